@@ -1,0 +1,3 @@
+"""Thirty-Two Lanes."""
+from .device import device
+from .simt import emulate

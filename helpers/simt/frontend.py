@@ -1,0 +1,116 @@
+"""Numba's own front end, asked for a kernel's typed IR; with lowering.py, all that knows Numba's insides.
+
+Numba analyses the bytecode, infers every type and lowers once, with no driver and no GPU, so that
+what is refused there is refused here. Nothing in Numba is patched but the compute capability that
+a machine without a driver cannot be asked for.
+
+Both targets are served: numba-cuda, and the `numba.cuda` built into numba (macOS).
+"""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numba.cuda.compiler as numba_compiler
+import numba.cuda.dispatcher as numba_dispatcher
+from numba.core.errors import NumbaError
+from numba.cuda.descriptor import cuda_target
+
+try:
+    from numba.cuda.core.compiler_machinery import AnalysisPass, register_pass
+    from numba.cuda.core.typed_passes import NopythonTypeInference
+except ImportError:
+    from numba.core.compiler_machinery import AnalysisPass, register_pass
+    from numba.core.typed_passes import NopythonTypeInference
+
+from .refusals import refusal
+
+COMPUTE_CAPABILITY = (9, 0)     # the stand-in's: an H200's, the GPU of the recorded measurements
+
+
+@dataclass(frozen=True)
+class TypedIR:
+    """What Numba knows of one function for one list of argument types."""
+
+    function: object        # the Python function
+    ir: object              # numba's FunctionIR
+    types: dict             # name of a variable: numba type
+    calls: dict             # expression: signature
+
+
+def typed_ir(function, argument_types, options=None) -> TypedIR:
+    """The typed IR of a Python function; raises KernelError where Numba refuses it."""
+    _stand_in_for_the_driver()
+    kept = []
+    try:
+        with numba_compiler_override():
+            _compile(function, argument_types, options or {}, kept)
+    except NumbaError as error:
+        raise refusal(function, error) from None
+    except Exception as error:
+        if not kept:
+            raise
+        raise refusal(function, error, lowering=True) from None
+    return kept[0]
+
+
+def _compile(function, argument_types, options, kept):
+    """Run Numba's pipeline up to its own lowering, keeping the IR on the way."""
+    numba_compiler.compile_extra(
+        typingctx=cuda_target.typing_context, targetctx=cuda_target.target_context,
+        func=function, args=tuple(argument_types), return_type=None,
+        flags=_flags(options), locals={}, pipeline_class=_keeping(function, kept))
+
+
+def _flags(options):
+    """Numba's flags for a kernel that is analysed and never made into machine code."""
+    flags = numba_compiler.CUDAFlags()
+    flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+    flags.error_model = "python" if options.get("debug") else "numpy"
+    flags.fastmath = bool(options.get("fastmath"))
+    flags.compute_capability = COMPUTE_CAPABILITY
+    return flags
+
+
+def _keeping(function, kept):
+    """A compiler that puts the typed IR of `function` into the list `kept`."""
+
+    class Keep(AnalysisPass):
+        _name = "keep_typed_ir"
+
+        def __init__(self):
+            AnalysisPass.__init__(self)
+
+        def run_pass(self, state):
+            kept.append(TypedIR(function, state.func_ir.copy(), dict(state.typemap),
+                                dict(state.calltypes)))
+            return False
+
+    register_pass(mutates_CFG=False, analysis_only=True)(Keep)
+
+    class KeepingCompiler(numba_compiler.CUDACompiler):
+        def define_pipelines(self):
+            pipelines = super().define_pipelines()
+            for pipeline in pipelines:
+                pipeline.add_pass_after(Keep, NopythonTypeInference)
+                pipeline.finalize()
+            return pipelines
+
+    return KeepingCompiler
+
+
+def numba_compiler_override():
+    """Numba's context that makes the CUDA target the one in use."""
+    try:
+        from numba.cuda.utils import numba_target_override
+        return numba_target_override()
+    except ImportError:
+        from numba.core.target_extension import target_override
+        return target_override("cuda")
+
+
+def _stand_in_for_the_driver():
+    """Answer Numba's question for the compute capability where there is no driver."""
+    from ..device import device
+    if not device.has_gpu:
+        stand_in = SimpleNamespace(compute_capability=COMPUTE_CAPABILITY)
+        numba_dispatcher.get_current_device = lambda: stand_in

@@ -1,0 +1,195 @@
+"""Our own small IR: what the front end makes and the translator reads.
+
+A variable is a name; its type is a NumPy dtype for a scalar, an `ArrayType`, a tuple of types, or
+None. Blocks are lists of instructions whose last one is a terminator. Scalars are already cast to
+the types that Numba inferred, phi nodes are copies on edges, and device functions are inlined.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .events import Reference, Site
+
+
+@dataclass(frozen=True)
+class ArrayType:
+    """An array of a kernel: what its elements are and how many axes it has."""
+
+    dtype: np.dtype
+    ndim: int
+
+
+@dataclass(frozen=True)
+class Const:
+    """A value known before the launch: a NumPy scalar, or a tuple of them."""
+
+    value: object
+
+
+Operand = str | Const
+
+
+@dataclass(frozen=True)
+class Operation:
+    """`target = operator(*operands)`, lane by lane, on operands already cast."""
+
+    target: str
+    operator: str       # a key of operators.OPERATORS
+    operands: tuple[Operand, ...]
+    site: Site
+
+
+@dataclass(frozen=True)
+class Cast:
+    """`target = dtype(operand)`, converted as the GPU converts."""
+
+    target: str
+    operand: Operand
+    dtype: np.dtype
+
+
+@dataclass(frozen=True)
+class Call:
+    """`target = function(*operands)`, a function that sees threads, lanes and blocks."""
+
+    target: str
+    function: str       # a key of intrinsics.INTRINSICS
+    operands: tuple[Operand, ...]
+    site: Site
+
+
+@dataclass(frozen=True)
+class Copy:
+    """`targets = sources`, all at once, as phi nodes ask."""
+
+    targets: tuple[str, ...]
+    sources: tuple[Operand, ...]
+
+
+@dataclass(frozen=True)
+class Pack:
+    """`target = (items…)`, a tuple."""
+
+    target: str
+    items: tuple[Operand, ...]
+
+
+@dataclass(frozen=True)
+class Item:
+    """`target = operand[index]`, an item of a tuple, known by its place."""
+
+    target: str
+    operand: Operand
+    index: int
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """`target = array.name`, of an array: shape, size, strides or T."""
+
+    target: str
+    array: Operand
+    name: str
+
+
+@dataclass(frozen=True)
+class Allocate:
+    """`target = cuda.<space>.array(shape, dtype)`; shape (0,) is the dynamic allocation."""
+
+    target: str
+    space: str
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    name: str
+    site: Site
+
+
+@dataclass(frozen=True)
+class View:
+    """`target = array[indices]` that is an array again: slices, or fewer indices than axes."""
+
+    target: str
+    array: Operand
+    indices: tuple[object, ...]     # operands, and `Slice`s
+    reference: Reference
+
+
+@dataclass(frozen=True)
+class Slice:
+    """`start:stop:step` within a View; None where nothing is written."""
+
+    start: Operand | None
+    stop: Operand | None
+    step: Operand | None
+
+
+@dataclass(frozen=True)
+class Load:
+    """`target = array[indices]`."""
+
+    target: str
+    array: Operand
+    indices: tuple[Operand, ...]
+    reference: Reference
+
+
+@dataclass(frozen=True)
+class Store:
+    """`array[indices] = value`."""
+
+    array: Operand
+    indices: tuple[Operand, ...]
+    value: Operand
+    reference: Reference
+
+
+@dataclass(frozen=True)
+class Atomic:
+    """`target = array[indices]`, then the update; target None when nobody reads the old value."""
+
+    target: str | None
+    operator: str       # a key of memory.ATOMICS
+    array: Operand
+    indices: tuple[Operand, ...]
+    values: tuple[Operand, ...]
+    reference: Reference
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """`cuda.syncthreads()`, and its count, and, or of a predicate."""
+
+    target: str | None
+    operator: str | None
+    predicate: Operand | None
+    site: Site
+
+
+@dataclass(frozen=True)
+class Jump:
+    block: int
+
+
+@dataclass(frozen=True)
+class Branch:
+    condition: Operand
+    then: int
+    otherwise: int
+    site: Site
+
+
+@dataclass(frozen=True)
+class Return:
+    """The end of a thread."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel for one list of argument types: blocks by number, entered at `entry`."""
+
+    name: str
+    arguments: tuple[str, ...]
+    types: dict[str, object]
+    blocks: dict[int, list]
+    entry: int

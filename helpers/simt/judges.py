@@ -1,0 +1,84 @@
+"""What judges of single requests share: they listen, add up by reference, and give a table."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+
+from ..hardware import WARP_SIZE
+
+
+class Counts(SimpleNamespace):
+    """One line's counts, and `.kind`: load, store or atomic."""
+
+
+class ByLine(dict):
+    """A table by Site. Asked by a line number it gives the sum of that line's rows."""
+
+    def __missing__(self, line):
+        rows = [row for site, row in self.items() if site.line == line]
+        if not rows:
+            raise KeyError(f"line {line} has no such access; lines that have one: "
+                           f"{', '.join(map(str, sorted({s.line for s in self})))}")
+        return summed(rows)
+
+    def __getitem__(self, line):
+        return dict.__getitem__(self, line) if hasattr(line, "text") else self.__missing__(line)
+
+
+def summed(rows) -> Counts:
+    """The sum of some rows; their kinds side by side."""
+    names = [name for name in vars(rows[0]) if name not in ("kind", "array")]
+    total = {name: sum(getattr(row, name) for row in rows) for name in names}
+    kinds, arrays = ([*dict.fromkeys(getattr(row, name) for row in rows)]
+                     for name in ("kind", "array"))
+    return Counts(**total, kind=", ".join(kinds), array=", ".join(arrays))
+
+
+class Judge:
+    """Adds up counts of requests by reference; a subclass says how one request counts.
+
+    `count(addresses, active, access)` gets (32, requests) and gives (columns, requests). It may
+    depend on nothing else, so that a pattern which recurs is judged once.
+    """
+
+    spaces = ()
+    columns = ()
+
+    def __init__(self):
+        self.totals = {}
+
+    def observe(self, access):
+        """Add one access of each block."""
+        known = access.pattern.get(type(self)) if access.pattern is not None else None
+        if known is None:
+            known = self._judge(access)
+            if access.pattern is not None:
+                access.pattern[type(self)] = known
+        total = self.totals.get(access.reference)
+        if total is None:
+            total = self.totals[access.reference] = np.zeros(len(self.columns), np.int64)
+        total += known
+
+    def _judge(self, access):
+        active = access.active
+        width = max(np.shape(access.addresses)[-1] if np.ndim(access.addresses) else 1,
+                    active.shape[1] if active is not None else 1)
+        shape = (WARP_SIZE, width)
+        addresses = np.broadcast_to(access.addresses, shape)
+        taking_part = np.broadcast_to(True if active is None else active, shape)
+        counts = self.count(addresses, taking_part, access).sum(axis=1)
+        return counts * access.blocks if width == 1 else counts
+
+    def table(self) -> Counts:
+        """The sums, with `.by_line`."""
+        rows = {}
+        for reference, total in self.totals.items():
+            site = replace(reference.site, kind=reference.kind, array=reference.array)
+            rows[site] = rows.get(site, 0) + total
+        by_line = ByLine()
+        for site in sorted(rows, key=lambda s: (s.file, s.line, s.kind, s.array)):
+            counts = dict(zip(self.columns, map(int, rows[site]), strict=True))
+            by_line[site] = Counts(**counts, kind=site.kind, array=site.array)
+        sums = {c: sum(getattr(row, c) for row in by_line.values()) for c in self.columns}
+        return Counts(**sums, by_line=by_line)

@@ -1,0 +1,112 @@
+"""From a kernel, a launch configuration and arguments to a run: what can be refused, is refused here."""
+
+import weakref
+
+import numpy as np
+
+from .. import hardware
+from .lowering import kernel_ir
+from .machine import Launch
+from .refusals import KernelError
+from .translate import translate
+from .types import our_type
+
+_programs = weakref.WeakKeyDictionary()     # kernel: {argument types: (program, captured values)}
+
+
+class LaunchError(ValueError):
+    """A launch that no GPU would accept: its shape, its shared memory or its arguments."""
+
+
+def is_kernel(value) -> bool:
+    """Is this what `@cuda.jit` makes of a function?"""
+    return hasattr(value, "py_func") and hasattr(value, "targetoptions")
+
+
+def configuration(blocks, threads, stream=0, shared_bytes=0):
+    """A launch configuration, each dimension three numbers; raises LaunchError."""
+    grid_dim = _dimensions(blocks, "blocks", hardware.MAX_GRID_DIM)
+    block_dim = _dimensions(threads, "threads", hardware.MAX_BLOCK_DIM)
+    total = int(np.prod(block_dim))
+    if total > hardware.MAX_THREADS_PER_BLOCK:
+        raise LaunchError(f"{total:,} threads a block are too many ({_times(block_dim)}): a block "
+                          f"holds {hardware.MAX_THREADS_PER_BLOCK:,} at most. Use smaller blocks "
+                          "and more of them")
+    if shared_bytes > hardware.H200.shared_bytes_per_block:
+        raise LaunchError(f"{shared_bytes:,} bytes of dynamic shared memory are too many: a block "
+                          f"gets {hardware.H200.shared_bytes_per_block:,} at most, on an H200")
+    return grid_dim, block_dim, int(shared_bytes)
+
+
+def _dimensions(value, what, limits):
+    parts = value if isinstance(value, (tuple, list)) else (value,)
+    if not 1 <= len(parts) <= 3 or not all(isinstance(p, (int, np.integer)) for p in parts):
+        raise LaunchError(f"the number of {what} must be a whole number or up to three of them, "
+                          f"not {value!r}" + (f": use `//` instead of `/` to divide"
+                                              if any(isinstance(p, float) for p in parts) else ""))
+    parts = tuple(int(p) for p in parts)
+    for part, limit in zip(parts, limits, strict=False):
+        if part < 1:
+            raise LaunchError(f"a launch needs at least one of its {what} along each axis, and got "
+                              f"{value!r}. Is the array empty? Then do not launch")
+        if part > limit:
+            raise LaunchError(f"{part:,} {what} along one axis are too many: {limit:,} at most")
+    return parts + (1,) * (3 - len(parts))
+
+
+def _times(dimensions):
+    return " × ".join(str(d) for d in dimensions if d > 1) or "1"
+
+
+def run(kernel, config, arguments, listeners=None, seed=0) -> Launch:
+    """Run a kernel to its end; NumPy arguments are changed in place."""
+    grid_dim, block_dim, shared_bytes = config
+    names = tuple(kernel.py_func.__code__.co_varnames[:kernel.py_func.__code__.co_argcount])
+    if len(arguments) != len(names):
+        raise LaunchError(f"`{kernel.py_func.__name__}` takes {len(names)} arguments "
+                          f"({', '.join(names)}) and got {len(arguments)}")
+    types = tuple(_type(kernel, a, n) for a, n in zip(arguments, names, strict=True))
+    program = program_of(kernel, types)
+    values = [_value(a, our_type(t)) for a, t in zip(arguments, types, strict=True)]
+    launch = Launch(program, grid_dim, block_dim, values, names, shared_bytes=shared_bytes,
+                    seed=seed, listeners=listeners)
+    launch.run()
+    return launch
+
+
+def program_of(kernel, types):
+    """The program of a kernel for some argument types, translated once."""
+    programs = _programs.setdefault(kernel, {})
+    if types not in programs:
+        programs[types] = translate(kernel_ir(kernel.py_func, types, kernel.targetoptions))
+        if static_shared_bytes(programs[types]) > hardware.STATIC_SHARED_BYTES:
+            used = static_shared_bytes(programs.pop(types))
+            raise LaunchError(f"`{kernel.py_func.__name__}` declares {used:,} bytes of shared "
+                              f"arrays; a block may declare {hardware.STATIC_SHARED_BYTES:,} at "
+                              "most. Use smaller tiles, or dynamic shared memory")
+    return programs[types]
+
+
+def static_shared_bytes(program) -> int:
+    """The bytes of shared memory that a program declares."""
+    return sum(int(np.prod(a.shape)) * a.dtype.itemsize for a in program.allocations
+               if a.space == "shared")
+
+
+def _type(kernel, argument, name):
+    """Numba's type of an argument."""
+    try:
+        return kernel.typeof_pyval(argument)
+    except Exception:
+        raise LaunchError(
+            f"argument `{name}` is a {type(argument).__name__}: a kernel takes NumPy or device "
+            "arrays, numbers, and tuples of numbers"
+            + (" (np.array(…) makes an array of a list)" if isinstance(argument, list) else "")
+        ) from None
+
+
+def _value(argument, dtype):
+    """An argument as the machine takes it: numbers in the type that Numba gave them."""
+    if isinstance(dtype, tuple):
+        return tuple(_value(item, d) for item, d in zip(argument, dtype, strict=True))
+    return dtype.type(argument) if isinstance(dtype, np.dtype) else argument

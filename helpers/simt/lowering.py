@@ -1,0 +1,243 @@
+"""Numba's typed IR made into ours: blocks, edges and device functions; expressions.py does the rest."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from . import ir
+from .events import Reference, Site
+from .expressions import Expressions
+from .frontend import typed_ir
+from .refusals import UnsupportedError, at, file_name, source_line
+from .types import our_type
+
+
+def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
+    """Our IR of a kernel for one list of Numba's argument types."""
+    typed = typed_ir(function, argument_types, options)
+    program = Program()
+    entry = program.new_block()
+    arguments = tuple(f"{name}" for name in typed.ir.arg_names)
+    names = {name: name for name in arguments}
+    Lowering(program, typed, names).run(entry)
+    return ir.Kernel(function.__name__, arguments, program.types, program.blocks, entry)
+
+
+@dataclass
+class Program:
+    """What is being built: blocks by number, and every variable's type."""
+
+    blocks: dict = field(default_factory=dict)
+    types: dict = field(default_factory=dict)
+    functions: int = 0
+
+    def new_block(self) -> int:
+        number = len(self.blocks)
+        self.blocks[number] = []
+        return number
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Where an inlined device function goes back to, and what it leaves there."""
+
+    line: int
+    target: str
+    block: int
+    depth: int
+
+
+class Lowering(Expressions):
+    """One function's statements, appended to a program; its variables get a prefix when inlined."""
+
+    def __init__(self, program, typed, arguments, caller=None):
+        self.program, self.typed, self.caller = program, typed, caller
+        self.function = typed.function
+        self.arguments = arguments
+        self.prefix = f"{self.function.__name__}#{program.functions}." if caller else ""
+        program.functions += 1
+        self.known = {}         # name: the Python object that it always is
+        self.packed = {}        # name: the operands of a tuple built once
+        self.aliases = {}       # name of an iterator: the name whose state it shares
+        self.sites = {}
+        self.block = None
+        self.definitions = Counter(
+            statement.target.name for block in typed.ir.blocks.values()
+            for statement in block.body if type(statement).__name__ == "Assign")
+
+    def run(self, entry):
+        """Append the whole function; control arrives at `entry`."""
+        blocks = self.typed.ir.blocks
+        labels = sorted(blocks)
+        self.numbers = {label: self.program.new_block() for label in labels}
+        self.edges = self._phi_edges(blocks)
+        self.program.blocks[entry].append(ir.Jump(self.numbers[labels[0]]))
+        for label in labels:
+            self.label, self.block = label, self.numbers[label]
+            for statement in blocks[label].body:
+                self.line = statement.loc.line
+                self._statement(statement)
+
+    # names, types, places
+
+    def name(self, variable) -> str:
+        """Our name of one of Numba's variables."""
+        return self.prefix + getattr(variable, "name", variable)
+
+    def numba_type(self, variable):
+        return self.typed.types[getattr(variable, "name", variable)]
+
+    def type_of(self, operand):
+        """Our type of an operand."""
+        if isinstance(operand, ir.Const):
+            value = operand.value
+            return tuple(item.dtype for item in value) if isinstance(value, tuple) else value.dtype
+        return self.program.types[operand]
+
+    def new_name(self, dtype, hint="t") -> str:
+        name = f"{self.prefix}{hint}%{len(self.program.types)}"
+        self.program.types[name] = dtype
+        return name
+
+    def emit(self, instruction):
+        self.program.blocks[self.block].append(instruction)
+
+    def site(self, line=None) -> Site:
+        """The source line being lowered."""
+        line = line or self.line
+        if line not in self.sites:
+            file = self.function.__code__.co_filename
+            self.sites[line] = Site(file_name(file), line, source_line(file, line),
+                                    self.caller.line if self.caller else None)
+        return self.sites[line]
+
+    def reference(self, kind, array) -> Reference:
+        """A memory access of this line, by the name that the source gives the array."""
+        return Reference(self.site(), kind, self.array_name(array))
+
+    def array_name(self, array) -> str:
+        """The name that the kernel gives an array."""
+        name = self.aliases.get(array, array)
+        bare = name.split(".")[-1] if "#" in name else name.split(".")[0]
+        return f"part of {self.function.__name__}'s array" if bare.startswith("$") else bare
+
+    def refuse(self, sentence, error=UnsupportedError):
+        """Stop: this line cannot be run."""
+        raise at(self.function, self.line, sentence, error)
+
+    # statements
+
+    def _statement(self, statement):
+        method = getattr(self, f"_do_{type(statement).__name__}", None)
+        if method is None:
+            self.refuse(f"the emulator does not know `{type(statement).__name__.lower()}` yet")
+        method(statement)
+
+    def _do_Del(self, statement):
+        pass
+
+    def _do_Assign(self, statement):
+        value = statement.value
+        kind = type(value).__name__
+        handler = getattr(self, f"_value_{kind}", None)
+        if kind == "Expr":
+            handler = getattr(self, f"_expr_{value.op}", None)
+        if handler is None:
+            what = value.op if kind == "Expr" else kind
+            self.refuse(f"the emulator does not know this construct yet: {what}")
+        handler(statement.target.name, value)
+
+    def _do_Jump(self, statement):
+        self._leave(ir.Jump(self._edge(statement.target)))
+
+    def _do_Branch(self, statement):
+        condition = self.operand(statement.cond)
+        if isinstance(condition, ir.Const):
+            target = statement.truebr if condition.value else statement.falsebr
+            self._leave(ir.Jump(self._edge(target)))
+            return
+        self._leave(ir.Branch(condition, self._edge(statement.truebr),
+                              self._edge(statement.falsebr), self.site()))
+
+    def _do_Return(self, statement):
+        if self.caller is None:
+            self._leave(ir.Return())
+            return
+        self.assign(self.caller.target, self.operand(statement.value))
+        self._leave(ir.Jump(self.caller.block))
+
+    def _do_StaticRaise(self, statement):
+        self._leave(ir.Return())
+
+    _do_Raise = _do_StaticRaise
+
+    def _leave(self, terminator):
+        self.program.blocks[self.block].append(terminator)
+
+    # edges: phi nodes become copies in a block of the edge's own
+
+    def _phi_edges(self, blocks):
+        edges = {}
+        for label, block in blocks.items():
+            for statement in block.body:
+                value = getattr(statement, "value", None)
+                if getattr(value, "op", None) != "phi":
+                    continue
+                for source, origin in zip(value.incoming_values, value.incoming_blocks,
+                                          strict=True):
+                    if type(source).__name__ == "Var":
+                        edges.setdefault((origin, label), []).append((statement, source))
+        return edges
+
+    def _edge(self, label) -> int:
+        """The block to go to for `label`, after its phi copies."""
+        copies = [copy for copy in self.edges.get((self.label, label), ())
+                  if copy[0].target.name in self.typed.types]
+        if not copies:
+            return self.numbers[label]
+        here, self.block = self.block, self.program.new_block()
+        targets, sources = [], []
+        for statement, source in copies:
+            self._copy_on_edge(statement.target.name, source.name, targets, sources)
+        self.emit(ir.Copy(tuple(targets), tuple(sources)))
+        self._leave(ir.Jump(self.numbers[label]))
+        edge, self.block = self.block, here
+        return edge
+
+    def _copy_on_edge(self, target, source, targets, sources):
+        dtype = our_type(self.numba_type(target))
+        name = self.declare(target, dtype)
+        targets.append(name)
+        sources.append(self.cast(self.operand(source), dtype))
+
+    def _expr_phi(self, target, value):
+        self.declare(target, our_type(self.numba_type(target)))
+
+    # device functions
+
+    def inline(self, target, dispatcher, signature, operands):
+        """Lower a device function in the caller's place."""
+        depth = self.caller.depth + 1 if self.caller else 1
+        if depth > 20:
+            self.refuse(f"device functions that call themselves (`{dispatcher.__name__}`) are "
+                        "not emulated")
+        typed = typed_ir(dispatcher.py_func, signature.args, dispatcher.targetoptions)
+        result = self.declare(target, our_type(self.numba_type(target)))
+        back = self.program.new_block()
+        line = self.caller.line if self.caller else self.line
+        inner = Lowering(self.program, typed, {}, Caller(line, result, back, depth))
+        for name, operand, dtype in zip(typed.ir.arg_names, operands, signature.args, strict=True):
+            inner.arguments[name] = self.cast(operand, our_type(dtype))
+        entry = self.program.new_block()
+        self._leave(ir.Jump(entry))
+        inner.run(entry)
+        self.block = back
+
+    def _value_Arg(self, target, value):
+        operand = self.arguments[value.name]
+        if self.caller is None:
+            self.program.types[value.name] = our_type(self.numba_type(target))
+            return
+        self.assign(self.declare(target, self.type_of(operand)), operand)
+        self.aliases[self.name(target)] = value.name

@@ -1,0 +1,111 @@
+"""Numba's refusals, and ours, as one sentence with the kernel's line and the remedy."""
+
+import linecache
+import re
+import sys
+import traceback
+
+
+class KernelError(TypeError):
+    """A kernel that no GPU could run: what, where, and what to write instead."""
+
+
+class UnsupportedError(KernelError, NotImplementedError):
+    """A kernel that a GPU would run and the emulator cannot, yet."""
+
+
+def place(function_or_file, line) -> str:
+    """A source line in words: "cell [7], line 3", or the file's own name."""
+    file = getattr(getattr(function_or_file, "__code__", None), "co_filename", function_or_file)
+    return f"{file_name(file)}, line {line}"
+
+
+def file_name(file: str) -> str:
+    """The name that a reader knows a source file by, never a path."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is not None:
+        named = getattr(shell.compile, "format_code_name", lambda name: None)(file)
+        if named:
+            return f"cell {named[1][2:]}" if named[1].startswith("In[") else named[1]
+    return re.split(r"[\\/]", str(file))[-1]
+
+
+def source_line(file: str, line: int) -> str:
+    """The text of a source line, stripped."""
+    return linecache.getline(file, line).strip()
+
+
+def at(function, line, sentence, error=KernelError) -> KernelError:
+    """An error about one line of a kernel, quoting it."""
+    text = source_line(function.__code__.co_filename, line)
+    quoted = f"\n    {text}" if text else ""
+    return error(f"{sentence} ({place(function, line)}){quoted}")
+
+
+def refusal(function, error, lowering=False) -> KernelError:
+    """Numba's error about a kernel, as one sentence."""
+    message = str(error)
+    line = _line_of(function, error, message)
+    for pattern, sentence in _SENTENCES:
+        found = re.search(pattern, message, re.DOTALL)
+        if found:
+            return at(function, line, found.expand(sentence) if "\\" in sentence else sentence)
+    if lowering and isinstance(error, KeyError):
+        return at(function, line, f"Numba cannot compile {error.args[0]} for a GPU")
+    return at(function, line, f"Numba refuses this line: {_first_sentence(message)}")
+
+
+def _line_of(function, error, message):
+    """The kernel's line that an error speaks of; its first line when it does not say."""
+    file = function.__code__.co_filename
+    location = getattr(error, "loc", None)
+    if location is not None and location.filename == file:
+        return location.line
+    for name, line in reversed(re.findall(r'File "([^"]*)", line (\d+)', message)):
+        if file.endswith(name.lstrip("./")) or name.startswith("<"):
+            return int(line)
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        statement = frame.f_locals.get("inst")
+        location = getattr(statement, "loc", None)
+        if location is not None and location.filename == file:
+            return location.line
+    return function.__code__.co_firstlineno
+
+
+def _first_sentence(message):
+    """The first line of an error's message that says something."""
+    lines = [line.strip() for line in message.splitlines()]
+    told = [line for line in lines if line and not line.startswith(("Failed in", ">>>"))]
+    return told[0].rstrip(".") if told else "no reason given"
+
+
+_ARRAY_SIZE = ("the shape of `cuda.shared.array` and `cuda.local.array` must be a number known when "
+               "the kernel is compiled: a literal, or a global or closure variable on its own "
+               "(compute `TILE + 1` outside the kernel and give it a name)")
+
+_SENTENCES = [
+    (r"shared\.array|local\.array", _ARRAY_SIZE),
+    (r"ufunc '(sqrt|sin|cos|tan|exp|log|floor|ceil|fabs|log2|log10|exp2|tanh|arctan2)'",
+     r"`np.\1` on one number does not exist in kernels: use `math.\1`"),
+    (r"ufunc '(\w+)'",
+     r"`np.\1` on one number does not exist in kernels: write it with operators or `math`"),
+    (r"NameError: name '(\w+)' is not defined|global name '(\w+)' is not defined"
+     r"|Untyped global name '(\w+)': Cannot determine",
+     r"the kernel uses a name that Numba cannot take into a kernel: `\1\2\3`; is it spelt right, "
+     r"and a number, an array, a function or a module?"),
+    (r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'",
+     r"`\2` has no `\1` in a kernel: is it spelt right?"),
+    (r"Unknown attribute '(\w+)' of type (\w+)",
+     r"values of type \2 have no `\1` in a kernel"),
+    (r"(?:try|with|yield|raise).*(?:not supported|unsupported)|unsupported.*(?:try|SETUP_)",
+     "`try`, `with` and `yield` do not exist in kernels: test for the case with `if`"),
+    (r"Cannot unify (.+?) and (.+?) for '([\w.]+)'",
+     r"`\3` is \1 on one path and \2 on another: give it one type"),
+    (r"[Nn]o implementation of function Function\(<built-in function (\w+)>\) found for signature:"
+     r"\s*>>> (\w+\(.+?\))\s",
+     r"Numba has no `\1` for these types: \2"),
+    (r"[Nn]o implementation of function (?:Function\()?<(?:built-in )?function (\w+)",
+     r"Numba has no `\1` for the types given here"),
+    (r"Compilation is falling back|[Uu]se of unsupported opcode \((\w+)\)",
+     r"kernels cannot use this part of Python (\1)"),
+]

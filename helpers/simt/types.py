@@ -1,0 +1,47 @@
+"""Numba's types made into ours: NumPy dtypes, `ir.ArrayType`, tuples of them, or None."""
+
+import numpy as np
+from numba.core import types as core_types
+from numba.np import numpy_support
+
+from .ir import ArrayType
+
+
+def our_type(numba_type):
+    """Our type of a Numba type; None for what no value stands for (a module, a function, none)."""
+    kind = type(numba_type).__name__
+    if kind in ("IntegerLiteral", "BooleanLiteral"):
+        numba_type = numba_type.literal_type
+        kind = type(numba_type).__name__
+    if kind == "Boolean":
+        return np.dtype(np.bool_)
+    if kind in ("Integer", "Float", "Complex", "NPDatetime", "NPTimedelta"):
+        return np.dtype(_scalar_name(numba_type))
+    if kind == "Array" or kind.endswith("Array"):
+        return ArrayType(our_type(numba_type.dtype) or _record(numba_type.dtype), numba_type.ndim)
+    if isinstance(getattr(numba_type, "types", None), tuple):
+        return tuple(our_type(item) for item in numba_type.types)
+    if kind in ("UniTuple", "NamedUniTuple"):
+        return (our_type(numba_type.dtype),) * numba_type.count
+    return None
+
+
+def _scalar_name(numba_type):
+    return str(numba_type)
+
+
+def _record(numba_type):
+    try:
+        return numpy_support.as_dtype(numba_type)
+    except Exception:
+        return None
+
+
+def named_dtype(value):
+    """The dtype that a value used as a type names (`float32`, `np.float32`, `int`), or None."""
+    if isinstance(value, core_types.Type) or type(value).__module__.startswith("numba"):
+        found = our_type(value)
+        return found if isinstance(found, np.dtype) else None
+    if isinstance(value, type) and issubclass(value, np.generic):
+        return np.dtype(value)
+    return None
