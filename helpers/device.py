@@ -1,6 +1,8 @@
 """Where kernels run: the GPU of this machine, or the emulator; the one line a notebook opens with."""
 
+import contextlib
 import functools
+import importlib
 
 from numba import cuda
 
@@ -47,6 +49,14 @@ def _numba_sees_a_gpu():
         return bool(cuda.is_available()) and len(cuda.gpus) > 0
     except Exception:
         return False
+
+
+def silence_numba():
+    """Switch off Numba's warnings about small grids and host arrays; reports say it instead."""
+    for name in ("numba.core.config", "numba.cuda.core.config"):
+        with contextlib.suppress(ImportError):
+            config = importlib.import_module(name)
+            config.CUDA_LOW_OCCUPANCY_WARNINGS = config.CUDA_WARN_ON_IMPLICIT_COPY = 0
 
 
 device = Device()

@@ -59,7 +59,7 @@ def _divergence(batch, block, column):
     missing = np.flatnonzero(column != first)
     place = batch.frames[0].block_at(block)
     other = int(column[missing[0]])
-    where = ("returned before it" if other < 0 else
+    where = ("never come to it" if other < 0 else
              f"wait at the barrier of line {barriers[other].site.line}")
     return BarrierError(
         f"the barrier of line {site.line} is reached by {arrived:,} of the {len(column):,} threads "

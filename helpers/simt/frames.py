@@ -25,7 +25,9 @@ class Frame:
         self.groups = {0: exist}
         self.waiting = {}
         self.postponed = set()      # positions that spun and let others go first
-        self.turns = 0              # back edges taken in a row
+        self.turns = self.seen_changes = self.loop_line = 0     # of a warp that spins
+        self.circling = False
+        self.last_look = (None, None, None)
         self.local = {}
 
     def take(self):
@@ -59,6 +61,16 @@ class Frame:
         else:
             self.live = ~active if self.live is None else self.live & ~active
 
+    def in_circles(self, position, needs) -> bool:
+        """Is the warp at the same place with the same values as when this was last asked, and
+        nothing was written since?"""
+        values = [value for slot, value in enumerate(self.values) if needs >> slot & 1]
+        where, before, changes = self.last_look
+        self.circling = False
+        self.last_look = (position, values, self.memory.changes)
+        return where == position and changes == self.memory.changes and all(
+            map(same, before, values))
+
     @property
     def finished(self):
         return not self.groups and not self.waiting
@@ -78,6 +90,13 @@ class Frame:
     def block_at(self, block) -> str:
         """A block's place in the grid, in words."""
         return coordinates(self.block, self.grid_dim, 0, block)
+
+
+def same(first, second) -> bool:
+    """Are two values of a variable the same?"""
+    if first is second:
+        return True
+    return isinstance(second, (np.ndarray, np.generic)) and np.array_equal(first, second)
 
 
 def coordinates(values, sizes, lane, block) -> str:

@@ -1,18 +1,14 @@
 """Numba's own front end, asked for a kernel's typed IR; with lowering.py, all that knows Numba's insides.
 
 Numba analyses the bytecode, infers every type and lowers once, with no driver and no GPU, so that
-what is refused there is refused here. Nothing in Numba is patched but the compute capability that
-a machine without a driver cannot be asked for.
+what is refused there is refused here. Nothing in Numba is patched.
 
 Both targets are served: numba-cuda, and the `numba.cuda` built into numba (macOS).
 """
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import numba.cuda.compiler as numba_compiler
-import numba.cuda.dispatcher as numba_dispatcher
-from numba.core.errors import NumbaError
 from numba.cuda.descriptor import cuda_target
 
 try:
@@ -35,21 +31,17 @@ class TypedIR:
     ir: object              # numba's FunctionIR
     types: dict             # name of a variable: numba type
     calls: dict             # expression: signature
+    result: object          # numba type of what it returns
 
 
 def typed_ir(function, argument_types, options=None) -> TypedIR:
     """The typed IR of a Python function; raises KernelError where Numba refuses it."""
-    _stand_in_for_the_driver()
     kept = []
     try:
         with numba_compiler_override():
             _compile(function, argument_types, options or {}, kept)
-    except NumbaError as error:
+    except Exception as error:      # whatever goes wrong in Numba is about this kernel
         raise refusal(function, error) from None
-    except Exception as error:
-        if not kept:
-            raise
-        raise refusal(function, error, lowering=True) from None
     return kept[0]
 
 
@@ -82,7 +74,7 @@ def _keeping(function, kept):
 
         def run_pass(self, state):
             kept.append(TypedIR(function, state.func_ir.copy(), dict(state.typemap),
-                                dict(state.calltypes)))
+                                dict(state.calltypes), state.return_type))
             return False
 
     register_pass(mutates_CFG=False, analysis_only=True)(Keep)
@@ -106,11 +98,3 @@ def numba_compiler_override():
     except ImportError:
         from numba.core.target_extension import target_override
         return target_override("cuda")
-
-
-def _stand_in_for_the_driver():
-    """Answer Numba's question for the compute capability where there is no driver."""
-    from ..device import device
-    if not device.has_gpu:
-        stand_in = SimpleNamespace(compute_capability=COMPUTE_CAPABILITY)
-        numba_dispatcher.get_current_device = lambda: stand_in

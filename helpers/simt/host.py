@@ -1,5 +1,243 @@
-"""What `numba.cuda` offers the host, answered without a GPU."""
+"""What `numba.cuda` offers the host, answered without a GPU: launches, arrays, streams, events.
+
+`install()` is the one global effect of `import helpers`, and only where there is no GPU. It changes
+methods and the driver's own functions, never names of `numba.cuda` but `is_available`, so that
+`from numba.cuda import to_device` works whenever it was written. Device memory is host memory
+aligned as cudaMalloc aligns; a device array is Numba's own class over it.
+"""
+
+import ctypes
+import time
 from contextlib import contextmanager
+from types import SimpleNamespace
+
+import numpy as np
+from numba import cuda
+from numba.cuda import dispatcher as numba_dispatcher
+from numba.cuda.cudadrv import devices, driver
+
+from .. import hardware
+from . import launch
+
+ALIGNMENT = 256     # bytes, of what cudaMalloc returns: CUDA programming guide, "Device memory"
+
+
+def install():
+    """Answer for the GPU that is not there."""
+    context = Context()
+    devices._runtime.get_or_create_context = lambda number=None: context
+    devices._runtime.ensure_context = _nothing_to_ensure
+    devices._DeviceList.lst = (context.device,)
+    driver.driver.initialization_error = None
+    for name, function in _DRIVER.items():
+        setattr(driver.driver, name, function)
+    cuda.is_available = lambda: True
+    dispatcher = numba_dispatcher.CUDADispatcher
+    dispatcher.configure = _configure
+    dispatcher.compile = _compile
+    numba_dispatcher.ForAll.__call__ = _run_for_all
+    numba_dispatcher.get_current_device = lambda: context.device
+
+
+@contextmanager
+def _nothing_to_ensure():
+    yield
+
+
+def _configure(kernel, griddim, blockdim, stream=0, sharedmem=0):
+    """A plain launch, `kernel[blocks, threads](*args)`."""
+    config = launch.configuration(griddim, blockdim, stream, sharedmem)
+
+    def start(*arguments):
+        with borrowed(arguments) as values:
+            launch.run(kernel, config, values)
+
+    return start
+
+
+def _compile(kernel, signature):
+    """An eager signature: refuse now what would be refused at the first launch."""
+    types = tuple(numba_dispatcher.sigutils.normalize_signature(signature)[0])
+    kernel.overloads[types] = launch.program_of(kernel, types)
+
+
+def _run_for_all(forall, *arguments):
+    if forall.ntasks:
+        threads = forall.thread_per_block or 256
+        blocks = -(-forall.ntasks // threads)
+        forall.dispatcher[blocks, threads, forall.stream, forall.sharedmem](*arguments)
+
+
+# memory
+
+class Pointer:
+    """Device memory: bytes of the host, aligned as cudaMalloc aligns."""
+
+    __cuda_memory__ = True
+
+    def __init__(self, memory, start, size):
+        self.memory, self.start, self.size = memory, start, size
+        self._cuda_memsize_ = size
+        self.owner = self
+
+    @classmethod
+    def allocate(cls, size):
+        """New memory that nobody wrote."""
+        buffer = (ctypes.c_uint8 * (size + ALIGNMENT))()
+        start = -ctypes.addressof(buffer) % ALIGNMENT
+        memory = np.frombuffer(buffer, np.uint8, size, start)
+        memory.fill(0xCD)
+        return cls(memory, 0, size)
+
+    @property
+    def device_pointer_value(self):
+        return self.memory.ctypes.data + self.start
+
+    device_pointer = handle = device_pointer_value
+
+    @property
+    def device_ctypes_pointer(self):
+        return ctypes.c_void_p(self.device_pointer_value)
+
+    def view(self, start, stop=None):
+        return Pointer(self.memory, self.start + start,
+                       (self.size if stop is None else stop) - start)
+
+    def own(self):
+        return self
+
+    def memset(self, byte, count=None, stream=0):
+        count = self.size if count is None else count
+        self.memory[self.start:self.start + count] = byte
+
+
+def host_view(array) -> np.ndarray:
+    """A device array's elements as a NumPy array over the same memory."""
+    if not array.size:
+        return np.empty(array.shape, array.dtype)
+    pointer = array.gpu_data
+    return np.ndarray(array.shape, array.dtype, pointer.memory, pointer.start, array.strides)
+
+
 @contextmanager
 def borrowed(arguments):
-    yield list(arguments)
+    """Launch arguments as NumPy arrays and numbers; what the launch wrote goes back."""
+    values, back = [], []
+    for argument in arguments:
+        argument = getattr(argument, "value", argument) if _is_hint(argument) else argument
+        if not hasattr(argument, "copy_to_host") or isinstance(argument, np.ndarray):
+            values.append(argument)
+        elif isinstance(getattr(argument, "gpu_data", None), Pointer) or not argument.size:
+            values.append(host_view(argument))
+        else:
+            values.append(argument.copy_to_host())
+            back.append((argument, values[-1]))
+    yield values
+    for device_array, copy in back:
+        device_array.copy_to_device(copy)
+
+
+def _is_hint(argument):
+    return type(argument).__name__ in ("In", "Out", "InOut")
+
+
+def _copy(target, source, size, *stream):
+    ctypes.memmove(int(target), int(source), size)
+
+
+def _set(target, byte, size, *stream):
+    ctypes.memset(int(target), byte, size)
+
+
+# the context, its device, streams and events
+
+class EmulatedDevice(SimpleNamespace):
+    """What Numba tells of a device: an H200's limits, under a name that does not pretend."""
+
+    def __init__(self):
+        gpu = hardware.H200
+        limits = {f"MAX_{what}_DIM_{axis}": size
+                  for what, sizes in (("BLOCK", hardware.MAX_BLOCK_DIM),
+                                      ("GRID", hardware.MAX_GRID_DIM))
+                  for axis, size in zip("XYZ", sizes, strict=True)}
+        super().__init__(
+            id=0, name="Emulator (limits of an NVIDIA H200)", supports_float16=True,
+            compute_capability=gpu.compute_capability, MULTIPROCESSOR_COUNT=gpu.multiprocessors,
+            WARP_SIZE=hardware.WARP_SIZE, MAX_THREADS_PER_BLOCK=hardware.MAX_THREADS_PER_BLOCK,
+            MAX_SHARED_MEMORY_PER_BLOCK=hardware.STATIC_SHARED_BYTES, **limits)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def __str__(self):
+        return self.name
+
+
+class Context:
+    """What Numba asks of a CUDA context."""
+
+    def __init__(self):
+        self.device = EmulatedDevice()
+
+    def memalloc(self, size):
+        return Pointer.allocate(size)
+
+    def memhostalloc(self, size, **options):
+        return bytearray(size)
+
+    def synchronize(self):
+        pass
+
+    def create_stream(self):
+        return Stream()
+
+    get_default_stream = get_legacy_default_stream = create_stream
+    get_per_thread_default_stream = create_stream
+
+    def create_event(self, timing=True):
+        return driver.Event(_new_event())
+
+    @contextmanager
+    def defer_cleanup(self):
+        yield
+
+    def get_memory_info(self):
+        raise NotImplementedError("the emulator has no memory of its own to tell the size of")
+
+
+class Stream:
+    """A stream: here, everything has happened when the call returns."""
+
+    handle = 0
+
+    def synchronize(self):
+        pass
+
+    @contextmanager
+    def auto_synchronize(self):
+        yield self
+
+
+_times = []     # of each event, by handle
+
+
+def _new_event():
+    _times.append(None)
+    return len(_times) - 1
+
+
+def _record(handle, stream):
+    _times[handle] = time.perf_counter()
+
+
+_DRIVER = {
+    "cuMemcpyHtoD": _copy, "cuMemcpyHtoDAsync": _copy, "cuMemcpyDtoH": _copy,
+    "cuMemcpyDtoHAsync": _copy, "cuMemcpyDtoD": _copy, "cuMemcpyDtoDAsync": _copy,
+    "cuMemsetD8": _set, "cuMemsetD8Async": _set,
+    "cuEventRecord": _record, "cuEventSynchronize": lambda handle: None,
+    "cuEventQuery": lambda handle: None, "cuStreamWaitEvent": lambda *arguments: None,
+    "cuEventElapsedTime": lambda start, end: 1e3 * (_times[end] - _times[start]),
+}

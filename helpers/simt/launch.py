@@ -27,11 +27,6 @@ def configuration(blocks, threads, stream=0, shared_bytes=0):
     """A launch configuration, each dimension three numbers; raises LaunchError."""
     grid_dim = _dimensions(blocks, "blocks", hardware.MAX_GRID_DIM)
     block_dim = _dimensions(threads, "threads", hardware.MAX_BLOCK_DIM)
-    total = int(np.prod(block_dim))
-    if total > hardware.MAX_THREADS_PER_BLOCK:
-        raise LaunchError(f"{total:,} threads a block are too many ({_times(block_dim)}): a block "
-                          f"holds {hardware.MAX_THREADS_PER_BLOCK:,} at most. Use smaller blocks "
-                          "and more of them")
     if shared_bytes > hardware.H200.shared_bytes_per_block:
         raise LaunchError(f"{shared_bytes:,} bytes of dynamic shared memory are too many: a block "
                           f"gets {hardware.H200.shared_bytes_per_block:,} at most, on an H200")
@@ -45,6 +40,11 @@ def _dimensions(value, what, limits):
                           f"not {value!r}" + (f": use `//` instead of `/` to divide"
                                               if any(isinstance(p, float) for p in parts) else ""))
     parts = tuple(int(p) for p in parts)
+    total = int(np.prod(parts))
+    if what == "threads" and total > hardware.MAX_THREADS_PER_BLOCK:
+        raise LaunchError(f"{' × '.join(map(str, parts))} threads a block are too many: a block "
+                          f"holds {hardware.MAX_THREADS_PER_BLOCK:,} at most. Use smaller blocks "
+                          "and more of them")
     for part, limit in zip(parts, limits, strict=False):
         if part < 1:
             raise LaunchError(f"a launch needs at least one of its {what} along each axis, and got "
@@ -52,10 +52,6 @@ def _dimensions(value, what, limits):
         if part > limit:
             raise LaunchError(f"{part:,} {what} along one axis are too many: {limit:,} at most")
     return parts + (1,) * (3 - len(parts))
-
-
-def _times(dimensions):
-    return " × ".join(str(d) for d in dimensions if d > 1) or "1"
 
 
 def run(kernel, config, arguments, listeners=None, seed=0) -> Launch:

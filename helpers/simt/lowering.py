@@ -16,6 +16,9 @@ from .types import our_type
 def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
     """Our IR of a kernel for one list of Numba's argument types."""
     typed = typed_ir(function, argument_types, options)
+    if our_type(typed.result) is not None:
+        raise at(function, function.__code__.co_firstlineno, "a kernel returns nothing: store its "
+                 "results in an array, and `return` alone to end a thread early")
     program = Program()
     entry = program.new_block()
     arguments = tuple(f"{name}" for name in typed.ir.arg_names)

@@ -17,9 +17,10 @@ from .translate import BRANCH, JUMP, RETURN
 
 BATCH_THREADS = 1 << 20         # threads of one batch, at most
 BATCH_BLOCKS = 1024             # blocks of one batch, at most
-PATIENCE = 1_000                # back edges in a row before others of the warp go first
-IDLE_ROUNDS = 50               # rounds of spinning before another batch of blocks may help
-TURNS = 2_000_000               # back edges in a row, with nothing written, before we give up
+WATCH = 16                      # back edges between two looks whether a loop goes in circles
+PATIENCE = 20_000               # back edges in a row before others go first in any case
+IDLE_ROUNDS = 3                 # rounds of spinning before another batch of blocks must help
+TURNS = 300_000               # back edges in a row, with nothing written, before we give up
 
 
 class NoProgressError(KernelError):
@@ -86,7 +87,6 @@ class Batch:
         self.blocks = last - first
         self.block = launch.geometry.blocks_of(first, last)
         self.shared = {}
-        self.idle = 0
         program = launch.program
         self.frames = [Frame(warp, launch.geometry, self, program.slots)
                        for warp in range(launch.geometry.warps)]
@@ -128,8 +128,9 @@ class Batch:
             for index in adverse_order(len(self.frames), rng):
                 spinning |= self._run_frame(self.frames[index])
             if spinning:
-                idle_rounds = idle_rounds + 1 if self.memory.changes == before else 0
-                if idle_rounds > IDLE_ROUNDS and self.launch.queue:
+                waits = all(frame.circling for frame in self.frames if frame.groups)
+                idle_rounds = idle_rounds + 1 if waits and self.memory.changes == before else 0
+                if idle_rounds > IDLE_ROUNDS:
                     return False
                 continue
             if all(frame.finished for frame in self.frames):
@@ -179,24 +180,37 @@ class Batch:
                 return None
             if following <= position:
                 turns += 1
-                if turns >= PATIENCE:
+                circling = turns % WATCH < 2 and frame.in_circles(following, pieces[following].needs)
+                if circling or turns >= PATIENCE:
                     frame.add(following, active)
-                    self._note_turns(frame, piece, turns)
+                    self._note_turns(frame, pieces[following], turns, circling)
                     return following
             if following >= nearest:
                 frame.add(following, active)
                 return None
             position = following
 
-    def _note_turns(self, frame, piece, turns):
-        memory = self.memory
-        frame.turns = frame.turns + turns if self.idle == memory.changes else turns
-        self.idle = memory.changes
+    def _note_turns(self, frame, piece, turns, circling):
+        """Remember how long this warp has gone round while nothing was written."""
+        frame.circling = circling
+        if frame.seen_changes != self.memory.changes:
+            frame.turns, frame.seen_changes = 0, self.memory.changes
+        frame.turns += turns
+        frame.loop_line = piece.line
         if frame.turns > self.launch.turns:
             raise NoProgressError(
-                f"the loop at line {piece.line} went round {frame.turns:,} times and nothing was "
-                "written meanwhile: does its condition ever change? (a thread that waits for "
-                "another one must let it go on)")
+                f"the loop at line {piece.line} of `{self.launch.program.name}` went round "
+                f"{frame.turns:,} times and nothing was written meanwhile: does it ever end?")
+
+    def no_progress(self):
+        """The error of a batch whose threads all wait for something that none will do."""
+        lines = sorted({f.loop_line for f in self.frames if f.groups})
+        told = " and ".join(map(str, lines))
+        return NoProgressError(
+            f"`{self.launch.program.name}` makes no progress: threads go round the loop at line "
+            f"{told}, each time with the same values, and nothing that it reads will change. On a "
+            "GPU this hangs. Does the loop wait for a thread that has already returned, that waits "
+            "at a barrier, or for itself?")
 
 
 def split(frame, piece, condition, active):
@@ -248,9 +262,16 @@ class Launch:
         starts = range(0, self.geometry.blocks, size)
         self.queue.extend((s, min(s + size, self.geometry.blocks)) for s in starts)
         with np.errstate(all="ignore"):
+            stuck, changes = 0, 0       # batches in a row that could not go on
             while self.queue:
                 batch = self.queue.popleft()
                 if isinstance(batch, tuple):
-                    batch = Batch(self, *batch)
-                if not batch.run(self.rng):
-                    self.queue.append(batch)
+                    batch, stuck = Batch(self, *batch), 0
+                if batch.run(self.rng):
+                    stuck = 0
+                    continue
+                self.queue.append(batch)
+                stuck = stuck + 1 if changes == self.memory.changes else 1
+                changes = self.memory.changes
+                if stuck > len(self.queue):
+                    raise batch.no_progress()

@@ -42,34 +42,45 @@ def at(function, line, sentence, error=KernelError) -> KernelError:
     return error(f"{sentence} ({place(function, line)}){quoted}")
 
 
-def refusal(function, error, lowering=False) -> KernelError:
+def refusal(function, error) -> KernelError:
     """Numba's error about a kernel, as one sentence."""
     message = str(error)
     line = _line_of(function, error, message)
     for pattern, sentence in _SENTENCES:
         found = re.search(pattern, message, re.DOTALL)
         if found:
-            return at(function, line, found.expand(sentence) if "\\" in sentence else sentence)
-    if lowering and isinstance(error, KeyError):
-        return at(function, line, f"Numba cannot compile {error.args[0]} for a GPU")
-    return at(function, line, f"Numba refuses this line: {_first_sentence(message)}")
+            return at(function, line, _plain(found.expand(sentence)))
+    return at(function, line, f"Numba refuses this line: {_plain(_first_sentence(message))}")
+
+
+def _plain(sentence):
+    """A sentence without Numba's own marks: literal types, versions of variables, paths."""
+    sentence = re.sub(r"Literal\[(\w+)\]\([^)]*\)", r"\1", sentence)
+    sentence = re.sub(r"`(\w+)\.\d+`", r"`\1`", sentence)
+    return re.sub(r"(?:[A-Za-z]:)?[\\/][\w.\\/-]+[\\/]", "", sentence)
 
 
 def _line_of(function, error, message):
     """The kernel's line that an error speaks of; its first line when it does not say."""
     file = function.__code__.co_filename
-    location = getattr(error, "loc", None)
-    if location is not None and location.filename == file:
-        return location.line
+    lines = [location.line for location in _locations(error) if location.filename == file]
+    if lines:
+        return lines[-1]
     for name, line in reversed(re.findall(r'File "([^"]*)", line (\d+)', message)):
         if file.endswith(name.lstrip("./")) or name.startswith("<"):
             return int(line)
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        statement = frame.f_locals.get("inst")
-        location = getattr(statement, "loc", None)
-        if location is not None and location.filename == file:
-            return location.line
     return function.__code__.co_firstlineno
+
+
+def _locations(error):
+    """The source locations that Numba had at hand, the outermost first."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        for name in ("self", "constraint", "inst", "stmt"):
+            location = getattr(frame.f_locals.get(name), "loc", None)
+            if hasattr(location, "filename"):
+                yield location
+    if hasattr(getattr(error, "loc", None), "filename"):
+        yield error.loc
 
 
 def _first_sentence(message):
@@ -84,7 +95,26 @@ _ARRAY_SIZE = ("the shape of `cuda.shared.array` and `cuda.local.array` must be 
                "(compute `TILE + 1` outside the kernel and give it a name)")
 
 _SENTENCES = [
-    (r"shared\.array|local\.array", _ARRAY_SIZE),
+    (r"function (?:shared|local)\.array|Function\(<function (?:shared|local)\.array", _ARRAY_SIZE),
+    (r"[gs]etitem\(array\(\w+, (\d)d[^)]*\), UniTuple\(\w+ x (\d)\)",
+     r"this line gives \2 indices to an array that has \1 axis or axes: was an array of another shape "
+     r"meant?"),
+    (r"[gs]etitem\(array\([^)]*\), (?:float|UniTuple\(float|Tuple\([^)]*float)",
+     "an index must be a whole number, and this one is a float: `//` divides whole numbers, "
+     "`int(…)` rounds toward zero"),
+    (r"setitem\(array\(\w+, (\d)d, \w\), [^\n]*, array\(",
+     "this line stores a whole array where one number fits: give each array as many indices as it "
+     "has axes"),
+    (r"NRT required|function (?:zeros|empty|ones|full|arange|array)\b|build_list|list\(",
+     "this line makes a new array or list, and kernels cannot: use `cuda.local.array` or "
+     "`cuda.shared.array`; or an array has more axes than the indices that it is given"),
+    (r"set_try_status|set_try_block",
+     "`try`, `with` and `yield` do not exist in kernels: test for the case with `if`"),
+    (r"module '([\w.]+)' has no attribute '(\w+)'",
+     r"`\1` has no `\2`: is it spelt right?"),
+    (r"Variable '(\w+)' is not defined|'(\w+)' is not defined",
+     r"`\1\2` has no value yet at this line: give it one before it is used"),
+    (r"KeyError: ([\w.]+)", r"Numba cannot compile \1 for a GPU"),
     (r"ufunc '(sqrt|sin|cos|tan|exp|log|floor|ceil|fabs|log2|log10|exp2|tanh|arctan2)'",
      r"`np.\1` on one number does not exist in kernels: use `math.\1`"),
     (r"ufunc '(\w+)'",
