@@ -1,0 +1,192 @@
+"""Make `.venv` and install the pinned packages into it: `make setup`.
+
+Runs before anything is installed: standard library only, and nothing newer than
+Python 3.6, so that an old `python3` can say what is needed instead.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from driver import cuda_series
+
+ROOT = Path(__file__).resolve().parents[1]
+VENV = ROOT / ".venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+STAMP = VENV / "ready.txt"  # written last: the fingerprint of what was installed
+LOG = VENV / "setup.log"
+OLDEST, NEWEST = (3, 11), (3, 14)  # the Pythons that Numba 0.68 was tried with
+
+NO_PYTHON = """\
+Python {}.{} to {}.{} is needed; `python3` here is {}.{}, and no other was found.
+  Debian, Ubuntu   sudo apt install python3.11 python3.11-venv
+  macOS            brew install python@3.13
+  elsewhere        python.org, or conda (see README.md)
+Then run the same command again: it looks for python3.11 to python3.14 too."""
+
+NO_VENV = """\
+{0} cannot make virtual environments: a part of Python is missing.
+  Debian, Ubuntu   sudo apt install {1}-venv
+  elsewhere        install Python from python.org, or use conda (see README.md)
+Then run the same command again."""
+
+NO_INSTALL = """\
+The packages could not be installed. The last that pip said:
+
+{}
+
+All that it said is in .venv/setup.log. If the network was the cause, run the same
+command again: what has been downloaded is kept."""
+
+
+def main(cuda="auto"):
+    """Bring `.venv` in step with the locks, if it is not."""
+    locks = chosen_locks(cuda)
+    if not is_ready(locks):
+        make_venv()
+        install(locks)
+    print("Ready: .venv, Python {}.{}, {}.".format(*venv_version(), purpose(locks)))
+
+
+def chosen_locks(cuda):
+    """The lock files to install from, in order: the course, then CUDA's libraries."""
+    series = cuda_series() if cuda == "auto" else cuda
+    if series not in ("13", "12", "none"):
+        sys.exit(f"CUDA={series} is not known here: use 13, 12 or none.")
+    names = ["requirements.lock"]
+    if series != "none":
+        names.append(f"requirements-cu{series}.lock")
+    return [ROOT / name for name in names]
+
+
+def purpose(locks):
+    """What the installed packages serve: a GPU, or the emulator alone."""
+    if len(locks) == 1:
+        return "no CUDA libraries: kernels run in the emulator"
+    return "with the libraries of CUDA " + re.findall(r"\d+", locks[1].name)[0]
+
+
+def is_ready(locks):
+    """Is everything installed already?"""
+    return (
+        PYTHON.exists()  # a link whose Python was removed does not exist
+        and STAMP.exists()
+        and STAMP.read_text() == fingerprint(locks)
+    )
+
+
+def fingerprint(locks):
+    """A digest of all that decides what is installed, and where."""
+    digest = hashlib.sha256(str(ROOT).encode())
+    for path in locks + [ROOT / "pyproject.toml"]:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def make_venv():
+    """Make `.venv`, unless there is one that works."""
+    if PYTHON.exists() and OLDEST <= venv_version() <= NEWEST:
+        return
+    python = tried_python()
+    if answers(python, "import ensurepip, venv") is None:
+        sys.exit(NO_VENV.format(python, "python{}.{}".format(*version(python))))
+    subprocess.check_call([python, "-m", "venv", "--clear", str(VENV)])
+
+
+def tried_python():
+    """A Python of a version that was tried: the one asked for, or another on PATH."""
+    minors = range(NEWEST[1], OLDEST[1] - 1, -1)
+    others = [shutil.which(f"python3.{minor}") for minor in minors]
+    for python in [sys.executable] + others:
+        if python and OLDEST <= version(python) <= NEWEST:
+            return python
+    sys.exit(NO_PYTHON.format(*OLDEST + NEWEST + sys.version_info[:2]))
+
+
+def version(python):
+    """The (major, minor) of an interpreter; (0, 0) when it does not start."""
+    said = answers(python, "import sys; print(*sys.version_info[:2])")
+    return tuple(int(word) for word in said.split()) if said else (0, 0)
+
+
+def venv_version():
+    """The (major, minor) of `.venv`, read without starting it."""
+    settings = (VENV / "pyvenv.cfg").read_text()
+    found = re.search(r"^version\s*=\s*(\d+)\.(\d+)", settings, re.MULTILINE)
+    return tuple(int(number) for number in found.groups())
+
+
+def answers(python, code):
+    """What an interpreter prints for a line of code; None when it fails."""
+    done = subprocess.run(
+        [python, "-c", code],
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        universal_newlines=True,
+    )
+    return None if done.returncode else done.stdout
+
+
+def install(locks):
+    """Install the locks and then the course itself, and note that it was done."""
+    began = time.time()
+    print(
+        "Setting up .venv with Python {}.{}: about {} MB to download, kept by pip for"
+        " the next time.".format(*venv_version(), sum(map(megabytes, locks)))
+    )
+    LOG.write_text("")
+    for lock in locks:
+        pip_install("--only-binary=:all:", "--require-hashes", "-r", str(lock))
+    pip_install("--no-deps", "--no-build-isolation", "--editable", str(ROOT))
+    STAMP.write_text(fingerprint(locks))
+    print(f"Installed in {time.time() - began:.0f} s.")
+
+
+def megabytes(lock):
+    """The size of a lock's download, from the line that `make lock` writes in it."""
+    return int(re.search(r"about (\d+) MB", lock.read_text()).group(1))
+
+
+def pip_install(*arguments):
+    """Run pip with one moving line for all that it says; where it fails, stop."""
+    command = [str(PYTHON), "-m", "pip", "install", "--progress-bar=off"]
+    settings = {"PIP_USER": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    pip = subprocess.Popen(
+        command + list(arguments),
+        env=dict(os.environ, **settings),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+    )
+    with pip, LOG.open("a") as log:
+        for line in pip.stdout:
+            log.write(line)
+            show(line.strip())
+    show("")
+    if pip.returncode:
+        sys.exit(NO_INSTALL.format("\n".join("  " + line for line in complaints())))
+
+
+def complaints():
+    """The last lines of pip's that say what went wrong."""
+    said = LOG.read_text().strip().splitlines()
+    return [line for line in said if line.startswith("ERROR")][-4:] or said[-4:]
+
+
+def show(line):
+    """Put a line in the place of the one before; nowhere but in a terminal."""
+    if sys.stdout.isatty():
+        print("\r\033[K" + line[:79], end="", flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit("\nStopped. The same command again goes on from here.")

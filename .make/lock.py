@@ -1,0 +1,60 @@
+"""Write the lock files from pyproject.toml: `make lock`.
+
+requirements.lock holds every package of the two commands; requirements-cu13.lock and
+requirements-cu12.lock hold only what CUDA's libraries add to it, or change in it.
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+HEADER = "# Written by `make lock`. On Linux with Python {}, about {} MB to download.\n"
+EXPORT = (
+    "export --quiet --no-config --format=requirements-txt --no-header --no-annotate"
+    " --no-emit-project --extra=test --group=build"
+)
+
+
+def main():
+    """Resolve anew, in a folder apart so that no older choice weighs."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(ROOT / "pyproject.toml", folder)
+        course = pins(folder)
+        write("requirements.lock", course)
+        for extra in ("cu13", "cu12"):
+            with_cuda = pins(folder, f"--extra={extra}")
+            added = [pin for pin in with_cuda if pin not in course]
+            write(f"requirements-{extra}.lock", added, "--no-deps")
+
+
+def pins(folder, *options):
+    """The pinned requirements, each with its hashes."""
+    uv = [sys.executable, "-m", "uv", *EXPORT.split(), *options]
+    said = subprocess.run(uv, cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
+    return said.stdout.replace("\n    ", "\0").splitlines(keepends=True)
+
+
+def write(name, pins, *options):
+    """Write a lock and, once it is there to be downloaded, its size."""
+    lock = ROOT / name
+    text = "".join(pins).replace("\0", "\n    ")
+    lock.write_text(text)
+    minor = "{}.{}".format(*sys.version_info)
+    lock.write_text(HEADER.format(minor, megabytes(lock, *options)) + text)
+    print(f"{name}: {len(pins)} packages")
+
+
+def megabytes(lock, *options):
+    """The size of a lock's download on this platform."""
+    with tempfile.TemporaryDirectory() as folder:
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", *options]
+        pip += ["--only-binary=:all:", "--require-hashes", "-r", lock, "-d", folder]
+        subprocess.run(pip, check=True)
+        return round(sum(file.stat().st_size for file in Path(folder).iterdir()) / 1e6)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+# The commands of the course. Each is a few lines; what is longer is in .make/.
+# PYTHON makes .venv; to change it later, remove .venv first. CUDA is 13, 12 or none; auto
+# asks the NVIDIA driver. OPTIONS go to JupyterLab, pytest or the build:
+#     make lab OPTIONS=--no-browser
+PYTHON  ?= python3
+CUDA    ?= auto
+OPTIONS ?=
+
+VENV := .venv/bin/python
+
+help:
+	@echo "Thirty-Two Lanes: GPU programming in Python, with or without a GPU"
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+setup:  ## make .venv and install the pinned packages; quick when it is done
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is not here: install" \
+	"Python 3.11 or newer, or say where it is: make setup PYTHON=..."; exit 1; }
+	@$(PYTHON) .make/environment.py $(CUDA)
+
+lab: setup  ## open JupyterLab on work/, your copy of the notebooks
+	@$(VENV) .make/work.py
+	@cd work && ../$(VENV) -m jupyterlab --log-level=WARN $(OPTIONS)
+
+fresh:  ## begin work/ anew; what you wrote is moved aside
+	@$(PYTHON) .make/work.py --fresh
+
+test: setup  ## run the tests
+	@$(VENV) -m pytest --numprocesses=auto $(OPTIONS)
+
+notebooks: setup  ## build notebooks/ from lessons/
+	@$(VENV) -m lessons.build $(OPTIONS)
+
+check: tools  ## read the code, and see that notebooks/ is in step with lessons/
+	@$(VENV) -m ruff check
+	@$(VENV) -m lessons.build --check
+
+lock: tools  ## choose and pin the packages anew
+	@$(VENV) .make/lock.py
+
+tools: setup
+	@$(VENV) -m pip install --quiet --no-build-isolation --editable ".[authors]"
+
+.PHONY: help setup lab fresh test notebooks check lock tools

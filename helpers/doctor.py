@@ -1,0 +1,183 @@
+"""What this machine can do, what it lacks, and how to get it: `python -m helpers`.
+
+Imports the standard library alone, and the rest only inside the two examinations that
+need it, so that it speaks where nothing is installed.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
+COURSE = "thirty-two-lanes"
+OLDEST = (3, 11)
+REMEDY = "python -m pip install --editable ."
+GPU_REMEDY = (  # brings the compiler's libraries
+    'python -m pip install --editable ".[cu13]"     (driver older than 580: cu12)'
+)
+REQUIREMENT = re.compile(r"([\w-]+)>=([\d.]+),<([\d.]+)(?:; sys_platform != '(\w+)')?")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One row of the page: what was looked for, what was found, and what is wrong."""
+
+    name: str
+    found: str
+    fault: str = ""
+    remedy: str = REMEDY
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A package that the course needs, and the series of it that was tried."""
+
+    name: str
+    first: str
+    last: str
+    absent_on: str | None
+
+    @property
+    def series(self):
+        """The versions that were tried, as pip writes them."""
+        return f">={self.first},<{self.last}"
+
+    def accepts(self, version):
+        """Is this version in the series that was tried?"""
+        return numbers(self.first) <= numbers(version) < numbers(self.last)
+
+
+def examine():
+    """Every finding, in the order in which the page shows them."""
+    if sys.version_info < OLDEST:
+        return [python()]
+    return [device(), kernels(), python(), *map(package, needed()), course()]
+
+
+def page(findings):
+    """The findings as text: the rows, and below them what is wrong and its remedy."""
+    width = max(len(finding.name) for finding in findings)
+    lines = ["Thirty-Two Lanes", ""]
+    lines += [f"  {each.name:{width}}  {each.found}" for each in findings]
+    faulty = [each for each in findings if each.fault]
+    if not faulty:
+        return "\n".join([*lines, "", "Nothing is missing."])
+    remedies = dict.fromkeys(each.remedy for each in faulty)
+    lines += ["", *(each.fault for each in faulty), "", "In the course's folder:"]
+    return "\n".join([*lines, *(f"  {remedy}" for remedy in remedies)])
+
+
+def device():
+    """Where kernels run."""
+    try:
+        from helpers.device import device as found
+    except ImportError:
+        return Finding("device", "unknown until the packages below are there")
+    return Finding("device", repr(found))
+
+
+def kernels():
+    """What became of one small kernel, launched as a notebook launches it."""
+    try:
+        answer = launch()
+    except ImportError:
+        return Finding("kernels", "not tried")
+    except Exception as error:  # whatever a compiler or a driver may raise
+        said = str(error).partition("\n")[0]
+        fault = f"A kernel does not run: {type(error).__name__}: {said}"
+        return Finding("kernels", "do not run", fault, remedy_here())
+    fault = "" if answer == [1, 2, 3] else f"A kernel gives {answer}, not [1, 2, 3]."
+    return Finding("kernels", "give wrong numbers" if fault else "run", fault)
+
+
+def launch():
+    """Add one to 0, 1, 2 in a kernel."""
+    import numpy as np
+    from numba import cuda
+
+    from helpers import emulate  # noqa: F401  launches are answered from here on
+
+    @cuda.jit
+    def add_one(values):
+        """Each thread adds one to its element."""
+        values[cuda.threadIdx.x] += 1
+
+    values = np.arange(3)
+    add_one[1, 3](values)
+    return values.tolist()
+
+
+def remedy_here():
+    """What to install: CUDA's libraries too, on a machine with a GPU."""
+    from helpers.device import device as found
+
+    return GPU_REMEDY if found.has_gpu else REMEDY
+
+
+def python():
+    """The Python that runs."""
+    version = platform.python_version()
+    found = f"{version}, {platform.system()} {platform.machine()}"
+    if sys.version_info >= OLDEST:
+        return Finding("Python", found)
+    fault = f"Python {version} is too old: the course needs 3.11 or newer."
+    return Finding("Python", found, fault, "make setup")
+
+
+def package(requirement):
+    """What is installed of a package that the course needs."""
+    name, series = requirement.name, requirement.series
+    try:
+        version = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return Finding(name, "missing", f"{name} is missing.")
+    if requirement.accepts(version):
+        return Finding(name, version)
+    fault = f"{name} {version} is outside the series that was tried, {series}."
+    return Finding(name, f"{version}, not {series}", fault)
+
+
+def course():
+    """The course itself, so that notebooks in any folder find `helpers`."""
+    try:
+        return Finding("helpers", metadata.version(COURSE))
+    except metadata.PackageNotFoundError:
+        fault = "helpers is not installed: notebooks in other folders do not find it."
+        return Finding("helpers", "not installed", fault)
+
+
+def needed():
+    """The packages that the course needs on this system."""
+    return [each for each in requirements() if each.absent_on != sys.platform]
+
+
+def requirements():
+    """The packages that pyproject.toml asks for."""
+    import tomllib  # a Python that is too old has none
+
+    project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
+    asked = map(REQUIREMENT.fullmatch, project["dependencies"])
+    return [Requirement(*line.groups()) for line in asked]
+
+
+def numbers(version):
+    """The numbers that a version begins with: (2, 5, 0) of "2.5.0rc1"."""
+    return tuple(int(part) for part in re.match(r"[\d.]*\d", version)[0].split("."))
+
+
+def unusable(error):
+    """A `__getattr__` for a front door behind which a package is missing."""
+
+    def explain(name):
+        """Say why `from helpers import ...` cannot be answered, and what to do."""
+        raise ImportError(
+            f"helpers.{name} cannot be used: {error}. `python -m helpers`, in the"
+            f" course's folder, says what is missing; {REMEDY} gets it."
+        )
+
+    return explain
