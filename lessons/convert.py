@@ -1,0 +1,82 @@
+"""A lesson, plain Python in percent cells, as a notebook in one fixed form.
+
+Authors write the lesson; `lessons.build` runs and stores what comes out here.
+"""
+
+import hashlib
+from collections import Counter
+from copy import deepcopy
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbformat import v4
+
+METADATA = {
+    "kernelspec": {
+        "display_name": "Python 3",
+        "language": "python",
+        "name": "python3",
+    },
+    "language_info": {"name": "python"},
+}
+NEW_CELL = {
+    "code": v4.new_code_cell,
+    "markdown": v4.new_markdown_cell,
+    "raw": v4.new_raw_cell,
+}
+
+
+class LessonError(Exception):
+    """What an author has to mend, as sentences."""
+
+
+def lessons_of(root):
+    """The lessons of a course, in their order."""
+    return sorted(Path(root, "lessons").glob("[0-9][0-9]_*.py"))
+
+
+def notebook_path(root, lesson):
+    """The place where the notebook of a lesson is stored."""
+    return Path(root, "notebooks", f"{lesson.stem}.ipynb")
+
+
+def convert(lesson):
+    """The notebook of a lesson, not yet run."""
+    parsed = jupytext.reads(lesson.read_text("utf-8"), fmt="py:percent")
+    repeats = Counter()
+    cells = [canonical_cell(cell, repeats) for cell in parsed.cells]
+    return v4.new_notebook(cells=cells, metadata=deepcopy(METADATA))
+
+
+def serialise(notebook):
+    """The text of a notebook's file: one for each notebook, always."""
+    return nbformat.writes(notebook).rstrip("\n") + "\n"
+
+
+def named_cells(notebook):
+    """Each cell beside what messages call it: its number, or how it begins."""
+    number = 0
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            number += 1
+            yield f"cell [{number}]", cell
+        else:
+            first_line = cell.source.partition("\n")[0]
+            yield f"the text `{first_line[:40]}`", cell
+
+
+def canonical_cell(cell, repeats):
+    """A cell with an id of its own, and without what the converter noted."""
+    metadata = dict(cell.metadata)
+    metadata.pop("lines_to_next_cell", None)
+    new_cell = NEW_CELL[cell.cell_type]
+    new_id = cell_id(cell, repeats)
+    return new_cell(source=cell.source, metadata=metadata, id=new_id)
+
+
+def cell_id(cell, repeats):
+    """An id that follows a cell's text, and differs between equal cells."""
+    words = f"{cell.cell_type} {cell.source}"
+    repeats[words] += 1
+    return hashlib.sha256(f"{repeats[words]} {words}".encode()).hexdigest()[:8]
