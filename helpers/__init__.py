@@ -1,16 +1,23 @@
 """The front door of Thirty-Two Lanes: what its lessons import.
 
-Importing it has one global effect: where there is no GPU, launches and host calls of `numba.cuda`
-are answered by the emulator (`cuda.is_available()` is then True, as in Numba's simulator; `device`
-tells the truth). Where there is a GPU, nothing changes. Numba's warnings about small grids and host
-arrays are off everywhere.
+Importing it has one global effect: where there is no GPU, launches and host calls of
+`numba.cuda` are answered by the emulator (`cuda.is_available()` is then True, as in
+Numba's simulator; `device` tells the truth). Where there is a GPU, nothing changes.
+Numba's warnings about small grids and host arrays are off everywhere.
 """
 
-from .device import device, silence_numba
-from .simt import emulate, host
+from .doctor import unusable
 
-silence_numba()
-if not device.has_gpu:
-    host.install()
+try:
+    from .device import device, silence_numba
+    from .simt import emulate, host
+    from .timing import measure
+    from .verification import check, expect
+except ImportError as error:  # a package is missing, or does not fit the others
+    __getattr__ = unusable(error)
+else:
+    silence_numba()
+    if not device.has_gpu:
+        host.install()
 
-__all__ = ["device", "emulate"]
+__all__ = ["check", "device", "emulate", "expect", "measure"]

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import importlib
+import os
 
 from numba import cuda
 
@@ -27,8 +28,8 @@ class Device:
     def description(self) -> str:
         """Where kernels run and what times are worth, in one sentence."""
         if not self.has_gpu:
-            return ("Emulator: no GPU here, so kernels run on this computer's processor. Answers "
-                    "and counts are exact; times were recorded on an NVIDIA H200.")
+            return ("Emulator: no GPU here, so kernels run on this computer's processor. "
+                    "Counts are exact; times, where shown, were recorded on a real GPU.")
         present = cuda.get_current_device()
         major, minor = present.compute_capability
         return (f"{self.name}: compute capability {major}.{minor}, "
@@ -46,7 +47,8 @@ def simulated() -> bool:
 
 def _numba_sees_a_gpu():
     try:
-        return bool(cuda.is_available()) and len(cuda.gpus) > 0
+        hidden = os.environ.get("CUDA_VISIBLE_DEVICES", "0").strip() in ("", "-1")
+        return not hidden and bool(cuda.is_available()) and len(cuda.gpus) > 0
     except Exception:
         return False
 

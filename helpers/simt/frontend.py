@@ -1,14 +1,18 @@
 """Numba's own front end, asked for a kernel's typed IR; with lowering.py, all that knows Numba's insides.
 
 Numba analyses the bytecode, infers every type and lowers once, with no driver and no GPU, so that
-what is refused there is refused here. Nothing in Numba is patched.
+what is refused there is refused here. What it asks of libNVVM while lowering, the layout of data
+and a version, is answered for it, since a laptop has no libNVVM.
 
 Both targets are served: numba-cuda, and the `numba.cuda` built into numba (macOS).
 """
 
 from dataclasses import dataclass
+from unittest import mock
 
+import numba.core.compiler as core_compiler
 import numba.cuda.compiler as numba_compiler
+from numba.cuda.cudadrv import nvvm
 from numba.cuda.descriptor import cuda_target
 
 try:
@@ -38,7 +42,7 @@ def typed_ir(function, argument_types, options=None) -> TypedIR:
     """The typed IR of a Python function; raises KernelError where Numba refuses it."""
     kept = []
     try:
-        with numba_compiler_override():
+        with _cuda_target(), mock.patch.object(nvvm, "NVVM", LibNVVM):
             _compile(function, argument_types, options or {}, kept)
     except Exception as error:      # whatever goes wrong in Numba is about this kernel
         raise refusal(function, error) from None
@@ -47,7 +51,8 @@ def typed_ir(function, argument_types, options=None) -> TypedIR:
 
 def _compile(function, argument_types, options, kept):
     """Run Numba's pipeline up to its own lowering, keeping the IR on the way."""
-    numba_compiler.compile_extra(
+    compile_extra = getattr(numba_compiler, "compile_extra", core_compiler.compile_extra)
+    compile_extra(
         typingctx=cuda_target.typing_context, targetctx=cuda_target.target_context,
         func=function, args=tuple(argument_types), return_type=None,
         flags=_flags(options), locals={}, pipeline_class=_keeping(function, kept))
@@ -90,7 +95,7 @@ def _keeping(function, kept):
     return KeepingCompiler
 
 
-def numba_compiler_override():
+def _cuda_target():
     """Numba's context that makes the CUDA target the one in use."""
     try:
         from numba.cuda.utils import numba_target_override
@@ -98,3 +103,13 @@ def numba_compiler_override():
     except ImportError:
         from numba.core.target_extension import target_override
         return target_override("cuda")
+
+
+class LibNVVM:
+    """What lowering asks of libNVVM: NVVM IR specification, "Data layout"."""
+
+    data_layout = ("e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-"
+                   "f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64")
+
+    def get_ir_version(self):
+        return (2, 0, 3, 1)

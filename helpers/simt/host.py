@@ -208,10 +208,11 @@ class Context:
         raise NotImplementedError("the emulator has no memory of its own to tell the size of")
 
 
-class Stream:
+class Stream(driver.Stream):
     """A stream: here, everything has happened when the call returns."""
 
-    handle = 0
+    def __init__(self):
+        self.handle = 0
 
     def synchronize(self):
         pass

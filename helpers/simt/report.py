@@ -11,11 +11,13 @@ def as_text(run) -> str:
              f"{_plural('thread', run.threads_per_block)}"]
     if run.coalescing.requests:
         facts.append(f"{run.coalescing.sectors:,} sectors for {run.coalescing.requests:,} global "
-                     f"requests (ideal {run.coalescing.ideal_sectors:,})")
+                     f"{_plural('request', run.coalescing.requests)} "
+                     f"(ideal {run.coalescing.ideal_sectors:,})")
     if run.bank_conflicts.requests:
         facts.append(f"{run.bank_conflicts.conflicts:,} bank "
                      f"{_plural('conflict', run.bank_conflicts.conflicts)} in "
-                     f"{run.bank_conflicts.requests:,} shared requests")
+                     f"{run.bank_conflicts.requests:,} shared "
+                     f"{_plural('request', run.bank_conflicts.requests)}")
     lines = [f"emulated {run.kernel}: {', '.join(facts)}"]
     width = max((len(str(s.line)) for s, *_ in _costly(run)), default=0)
     for site, row, what in _costly(run):
