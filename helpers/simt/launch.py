@@ -1,5 +1,6 @@
 """From a kernel, a launch configuration and arguments to a run: what can be refused, is refused here."""
 
+import warnings
 import weakref
 
 import numpy as np
@@ -42,7 +43,7 @@ def _dimensions(value, what, limits):
     parts = tuple(int(p) for p in parts)
     total = int(np.prod(parts))
     if what == "threads" and total > hardware.MAX_THREADS_PER_BLOCK:
-        raise LaunchError(f"{' × '.join(map(str, parts))} threads a block are too many: a block "
+        raise LaunchError(f"{' × '.join(f'{p:,}' for p in parts)} threads a block are too many: a block "
                           f"holds {hardware.MAX_THREADS_PER_BLOCK:,} at most. Use smaller blocks "
                           "and more of them")
     for part, limit in zip(parts, limits, strict=False):
@@ -74,13 +75,35 @@ def program_of(kernel, types):
     """The program of a kernel for some argument types, translated once."""
     programs = _programs.setdefault(kernel, {})
     if types not in programs:
-        programs[types] = translate(kernel_ir(kernel.py_func, types, kernel.targetoptions))
-        if static_shared_bytes(programs[types]) > hardware.STATIC_SHARED_BYTES:
-            used = static_shared_bytes(programs.pop(types))
-            raise LaunchError(f"`{kernel.py_func.__name__}` declares {used:,} bytes of shared "
-                              f"arrays; a block may declare {hardware.STATIC_SHARED_BYTES:,} at "
-                              "most. Use smaller tiles, or dynamic shared memory")
-    return programs[types]
+        program = translate(kernel_ir(kernel.py_func, types, kernel.targetoptions))
+        used = static_shared_bytes(program)
+        if used > hardware.STATIC_SHARED_BYTES:
+            raise LaunchError(
+                f"`{program.name}` declares {used:,} bytes of shared arrays; a block may "
+                f"declare {hardware.STATIC_SHARED_BYTES:,} at most. Use smaller tiles, or "
+                "dynamic shared memory")
+        programs[types] = program, global_numbers(kernel)
+    program, before = programs[types]
+    _tell_of_changes(program.name, before, global_numbers(kernel))
+    return program
+
+
+def global_numbers(kernel) -> dict:
+    """The numbers that a kernel takes from the names around it, as they are now."""
+    function = kernel.py_func
+    names = (name for name in function.__code__.co_names if name in function.__globals__)
+    values = {name: function.__globals__[name] for name in names}
+    return {n: v for n, v in values.items() if isinstance(v, (int, float, np.generic))}
+
+
+def _tell_of_changes(kernel, before, now):
+    """Warn of a global that changed since a kernel was compiled with it, as Numba does not."""
+    for name in before.keys() & now.keys():
+        if before[name] != now[name]:
+            warnings.warn(
+                f"`{kernel}` was compiled with {name} = {before[name]} and keeps it, though "
+                f"{name} is {now[name]} now: run the cell that defines `{kernel}` again",
+                stacklevel=4)
 
 
 def static_shared_bytes(program) -> int:
