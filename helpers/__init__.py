@@ -10,9 +10,19 @@ from .doctor import unusable
 
 try:
     from .device import device, silence_numba
+    from .plotting import (
+        plot_banks,
+        plot_conflicts,
+        plot_grid,
+        plot_grid_2d,
+        plot_grid_stride,
+        plot_tile_banks,
+        plot_times,
+    )
     from .simt import emulate, host
     from .timing import measure
     from .verification import check, expect
+    from .widgets import explore
 except ImportError as error:  # a package is missing, or does not fit the others
     __getattr__ = unusable(error)
 else:
@@ -20,4 +30,18 @@ else:
     if not device.has_gpu:
         host.install()
 
-__all__ = ["check", "device", "emulate", "expect", "measure"]
+__all__ = [
+    "check",
+    "device",
+    "emulate",
+    "expect",
+    "explore",
+    "measure",
+    "plot_banks",
+    "plot_conflicts",
+    "plot_grid",
+    "plot_grid_2d",
+    "plot_grid_stride",
+    "plot_tile_banks",
+    "plot_times",
+]

@@ -5,11 +5,14 @@ Lessons and graders call these two; arrays may live on the host or on the device
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from textwrap import fill
 
 import numpy as np
 
 from helpers.diagnosis import Evidence
 from helpers.tolerance import tolerance_for
+
+WIDTH = 96      # characters of output that a notebook's page holds in a line
 
 
 def check(actual, expected, rtol=None, atol=None):
@@ -36,10 +39,18 @@ def expect(*errors):
     try:
         yield
     except errors as error:
-        print(f"{type(error).__name__}: {error}")
+        print(wrapped(f"{type(error).__name__}: {error}"))
     else:
         names = " or ".join(with_article(error.__name__) for error in errors)
         raise AssertionError(f"expected {names}, but nothing went wrong")
+
+
+def wrapped(text):
+    """A text in lines that fit a notebook's page; what is indented stays so."""
+    return "\n".join(
+        fill(line, WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+        for line in text.splitlines()
+    )
 
 
 @dataclass(frozen=True)

@@ -58,20 +58,21 @@ class Judge:
         total = self.totals.get(access.reference)
         if total is None:
             total = self.totals[access.reference] = np.zeros(len(self.columns), np.int64)
-        total += known
+        counts, each_block = known
+        total += counts * access.blocks if each_block else counts
 
     def _judge(self, access):
+        """The counts of an access, and whether they are those of each of its blocks."""
         active = access.active
         width = max(np.shape(access.addresses)[-1] if np.ndim(access.addresses) else 1,
                     active.shape[1] if active is not None else 1)
         shape = (WARP_SIZE, width)
         addresses = np.broadcast_to(access.addresses, shape)
         taking_part = np.broadcast_to(True if active is None else active, shape)
-        counts = self.count(addresses, taking_part, access).sum(axis=1)
-        return counts * access.blocks if width == 1 else counts
+        return self.count(addresses, taking_part, access).sum(axis=1), width == 1
 
     def table(self) -> Counts:
-        """The sums, with `.by_line`."""
+        """The sums, with `.by_line` and, for load, store and atomic, `.by_kind`."""
         rows = {}
         for reference, total in self.totals.items():
             site = replace(reference.site, kind=reference.kind, array=reference.array)
@@ -81,4 +82,6 @@ class Judge:
             counts = dict(zip(self.columns, map(int, rows[site]), strict=True))
             by_line[site] = Counts(**counts, kind=site.kind, array=site.array)
         sums = {c: sum(getattr(row, c) for row in by_line.values()) for c in self.columns}
-        return Counts(**sums, by_line=by_line)
+        kinds = sorted({row.kind for row in by_line.values()})
+        by_kind = {k: summed([r for r in by_line.values() if r.kind == k]) for k in kinds}
+        return Counts(**sums, by_line=by_line, by_kind=by_kind)

@@ -2,8 +2,6 @@
 
 from html import escape
 
-from ..hardware import WARP_SIZE
-
 
 def as_text(run) -> str:
     """A sentence with units, then a line for each access that costs more than it must."""
@@ -41,29 +39,40 @@ def _plural(word, count):
 
 def as_html(run) -> str:
     """The sentence, and every access with its counts, like a profiler's source page."""
-    rows = []
-    for site, row in run.coalescing.by_line.items():
-        rows.append((site, row, row.requests, f"{row.sectors / row.requests:.4g} sectors",
-                     f"{row.ideal_sectors / row.requests:.4g}", row.sectors > row.ideal_sectors))
-    for site, row in run.bank_conflicts.by_line.items():
-        rows.append((site, row, row.requests, f"{row.wavefronts / row.requests:.4g} wavefronts",
-                     f"{row.ideal_wavefronts / row.requests:.4g}", row.conflicts > 0))
-    rows.sort(key=lambda r: (r[0].file, r[0].line))
-    head = "".join(f"<th style='text-align:{'left' if n < 3 else 'right'}'>{name}</th>"
-                   for n, name in enumerate(("line", "source", "access", "requests",
-                                             "each takes", "ideal")))
+    rows = [
+        (site, row, "sector", row.sectors, row.ideal_sectors)
+        for site, row in run.coalescing.by_line.items()
+    ] + [
+        (site, row, "wavefront", row.wavefronts, row.ideal_wavefronts)
+        for site, row in run.bank_conflicts.by_line.items()
+    ]
+    rows.sort(key=lambda row: (row[0].file, row[0].line))
+    sentence = f"<div>{escape(as_text(run).splitlines()[0])}</div>"
+    if not rows:
+        return sentence
+    names = ("line", "source", "access", "requests", "each takes", "ideal", "cost")
+    head = "".join(_html_cell(name, "th", n < 3) for n, name in enumerate(names))
     body = "".join(map(_html_row, rows))
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if rows else ""
-    return f"<div>{escape(as_text(run).splitlines()[0])}</div>{table}"
+    return (
+        f"{sentence}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
 
 
 def _html_row(row):
-    site, counts, requests, each, ideal, costly = row
+    site, counts, unit, taken, ideal = row
     caller = f" (from {site.called_from})" if site.called_from else ""
-    weight = "bold" if costly else "normal"
-    return (f"<tr><td style='text-align:left'>{site.line}{caller}</td>"
-            f"<td style='text-align:left'><code>{escape(site.text)}</code></td>"
-            f"<td style='text-align:left'>{counts.kind} of <code>{escape(counts.array)}</code></td>"
-            f"<td style='text-align:right'>{requests:,}</td>"
-            f"<td style='text-align:right;font-weight:{weight}'>{each}"
-            f"{' ⚠' if costly else ''}</td><td style='text-align:right'>{ideal}</td></tr>")
+    cost = f"{taken / ideal:.3g} ×" if ideal else ""
+    cells = [
+        f"{site.line}{caller}",
+        f"<code>{escape(site.text)}</code>",
+        f"{counts.kind} of <code>{escape(counts.array)}</code>",
+        f"{counts.requests:,}",
+        f"{taken / counts.requests:.4g} {_plural(unit, taken / counts.requests)}",
+        f"{ideal / counts.requests:.4g}",
+        f"<b>{cost}</b>" if taken > ideal else cost,
+    ]
+    return f"<tr>{''.join(_html_cell(c, 'td', n < 3) for n, c in enumerate(cells))}</tr>"
+
+
+def _html_cell(text, tag, left):
+    return f"<{tag} style='text-align:{'left' if left else 'right'}'>{text}</{tag}>"

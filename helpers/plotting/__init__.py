@@ -1,0 +1,18 @@
+"""Figures: each function takes numbers, never a machine, and gives a `Picture`."""
+
+from .banks import plot_banks
+from .charts import plot_conflicts, plot_times
+from .grids import plot_grid, plot_grid_2d, plot_grid_stride
+from .picture import Picture
+from .tiles import plot_tile_banks
+
+__all__ = [
+    "Picture",
+    "plot_banks",
+    "plot_conflicts",
+    "plot_grid",
+    "plot_grid_2d",
+    "plot_grid_stride",
+    "plot_tile_banks",
+    "plot_times",
+]

@@ -1,0 +1,162 @@
+"""Which bank of shared memory each lane of a warp asks for, in one request.
+
+The picture counts what it draws: different words by bank. In how many groups of lanes a
+request goes is the emulator's to say, so `plot_banks` takes that number.
+"""
+
+from itertools import pairwise
+
+from .. import style
+from ..hardware import NUM_BANKS, WARP_SIZE, WORD_BYTES
+from .picture import Picture, bare, canvas, cell, counted, label
+
+ROOMY_ROWS = 12     # with so many rows of boxes there is room for two lines in each
+HEADER_INCHES = 0.26
+
+
+def plot_banks(addresses, itemsize=4, kind="load", groups=None, ax=None):
+    """Each bank with the words that one request asks of it, and the lanes that ask.
+
+    `addresses` are bytes from the start of shared memory, lane by lane; None for a lane
+    that takes no part. `groups` is the request's `ideal_wavefronts`; without it nothing
+    is merged: half warps for 8 bytes, quarter warps for 16.
+    """
+    refuse_what_is_no_request(addresses, itemsize, kind)
+    width = max(1, itemsize // WORD_BYTES)
+    groups = lane_groups(addresses, groups or width)
+    stacks = [bank_stacks(addresses, lanes) for lanes in groups]
+    rows = sum(map(ways, stacks))
+    row_inches = 0.29 if rows <= ROOMY_ROWS else 0.16
+    header = HEADER_INCHES / row_inches
+    top = rows + header * len(groups)
+    with canvas(ax, 0.5 + row_inches * top) as ax:
+        draw_bank_axis(ax, top, header, width)
+        for lanes, stack in zip(groups, stacks, strict=True):
+            top -= header + ways(stack)
+            draw_stacks(ax, top, stack, width, style.KINDS[kind])
+            text = header_of(lanes, stack, len(groups))
+            label(ax, 0, top + ways(stack), text, (0, 4), ha="left", va="bottom")
+    alt = f"{request_of(addresses, itemsize, kind)}: {answer_of(stacks, width)}."
+    return Picture(ax.figure, alt)
+
+
+def lane_groups(addresses, groups):
+    """The lanes that go together and take part, group by group."""
+    size = WARP_SIZE // groups
+    lanes = [lane for lane, it in enumerate(addresses) if it is not None]
+    runs = ([it for it in lanes if it // size == group] for group in range(groups))
+    return [run for run in runs if run]
+
+
+def bank_stacks(addresses, lanes):
+    """{bank: {word: the lanes that ask}}; a wide element counts by its first word."""
+    stacks = {}
+    for lane in lanes:
+        word = int(addresses[lane]) // WORD_BYTES
+        stacks.setdefault(word % NUM_BANKS, {}).setdefault(word, []).append(lane)
+    return stacks
+
+
+def ways(stack):
+    """The most different words in one bank: the wavefronts of a group."""
+    return max(map(len, stack.values()))
+
+
+def refuse_what_is_no_request(addresses, itemsize, kind):
+    """Raise where no warp could ask for these addresses at once."""
+    if kind not in style.KINDS:
+        raise ValueError(f"a request is one of {', '.join(style.KINDS)}, not {kind!r}")
+    if len(addresses) > WARP_SIZE:
+        raise ValueError(
+            f"{len(addresses)} addresses for the {WARP_SIZE} lanes of a warp: "
+            "draw one warp at a time"
+        )
+    asked = [int(it) for it in addresses if it is not None]
+    if not asked:
+        raise ValueError("no lane has an address: give one that is not None")
+    for address in asked:
+        if address % itemsize:
+            raise ValueError(
+                f"address {address} is no multiple of an element's {itemsize} bytes: "
+                "multiply the index by the element's size"
+            )
+
+
+def draw_stacks(ax, bottom, stack, width, colour):
+    """Draw a group's words as boxes, stacked in their bank, upon a strip of idle banks."""
+    cell(ax, 0, bottom, "", style.IDLE, NUM_BANKS)
+    for bank, words in stack.items():
+        shade = style.CONFLICT if len(words) > 1 else colour
+        for row, lanes in enumerate(words.values()):
+            text = lanes_text(lanes, width, ways(stack))
+            cell(ax, bank, bottom + row, text, shade, width)
+
+
+def lanes_text(lanes, width, rows):
+    """The lanes of one box, as far as it has room."""
+    between = "\n" if width == 1 and rows <= ROOMY_ROWS else ""
+    if len(lanes) == 1:
+        return str(lanes[0])
+    if lanes == list(range(lanes[0], lanes[-1] + 1)):
+        return f"{lanes[0]}–{between}{lanes[-1]}"
+    return f"{lanes[0]},{between}{lanes[1]}" if len(lanes) == 2 else f"×{len(lanes)}"
+
+
+def header_of(lanes, stack, groups):
+    """Who goes together, and what it costs."""
+    who = f"lanes {lanes[0]} to {lanes[-1]}: " if groups > 1 else ""
+    conflict = f"{ways(stack)}-way conflict" if ways(stack) > 1 else "no conflict"
+    return f"{who}{conflict}, {counted(ways(stack), 'wavefront')}"
+
+
+def draw_bank_axis(ax, top, header, width):
+    """Number the banks below, and say at the right of the top what a box is."""
+    bare(ax)
+    ax.set(xlim=(-0.1, NUM_BANKS + 0.1), ylim=(-0.1, top), xlabel="bank")
+    ax.set_xticks([bank + 0.5 for bank in range(NUM_BANKS)], range(NUM_BANKS))
+    ax.tick_params(labelsize=7)
+    words = counted(width, "word")
+    note = f"in each box: {words}, numbered by the lanes that ask; dotted: idle"
+    placed = {"ha": "right", "va": "bottom", "fontsize": style.SMALL}
+    label(ax, NUM_BANKS, top - header, note, (0, 4), **placed)
+
+
+def request_of(addresses, itemsize, kind):
+    """Who asks for how much, and how far apart."""
+    lanes = counted(sum(it is not None for it in addresses), "lane")
+    verb = f"{kind}s" if lanes == "1 lane" else kind
+    size = counted(itemsize, "byte")
+    return f"{lanes} {verb} {size} each{stride_of(addresses, itemsize)}"
+
+
+def stride_of(addresses, itemsize):
+    """", stride 2" where all neighbours are so many elements apart."""
+    if any(it is None for it in addresses):
+        return ""
+    steps = {int(after) - int(before) for before, after in pairwise(addresses)}
+    return f", stride {steps.pop() // itemsize}" if len(steps) == 1 else ""
+
+
+def answer_of(stacks, width):
+    """What the banks have to do, and in how many wavefronts."""
+    costs = [ways(stack) for stack in stacks]
+    loads = dict.fromkeys(load_of(stack, width) for stack in stacks)
+    groups = f"in {len(stacks)} groups, " if len(stacks) > 1 else ""
+    total = counted(sum(costs), "wavefront")
+    terms = f"{' + '.join(map(str, costs))} = " if len(costs) > 1 else ""
+    return f"{groups}{'; then '.join(loads)}; {terms}{total}"
+
+
+def load_of(stack, width):
+    """How a group's words lie in the banks."""
+    counts = {len(words) for words in stack.values()}
+    words = f"{max(counts)} different words" if max(counts) > 1 else "1 word"
+    used = width * len(stack)
+    where = f"each of {used} banks" if used > 1 else "1 bank"
+    together = max(len(lanes) for words in stack.values() for lanes in words.values())
+    parts = [f"{'up to ' if len(counts) > 1 else ''}{words} in {where}"]
+    if together > 1:
+        parts.append(f"up to {together} lanes on one word")
+    if used < NUM_BANKS:
+        parts.append(f"{counted(NUM_BANKS - used, 'bank')} idle")
+    return ", ".join(parts)

@@ -1,0 +1,122 @@
+"""Counts and times: what the emulator counted beside what a GPU counted and took."""
+
+import math
+
+from .. import style
+from .picture import Picture, canvas, label
+
+NAN = float("nan")
+
+
+def plot_conflicts(strides, emulated, measured=None, times_us=None, ax=None):
+    """Conflicts a request by stride, by the emulator and a GPU; the GPU's time below.
+
+    `measured` and `times_us` may be left out, or hold NaN where nothing was measured.
+    """
+    measured, times = known(measured), known(times_us)
+    with canvas(ax, 4.4 if times else 2.9) as ax:
+        draw_counts(ax, emulated, measured)
+        lowest = draw_times_below(ax, times) if times else ax
+        lowest.set_xticks(range(len(strides)), strides)
+        lowest.set_xlabel("stride, in words")
+    at = "{} at stride {}"
+    counts = listed(emulated, strides, "{:g}", at)
+    parts = [f"Conflicts a request, counted by the emulator: {counts}"]
+    if measured:
+        gaps = [abs(a - b) for a, b in zip(emulated, measured, strict=True)]
+        widest = max(it for it in gaps if not math.isnan(it))
+        parts.append(f"the GPU's counts differ from these by at most {widest:.2g}")
+    if times:
+        parts.append(f"the GPU's time: {listed(times, strides, '{:,.1f} µs', at)}")
+    return Picture(ax.figure, "; ".join(parts) + ".")
+
+
+def known(values):
+    """The values, with NaN for None; nothing at all if no value is a number."""
+    values = () if values is None else values
+    values = [NAN if it is None else float(it) for it in values]
+    return [] if all(map(math.isnan, values)) else values
+
+
+def listed(values, names, number, phrase):
+    """Each value with its name, in words."""
+    texts = ["not measured" if math.isnan(it) else number.format(it) for it in values]
+    return ", ".join(map(phrase.format, texts, names))
+
+
+def draw_counts(ax, emulated, measured):
+    """Draw the emulator's counts as rings, and the GPU's as diamonds inside them."""
+    places = range(len(emulated))
+    ring = {"marker": "o", "s": 110, "facecolor": "none", "linewidth": 1.8}
+    ax.scatter(places, emulated, edgecolor=style.EMULATED, zorder=3, **ring)
+    if measured:
+        ax.scatter(places, measured, marker="D", s=18, color=style.MEASURED, zorder=4)
+    for place, count in enumerate(emulated):
+        label(ax, place, count, f"{count:g}", (0, 13), fontsize=style.SMALL)
+    top = max(*emulated, 1)
+    ax.set(ylabel="conflicts a request", ylim=(-0.07 * top, 1.2 * top))
+    ax.set_xlim(-0.6, len(emulated) - 0.4)
+    above = {"offset": (0, 6), "ha": "left", "xycoords": "axes fraction"}
+    label(ax, 0, 1, "○ counted by the emulator", color=style.EMULATED, **above)
+    if measured:
+        label(ax, 0.27, 1, "◆ counted by the GPU", color=style.MEASURED, **above)
+
+
+def draw_times_below(ax, times):
+    """Draw the times as bars on axes of their own, which share the strides."""
+    upper, lower = ax.get_subplotspec().subgridspec(2, 1, height_ratios=[5, 3])
+    ax.set_subplotspec(upper)
+    below = ax.figure.add_subplot(lower, sharex=ax)
+    ax.tick_params(labelbottom=False)
+    fill = style.tint(style.MEASURED, 0.35)
+    below.bar(range(len(times)), times, 0.5, color=fill, edgecolor=style.MEASURED)
+    for place, time in enumerate(times):
+        if not math.isnan(time):
+            label(below, place, time, f"{time:,.1f}", (0, 6), fontsize=style.SMALL)
+    longest = max(it for it in times if not math.isnan(it))
+    below.set(ylabel="time, µs", ylim=(0, 1.28 * longest))
+    return below
+
+
+def plot_times(
+    labels, times_us, spread_us=None, limit_us=None, limit_label="the limit", ax=None
+):
+    """Median times as bars, whiskers from `spread_us` as (low, high), and a limit."""
+    times = known(times_us) or [NAN] * len(labels)
+    spread = [known(it) for it in spread_us] if spread_us is not None else []
+    limit = known([limit_us])
+    ends = [it for it in [*times, *limit, *sum(spread, [])] if not math.isnan(it)]
+    longest = max(ends, default=1)
+    with canvas(ax, 0.8 + 0.36 * len(labels)) as ax:
+        for place, time in enumerate(times):
+            draw_time(ax, place, time, spread[place] if spread else [])
+        for time in limit:
+            draw_limit(ax, time, limit_label)
+        ax.set(xlim=(0, 1.15 * longest), xlabel="time, µs")
+        ax.set(ylim=(len(labels) - 0.4, -0.9 if limit else -0.6))
+        ax.set_yticks(range(len(labels)), labels)
+        ax.tick_params(axis="y", length=0, labelsize=9)
+    parts = [f"Median times: {listed(times, labels, '{:,.1f} µs', '{1} {0}')}"]
+    parts += [f"{limit_label}: {time:,.1f} µs" for time in limit]
+    return Picture(ax.figure, "; ".join(parts) + ".")
+
+
+def draw_time(ax, place, time, spread):
+    """Draw one bar with its whisker and its value, or say that there is none."""
+    beside = {"ha": "left", "fontsize": 9}
+    if math.isnan(time):
+        label(ax, 0, place, "not measured", (6, 0), **beside)
+        return
+    fill = style.tint(style.MEASURED, 0.35)
+    ax.barh(place, time, 0.62, color=fill, edgecolor=style.MEASURED)
+    if spread:
+        ends = {"marker": "|", "markersize": 7, "linewidth": 1.5, "color": style.INK}
+        ax.plot(spread, [place, place], **ends)
+    label(ax, max([time, *spread]), place, f"{time:,.1f} µs", (6, 0), **beside)
+
+
+def draw_limit(ax, time, text):
+    """Draw the line that no bar can pass."""
+    ax.axvline(time, color=style.INK, linewidth=1.2, linestyle=(0, (4, 3)))
+    above = {"offset": (0, 2), "va": "bottom", "fontsize": style.SMALL}
+    label(ax, time, -0.9, f"{text}, {time:,.1f} µs", **above)

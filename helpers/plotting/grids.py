@@ -1,0 +1,140 @@
+"""Which thread of a grid takes which element, and who is left over."""
+
+from .. import style
+from .picture import Picture, bare, canvas, cell, counted, label
+
+MOST = 40       # boxes in a row that can still be read
+ROW_INCHES = 0.27
+
+
+def plot_grid(blocks, threads, n, ax=None):
+    """The threads of a 1-D grid, block by block, above the `n` elements they take."""
+    total = blocks * threads
+    across = max(total, n)
+    refuse_too_many(across)
+    with canvas(ax, 0.3 + 4 * ROW_INCHES, width_for(across)) as ax:
+        draw_threads(ax, blocks, threads, n)
+        for place in range(n):
+            colour = style.PLAIN if place < total else style.CONFLICT
+            box(ax, place, 2, place, place // threads, colour)
+        for place in range(min(n, total)):
+            ax.plot([place + 0.5] * 2, [1, 2], color=style.PLAIN, linewidth=0.8)
+        finish(ax, across, 3, {0: "thread", 2: "element"})
+        if n != total:
+            who, row = ("no element", 2.5) if n < total else ("no thread", 0.5)
+            label(ax, (n + total) / 2, row, who, fontsize=style.SMALL)
+    rest = leftover(max(total - n, 0), max(n - total, 0))
+    return Picture(ax.figure, f"{grid_of(blocks, threads, n)}: {rest}.")
+
+
+def plot_grid_stride(blocks, threads, n, ax=None):
+    """The elements that each thread of a 1-D grid takes, round by round."""
+    total = blocks * threads
+    rounds = -(-n // total)
+    refuse_too_many(max(total, rounds))
+    with canvas(ax, 0.3 + (2.5 + rounds) * ROW_INCHES, width_for(total)) as ax:
+        draw_threads(ax, blocks, threads, n)
+        for place in range(rounds * total):
+            turn, thread = divmod(place, total)
+            text, colour = (place, style.PLAIN) if place < n else ("", style.IDLE)
+            box(ax, thread, 1.5 + turn, text, thread // threads, colour)
+        rows = {1.5 + turn: f"round {turn + 1}" for turn in range(rounds)}
+        finish(ax, total, 1.5 + rounds, {0: "thread"} | rows)
+    what = f"{grid_of(blocks, threads, n)}, {counted(rounds, 'round')}"
+    rest = leftover(rounds * total - n, 0)
+    return Picture(ax.figure, f"{what}: in the last, {rest}.")
+
+
+def plot_grid_2d(blocks, threads, shape, ax=None):
+    """The thread for each element of a matrix: x goes to the column, y to the row.
+
+    `blocks` and `threads` are (x, y) as in a launch; `shape` is (rows, cols).
+    """
+    rows, cols = shape
+    width, height = blocks[0] * threads[0], blocks[1] * threads[1]
+    across, down = max(width, cols), max(height, rows)
+    refuse_too_many(max(across, down))
+    with canvas(ax, 0.9 + ROW_INCHES * down, 1.1 + 0.4 * across) as ax:
+        draw_matrix(ax, threads, (height, width), shape)
+        label_blocks(ax, blocks, threads)
+        finish(ax, across, down, {row: row for row in range(rows)})
+        ax.set_xticks([col + 0.5 for col in range(cols)], range(cols))
+        ax.set(xlabel="column", ylabel="row")
+    both = min(rows, height) * min(cols, width)
+    rest = leftover(width * height - both, rows * cols - both)
+    matrix = f"{counted(rows, 'row')} and {counted(cols, 'column')}"
+    grid = f"{blocks[0]} × {blocks[1]} blocks of {threads[0]} × {threads[1]} threads"
+    return Picture(ax.figure, f"{grid} (x × y), {matrix}: {rest}.")
+
+
+def refuse_too_many(boxes):
+    """Raise where the boxes would be too small to read."""
+    if boxes > MOST:
+        text = f"{boxes} boxes in a row, at most {MOST} fit: draw a smaller grid"
+        raise ValueError(text)
+
+
+def width_for(boxes):
+    return min(style.WIDTH_INCHES, 1 + 0.36 * boxes)
+
+
+def draw_threads(ax, blocks, threads, n):
+    """Draw the threads of each block, numbered as the block numbers them."""
+    for block in range(blocks):
+        middle = (block + 0.5) * threads
+        label(ax, middle, 0, f"block {block}", (0, 8), fontsize=style.SMALL)
+        for thread in range(threads):
+            place = block * threads + thread
+            box(ax, place, 0, thread, block, style.PLAIN if place < n else style.IDLE)
+
+
+def draw_matrix(ax, threads, covered, shape):
+    """Draw a box for each thread, with its x and y, and each element without one."""
+    for row in range(max(covered[0], shape[0])):
+        for col in range(max(covered[1], shape[1])):
+            block_x, x = divmod(col, threads[0])
+            block_y, y = divmod(row, threads[1])
+            has_thread = row < covered[0] and col < covered[1]
+            has_element = row < shape[0] and col < shape[1]
+            if has_thread:
+                colour = style.PLAIN if has_element else style.IDLE
+                box(ax, col, row, f"{x}, {y}", block_x + block_y, colour)
+            elif has_element:
+                box(ax, col, row, "", 0, style.CONFLICT)
+
+
+def box(ax, left, top, text, block, colour):
+    """Draw a thread or an element: blocks take turns in dark and light."""
+    share = (0.45, 0.15)[block % 2] if colour == style.PLAIN else 0.25
+    cell(ax, left, top, str(text), colour, share=share)
+
+
+def label_blocks(ax, blocks, threads):
+    """Name the blocks of a 2-D grid above their columns and right of their rows."""
+    note = {"fontsize": style.SMALL}
+    for block in range(blocks[0]):
+        label(ax, (block + 0.5) * threads[0], 0, f"block x = {block}", (0, 8), **note)
+    for block in range(blocks[1]):
+        at = blocks[0] * threads[0], (block + 0.5) * threads[1]
+        label(ax, *at, f"block y = {block}", (6, 0), ha="left", **note)
+
+
+def finish(ax, across, down, rows):
+    """Count rows downwards, with the names given to them."""
+    bare(ax)
+    ax.set(xlim=(-0.1, across + 0.1), ylim=(down + 0.1, -0.1))
+    ax.set_yticks([row + 0.5 for row in rows], rows.values())
+
+
+def grid_of(blocks, threads, n):
+    """The sizes of a 1-D grid, in words."""
+    grid = f"{counted(blocks, 'block')} of {counted(threads, 'thread')}"
+    return f"{grid}, {counted(n, 'element')}"
+
+
+def leftover(idle, missing):
+    """Who is left over, in words."""
+    threads = f"{counted(idle, 'thread')} without an element"
+    elements = f"{counted(missing, 'element')} without a thread"
+    parts = [threads] * (idle > 0) + [elements] * (missing > 0)
+    return " and ".join(parts) or "each thread has its element"

@@ -1,0 +1,110 @@
+"""A figure beside the sentence that says what it shows.
+
+As the last line of a cell a `Picture` shows itself: the image, with the sentence as its
+text alternative. Matplotlib is loaded by the first drawing, not by an import of this.
+"""
+
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+
+from .. import style
+
+CSS_PIXELS_PER_INCH = 96
+COLOURS = 256
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A finished figure, and what it shows in a sentence."""
+
+    figure: Any
+    alt: str
+
+    @property
+    def axes(self):
+        return self.figure.axes
+
+    @property
+    def pixels(self):
+        """The width and height on a page, at which a screen shows it sharp."""
+        return [round(CSS_PIXELS_PER_INCH * it) for it in self.figure.get_size_inches()]
+
+    def png(self):
+        """The image's bytes, in so few colours that a notebook stays small."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from PIL import Image  # matplotlib brings it
+
+        drawing = FigureCanvasAgg(self.figure)
+        with style.look():
+            drawing.draw()
+        image = Image.fromarray(np.asarray(drawing.buffer_rgba())[..., :3])
+        file = BytesIO()
+        image.quantize(COLOURS, Image.Quantize.MAXCOVERAGE).save(file, "png")
+        return file.getvalue()
+
+    def __repr__(self):
+        return self.alt
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        close(self.figure)
+        width, height = self.pixels
+        data = {"image/png": self.png(), "text/plain": self.alt}
+        return data, {"image/png": {"alt": self.alt, "width": width, "height": height}}
+
+
+def close(figure):
+    """Take a figure from pyplot, which would show it a second time."""
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close(figure)
+
+
+@contextmanager
+def canvas(ax, height, width=style.WIDTH_INCHES):
+    """Lend the reader's axes, or new ones on a figure of their own, in our look."""
+    from matplotlib.figure import Figure
+
+    with style.look():
+        yield Figure((width, height), layout="constrained").subplots() if ax is None else ax
+
+
+def cell(ax, left, bottom, text, colour, width=1, height=1, share=0.25):
+    """Draw a box around a text: pale in its colour, hatched where that has a hatch."""
+    from matplotlib.patches import Rectangle
+
+    hatch = style.HATCHES.get(colour)
+    box = Rectangle((left, bottom), width, height, hatch=hatch, in_layout=False)
+    box.set(facecolor=style.tint(colour, share), edgecolor=colour, linewidth=0.8)
+    ax.add_patch(box)
+    middle = left + width / 2, bottom + height / 2
+    inside(ax, *middle, text, style.halo() if hatch else [])
+
+
+def inside(ax, x, y, text, effects=(), **options):
+    """Write into a box; the layout need not make room, which saves most of its time."""
+    options = {"fontsize": style.TINY, "linespacing": 1} | options
+    options |= {"ha": "center", "va": "center_baseline", "in_layout": False}
+    ax.text(x, y, text, path_effects=effects, **options)
+
+
+def label(ax, x, y, text, offset=(0, 0), **options):
+    """Write at a point, or so many points of type beside it, readable on any ground."""
+    options = {"ha": "center", "va": "center_baseline"} | options
+    options |= {"textcoords": "offset points", "path_effects": style.halo()}
+    ax.annotate(text, (x, y), offset, **options)
+
+
+def bare(ax):
+    """Take away the frame and the ticks, which boxes do not need."""
+    ax.spines[:].set_visible(False)
+    ax.set(xticks=[], yticks=[])
+    ax.tick_params(length=0)
+
+
+def counted(number, noun):
+    """A number beside its noun: "1 bank", "2 banks"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,0 +1,124 @@
+"""A picture that answers to sliders, and is complete without them.
+
+Where no front end can show widgets, such as a built page, `explore` shows the picture of
+the first values and a sentence in place of the sliders.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from importlib.util import find_spec
+
+from .plotting import Picture
+
+STATIC = "HELPERS_STATIC"       # set while notebooks are built: a page has no kernel
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def explore(draw, **choices):
+    """The picture that `draw` makes, with a slider or a menu for each of its arguments.
+
+    A choice is (lowest, highest), (lowest, highest, step) or a list: `stride=(1, 33)`,
+    `itemsize=[4, 8, 16]`. The first value of each is shown first.
+    """
+    first = {name: first_value(name, choice) for name, choice in choices.items()}
+    return Exploration(draw, choices, draw(**first))
+
+
+def first_value(name, choice):
+    """Where a slider or a menu begins."""
+    if isinstance(choice, list) and choice:
+        return choice[0]
+    integers = isinstance(choice, tuple) and all(isinstance(it, int) for it in choice)
+    if integers and len(choice) in (2, 3) and choice[0] <= choice[1]:
+        return choice[0]
+    raise ValueError(
+        f"{name}={choice!r} is no choice: write {name}=(lowest, highest) or "
+        f"(lowest, highest, step) in integers, or a list of values"
+    )
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """The picture of the first values, and how to draw the others."""
+
+    draw: Callable
+    choices: dict
+    picture: Picture
+
+    def __repr__(self):
+        return repr(self.picture)
+
+    def _ipython_display_(self):
+        from IPython.display import display
+
+        data, metadata = self.picture._repr_mimebundle_()
+        if can_show_widgets():
+            # the image stays beside the widget, for pages that show the notebook later
+            display(data | view_of(panel(self)), metadata=metadata, raw=True)
+        else:
+            display(data, metadata=metadata, raw=True)
+            display({"text/plain": hint(), "text/markdown": f"*{hint()}*"}, raw=True)
+
+
+def can_show_widgets():
+    """Is this a notebook in use, where widgets are installed?"""
+    from IPython import get_ipython
+
+    live = hasattr(get_ipython(), "kernel") and not os.environ.get(STATIC)
+    return live and find_spec("ipywidgets") is not None
+
+
+def hint():
+    """What to do for sliders, where there are none."""
+    if find_spec("ipywidgets") is None:
+        return "Sliders need one more package: `python -m pip install ipywidgets`."
+    return "Run this cell in a notebook to move the sliders."
+
+
+def view_of(widget):
+    """A widget as a front end asks for it, alike in versions 7 and 8 of ipywidgets."""
+    model = {"model_id": widget.model_id, "version_major": 2, "version_minor": 0}
+    return {VIEW: model}
+
+
+def panel(exploration):
+    """The sliders and menus, the sentence, and the picture below, kept in step."""
+    from ipywidgets import HTML, Image, VBox
+
+    controls = {name: control(name, it) for name, it in exploration.choices.items()}
+    sentence, image = HTML(), Image()
+    show(exploration.picture, sentence, image)
+
+    def redraw(change):
+        values = {name: it.value for name, it in controls.items()}
+        try:
+            show(exploration.draw(**values), sentence, image)
+        except Exception as error:      # or the old picture would stand for new values
+            sentence.value = escape(f"{type(error).__name__}: {error}")
+            image.layout.display = "none"
+
+    for it in controls.values():
+        it.observe(redraw, names="value")
+    return VBox([*controls.values(), sentence, image])
+
+
+def control(name, choice):
+    """A slider for a range of integers, a menu for a list: both work by keyboard."""
+    from ipywidgets import Dropdown, IntSlider
+
+    words = name.replace("_", " ")
+    options = {"description": words, "style": {"description_width": "7em"}}
+    if isinstance(choice, list):
+        return Dropdown(options=choice, **options)
+    low, high, step = (*choice, 1)[:3]
+    return IntSlider(value=low, min=low, max=high, step=step, **options)
+
+
+def show(picture, sentence, image):
+    """Put a picture and its sentence in place."""
+    image.value = picture.png()
+    image.layout.width = f"{picture.pixels[0]}px"
+    image.layout.display = None
+    sentence.value = escape(picture.alt)
