@@ -1,0 +1,113 @@
+"""On a machine with a GPU: the emulator against the GPU, kernel by kernel."""
+
+import numpy as np
+import pytest
+from numba import cuda, float32, int32
+
+from helpers import check, device, emulate, measure
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not device.has_gpu, reason="there is no GPU here"),
+]
+
+TILE = 16
+
+
+@cuda.jit
+def product(c, a, b):
+    """Add up a tile's products, tile after tile."""
+    row_tile = cuda.shared.array((TILE, TILE), float32)
+    col_tile = cuda.shared.array((TILE, TILE), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    total = float32(0)
+    for tile in range((a.shape[1] + TILE - 1) // TILE):
+        row_tile[y, x] = 0
+        if row < a.shape[0] and tile * TILE + x < a.shape[1]:
+            row_tile[y, x] = a[row, tile * TILE + x]
+        col_tile[y, x] = 0
+        if tile * TILE + y < b.shape[0] and col < b.shape[1]:
+            col_tile[y, x] = b[tile * TILE + y, col]
+        cuda.syncthreads()
+        for k in range(TILE):
+            total += row_tile[y, k] * col_tile[k, x]
+        cuda.syncthreads()
+    if row < c.shape[0] and col < c.shape[1]:
+        c[row, col] = total
+
+
+@cuda.jit
+def block_sums(sums, values):
+    """Add up a block's values in each warp, then over the warps."""
+    partial = cuda.shared.array(32, int32)
+    i, thread = cuda.grid(1), cuda.threadIdx.x
+    value = int32(0)
+    if i < values.size:
+        value = values[i]
+    offset = 16
+    while offset:
+        value += cuda.shfl_down_sync(0xFFFFFFFF, value, offset)
+        offset //= 2
+    if thread % 32 == 0:
+        partial[thread // 32] = value
+    cuda.syncthreads()
+    if thread == 0:
+        for warp in range(1, cuda.blockDim.x // 32):
+            value += partial[warp]
+        sums[cuda.blockIdx.x] = value
+
+
+@cuda.jit
+def collatz(steps):
+    """Count each number's steps to one: every lane has its own trip count."""
+    i = cuda.grid(1)
+    if i < steps.size:
+        number, count = i + 1, 0
+        while number != 1:
+            number = number // 2 if number % 2 == 0 else 3 * number + 1
+            count += 1
+        steps[i] = count
+
+
+def test_a_product_is_the_same_on_the_gpu():
+    """Rectangular, ragged, in shared memory: equal within float32's rounding."""
+    rng = np.random.default_rng()
+    a, b = rng.random((228, 240), np.float32), rng.random((240, 112), np.float32)
+    here, there = np.full((2, 228, 112), np.nan, np.float32)
+
+    emulate(product)[(7, 15), (TILE, TILE)](here, a, b)
+    product[(7, 15), (TILE, TILE)](there, a, b)
+
+    check(there, here)
+
+
+def test_shuffled_sums_are_the_same_on_the_gpu():
+    """Integers, through shuffles, a barrier and a partial block: equal."""
+    values = np.random.default_rng().integers(-1000, 1000, 10_000, np.int32)
+    here, there = np.zeros((2, 40), np.int32)
+
+    emulate(block_sums)[40, 256](here, values)
+    block_sums[40, 256](there, values)
+
+    check(there, here)
+
+
+def test_diverging_loops_end_alike_on_the_gpu():
+    """Integer division, remainder and lanes that leave a loop one by one: equal."""
+    here, there = np.zeros((2, 1000), np.int64)
+
+    emulate(collatz)[4, 256](here)
+    collatz[4, 256](there)
+
+    check(there, here)
+
+
+def test_a_measurement_leaves_the_arrays_as_they_were():
+    """The kernel adds in place, and runs many times; its argument keeps its values."""
+    values = cuda.to_device(np.zeros(1000, np.int64))
+
+    measurement = measure(collatz)[4, 256](values)
+
+    assert measurement.is_measured and not measurement.recorded
+    check(values, np.zeros(1000, np.int64))
