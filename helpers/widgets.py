@@ -1,7 +1,7 @@
 """A picture that answers to sliders, and is complete without them.
 
-Where no front end can show widgets, such as a built page, `explore` shows the picture of
-the first values and a sentence in place of the sliders.
+Where no front end can show widgets, such as a built page, `explore` shows the picture
+of the first values and a sentence in place of the sliders.
 """
 
 import os
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
+from inspect import signature
 
 from .plotting import Picture
 
@@ -20,19 +21,30 @@ def explore(draw, **choices):
     """The picture that `draw` makes, with a slider or a menu for each of its arguments.
 
     A choice is (lowest, highest), (lowest, highest, step) or a list: `stride=(1, 33)`,
-    `itemsize=[4, 8, 16]`. The first value of each is shown first.
+    `itemsize=[4, 8, 16]`. It begins at the default that `draw` has for the argument, or
+    else at its first value.
     """
-    first = {name: first_value(name, choice) for name, choice in choices.items()}
-    return Exploration(draw, choices, draw(**first))
+    first = {
+        name: default_of(draw, name, values_of(name, choice))
+        for name, choice in choices.items()
+    }
+    return Exploration(draw, choices, first, draw(**first))
 
 
-def first_value(name, choice):
-    """Where a slider or a menu begins."""
+def default_of(draw, name, values):
+    """The value that a function gives to an argument, if it is among these."""
+    parameter = signature(draw).parameters.get(name)
+    return parameter.default if parameter and parameter.default in values else values[0]
+
+
+def values_of(name, choice):
+    """All the values that a slider or a menu can take."""
     if isinstance(choice, list) and choice:
-        return choice[0]
+        return choice
     integers = isinstance(choice, tuple) and all(isinstance(it, int) for it in choice)
     if integers and len(choice) in (2, 3) and choice[0] <= choice[1]:
-        return choice[0]
+        low, high, step = (*choice, 1)[:3]
+        return range(low, high + 1, step)
     raise ValueError(
         f"{name}={choice!r} is no choice: write {name}=(lowest, highest) or "
         f"(lowest, highest, step) in integers, or a list of values"
@@ -45,6 +57,7 @@ class Exploration:
 
     draw: Callable
     choices: dict
+    first: dict
     picture: Picture
 
     def __repr__(self):
@@ -53,12 +66,12 @@ class Exploration:
     def _ipython_display_(self):
         from IPython.display import display
 
-        data, metadata = self.picture._repr_mimebundle_()
         if can_show_widgets():
             # the image stays beside the widget, for pages that show the notebook later
+            data, metadata = self.picture._repr_mimebundle_()
             display(data | view_of(panel(self)), metadata=metadata, raw=True)
         else:
-            display(data, metadata=metadata, raw=True)
+            display(self.picture)
             display({"text/plain": hint(), "text/markdown": f"*{hint()}*"}, raw=True)
 
 
@@ -87,7 +100,10 @@ def panel(exploration):
     """The sliders and menus, the sentence, and the picture below, kept in step."""
     from ipywidgets import HTML, Image, VBox
 
-    controls = {name: control(name, it) for name, it in exploration.choices.items()}
+    controls = {
+        name: control(name, choice, exploration.first[name])
+        for name, choice in exploration.choices.items()
+    }
     sentence, image = HTML(), Image()
     show(exploration.picture, sentence, image)
 
@@ -96,7 +112,7 @@ def panel(exploration):
         try:
             show(exploration.draw(**values), sentence, image)
         except Exception as error:      # or the old picture would stand for new values
-            sentence.value = escape(f"{type(error).__name__}: {error}")
+            sentence.value = escape(f"{type(error).__name__}: {error}", quote=False)
             image.layout.display = "none"
 
     for it in controls.values():
@@ -104,16 +120,17 @@ def panel(exploration):
     return VBox([*controls.values(), sentence, image])
 
 
-def control(name, choice):
+def control(name, choice, value):
     """A slider for a range of integers, a menu for a list: both work by keyboard."""
     from ipywidgets import Dropdown, IntSlider
 
     words = name.replace("_", " ")
-    options = {"description": words, "style": {"description_width": "7em"}}
+    style = {"description_width": "7em"}
+    options = {"description": words, "style": style, "value": value}
     if isinstance(choice, list):
         return Dropdown(options=choice, **options)
     low, high, step = (*choice, 1)[:3]
-    return IntSlider(value=low, min=low, max=high, step=step, **options)
+    return IntSlider(min=low, max=high, step=step, **options)
 
 
 def show(picture, sentence, image):
@@ -121,4 +138,4 @@ def show(picture, sentence, image):
     image.value = picture.png()
     image.layout.width = f"{picture.pixels[0]}px"
     image.layout.display = None
-    sentence.value = escape(picture.alt)
+    sentence.value = escape(picture.alt, quote=False)

@@ -41,7 +41,8 @@ def known(values):
 def listed(values, names, number, phrase):
     """Each value with its name, in words."""
     texts = ["not measured" if math.isnan(it) else number.format(it) for it in values]
-    return ", ".join(map(phrase.format, texts, names))
+    pairs = zip(texts, names, strict=True)
+    return ", ".join(phrase.format(*pair) for pair in pairs)
 
 
 def draw_counts(ax, emulated, measured):

@@ -30,7 +30,7 @@ def plot_grid(blocks, threads, n, ax=None):
 def plot_grid_stride(blocks, threads, n, ax=None):
     """The elements that each thread of a 1-D grid takes, round by round."""
     total = blocks * threads
-    rounds = -(-n // total)
+    rounds = max(1, -(-n // total))
     refuse_too_many(max(total, rounds))
     with canvas(ax, 0.3 + (2.5 + rounds) * ROW_INCHES, width_for(total)) as ax:
         draw_threads(ax, blocks, threads, n)

@@ -7,6 +7,7 @@ text alternative. Matplotlib is loaded by the first drawing, not by an import of
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import escape
 from io import BytesIO
 from typing import Any
 
@@ -56,6 +57,15 @@ class Picture:
         data = {"image/png": self.png(), "text/plain": self.alt}
         return data, {"image/png": {"alt": self.alt, "width": width, "height": height}}
 
+    def _ipython_display_(self):
+        from IPython.display import display
+
+        data, metadata = self._repr_mimebundle_()
+        display(data, metadata=metadata, raw=True)
+        # JupyterLab drops the text alternative: this one only screen readers find
+        sentence = f'<p class="jp-sr-only">{escape(self.alt, quote=False)}</p>'
+        display({"text/html": sentence}, raw=True)
+
 
 def close(figure):
     """Take a figure from pyplot, which would show it a second time."""
@@ -69,7 +79,9 @@ def canvas(ax, height, width=style.WIDTH_INCHES):
     from matplotlib.figure import Figure
 
     with style.look():
-        yield Figure((width, height), layout="constrained").subplots() if ax is None else ax
+        if ax is None:
+            ax = Figure((width, height), layout="constrained").subplots()
+        yield ax
 
 
 def cell(ax, left, bottom, text, colour, width=1, height=1, share=0.25):

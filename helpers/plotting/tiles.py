@@ -26,7 +26,7 @@ def plot_tile_banks(banks, touched=(), kind="load", padding=0, ax=None):
     request = request_text(kind, len(touched), len(by_bank), most)
     width = max(4, MARGIN_INCHES + COL_INCHES * cols)
     with canvas(ax, 2 * MARGIN_INCHES + ROW_INCHES * rows, width) as ax:
-        draw_tile(ax, banks, padding)
+        draw_tile(ax, banks, padding, touched)
         colour = style.CONFLICT if most > 1 else style.KINDS[kind]
         for row, col in touched:
             cell(ax, col, row, str(banks[row, col]), colour)
@@ -48,8 +48,8 @@ def request_text(kind, elements, banks, most):
     return f"{asked} in {counted(banks, 'bank')}, {cost}"
 
 
-def draw_tile(ax, banks, padding):
-    """Draw each element, darker for higher banks, with its bank's number."""
+def draw_tile(ax, banks, padding, touched):
+    """Draw each element, darker for higher banks, and number those not touched."""
     from matplotlib.colors import LinearSegmentedColormap
 
     rows, cols = banks.shape
@@ -57,7 +57,7 @@ def draw_tile(ax, banks, padding):
     shades = LinearSegmentedColormap.from_list("banks", ends)
     edges = np.arange(cols + 1), np.arange(rows + 1)
     ax.pcolormesh(*edges, banks, cmap=shades, edgecolor=style.PAPER, linewidth=0.4)
-    for row, col in np.ndindex(rows, cols - padding):
+    for row, col in set(np.ndindex(rows, cols - padding)) - set(touched):
         inside(ax, col + 0.5, row + 0.5, str(banks[row, col]), fontsize=6)
     if padding:
         cell(ax, cols - padding, 0, "", style.IDLE, padding, rows)
