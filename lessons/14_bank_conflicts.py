@@ -261,7 +261,7 @@ def draw_request(stride=32, itemsize=4, padding=0):
     return plot_banks(strided(stride + padding, itemsize), itemsize)
 
 
-explore(draw_request, stride=(1, 33), itemsize=[4, 1, 2, 8, 16], padding=(0, 4))
+explore(draw_request, stride=(1, 33), itemsize=[1, 2, 4, 8, 16], padding=(0, 4))
 
 # %% [markdown]
 # The lanes are `stride + padding` elements apart, as when they walk down a column of a tile that is so wide.
