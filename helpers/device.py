@@ -1,4 +1,6 @@
-"""Where kernels run: the GPU of this machine, or the emulator; the one line a notebook opens with."""
+"""Where kernels run: the GPU of this machine, or the emulator; the one line a notebook
+opens with.
+"""
 
 import contextlib
 import functools
@@ -28,12 +30,16 @@ class Device:
     def description(self) -> str:
         """Where kernels run and what times are worth, in one sentence."""
         if not self.has_gpu:
-            return ("Emulator: no GPU here, so kernels run on this computer's processor. "
-                    "Counts are exact; times, where shown, were recorded on a real GPU.")
+            return (
+                "Emulator: no GPU here. "
+                "Counts are exact; times, where shown, were recorded on one."
+            )
         present = cuda.get_current_device()
         major, minor = present.compute_capability
-        return (f"{self.name}: compute capability {major}.{minor}, "
-                f"{present.MULTIPROCESSOR_COUNT} multiprocessors.")
+        return (
+            f"{self.name}: compute capability {major}.{minor}, "
+            f"{present.MULTIPROCESSOR_COUNT} multiprocessors."
+        )
 
     def __repr__(self):
         return self.description
@@ -42,6 +48,7 @@ class Device:
 def simulated() -> bool:
     """Is Numba's own simulator switched on (NUMBA_ENABLE_CUDASIM)?"""
     from numba.core import config
+
     return bool(config.ENABLE_CUDASIM)
 
 
@@ -54,7 +61,9 @@ def _numba_sees_a_gpu():
 
 
 def silence_numba():
-    """Switch off Numba's warnings about small grids and host arrays; reports say it instead."""
+    """Switch off Numba's warnings about small grids and host arrays; reports say it
+    instead.
+    """
     for name in ("numba.core.config", "numba.cuda.core.config"):
         with contextlib.suppress(ImportError):
             config = importlib.import_module(name)

@@ -39,10 +39,17 @@ def expect(*errors):
     try:
         yield
     except errors as error:
-        print(wrapped(f"{type(error).__name__}: {error}"))
+        print(wrapped(f"{named(error, errors)}: {error}"))
     else:
         names = " or ".join(with_article(error.__name__) for error in errors)
         raise AssertionError(f"expected {names}, but nothing went wrong")
+
+
+def named(error, expected):
+    """The error's class, and the one that was expected where that is another."""
+    name = type(error).__name__
+    kinds = [it.__name__ for it in expected if isinstance(error, it)]
+    return name if name in kinds else f"{name} ({with_article(kinds[0])})"
 
 
 def wrapped(text):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
 from inspect import signature
+from uuid import uuid4
 
 from .plotting import Picture
 
@@ -64,12 +65,18 @@ class Exploration:
         return repr(self.picture)
 
     def _ipython_display_(self):
-        from IPython.display import display
+        from IPython.display import display, update_display
 
         if can_show_widgets():
-            # the image stays beside the widget, for pages that show the notebook later
+            # the picture is an output of its own, which a saved notebook still shows
+            place = {"raw": True, "display_id": uuid4().hex}
+
+            def put(data, metadata):
+                update_display(data, metadata=metadata, **place)
+
+            display(view_of(panel(self, put)), raw=True)
             data, metadata = self.picture._repr_mimebundle_()
-            display(data | view_of(panel(self)), metadata=metadata, raw=True)
+            display(data, metadata=metadata, **place)
         else:
             display(self.picture)
             display({"text/plain": hint(), "text/markdown": f"*{hint()}*"}, raw=True)
@@ -96,46 +103,42 @@ def view_of(widget):
     return {VIEW: model}
 
 
-def panel(exploration):
-    """The sliders and menus, the sentence, and the picture below, kept in step."""
-    from ipywidgets import HTML, Image, VBox
+def panel(exploration, put):
+    """The sliders and the sentence; `put` shows the picture of what they choose."""
+    from ipywidgets import HTML, VBox
 
     controls = {
         name: control(name, choice, exploration.first[name])
         for name, choice in exploration.choices.items()
     }
-    sentence, image = HTML(), Image()
-    show(exploration.picture, sentence, image)
+    sentence = HTML(escape(exploration.picture.alt, quote=False))
 
     def redraw(change):
         values = {name: it.value for name, it in controls.items()}
         try:
-            show(exploration.draw(**values), sentence, image)
+            picture = exploration.draw(**values)
+            told, bundle = picture.alt, picture._repr_mimebundle_()
         except Exception as error:      # or the old picture would stand for new values
-            sentence.value = escape(f"{type(error).__name__}: {error}", quote=False)
-            image.layout.display = "none"
+            told, bundle = f"{type(error).__name__}: {error}", ({"text/plain": ""}, {})
+        sentence.value = escape(told, quote=False)
+        put(*bundle)
 
     for it in controls.values():
         it.observe(redraw, names="value")
-    return VBox([*controls.values(), sentence, image])
+    return VBox([*controls.values(), sentence])
 
 
 def control(name, choice, value):
-    """A slider for a range of integers, a menu for a list: both work by keyboard."""
-    from ipywidgets import Dropdown, IntSlider
+    """A slider over a range of integers or over a list, for mouse or arrow keys."""
+    from ipywidgets import IntSlider, SelectionSlider
 
-    words = name.replace("_", " ")
-    style = {"description_width": "7em"}
-    options = {"description": words, "style": style, "value": value}
+    options = {
+        "description": name.replace("_", " "),
+        "style": {"description_width": "7em"},
+        "layout": {"width": "32em"},    # wide enough to hit each of some thirty values
+        "value": value,
+    }
     if isinstance(choice, list):
-        return Dropdown(options=choice, **options)
+        return SelectionSlider(options=choice, **options)
     low, high, step = (*choice, 1)[:3]
     return IntSlider(min=low, max=high, step=step, **options)
-
-
-def show(picture, sentence, image):
-    """Put a picture and its sentence in place."""
-    image.value = picture.png()
-    image.layout.width = f"{picture.pixels[0]}px"
-    image.layout.display = None
-    sentence.value = escape(picture.alt, quote=False)

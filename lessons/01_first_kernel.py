@@ -56,7 +56,7 @@ check(out, add_one_spec(a))
 # ## One thread for each element
 #
 # **Each thread adds one to its own element.**
-# What is left of the loop is its body, and the question which `i` is mine.
+# What is left of the loop is its body, and each thread must find out which `i` is its own.
 #
 # A function that many threads run is a **kernel**; `@cuda.jit` makes one.
 # `cuda.threadIdx.x` is the number of the thread that runs it: 0 in the first thread, 1 in the second.
@@ -126,7 +126,7 @@ np.array([block, thread, place])
 # ## How many blocks?
 #
 # Enough for every element, so `N / threads`, rounded up.
-# Rounding up with whole numbers is the **ceiling division** `(N + threads - 1) // threads`; `N // threads + 1` would be one block too many whenever the division leaves no rest.
+# Rounding up with whole numbers is the **ceiling division** `(N + threads - 1) // threads`; `N // threads + 1` would be one block too many whenever the division leaves no remainder.
 
 # %%
 threads = 256
@@ -136,13 +136,13 @@ blocks, blocks * threads - N
 
 # %% [markdown]
 # There are 391 blocks, and 96 threads more than elements.
-# In small, with blocks of 8 threads and 29 elements, it looks like this:
+# On a smaller scale, with blocks of 8 threads and 29 elements, it looks like this:
 
 # %%
 plot_grid(blocks=4, threads=8, n=29)
 
 # %% [markdown]
-# Above the threads, each with its number in its block; below the elements that they take.
+# The upper row shows the threads, each with its number in its block; the lower row the elements that they take.
 # The last three threads find no element.
 
 # %% [markdown]
@@ -199,7 +199,7 @@ with expect(AssertionError):
 
 # %% [markdown]
 # No error, and the end of the array is missing.
-# `check` tells the first index that differs, which is a multiple of 256, and that points to the grid.
+# The first index that differs, 99,840, is a multiple of 512 and so of our 256, and that points to the grid.
 
 # %% [markdown]
 # ## What the memory saw
@@ -215,7 +215,7 @@ run
 # Threads run in groups of 32, called **warps**, and a warp loads for all of its threads in one **request**.
 # So 100,000 loads are 3,125 requests.
 # Memory moves in pieces of 32 bytes, **sectors**, and 32 numbers of 4 bytes that lie side by side fill four of them.
-# Fewer is not possible: each load takes 4 sectors, and 4 is the ideal.
+# Fewer is not possible: each request takes 4 sectors, and 4 is the ideal.
 
 # %% [markdown]
 # ## There and back
@@ -237,28 +237,29 @@ check(d_out.copy_to_host(), add_one_spec(add_one_spec(a)))
 # `to_device` copies there, `device_array_like` only reserves memory, `copy_to_host` copies back.
 # The second launch took the result of the first where it was.
 #
-# A launch returns at once, before the kernel has ended, and the next line of Python runs beside it.
-# Launches wait for one another, and `copy_to_host` waits for all of them, so the result above is complete.
-# Where nothing is copied and you need the end, to read a clock for instance, `cuda.synchronize()` waits.
+# With device arrays a launch returns at once, before the kernel has ended, and the next line of Python runs beside it.
+# (With NumPy arrays Numba waits for the end, to copy back; the emulator always waits.)
+# Launches run one after the other, and `copy_to_host` waits for all of them, so the result above is complete.
+# Where nothing is copied but you must know that the kernel has ended, `cuda.synchronize()` waits.
 
 # %%
 cuda.synchronize()
 del d_a, d_out
 
 # %% [markdown]
-# Device memory is given back when the last name of an array goes, though not at that moment: Numba collects a few and frees them together.
+# Device memory is given back when nothing refers to the array any more, though not at that moment: Numba collects a few arrays and frees them together.
 
 # %% [markdown]
 # ## More elements than threads
 #
 # A grid need not have a thread for each element.
-# **Each thread takes every element that is a whole grid further on.**
+# **Each thread starts at its own place and goes on by a whole grid.**
 # `cuda.gridsize(1)` is the number of threads in the grid.
 
 # %%
 @cuda.jit
 def add_one_striding(out, a):
-    """Each thread takes every element that is a whole grid further on."""
+    """Each thread starts at its own place and goes on by a whole grid."""
     for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         out[i] = a[i] + np.float32(1)
 
@@ -281,7 +282,7 @@ plot_grid_stride(blocks=2, threads=8, n=29)
 # ## Grids with two axes
 #
 # For a matrix, blocks and grids can have two axes.
-# `x` is the one along which thread numbers count first, so it goes to the *column*: neighbours in a warp then take neighbours in memory.
+# Neighbouring threads of a warp differ in `x`, so `x` goes to the *column*: then they take neighbours in memory.
 
 # %%
 @cuda.jit
@@ -307,7 +308,7 @@ check(matrix_out, add_one_spec(matrix))
 plot_grid_2d(blocks=(2, 2), threads=(4, 3), shape=(5, 7))
 
 # %% [markdown]
-# Each cell is an element of a 5 × 7 matrix with the `x` and `y` of its thread in the block; the tint is the block.
+# Each box is an element of a 5 × 7 matrix with the `x` and `y` of its thread in the block; the tint is the block, and dotted boxes are threads without an element.
 # What if `x` went to the row instead?
 
 # %%
@@ -322,7 +323,8 @@ def add_one_2d_swapped(out, a):
 matrix_out = np.full_like(matrix, np.nan)
 swapped_grid = (ROWS + 31) // 32, (COLS + 7) // 8
 
-swapped = emulate(add_one_2d_swapped)[swapped_grid, (32, 8)](matrix_out, matrix)
+swapped = emulate(add_one_2d_swapped)[swapped_grid, (32, 8)](
+    matrix_out, matrix)
 check(matrix_out, add_one_spec(matrix))
 
 # %%
@@ -333,7 +335,7 @@ swapped
 
 # %% [markdown]
 # The answer is right both times.
-# But now the lanes of a warp lie a whole row apart, each in a sector of its own, and the memory moves about eight times as much.
+# But now the threads of a warp lie a whole row apart, each in a sector of its own, and the memory moves eight times as much.
 
 # %% [markdown]
 # ## How fast is it?
@@ -359,13 +361,15 @@ plot_times([f"{t} threads a block" for t in sizes],
 
 # %% [markdown]
 # Bars are medians, and whiskers hold half of the launches.
-# A multiprocessor, of which an H200 has 132, holds 32 blocks at a time, so blocks of 32 threads leave half of its 2,048 places empty; and each block costs something to start.
-# 128 or 256 threads is where most people begin.
+# From 32 to 128 threads, twice as many threads a block take half the time: there is so little to do in a block that starting blocks is most of the work.
+# From 256 on the memory is, and 256 is a good first choice.
+# The percentage above compares with a plain copy of a large array, the fastest way to move bytes on that GPU.
 
 # %% [markdown]
 # ## What an error looks like
 #
-# You have met most of them: a block that is too large is refused at the launch; an index out of range is seen by the emulator, and by a GPU not at all, or as an error at the next synchronisation, after which nothing runs until Python is restarted.
+# You have met most of them: a block that is too large is refused at the launch, and the emulator sees an index out of range.
+# A GPU may not notice; or it reports an error at the next synchronisation, and then nothing runs until Python is restarted.
 # A slip of the pen is found when the kernel is compiled, at its first launch:
 
 # %%
@@ -400,7 +404,7 @@ with expect(TypeError):
 # Let it pass `check` for 1, 31, 32, 33 and 100,000 elements.
 #
 # ★★★ With `emulate`, find the smallest number of sectors with which a kernel can add one to every *second* element.
-# Is it half of what `add_one` takes? Why not?
+# Can the ideal that the report names be reached?
 
 # %%
 @cuda.jit
@@ -415,12 +419,12 @@ def scale(out, a, factor):
 # Numba compiles a kernel at its first launch, for the types of that launch.
 # Never time the first one.
 #
-# `np.float32(1)` is written out because Numba, like Python, takes `1.0` for a double: `a[i] + 1.0` would add in 64 bits, which most GPUs do far more slowly.
+# `np.float32(1)` is written out because Numba, like Python, takes `1.0` for a double: `a[i] + 1.0`, and `a[i] + 1` too, would add in 64 bits, which most GPUs do far more slowly.
 #
 # A negative index counts from the end, in Numba as in NumPy, so `out[i - 1]` in thread 0 writes the last element without complaint.
 #
 # The limits of your GPU are attributes of `cuda.get_current_device()`.
-# Most code asks for 128 to 512 threads a block, in whole warps.
+# Whole warps fill a block best, so its size is a multiple of 32.
 
 # %% [markdown]
 # ## Further reading

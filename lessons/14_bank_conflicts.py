@@ -8,7 +8,7 @@
 # **What you'll learn:**
 #
 # - predict the bank of any element, and from it the conflicts of any request
-# - count conflicts line by line with the emulator, and hold the count against a GPU's own counters
+# - count conflicts line by line with the emulator, and compare the count with a GPU's own counters
 # - remove them, with a column of padding or with a swizzle, and say when it pays
 #
 # **What you'll need:** kernels, blocks and threads, as in [Write your first kernel](01_first_kernel.ipynb).
@@ -55,7 +55,7 @@ def bank(byte_address):
 # %% [markdown]
 # Elements 0, 32 and 64 of a `float32` array share bank 0.
 # In one go each bank gives *one* word.
-# What a warp asks for at once is a **request**, and one go is a **wavefront**: if 32 lanes ask 32 banks, one wavefront does.
+# What a warp asks for at once is a **request**, and one go is a **wavefront**: if 32 lanes ask 32 banks, one wavefront is enough.
 # Here is the request of a warp whose lanes lie 1 element apart.
 
 # %%
@@ -67,7 +67,7 @@ def strided(stride, itemsize=4):
 plot_banks(strided(1))
 
 # %% [markdown]
-# Each column is a bank, and the number in a cell is the lane that wants this word.
+# Each column is a bank, and the number in a box is the lane that wants this word.
 # One word is wanted of each bank: one wavefront, no conflict.
 
 # %% [markdown]
@@ -84,8 +84,8 @@ plot_banks(strided(1))
 plot_banks(strided(2))
 
 # %% [markdown]
-# Cells that stand on one another are different words in one bank, and a bank gives them one after the other.
-# The tallest column is the number of wavefronts.
+# Boxes that stand on one another are different words in one bank, and a bank gives them one after the other.
+# The height of the tallest column is the number of wavefronts.
 
 # %% [markdown]
 # ## Strides, counted
@@ -95,7 +95,7 @@ plot_banks(strided(2))
 # No hop can start before the one before it has ended, so no compiler can skip a load, and the kernel does little else.
 
 # %%
-CELLS  = 1024       # words in the tile
+CELLS  = 1024       # words of shared memory
 HOPS   = 256        # loads by each thread
 
 
@@ -106,7 +106,7 @@ def hop(out, stride):
     thread = cuda.threadIdx.x
     following[thread] = (thread + 1) % CELLS
     cuda.syncthreads()
-    cell = uint32(thread % 32 * stride)
+    cell = uint32(thread % 32 * stride % CELLS)
     for _ in range(HOPS):
         cell = following[cell]
     out[cuda.grid(1)] = cell
@@ -199,27 +199,27 @@ plot_conflicts(STRIDES,
 # %% [markdown]
 # Above, the conflicts of each request: rings are the emulator's count, diamonds the GPU's own counter, and each diamond lies in its ring.
 # Below, the time of the launch.
-# From stride 8 on it doubles with the count.
-# All in all, 32 wavefronts instead of 1 make the launch ten times slower and not 32: with one wavefront or two, the GPU waits longer for other things, such as the way of a load there and back.
+# From stride 4 on it doubles with the number of wavefronts.
+# All in all, 32 wavefronts instead of 1 make the launch ten times slower and not 32: with one or two, the queue is not what the kernel waits for, since each hop also has instructions of its own.
 
 # %% [markdown]
 # ## When lanes want the same word
 #
 # A bank gives one *word* in a go, but to as many lanes as want it: a **broadcast**.
-# So 32 lanes on one word are one wavefront, and so are five lanes on each of a few words.
+# So 32 lanes on one word are one wavefront, and so are five lanes on each of six words and two on a seventh:
 
 # %%
 plot_banks([4 * (lane // 5) for lane in range(32)])
 
 # %% [markdown]
-# Several lanes in one cell cost nothing.
+# Several lanes in one box cost nothing.
 # Only different words in one bank do.
 
 # %% [markdown]
 # ## Wider and narrower elements
 #
 # **Load consecutive elements of another size.**
-# A kernel for each type comes from a function that makes it, as C++ would do with a template.
+# The type of a shared array must be known when the kernel is compiled, so a function makes a kernel for each type.
 
 # %%
 def make_reader(dtype):
@@ -261,16 +261,18 @@ def draw_request(stride=32, itemsize=4, padding=0):
     return plot_banks(strided(stride + padding, itemsize), itemsize)
 
 
-explore(draw_request, stride=(1, 33), itemsize=[1, 2, 4, 8, 16], padding=(0, 4))
+explore(draw_request,
+        stride=(1, 33), itemsize=[1, 2, 4, 8, 16], padding=(0, 4))
 
 # %% [markdown]
-# The lanes are `stride + padding` elements apart, as when they walk down a column of a tile that is so wide.
+# The lanes are `stride + padding` elements apart, as when they walk down a column of a matrix of that width.
 # With a stride of 32 all of them want the same bank; a padding of 1 spreads them over all 32.
 
 # %% [markdown]
 # ## A tile, by rows and by columns
 #
 # That walk is the commonest conflict of all.
+# A **tile** is a small piece of a matrix, kept in shared memory.
 # **Write a tile by rows, read it by columns.**
 # The tile's width is left open, for a reason that comes soon.
 
@@ -306,7 +308,7 @@ column = [(lane, 5) for lane in range(32)]
 plot_tile_banks(bank(4 * (32 * rows + columns)), column)
 
 # %% [markdown]
-# Each cell of the tile, with its bank as colour and number; the outlined cells are what one warp reads.
+# Each box is an element of the tile, with its bank as tint and number; the outlined boxes are what one warp reads.
 # The whole column lies in bank 5.
 
 # %% [markdown]
@@ -358,8 +360,8 @@ plot_tile_banks(bank(4 * (32 * rows + columns)),
 # %% [markdown]
 # ## What could go wrong
 #
-# Padding helps only on the axis that varies fastest.
-# Here the tile got a row more instead of a column; the answer is still right, and a test of answers would pass.
+# Padding must make the rows longer, the last number of the shape.
+# Here the tile got a row more instead; the answer is still right, and a test of answers would pass.
 
 # %%
 @cuda.jit
@@ -377,14 +379,14 @@ check(turned, np.arange(1024).reshape(32, 32).T)
 run
 
 # %% [markdown]
-# The report still says 32-way, and names the line.
+# The report still says 32 ×, and names the line.
 # Count before you believe a fix.
 
 # %% [markdown]
 # ## When conflicts hide
 #
 # `hop` did nothing but load from shared memory, so the queue was all there was to see.
-# Most kernels wait for global memory much longer.
+# Most kernels wait much longer for **global memory**, the GPU's large memory, where their arguments lie.
 # **Transpose through a tile: rows in, columns out** is one of them.
 
 # %%
@@ -428,7 +430,7 @@ plot_times(["rows of 32 words", "rows of 33 words"],
 
 # %% [markdown]
 # Bars are medians and whiskers hold half of the launches.
-# One line takes 32 times as many wavefronts, and the whole kernel does not become 32 times slower: while some warps queue at a bank, others wait for global memory, and the two waits overlap.
+# One line takes 32 times as many wavefronts, and the whole kernel is 1.6 times slower: while some warps queue at a bank, others wait for global memory, and the two waits overlap.
 # How much is left depends on which one is longer.
 
 # %% [markdown]
@@ -444,13 +446,14 @@ plot_times(["rows of 32 words", "rows of 33 words"],
 # %% [markdown]
 # ## On your own
 #
-# ★ Which strides up to 64 are free? Guess the rule, then let `emulate` check it.
+# ★ Which strides are free for elements of 8 bytes? Guess the rule, then try it with `plot_banks`.
 #
 # ★★ Write `turn` for a tile of `float64` without a conflict, within one column of padding.
-# Which condition must the width fulfil now that a request goes by half warps?
+# Which widths are free, now that a request goes by half warps?
 #
 # ★★★ Change the block to 16 × 16 threads and keep the tile's width at 16.
 # A warp now covers two rows. Predict the conflicts of the column's load, count them, and find the padding that removes them.
+# What does the store say to it?
 
 # %%
 @cuda.jit
@@ -469,7 +472,7 @@ def turn_float64(out):
 # The emulator counts what the source says, and a GPU counts what the compiler made of it.
 #
 # Nsight Compute shows these numbers as `l1tex__data_bank_conflicts_pipe_lsu_mem_shared`.
-# In a kernel that also moves global memory, the counter holds a few hundredths more: requests that had to wait for other traffic count as well.
+# In a kernel that also moves global memory, the counter holds up to 0.2 conflicts a request more: requests that had to wait for other traffic count as well.
 # Its source page uses another ideal for elements of 8 and 16 bytes; here the hardware counter's definition is used throughout.
 #
 # How much shared memory a block may have depends on the GPU: 48 KB without asking, more if you ask.

@@ -1,7 +1,8 @@
-"""The emulator: real `numba.cuda` kernels on a machine with no GPU, and what a profiler would say.
+"""The emulator: real `numba.cuda` kernels on a machine with no GPU, and what a profiler
+would say.
 
-    kernel -> Numba's front end -> our IR -> NumPy functions -> machine -> judges
-              frontend, lowering   ir.py    translate.py       machine.py  banks, coalescing
+kernel -> Numba's front end -> our IR -> NumPy functions -> machine -> judges
+          frontend, lowering   ir.py    translate.py       machine.py  banks, coalescing
 """
 
 from dataclasses import dataclass, field
@@ -23,9 +24,10 @@ JUDGES = {"coalescing": Coalescing, "bank_conflicts": BankConflicts}
 class Run:
     """What one emulated launch did.
 
-    `coalescing` has requests, sectors and ideal_sectors of global memory; `bank_conflicts` has
-    requests, wavefronts, ideal_wavefronts and conflicts of shared memory. Each has the same by
-    source line in `by_line`, where a row also carries its kind and array.
+    `coalescing` has requests, sectors and ideal_sectors of global memory;
+    `bank_conflicts` has requests, wavefronts, ideal_wavefronts and conflicts of shared
+    memory. Each has the same by source line in `by_line`, where a row also carries its
+    kind and array.
     """
 
     kernel: str
@@ -44,17 +46,21 @@ class Run:
 def emulate(kernel, *, seed=0):
     """Run `emulate(kernel)[blocks, threads](*args)` in the emulator and return a Run.
 
-    Arrays are changed in place, as by a launch. The seed chooses the order in which warps run.
+    Arrays are changed in place, as by a launch. The seed chooses the order in which
+    warps run.
     """
     if not is_kernel(kernel):
-        raise TypeError(f"`emulate` takes a kernel, a function under `@cuda.jit`, not "
-                        f"{_described(kernel)}")
+        raise TypeError(
+            f"`emulate` takes a kernel, a function under `@cuda.jit`, not "
+            f"{_described(kernel)}"
+        )
     return Emulation(kernel, seed)
 
 
 def _described(value):
     if callable(value):
-        return f"the plain function `{getattr(value, '__name__', value)}`: put `@cuda.jit` above it"
+        name = getattr(value, "__name__", value)
+        return f"the plain function `{name}`: put `@cuda.jit` above it"
     return f"a {type(value).__name__}"
 
 
@@ -71,8 +77,9 @@ class Emulation:
         return lambda *arguments: self._run(configuration(*config), arguments)
 
     def __call__(self, *arguments):
-        raise LaunchError(f"say how many: emulate({self.kernel.py_func.__name__})"
-                          "[blocks, threads](…)")
+        raise LaunchError(
+            f"say how many: emulate({self.kernel.py_func.__name__})[blocks, threads](…)"
+        )
 
     def _run(self, config, arguments):
         judges = {name: judge() for name, judge in JUDGES.items()}
@@ -83,5 +90,9 @@ class Emulation:
         with borrowed(arguments) as values:
             launch = run(self.kernel, config, values, listeners, self.seed)
         tables = {name: judge.table() for name, judge in judges.items()}
-        return Run(self.kernel.py_func.__name__, launch.geometry.blocks, launch.geometry.threads,
-                   **tables)
+        return Run(
+            self.kernel.py_func.__name__,
+            launch.geometry.blocks,
+            launch.geometry.threads,
+            **tables,
+        )

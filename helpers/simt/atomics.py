@@ -4,26 +4,51 @@ import numpy as np
 
 from .memory import by_lane, find_pattern, offsets, tell
 
-_ACCUMULATE = {"add": np.add, "sub": np.subtract, "max": np.maximum, "min": np.minimum,
-               "nanmax": np.fmax, "nanmin": np.fmin, "and": np.bitwise_and, "or": np.bitwise_or,
-               "xor": np.bitwise_xor}
+_ACCUMULATE = {
+    "add": np.add,
+    "sub": np.subtract,
+    "max": np.maximum,
+    "min": np.minimum,
+    "nanmax": np.fmax,
+    "nanmin": np.fmin,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
 
 _UPDATE = {
     **_ACCUMULATE,
+    "max": lambda old, value: np.where(old < value, value, old),
+    "min": lambda old, value: np.where(old > value, value, old),
     "exch": lambda old, value: value,
-    "inc": lambda old, limit: np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1)),
-    "dec": lambda old, limit: np.where((old == 0) | (old > limit), limit,
-                                       old - old.dtype.type(1)),
+    "inc": lambda old, limit: np.where(
+        old >= limit, old.dtype.type(0), old + old.dtype.type(1)
+    ),
+    "dec": lambda old, limit: np.where(
+        (old == 0) | (old > limit), limit, old - old.dtype.type(1)
+    ),
     "cas": lambda old, expected, value: np.where(old == expected, value, old),
 }
 
 
 def atomic(frame, reference, operator, array, indices, values, active, wanted):
-    """Update `array[indices]` in each active lane; the old values, when they are wanted."""
+    """Update `array[indices]` in each active lane; the old values, when they are
+    wanted.
+    """
     offset = by_lane(array, offsets(frame, reference, array, indices, active))
-    pattern = find_pattern(frame, reference, array, indices, active) if array.by_block else None
-    tell(frame, reference, array, array.address + offset * array.dtype.itemsize, active,
-         pattern.facts if pattern else None)
+    pattern = (
+        find_pattern(frame, reference, array, indices, active)
+        if array.by_block
+        else None
+    )
+    tell(
+        frame,
+        reference,
+        array,
+        array.address + offset * array.dtype.itemsize,
+        active,
+        pattern.facts if pattern else None,
+    )
     cells = array.cells
     if array.by_block:
         offset = offset * frame.blocks + np.arange(frame.blocks)
@@ -33,6 +58,8 @@ def atomic(frame, reference, operator, array, indices, values, active, wanted):
     flat = np.broadcast_to(offset, everyone.shape)[taking_part]
     lanes = [np.broadcast_to(value, everyone.shape)[taking_part] for value in values]
     if operator in _ACCUMULATE and not wanted:
+        if operator in ("max", "min"):  # a NaN is never greater, nor less
+            flat, lanes = flat[lanes[0] == lanes[0]], [lanes[0][lanes[0] == lanes[0]]]
         _ACCUMULATE[operator].at(cells, flat, lanes[0])
         frame.memory.changes += 1
         return None
@@ -45,7 +72,11 @@ def _in_turn(frame, cells, flat, lanes, update):
     """The old value that each lane sees; lanes of one cell go one after the other."""
     order = np.argsort(flat, kind="stable")
     sorted_cells = flat[order]
-    first = np.r_[True, sorted_cells[1:] != sorted_cells[:-1]] if len(flat) else np.zeros(0, bool)
+    first = (
+        np.r_[True, sorted_cells[1:] != sorted_cells[:-1]]
+        if len(flat)
+        else np.zeros(0, bool)
+    )
     start = np.flatnonzero(first)
     turn = np.arange(len(flat)) - np.repeat(start, np.diff(np.r_[start, len(flat)]))
     old = np.empty(len(flat), cells.dtype)

@@ -1,18 +1,20 @@
-"""Is an index inside its array? As Numba computes it, and told where the GPU would be silent."""
+"""Is an index inside its array? Computed as Numba does, told where a GPU is silent."""
 
 import numpy as np
 
 
-
 def checked(index, size, active):
-    """The index with negative ones wrapped, of shape (lanes, blocks); None when one is outside.
+    """The index with negative ones wrapped, of shape (lanes, blocks); None when one is
+    outside.
 
-    Numba adds the size to a negative signed index, once, and takes an unsigned one as it is.
-    Lanes that take no part get index 0.
+    Numba adds the size to a negative signed index, once, and takes an unsigned one as
+    it is. Lanes that take no part get index 0.
     """
     if index.ndim == 0 and size.ndim == 0:
         return _checked_number(int(index), int(size), index.dtype.kind == "i")
-    unsigned = index.view(f"u{index.dtype.itemsize}") if index.dtype.kind == "i" else index
+    unsigned = (
+        index.view(f"u{index.dtype.itemsize}") if index.dtype.kind == "i" else index
+    )
     if (unsigned < size.astype(np.uint64) if size.ndim else unsigned < int(size)).all():
         return index
     if active is not None:
@@ -32,37 +34,44 @@ def _checked_number(index, size, signed):
 
 
 def out_of_bounds(frame, reference, array, indices, axis, active):
-    """An IndexError that names the line, the array, the index, its shape, and the thread."""
+    """An IndexError that names line, array, index, shape and thread."""
     shape = tuple(int(np.max(size)) for size in array.shape)
     lane, block = _first_outside(indices[axis], shape[axis], active)
     index = tuple(_at(i, lane, block) for i in indices)
     told = ", ".join(map(str, index)) if len(index) > 1 else str(index[0])
     verb = {"load": "reads", "store": "writes", "atomic": "updates"}[reference.kind]
     thread, place = frame.thread_at(lane), frame.block_at(block)
-    site = reference.site
+    site, name = reference.site, reference.array
     return IndexError(
-        f"line {site.line} {verb} {reference.array}[{told}], but `{reference.array}` has shape "
+        f"line {site.line} {verb} {name}[{told}], but `{name}` has shape "
         f"{shape}: along axis {axis} the last index is {shape[axis] - 1}\n"
         f"    {site.text}\n"
         f"  {site.place}, thread {thread} of block {place}\n"
-        f"  Remedy: {_remedy(index[axis], shape[axis], reference.array, axis, len(shape))}")
+        f"  Remedy: {_remedy(index[axis], shape[axis], name, axis, len(shape))}"
+    )
 
 
 def _remedy(index, size, name, axis, ndim):
     if size == 0:
         return f"`{name}` is empty there: give it its elements before the launch"
     if index < 0:
-        return "an index below zero counts from the end, and this one goes too far: guard it"
+        return "an index below zero counts from the end; this one goes too far: guard it"
     length = f"{name}.size" if ndim == 1 else f"{name}.shape[{axis}]"
-    return (f"let the threads beyond the end do nothing: `if i < {length}:`, with the index that "
-            "this line uses for i")
+    return (
+        f"let the threads beyond the end do nothing: `if i < {length}:`, with the "
+        "index that "
+        "this line uses for i"
+    )
 
 
 def _first_outside(index, size, active):
     """Lane and block of the first thread whose index is outside."""
     signed = index.astype(np.int64) if index.dtype.kind == "i" else index
-    outside = np.atleast_2d((signed < -size) | (signed >= size) if index.dtype.kind == "i"
-                            else signed >= size)
+    outside = np.atleast_2d(
+        (signed < -size) | (signed >= size)
+        if index.dtype.kind == "i"
+        else signed >= size
+    )
     if active is not None:
         outside = outside & active
     lane, block = np.argwhere(outside)[0] if outside.any() else (0, 0)

@@ -1,10 +1,11 @@
 """Coalescing: how many 32-byte sectors each request to global memory touches.
 
-`sectors` are the different aligned 32-byte pieces that the active lanes' bytes lie in; `ideal` is
-as many as those bytes would fill, or fewer when lanes share them: min(sectors, ceil(bytes / 32)).
-Settled on an H200 in 36 of 36 patterns, l1tex__t_sectors_pipe_lsu_mem_global_op_ld and _st.
-A complex number is two accesses, real and imaginary part, as the compiler makes them.
-Not modelled: caches, so a sector counts whether it hits or misses.
+`sectors` are the different aligned 32-byte pieces that the active lanes' bytes lie in;
+`ideal` is as many as those bytes would fill, or fewer when lanes share them:
+min(sectors, ceil(bytes / 32)). Settled on an H200 in 36 of 36 patterns,
+l1tex__t_sectors_pipe_lsu_mem_global_op_ld and _st. A complex number is two accesses,
+real and imaginary part, as the compiler makes them. Not modelled: caches, so a sector
+counts whether it hits or misses.
 """
 
 import numpy as np
@@ -14,7 +15,7 @@ from .judges import Judge
 
 
 def request_sectors(addresses, active, itemsize):
-    """Sectors and ideal sectors of requests: addresses and active are (32, requests)."""
+    """Sectors and ideal sectors of requests, from (32, requests) addresses."""
     lanes = active.sum(axis=0)
     sectors = _different(addresses // SECTOR_BYTES, active)
     ideal = np.minimum(sectors, -(-lanes * itemsize // SECTOR_BYTES))
@@ -22,7 +23,7 @@ def request_sectors(addresses, active, itemsize):
 
 
 def _different(numbers, active):
-    """How many different numbers the active lanes hold, by request; they often come in order."""
+    """How many different numbers the active lanes hold, by request; often in order."""
     if active.all():
         steps = numbers[1:] - numbers[:-1]
         if (steps >= 0).all():
@@ -30,7 +31,9 @@ def _different(numbers, active):
     inactive = numbers.max(initial=0) + 1
     ordered = np.sort(np.where(active, numbers, inactive), axis=0)
     new = ordered[1:] != ordered[:-1]
-    return active.any(axis=0) + np.count_nonzero(new & (ordered[1:] != inactive), axis=0)
+    return active.any(axis=0) + np.count_nonzero(
+        new & (ordered[1:] != inactive), axis=0
+    )
 
 
 class Coalescing(Judge):
@@ -46,5 +49,7 @@ class Coalescing(Judge):
         total = 0
         for part in parts:
             sectors, ideal = request_sectors(addresses + part, active, size)
-            total = total + np.stack([active.any(axis=0).astype(np.int64), sectors, ideal])
+            total = total + np.stack(
+                [active.any(axis=0).astype(np.int64), sectors, ideal]
+            )
         return total

@@ -8,14 +8,14 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """A source line of a kernel; it equals its line number, so tables can be asked by line."""
+    """A source line of a kernel, equal to its number, so that tables go by line."""
 
     file: str
     line: int
     text: str
-    called_from: int | None = None      # the kernel's line, for lines of a device function
-    kind: str | None = None             # in a table: load, store or atomic
-    array: str | None = None            # in a table: the array's name in the kernel
+    called_from: int | None = None  # the kernel's line, for lines of a device function
+    kind: str | None = None  # in a table: load, store or atomic
+    array: str | None = None  # in a table: the array's name in the kernel
 
     def __eq__(self, other):
         if isinstance(other, Site):
@@ -43,16 +43,17 @@ class Reference:
     """One place in the source that touches memory: where, how, and which array."""
 
     site: Site
-    kind: str       # "load", "store" or "atomic"
-    array: str      # the name that the kernel gives it
+    kind: str  # "load", "store" or "atomic"
+    array: str  # the name that the kernel gives it
 
 
 class Access(NamedTuple):
     """One request of a warp, of each block of a batch.
 
-    `addresses` are bytes, of shape (lanes or 1, blocks or 1); `active` broadcasts against
-    (lanes, blocks), None when all take part. `pattern` is a dictionary that lives as long as the
-    same addresses recur, for judges to keep what they found, or None.
+    `addresses` are bytes, of shape (lanes or 1, blocks or 1); `active` broadcasts
+    against (lanes, blocks), None when all take part. `pattern` is a dictionary that
+    lives as long as the same addresses recur, for judges to keep what they found, or
+    None.
     """
 
     reference: Reference

@@ -1,4 +1,4 @@
-"""A frame: one warp of every block of a batch. Where its threads are, and what they know."""
+"""A frame: one warp of every block of a batch, where its threads are, what they know."""
 
 import numpy as np
 
@@ -8,9 +8,10 @@ from ..hardware import WARP_SIZE
 class Frame:
     """One warp of each block of a batch: its coordinates, variables and positions.
 
-    `live` holds the threads that exist and have not returned, None while that is every lane.
-    `groups` maps a position to the threads that are to run there, `waiting` one to those that
-    wait in front of it at a barrier, with the predicate that they brought.
+    `live` holds the threads that exist and have not returned, None while that is every
+    lane. `groups` maps a position to the threads that are to run there, `waiting` one
+    to those that wait in front of it at a barrier, with the predicate that they
+    brought.
     """
 
     def __init__(self, warp, geometry, batch, slots):
@@ -21,18 +22,20 @@ class Frame:
         self.listeners, self.memory = batch.listeners, batch.memory
         self.values = [None] * slots
         self.live = exist
-        self.complete = True        # has no thread returned yet?
+        self.complete = True  # has no thread returned yet?
         self.groups = {0: exist}
         self.waiting = {}
-        self.postponed = set()      # positions that spun and let others go first
-        self.turns = self.seen_changes = self.loop_line = 0     # of a warp that spins
+        self.postponed = set()  # positions that spun and let others go first
+        self.turns = self.seen_changes = self.loop_line = 0  # of a warp that spins
         self.circling = False
         self.last_look = (None, None, None)
         self.local = {}
 
     def take(self):
-        """The earliest group, its position, and the slots that threads elsewhere still need."""
-        candidates = [p for p in self.groups if p not in self.postponed] or list(self.groups)
+        """The earliest position with threads to run, and those threads."""
+        candidates = [p for p in self.groups if p not in self.postponed] or list(
+            self.groups
+        )
         position = min(candidates)
         active = self.groups.pop(position)
         if not self.groups and not self.waiting:
@@ -62,14 +65,16 @@ class Frame:
             self.live = ~active if self.live is None else self.live & ~active
 
     def in_circles(self, position, needs) -> bool:
-        """Is the warp at the same place with the same values as when this was last asked, and
-        nothing was written since?"""
+        """Are place and values those of the last look, and was nothing written since?"""
         values = [value for slot, value in enumerate(self.values) if needs >> slot & 1]
         where, before, changes = self.last_look
         self.circling = False
         self.last_look = (position, values, self.memory.changes)
-        return where == position and changes == self.memory.changes and all(
-            map(same, before, values))
+        return (
+            where == position
+            and changes == self.memory.changes
+            and all(map(same, before, values))
+        )
 
     @property
     def finished(self):
@@ -96,7 +101,9 @@ def same(first, second) -> bool:
     """Are two values of a variable the same?"""
     if first is second:
         return True
-    return isinstance(second, (np.ndarray, np.generic)) and np.array_equal(first, second)
+    return isinstance(second, (np.ndarray, np.generic)) and np.array_equal(
+        first, second
+    )
 
 
 def coordinates(values, sizes, lane, block) -> str:
@@ -104,7 +111,9 @@ def coordinates(values, sizes, lane, block) -> str:
     parts = []
     for value in values:
         value = np.atleast_2d(value)
-        parts.append(int(value[min(lane, value.shape[0] - 1), min(block, value.shape[1] - 1)]))
+        parts.append(
+            int(value[min(lane, value.shape[0] - 1), min(block, value.shape[1] - 1)])
+        )
     axes = max((axis + 1 for axis, size in enumerate(sizes) if size > 1), default=1)
     return str(parts[0]) if axes == 1 else str(tuple(parts[:axes]))
 
@@ -126,17 +135,19 @@ class Geometry:
         self._threads_of = {}
 
     def threads_of(self, warp):
-        """The coordinates of a warp's threads, (lanes, 1) or a number each, and who exists."""
+        """A warp's thread coordinates, (lanes, 1) or a number each, and who exists."""
         if warp not in self._threads_of:
             linear = np.arange(warp * WARP_SIZE, (warp + 1) * WARP_SIZE, dtype=np.int32)
             exist = (linear < self.threads)[:, None]
             values = unravel(linear, self.block_dim)
-            self._threads_of[warp] = (tuple(uniform(v[:, None]) for v in values),
-                                      None if exist.all() else exist)
+            self._threads_of[warp] = (
+                tuple(uniform(v[:, None]) for v in values),
+                None if exist.all() else exist,
+            )
         return self._threads_of[warp]
 
     def blocks_of(self, first, last):
-        """The coordinates of the blocks first…last - 1, (1, blocks) or a number each."""
+        """The coordinates of blocks first to last - 1, (1, blocks) or a number each."""
         values = unravel(np.arange(first, last, dtype=np.int64), self.grid_dim)
         return tuple(uniform(v.astype(np.int32)[None, :]) for v in values)
 

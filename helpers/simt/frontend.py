@@ -1,8 +1,10 @@
-"""Numba's own front end, asked for a kernel's typed IR; with lowering.py, all that knows Numba's insides.
+"""Numba's own front end, asked for a kernel's typed IR; with lowering.py, all that
+knows Numba's insides.
 
-Numba analyses the bytecode, infers every type and lowers once, with no driver and no GPU, so that
-what is refused there is refused here. What it asks of libNVVM while lowering, the layout of data
-and a version, is answered for it, since a laptop has no libNVVM.
+Numba analyses the bytecode, infers every type and lowers once, with no driver and no
+GPU, so that what is refused there is refused here. What it asks of libNVVM while
+lowering, the layout of data and a version, is answered for it, since a laptop has no
+libNVVM.
 
 Both targets are served: numba-cuda, and the `numba.cuda` built into numba (macOS).
 """
@@ -24,18 +26,21 @@ except ImportError:
 
 from .refusals import refusal
 
-COMPUTE_CAPABILITY = (9, 0)     # the stand-in's: an H200's, the GPU of the recorded measurements
+COMPUTE_CAPABILITY = (
+    9,
+    0,
+)  # the stand-in's: an H200's, the GPU of the recorded measurements
 
 
 @dataclass(frozen=True)
 class TypedIR:
     """What Numba knows of one function for one list of argument types."""
 
-    function: object        # the Python function
-    ir: object              # numba's FunctionIR
-    types: dict             # name of a variable: numba type
-    calls: dict             # expression: signature
-    result: object          # numba type of what it returns
+    function: object  # the Python function
+    ir: object  # numba's FunctionIR
+    types: dict  # name of a variable: numba type
+    calls: dict  # expression: signature
+    result: object  # numba type of what it returns
 
 
 def typed_ir(function, argument_types, options=None) -> TypedIR:
@@ -44,18 +49,26 @@ def typed_ir(function, argument_types, options=None) -> TypedIR:
     try:
         with _cuda_target(), mock.patch.object(nvvm, "NVVM", LibNVVM):
             _compile(function, argument_types, options or {}, kept)
-    except Exception as error:      # whatever goes wrong in Numba is about this kernel
+    except Exception as error:  # whatever goes wrong in Numba is about this kernel
         raise refusal(function, error) from None
     return kept[0]
 
 
 def _compile(function, argument_types, options, kept):
     """Run Numba's pipeline up to its own lowering, keeping the IR on the way."""
-    compile_extra = getattr(numba_compiler, "compile_extra", core_compiler.compile_extra)
+    compile_extra = getattr(
+        numba_compiler, "compile_extra", core_compiler.compile_extra
+    )
     compile_extra(
-        typingctx=cuda_target.typing_context, targetctx=cuda_target.target_context,
-        func=function, args=tuple(argument_types), return_type=None,
-        flags=_flags(options), locals={}, pipeline_class=_keeping(function, kept))
+        typingctx=cuda_target.typing_context,
+        targetctx=cuda_target.target_context,
+        func=function,
+        args=tuple(argument_types),
+        return_type=None,
+        flags=_flags(options),
+        locals={},
+        pipeline_class=_keeping(function, kept),
+    )
 
 
 def _flags(options):
@@ -78,8 +91,15 @@ def _keeping(function, kept):
             AnalysisPass.__init__(self)
 
         def run_pass(self, state):
-            kept.append(TypedIR(function, state.func_ir.copy(), dict(state.typemap),
-                                dict(state.calltypes), state.return_type))
+            kept.append(
+                TypedIR(
+                    function,
+                    state.func_ir.copy(),
+                    dict(state.typemap),
+                    dict(state.calltypes),
+                    state.return_type,
+                )
+            )
             return False
 
     register_pass(mutates_CFG=False, analysis_only=True)(Keep)
@@ -99,17 +119,21 @@ def _cuda_target():
     """Numba's context that makes the CUDA target the one in use."""
     try:
         from numba.cuda.utils import numba_target_override
+
         return numba_target_override()
     except ImportError:
         from numba.core.target_extension import target_override
+
         return target_override("cuda")
 
 
 class LibNVVM:
     """What lowering asks of libNVVM: NVVM IR specification, "Data layout"."""
 
-    data_layout = ("e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-"
-                   "f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64")
+    data_layout = (
+        "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-"
+        "f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
+    )
 
     def get_ir_version(self):
         return (2, 0, 3, 1)

@@ -1,9 +1,11 @@
-"""What `numba.cuda` offers the host, answered without a GPU: launches, arrays, streams, events.
+"""What `numba.cuda` offers the host, answered without a GPU: launches, arrays, streams,
+events.
 
-`install()` is the one global effect of `import helpers`, and only where there is no GPU. It changes
-methods and the driver's own functions, never names of `numba.cuda` but `is_available`, so that
-`from numba.cuda import to_device` works whenever it was written. Device memory is host memory
-aligned as cudaMalloc aligns; a device array is Numba's own class over it.
+`install()` is the one global effect of `import helpers`, and only where there is no
+GPU. It changes methods and the driver's own functions, never names of `numba.cuda` but
+`is_available`, so that `from numba.cuda import to_device` works whenever it was
+written. Device memory is host memory aligned as cudaMalloc aligns; a device array is
+Numba's own class over it.
 """
 
 import ctypes
@@ -14,12 +16,14 @@ from types import SimpleNamespace
 import numpy as np
 from numba import cuda
 from numba.cuda import dispatcher as numba_dispatcher
-from numba.cuda.cudadrv import devices, driver
+from numba.cuda.cudadrv import devicearray, devices, driver
 
 from .. import hardware
 from . import launch
 
-ALIGNMENT = 256     # bytes, of what cudaMalloc returns: CUDA programming guide, "Device memory"
+ALIGNMENT = (
+    256  # bytes, of what cudaMalloc returns: CUDA programming guide, "Device memory"
+)
 
 
 def install():
@@ -36,6 +40,7 @@ def install():
     dispatcher.configure = _configure
     dispatcher.compile = _compile
     numba_dispatcher.ForAll.__call__ = _run_for_all
+    devicearray.DeviceNDArray._do_setitem = _set_item
     numba_dispatcher.get_current_device = lambda: context.device
 
 
@@ -58,7 +63,10 @@ def _configure(kernel, griddim, blockdim, stream=0, sharedmem=0):
 def _compile(kernel, signature):
     """An eager signature: refuse now what would be refused at the first launch."""
     types = tuple(numba_dispatcher.sigutils.normalize_signature(signature)[0])
-    kernel.overloads[types] = launch.program_of(kernel, types)
+    launch.program_of(kernel, types)
+    kernel.overloads[types] = SimpleNamespace(
+        entry_point=None
+    )  # what Numba lets go of later
 
 
 def _run_for_all(forall, *arguments):
@@ -69,6 +77,7 @@ def _run_for_all(forall, *arguments):
 
 
 # memory
+
 
 class Pointer:
     """Device memory: bytes of the host, aligned as cudaMalloc aligns."""
@@ -100,15 +109,18 @@ class Pointer:
         return ctypes.c_void_p(self.device_pointer_value)
 
     def view(self, start, stop=None):
-        return Pointer(self.memory, self.start + start,
-                       (self.size if stop is None else stop) - start)
+        return Pointer(
+            self.memory,
+            self.start + start,
+            (self.size if stop is None else stop) - start,
+        )
 
     def own(self):
         return self
 
     def memset(self, byte, count=None, stream=0):
         count = self.size if count is None else count
-        self.memory[self.start:self.start + count] = byte
+        self.memory[self.start : self.start + count] = byte
 
 
 def host_view(array) -> np.ndarray:
@@ -116,7 +128,15 @@ def host_view(array) -> np.ndarray:
     if not array.size:
         return np.empty(array.shape, array.dtype)
     pointer = array.gpu_data
-    return np.ndarray(array.shape, array.dtype, pointer.memory, pointer.start, array.strides)
+    return np.ndarray(
+        array.shape, array.dtype, pointer.memory, pointer.start, array.strides
+    )
+
+
+def _set_item(array, key, value, stream=0):
+    """`array[key] = value` from the host; Numba would launch a kernel of its own."""
+    value = host_view(value) if isinstance(value, devicearray.DeviceNDArray) else value
+    host_view(array)[key] = value
 
 
 @contextmanager
@@ -124,10 +144,15 @@ def borrowed(arguments):
     """Launch arguments as NumPy arrays and numbers; what the launch wrote goes back."""
     values, back = [], []
     for argument in arguments:
-        argument = getattr(argument, "value", argument) if _is_hint(argument) else argument
+        argument = (
+            getattr(argument, "value", argument) if _is_hint(argument) else argument
+        )
         if not hasattr(argument, "copy_to_host") or isinstance(argument, np.ndarray):
             values.append(argument)
-        elif isinstance(getattr(argument, "gpu_data", None), Pointer) or not argument.size:
+        elif (
+            isinstance(getattr(argument, "gpu_data", None), Pointer)
+            or not argument.size
+        ):
             values.append(host_view(argument))
         else:
             values.append(argument.copy_to_host())
@@ -151,20 +176,33 @@ def _set(target, byte, size, *stream):
 
 # the context, its device, streams and events
 
+
 class EmulatedDevice(SimpleNamespace):
-    """What Numba tells of a device: an H200's limits, under a name that does not pretend."""
+    """What Numba tells of a device: an H200's limits, under a name that does not
+    pretend.
+    """
 
     def __init__(self):
         gpu = hardware.H200
-        limits = {f"MAX_{what}_DIM_{axis}": size
-                  for what, sizes in (("BLOCK", hardware.MAX_BLOCK_DIM),
-                                      ("GRID", hardware.MAX_GRID_DIM))
-                  for axis, size in zip("XYZ", sizes, strict=True)}
+        limits = {
+            f"MAX_{what}_DIM_{axis}": size
+            for what, sizes in (
+                ("BLOCK", hardware.MAX_BLOCK_DIM),
+                ("GRID", hardware.MAX_GRID_DIM),
+            )
+            for axis, size in zip("XYZ", sizes, strict=True)
+        }
         super().__init__(
-            id=0, name="Emulator (limits of an NVIDIA H200)", supports_float16=True,
-            compute_capability=gpu.compute_capability, MULTIPROCESSOR_COUNT=gpu.multiprocessors,
-            WARP_SIZE=hardware.WARP_SIZE, MAX_THREADS_PER_BLOCK=hardware.MAX_THREADS_PER_BLOCK,
-            MAX_SHARED_MEMORY_PER_BLOCK=hardware.STATIC_SHARED_BYTES, **limits)
+            id=0,
+            name="Emulator (limits of an NVIDIA H200)",
+            supports_float16=True,
+            compute_capability=gpu.compute_capability,
+            MULTIPROCESSOR_COUNT=gpu.multiprocessors,
+            WARP_SIZE=hardware.WARP_SIZE,
+            MAX_THREADS_PER_BLOCK=hardware.MAX_THREADS_PER_BLOCK,
+            MAX_SHARED_MEMORY_PER_BLOCK=hardware.STATIC_SHARED_BYTES,
+            **limits,
+        )
 
     def __enter__(self):
         return self
@@ -198,14 +236,16 @@ class Context:
     get_per_thread_default_stream = create_stream
 
     def create_event(self, timing=True):
-        return driver.Event(_new_event())
+        return Event()
 
     @contextmanager
     def defer_cleanup(self):
         yield
 
     def get_memory_info(self):
-        raise NotImplementedError("the emulator has no memory of its own to tell the size of")
+        raise NotImplementedError(
+            "the emulator has no memory of its own to tell the size of"
+        )
 
 
 class Stream(driver.Stream):
@@ -222,23 +262,43 @@ class Stream(driver.Stream):
         yield self
 
 
-_times = []     # of each event, by handle
+class Event(driver.Event):
+    """An event: a moment of the host's clock, in nanoseconds, in its handle's place."""
+
+    def __init__(self):
+        self.handle = 0
+
+    def record(self, stream=0):
+        self.handle = time.perf_counter_ns()
+
+    def query(self):
+        return True
+
+    def synchronize(self):
+        pass
+
+    def wait(self, stream=0):
+        pass
 
 
-def _new_event():
-    _times.append(None)
-    return len(_times) - 1
-
-
-def _record(handle, stream):
-    _times[handle] = time.perf_counter()
+def _elapsed(*arguments):
+    """Milliseconds between two events; the built-in target wants them in its first
+    argument.
+    """
+    *pointers, start, end = arguments
+    for pointer in pointers:
+        pointer._obj.value = (end - start) / 1e6
+    return (end - start) / 1e6
 
 
 _DRIVER = {
-    "cuMemcpyHtoD": _copy, "cuMemcpyHtoDAsync": _copy, "cuMemcpyDtoH": _copy,
-    "cuMemcpyDtoHAsync": _copy, "cuMemcpyDtoD": _copy, "cuMemcpyDtoDAsync": _copy,
-    "cuMemsetD8": _set, "cuMemsetD8Async": _set,
-    "cuEventRecord": _record, "cuEventSynchronize": lambda handle: None,
-    "cuEventQuery": lambda handle: None, "cuStreamWaitEvent": lambda *arguments: None,
-    "cuEventElapsedTime": lambda start, end: 1e3 * (_times[end] - _times[start]),
+    "cuMemcpyHtoD": _copy,
+    "cuMemcpyHtoDAsync": _copy,
+    "cuMemcpyDtoH": _copy,
+    "cuMemcpyDtoHAsync": _copy,
+    "cuMemcpyDtoD": _copy,
+    "cuMemcpyDtoDAsync": _copy,
+    "cuMemsetD8": _set,
+    "cuMemsetD8Async": _set,
+    "cuEventElapsedTime": _elapsed,
 }

@@ -1,22 +1,25 @@
 """What each function of `numba.cuda` does to a warp: one row each.
 
-A function takes the frame (one warp of each block), the active lanes (None: all), and operands of
-shape (lanes or 1, blocks or 1), and returns such a value. Atomics are rows of memory.ATOMICS and
-barriers belong to the machine; their names are here.
-Not modelled: lanes that arrive at a shuffle or a vote later than others of its mask.
+A function takes the frame (one warp of each block), the active lanes (None: all), and
+operands of shape (lanes or 1, blocks or 1), and returns such a value. Atomics are rows
+of memory.ATOMICS and barriers belong to the machine; their names are here. Not
+modelled: lanes that arrive at a shuffle or a vote later than others of its mask.
 """
 
-from typing import Callable, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from ..hardware import WARP_SIZE
 
-LANES = np.arange(WARP_SIZE, dtype=np.int32)[:, None]      # (32, 1)
+LANES = np.arange(WARP_SIZE, dtype=np.int32)[:, None]  # (32, 1)
 
 
 class Intrinsic(NamedTuple):
-    """A row of the table: the function; is it a value (no call)? are operands cast first?"""
+    """A row of the table: the function; is it a value (no call)? are operands cast
+    first?
+    """
 
     function: Callable
     value: bool = False
@@ -24,13 +27,20 @@ class Intrinsic(NamedTuple):
 
 
 def _grid(frame, active, ndim):
-    return _per_axis(ndim, lambda axis: np.int64(frame.thread[axis]) + np.int64(
-        frame.block[axis]) * np.int64(frame.block_dim[axis]))
+    return _per_axis(
+        ndim,
+        lambda axis: (
+            np.int64(frame.thread[axis])
+            + np.int64(frame.block[axis]) * np.int64(frame.block_dim[axis])
+        ),
+    )
 
 
 def _gridsize(frame, active, ndim):
-    return _per_axis(ndim, lambda axis: np.int64(frame.grid_dim[axis]) * np.int64(
-        frame.block_dim[axis]))
+    return _per_axis(
+        ndim,
+        lambda axis: np.int64(frame.grid_dim[axis]) * np.int64(frame.block_dim[axis]),
+    )
 
 
 def _per_axis(ndim, function):
@@ -39,16 +49,22 @@ def _per_axis(ndim, function):
 
 
 def _shuffle(source_lane):
-    """A shuffle whose lanes read from `source_lane(lanes, operand)`."""
+    """A shuffle whose lanes read from `source_lane(lanes, operand)`; five bits of it
+    count.
+    """
 
     def shuffle(frame, active, mask, value, operand):
-        lane = source_lane(LANES, operand.astype(np.int64))     # (32, 1) or (32, blocks)
+        lane = source_lane(
+            LANES, operand.astype(np.int64) & 31
+        )  # (32, 1) or (32, blocks)
         lane = np.where((lane < 0) | (lane >= WARP_SIZE), LANES, lane)
         if np.ndim(value) == 0 or value.shape[0] == 1:
             return value
         if lane.shape[1] == 1:
             return value[lane[:, 0]]
-        return np.take_along_axis(np.broadcast_to(value, (WARP_SIZE, frame.blocks)), lane, axis=0)
+        return np.take_along_axis(
+            np.broadcast_to(value, (WARP_SIZE, frame.blocks)), lane, axis=0
+        )
 
     return shuffle
 
@@ -57,8 +73,15 @@ def _voters(frame, active, predicate):
     """The lanes of an active thread whose predicate holds, of shape (lanes, blocks)."""
     holds = np.asarray(predicate != 0)
     active = np.True_ if active is None else active
-    return np.broadcast_to(holds & active, (WARP_SIZE, np.broadcast(holds, active).shape[-1]
-                                            if np.ndim(holds) or np.ndim(active) else 1))
+    return np.broadcast_to(
+        holds & active,
+        (
+            WARP_SIZE,
+            np.broadcast(holds, active).shape[-1]
+            if np.ndim(holds) or np.ndim(active)
+            else 1,
+        ),
+    )
 
 
 def _mask_lanes(mask):
@@ -68,12 +91,16 @@ def _mask_lanes(mask):
 
 def _ballot(frame, active, mask, predicate):
     votes = _voters(frame, active, predicate) & _mask_lanes(mask)
-    bits = (votes.astype(np.uint64) << LANES.astype(np.uint64)).sum(axis=0, keepdims=True)
+    bits = (votes.astype(np.uint64) << LANES.astype(np.uint64)).sum(
+        axis=0, keepdims=True
+    )
     return bits.astype(np.uint32).view(np.int32)
 
 
 def _any(frame, active, mask, predicate):
-    return (_voters(frame, active, predicate) & _mask_lanes(mask)).any(axis=0, keepdims=True)
+    return (_voters(frame, active, predicate) & _mask_lanes(mask)).any(
+        axis=0, keepdims=True
+    )
 
 
 def _all(frame, active, mask, predicate):
@@ -102,10 +129,16 @@ def _dimension(name, axis):
 
 
 INTRINSICS = {
-    **{f"cuda.{stub}.{letter}": _dimension(name, axis)
-       for stub, name in (("threadIdx", "thread"), ("blockIdx", "block"),
-                          ("blockDim", "block_dim"), ("gridDim", "grid_dim"))
-       for axis, letter in enumerate("xyz")},
+    **{
+        f"cuda.{stub}.{letter}": _dimension(name, axis)
+        for stub, name in (
+            ("threadIdx", "thread"),
+            ("blockIdx", "block"),
+            ("blockDim", "block_dim"),
+            ("gridDim", "grid_dim"),
+        )
+        for axis, letter in enumerate("xyz")
+    },
     "cuda.grid": Intrinsic(_grid),
     "cuda.gridsize": Intrinsic(_gridsize),
     "cuda.laneid": Intrinsic(lambda frame, active: LANES, value=True),
@@ -114,7 +147,7 @@ INTRINSICS = {
     "cuda.threadfence": Intrinsic(_nothing),
     "cuda.threadfence_block": Intrinsic(_nothing),
     "cuda.threadfence_system": Intrinsic(_nothing),
-    "cuda.shfl_sync": Intrinsic(_shuffle(lambda lane, source: source % WARP_SIZE + 0 * lane)),
+    "cuda.shfl_sync": Intrinsic(_shuffle(lambda lane, source: source + 0 * lane)),
     "cuda.shfl_up_sync": Intrinsic(_shuffle(lambda lane, delta: lane - delta)),
     "cuda.shfl_down_sync": Intrinsic(_shuffle(lambda lane, delta: lane + delta)),
     "cuda.shfl_xor_sync": Intrinsic(_shuffle(lambda lane, bits: lane ^ bits)),
@@ -126,10 +159,29 @@ INTRINSICS = {
     "constant array": Intrinsic(_constant_array, cast=False),
 }
 
-BARRIERS = {"cuda.syncthreads": None, "cuda.syncthreads_count": "count",
-            "cuda.syncthreads_and": "and", "cuda.syncthreads_or": "or"}
+BARRIERS = {
+    "cuda.syncthreads": None,
+    "cuda.syncthreads_count": "count",
+    "cuda.syncthreads_and": "and",
+    "cuda.syncthreads_or": "or",
+}
 
-ATOMICS = {f"cuda.atomic.{name}": name.rstrip("_") for name in
-           ("add", "sub", "max", "min", "nanmax", "nanmin", "and_", "or_", "xor", "exch", "inc",
-            "dec", "cas")}
+ATOMICS = {
+    f"cuda.atomic.{name}": name.rstrip("_")
+    for name in (
+        "add",
+        "sub",
+        "max",
+        "min",
+        "nanmax",
+        "nanmin",
+        "and_",
+        "or_",
+        "xor",
+        "exch",
+        "inc",
+        "dec",
+        "cas",
+    )
+}
 ATOMICS["cuda.atomic.compare_and_swap"] = "cas"

@@ -1,8 +1,9 @@
 """Our own small IR: what the front end makes and the translator reads.
 
-A variable is a name; its type is a NumPy dtype for a scalar, an `ArrayType`, a tuple of types, or
-None. Blocks are lists of instructions whose last one is a terminator. Scalars are already cast to
-the types that Numba inferred, phi nodes are copies on edges, and device functions are inlined.
+A variable is a name; its type is a NumPy dtype for a scalar, an `ArrayType`, a tuple of
+types, or None. Blocks are lists of instructions whose last one is a terminator. Scalars
+are already cast to the types that Numba inferred, phi nodes are copies on edges, and
+device functions are inlined.
 """
 
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ class Operation:
     """`target = operator(*operands)`, lane by lane, on operands already cast."""
 
     target: str
-    operator: str       # a key of operators.OPERATORS
+    operator: str  # a key of operators.OPERATORS
     operands: tuple[Operand, ...]
     site: Site
 
@@ -51,10 +52,10 @@ class Cast:
 
 @dataclass(frozen=True)
 class Call:
-    """`target = function(*operands)`, a function that sees threads, lanes and blocks."""
+    """`target = function(*operands)`, of a function that sees threads and lanes."""
 
     target: str
-    function: str       # a key of intrinsics.INTRINSICS
+    function: str  # a key of intrinsics.INTRINSICS
     operands: tuple[Operand, ...]
     site: Site
 
@@ -95,7 +96,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Allocate:
-    """`target = cuda.<space>.array(shape, dtype)`; shape (0,) is the dynamic allocation."""
+    """`target = cuda.<space>.array(shape, dtype)`; shape (0,) is dynamic."""
 
     target: str
     space: str
@@ -107,11 +108,11 @@ class Allocate:
 
 @dataclass(frozen=True)
 class View:
-    """`target = array[indices]` that is an array again: slices, or fewer indices than axes."""
+    """`target = array[indices]`, an array again: slices, or fewer indices than axes."""
 
     target: str
     array: Operand
-    indices: tuple[object, ...]     # operands, and `Slice`s
+    indices: tuple[object, ...]  # operands, and `Slice`s
     reference: Reference
 
 
@@ -146,10 +147,10 @@ class Store:
 
 @dataclass(frozen=True)
 class Atomic:
-    """`target = array[indices]`, then the update; target None when nobody reads the old value."""
+    """`target = array[indices]`, then the update."""
 
     target: str | None
-    operator: str       # a key of memory.ATOMICS
+    operator: str  # a key of memory.ATOMICS
     array: Operand
     indices: tuple[Operand, ...]
     values: tuple[Operand, ...]

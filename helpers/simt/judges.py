@@ -1,4 +1,6 @@
-"""What judges of single requests share: they listen, add up by reference, and give a table."""
+"""What judges of single requests share: they listen, add up by reference, and give a
+table.
+"""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -18,28 +20,40 @@ class ByLine(dict):
     def __missing__(self, line):
         rows = [row for site, row in self.items() if site.line == line]
         if not rows:
-            raise KeyError(f"line {line} has no such access; lines that have one: "
-                           f"{', '.join(map(str, sorted({s.line for s in self})))}")
+            raise KeyError(
+                f"line {line} has no such access; lines that have one: "
+                f"{', '.join(map(str, sorted({s.line for s in self})))}"
+            )
         return summed(rows)
 
     def __getitem__(self, line):
-        return dict.__getitem__(self, line) if hasattr(line, "text") else self.__missing__(line)
+        return (
+            dict.__getitem__(self, line)
+            if hasattr(line, "text")
+            else self.__missing__(line)
+        )
+
+    def get(self, line, default=None):
+        return self[line] if line in self else default
 
 
 def summed(rows) -> Counts:
     """The sum of some rows; their kinds side by side."""
     names = [name for name in vars(rows[0]) if name not in ("kind", "array")]
     total = {name: sum(getattr(row, name) for row in rows) for name in names}
-    kinds, arrays = ([*dict.fromkeys(getattr(row, name) for row in rows)]
-                     for name in ("kind", "array"))
+    kinds, arrays = (
+        [*dict.fromkeys(getattr(row, name) for row in rows)]
+        for name in ("kind", "array")
+    )
     return Counts(**total, kind=", ".join(kinds), array=", ".join(arrays))
 
 
 class Judge:
     """Adds up counts of requests by reference; a subclass says how one request counts.
 
-    `count(addresses, active, access)` gets (32, requests) and gives (columns, requests). It may
-    depend on nothing else, so that a pattern which recurs is judged once.
+    `count(addresses, active, access)` gets (32, requests) and gives (columns,
+    requests). It may depend on nothing else, so that a pattern which recurs is judged
+    once.
     """
 
     spaces = ()
@@ -57,15 +71,19 @@ class Judge:
                 access.pattern[type(self)] = known
         total = self.totals.get(access.reference)
         if total is None:
-            total = self.totals[access.reference] = np.zeros(len(self.columns), np.int64)
+            total = self.totals[access.reference] = np.zeros(
+                len(self.columns), np.int64
+            )
         counts, each_block = known
         total += counts * access.blocks if each_block else counts
 
     def _judge(self, access):
         """The counts of an access, and whether they are those of each of its blocks."""
         active = access.active
-        width = max(np.shape(access.addresses)[-1] if np.ndim(access.addresses) else 1,
-                    active.shape[1] if active is not None else 1)
+        width = max(
+            np.shape(access.addresses)[-1] if np.ndim(access.addresses) else 1,
+            active.shape[1] if active is not None else 1,
+        )
         shape = (WARP_SIZE, width)
         addresses = np.broadcast_to(access.addresses, shape)
         taking_part = np.broadcast_to(True if active is None else active, shape)
@@ -81,7 +99,11 @@ class Judge:
         for site in sorted(rows, key=lambda s: (s.file, s.line, s.kind, s.array)):
             counts = dict(zip(self.columns, map(int, rows[site]), strict=True))
             by_line[site] = Counts(**counts, kind=site.kind, array=site.array)
-        sums = {c: sum(getattr(row, c) for row in by_line.values()) for c in self.columns}
+        sums = {
+            c: sum(getattr(row, c) for row in by_line.values()) for c in self.columns
+        }
         kinds = sorted({row.kind for row in by_line.values()})
-        by_kind = {k: summed([r for r in by_line.values() if r.kind == k]) for k in kinds}
+        by_kind = {
+            k: summed([r for r in by_line.values() if r.kind == k]) for k in kinds
+        }
         return Counts(**sums, by_line=by_line, by_kind=by_kind)

@@ -1,5 +1,8 @@
-"""From a kernel, a launch configuration and arguments to a run: what can be refused, is refused here."""
+"""From a kernel, a launch configuration and arguments to a run: what can be refused, is
+refused here.
+"""
 
+import contextlib
 import warnings
 import weakref
 
@@ -8,15 +11,16 @@ import numpy as np
 from .. import hardware
 from .lowering import kernel_ir
 from .machine import Launch
-from .refusals import KernelError
 from .translate import translate
 from .types import our_type
 
-_programs = weakref.WeakKeyDictionary()     # kernel: {argument types: (program, captured values)}
+_programs = (
+    weakref.WeakKeyDictionary()
+)  # kernel: {argument types: (program, captured values)}
 
 
 class LaunchError(ValueError):
-    """A launch that no GPU would accept: its shape, its shared memory or its arguments."""
+    """A launch that no GPU would accept: its shape, shared memory or arguments."""
 
 
 def is_kernel(value) -> bool:
@@ -29,44 +33,73 @@ def configuration(blocks, threads, stream=0, shared_bytes=0):
     grid_dim = _dimensions(blocks, "blocks", hardware.MAX_GRID_DIM)
     block_dim = _dimensions(threads, "threads", hardware.MAX_BLOCK_DIM)
     if shared_bytes > hardware.H200.shared_bytes_per_block:
-        raise LaunchError(f"{shared_bytes:,} bytes of dynamic shared memory are too many: a block "
-                          f"gets {hardware.H200.shared_bytes_per_block:,} at most, on an H200")
+        raise LaunchError(
+            f"{shared_bytes:,} bytes of dynamic shared memory are too many: a block "
+            f"gets {hardware.H200.shared_bytes_per_block:,} at most, on an H200"
+        )
     return grid_dim, block_dim, int(shared_bytes)
 
 
 def _dimensions(value, what, limits):
     parts = value if isinstance(value, (tuple, list)) else (value,)
-    if not 1 <= len(parts) <= 3 or not all(isinstance(p, (int, np.integer)) for p in parts):
-        raise LaunchError(f"the number of {what} must be a whole number or up to three of them, "
-                          f"not {value!r}" + (f": use `//` instead of `/` to divide"
-                                              if any(isinstance(p, float) for p in parts) else ""))
+    if not 1 <= len(parts) <= 3 or not all(
+        isinstance(p, (int, np.integer)) for p in parts
+    ):
+        raise LaunchError(
+            f"the number of {what} must be a whole number or up to three of them, "
+            f"not {value!r}"
+            + (
+                ": use `//` instead of `/` to divide"
+                if any(isinstance(p, float) for p in parts)
+                else ""
+            )
+        )
     parts = tuple(int(p) for p in parts)
     total = int(np.prod(parts))
     if what == "threads" and total > hardware.MAX_THREADS_PER_BLOCK:
-        raise LaunchError(f"{' × '.join(f'{p:,}' for p in parts)} threads a block are too many: a block "
-                          f"holds {hardware.MAX_THREADS_PER_BLOCK:,} at most. Use smaller blocks "
-                          "and more of them")
+        raise LaunchError(
+            f"{' × '.join(f'{p:,}' for p in parts)} threads a block are too many: a "
+            f"block "
+            f"holds {hardware.MAX_THREADS_PER_BLOCK:,} at most. Use smaller blocks "
+            "and more of them"
+        )
     for part, limit in zip(parts, limits, strict=False):
         if part < 1:
-            raise LaunchError(f"a launch needs at least one of its {what} along each axis, and got "
-                              f"{value!r}. Is the array empty? Then do not launch")
+            raise LaunchError(
+                f"a launch needs at least one of its {what} along each axis, and got "
+                f"{value!r}. Is the array empty? Then do not launch"
+            )
         if part > limit:
-            raise LaunchError(f"{part:,} {what} along one axis are too many: {limit:,} at most")
+            raise LaunchError(
+                f"{part:,} {what} along one axis are too many: {limit:,} at most"
+            )
     return parts + (1,) * (3 - len(parts))
 
 
 def run(kernel, config, arguments, listeners=None, seed=0) -> Launch:
     """Run a kernel to its end; NumPy arguments are changed in place."""
     grid_dim, block_dim, shared_bytes = config
-    names = tuple(kernel.py_func.__code__.co_varnames[:kernel.py_func.__code__.co_argcount])
+    names = tuple(
+        kernel.py_func.__code__.co_varnames[: kernel.py_func.__code__.co_argcount]
+    )
     if len(arguments) != len(names):
-        raise LaunchError(f"`{kernel.py_func.__name__}` takes {len(names)} arguments "
-                          f"({', '.join(names)}) and got {len(arguments)}")
+        raise LaunchError(
+            f"`{kernel.py_func.__name__}` takes {len(names)} arguments "
+            f"({', '.join(names)}) and got {len(arguments)}"
+        )
     types = tuple(_type(kernel, a, n) for a, n in zip(arguments, names, strict=True))
     program = program_of(kernel, types)
     values = [_value(a, our_type(t)) for a, t in zip(arguments, types, strict=True)]
-    launch = Launch(program, grid_dim, block_dim, values, names, shared_bytes=shared_bytes,
-                    seed=seed, listeners=listeners)
+    launch = Launch(
+        program,
+        grid_dim,
+        block_dim,
+        values,
+        names,
+        shared_bytes=shared_bytes,
+        seed=seed,
+        listeners=listeners,
+    )
     launch.run()
     return launch
 
@@ -79,9 +112,12 @@ def program_of(kernel, types):
         used = static_shared_bytes(program)
         if used > hardware.STATIC_SHARED_BYTES:
             raise LaunchError(
-                f"`{program.name}` declares {used:,} bytes of shared arrays; a block may "
-                f"declare {hardware.STATIC_SHARED_BYTES:,} at most. Use smaller tiles, or "
-                "dynamic shared memory")
+                f"`{program.name}` declares {used:,} bytes of shared arrays; a block "
+                f"may "
+                f"declare {hardware.STATIC_SHARED_BYTES:,} at most. Use smaller "
+                f"tiles, or "
+                "dynamic shared memory"
+            )
         programs[types] = program, global_numbers(kernel)
     program, before = programs[types]
     _tell_of_changes(program.name, before, global_numbers(kernel))
@@ -91,37 +127,54 @@ def program_of(kernel, types):
 def global_numbers(kernel) -> dict:
     """The numbers that a kernel takes from the names around it, as they are now."""
     function = kernel.py_func
-    names = (name for name in function.__code__.co_names if name in function.__globals__)
+    names = (
+        name for name in function.__code__.co_names if name in function.__globals__
+    )
     values = {name: function.__globals__[name] for name in names}
     return {n: v for n, v in values.items() if isinstance(v, (int, float, np.generic))}
 
 
 def _tell_of_changes(kernel, before, now):
-    """Warn of a global that changed since a kernel was compiled with it, as Numba does not."""
+    """Warn of a global that changed since a kernel was compiled with it, as Numba does
+    not.
+    """
     for name in before.keys() & now.keys():
         if before[name] != now[name]:
             warnings.warn(
-                f"`{kernel}` was compiled with {name} = {before[name]} and keeps it, though "
-                f"{name} is {now[name]} now: run the cell that defines `{kernel}` again",
-                stacklevel=4)
+                f"`{kernel}` was compiled with {name} = {before[name]} and keeps it, "
+                f"though "
+                f"{name} is {now[name]} now: run the cell that defines `{kernel}` "
+                f"again",
+                stacklevel=4,
+            )
 
 
 def static_shared_bytes(program) -> int:
     """The bytes of shared memory that a program declares."""
-    return sum(int(np.prod(a.shape)) * a.dtype.itemsize for a in program.allocations
-               if a.space == "shared")
+    return sum(
+        int(np.prod(a.shape)) * a.dtype.itemsize
+        for a in program.allocations
+        if a.space == "shared"
+    )
 
 
 def _type(kernel, argument, name):
     """Numba's type of an argument."""
-    try:
-        return kernel.typeof_pyval(argument)
-    except Exception:
+    found = None
+    with contextlib.suppress(Exception):
+        found = kernel.typeof_pyval(argument)
+    if found is None or our_type(found) is None and argument is not None:
         raise LaunchError(
-            f"argument `{name}` is a {type(argument).__name__}: a kernel takes NumPy or device "
+            f"argument `{name}` is a {type(argument).__name__}: a kernel takes NumPy "
+            f"or device "
             "arrays, numbers, and tuples of numbers"
-            + (" (np.array(…) makes an array of a list)" if isinstance(argument, list) else "")
-        ) from None
+            + (
+                " (np.array(…) makes an array of a list)"
+                if isinstance(argument, list)
+                else ""
+            )
+        )
+    return found
 
 
 def _value(argument, dtype):

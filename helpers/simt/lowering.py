@@ -1,11 +1,12 @@
-"""Numba's typed IR made into ours: blocks, edges and device functions; expressions.py does the rest."""
+"""Numba's typed IR made into ours: blocks, edges and device functions; expressions.py
+does the rest.
+"""
 
 from collections import Counter
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from . import ir
+from .calls import Calls
 from .events import Reference, Site
 from .expressions import Expressions
 from .frontend import typed_ir
@@ -17,8 +18,12 @@ def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
     """Our IR of a kernel for one list of Numba's argument types."""
     typed = typed_ir(function, argument_types, options)
     if our_type(typed.result) is not None:
-        raise at(function, function.__code__.co_firstlineno, "a kernel returns nothing: store its "
-                 "results in an array, and `return` alone to end a thread early")
+        raise at(
+            function,
+            function.__code__.co_firstlineno,
+            "a kernel returns nothing: store its "
+            "results in an array, and `return` alone to end a thread early",
+        )
     program = Program()
     entry = program.new_block()
     arguments = tuple(f"{name}" for name in typed.ir.arg_names)
@@ -51,8 +56,8 @@ class Caller:
     depth: int
 
 
-class Lowering(Expressions):
-    """One function's statements, appended to a program; its variables get a prefix when inlined."""
+class Lowering(Expressions, Calls):
+    """One function's statements, appended to a program; prefixed when inlined."""
 
     def __init__(self, program, typed, arguments, caller=None):
         self.program, self.typed, self.caller = program, typed, caller
@@ -60,14 +65,17 @@ class Lowering(Expressions):
         self.arguments = arguments
         self.prefix = f"{self.function.__name__}#{program.functions}." if caller else ""
         program.functions += 1
-        self.known = {}         # name: the Python object that it always is
-        self.packed = {}        # name: the operands of a tuple built once
-        self.aliases = {}       # name of an iterator: the name whose state it shares
+        self.known = {}  # name: the Python object that it always is
+        self.packed = {}  # name: the operands of a tuple built once
+        self.aliases = {}  # name of an iterator: the name whose state it shares
         self.sites = {}
         self.block = None
         self.definitions = Counter(
-            statement.target.name for block in typed.ir.blocks.values()
-            for statement in block.body if type(statement).__name__ == "Assign")
+            statement.target.name
+            for block in typed.ir.blocks.values()
+            for statement in block.body
+            if type(statement).__name__ == "Assign"
+        )
 
     def run(self, entry):
         """Append the whole function; control arrives at `entry`."""
@@ -95,7 +103,11 @@ class Lowering(Expressions):
         """Our type of an operand."""
         if isinstance(operand, ir.Const):
             value = operand.value
-            return tuple(item.dtype for item in value) if isinstance(value, tuple) else value.dtype
+            return (
+                tuple(item.dtype for item in value)
+                if isinstance(value, tuple)
+                else value.dtype
+            )
         return self.program.types[operand]
 
     def new_name(self, dtype, hint="t") -> str:
@@ -111,8 +123,12 @@ class Lowering(Expressions):
         line = line or self.line
         if line not in self.sites:
             file = self.function.__code__.co_filename
-            self.sites[line] = Site(file_name(file), line, source_line(file, line),
-                                    self.caller.line if self.caller else None)
+            self.sites[line] = Site(
+                file_name(file),
+                line,
+                source_line(file, line),
+                self.caller.line if self.caller else None,
+            )
         return self.sites[line]
 
     def reference(self, kind, array) -> Reference:
@@ -123,7 +139,11 @@ class Lowering(Expressions):
         """The name that the kernel gives an array."""
         name = self.aliases.get(array, array)
         bare = name.split(".")[-1] if "#" in name else name.split(".")[0]
-        return f"part of {self.function.__name__}'s array" if bare.startswith("$") else bare
+        return (
+            f"part of {self.function.__name__}'s array"
+            if bare.startswith("$")
+            else bare
+        )
 
     def refuse(self, sentence, error=UnsupportedError):
         """Stop: this line cannot be run."""
@@ -134,7 +154,9 @@ class Lowering(Expressions):
     def _statement(self, statement):
         method = getattr(self, f"_do_{type(statement).__name__}", None)
         if method is None:
-            self.refuse(f"the emulator does not know `{type(statement).__name__.lower()}` yet")
+            self.refuse(
+                f"the emulator does not know `{type(statement).__name__.lower()}` yet"
+            )
         method(statement)
 
     def _do_Del(self, statement):
@@ -160,8 +182,14 @@ class Lowering(Expressions):
             target = statement.truebr if condition.value else statement.falsebr
             self._leave(ir.Jump(self._edge(target)))
             return
-        self._leave(ir.Branch(condition, self._edge(statement.truebr),
-                              self._edge(statement.falsebr), self.site()))
+        self._leave(
+            ir.Branch(
+                condition,
+                self._edge(statement.truebr),
+                self._edge(statement.falsebr),
+                self.site(),
+            )
+        )
 
     def _do_Return(self, statement):
         if self.caller is None:
@@ -187,16 +215,22 @@ class Lowering(Expressions):
                 value = getattr(statement, "value", None)
                 if getattr(value, "op", None) != "phi":
                     continue
-                for source, origin in zip(value.incoming_values, value.incoming_blocks,
-                                          strict=True):
+                for source, origin in zip(
+                    value.incoming_values, value.incoming_blocks, strict=True
+                ):
                     if type(source).__name__ == "Var":
-                        edges.setdefault((origin, label), []).append((statement, source))
+                        edges.setdefault((origin, label), []).append(
+                            (statement, source)
+                        )
         return edges
 
     def _edge(self, label) -> int:
         """The block to go to for `label`, after its phi copies."""
-        copies = [copy for copy in self.edges.get((self.label, label), ())
-                  if copy[0].target.name in self.typed.types]
+        copies = [
+            copy
+            for copy in self.edges.get((self.label, label), ())
+            if copy[0].target.name in self.typed.types
+        ]
         if not copies:
             return self.numbers[label]
         here, self.block = self.block, self.program.new_block()
@@ -223,14 +257,18 @@ class Lowering(Expressions):
         """Lower a device function in the caller's place."""
         depth = self.caller.depth + 1 if self.caller else 1
         if depth > 20:
-            self.refuse(f"device functions that call themselves (`{dispatcher.__name__}`) are "
-                        "not emulated")
+            self.refuse(
+                f"device functions that call themselves (`{dispatcher.__name__}`) are "
+                "not emulated"
+            )
         typed = typed_ir(dispatcher.py_func, signature.args, dispatcher.targetoptions)
         result = self.declare(target, our_type(self.numba_type(target)))
         back = self.program.new_block()
         line = self.caller.line if self.caller else self.line
         inner = Lowering(self.program, typed, {}, Caller(line, result, back, depth))
-        for name, operand, dtype in zip(typed.ir.arg_names, operands, signature.args, strict=True):
+        for name, operand, dtype in zip(
+            typed.ir.arg_names, operands, signature.args, strict=True
+        ):
             inner.arguments[name] = self.cast(operand, our_type(dtype))
         entry = self.program.new_block()
         self._leave(ir.Jump(entry))

@@ -1,8 +1,9 @@
-"""Runs a grid, batch by batch: who runs next, barriers, limits, and launches that make no progress.
+"""Runs a grid, batch by batch: who runs next, barriers, limits, and launches that make
+no progress.
 
-Between two barriers the warps of a block may run in any order; the machine takes one that a seed
-chooses, never the ascending one, so that a missing barrier shows and shows again.
-Not modelled: time; blocks that run beside one another while neither waits.
+Between two barriers the warps of a block may run in any order; the machine takes one
+that a seed chooses, never the ascending one, so that a missing barrier shows and shows
+again. Not modelled: time; blocks that run beside one another while neither waits.
 """
 
 from collections import deque
@@ -15,12 +16,12 @@ from .memory import Array, bind, contiguous
 from .refusals import KernelError
 from .translate import BRANCH, JUMP, RETURN
 
-BATCH_THREADS = 1 << 20         # threads of one batch, at most
-BATCH_BLOCKS = 1024             # blocks of one batch, at most
-WATCH = 16                      # back edges between two looks whether a loop goes in circles
-PATIENCE = 20_000               # back edges in a row before others go first in any case
-IDLE_ROUNDS = 3                 # rounds of spinning before another batch of blocks must help
-TURNS = 300_000               # back edges in a row, with nothing written, before we give up
+BATCH_THREADS = 1 << 20  # threads of one batch, at most
+BATCH_BLOCKS = 1024  # blocks of one batch, at most
+WATCH = 16  # back edges between two looks whether a loop goes in circles
+PATIENCE = 20_000  # back edges in a row before others go first in any case
+IDLE_ROUNDS = 3  # rounds of spinning before another batch of blocks must help
+TURNS = 300_000  # back edges in a row, with nothing written, before we give up
 
 
 class NoProgressError(KernelError):
@@ -28,7 +29,7 @@ class NoProgressError(KernelError):
 
 
 class Memory:
-    """What outlives a batch: addresses, constants, and how often anything was written."""
+    """What outlives a batch: addresses, constants, and how much was written."""
 
     def __init__(self, program):
         self.program = program
@@ -39,14 +40,19 @@ class Memory:
         self.patterns = {}
 
     def argument(self, value, name):
-        """A launch argument as kernels see it: arrays are bound, numbers are as they are."""
+        """A launch argument as kernels see it: arrays bound, numbers as they are."""
         if isinstance(value, tuple):
             return tuple(self.argument(item, name) for item in value)
-        return bind(value, name, self.address_of(value)) if isinstance(value, np.ndarray) else value
+        return (
+            bind(value, name, self.address_of(value))
+            if isinstance(value, np.ndarray)
+            else value
+        )
 
     def address_of(self, array) -> int:
-        """Where an array's first element lies: its base is aligned as cudaMalloc aligns (256
-        bytes), and a view keeps its distance from it."""
+        """Where an array's first element lies: its base is aligned as cudaMalloc aligns
+        (256 bytes), and a view keeps its distance from it.
+        """
         root = array
         while isinstance(root.base, np.ndarray):
             root = root.base
@@ -59,16 +65,24 @@ class Memory:
     def constant(self, value) -> Array:
         """A host array captured by the kernel: read-only, the same for all."""
         if id(value) not in self.constants:
-            self.constants[id(value)] = bind(value, "a constant array", self.address_of(value),
-                                             "const")
+            self.constants[id(value)] = bind(
+                value, "a constant array", self.address_of(value), "const"
+            )
         return self.constants[id(value)]
 
     def local_array(self, request, blocks):
-        """A frame's local array, a copy for each of its threads, filled with what no one wrote."""
+        """A frame's local array, one for each thread, holding what no one wrote."""
         count = int(np.prod(request.shape))
         cells = unwritten((count * 32, blocks), request.dtype)
-        return contiguous(cells, request.shape, request.dtype, "local", request.name, 0,
-                          self.patterns.setdefault(request, {}))
+        return contiguous(
+            cells,
+            request.shape,
+            request.dtype,
+            "local",
+            request.name,
+            0,
+            self.patterns.setdefault(request, {}),
+        )
 
 
 def unwritten(shape, dtype):
@@ -82,20 +96,26 @@ class Batch:
     """Blocks that run together: their frames, and their shared memory."""
 
     def __init__(self, launch, first, last):
-        self.launch, self.listeners, self.memory = launch, launch.listeners, launch.memory
+        self.launch, self.listeners, self.memory = (
+            launch,
+            launch.listeners,
+            launch.memory,
+        )
         self.geometry = launch.geometry
         self.blocks = last - first
         self.block = launch.geometry.blocks_of(first, last)
         self.shared = {}
         program = launch.program
-        self.frames = [Frame(warp, launch.geometry, self, program.slots)
-                       for warp in range(launch.geometry.warps)]
+        self.frames = [
+            Frame(warp, launch.geometry, self, program.slots)
+            for warp in range(launch.geometry.warps)
+        ]
         for frame in self.frames:
             for slot, value in zip(program.arguments, launch.arguments, strict=True):
                 frame.values[slot] = value
 
     def shared_array(self, request):
-        """The block's shared array of one allocation; all dynamic ones begin at the same byte."""
+        """A block's shared array; all dynamic ones begin at the same byte."""
         if request not in self.shared:
             dynamic = request.shape == (0,)
             shape = request.shape
@@ -103,9 +123,14 @@ class Batch:
                 shape = (self.launch.shared_bytes // request.dtype.itemsize,)
             cells = self._cells(request, int(np.prod(shape)), dynamic)
             self.shared[request] = contiguous(
-                cells, shape, request.dtype, "shared", request.name,
+                cells,
+                shape,
+                request.dtype,
+                "shared",
+                request.name,
                 self.launch.shared_offset(request, cells.shape[0]),
-                self.memory.patterns.setdefault(request, {}))
+                self.memory.patterns.setdefault(request, {}),
+            )
         return self.shared[request]
 
     def _cells(self, request, count, dynamic):
@@ -114,8 +139,10 @@ class Batch:
         for other, array in self.shared.items():
             if other.shape == (0,):
                 if other.dtype.itemsize != request.dtype.itemsize:
-                    raise NotImplementedError("dynamic shared memory used with elements of two "
-                                              "sizes is not emulated yet")
+                    raise NotImplementedError(
+                        "dynamic shared memory used with elements of two "
+                        "sizes is not emulated yet"
+                    )
                 return array.cells.view(request.dtype)
         return unwritten((count, self.blocks), request.dtype)
 
@@ -129,7 +156,9 @@ class Batch:
                 spinning |= self._run_frame(self.frames[index])
             if spinning:
                 waits = all(frame.circling for frame in self.frames if frame.groups)
-                idle_rounds = idle_rounds + 1 if waits and self.memory.changes == before else 0
+                idle_rounds = (
+                    idle_rounds + 1 if waits and self.memory.changes == before else 0
+                )
                 if idle_rounds > IDLE_ROUNDS:
                     return False
                 continue
@@ -151,8 +180,7 @@ class Batch:
         return False
 
     def _run_group(self, frame, position, active) -> int | None:
-        """Run threads that are together until they part, meet others or wait; a position where
-        they spin."""
+        """Run threads until they part, meet others or wait; the place where they spin."""
         pieces = self.launch.program.pieces
         groups = frame.groups
         others = 0
@@ -180,7 +208,9 @@ class Batch:
                 return None
             if following <= position:
                 turns += 1
-                circling = turns % WATCH < 2 and frame.in_circles(following, pieces[following].needs)
+                circling = turns % WATCH < 2 and frame.in_circles(
+                    following, pieces[following].needs
+                )
                 if circling or turns >= PATIENCE:
                     frame.add(following, active)
                     self._note_turns(frame, pieces[following], turns, circling)
@@ -199,18 +229,22 @@ class Batch:
         frame.loop_line = piece.line
         if frame.turns > self.launch.turns:
             raise NoProgressError(
-                f"the loop at line {piece.line} of `{self.launch.program.name}` went round "
-                f"{frame.turns:,} times and nothing was written meanwhile: does it ever end?")
+                f"the loop at line {piece.line} of `{self.launch.program.name}` "
+                f"went round {frame.turns:,} times and nothing was written meanwhile: does it "
+                "ever end?"
+            )
 
     def no_progress(self):
-        """The error of a batch whose threads all wait for something that none will do."""
+        """The error of a batch whose threads wait for what none of them will do."""
         lines = sorted({f.loop_line for f in self.frames if f.groups})
         told = " and ".join(map(str, lines))
         return NoProgressError(
-            f"`{self.launch.program.name}` makes no progress: threads go round the loop at line "
-            f"{told}, each time with the same values, and nothing that it reads will change. On a "
-            "GPU this hangs. Does the loop wait for a thread that has already returned, that waits "
-            "at a barrier, or for itself?")
+            f"`{self.launch.program.name}` makes no progress: threads go round the loop "
+            f"at line {told}, each time with the same values, and nothing that it reads "
+            "will change. On a GPU this hangs. Does the loop wait for a thread that has "
+            "already returned, that waits "
+            "at a barrier, or for itself?"
+        )
 
 
 def split(frame, piece, condition, active):
@@ -235,12 +269,25 @@ def adverse_order(count, rng):
 class Launch:
     """One launch of a program: its geometry, arguments, memory and listeners."""
 
-    def __init__(self, program, grid_dim, block_dim, arguments, names, *, shared_bytes=0, seed=0,
-                 listeners=None, turns=TURNS):
+    def __init__(
+        self,
+        program,
+        grid_dim,
+        block_dim,
+        arguments,
+        names,
+        *,
+        shared_bytes=0,
+        seed=0,
+        listeners=None,
+        turns=TURNS,
+    ):
         self.program, self.shared_bytes, self.turns = program, shared_bytes, turns
         self.geometry = Geometry(grid_dim, block_dim)
         self.memory = Memory(program)
-        self.arguments = [self.memory.argument(v, n) for v, n in zip(arguments, names, strict=True)]
+        self.arguments = [
+            self.memory.argument(v, n) for v, n in zip(arguments, names, strict=True)
+        ]
         self.listeners = {space: () for space in ("global", "shared", "local", "const")}
         self.listeners.update(listeners or {})
         self.rng = np.random.default_rng(seed)
@@ -253,7 +300,10 @@ class Launch:
             return 0
         if request not in self._shared:
             used = sum(size for _, size in self._shared.values())
-            self._shared[request] = (used, -(-cells * request.dtype.itemsize // 16) * 16)
+            self._shared[request] = (
+                used,
+                -(-cells * request.dtype.itemsize // 16) * 16,
+            )
         return self._shared[request][0]
 
     def run(self):
@@ -262,7 +312,7 @@ class Launch:
         starts = range(0, self.geometry.blocks, size)
         self.queue.extend((s, min(s + size, self.geometry.blocks)) for s in starts)
         with np.errstate(all="ignore"):
-            stuck, changes = 0, 0       # batches in a row that could not go on
+            stuck, changes = 0, 0  # batches in a row that could not go on
             while self.queue:
                 batch = self.queue.popleft()
                 if isinstance(batch, tuple):

@@ -1,9 +1,11 @@
-"""Arrays as kernels see them: spaces, addresses, bounds, loads and stores; tells listeners of each.
+"""Arrays as kernels see them: spaces, addresses, bounds, loads and stores; tells
+listeners of each.
 
-Global and constant cells are one line of memory. Shared and local cells are kept as (cells,
-blocks), so that an index which does not depend on the block is a row, checked and judged once for
-all blocks. A local array's cells are interleaved by lane, as the hardware keeps them.
-Not modelled: caches; the order in which lanes of one store reach one cell (the highest lane wins).
+Global and constant cells are one line of memory. Shared and local cells are kept as
+(cells, blocks), so that an index which does not depend on the block is a row, checked
+and judged once for all blocks. A local array's cells are interleaved by lane, as the
+hardware keeps them. Not modelled: caches; the order in which lanes of one store reach
+one cell (the highest lane wins).
 """
 
 import numpy as np
@@ -16,15 +18,31 @@ from .events import Access
 class Array:
     """An array, or a view of one: its cells, and where in them an index leads."""
 
-    __slots__ = ("cells", "base", "shape", "strides", "dtype", "space", "name", "address",
-                 "patterns", "by_block")
+    __slots__ = (
+        "cells",
+        "base",
+        "shape",
+        "strides",
+        "dtype",
+        "space",
+        "name",
+        "address",
+        "patterns",
+        "by_block",
+    )
 
-    def __init__(self, cells, base, shape, strides, dtype, space, name, address, patterns):
+    def __init__(
+        self, cells, base, shape, strides, dtype, space, name, address, patterns
+    ):
         self.cells, self.shape = cells, shape
-        self.base = base if isinstance(base, np.ndarray) else np.int64(base)    # in elements, and
-        self.strides = tuple(np.int64(stride) for stride in strides)            # wide as addresses
+        self.base = (
+            base if isinstance(base, np.ndarray) else np.int64(base)
+        )  # in elements, and
+        self.strides = tuple(
+            np.int64(stride) for stride in strides
+        )  # wide as addresses
         self.dtype, self.space, self.name, self.address = dtype, space, name, address
-        self.patterns = patterns                    # what judges know of rows that recur
+        self.patterns = patterns  # what judges know of rows that recur
         self.by_block = space in ("shared", "local")
 
     def part(self, base, shape, strides):
@@ -33,12 +51,21 @@ class Array:
         if self.by_block and np.ndim(base) == 0:
             key = ("part", int(base), *map(str, shape), *strides)
             patterns = patterns.setdefault(key, {})
-        return Array(self.cells, base, shape, strides, self.dtype, self.space, self.name,
-                     self.address, patterns)
+        return Array(
+            self.cells,
+            base,
+            shape,
+            strides,
+            self.dtype,
+            self.space,
+            self.name,
+            self.address,
+            patterns,
+        )
 
 
 class Pattern:
-    """One block-invariant access: its rows, its addresses, and what judges found out about it."""
+    """A block-invariant access: its rows, its addresses, and what judges found."""
 
     __slots__ = ("rows", "addresses", "facts")
 
@@ -52,32 +79,69 @@ def contiguous(cells, shape, dtype, space, name, address, patterns=None) -> Arra
     for size in reversed(shape[1:]):
         strides.insert(0, strides[0] * int(size))
     shape = tuple(np.int64(size) for size in shape)
-    return Array(cells, 0, shape, tuple(strides[:len(shape)]), dtype, space, name, address,
-                 {} if patterns is None else patterns)
+    return Array(
+        cells,
+        0,
+        shape,
+        tuple(strides[: len(shape)]),
+        dtype,
+        space,
+        name,
+        address,
+        {} if patterns is None else patterns,
+    )
 
 
 def bind(array: np.ndarray, name: str, address: int, space="global") -> Array:
-    """A host array as a kernel's global array, its first element at the byte `address`."""
+    """A host array as a kernel's global array, whose first byte is at `address`."""
     size = array.dtype.itemsize
     if any(stride % size for stride in array.strides):
         raise NotImplementedError(
-            f"`{name}` steps by {array.strides} bytes, not by whole elements of {size} bytes "
-            "(a field of records?): copy it into an array of its own first")
+            f"`{name}` steps by {array.strides} bytes, not by whole elements of {size} "
+            "bytes "
+            "(a field of records?): copy it into an array of its own first"
+        )
     strides = tuple(stride // size for stride in array.strides)
-    extents = [(count - 1) * stride for count, stride in zip(array.shape, strides, strict=True)]
+    extents = [
+        (count - 1) * stride for count, stride in zip(array.shape, strides, strict=True)
+    ]
     below = -sum(extent for extent in extents if extent < 0) if array.size else 0
-    length = below + sum(extent for extent in extents if extent > 0) + 1 if array.size else 0
-    first = array[tuple(0 if s >= 0 else c - 1 for s, c in zip(strides, array.shape, strict=True))
-                  + (np.newaxis,)] if array.size else array.reshape(-1)
+    length = (
+        below + sum(extent for extent in extents if extent > 0) + 1 if array.size else 0
+    )
+    first = (
+        array[
+            tuple(
+                0 if s >= 0 else c - 1
+                for s, c in zip(strides, array.shape, strict=True)
+            )
+            + (np.newaxis,)
+        ]
+        if array.size
+        else array.reshape(-1)
+    )
     cells = np.lib.stride_tricks.as_strided(first, (length,), (size,))
     shape = tuple(np.int64(count) for count in array.shape)
-    return Array(cells, below, shape, strides, array.dtype, space, name, address - below * size, {})
+    return Array(
+        cells,
+        below,
+        shape,
+        strides,
+        array.dtype,
+        space,
+        name,
+        address - below * size,
+        {},
+    )
 
 
 # where an index leads
 
+
 def offsets(frame, reference, array, indices, active):
-    """The cell of each lane, of shape (lanes or 1, blocks or 1) or a number; bounds are checked."""
+    """The cell of each lane, of shape (lanes or 1, blocks or 1) or a number; bounds are
+    checked.
+    """
     offset = array.base
     for axis, (index, stride) in enumerate(zip(indices, array.strides, strict=True)):
         index = checked(index, array.shape[axis], active)
@@ -88,7 +152,7 @@ def offsets(frame, reference, array, indices, active):
 
 
 def find_pattern(frame, reference, array, indices, active):
-    """The known pattern of a block-invariant access to shared or local memory, or None."""
+    """The pattern of a block-invariant access to shared or local memory, or None."""
     key = [id(reference)]
     for index in indices:
         if index.ndim == 0:
@@ -130,6 +194,7 @@ def by_lane(array, offset):
 
 # loads and stores
 
+
 def load(frame, reference, array, indices, active):
     """`array[indices]` in each lane."""
     if array.by_block:
@@ -138,17 +203,26 @@ def load(frame, reference, array, indices, active):
             tell(frame, reference, array, pattern.addresses, active, pattern.facts)
             rows = pattern.rows
             if type(rows) is int:
-                return array.cells[rows:rows + 1].copy()
+                return array.cells[rows : rows + 1].copy()
             return array.cells.take(rows, axis=0)
     offset = by_lane(array, offsets(frame, reference, array, indices, active))
-    tell(frame, reference, array, array.address + offset * array.dtype.itemsize, active, None)
+    tell(
+        frame,
+        reference,
+        array,
+        array.address + offset * array.dtype.itemsize,
+        active,
+        None,
+    )
     if not array.by_block:
         return array.cells[offset]
     return array.cells.ravel()[offset * frame.blocks + np.arange(frame.blocks)]
 
 
 def store(frame, reference, array, indices, value, active):
-    """`array[indices] = value` in each active lane; where lanes collide, the highest wins."""
+    """`array[indices] = value` in each active lane; where lanes collide, the highest
+    wins.
+    """
     frame.memory.changes += 1
     if array.by_block:
         pattern = find_pattern(frame, reference, array, indices, active)
@@ -156,10 +230,21 @@ def store(frame, reference, array, indices, value, active):
             tell(frame, reference, array, pattern.addresses, active, pattern.facts)
             return _store_rows(array.cells, pattern.rows, value, active)
     offset = by_lane(array, offsets(frame, reference, array, indices, active))
-    tell(frame, reference, array, array.address + offset * array.dtype.itemsize, active, None)
+    tell(
+        frame,
+        reference,
+        array,
+        array.address + offset * array.dtype.itemsize,
+        active,
+        None,
+    )
     if array.by_block:
-        _scatter(array.cells.ravel(), offset * frame.blocks + np.arange(frame.blocks), value,
-                 active)
+        _scatter(
+            array.cells.ravel(),
+            offset * frame.blocks + np.arange(frame.blocks),
+            value,
+            active,
+        )
     else:
         _scatter(array.cells, offset, value, active)
 
@@ -190,22 +275,33 @@ def _scatter(cells, offset, value, active):
 def tell(frame, reference, array, addresses, active, facts):
     """Tell who listens to this space of one request."""
     for listener in frame.listeners[array.space]:
-        listener(Access(reference, array.space, array.dtype, addresses, active, frame.blocks,
-                        facts))
+        listener(
+            Access(
+                reference,
+                array.space,
+                array.dtype,
+                addresses,
+                active,
+                frame.blocks,
+                facts,
+            )
+        )
 
 
 # views
+
 
 def view(frame, reference, array, indices, active):
     """`array[indices]` where slices leave axes: the same cells, seen otherwise."""
     if Ellipsis in indices:
         where = indices.index(Ellipsis)
         rest = len(array.shape) - len(indices) + 1
-        indices = indices[:where] + (slice(None),) * rest + indices[where + 1:]
+        indices = indices[:where] + (slice(None),) * rest + indices[where + 1 :]
     indices = indices + (slice(None),) * (len(array.shape) - len(indices))
     base, shape, strides = array.base, [], []
-    for axis, (index, size, stride) in enumerate(zip(indices, array.shape, array.strides,
-                                                     strict=True)):
+    for axis, (index, size, stride) in enumerate(
+        zip(indices, array.shape, array.strides, strict=True)
+    ):
         if isinstance(index, slice):
             start, count, step = _slice(index, int(size))
             base = base + start * stride
@@ -222,10 +318,13 @@ def view(frame, reference, array, indices, active):
 def _slice(part, size):
     """Start, count and step of a slice, which must be the same for all threads."""
     if any(np.ndim(p) for p in (part.start, part.stop, part.step) if p is not None):
-        raise NotImplementedError("a slice whose ends differ between threads is not emulated yet: "
-                                  "index the whole array instead")
-    start, stop, step = slice(*(None if p is None else int(p) for p in (
-        part.start, part.stop, part.step))).indices(size)
+        raise NotImplementedError(
+            "a slice whose ends differ between threads is not emulated yet: "
+            "index the whole array instead"
+        )
+    start, stop, step = slice(
+        *(None if p is None else int(p) for p in (part.start, part.stop, part.step))
+    ).indices(size)
     return start, len(range(start, stop, step)), step
 
 
@@ -243,6 +342,7 @@ def attribute(array, name):
 
 
 # values where some lanes take part
+
 
 def merge(active, new, old):
     """`new` in the active lanes, `old` in the others."""
@@ -263,5 +363,7 @@ def _merge_arrays(active, new, old):
     if new.cells is old.cells and new.shape == old.shape and new.strides == old.strides:
         base = merge(active, np.asarray(new.base)[()], np.asarray(old.base)[()])
         return new.part(base, new.shape, new.strides)
-    raise NotImplementedError("a variable that is one array in some threads and another in others "
-                              "is not emulated yet: choose the element, not the array")
+    raise NotImplementedError(
+        "a variable that is one array in some threads and another in others "
+        "is not emulated yet: choose the element, not the array"
+    )

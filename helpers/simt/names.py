@@ -13,7 +13,9 @@ _ROOTS = {"cuda": numba.cuda, "math": math, "np": np}
 
 
 def dotted_name(value) -> str | None:
-    """`cuda.grid` for that function, whatever the kernel calls it; None for what has no name."""
+    """`cuda.grid` for that function, whatever the kernel calls it; None for what has no
+    name.
+    """
     try:
         return _names().get(value)
     except TypeError:
@@ -22,8 +24,15 @@ def dotted_name(value) -> str | None:
 
 @functools.cache
 def _names():
-    known = {*INTRINSICS, *ATOMICS, *BARRIERS, *OPERATORS, "cuda.shared.array", "cuda.local.array",
-             "cuda.const.array_like"}
+    known = {
+        *INTRINSICS,
+        *ATOMICS,
+        *BARRIERS,
+        *OPERATORS,
+        "cuda.shared.array",
+        "cuda.local.array",
+        "cuda.const.array_like",
+    }
     dotted = {name for name in known if name.split(".")[0] in _ROOTS and "." in name}
     names = {}
     for name in sorted(dotted):

@@ -3,21 +3,26 @@
 import heapq
 
 
-def position_order(graph: dict[int, tuple[int, ...]], entry: int) -> list[int]:
-    """The nodes so that each loop's come together, before its exits, and all others after what
-    leads to them.
+def position_order(graph: dict[int, tuple[int, ...]], entry: int):
+    """The nodes so that each loop's come together, before its exits, and all others
+    after what leads to them; and the latches.
 
-    Strongly connected components are ordered as a whole; inside one, the edges back to its first
-    node are dropped and the rest is ordered the same way. Ties go by number, the source's order.
+    Strongly connected components are ordered as a whole; inside one, the edges to where
+    its turns begin are dropped and the rest is ordered the same way. Ties go by number,
+    the source's order. A loop with several ways back gets a latch, a node behind all of
+    its own, where its threads meet before the next turn: `{latch: (where turns begin,
+    the nodes that go back)}`.
     """
-    order = []
-    _place(set(graph), graph, entry, order)
-    return order
+    order, latches = [], {}
+    _place(set(graph), graph, entry, order, latches)
+    return order, latches
 
 
-def _place(nodes, graph, entry, order):
+def _place(nodes, graph, entry, order, latches):
     components = _components(nodes, graph)
-    home = {node: index for index, component in enumerate(components) for node in component}
+    home = {
+        node: index for index, component in enumerate(components) for node in component
+    }
     waiting = [0] * len(components)
     for node in nodes:
         for target in _inside(graph, node, nodes):
@@ -27,25 +32,65 @@ def _place(nodes, graph, entry, order):
     while ready:
         _, index = heapq.heappop(ready)
         component = components[index]
-        _place_component(component, graph, entry, order)
+        _place_component(component, graph, entry, order, latches)
         for node in component:
             for target in _inside(graph, node, nodes):
                 if home[target] != index:
                     waiting[home[target]] -= 1
                     if not waiting[home[target]]:
-                        heapq.heappush(ready, (min(components[home[target]]), home[target]))
+                        heapq.heappush(
+                            ready, (min(components[home[target]]), home[target])
+                        )
 
 
-def _place_component(component, graph, entry, order):
+def _place_component(component, graph, entry, order, latches):
     if len(component) == 1:
         order.extend(component)
         return
-    placed = set(order)
-    arrivals = [n for n in component if n == entry or any(
-        n in graph.get(p, ()) for p in placed if p not in component)]
-    header = min(arrivals or component)
-    inner = {n: tuple(t for t in graph[n] if t in component and t != header) for n in component}
-    _place(component, inner, header, order)
+    header = _turn(component, graph, _first(component, graph, entry, set(order)))
+    _place(
+        component, _without_edges_to(header, component, graph), header, order, latches
+    )
+    back = [n for n in component if header in graph[n]]
+    if len(back) > 1:
+        order.append(-1 - len(latches))
+        latches[order[-1]] = (header, back)
+
+
+def _first(component, graph, entry, placed):
+    """The node where a loop is entered."""
+    arrivals = [
+        n
+        for n in component
+        if n == entry
+        or any(n in graph.get(p, ()) for p in placed if p not in component)
+    ]
+    return min(arrivals or component)
+
+
+def _turn(component, graph, first):
+    """The node where each turn of a loop begins.
+
+    Python tests a `while` once in front of the body and again behind it, and `continue`
+    goes to the test in front: that makes a loop within a loop of one, told by the test
+    behind, which leaves both. Its turns begin at the body.
+    """
+    inner = _without_edges_to(first, component, graph)
+    for nodes in _components(component, inner):
+        body = _first(nodes, inner, None, component)
+        for node in nodes if len(nodes) > 1 else ():
+            ways = graph[node]
+            if not component.issuperset(ways) and any(
+                way == body or way in nodes and graph[way] == (body,) for way in ways
+            ):
+                return body
+    return first
+
+
+def _without_edges_to(node, component, graph):
+    return {
+        n: tuple(t for t in graph[n] if t in component and t != node) for n in component
+    }
 
 
 def _inside(graph, node, nodes):

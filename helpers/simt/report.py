@@ -4,33 +4,53 @@ from html import escape
 
 
 def as_text(run) -> str:
-    """A sentence with units, then a line for each access that costs more than it must."""
-    facts = [f"{run.blocks:,} {_plural('block', run.blocks)} × {run.threads_per_block:,} "
-             f"{_plural('thread', run.threads_per_block)}"]
+    """A sentence with units, then each access that costs more than it must."""
+    facts = [
+        f"{run.blocks:,} {_plural('block', run.blocks)} × {run.threads_per_block:,} "
+        f"{_plural('thread', run.threads_per_block)}"
+    ]
     if run.coalescing.requests:
-        facts.append(f"{run.coalescing.sectors:,} sectors for {run.coalescing.requests:,} global "
-                     f"{_plural('request', run.coalescing.requests)} "
-                     f"(ideal {run.coalescing.ideal_sectors:,})")
+        facts.append(
+            f"{run.coalescing.sectors:,} sectors for "
+            f"{run.coalescing.requests:,} global "
+            f"{_plural('request', run.coalescing.requests)} "
+            f"(ideal {run.coalescing.ideal_sectors:,})"
+        )
     if run.bank_conflicts.requests:
-        facts.append(f"{run.bank_conflicts.conflicts:,} bank "
-                     f"{_plural('conflict', run.bank_conflicts.conflicts)} in "
-                     f"{run.bank_conflicts.requests:,} shared "
-                     f"{_plural('request', run.bank_conflicts.requests)}")
+        facts.append(
+            f"{run.bank_conflicts.conflicts:,} bank "
+            f"{_plural('conflict', run.bank_conflicts.conflicts)} in "
+            f"{run.bank_conflicts.requests:,} shared "
+            f"{_plural('request', run.bank_conflicts.requests)}"
+        )
     lines = [f"emulated {run.kernel}: {', '.join(facts)}"]
     width = max((len(str(s.line)) for s, *_ in _costly(run)), default=0)
     for site, row, what in _costly(run):
-        lines.append(f"  line {site.line:>{width}}  {site.text}    {row.kind} of {row.array}: {what}")
+        lines.append(
+            f"  line {site.line:>{width}}  {site.text}    "
+            f"{row.kind} of {row.array}: {what}"
+        )
     return "\n".join(lines)
 
 
 def _costly(run):
     for site, row in run.coalescing.by_line.items():
         if row.sectors > row.ideal_sectors:
-            yield site, row, (f"{row.sectors / row.requests:.3g} sectors per request, ideal "
-                              f"{row.ideal_sectors / row.requests:.3g}")
+            yield (
+                site,
+                row,
+                (
+                    f"{row.sectors / row.requests:.3g} sectors per request, ideal "
+                    f"{row.ideal_sectors / row.requests:.3g}"
+                ),
+            )
     for site, row in run.bank_conflicts.by_line.items():
         if row.conflicts:
-            yield site, row, f"{1 + row.conflicts / row.ideal_wavefronts:.3g}-way bank conflict"
+            yield (
+                site,
+                row,
+                f"{1 + row.conflicts / row.ideal_wavefronts:.3g}-way bank conflict",
+            )
 
 
 def _plural(word, count):
@@ -71,7 +91,9 @@ def _html_row(row):
         f"{ideal / counts.requests:.4g}",
         f"<b>{cost}</b>" if taken > ideal else cost,
     ]
-    return f"<tr>{''.join(_html_cell(c, 'td', n < 3) for n, c in enumerate(cells))}</tr>"
+    return (
+        f"<tr>{''.join(_html_cell(c, 'td', n < 3) for n, c in enumerate(cells))}</tr>"
+    )
 
 
 def _html_cell(text, tag, left):

@@ -1,4 +1,4 @@
-"""Numba's types made into ours: NumPy dtypes, `ir.ArrayType`, tuples of them, or None."""
+"""Numba's types made into ours: NumPy dtypes, `ir.ArrayType`, tuples, or None."""
 
 import numpy as np
 from numba.core import types as core_types
@@ -8,7 +8,7 @@ from .ir import ArrayType
 
 
 def our_type(numba_type):
-    """Our type of a Numba type; None for what no value stands for (a module, a function, none)."""
+    """Our type of a Numba type; None for what has no value: a module, a function."""
     kind = type(numba_type).__name__
     if kind in ("IntegerLiteral", "BooleanLiteral"):
         numba_type = numba_type.literal_type
@@ -18,7 +18,9 @@ def our_type(numba_type):
     if kind in ("Integer", "Float", "Complex", "NPDatetime", "NPTimedelta"):
         return np.dtype(_scalar_name(numba_type))
     if kind == "Array" or kind.endswith("Array"):
-        return ArrayType(our_type(numba_type.dtype) or _record(numba_type.dtype), numba_type.ndim)
+        return ArrayType(
+            our_type(numba_type.dtype) or _record(numba_type.dtype), numba_type.ndim
+        )
     if isinstance(getattr(numba_type, "types", None), tuple):
         return tuple(our_type(item) for item in numba_type.types)
     if kind in ("UniTuple", "NamedUniTuple"):
@@ -38,7 +40,7 @@ def _record(numba_type):
 
 
 def named_dtype(value):
-    """The dtype that a value used as a type names (`float32`, `np.float32`, `int`), or None."""
+    """The dtype that a value names (`float32`, `np.float32`), or None."""
     if isinstance(value, core_types.Type) or type(value).__module__.startswith("numba"):
         found = our_type(value)
         return found if isinstance(found, np.dtype) else None

@@ -1,0 +1,246 @@
+"""The calls of Numba's typed IR: casts, builtins, intrinsics, loops over `range`; a
+mix-in of lowering.Lowering.
+"""
+
+import numpy as np
+
+from . import ir
+from .intrinsics import ATOMICS, BARRIERS, INTRINSICS
+from .names import dotted_name
+from .operators import OPERATORS, convert
+from .types import named_dtype, our_type
+
+
+class Calls:
+    """How each kind of call is lowered, and the loop over `range(…)`."""
+
+    def _expr_call(self, target, value):
+        callee = self.known.get(value.func.name)
+        signature = self.typed.calls[value]
+        if value.kws:
+            bound = dict(value.kws)
+            order = [*value.args, *bound.values()]
+            value_args = order
+        else:
+            value_args = list(value.args)
+        dtype = named_dtype(callee)
+        name = dotted_name(callee)
+        if hasattr(callee, "py_func") and name not in INTRINSICS:
+            self.inline(
+                target, callee, signature, [self.operand(a) for a in value_args]
+            )
+        elif dtype is not None:
+            self._bind_cast(target, self.operand(value_args[0]), dtype)
+        elif callee in (int, float, bool, abs, min, max, range, round, len, slice, pow):
+            getattr(self, f"_builtin_{callee.__name__}")(target, value_args, signature)
+        elif name in ("cuda.shared.array", "cuda.local.array"):
+            self._allocate(target, name.split(".")[1], value)
+        elif name == "cuda.const.array_like":
+            self._bind(target, self.operand(value_args[0]))
+            self.aliases[self.name(target)] = self.operand(value_args[0])
+        elif name in ATOMICS:
+            self._atomic(target, name, value_args, signature)
+        elif name in BARRIERS:
+            self._barrier(target, name, value_args)
+        elif name in INTRINSICS:
+            self._call_intrinsic(
+                target, name, [self.operand(a) for a in value_args], signature
+            )
+        elif name in OPERATORS:
+            result = our_type(signature.return_type)
+            dtypes = [
+                result
+                if result.kind == "f" and our_type(t).kind in "iub"
+                else our_type(t)
+                for t in signature.args
+            ]
+            self.operate(
+                target, name, [self.operand(a) for a in value_args], dtypes, result
+            )
+        else:
+            self.refuse(f"the emulator does not know `{callee_name(callee, name)}` yet")
+
+    def _bind_cast(self, target, operand, dtype):
+        name = self.declare(target, dtype)
+        if isinstance(operand, ir.Const):
+            operand = ir.Const(convert(operand.value, dtype))
+        self.emit(ir.Copy((name,), (self.cast(operand, dtype),)))
+
+    def _call_intrinsic(self, target, name, operands, signature=None):
+        if name not in INTRINSICS:
+            self.refuse(f"the emulator does not know `{name}` yet")
+        if signature is not None and INTRINSICS[name].cast:
+            operands = [
+                self.cast(o, our_type(t))
+                for o, t in zip(operands, signature.args, strict=True)
+            ]
+        dtype = our_type(self.numba_type(target))
+        self.emit(
+            ir.Call(self.declare(target, dtype), name, tuple(operands), self.site())
+        )
+
+    def _allocate(self, target, space, value):
+        arguments = [*value.args, *dict(value.kws).values()]
+        result = our_type(self.numba_type(target))
+        shape = [self.known.get(getattr(v, "name", v)) for v in (arguments[0],)][0]
+        if shape is None:
+            shape = tuple(int(item.value) for item in self.items(arguments[0]))
+        shape = tuple(shape) if isinstance(shape, tuple) else (int(shape),)
+        name = self.declare(target, result)
+        self.emit(
+            ir.Allocate(
+                name, space, shape, result.dtype, self.array_name(name), self.site()
+            )
+        )
+
+    def _atomic(self, target, name, arguments, signature):
+        operator_name = ATOMICS[name]
+        array = self.operand(arguments[0])
+        dtype = self.type_of(array).dtype
+        if name == "cuda.atomic.compare_and_swap":
+            indices, values = (ir.Const(np.int64(0)),), arguments[1:]
+        else:
+            indices, values = self._indices(arguments[1]), arguments[2:]
+        values = tuple(self.cast(self.operand(v), dtype) for v in values)
+        self.emit(
+            ir.Atomic(
+                self.declare(target, dtype),
+                operator_name,
+                array,
+                indices,
+                values,
+                self.reference("atomic", array),
+            )
+        )
+
+    def _barrier(self, target, name, arguments):
+        predicate = self.operand(arguments[0]) if arguments else None
+        result = self.declare(target, np.dtype(np.int32)) if arguments else None
+        self.emit(ir.Barrier(result, BARRIERS[name], predicate, self.site()))
+        following = self.program.new_block()
+        self._leave(ir.Jump(following))
+        self.block = following
+
+    # builtins
+
+    def _builtin_range(self, target, arguments, signature):
+        operands = [self.operand(a) for a in arguments]
+        one, zero = ir.Const(np.int64(1)), ir.Const(np.int64(0))
+        start, stop, step = {
+            1: (zero, *operands, one),
+            2: (*operands, one),
+            3: tuple(operands),
+        }[len(operands)]
+        self.packed[target] = (start, stop, step)
+
+    def _builtin_slice(self, target, arguments, signature):
+        operands = [self.operand(a) for a in arguments]
+        operands = [
+            None if self._is_none(a) else o
+            for a, o in zip(arguments, operands, strict=True)
+        ]
+        start, stop, step = {
+            1: (None, *operands, None),
+            2: (*operands, None),
+            3: tuple(operands),
+        }[len(operands)]
+        self.known[target] = ir.Slice(start, stop, step)
+
+    def _is_none(self, variable):
+        return type(self.numba_type(variable)).__name__ in ("NoneType", "Omitted")
+
+    def _builtin_len(self, target, arguments, signature):
+        operand = self.operand(arguments[0])
+        dtype = self.type_of(operand)
+        if isinstance(dtype, tuple):
+            self._bind(target, ir.Const(np.int64(len(dtype))))
+        else:
+            self._bind(target, self._array_number(operand, "shape0"))
+
+    def _builtin_bool(self, target, arguments, signature):
+        self._bind_cast(target, self.operand(arguments[0]), np.dtype(np.bool_))
+
+    def _builtin_int(self, target, arguments, signature):
+        self._bind_cast(
+            target, self.operand(arguments[0]), our_type(self.numba_type(target))
+        )
+
+    _builtin_float = _builtin_int
+
+    def _builtin_abs(self, target, arguments, signature):
+        source, result = our_type(signature.args[0]), our_type(signature.return_type)
+        self.operate(
+            target,
+            "abs",
+            [self.operand(arguments[0])],
+            (source if source.kind == "c" else result,),
+            result,
+        )
+
+    def _builtin_round(self, target, arguments, signature):
+        if len(arguments) > 1:
+            self.refuse("`round` to a number of digits is not emulated yet")
+        source = our_type(signature.args[0])
+        self.operate(target, "round", [self.operand(arguments[0])], (source,), source)
+
+    def _builtin_pow(self, target, arguments, signature):
+        self.operate(
+            target,
+            "pow",
+            [self.operand(a) for a in arguments],
+            [our_type(t) for t in signature.args],
+            our_type(signature.return_type),
+        )
+
+    def _builtin_min(self, target, arguments, signature):
+        self._fold("min", target, arguments, signature)
+
+    def _builtin_max(self, target, arguments, signature):
+        self._fold("max", target, arguments, signature)
+
+    def _fold(self, name, target, arguments, signature):
+        dtype = our_type(signature.return_type)
+        operands = [item for a in arguments for item in self.items(a)]
+        result = operands[0]
+        for operand in operands[1:-1]:
+            partial = self.new_name(dtype, name)
+            cast = (self.cast(result, dtype), self.cast(operand, dtype))
+            self.emit(ir.Operation(partial, name, cast, self.site()))
+            result = partial
+        self.operate(target, name, (result, operands[-1]), (dtype, dtype), dtype)
+
+    # loops over a range
+
+    def _expr_getiter(self, target, value):
+        source = value.value.name
+        if type(self.numba_type(source)).__name__ != "RangeType":
+            self.refuse("the emulator knows loops over `range` only, for now")
+        dtype = our_type(self.numba_type(target).yield_type)
+        for part, operand in zip(
+            ("next", "stop", "step"), self.packed[source], strict=True
+        ):
+            name = self.declare(f"{target}.{part}", dtype)
+            self.emit(ir.Copy((name,), (self.cast(operand, dtype),)))
+
+    def _expr_iternext(self, target, value):
+        state = self.aliases.get(value.value.name, value.value.name)
+        dtype = our_type(self.numba_type(target).first_type)
+        following, stop, step = (
+            self.name(f"{state}.{part}") for part in ("next", "stop", "step")
+        )
+        first = self.declare(f"{target}.first", dtype)
+        more = self.declare(f"{target}.second", np.dtype(np.bool_))
+        self.emit(ir.Copy((first,), (following,)))
+        self.emit(ir.Operation(more, "in range", (following, stop, step), self.site()))
+        self.emit(ir.Operation(following, "add", (following, step), self.site()))
+
+    def _expr_pair_first(self, target, value):
+        self._bind(target, self.name(f"{value.value.name}.first"))
+
+    def _expr_pair_second(self, target, value):
+        self._bind(target, self.name(f"{value.value.name}.second"))
+
+
+def callee_name(callee, name):
+    """What to call a function that a kernel calls."""
+    return name or getattr(callee, "__name__", None) or "this function"
