@@ -51,6 +51,10 @@ class Measure:
     def __getitem__(self, configuration):
         return partial(self.run, Launch.of(configuration))
 
+    def __call__(self, *arguments):
+        name = self.kernel.py_func.__name__
+        raise TypeError(f"say how many: measure({name})[blocks, threads](...)")
+
     def run(self, launch, *arguments):
         form = form_of(self.kernel, launch, arguments)
         if device.has_gpu:

@@ -22,41 +22,44 @@ MAY_IMPORT = {
     "plotting": "IPython PIL hardware matplotlib style",
     "recordings": "forms",
     "simt": (
-        "simt.banks simt.barriers simt.coalescing simt.host simt.launch "
-        "simt.refusals simt.report"
+        "simt.banks simt.coalescing simt.errors simt.host simt.launch simt.report"
     ),
     "simt.atomics": "simt.memory",
     "simt.banks": "hardware simt.judges",
-    "simt.barriers": "hardware simt.memory",
-    "simt.bounds": "",
+    "simt.barriers": "hardware simt.errors simt.memory",
+    "simt.bounds": "simt.errors",
     "simt.calls": "simt.intrinsics simt.ir simt.names simt.operators simt.types",
     "simt.coalescing": "hardware simt.judges",
+    "simt.errors": "",
     "simt.events": "",
     "simt.expressions": "simt.intrinsics simt.ir simt.names simt.operators simt.types",
     "simt.frames": "hardware",
     "simt.frontend": "numba simt.refusals",
-    "simt.host": "hardware numba simt.launch",
+    "simt.host": "hardware numba simt.errors simt.launch",
     "simt.intrinsics": "hardware",
     "simt.ir": "simt.events",
     "simt.judges": "hardware",
-    "simt.launch": "hardware simt.lowering simt.machine simt.translate simt.types",
+    "simt.launch": (
+        "hardware simt.errors simt.lowering simt.machine simt.translate simt.types"
+    ),
     "simt.liveness": "simt.ir",
     "simt.lowering": (
-        "simt.calls simt.events simt.expressions simt.frontend simt.ir "
+        "simt.calls simt.errors simt.events simt.expressions simt.frontend simt.ir "
         "simt.refusals simt.types"
     ),
     "simt.machine": (
-        "simt.barriers simt.frames simt.memory simt.refusals simt.translate"
+        "simt.barriers simt.errors simt.frames simt.memory simt.translate"
     ),
-    "simt.memory": "hardware simt.bounds simt.events",
+    "simt.memory": "hardware simt.bounds simt.errors simt.events",
     "simt.names": "numba simt.intrinsics simt.operators",
     "simt.operators": "",
     "simt.order": "",
-    "simt.refusals": "",
+    "simt.printing": "hardware",
+    "simt.refusals": "simt.errors",
     "simt.report": "",
     "simt.translate": (
         "simt.atomics simt.intrinsics simt.ir simt.liveness simt.memory "
-        "simt.operators simt.order"
+        "simt.operators simt.order simt.printing"
     ),
     "simt.types": "numba simt.ir",
     "style": "matplotlib",

@@ -160,11 +160,11 @@ def test_views_are_the_same_cells():
     @cuda.jit
     def kernel(a, out):
         t = cuda.threadIdx.x
-        row, column, every_other, turned = a[2], a[:, 1], a[0, ::2], a.T
+        row, column, every_other, turned = a[2], a[..., 1], a[0, ::2], a.T
         out[t % 4, 0] = row[t % 4]
         out[t % 4, 1] = column[t % 3]
         out[t % 4, 2] = every_other[t % 2]
-        out[t % 4, 3] = turned[3, t % 3] + turned.shape[0] + a[..., 2][t % 3]
+        out[t % 4, 3] = turned[3, t % 3] + turned.shape[0] + a[t % 3, ...][2]
 
     a = np.arange(12).reshape(3, 4)
     out = np.zeros((4, 4), np.int64)

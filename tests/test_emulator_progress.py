@@ -6,7 +6,7 @@ from kernels import line_of, message
 from numba import cuda, int32
 
 from helpers import emulate
-from helpers.simt import KernelError, machine
+from helpers.simt import NoProgressError, machine
 
 
 def test_a_lock_within_a_warp_ends():
@@ -97,7 +97,7 @@ def test_a_loop_that_nothing_ends_is_an_error_with_its_line():
             pass
         out[0] = 1
 
-    text = message(KernelError, forever, 2, 64, np.zeros(1, np.int32), np.zeros(1))
+    text = message(NoProgressError, forever, 2, 64, np.zeros(1, np.int32), np.zeros(1))
 
     assert "no progress" in text and f"line {line_of(forever, 'while')}" in text
 
@@ -114,7 +114,8 @@ def test_a_wait_for_a_thread_at_a_barrier_is_an_error():
         cuda.syncthreads()
         flag[0] = 1
 
-    assert "no progress" in message(KernelError, deadlock, 1, 64, np.zeros(1, np.int32))
+    flags = np.zeros(1, np.int32)
+    assert "no progress" in message(NoProgressError, deadlock, 1, 64, flags)
 
 
 def test_an_endless_loop_that_counts_is_an_error():
@@ -127,7 +128,7 @@ def test_an_endless_loop_that_counts_is_an_error():
             k = int32(k + 2)
         out[0] = k
 
-    assert "does it ever end?" in message(KernelError, counts, 1, 32, np.zeros(1))
+    assert "does it ever end?" in message(NoProgressError, counts, 1, 32, np.zeros(1))
 
 
 def test_a_long_loop_is_no_endless_one():

@@ -55,6 +55,28 @@ def test_numpys_functions_on_one_number_are_told_what_to_use_instead(name, inste
     assert f"`np.{name}`" in text and f"use `{instead}`" in text and "line 2" in text
 
 
+@pytest.mark.parametrize(
+    "line, remedy",
+    [
+        ("i = cuda.grid(2)\n    a[0] = i < 3", "x, y = cuda.grid(2)"),
+        ("i, j = cuda.grid(1)\n    a[i] = 1", "`cuda.grid(1)` is one number"),
+        ("a[cuda.threadIdx] = 1", "take `.x`, `.y` or `.z`"),
+        ("tile = cuda.shared.array(8)\n    a[0] = tile[0]", "needs a type"),
+        ("a[0] = vallue", "Did you mean `value`?"),
+        ("a[cuda.gird(1)] = 1", "Did you mean `grid`?"),
+        ("a[0] = max(a)", "go through it in a loop"),
+        ("raise ValueError(1)", "store a mark in an array"),
+    ],
+)
+def test_a_beginners_slip_is_told_with_what_to_write(line, remedy):
+    """The sentence quotes the line and says what to write in its place."""
+    source = f"def kernel(a):\n    {line}\n    value = 1\n"
+    namespace = {"cuda": cuda, "np": np}
+    exec(source, namespace)
+
+    assert remedy in refused(cuda.jit(namespace["kernel"]))
+
+
 @pytest.mark.skipif(BUILT_IN, reason="Numba's built-in target gives no such reason")
 def test_a_new_array_is_told_to_be_a_local_one():
     """Kernels cannot allocate."""
@@ -110,8 +132,8 @@ def test_an_array_of_another_shape_is_told():
     def column(a):
         a[cuda.grid(1), 0] = 1
 
-    assert "gives 2 indices to an array that has 1" in refused(two, np.zeros(32))
-    assert "more indices than its array has axes, which is 1" in refused(
+    assert "gives 2 indices to a 1-dimensional array" in refused(two, np.zeros(32))
+    assert "too many indices to a 1-dimensional array" in refused(
         column, np.zeros(32)
     )
     for shapes in ((32, (32, 2)), ((32, 2), 32)):

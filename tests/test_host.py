@@ -213,3 +213,43 @@ def test_an_array_of_no_elements_is_fine_until_it_is_indexed():
     launched(empty, empty, empty)
 
     assert 0 == empty.copy_to_host().size
+
+
+def test_print_writes_a_line_for_each_thread(capsys):
+    """Texts and numbers, the latter as a GPU prints them; only active threads print."""
+
+    @cuda.jit
+    def tell(values):
+        thread = cuda.threadIdx.x
+        if thread > 29:
+            print("thread", thread, values[0])
+
+    tell[1, 32](np.ones(1))
+
+    assert "thread 30 1.000000\nthread 31 1.000000\n" == capsys.readouterr().out
+
+
+def test_print_stops_after_a_thousand_lines(capsys):
+    """A grid that prints in every thread says that there is more, and ends."""
+
+    @cuda.jit
+    def tell():
+        print(cuda.grid(1))
+
+    tell[2, 1024]()
+
+    lines = capsys.readouterr().out.splitlines()
+    assert 1001 == len(lines) and "first 1,000 lines" in lines[-1]
+
+
+def test_an_error_leaves_the_emulators_insides_out_of_its_traceback():
+    """A beginner sees the cell, one frame of the front door, and the sentence."""
+
+    @cuda.jit
+    def beyond(values):
+        values[cuda.grid(1)] = 1
+
+    for launch in (beyond[1, 32], emulate(beyond)[1, 32]):
+        with pytest.raises(IndexError) as caught:
+            launch(np.zeros(31))
+        assert len(caught.traceback) <= 3

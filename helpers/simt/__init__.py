@@ -6,16 +6,29 @@ kernel -> Numba's front end -> our IR -> NumPy functions -> machine -> judges
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from .banks import BankConflicts
-from .barriers import BarrierError
 from .coalescing import Coalescing
+from .errors import (
+    BarrierError,
+    KernelError,
+    LaunchError,
+    NoProgressError,
+    briefly,
+)
 from .host import borrowed
-from .launch import LaunchError, configuration, is_kernel, run
-from .refusals import KernelError
+from .launch import bracketed, configuration, is_kernel, run
 from .report import as_html, as_text
 
-__all__ = ["BarrierError", "KernelError", "LaunchError", "Run", "emulate"]
+__all__ = [
+    "BarrierError",
+    "KernelError",
+    "LaunchError",
+    "NoProgressError",
+    "Run",
+    "emulate",
+]
 
 JUDGES = {"coalescing": Coalescing, "bank_conflicts": BankConflicts}
 
@@ -58,6 +71,10 @@ def emulate(kernel, *, seed=0):
 
 
 def _described(value):
+    if value is None or hasattr(value, "is_launch"):
+        return (
+            "a launch: the brackets come after, `emulate(kernel)[blocks, threads](…)`"
+        )
     if callable(value):
         name = getattr(value, "__name__", value)
         return f"the plain function `{name}`: put `@cuda.jit` above it"
@@ -71,17 +88,18 @@ class Emulation:
     kernel: object
     seed: int
 
+    @briefly
     def __getitem__(self, config):
-        if not isinstance(config, tuple) or not 2 <= len(config) <= 4:
-            raise LaunchError("a launch needs [blocks, threads] in its brackets")
-        return lambda *arguments: self._run(configuration(*config), arguments)
+        return partial(self._run, configuration(*bracketed(config)))
 
+    @briefly
     def __call__(self, *arguments):
         raise LaunchError(
             f"say how many: emulate({self.kernel.py_func.__name__})[blocks, threads](…)"
         )
 
-    def _run(self, config, arguments):
+    @briefly
+    def _run(self, config, *arguments):
         judges = {name: judge() for name, judge in JUDGES.items()}
         listeners = {}
         for judge in judges.values():

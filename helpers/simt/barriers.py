@@ -3,12 +3,8 @@
 import numpy as np
 
 from ..hardware import WARP_SIZE
+from .errors import BarrierError
 from .memory import merge
-
-
-class BarrierError(RuntimeError):
-    """A `cuda.syncthreads()` that some threads of a block miss."""
-
 
 _COMBINE = {
     "count": lambda votes: votes.sum(axis=0, dtype=np.int32, keepdims=True),

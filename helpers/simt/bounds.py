@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .errors import KernelIndexError
+
 
 def checked(index, size, active):
     """The index with negative ones wrapped, of shape (lanes, blocks); None when one is
@@ -42,7 +44,7 @@ def out_of_bounds(frame, reference, array, indices, axis, active):
     verb = {"load": "reads", "store": "writes", "atomic": "updates"}[reference.kind]
     thread, place = frame.thread_at(lane), frame.block_at(block)
     site, name = reference.site, reference.array
-    return IndexError(
+    return KernelIndexError(
         f"line {site.line} {verb} {name}[{told}], but `{name}` has shape "
         f"{shape}: along axis {axis} the last index is {shape[axis] - 1}\n"
         f"    {site.text}\n"
@@ -55,7 +57,9 @@ def _remedy(index, size, name, axis, ndim):
     if size == 0:
         return f"`{name}` is empty there: give it its elements before the launch"
     if index < 0:
-        return "an index below zero counts from the end; this one goes too far: guard it"
+        return (
+            "an index below zero counts from the end; this one goes too far: guard it"
+        )
     length = f"{name}.size" if ndim == 1 else f"{name}.shape[{axis}]"
     return (
         f"let the threads beyond the end do nothing: `if i < {length}:`, with the "

@@ -57,8 +57,16 @@ class Calls:
             self.operate(
                 target, name, [self.operand(a) for a in value_args], dtypes, result
             )
+        elif isinstance(callee, type) and issubclass(callee, BaseException):
+            self.refuse(
+                "`raise` ends a thread in silence on a GPU: store a mark in an "
+                "array, or `return`"
+            )
         else:
-            self.refuse(f"the emulator does not know `{callee_name(callee, name)}` yet")
+            self.refuse(
+                f"the emulator does not know `{callee_name(callee, name)}` "
+                "yet: write it as a loop over `range(...)`, or with operators"
+            )
 
     def _bind_cast(self, target, operand, dtype):
         name = self.declare(target, dtype)
@@ -201,6 +209,11 @@ class Calls:
     def _fold(self, name, target, arguments, signature):
         dtype = our_type(signature.return_type)
         operands = [item for a in arguments for item in self.items(a)]
+        if isinstance(self.type_of(operands[0]), ir.ArrayType):
+            self.refuse(
+                f"`{name}` takes numbers here, not a whole array: go through it "
+                "in a loop"
+            )
         result = operands[0]
         for operand in operands[1:-1]:
             partial = self.new_name(dtype, name)
@@ -214,7 +227,9 @@ class Calls:
     def _expr_getiter(self, target, value):
         source = value.value.name
         if type(self.numba_type(source)).__name__ != "RangeType":
-            self.refuse("the emulator knows loops over `range` only, for now")
+            self.refuse(
+                "only loops over `range` are emulated yet, as in `range(a.size)`"
+            )
         dtype = our_type(self.numba_type(target).yield_type)
         for part, operand in zip(
             ("next", "stop", "step"), self.packed[source], strict=True

@@ -204,7 +204,7 @@ class Expressions:
             )
 
     def _is_slice(self, variable):
-        """Is this a part of an index that no number stands for: a slice, `...` or None?"""
+        """Is this a part of an index but no number: a slice, `...` or None?"""
         kind = type(self.numba_type(variable)).__name__
         return kind.startswith("Slice") or kind in ("EllipsisType", "NoneType")
 

@@ -1,4 +1,4 @@
-"""A frame: one warp of every block of a batch, where its threads are, what they know."""
+"""A frame: one warp of every block of a batch, and where its threads are."""
 
 import numpy as np
 
@@ -26,7 +26,8 @@ class Frame:
         self.groups = {0: exist}
         self.waiting = {}
         self.postponed = set()  # positions that spun and let others go first
-        self.turns = self.seen_changes = self.loop_line = 0  # of a warp that spins
+        self.turns = self.seen_changes = 0  # of a warp that spins
+        self.loop = None  # where it spins
         self.circling = False
         self.last_look = (None, None, None)
         self.local = {}
@@ -65,7 +66,7 @@ class Frame:
             self.live = ~active if self.live is None else self.live & ~active
 
     def in_circles(self, position, needs) -> bool:
-        """Are place and values those of the last look, and was nothing written since?"""
+        """Is all as at the last look, with nothing written since?"""
         values = [value for slot, value in enumerate(self.values) if needs >> slot & 1]
         where, before, changes = self.last_look
         self.circling = False

@@ -20,6 +20,7 @@ from numba.cuda.cudadrv import devicearray, devices, driver
 
 from .. import hardware
 from . import launch
+from .errors import briefly
 
 ALIGNMENT = (
     256  # bytes, of what cudaMalloc returns: CUDA programming guide, "Device memory"
@@ -38,6 +39,7 @@ def install():
     cuda.is_available = lambda: True
     dispatcher = numba_dispatcher.CUDADispatcher
     dispatcher.configure = _configure
+    dispatcher.__getitem__ = _brackets
     dispatcher.compile = _compile
     numba_dispatcher.ForAll.__call__ = _run_for_all
     devicearray.DeviceNDArray._do_setitem = _set_item
@@ -49,14 +51,23 @@ def _nothing_to_ensure():
     yield
 
 
+@briefly
+def _brackets(kernel, config):
+    """What stands between a launch's brackets."""
+    return kernel.configure(*launch.bracketed(config))
+
+
+@briefly
 def _configure(kernel, griddim, blockdim, stream=0, sharedmem=0):
     """A plain launch, `kernel[blocks, threads](*args)`."""
     config = launch.configuration(griddim, blockdim, stream, sharedmem)
 
+    @briefly
     def start(*arguments):
         with borrowed(arguments) as values:
             launch.run(kernel, config, values)
 
+    start.is_launch = True
     return start
 
 

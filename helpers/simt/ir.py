@@ -168,8 +168,17 @@ class Barrier:
 
 
 @dataclass(frozen=True)
+class Print:
+    """`print(*items)`, in each thread; a text is a Const."""
+
+    items: tuple[Operand, ...]
+    site: Site
+
+
+@dataclass(frozen=True)
 class Jump:
     block: int
+    site: Site | None = None
 
 
 @dataclass(frozen=True)

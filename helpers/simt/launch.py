@@ -9,6 +9,7 @@ import weakref
 import numpy as np
 
 from .. import hardware
+from .errors import LaunchError, caller_level
 from .lowering import kernel_ir
 from .machine import Launch
 from .translate import translate
@@ -19,13 +20,16 @@ _programs = (
 )  # kernel: {argument types: (program, captured values)}
 
 
-class LaunchError(ValueError):
-    """A launch that no GPU would accept: its shape, shared memory or arguments."""
-
-
 def is_kernel(value) -> bool:
     """Is this what `@cuda.jit` makes of a function?"""
     return hasattr(value, "py_func") and hasattr(value, "targetoptions")
+
+
+def bracketed(config) -> tuple:
+    """What stands between a launch's brackets; raises LaunchError."""
+    if not isinstance(config, tuple) or not 2 <= len(config) <= 4:
+        raise LaunchError("a launch says both in its brackets: [blocks, threads]")
+    return config
 
 
 def configuration(blocks, threads, stream=0, shared_bytes=0):
@@ -66,8 +70,8 @@ def _dimensions(value, what, limits):
     for part, limit in zip(parts, limits, strict=False):
         if part < 1:
             raise LaunchError(
-                f"a launch needs at least one of its {what} along each axis, and got "
-                f"{value!r}. Is the array empty? Then do not launch"
+                f"a launch needs at least 1 along each axis of its {what}, and got "
+                f"{value!r}"
             )
         if part > limit:
             raise LaunchError(
@@ -135,17 +139,14 @@ def global_numbers(kernel) -> dict:
 
 
 def _tell_of_changes(kernel, before, now):
-    """Warn of a global that changed since a kernel was compiled with it, as Numba does
-    not.
-    """
+    """Warn of a global that changed since a kernel was compiled with it."""
     for name in before.keys() & now.keys():
         if before[name] != now[name]:
             warnings.warn(
                 f"`{kernel}` was compiled with {name} = {before[name]} and keeps it, "
-                f"though "
-                f"{name} is {now[name]} now: run the cell that defines `{kernel}` "
-                f"again",
-                stacklevel=4,
+                f"though {name} is {now[name]} now: run the cell that defines "
+                f"`{kernel}` again",
+                stacklevel=caller_level(),
             )
 
 

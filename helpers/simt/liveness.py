@@ -46,6 +46,7 @@ _READS = {
     ir.Load: ("array", "indices"),
     ir.Store: ("array", "indices", "value"),
     ir.Atomic: ("array", "indices", "values"),
+    ir.Print: ("items",),
     ir.Branch: ("condition",),
     ir.Jump: (),
     ir.Return: (),

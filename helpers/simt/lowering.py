@@ -5,12 +5,15 @@ does the rest.
 from collections import Counter
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from . import ir
 from .calls import Calls
+from .errors import UnsupportedError
 from .events import Reference, Site
 from .expressions import Expressions
 from .frontend import typed_ir
-from .refusals import UnsupportedError, at, file_name, source_line
+from .refusals import at, file_name, source_line
 from .types import our_type
 
 
@@ -174,7 +177,7 @@ class Lowering(Expressions, Calls):
         handler(statement.target.name, value)
 
     def _do_Jump(self, statement):
-        self._leave(ir.Jump(self._edge(statement.target)))
+        self._leave(ir.Jump(self._edge(statement.target), self.site()))
 
     def _do_Branch(self, statement):
         condition = self.operand(statement.cond)
@@ -202,6 +205,19 @@ class Lowering(Expressions, Calls):
         self._leave(ir.Return())
 
     _do_Raise = _do_StaticRaise
+
+    def _do_Print(self, statement):
+        items = tuple(map(self._printed, statement.args))
+        self.emit(ir.Print(items, self.site()))
+
+    def _printed(self, variable):
+        """What `print` gets: a text, or a number."""
+        known = self.known.get(variable.name)
+        if isinstance(known, str):
+            return ir.Const(known)
+        if not isinstance(our_type(self.numba_type(variable)), np.dtype):
+            self.refuse("`print` in a kernel takes texts and numbers: print the parts")
+        return self.operand(variable)
 
     def _leave(self, terminator):
         self.program.blocks[self.block].append(terminator)

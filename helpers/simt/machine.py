@@ -11,9 +11,9 @@ from collections import deque
 import numpy as np
 
 from .barriers import release
+from .errors import NoProgressError, UnsupportedError
 from .frames import Frame, Geometry
 from .memory import Array, bind, contiguous
-from .refusals import KernelError
 from .translate import BRANCH, JUMP, RETURN
 
 BATCH_THREADS = 1 << 20  # threads of one batch, at most
@@ -24,16 +24,13 @@ IDLE_ROUNDS = 3  # rounds of spinning before another batch of blocks must help
 TURNS = 300_000  # back edges in a row, with nothing written, before we give up
 
 
-class NoProgressError(KernelError):
-    """A loop that does not end: all threads wait for what none of them will do."""
-
-
 class Memory:
     """What outlives a batch: addresses, constants, and how much was written."""
 
     def __init__(self, program):
         self.program = program
         self.changes = 0
+        self.printed = 0
         self.next_address = 0
         self.roots = {}
         self.constants = {}
@@ -139,7 +136,7 @@ class Batch:
         for other, array in self.shared.items():
             if other.shape == (0,):
                 if other.dtype.itemsize != request.dtype.itemsize:
-                    raise NotImplementedError(
+                    raise UnsupportedError(
                         "dynamic shared memory used with elements of two "
                         "sizes is not emulated yet"
                     )
@@ -180,7 +177,7 @@ class Batch:
         return False
 
     def _run_group(self, frame, position, active) -> int | None:
-        """Run threads until they part, meet others or wait; the place where they spin."""
+        """Run threads until they part, meet others or wait; where they spin, if so."""
         pieces = self.launch.program.pieces
         groups = frame.groups
         others = 0
@@ -226,24 +223,26 @@ class Batch:
         if frame.seen_changes != self.memory.changes:
             frame.turns, frame.seen_changes = 0, self.memory.changes
         frame.turns += turns
-        frame.loop_line = piece.line
+        frame.loop = piece.site or self.launch.program.pieces[piece.then].site
         if frame.turns > self.launch.turns:
             raise NoProgressError(
-                f"the loop at line {piece.line} of `{self.launch.program.name}` "
-                f"went round {frame.turns:,} times and nothing was written meanwhile: does it "
-                "ever end?"
+                f"the loop at line {frame.loop.line} went round {frame.turns:,} times "
+                "and nothing was written meanwhile: does it ever end?\n"
+                f"    {frame.loop.text}\n  {frame.loop.place}"
             )
 
     def no_progress(self):
         """The error of a batch whose threads wait for what none of them will do."""
-        lines = sorted({f.loop_line for f in self.frames if f.groups})
-        told = " and ".join(map(str, lines))
+        sites = {f.loop.line: f.loop for f in self.frames if f.groups}
+        lines = " and ".join(map(str, sorted(sites)))
+        quoted = "".join(
+            f"    {site.text}\n  {site.place}\n" for site in sites.values()
+        )
         return NoProgressError(
-            f"`{self.launch.program.name}` makes no progress: threads go round the loop "
-            f"at line {told}, each time with the same values, and nothing that it reads "
-            "will change. On a GPU this hangs. Does the loop wait for a thread that has "
-            "already returned, that waits "
-            "at a barrier, or for itself?"
+            f"no progress: threads go round the loop at line {lines} with the same "
+            "values, and nothing that it reads will change; on a GPU this hangs\n"
+            f"{quoted}  Remedy: let what the loop waits for be done by a thread that "
+            "still runs, and not by one that has returned or waits at a barrier"
         )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..hardware import WARP_SIZE
 from .bounds import checked, out_of_bounds
+from .errors import UnsupportedError
 from .events import Access
 
 
@@ -96,7 +97,7 @@ def bind(array: np.ndarray, name: str, address: int, space="global") -> Array:
     """A host array as a kernel's global array, whose first byte is at `address`."""
     size = array.dtype.itemsize
     if any(stride % size for stride in array.strides):
-        raise NotImplementedError(
+        raise UnsupportedError(
             f"`{name}` steps by {array.strides} bytes, not by whole elements of {size} "
             "bytes "
             "(a field of records?): copy it into an array of its own first"
@@ -293,8 +294,8 @@ def tell(frame, reference, array, addresses, active, facts):
 
 def view(frame, reference, array, indices, active):
     """`array[indices]` where slices leave axes: the same cells, seen otherwise."""
-    if Ellipsis in indices:
-        where = indices.index(Ellipsis)
+    where = next((n for n, part in enumerate(indices) if part is Ellipsis), None)
+    if where is not None:
         rest = len(array.shape) - len(indices) + 1
         indices = indices[:where] + (slice(None),) * rest + indices[where + 1 :]
     indices = indices + (slice(None),) * (len(array.shape) - len(indices))
@@ -318,7 +319,7 @@ def view(frame, reference, array, indices, active):
 def _slice(part, size):
     """Start, count and step of a slice, which must be the same for all threads."""
     if any(np.ndim(p) for p in (part.start, part.stop, part.step) if p is not None):
-        raise NotImplementedError(
+        raise UnsupportedError(
             "a slice whose ends differ between threads is not emulated yet: "
             "index the whole array instead"
         )
@@ -363,7 +364,7 @@ def _merge_arrays(active, new, old):
     if new.cells is old.cells and new.shape == old.shape and new.strides == old.strides:
         base = merge(active, np.asarray(new.base)[()], np.asarray(old.base)[()])
         return new.part(base, new.shape, new.strides)
-    raise NotImplementedError(
+    raise UnsupportedError(
         "a variable that is one array in some threads and another in others "
         "is not emulated yet: choose the element, not the array"
     )

@@ -1,17 +1,13 @@
 """Numba's refusals, and ours, as one sentence with the kernel's line and the remedy."""
 
+import builtins
+import difflib
 import linecache
 import re
 import sys
 import traceback
 
-
-class KernelError(TypeError):
-    """A kernel that no GPU could run: what, where, and what to write instead."""
-
-
-class UnsupportedError(KernelError, NotImplementedError):
-    """A kernel that a GPU would run and the emulator cannot, yet."""
+from .errors import KernelError
 
 
 def place(function_or_file, line) -> str:
@@ -51,10 +47,23 @@ def refusal(function, error) -> KernelError:
     for pattern, sentence in _SENTENCES:
         found = re.search(pattern, message, re.DOTALL)
         if found:
-            return at(function, line, _plain(found.expand(sentence)))
+            told = _plain(found.expand(sentence))
+            return at(function, line, told + _suggestion(function, told))
     return at(
         function, line, f"Numba refuses this line: {_plain(_first_sentence(message))}"
     )
+
+
+def _suggestion(function, sentence):
+    """For a name that does not exist, one that does and looks like it."""
+    missing = re.match(r"(?:there is no|`numba\.(cuda)` has no) `(\w+)`", sentence)
+    if not missing:
+        return ""
+    names = {*function.__code__.co_varnames, *function.__globals__, *dir(builtins)}
+    if missing[1]:
+        names = {n for n in dir(sys.modules["numba.cuda"]) if not n.startswith("_")}
+    close = difflib.get_close_matches(missing[2], names, 1)
+    return f" Did you mean `{close[0]}`?" if close else ""
 
 
 def _plain(sentence):
@@ -100,21 +109,32 @@ def _first_sentence(message):
     return told[0].rstrip(".") if told else "no reason given"
 
 
-_ARRAY_SIZE = (
-    "the shape of `cuda.shared.array` and `cuda.local.array` must be a number known "
-    "when the kernel is compiled: a literal, or a global or closure variable on its "
-    "own (compute `TILE + 1` outside the kernel and give it a name)"
+_SHAPE = (
+    "the shape of a shared or local array must be a number known when the kernel is "
+    "compiled: a literal, or a global or closure variable on its own. Compute "
+    "`TILE + 1` outside the kernel and give it a name; an argument of the kernel is "
+    "not known yet"
 )
+_NO_TRY = (
+    "`try`, `with` and `yield` do not exist in kernels: test for the case with `if`"
+)
+_OPERATOR = r"\b(?:i?add|i?sub|i?mul|truediv|floordiv|mod|pow|lt|le|gt|ge|eq|ne)\("
 
+# a pattern in Numba's message, and what to say in its place
 _SENTENCES = [
     (
-        r"function (?:shared|local)\.array|Function\(<function (?:shared|local)\.array",
-        _ARRAY_SIZE,
+        r"<function (?:shared|local)\.array.*?>>> array\([^,\n]*\)\s",
+        "a shared or local array needs a type: `cuda.shared.array(8, float32)`",
+    ),
+    (r"<function (?:shared|local)\.array|function (?:shared|local)\.array", _SHAPE),
+    (
+        r"Dim3",
+        "`cuda.threadIdx` and its like are three numbers: take `.x`, `.y` or `.z`",
     ),
     (
         r"[gs]etitem\(array\(\w+, (\d)d[^)]*\), UniTuple\(\w+ x (\d)\)",
-        r"this line gives \2 indices to an array that has \1 axis or axes: was an "
-        r"array of another shape meant?",
+        r"this line gives \2 indices to a \1-dimensional array: was an array of "
+        r"another shape meant?",
     ),
     (
         r"[gs]etitem\(array\([^)]*\), (?:float|UniTuple\(float|Tuple\([^)]*float)",
@@ -123,8 +143,12 @@ _SENTENCES = [
     ),
     (
         r"[gs]etitem\(array\(\w+, (\d)d[^)]*\), Tuple\(",
-        r"this line gives more indices than its array has axes, which is \1: was an "
-        r"array of another shape meant?",
+        r"this line gives too many indices to a \1-dimensional array: was an array of "
+        r"another shape meant?",
+    ),
+    (
+        r"setitem\(readonly array",
+        "this array is read-only: pass a copy of it (`array.copy()`)",
     ),
     (
         r"setitem\(array\(\w+, (\d)d, \w\), [^\n]*, array\(",
@@ -132,16 +156,49 @@ _SENTENCES = [
         "indices as it has axes",
     ),
     (
-        r"NRT required|function "
-        r"(?:zeros|empty|ones|full|arange|array)\b|build_list|list\(",
-        "this line makes a new array or list, and kernels cannot: use "
-        "`cuda.local.array` or `cuda.shared.array`; or an array has more axes than the "
-        "indices that it is given",
+        r"[gs]etitem\((?:Literal\[)?(?:u?int|float|bool)\d*",
+        "this line gives an index to a number, not to an array: are the arguments of "
+        "the launch in the right order?",
     ),
     (
-        r"set_try_status|set_try_block",
-        "`try`, `with` and `yield` do not exist in kernels: test for the case with "
-        "`if`",
+        _OPERATOR + r"(?:[^\n]*, )?UniTuple\(\w+ x (\d)\)",
+        r"this line takes \1 numbers for one: unpack them first, as in "
+        r"`x, y = cuda.grid(2)`",
+    ),
+    (
+        r"failed to unpack (?:int|float)",
+        "this line unpacks one number as if it were several: `cuda.grid(1)` is one "
+        "number, `cuda.grid(2)` two",
+    ),
+    (
+        r"grid(?:size)?\(\) missing 1 required",
+        "`cuda.grid` needs the number of axes: 1, 2 or 3",
+    ),
+    (
+        r"function (?:zeros|empty|ones|full|arange|array|sum|max|min)\b",
+        "kernels cannot make or add up whole arrays with NumPy: go through them in a "
+        "loop, and use `cuda.local.array` for a thread's own",
+    ),
+    (
+        r"NRT required|build_list|list\(",
+        "this line needs a new list or array, which kernels cannot make: give each "
+        "array as many indices as it has axes, and use `cuda.local.array` for a "
+        "thread's own",
+    ),
+    (
+        r"not supported between instances of 'Array'",
+        "`min` and `max` take numbers, not a whole array: go through it in a loop",
+    ),
+    (r"set_try_|exception_match|SETUP_|BEFORE_WITH|terminator_types", _NO_TRY),
+    (
+        r"'JITCUDACodegen' object has no attribute",
+        "a function that calls itself cannot be compiled here: use a loop",
+    ),
+    (r"STORE_GLOBAL", "a kernel cannot change a global: store into an array"),
+    (
+        r"pyobject",
+        "an array of Python objects cannot go to a GPU: give it a type such as "
+        "`np.float32`",
     ),
     (
         r"module '([\w.]+)' has no attribute '(\w+)'",
@@ -189,12 +246,7 @@ _SENTENCES = [
         r"Unknown attribute '(\w+)' of type (\w+)",
         r"values of type \2 have no `\1` in a kernel",
     ),
-    (
-        r"(?:try|with|yield|raise).*(?:not "
-        r"supported|unsupported)|unsupported.*(?:try|SETUP_)",
-        "`try`, `with` and `yield` do not exist in kernels: test for the case with "
-        "`if`",
-    ),
+    (r"(?:try|with|yield|raise).*(?:not supported|unsupported)", _NO_TRY),
     (
         r"Cannot unify (.+?) and (.+?) for '([\w.]+)'",
         r"`\3` is \1 on one path and \2 on another: give it one type",

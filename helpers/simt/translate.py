@@ -10,7 +10,7 @@ first meet again at the end of each `if`, of each turn of a loop, and of the loo
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from . import atomics, intrinsics, ir, memory, operators
+from . import atomics, intrinsics, ir, memory, operators, printing
 from .liveness import Wait, live_at_start, reads, successors, without_dead_code, writes
 from .order import position_order
 
@@ -28,7 +28,7 @@ class Piece:
     then: int
     otherwise: int
     needs: int  # a set of slots, as bits
-    line: int
+    site: object  # the first line of source in it, or None
     ending: object  # the terminator, for messages
 
 
@@ -148,16 +148,15 @@ def _piece(function, block, position, needs):
         type(end)
     ]
     after = [position[n] for n in successors(end)]
-    lines = [i.site.line for i in block if hasattr(i, "site")] + [
-        i.reference.site.line for i in block if hasattr(i, "reference")
-    ]
+    sites = [getattr(i, "site", None) for i in block]
+    sites += [i.reference.site for i in block if hasattr(i, "reference")]
     return Piece(
         function,
         kind,
         after[0] if after else -1,
         after[-1] if after else -1,
         needs,
-        min(lines, default=0),
+        min(filter(None, sites), key=lambda site: site.line, default=None),
         end.barrier if kind == BARRIER else end,
     )
 
@@ -177,6 +176,7 @@ class _Writer:
             "atomic": atomics.atomic,
             "attribute": memory.attribute,
             "merge": memory.merge,
+            "show": printing.show,
         }
 
     def piece(self, position, block) -> str:
@@ -291,6 +291,9 @@ class _Writer:
             f"{self.variable(i.target)} = load(frame, {self.constant(i.reference)}, "
             f"{self.expression(i.array)}, {self.tuple(i.indices)}, active)"
         ]
+
+    def _write_Print(self, i):
+        return [f"show(frame, active, {self.tuple(i.items)})"]
 
     def _write_Store(self, i):
         return [

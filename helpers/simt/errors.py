@@ -1,0 +1,55 @@
+"""What a kernel or a launch can do wrong, told in sentences, without internals."""
+
+import functools
+import sys
+
+PACKAGE = __name__.split(".")[0]
+
+
+class Told(Exception):
+    """An error whose text says all; a traceback through the emulator would bury it."""
+
+
+class KernelError(Told, TypeError):
+    """A kernel that no GPU could run: what, where, and what to write instead."""
+
+
+class UnsupportedError(KernelError, NotImplementedError):
+    """A kernel that a GPU would run and the emulator cannot, yet."""
+
+
+class LaunchError(Told, ValueError):
+    """A launch that no GPU would accept: its shape, its memory or its arguments."""
+
+
+class KernelIndexError(Told, IndexError):
+    """An index outside its array, seen while a kernel ran."""
+
+
+class BarrierError(Told, RuntimeError):
+    """A `cuda.syncthreads()` that some threads of a block miss."""
+
+
+class NoProgressError(Told, RuntimeError):
+    """A loop that does not end: all threads wait for what none of them will do."""
+
+
+def briefly(function):
+    """A front door: errors that say all leave it without a traceback of its inside."""
+
+    @functools.wraps(function)
+    def door(*arguments, **options):
+        try:
+            return function(*arguments, **options)
+        except (Told, KeyboardInterrupt) as error:
+            raise error.with_traceback(None) from None
+
+    return door
+
+
+def caller_level() -> int:
+    """The `stacklevel` with which a warning names the line that called the package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level
