@@ -15,18 +15,10 @@
 
 # %%
 import numpy as np
-from helpers import (
-    check,
-    device,
-    emulate,
-    expect,
-    measure,
-    plot_grid,
-    plot_grid_2d,
-    plot_grid_stride,
-    plot_times,
-)
 from numba import cuda
+
+from helpers import (check, device, emulate, expect, measure, plot_grid,
+                     plot_grid_2d, plot_grid_stride, plot_times)
 
 device
 

@@ -15,18 +15,10 @@
 
 # %%
 import numpy as np
-from helpers import (
-    check,
-    device,
-    emulate,
-    explore,
-    measure,
-    plot_banks,
-    plot_conflicts,
-    plot_tile_banks,
-    plot_times,
-)
 from numba import complex128, cuda, float32, float64, int8, int16, uint32
+
+from helpers import (check, device, emulate, explore, measure, plot_banks,
+                     plot_conflicts, plot_tile_banks, plot_times)
 
 device
 
