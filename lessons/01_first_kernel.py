@@ -336,6 +336,7 @@ swapped
 # %% [markdown]
 # The answer is right both times.
 # But now the threads of a warp lie a whole row apart, each in a sector of its own, and the memory moves eight times as much.
+# (The last column says 7.81 because it compares request by request, and a few warps at the lower edge are not full.)
 
 # %% [markdown]
 # ## How fast is it?
