@@ -4,9 +4,11 @@ Threads of a warp that store at one line in the same turns of the loops around i
 do so in one request.
 """
 
+import json
 import linecache
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -103,3 +105,12 @@ def note(trace, t, noted, code):
     if noted < trace.shape[1]:
         trace[t, noted] = code
     return noted + 1
+
+
+def test_a_gpu_agreed_bit_for_bit_when_it_was_asked():
+    """What tests/random_on_gpu.py recorded: thousands of kernels, no value differs."""
+    file = Path(__file__).parent / "recorded" / "random_kernels.json"
+    recorded = json.loads(file.read_text(encoding="utf-8"))
+
+    assert recorded["kernels"] >= 2000
+    assert {} == recorded["differ"]
