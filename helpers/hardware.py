@@ -11,6 +11,7 @@ SECTOR_BYTES = 32  # what global memory moves at least
 LINE_BYTES = 128  # of the caches: four sectors
 
 MAX_THREADS_PER_BLOCK = 1024
+THREADS_PER_MULTIPROCESSOR = 2048
 MAX_BLOCK_DIM = (1024, 1024, 64)
 MAX_GRID_DIM = (2**31 - 1, 65535, 65535)
 STATIC_SHARED_BYTES = 48 * 1024  # what a block may use without asking for more

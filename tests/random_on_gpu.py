@@ -1,6 +1,6 @@
 """Random kernels on a GPU and in the emulator: `python tests/random_on_gpu.py 2000`.
 
-Each kernel runs on both with the same inputs, and each output must be equal bit for bit.
+Each kernel runs on both with the same inputs; each output must be equal bit for bit.
 The compiler's contraction of products and sums (FMA) is switched off, since it is the
 compiler's choice and not modelled. Writes what it saw to `tests/recorded/`.
 """

@@ -30,12 +30,16 @@ MAY_IMPORT = {
     "simt.bounds": "simt.errors",
     "simt.calls": "simt.intrinsics simt.ir simt.names simt.operators simt.types",
     "simt.coalescing": "hardware simt.judges",
+    "simt.device_memory": "",
     "simt.errors": "",
     "simt.events": "",
-    "simt.expressions": "simt.intrinsics simt.ir simt.names simt.operators simt.types",
+    "simt.expressions": (
+        "simt.device_memory simt.intrinsics simt.ir simt.names simt.operators "
+        "simt.types"
+    ),
     "simt.frames": "hardware",
     "simt.frontend": "numba simt.refusals",
-    "simt.host": "hardware numba simt.errors simt.launch",
+    "simt.host": "hardware numba simt.device_memory simt.errors simt.launch",
     "simt.intrinsics": "hardware",
     "simt.ir": "simt.events",
     "simt.judges": "hardware",

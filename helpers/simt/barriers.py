@@ -1,9 +1,11 @@
 """What a barrier asks: that every thread of the block comes, and to the same one."""
 
+import warnings
+
 import numpy as np
 
 from ..hardware import WARP_SIZE
-from .errors import BarrierError
+from .errors import BarrierError, caller_level
 from .memory import merge
 
 _COMBINE = {
@@ -13,8 +15,11 @@ _COMBINE = {
 }
 
 
-def release(batch):
-    """Let waiting threads go on; a BarrierError where those of a block differ."""
+def release(batch) -> bool:
+    """Let threads that wait for their block go on; a BarrierError where they differ.
+
+    False when there are none, and all wait for the grid.
+    """
     frames = batch.frames
     together = {
         next(iter(f.waiting)) for f in frames if len(f.waiting) == 1 and f.complete
@@ -24,19 +29,70 @@ def release(batch):
     ):
         _check(batch)
     _answer(batch)
-    for frame in frames:
-        for position, (active, _) in frame.waiting.items():
-            frame.add(position, active)
-        frame.waiting = {}
+    return _let_go(batch, wanted=False)
+
+
+def release_grid(batches, finished):
+    """Let all threads of a grid go on; a BarrierError where some have ended before."""
+    for batch in batches:
+        ended = _positions(batch) < 0
+        missing = ended.any() if batch.launch.strict else ended.all(axis=0).any()
+        if finished or missing:
+            raise _grid_missed(batch)
+        _let_go(batch, wanted=True)
+
+
+def _let_go(batch, wanted) -> bool:
+    """Let the threads go on that wait for the grid, or those that do not."""
+    gone = False
+    for frame in batch.frames:
+        staying = {}
+        for position, (active, predicate) in frame.waiting.items():
+            if (position in batch.launch.program.grid_barriers) is wanted:
+                frame.add(position, active)
+                gone = True
+            else:
+                staying[position] = (active, predicate)
+        frame.waiting = staying
+    return gone
+
+
+def _grid_missed(batch):
+    site = next(
+        p.ending.site
+        for p in batch.launch.program.pieces
+        if getattr(p.ending, "operator", None) == "grid"
+    )
+    return BarrierError(
+        f"the grid barrier of line {site.line} is not reached by all threads of the grid: "
+        f"some ended before it, and the others would wait for ever\n    {site.text}\n"
+        f"  {site.place}\n  Remedy: guard the work, not the barrier"
+    )
 
 
 def _check(batch):
-    """Does every block have all its threads at one barrier?"""
+    """Does every block have all its threads at one barrier?
+
+    A launch that is not strict goes on without threads that returned, as the hardware
+    does, and warns.
+    """
     places = _positions(batch)  # (threads, blocks)
-    for block in range(places.shape[1]):
-        column = places[:, block]
-        if (column != column[0]).any():
-            raise _divergence(batch, block, column)
+    first = places.max(axis=0)
+    missed = (places != first).any(axis=0)
+    if not missed.any():
+        return
+    block = int(np.argmax(missed))
+    launch = batch.launch
+    if launch.strict or ((places != first) & (places >= 0)).any():
+        raise _divergence(batch, block, places[:, block])
+    if not launch.warned:
+        launch.warned = True
+        told = str(_divergence(batch, block, places[:, block])).splitlines()[0]
+        warnings.warn(
+            f"{told}. A GPU goes on without them, and so does this launch; CUDA does not "
+            "promise it, and `emulate` refuses it",
+            stacklevel=caller_level(),
+        )
 
 
 def _positions(batch):

@@ -5,7 +5,7 @@ mix-in of lowering.Lowering.
 import numpy as np
 
 from . import ir
-from .intrinsics import ATOMICS, BARRIERS, INTRINSICS
+from .intrinsics import ATOMICS, BARRIERS, GRID_SYNC, INTRINSICS
 from .names import dotted_name
 from .operators import OPERATORS, convert
 from .types import named_dtype, our_type
@@ -23,6 +23,10 @@ class Calls:
             value_args = order
         else:
             value_args = list(value.args)
+        if type(self.numba_type(target)).__name__ == "GridGroup":
+            return
+        if callee is GRID_SYNC:
+            return self._wait(ir.Barrier(None, "grid", None, self.site()))
         dtype = named_dtype(callee)
         name = dotted_name(callee)
         if hasattr(callee, "py_func") and name not in INTRINSICS:
@@ -124,7 +128,11 @@ class Calls:
     def _barrier(self, target, name, arguments):
         predicate = self.operand(arguments[0]) if arguments else None
         result = self.declare(target, np.dtype(np.int32)) if arguments else None
-        self.emit(ir.Barrier(result, BARRIERS[name], predicate, self.site()))
+        self._wait(ir.Barrier(result, BARRIERS[name], predicate, self.site()))
+
+    def _wait(self, barrier):
+        """End the piece at a barrier."""
+        self.emit(barrier)
         following = self.program.new_block()
         self._leave(ir.Jump(following))
         self.block = following

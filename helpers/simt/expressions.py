@@ -8,7 +8,8 @@ import operator
 import numpy as np
 
 from . import ir
-from .intrinsics import INTRINSICS
+from .device_memory import Pointer, host_view
+from .intrinsics import GRID_SYNC, INTRINSICS
 from .names import dotted_name
 from .operators import PYTHON_OPERATORS, convert
 from .types import our_type
@@ -100,14 +101,18 @@ class Expressions:
     # values that are known before the launch
 
     def _value_Global(self, target, value):
-        self._know(target, value.value)
-
-    _value_FreeVar = _value_Const = _value_Global
-
-    def _know(self, target, value):
         dtype = our_type(self.numba_type(target))
         if isinstance(dtype, ir.ArrayType):
             return self._captured_array(target, value, dtype)
+        self._know(target, value.value)
+
+    _value_FreeVar = _value_Global
+
+    def _value_Const(self, target, value):
+        self._know(target, value.value)
+
+    def _know(self, target, value):
+        dtype = our_type(self.numba_type(target))
         if self.definitions[target] == 1:
             self.known[target] = value
             return
@@ -116,15 +121,21 @@ class Expressions:
             self.assign(self.declare(target, dtype), constant)
 
     def _captured_array(self, target, value, dtype):
-        name = self.declare(target, dtype)
-        self.emit(
-            ir.Call(
-                name,
-                "constant array",
-                (ir.Const(np.ascontiguousarray(value)),),
-                self.site(),
+        """A host array is frozen when the kernel is compiled; a device array is not."""
+        array = value.value
+        if isinstance(getattr(array, "gpu_data", None), Pointer):
+            function, array = "captured device array", host_view(array)
+        elif isinstance(array, np.ndarray):
+            function, array = "constant array", array.copy(order="K")
+        else:
+            self.refuse(
+                "a captured device array is not emulated where there is a GPU: "
+                "make it an argument"
             )
-        )
+        name = self.declare(target, dtype)
+        self.aliases[name] = value.name
+        operands = (ir.Const(array), ir.Const(value.name))
+        self.emit(ir.Call(name, function, operands, self.site()))
 
     def _value_Var(self, target, value):
         source = value.name
@@ -229,6 +240,9 @@ class Expressions:
 
     def _expr_getattr(self, target, value):
         source = value.value.name
+        if type(self.numba_type(source)).__name__ == "GridGroup":
+            self.known[target] = GRID_SYNC
+            return
         if type(self.numba_type(source)).__name__ == "Dim3":
             name = f"{dotted_name(self.known[source])}.{value.attr}"
             return self._call_intrinsic(target, name, ())

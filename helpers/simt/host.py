@@ -20,6 +20,7 @@ from numba.cuda.cudadrv import devicearray, devices, driver
 
 from .. import hardware
 from . import launch
+from .device_memory import Pointer, host_view
 from .errors import briefly
 
 ALIGNMENT = (
@@ -65,7 +66,7 @@ def _configure(kernel, griddim, blockdim, stream=0, sharedmem=0):
     @briefly
     def start(*arguments):
         with borrowed(arguments) as values:
-            launch.run(kernel, config, values)
+            launch.run(kernel, config, values, strict=False)
 
     start.is_launch = True
     return start
@@ -76,8 +77,16 @@ def _compile(kernel, signature):
     types = tuple(numba_dispatcher.sigutils.normalize_signature(signature)[0])
     launch.program_of(kernel, types)
     kernel.overloads[types] = SimpleNamespace(
-        entry_point=None
-    )  # what Numba lets go of later
+        entry_point=None,  # what Numba lets go of later
+        max_cooperative_grid_blocks=_most_blocks_of_a_grid,
+    )
+
+
+def _most_blocks_of_a_grid(block_dim, dynamic_shared_bytes=0):
+    """The blocks that an H200 holds at a time, by their threads alone."""
+    threads = int(np.prod(block_dim))
+    held = min(32, hardware.THREADS_PER_MULTIPROCESSOR // threads)
+    return held * hardware.H200.multiprocessors
 
 
 def _run_for_all(forall, *arguments):
@@ -85,63 +94,6 @@ def _run_for_all(forall, *arguments):
         threads = forall.thread_per_block or 256
         blocks = -(-forall.ntasks // threads)
         forall.dispatcher[blocks, threads, forall.stream, forall.sharedmem](*arguments)
-
-
-# memory
-
-
-class Pointer:
-    """Device memory: bytes of the host, aligned as cudaMalloc aligns."""
-
-    __cuda_memory__ = True
-
-    def __init__(self, memory, start, size):
-        self.memory, self.start, self.size = memory, start, size
-        self._cuda_memsize_ = size
-        self.owner = self
-
-    @classmethod
-    def allocate(cls, size):
-        """New memory that nobody wrote."""
-        buffer = (ctypes.c_uint8 * (size + ALIGNMENT))()
-        start = -ctypes.addressof(buffer) % ALIGNMENT
-        memory = np.frombuffer(buffer, np.uint8, size, start)
-        memory.fill(0xCD)
-        return cls(memory, 0, size)
-
-    @property
-    def device_pointer_value(self):
-        return self.memory.ctypes.data + self.start
-
-    device_pointer = handle = device_pointer_value
-
-    @property
-    def device_ctypes_pointer(self):
-        return ctypes.c_void_p(self.device_pointer_value)
-
-    def view(self, start, stop=None):
-        return Pointer(
-            self.memory,
-            self.start + start,
-            (self.size if stop is None else stop) - start,
-        )
-
-    def own(self):
-        return self
-
-    def memset(self, byte, count=None, stream=0):
-        count = self.size if count is None else count
-        self.memory[self.start : self.start + count] = byte
-
-
-def host_view(array) -> np.ndarray:
-    """A device array's elements as a NumPy array over the same memory."""
-    if not array.size:
-        return np.empty(array.shape, array.dtype)
-    pointer = array.gpu_data
-    return np.ndarray(
-        array.shape, array.dtype, pointer.memory, pointer.start, array.strides
-    )
 
 
 def _set_item(array, key, value, stream=0):

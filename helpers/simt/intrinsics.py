@@ -116,8 +116,8 @@ def _activemask(frame, active):
     return _ballot(frame, everyone, np.int32(-1), np.True_).view(np.uint32)
 
 
-def _constant_array(frame, active, value):
-    return frame.memory.constant(value)
+def _captured(space):
+    return lambda frame, active, array, name: frame.memory.captured(array, name, space)
 
 
 def _nothing(frame, active, *operands):
@@ -156,7 +156,8 @@ INTRINSICS = {
     "cuda.all_sync": Intrinsic(_all),
     "cuda.eq_sync": Intrinsic(_eq),
     "cuda.activemask": Intrinsic(_activemask),
-    "constant array": Intrinsic(_constant_array, cast=False),
+    "constant array": Intrinsic(_captured("const"), cast=False),
+    "captured device array": Intrinsic(_captured("global"), cast=False),
 }
 
 BARRIERS = {
@@ -185,3 +186,5 @@ ATOMICS = {
     )
 }
 ATOMICS["cuda.atomic.compare_and_swap"] = "cas"
+
+GRID_SYNC = "cuda.cg.this_grid().sync"  # a method of what `this_grid` returns

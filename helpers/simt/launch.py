@@ -80,7 +80,7 @@ def _dimensions(value, what, limits):
     return parts + (1,) * (3 - len(parts))
 
 
-def run(kernel, config, arguments, listeners=None, seed=0) -> Launch:
+def run(kernel, config, arguments, listeners=None, seed=0, strict=True) -> Launch:
     """Run a kernel to its end; NumPy arguments are changed in place."""
     grid_dim, block_dim, shared_bytes = config
     names = tuple(
@@ -103,6 +103,7 @@ def run(kernel, config, arguments, listeners=None, seed=0) -> Launch:
         shared_bytes=shared_bytes,
         seed=seed,
         listeners=listeners,
+        strict=strict,
     )
     launch.run()
     return launch

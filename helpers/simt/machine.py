@@ -10,7 +10,7 @@ from collections import deque
 
 import numpy as np
 
-from .barriers import release
+from .barriers import release, release_grid
 from .errors import NoProgressError, UnsupportedError
 from .frames import Frame, Geometry
 from .memory import Array, bind, contiguous
@@ -33,7 +33,7 @@ class Memory:
         self.printed = 0
         self.next_address = 0
         self.roots = {}
-        self.constants = {}
+        self.arrays = {}
         self.patterns = {}
 
     def argument(self, value, name):
@@ -59,13 +59,12 @@ class Memory:
             self.next_address += -(-max(root.nbytes, 1) // 256) * 256 + 256
         return self.roots[low] + array.__array_interface__["data"][0] - low
 
-    def constant(self, value) -> Array:
-        """A host array captured by the kernel: read-only, the same for all."""
-        if id(value) not in self.constants:
-            self.constants[id(value)] = bind(
-                value, "a constant array", self.address_of(value), "const"
-            )
-        return self.constants[id(value)]
+    def captured(self, array, name, space) -> Array:
+        """An array that the kernel takes from the names around it."""
+        key = id(array)
+        if key not in self.arrays:
+            self.arrays[key] = bind(array, name, self.address_of(array), space)
+        return self.arrays[key]
 
     def local_array(self, request, blocks):
         """A frame's local array, one for each thread, holding what no one wrote."""
@@ -102,6 +101,7 @@ class Batch:
         self.blocks = last - first
         self.block = launch.geometry.blocks_of(first, last)
         self.shared = {}
+        self.waits_for_grid = False
         program = launch.program
         self.frames = [
             Frame(warp, launch.geometry, self, program.slots)
@@ -161,7 +161,9 @@ class Batch:
                 continue
             if all(frame.finished for frame in self.frames):
                 return True
-            release(self)
+            if not release(self):
+                self.waits_for_grid = True
+                return False
 
     def _run_frame(self, frame) -> bool:
         """Run one warp until it waits or ends; True when it only turned in circles."""
@@ -280,8 +282,10 @@ class Launch:
         seed=0,
         listeners=None,
         turns=TURNS,
+        strict=True,
     ):
         self.program, self.shared_bytes, self.turns = program, shared_bytes, turns
+        self.strict, self.warned = strict, False  # about threads that miss a barrier
         self.geometry = Geometry(grid_dim, block_dim)
         self.memory = Memory(program)
         self.arguments = [
@@ -291,6 +295,8 @@ class Launch:
         self.listeners.update(listeners or {})
         self.rng = np.random.default_rng(seed)
         self.queue = deque()
+        self.at_barrier = []  # batches that wait for the grid
+        self.finished = 0  # batches that are done
         self._shared = {}
 
     def shared_offset(self, request, cells) -> int:
@@ -311,16 +317,29 @@ class Launch:
         starts = range(0, self.geometry.blocks, size)
         self.queue.extend((s, min(s + size, self.geometry.blocks)) for s in starts)
         with np.errstate(all="ignore"):
-            stuck, changes = 0, 0  # batches in a row that could not go on
             while self.queue:
-                batch = self.queue.popleft()
-                if isinstance(batch, tuple):
-                    batch, stuck = Batch(self, *batch), 0
-                if batch.run(self.rng):
-                    stuck = 0
-                    continue
-                self.queue.append(batch)
-                stuck = stuck + 1 if changes == self.memory.changes else 1
-                changes = self.memory.changes
-                if stuck > len(self.queue):
-                    raise batch.no_progress()
+                self._run_batches()
+                if self.at_barrier:
+                    release_grid(self.at_barrier, self.finished)
+                    self.queue.extend(self.at_barrier)
+                    self.at_barrier = []
+
+    def _run_batches(self):
+        """Run until every batch is done or waits for the grid."""
+        stuck, changes = 0, 0  # batches in a row that could not go on
+        while self.queue:
+            batch = self.queue.popleft()
+            if isinstance(batch, tuple):
+                batch, stuck = Batch(self, *batch), 0
+            batch.waits_for_grid = False
+            if batch.run(self.rng):
+                stuck, self.finished = 0, self.finished + 1
+                continue
+            if batch.waits_for_grid:
+                self.at_barrier.append(batch)
+                continue
+            self.queue.append(batch)
+            stuck = stuck + 1 if changes == self.memory.changes else 1
+            changes = self.memory.changes
+            if stuck > len(self.queue):
+                raise batch.no_progress()

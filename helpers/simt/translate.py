@@ -42,6 +42,7 @@ class Program:
     slots: int
     results: dict[int, int]  # position after a barrier: slot of its result
     allocations: tuple[ir.Allocate, ...]
+    grid_barriers: frozenset[int]  # positions after barriers of the grid
     source: str
 
 
@@ -78,6 +79,11 @@ def translate(kernel: ir.Kernel) -> Program:
         for b in blocks.values()
         if isinstance(b[-1], Wait) and b[-1].barrier.target in slots
     }
+    grid_barriers = frozenset(
+        position[b[-1].block]
+        for b in blocks.values()
+        if isinstance(b[-1], Wait) and b[-1].barrier.operator == "grid"
+    )
     allocations = tuple(
         i for b in blocks.values() for i in b if isinstance(i, ir.Allocate)
     )
@@ -88,6 +94,7 @@ def translate(kernel: ir.Kernel) -> Program:
         len(slots),
         results,
         allocations,
+        grid_barriers,
         text,
     )
 
