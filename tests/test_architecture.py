@@ -30,18 +30,20 @@ MAY_IMPORT = {
     "simt.bounds": "simt.errors",
     "simt.calls": "simt.intrinsics simt.ir simt.names simt.operators simt.types",
     "simt.coalescing": "hardware simt.judges",
+    "simt.constants": "simt.ir",
     "simt.device_memory": "",
     "simt.errors": "",
     "simt.events": "",
     "simt.expressions": (
-        "simt.device_memory simt.intrinsics simt.ir simt.names simt.operators "
-        "simt.types"
+        "simt.constants simt.device_memory simt.intrinsics simt.ir simt.names "
+        "simt.operators simt.types"
     ),
     "simt.frames": "hardware",
     "simt.frontend": "numba simt.refusals",
     "simt.host": "hardware numba simt.device_memory simt.errors simt.launch",
     "simt.intrinsics": "hardware",
     "simt.ir": "simt.events",
+    "simt.iteration": "simt.ir simt.types",
     "simt.judges": "hardware",
     "simt.launch": (
         "hardware simt.errors simt.lowering simt.machine simt.translate simt.types"
@@ -49,7 +51,7 @@ MAY_IMPORT = {
     "simt.liveness": "simt.ir",
     "simt.lowering": (
         "simt.calls simt.errors simt.events simt.expressions simt.frontend simt.ir "
-        "simt.refusals simt.types"
+        "simt.iteration simt.refusals simt.types"
     ),
     "simt.machine": (
         "simt.barriers simt.errors simt.frames simt.memory simt.translate"

@@ -64,8 +64,8 @@ def _grid_missed(batch):
         if getattr(p.ending, "operator", None) == "grid"
     )
     return BarrierError(
-        f"the grid barrier of line {site.line} is not reached by all threads of the grid: "
-        f"some ended before it, and the others would wait for ever\n    {site.text}\n"
+        f"the grid barrier of line {site.line} is not reached by all threads of the "
+        f"grid: some ended before it, and the others would wait for ever\n    {site.text}\n"
         f"  {site.place}\n  Remedy: guard the work, not the barrier"
     )
 
@@ -89,8 +89,8 @@ def _check(batch):
         launch.warned = True
         told = str(_divergence(batch, block, places[:, block])).splitlines()[0]
         warnings.warn(
-            f"{told}. A GPU goes on without them, and so does this launch; CUDA does not "
-            "promise it, and `emulate` refuses it",
+            f"{told}. A GPU goes on without them, and so does this launch; CUDA does "
+            "not promise it, and `emulate` refuses it",
             stacklevel=caller_level(),
         )
 

@@ -1,6 +1,4 @@
-"""The calls of Numba's typed IR: casts, builtins, intrinsics, loops over `range`; a
-mix-in of lowering.Lowering.
-"""
+"""The calls of Numba's typed IR: casts, builtins, intrinsics; a mix-in of Lowering."""
 
 import numpy as np
 
@@ -10,9 +8,14 @@ from .names import dotted_name
 from .operators import OPERATORS, convert
 from .types import named_dtype, our_type
 
+BUILTINS = (
+    *(int, float, bool, abs, min, max, range, round, len, slice, pow),
+    *(enumerate, zip),
+)
+
 
 class Calls:
-    """How each kind of call is lowered, and the loop over `range(…)`."""
+    """How each kind of call is lowered."""
 
     def _expr_call(self, target, value):
         callee = self.known.get(value.func.name)
@@ -35,7 +38,7 @@ class Calls:
             )
         elif dtype is not None:
             self._bind_cast(target, self.operand(value_args[0]), dtype)
-        elif callee in (int, float, bool, abs, min, max, range, round, len, slice, pow):
+        elif callee in BUILTINS:
             getattr(self, f"_builtin_{callee.__name__}")(target, value_args, signature)
         elif name in ("cuda.shared.array", "cuda.local.array"):
             self._allocate(target, name.split(".")[1], value)
@@ -229,39 +232,6 @@ class Calls:
             self.emit(ir.Operation(partial, name, cast, self.site()))
             result = partial
         self.operate(target, name, (result, operands[-1]), (dtype, dtype), dtype)
-
-    # loops over a range
-
-    def _expr_getiter(self, target, value):
-        source = value.value.name
-        if type(self.numba_type(source)).__name__ != "RangeType":
-            self.refuse(
-                "only loops over `range` are emulated yet, as in `range(a.size)`"
-            )
-        dtype = our_type(self.numba_type(target).yield_type)
-        for part, operand in zip(
-            ("next", "stop", "step"), self.packed[source], strict=True
-        ):
-            name = self.declare(f"{target}.{part}", dtype)
-            self.emit(ir.Copy((name,), (self.cast(operand, dtype),)))
-
-    def _expr_iternext(self, target, value):
-        state = self.aliases.get(value.value.name, value.value.name)
-        dtype = our_type(self.numba_type(target).first_type)
-        following, stop, step = (
-            self.name(f"{state}.{part}") for part in ("next", "stop", "step")
-        )
-        first = self.declare(f"{target}.first", dtype)
-        more = self.declare(f"{target}.second", np.dtype(np.bool_))
-        self.emit(ir.Copy((first,), (following,)))
-        self.emit(ir.Operation(more, "in range", (following, stop, step), self.site()))
-        self.emit(ir.Operation(following, "add", (following, step), self.site()))
-
-    def _expr_pair_first(self, target, value):
-        self._bind(target, self.name(f"{value.value.name}.first"))
-
-    def _expr_pair_second(self, target, value):
-        self._bind(target, self.name(f"{value.value.name}.second"))
 
 
 def callee_name(callee, name):

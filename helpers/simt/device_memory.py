@@ -1,4 +1,4 @@
-"""Device memory where there is no GPU: bytes of the host, aligned as cudaMalloc aligns."""
+"""Device memory where there is no GPU: the host's, aligned as cudaMalloc aligns."""
 
 import ctypes
 

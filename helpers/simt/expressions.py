@@ -8,6 +8,7 @@ import operator
 import numpy as np
 
 from . import ir
+from .constants import constant_value, static_index
 from .device_memory import Pointer, host_view
 from .intrinsics import GRID_SYNC, INTRINSICS
 from .names import dotted_name
@@ -145,8 +146,8 @@ class Expressions:
                 return
             if source in self.packed and self.definitions[source] == 1:
                 return self._repack(target, self.packed[source])
-        if type(self.numba_type(target)).__name__ == "RangeIteratorType":
-            self.aliases[target] = self.aliases.get(source, source)
+        if source in self.iterators:
+            self.iterators[target] = self.iterators[source]
             return
         dtype = our_type(self.numba_type(target))
         if dtype is not None:
@@ -384,28 +385,3 @@ class Expressions:
                 array, indices, self.cast(value, dtype), self.reference("store", array)
             )
         )
-
-
-def constant_value(value, dtype):
-    """A Const for a Python value of one of our types, or None."""
-    if isinstance(dtype, np.dtype) and isinstance(
-        value, (int, float, complex, np.generic)
-    ):
-        return ir.Const(dtype.type(value))
-    if isinstance(dtype, tuple) and isinstance(value, tuple):
-        return ir.Const(tuple(d.type(v) for d, v in zip(dtype, value, strict=True)))
-    return None
-
-
-def static_index(part):
-    """An index that is written out in the source."""
-    if isinstance(part, slice):
-        return ir.Slice(
-            *(
-                None if p is None else ir.Const(np.int64(p))
-                for p in (part.start, part.stop, part.step)
-            )
-        )
-    if isinstance(part, int):
-        return ir.Const(np.int64(part))
-    return part

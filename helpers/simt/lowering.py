@@ -13,6 +13,7 @@ from .errors import UnsupportedError
 from .events import Reference, Site
 from .expressions import Expressions
 from .frontend import typed_ir
+from .iteration import Iteration
 from .refusals import at, file_name, source_line
 from .types import our_type
 
@@ -59,7 +60,7 @@ class Caller:
     depth: int
 
 
-class Lowering(Expressions, Calls):
+class Lowering(Expressions, Calls, Iteration):
     """One function's statements, appended to a program; prefixed when inlined."""
 
     def __init__(self, program, typed, arguments, caller=None):
@@ -71,6 +72,8 @@ class Lowering(Expressions, Calls):
         self.known = {}  # name: the Python object that it always is
         self.packed = {}  # name: the operands of a tuple built once
         self.aliases = {}  # name of an iterator: the name whose state it shares
+        self.iterators = {}  # name: an Iterator
+        self.pairs = {}  # name of a pair: what comes next, and is there one?
         self.sites = {}
         self.block = None
         self.definitions = Counter(

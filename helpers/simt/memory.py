@@ -349,6 +349,8 @@ def merge(active, new, old):
     """`new` in the active lanes, `old` in the others."""
     if old is None or new is old:
         return new
+    if new is None:  # a loop over an array that ended: there is no element
+        return old
     if isinstance(new, tuple):
         return tuple(merge(active, n, o) for n, o in zip(new, old, strict=True))
     if isinstance(new, Array):

@@ -1,0 +1,152 @@
+"""Loops: over `range`, a tuple, an array, `enumerate` and `zip`; a mix-in of Lowering.
+
+An iterator is a variable or two of its own, which `iternext` reads and moves on. An
+array's element is loaded only where there is one, so that loads count as on a GPU.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import ir
+from .types import our_type
+
+INDEX = np.dtype(np.int64)
+ONE, ZERO = ir.Const(np.int64(1)), ir.Const(np.int64(0))
+
+
+@dataclass(frozen=True)
+class Iterator:
+    """What is iterated over, and the variables that hold how far."""
+
+    kind: str  # range, tuple, array, enumerate or zip
+    state: tuple[str, ...]
+    parts: tuple  # the items of a tuple, an array, or iterators within
+
+
+class Iteration:
+    """How iterators begin and go on."""
+
+    def _expr_getiter(self, target, value):
+        self.iterators[target] = self._iterator(target, value.value)
+
+    def _iterator(self, name, variable) -> Iterator:
+        """The iterator over what a variable holds, at its beginning."""
+        source = variable.name
+        kind = type(self.numba_type(source)).__name__
+        if source in self.iterators:
+            return self.iterators[source]
+        if kind == "RangeType":
+            dtype = our_type(self.numba_type(source).dtype)
+            parts = zip(("next", "stop", "step"), self.packed[source], strict=True)
+            state = tuple(self._begin(f"{name}.{p}", o, dtype) for p, o in parts)
+            return Iterator("range", state, ())
+        operand = self.operand(source)
+        dtype = self.type_of(operand)
+        if isinstance(dtype, tuple):
+            items, kind = self.items(source), "tuple"
+        elif isinstance(dtype, ir.ArrayType) and dtype.ndim == 1:
+            items, kind = (operand,), "array"
+        else:
+            self.refuse(
+                "loops go over a `range`, a tuple or a 1-D array here: loop over "
+                "`range(a.shape[0])` and index"
+            )
+        return Iterator(kind, (self._begin(f"{name}.index", ZERO, INDEX),), items)
+
+    def _begin(self, name, operand, dtype) -> str:
+        """A variable of an iterator, with its first value."""
+        ours = self.declare(name, dtype)
+        self.emit(ir.Copy((ours,), (self.cast(operand, dtype),)))
+        return ours
+
+    def _builtin_enumerate(self, target, arguments, signature):
+        start = self.operand(arguments[1]) if len(arguments) > 1 else ZERO
+        inner = self._iterator(f"{target}.of", arguments[0])
+        state = (self._begin(f"{target}.count", start, INDEX),)
+        self.iterators[target] = Iterator("enumerate", state, (inner,))
+
+    def _builtin_zip(self, target, arguments, signature):
+        inner = (self._iterator(f"{target}.{n}", a) for n, a in enumerate(arguments))
+        self.iterators[target] = Iterator("zip", (), tuple(inner))
+
+    def _expr_iternext(self, target, value):
+        self.pairs[target] = self._advance(self.iterators[value.value.name])
+
+    def _advance(self, iterator):
+        """What comes next, an operand or a tuple of them, and is there one?"""
+        return getattr(self, f"_next_of_{iterator.kind}")(iterator)
+
+    def _next_of_range(self, iterator):
+        following, stop, step = iterator.state
+        first = self._kept(following)
+        more = self._truth("in range", (following, stop, step))
+        self._step(following, step)
+        return first, more
+
+    def _next_of_tuple(self, iterator):
+        (index,), items = iterator.state, iterator.parts
+        more = self._truth("lt", (index, ir.Const(np.int64(len(items)))))
+        first = self.new_name(self.type_of(items[0]), "item")
+        self.emit(ir.Operation(first, "choose", (index, *items), self.site()))
+        self._step(index, ONE)
+        return first, more
+
+    def _next_of_array(self, iterator):
+        (index,), (array,) = iterator.state, iterator.parts
+        more = self._truth("lt", (index, self._array_number(array, "shape0")))
+        first = self.new_name(self.type_of(array).dtype, "item")
+        inside, after = self.program.new_block(), self.program.new_block()
+        self._leave(ir.Branch(more, inside, after, self.site()))
+        self.block = inside
+        self.emit(ir.Load(first, array, (index,), self.reference("load", array)))
+        self._step(index, ONE)
+        self._leave(ir.Jump(after))
+        self.block = after
+        return first, more
+
+    def _next_of_enumerate(self, iterator):
+        (count,), (inner,) = iterator.state, iterator.parts
+        number = self._kept(count)
+        first, more = self._advance(inner)
+        self._step(count, ONE)
+        return (number, first), more
+
+    def _next_of_zip(self, iterator):
+        pairs = [self._advance(inner) for inner in iterator.parts]
+        more = pairs[0][1]
+        for _, other in pairs[1:]:
+            more = self._truth("and", (more, other))
+        return tuple(first for first, _ in pairs), more
+
+    def _kept(self, variable) -> str:
+        """A copy of a variable that is about to change."""
+        copy = self.new_name(self.type_of(variable), "now")
+        self.emit(ir.Copy((copy,), (variable,)))
+        return copy
+
+    def _truth(self, operator, operands) -> str:
+        target = self.new_name(np.dtype(np.bool_), "more")
+        self.emit(ir.Operation(target, operator, operands, self.site()))
+        return target
+
+    def _step(self, variable, step):
+        self.emit(ir.Operation(variable, "add", (variable, step), self.site()))
+
+    def _expr_pair_first(self, target, value):
+        first = self.pairs[value.value.name][0]
+        if isinstance(first, tuple):
+            return self._repack(target, tuple(map(self._flat, first)))
+        self._bind(target, first)
+
+    def _flat(self, item):
+        """A tuple within a tuple, as a variable of its own."""
+        if not isinstance(item, tuple):
+            return item
+        items = tuple(map(self._flat, item))
+        name = self.new_name(tuple(self.type_of(it) for it in items), "pair")
+        self.emit(ir.Pack(name, items))
+        return name
+
+    def _expr_pair_second(self, target, value):
+        self._bind(target, self.pairs[value.value.name][1])
