@@ -54,7 +54,8 @@ MAY_IMPORT = {
         "simt.iteration simt.refusals simt.types"
     ),
     "simt.machine": (
-        "simt.barriers simt.errors simt.frames simt.memory simt.translate"
+        "simt.barriers simt.errors simt.frames simt.intrinsics simt.memory "
+        "simt.translate"
     ),
     "simt.memory": "hardware simt.bounds simt.errors simt.events",
     "simt.names": "numba simt.intrinsics simt.operators",

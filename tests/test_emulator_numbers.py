@@ -305,3 +305,40 @@ def test_integer_intrinsics():
         for x in a.tolist()
     ]
     assert expected == out.tolist()
+
+
+def test_an_index_of_64_unsigned_bits_finds_its_element():
+    """uint32 plus uint32 is uint64, which NumPy adds to int64 as floats."""
+
+    @cuda.jit
+    def reverse(out, values):
+        i = np.uint32(cuda.grid(1))
+        out[i] = values[np.uint32(out.size) - np.uint32(1) - i]
+
+    values, out = np.arange(64.0), np.zeros(64)
+    emulate(reverse)[2, 32](out, values)
+
+    np.testing.assert_array_equal(values[::-1], out)
+
+
+def test_a_device_function_takes_a_function_a_size_and_a_type():
+    """What is known when the kernel is compiled stays known within."""
+
+    @cuda.jit(device=True)
+    def through_shared(value, count, dtype, update):
+        tile = cuda.shared.array(count, dtype)
+        tile[cuda.threadIdx.x] = 1
+        cuda.syncthreads()
+        update(tile, 0, value)
+        cuda.syncthreads()
+        return tile[0]
+
+    @cuda.jit
+    def add_up(out):
+        i = cuda.grid(1)
+        out[i] = through_shared(i, 32, np.int64, cuda.atomic.add)
+
+    out = np.zeros(32, np.int64)
+    emulate(add_up)[1, 32](out)
+
+    np.testing.assert_array_equal(np.full(32, 1 + 31 * 16), out)

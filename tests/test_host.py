@@ -253,3 +253,16 @@ def test_an_error_leaves_the_emulators_insides_out_of_its_traceback():
         with pytest.raises(IndexError) as caught:
             launch(np.zeros(31))
         assert len(caught.traceback) <= 3
+
+
+def test_an_eager_signature_decides_the_types():
+    """A Python number becomes what the signature says: 32 bits here, not 64."""
+
+    @cuda.jit("void(int32[:], int32)")
+    def zeros_above(out, number):
+        out[0] = cuda.clz(number)
+
+    out = np.zeros(1, np.int32)
+    zeros_above[1, 1](out, 0x00100000)
+
+    assert 11 == out[0]

@@ -65,8 +65,18 @@ def _grid_missed(batch):
     )
     return BarrierError(
         f"the grid barrier of line {site.line} is not reached by all threads of the "
-        f"grid: some ended before it, and the others would wait for ever\n    {site.text}\n"
-        f"  {site.place}\n  Remedy: guard the work, not the barrier"
+        "grid: some ended before it, and the others would wait for ever\n"
+        f"    {site.text}\n  {site.place}\n  Remedy: guard the work, not the barrier"
+    )
+
+
+def lanes_missed(site):
+    """The error of lanes that wait for others of their mask, which do not come."""
+    return BarrierError(
+        f"the mask of line {site.line} names lanes that never come to it: the others "
+        f"would wait for ever, or read what is not there\n    {site.text}\n"
+        f"  {site.place}\n  Remedy: name in the mask just the lanes that take this "
+        "way, or take the call out of the `if`"
     )
 
 

@@ -18,7 +18,7 @@ def checked(index, size, active):
         index.view(f"u{index.dtype.itemsize}") if index.dtype.kind == "i" else index
     )
     if (unsigned < size.astype(np.uint64) if size.ndim else unsigned < int(size)).all():
-        return index
+        return _wide(index)
     if active is not None:
         index = np.where(active, index, index.dtype.type(0))
     if index.dtype.kind == "i":
@@ -26,7 +26,12 @@ def checked(index, size, active):
     inside = (index >= 0) & (index < size)
     if active is not None:
         inside = inside | ~active
-    return index if inside.all() else None
+    return _wide(index) if inside.all() else None
+
+
+def _wide(index):
+    """The index as addresses are computed: NumPy has no common integer with uint64."""
+    return index.astype(np.int64) if index.dtype == np.uint64 else index
 
 
 def _checked_number(index, size, signed):

@@ -33,9 +33,7 @@ class Calls:
         dtype = named_dtype(callee)
         name = dotted_name(callee)
         if hasattr(callee, "py_func") and name not in INTRINSICS:
-            self.inline(
-                target, callee, signature, [self.operand(a) for a in value_args]
-            )
+            self.inline(target, callee, signature, value_args)
         elif dtype is not None:
             self._bind_cast(target, self.operand(value_args[0]), dtype)
         elif callee in BUILTINS:
@@ -89,6 +87,11 @@ class Calls:
                 self.cast(o, our_type(t))
                 for o, t in zip(operands, signature.args, strict=True)
             ]
+        if INTRINSICS[name].gathers:
+            mask = operands[0] if operands else ir.Const(np.int64(0xFFFFFFFF))
+            self._leave_for(self.program.new_block())
+            self.emit(ir.Gather(mask, self.site()))
+            self._leave_for(self.program.new_block())
         dtype = our_type(self.numba_type(target))
         self.emit(
             ir.Call(self.declare(target, dtype), name, tuple(operands), self.site())
@@ -136,9 +139,12 @@ class Calls:
     def _wait(self, barrier):
         """End the piece at a barrier."""
         self.emit(barrier)
-        following = self.program.new_block()
-        self._leave(ir.Jump(following))
-        self.block = following
+        self._leave_for(self.program.new_block())
+
+    def _leave_for(self, block):
+        """Go on in another block."""
+        self._leave(ir.Jump(block))
+        self.block = block
 
     # builtins
 

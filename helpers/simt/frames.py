@@ -29,6 +29,7 @@ class Frame:
         self.turns = self.seen_changes = 0  # of a warp that spins
         self.loop = None  # where it spins
         self.circling = False
+        self.gathers = False  # does it wait for lanes of a mask?
         self.last_look = (None, None, None)
         self.local = {}
 
@@ -70,6 +71,7 @@ class Frame:
         values = [value for slot, value in enumerate(self.values) if needs >> slot & 1]
         where, before, changes = self.last_look
         self.circling = False
+        self.gathers = False  # does it wait for lanes of a mask?
         self.last_look = (position, values, self.memory.changes)
         return (
             where == position

@@ -2,8 +2,7 @@
 
 A function takes the frame (one warp of each block), the active lanes (None: all), and
 operands of shape (lanes or 1, blocks or 1), and returns such a value. Atomics are rows
-of memory.ATOMICS and barriers belong to the machine; their names are here. Not
-modelled: lanes that arrive at a shuffle or a vote later than others of its mask.
+of memory.ATOMICS and barriers belong to the machine; their names are here.
 """
 
 from collections.abc import Callable
@@ -14,16 +13,16 @@ import numpy as np
 from ..hardware import WARP_SIZE
 
 LANES = np.arange(WARP_SIZE, dtype=np.int32)[:, None]  # (32, 1)
+LANES_BELOW = ((np.uint64(1) << LANES.astype(np.uint64)) - 1).astype(np.uint32)
 
 
 class Intrinsic(NamedTuple):
-    """A row of the table: the function; is it a value (no call)? are operands cast
-    first?
-    """
+    """A row of the table."""
 
     function: Callable
-    value: bool = False
-    cast: bool = True
+    value: bool = False  # is it read, and not called?
+    cast: bool = True  # are operands cast to the types that Numba inferred?
+    gathers: bool = False  # does it wait for the lanes of a mask, its first operand?
 
 
 def _grid(frame, active, ndim):
@@ -66,7 +65,7 @@ def _shuffle(source_lane):
             np.broadcast_to(value, (WARP_SIZE, frame.blocks)), lane, axis=0
         )
 
-    return shuffle
+    return Intrinsic(shuffle, gathers=True)
 
 
 def _voters(frame, active, predicate):
@@ -116,6 +115,31 @@ def _activemask(frame, active):
     return _ballot(frame, everyone, np.int32(-1), np.True_).view(np.uint32)
 
 
+def _match_any(frame, active, mask, value):
+    """The lanes of the mask that hold the same value, as bits."""
+    taking_part = _voters(frame, active, np.True_) & _mask_lanes(mask)
+    value = np.broadcast_to(value, (WARP_SIZE, max(np.shape(value)[-1:], default=1)))
+    same = (value[:, None] == value[None]) & taking_part[None]  # (lane, other, blocks)
+    bits = same.astype(np.uint64) << LANES.astype(np.uint64)[None]
+    return bits.sum(axis=1).astype(np.uint32).view(np.int32)
+
+
+def _match_all(frame, active, mask, value):
+    """The mask, where all its lanes hold the same value, or 0; and do they?"""
+    matching = _match_any(frame, active, mask, value).view(np.uint32)
+    everyone = _match_any(frame, active, mask, np.int32(0)).view(np.uint32)
+    agree = matching == everyone
+    return np.where(agree, matching, np.uint32(0)).view(np.int32), agree
+
+
+def gathered(frame, active, mask) -> bool:
+    """Have all lanes of the mask arrived that have not returned?"""
+    if active is None:
+        return True
+    missing = _mask_lanes(mask) & ~active
+    return not (missing if frame.live is None else missing & frame.live).any()
+
+
 def _captured(space):
     return lambda frame, active, array, name: frame.memory.captured(array, name, space)
 
@@ -143,18 +167,22 @@ INTRINSICS = {
     "cuda.gridsize": Intrinsic(_gridsize),
     "cuda.laneid": Intrinsic(lambda frame, active: LANES, value=True),
     "cuda.warpsize": Intrinsic(lambda frame, active: np.int32(WARP_SIZE), value=True),
-    "cuda.syncwarp": Intrinsic(_nothing, cast=False),
+    "cuda.syncwarp": Intrinsic(_nothing, cast=False, gathers=True),
+    "cuda.match_any_sync": Intrinsic(_match_any, gathers=True),
+    "cuda.match_all_sync": Intrinsic(_match_all, gathers=True),
+    "cuda.lanemask_lt": Intrinsic(lambda frame, active: LANES_BELOW),
+    "cuda.nanosleep": Intrinsic(_nothing),
     "cuda.threadfence": Intrinsic(_nothing),
     "cuda.threadfence_block": Intrinsic(_nothing),
     "cuda.threadfence_system": Intrinsic(_nothing),
-    "cuda.shfl_sync": Intrinsic(_shuffle(lambda lane, source: source + 0 * lane)),
-    "cuda.shfl_up_sync": Intrinsic(_shuffle(lambda lane, delta: lane - delta)),
-    "cuda.shfl_down_sync": Intrinsic(_shuffle(lambda lane, delta: lane + delta)),
-    "cuda.shfl_xor_sync": Intrinsic(_shuffle(lambda lane, bits: lane ^ bits)),
-    "cuda.ballot_sync": Intrinsic(_ballot),
-    "cuda.any_sync": Intrinsic(_any),
-    "cuda.all_sync": Intrinsic(_all),
-    "cuda.eq_sync": Intrinsic(_eq),
+    "cuda.shfl_sync": _shuffle(lambda lane, source: source + 0 * lane),
+    "cuda.shfl_up_sync": _shuffle(lambda lane, delta: lane - delta),
+    "cuda.shfl_down_sync": _shuffle(lambda lane, delta: lane + delta),
+    "cuda.shfl_xor_sync": _shuffle(lambda lane, bits: lane ^ bits),
+    "cuda.ballot_sync": Intrinsic(_ballot, gathers=True),
+    "cuda.any_sync": Intrinsic(_any, gathers=True),
+    "cuda.all_sync": Intrinsic(_all, gathers=True),
+    "cuda.eq_sync": Intrinsic(_eq, gathers=True),
     "cuda.activemask": Intrinsic(_activemask),
     "constant array": Intrinsic(_captured("const"), cast=False),
     "captured device array": Intrinsic(_captured("global"), cast=False),

@@ -168,6 +168,14 @@ class Barrier:
 
 
 @dataclass(frozen=True)
+class Gather:
+    """Wait for the lanes of a mask, in front of a shuffle, a vote or `syncwarp`."""
+
+    mask: Operand
+    site: Site
+
+
+@dataclass(frozen=True)
 class Print:
     """`print(*items)`, in each thread; a text is a Const."""
 

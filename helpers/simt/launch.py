@@ -92,6 +92,7 @@ def run(kernel, config, arguments, listeners=None, seed=0, strict=True) -> Launc
             f"({', '.join(names)}) and got {len(arguments)}"
         )
     types = tuple(_type(kernel, a, n) for a, n in zip(arguments, names, strict=True))
+    types = _declared(kernel, types)
     program = program_of(kernel, types)
     values = [_value(a, our_type(t)) for a, t in zip(arguments, types, strict=True)]
     launch = Launch(
@@ -107,6 +108,23 @@ def run(kernel, config, arguments, listeners=None, seed=0, strict=True) -> Launc
     )
     launch.run()
     return launch
+
+
+def _declared(kernel, types):
+    """The argument types of an eager signature that takes these, or these."""
+    if kernel._can_compile:
+        return types
+    fitting = (declared for declared in kernel.overloads if _takes(declared, types))
+    return next(fitting, types)
+
+
+def _takes(declared, types) -> bool:
+    """Do arrays meet arrays of their kind, and numbers numbers?"""
+    pairs = [tuple(map(our_type, pair)) for pair in zip(declared, types, strict=True)]
+    return all(
+        isinstance(ours, np.dtype) if isinstance(other, np.dtype) else ours == other
+        for ours, other in pairs
+    )
 
 
 def program_of(kernel, types):

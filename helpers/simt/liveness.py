@@ -15,6 +15,14 @@ class Wait:
     block: int
 
 
+@dataclass(frozen=True)
+class Gathering:
+    """A Gather as a terminator, of a block of its own that can be run again."""
+
+    gather: ir.Gather
+    block: int
+
+
 def successors(terminator) -> tuple[int, ...]:
     """The blocks that a terminator leads to."""
     if isinstance(terminator, ir.Branch):
@@ -55,6 +63,8 @@ _READS = {
 
 def reads(instruction) -> set[str]:
     """The variables that an instruction reads."""
+    if isinstance(instruction, Gathering):
+        return set(_operands(instruction.gather.mask))
     if isinstance(instruction, Wait):
         return set(_operands(instruction.barrier.predicate))
     fields = _READS[type(instruction)]

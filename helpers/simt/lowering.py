@@ -70,6 +70,7 @@ class Lowering(Expressions, Calls, Iteration):
         self.prefix = f"{self.function.__name__}#{program.functions}." if caller else ""
         program.functions += 1
         self.known = {}  # name: the Python object that it always is
+        self.given = {}  # argument of an inlined function: such an object
         self.packed = {}  # name: the operands of a tuple built once
         self.aliases = {}  # name of an iterator: the name whose state it shares
         self.iterators = {}  # name: an Iterator
@@ -272,7 +273,7 @@ class Lowering(Expressions, Calls, Iteration):
 
     # device functions
 
-    def inline(self, target, dispatcher, signature, operands):
+    def inline(self, target, dispatcher, signature, arguments):
         """Lower a device function in the caller's place."""
         depth = self.caller.depth + 1 if self.caller else 1
         if depth > 20:
@@ -285,16 +286,21 @@ class Lowering(Expressions, Calls, Iteration):
         back = self.program.new_block()
         line = self.caller.line if self.caller else self.line
         inner = Lowering(self.program, typed, {}, Caller(line, result, back, depth))
-        for name, operand, dtype in zip(
-            typed.ir.arg_names, operands, signature.args, strict=True
-        ):
-            inner.arguments[name] = self.cast(operand, our_type(dtype))
+        names = typed.ir.arg_names
+        for name, given, dtype in zip(names, arguments, signature.args, strict=True):
+            if given.name in self.known:
+                inner.given[name] = self.known[given.name]
+            else:
+                operand = self.cast(self.operand(given), our_type(dtype))
+                inner.arguments[name] = operand
         entry = self.program.new_block()
         self._leave(ir.Jump(entry))
         inner.run(entry)
         self.block = back
 
     def _value_Arg(self, target, value):
+        if value.name in self.given:
+            return self._know(target, self.given[value.name])
         operand = self.arguments[value.name]
         if self.caller is None:
             self.program.types[value.name] = our_type(self.numba_type(target))

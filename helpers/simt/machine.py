@@ -10,11 +10,12 @@ from collections import deque
 
 import numpy as np
 
-from .barriers import release, release_grid
+from .barriers import lanes_missed, release, release_grid
 from .errors import NoProgressError, UnsupportedError
 from .frames import Frame, Geometry
+from .intrinsics import gathered
 from .memory import Array, bind, contiguous
-from .translate import BRANCH, JUMP, RETURN
+from .translate import BRANCH, GATHER, JUMP, RETURN
 
 BATCH_THREADS = 1 << 20  # threads of one batch, at most
 BATCH_BLOCKS = 1024  # blocks of one batch, at most
@@ -202,6 +203,14 @@ class Batch:
             elif kind == RETURN:
                 frame.leave(active)
                 return None
+            elif kind == GATHER:
+                if not gathered(frame, active, value):
+                    frame.add(position, active)
+                    frame.circling, frame.loop = True, piece.site
+                    frame.gathers = True
+                    return position
+                frame.gathers = False
+                following = piece.then
             else:
                 frame.wait(piece.then, active, value)
                 return None
@@ -235,6 +244,9 @@ class Batch:
 
     def no_progress(self):
         """The error of a batch whose threads wait for what none of them will do."""
+        waiting = [f.loop for f in self.frames if f.groups and f.gathers]
+        if waiting:
+            return lanes_missed(waiting[0])
         sites = {f.loop.line: f.loop for f in self.frames if f.groups}
         lines = " and ".join(map(str, sorted(sites)))
         quoted = "".join(

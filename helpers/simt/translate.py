@@ -11,10 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from . import atomics, intrinsics, ir, memory, operators, printing
-from .liveness import Wait, live_at_start, reads, successors, without_dead_code, writes
+from .liveness import (
+    Gathering,
+    Wait,
+    live_at_start,
+    reads,
+    successors,
+    without_dead_code,
+    writes,
+)
 from .order import position_order
 
-JUMP, BRANCH, RETURN, BARRIER = range(4)
+JUMP, BRANCH, RETURN, BARRIER, GATHER = range(5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +123,8 @@ def _straighten(blocks, entry):
     for number in sorted(reached):
         while number not in joined and isinstance(blocks[number][-1], ir.Jump):
             following = blocks[number][-1].block
-            if arrivals[following] != 1 or following == number:
+            again = isinstance(blocks[following][-1], Gathering)
+            if arrivals[following] != 1 or following == number or again:
                 break
             blocks[number] = blocks[number][:-1] + blocks[following]
             joined.add(following)
@@ -146,16 +155,26 @@ def _redirected(terminator, old, new):
 def _with_wait(block):
     if len(block) > 1 and isinstance(block[-2], ir.Barrier):
         return [*block[:-2], Wait(block[-2], block[-1].block)]
+    if len(block) > 1 and isinstance(block[-2], ir.Gather):
+        return [Gathering(block[-2], block[-1].block)]
     return list(block)
+
+
+_KINDS = {
+    ir.Jump: JUMP,
+    ir.Branch: BRANCH,
+    ir.Return: RETURN,
+    Wait: BARRIER,
+    Gathering: GATHER,
+}
 
 
 def _piece(function, block, position, needs):
     end = block[-1]
-    kind = {ir.Jump: JUMP, ir.Branch: BRANCH, ir.Return: RETURN, Wait: BARRIER}[
-        type(end)
-    ]
+    kind = _KINDS[type(end)]
     after = [position[n] for n in successors(end)]
     sites = [getattr(i, "site", None) for i in block]
+    sites.append(getattr(getattr(end, "gather", None), "site", None))
     sites += [i.reference.site for i in block if hasattr(i, "reference")]
     return Piece(
         function,
@@ -164,7 +183,7 @@ def _piece(function, block, position, needs):
         after[-1] if after else -1,
         needs,
         min(filter(None, sites), key=lambda site: site.line, default=None),
-        end.barrier if kind == BARRIER else end,
+        getattr(end, "barrier", None) or getattr(end, "gather", end),
     )
 
 
@@ -223,6 +242,8 @@ class _Writer:
     def _result(self, end):
         if isinstance(end, ir.Branch):
             return self.expression(end.condition)
+        if isinstance(end, Gathering):
+            return self.expression(end.gather.mask)
         if isinstance(end, Wait) and end.barrier.predicate is not None:
             return self.expression(end.barrier.predicate)
         return "None"
