@@ -128,7 +128,9 @@ class Writer:
 
     def index(self):
         i = self.pick("t", "t", "lane", *self.variables["i"])
-        return self.pick(f"({i}) % n", f"({i} + 3) % n", f"({i}) % n - n", "t", "7")
+        unsigned = f"np.uint32({i}) % np.uint32(n)"
+        signed = f"({i}) % n", f"({i} + 3) % n", f"({i}) % n - n"
+        return self.pick(*signed, unsigned, "t", "7")
 
     # statements
 
