@@ -51,7 +51,7 @@ MAY_IMPORT = {
     "simt.liveness": "simt.ir",
     "simt.lowering": (
         "simt.calls simt.errors simt.events simt.expressions simt.frontend simt.ir "
-        "simt.iteration simt.refusals simt.types"
+        "simt.iteration simt.records simt.refusals simt.types"
     ),
     "simt.machine": (
         "simt.barriers simt.errors simt.frames simt.intrinsics simt.memory "
@@ -62,6 +62,7 @@ MAY_IMPORT = {
     "simt.operators": "",
     "simt.order": "",
     "simt.printing": "hardware",
+    "simt.records": "simt.ir",
     "simt.refusals": "simt.errors",
     "simt.report": "",
     "simt.translate": (

@@ -45,7 +45,7 @@ def atomic(frame, reference, operator, array, indices, values, active, wanted):
         frame,
         reference,
         array,
-        array.address + offset * array.dtype.itemsize,
+        array.address + offset * array.step,
         active,
         pattern.facts if pattern else None,
     )

@@ -225,6 +225,8 @@ class Expressions:
 
     def _expr_static_getitem(self, target, value):
         array = our_type(self.numba_type(value.value))
+        if isinstance(value.index, str):
+            return self._get_field(target, value.value, value.index)
         if isinstance(array, ir.ArrayType):
             index = value.index_var if value.index_var is not None else value.index
             return self._get(target, value.value, index)
@@ -262,7 +264,9 @@ class Expressions:
         dtype = our_type(self.numba_type(value.value))
         operand = self.operand(value.value)
         bound = type(self.numba_type(target)).__name__ == "BoundFunction"
-        if isinstance(dtype, ir.ArrayType) and value.attr in ("shape", "strides"):
+        if isinstance(dtype, ir.ArrayType) and value.attr in (dtype.dtype.names or ()):
+            self._get_field(target, value.value, value.attr)
+        elif isinstance(dtype, ir.ArrayType) and value.attr in ("shape", "strides"):
             items = tuple(
                 self._array_number(operand, f"{value.attr}{axis}")
                 for axis in range(dtype.ndim)
@@ -322,8 +326,8 @@ class Expressions:
             self.emit(ir.View(name, operand, indices, self.reference("load", operand)))
             self.aliases[name] = self.aliases.get(operand, operand)
             return
-        if not isinstance(self.type_of(operand).dtype, np.dtype) or result is None:
-            self.refuse("the emulator does not know arrays of records yet")
+        if result is None:
+            self.refuse("arrays of such elements are not emulated yet")
         self.emit(
             ir.Load(
                 self.declare(target, result),
@@ -360,10 +364,10 @@ class Expressions:
         self._set(statement, statement.index)
 
     def _do_StaticSetItem(self, statement):
-        index = (
-            statement.index_var if statement.index_var is not None else statement.index
-        )
-        self._set(statement, index)
+        if isinstance(statement.index, str):
+            return self._set_field(statement, statement.index)
+        variable = statement.index_var
+        self._set(statement, statement.index if variable is None else variable)
 
     def _set(self, statement, index):
         array = self.operand(statement.target)

@@ -183,7 +183,8 @@ def _type(kernel, argument, name):
     found = None
     with contextlib.suppress(Exception):
         found = kernel.typeof_pyval(argument)
-    if found is None or our_type(found) is None and argument is not None:
+    unknown = found is None or our_type(found) is None and argument is not None
+    if unknown or isinstance(argument, np.void):
         raise LaunchError(
             f"argument `{name}` is a {type(argument).__name__}: a kernel takes NumPy "
             f"or device "

@@ -14,6 +14,7 @@ from .events import Reference, Site
 from .expressions import Expressions
 from .frontend import typed_ir
 from .iteration import Iteration
+from .records import Records
 from .refusals import at, file_name, source_line
 from .types import our_type
 
@@ -60,7 +61,7 @@ class Caller:
     depth: int
 
 
-class Lowering(Expressions, Calls, Iteration):
+class Lowering(Expressions, Calls, Iteration, Records):
     """One function's statements, appended to a program; prefixed when inlined."""
 
     def __init__(self, program, typed, arguments, caller=None):

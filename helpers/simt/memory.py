@@ -30,21 +30,20 @@ class Array:
         "address",
         "patterns",
         "by_block",
+        "step",
     )
 
     def __init__(
         self, cells, base, shape, strides, dtype, space, name, address, patterns
     ):
         self.cells, self.shape = cells, shape
-        self.base = (
-            base if isinstance(base, np.ndarray) else np.int64(base)
-        )  # in elements, and
-        self.strides = tuple(
-            np.int64(stride) for stride in strides
-        )  # wide as addresses
+        # in elements, and wide as addresses
+        self.base = base if isinstance(base, np.ndarray) else np.int64(base)
+        self.strides = tuple(np.int64(stride) for stride in strides)
         self.dtype, self.space, self.name, self.address = dtype, space, name, address
         self.patterns = patterns  # what judges know of rows that recur
         self.by_block = space in ("shared", "local")
+        self.step = dtype.itemsize  # bytes from a cell to the next
 
     def part(self, base, shape, strides):
         """The same cells seen with another base, shape and strides."""
@@ -63,6 +62,29 @@ class Array:
             self.address,
             patterns,
         )
+
+
+def field(array, name) -> Array:
+    """A field of the records of an array, seen as an array of its own."""
+    if array.by_block:
+        raise UnsupportedError(
+            f"records in shared or local memory (`{array.name}`) are not emulated yet: "
+            "use an array for each field"
+        )
+    dtype, offset = array.dtype.fields[name][:2]
+    seen = Array(
+        array.cells[name],
+        array.base,
+        array.shape,
+        array.strides,
+        dtype,
+        array.space,
+        array.name,
+        array.address + offset,
+        {},
+    )
+    seen.step = array.step
+    return seen
 
 
 class Pattern:
@@ -180,7 +202,7 @@ def find_pattern(frame, reference, array, indices, active):
 
 def _pattern(array, offset):
     rows = by_lane(array, offset)
-    addresses = array.address + np.asarray(rows).reshape(-1, 1) * array.dtype.itemsize
+    addresses = array.address + np.asarray(rows).reshape(-1, 1) * array.step
     if np.size(rows) == 1:
         return Pattern(int(np.reshape(rows, ())), addresses)
     return Pattern(np.ascontiguousarray(rows[:, 0]), addresses)
@@ -211,7 +233,7 @@ def load(frame, reference, array, indices, active):
         frame,
         reference,
         array,
-        array.address + offset * array.dtype.itemsize,
+        array.address + offset * array.step,
         active,
         None,
     )
@@ -235,7 +257,7 @@ def store(frame, reference, array, indices, value, active):
         frame,
         reference,
         array,
-        array.address + offset * array.dtype.itemsize,
+        array.address + offset * array.step,
         active,
         None,
     )
@@ -331,10 +353,12 @@ def _slice(part, size):
 
 def attribute(array, name):
     """The part of an array that an `Attribute` names, as a number or a view."""
+    if name.startswith("field "):
+        return field(array, name[6:])
     if name.startswith("shape"):
         return array.shape[int(name[5:])]
     if name.startswith("strides"):
-        return np.int64(array.strides[int(name[7:])] * array.dtype.itemsize)
+        return np.int64(array.strides[int(name[7:])] * array.step)
     if name == "size":
         return np.int64(np.prod([int(n) for n in array.shape]))
     if name == "T":

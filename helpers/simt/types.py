@@ -18,9 +18,9 @@ def our_type(numba_type):
     if kind in ("Integer", "Float", "Complex", "NPDatetime", "NPTimedelta"):
         return np.dtype(_scalar_name(numba_type))
     if kind == "Array" or kind.endswith("Array"):
-        return ArrayType(
-            our_type(numba_type.dtype) or _record(numba_type.dtype), numba_type.ndim
-        )
+        return ArrayType(_element(numba_type.dtype), numba_type.ndim)
+    if kind == "Record":
+        return ArrayType(_element(numba_type), 0)
     if isinstance(getattr(numba_type, "types", None), tuple):
         return tuple(our_type(item) for item in numba_type.types)
     if kind in ("UniTuple", "NamedUniTuple"):
@@ -32,10 +32,11 @@ def _scalar_name(numba_type):
     return str(numba_type)
 
 
-def _record(numba_type):
+def _element(numba_type):
+    """The NumPy type of an array's elements, numbers or records; None for others."""
     try:
         return numpy_support.as_dtype(numba_type)
-    except Exception:
+    except NotImplementedError:
         return None
 
 
