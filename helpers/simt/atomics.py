@@ -41,14 +41,8 @@ def atomic(frame, reference, operator, array, indices, values, active, wanted):
         if array.by_block
         else None
     )
-    tell(
-        frame,
-        reference,
-        array,
-        array.address + offset * array.step,
-        active,
-        pattern.facts if pattern else None,
-    )
+    facts = pattern.facts if pattern else None
+    tell(frame, reference, array, array.bytes_at(offset), active, facts)
     cells = array.cells
     if array.by_block:
         offset = offset * frame.blocks + np.arange(frame.blocks)

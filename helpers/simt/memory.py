@@ -45,6 +45,10 @@ class Array:
         self.by_block = space in ("shared", "local")
         self.step = dtype.itemsize  # bytes from a cell to the next
 
+    def bytes_at(self, cell):
+        """The address of a cell, in bytes."""
+        return self.address + cell * self.step
+
     def part(self, base, shape, strides):
         """The same cells seen with another base, shape and strides."""
         patterns = self.patterns
@@ -229,14 +233,7 @@ def load(frame, reference, array, indices, active):
                 return array.cells[rows : rows + 1].copy()
             return array.cells.take(rows, axis=0)
     offset = by_lane(array, offsets(frame, reference, array, indices, active))
-    tell(
-        frame,
-        reference,
-        array,
-        array.address + offset * array.step,
-        active,
-        None,
-    )
+    tell(frame, reference, array, array.bytes_at(offset), active, None)
     if not array.by_block:
         return array.cells[offset]
     return array.cells.ravel()[offset * frame.blocks + np.arange(frame.blocks)]
@@ -253,14 +250,7 @@ def store(frame, reference, array, indices, value, active):
             tell(frame, reference, array, pattern.addresses, active, pattern.facts)
             return _store_rows(array.cells, pattern.rows, value, active)
     offset = by_lane(array, offsets(frame, reference, array, indices, active))
-    tell(
-        frame,
-        reference,
-        array,
-        array.address + offset * array.step,
-        active,
-        None,
-    )
+    tell(frame, reference, array, array.bytes_at(offset), active, None)
     if array.by_block:
         _scatter(
             array.cells.ravel(),
