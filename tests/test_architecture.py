@@ -22,11 +22,12 @@ MAY_IMPORT = {
     "plotting": "IPython PIL hardware matplotlib style",
     "recordings": "forms",
     "simt": (
-        "simt.banks simt.coalescing simt.errors simt.host simt.launch simt.report"
+        "simt.banks simt.coalescing simt.errors simt.host simt.judges simt.launch "
+        "simt.report"
     ),
     "simt.atomics": "simt.memory",
     "simt.banks": "hardware simt.judges",
-    "simt.barriers": "hardware simt.errors simt.memory",
+    "simt.barriers": "hardware simt.errors simt.events simt.memory",
     "simt.bounds": "simt.errors",
     "simt.calls": "simt.intrinsics simt.ir simt.names simt.operators simt.types",
     "simt.coalescing": "hardware simt.judges",
@@ -38,10 +39,10 @@ MAY_IMPORT = {
         "simt.constants simt.device_memory simt.intrinsics simt.ir simt.names "
         "simt.operators simt.types"
     ),
-    "simt.frames": "hardware",
+    "simt.frames": "hardware simt.events",
     "simt.frontend": "numba simt.refusals",
     "simt.host": "hardware numba simt.device_memory simt.errors simt.launch",
-    "simt.intrinsics": "hardware",
+    "simt.intrinsics": "hardware simt.events",
     "simt.ir": "simt.events",
     "simt.iteration": "simt.ir simt.types",
     "simt.judges": "hardware",
@@ -54,8 +55,8 @@ MAY_IMPORT = {
         "simt.iteration simt.records simt.refusals simt.types"
     ),
     "simt.machine": (
-        "simt.barriers simt.errors simt.frames simt.intrinsics simt.memory "
-        "simt.translate"
+        "simt.barriers simt.errors simt.events simt.frames simt.intrinsics "
+        "simt.memory simt.translate"
     ),
     "simt.memory": "hardware simt.bounds simt.errors simt.events",
     "simt.names": "numba simt.intrinsics simt.operators",

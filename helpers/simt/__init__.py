@@ -18,6 +18,7 @@ from .errors import (
     briefly,
 )
 from .host import borrowed
+from .judges import listeners_of
 from .launch import bracketed, configuration, is_kernel, run
 from .report import as_html, as_text
 
@@ -101,10 +102,7 @@ class Emulation:
     @briefly
     def _run(self, config, *arguments):
         judges = {name: judge() for name, judge in JUDGES.items()}
-        listeners = {}
-        for judge in judges.values():
-            for space in judge.spaces:
-                listeners[space] = (*listeners.get(space, ()), judge.observe)
+        listeners = listeners_of(judges.values())
         with borrowed(arguments) as values:
             launch = run(self.kernel, config, values, listeners, self.seed)
         tables = {name: judge.table() for name, judge in judges.items()}

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..hardware import WARP_SIZE
 from .errors import BarrierError, caller_level
+from .events import Meeting
 from .memory import merge
 
 _COMBINE = {
@@ -29,6 +30,7 @@ def release(batch) -> bool:
     ):
         _check(batch)
     _answer(batch)
+    _tell(batch)
     return _let_go(batch, wanted=False)
 
 
@@ -40,6 +42,38 @@ def release_grid(batches, finished):
         if finished or missing:
             raise _grid_missed(batch)
         _let_go(batch, wanted=True)
+    for listener in batches[0].launch.listeners["meeting"]:
+        listener(Meeting("grid"))
+
+
+def _tell(batch):
+    """Tell of the blocks that meet at a barrier of their own."""
+    grid = batch.launch.program.grid_barriers
+    listeners = batch.launch.listeners["meeting"]
+    for position in {p for f in batch.frames for p in f.waiting} if listeners else ():
+        if position not in grid:
+            waiting = [f.waiting.get(position, (False,))[0] for f in batch.frames]
+            blocks = None
+            if not any(threads is None for threads in waiting):
+                here = [np.any(threads, axis=0, keepdims=True) for threads in waiting]
+                blocks = np.broadcast_to(
+                    np.any(np.broadcast_arrays(*here), axis=0), (1, batch.blocks)
+                )
+            for listener in listeners:
+                listener(
+                    Meeting(
+                        "block",
+                        batch.frames[0].who,
+                        blocks=blocks,
+                        site=_barriers(batch)[position].site,
+                    )
+                )
+
+
+def _barriers(batch):
+    """Each barrier by the position behind it."""
+    pieces = batch.launch.program.pieces
+    return {p.then: p.ending for p in pieces if hasattr(p.ending, "predicate")}
 
 
 def _let_go(batch, wanted) -> bool:
@@ -50,7 +84,7 @@ def _let_go(batch, wanted) -> bool:
         for position, (active, predicate) in frame.waiting.items():
             if (position in batch.launch.program.grid_barriers) is wanted:
                 frame.add(position, active)
-                gone = True
+                frame.turn, gone = 0, True
             else:
                 staying[position] = (active, predicate)
         frame.waiting = staying
@@ -119,8 +153,7 @@ def _positions(batch):
 
 
 def _divergence(batch, block, column):
-    pieces = batch.launch.program.pieces
-    barriers = {p.then: p.ending for p in pieces if hasattr(p.ending, "predicate")}
+    barriers = _barriers(batch)
     first = int(column[column >= 0].max())
     site = barriers[first].site
     arrived = int((column == first).sum())

@@ -93,9 +93,8 @@ class Calls:
             self.emit(ir.Gather(mask, self.site()))
             self._leave_for(self.program.new_block())
         dtype = our_type(self.numba_type(target))
-        self.emit(
-            ir.Call(self.declare(target, dtype), name, tuple(operands), self.site())
-        )
+        result, pure = self.declare(target, dtype), INTRINSICS[name].pure
+        self.emit(ir.Call(result, name, tuple(operands), self.site(), pure))
 
     def _allocate(self, target, space, value):
         arguments = [*value.args, *dict(value.kws).values()]

@@ -1,9 +1,18 @@
-"""What the machine tells the judges: the records of the emulator, and nothing else."""
+"""What the machine tells the judges: the records of the emulator, and nothing else.
+
+Each has a topic, and is told to who asked for it: "start", "root", "step", "parting",
+"meeting", "fence", and an access by its space, "global", "shared", "local" or "const".
+"""
 
 from dataclasses import astuple, dataclass
 from typing import NamedTuple
 
 import numpy as np
+
+TOPICS = (
+    *("start", "root", "step", "parting", "meeting", "fence"),
+    *("global", "shared", "local", "const"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +56,41 @@ class Reference:
     array: str  # the name that the kernel gives it
 
 
+class Start(NamedTuple):
+    """A launch begins: its shape, and the program's references and pieces in order."""
+
+    grid_dim: tuple
+    block_dim: tuple
+    references: tuple[Reference, ...]
+    pieces: tuple
+
+
+class Root(NamedTuple):
+    """An array of the host in global memory: its bytes, and may the kernel write it?"""
+
+    name: str
+    start: int
+    size: int
+    dtype: np.dtype
+    written: bool
+
+
+class Warps(NamedTuple):
+    """Who does something: a warp of each block of a batch."""
+
+    warp: int
+    first_block: int
+    blocks: int
+
+
 class Access(NamedTuple):
     """One request of a warp, of each block of a batch.
 
     `addresses` are bytes, of shape (lanes or 1, blocks or 1); `active` broadcasts
     against (lanes, blocks), None when all take part. `pattern` is a dictionary that
     lives as long as the same addresses recur, for judges to keep what they found, or
-    None.
+    None. `turn` counts the turns of loops that the warp went since it last waited for
+    its block; `value` is what a store stores, or None.
     """
 
     reference: Reference
@@ -63,3 +100,44 @@ class Access(NamedTuple):
     active: np.ndarray | None
     blocks: int
     pattern: dict | None
+    who: Warps | None = None
+    turn: int = 0
+    value: object = None
+
+
+class Step(NamedTuple):
+    """A piece of the program begins, for the active lanes."""
+
+    piece: int
+    active: np.ndarray | None
+    who: Warps
+
+
+class Parting(NamedTuple):
+    """A branch splits warps: `then` and `otherwise` are lanes, (lanes, blocks)."""
+
+    site: Site
+    then: np.ndarray
+    otherwise: np.ndarray
+
+
+class Meeting(NamedTuple):
+    """Threads waited for each other, and go on: a scope's "warp", "block" or "grid".
+
+    `lanes` are those of a warp, (lanes, blocks or 1); `blocks` those of the batch that
+    met at a barrier, None for all; a meeting of the grid says neither.
+    """
+
+    scope: str
+    who: Warps | None = None
+    lanes: np.ndarray | None = None
+    blocks: np.ndarray | None = None
+    site: Site | None = None
+
+
+class Fence(NamedTuple):
+    """`cuda.threadfence()` of the active lanes; `scope` is "grid" or "block"."""
+
+    scope: str
+    active: np.ndarray | None
+    who: Warps

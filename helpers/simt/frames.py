@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..hardware import WARP_SIZE
+from .events import Warps
 
 
 class Frame:
@@ -20,6 +21,8 @@ class Frame:
         self.thread, exist = geometry.threads_of(warp)
         self.block, self.blocks = batch.block, batch.blocks
         self.listeners, self.memory = batch.listeners, batch.memory
+        self.who = Warps(warp, batch.first, batch.blocks)
+        self.turn = 0  # turns of loops since it last waited for its block
         self.values = [None] * slots
         self.live = exist
         self.complete = True  # has no thread returned yet?

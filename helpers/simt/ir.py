@@ -58,6 +58,7 @@ class Call:
     function: str  # a key of intrinsics.INTRINSICS
     operands: tuple[Operand, ...]
     site: Site
+    pure: bool = True  # can it be left out when nobody reads the target?
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,15 @@ import numpy as np
 from ..hardware import WARP_SIZE
 
 
+def listeners_of(judges) -> dict:
+    """Who listens to each topic."""
+    listeners = {}
+    for judge in judges:
+        for topic, hear in judge.hears().items():
+            listeners[topic] = (*listeners.get(topic, ()), hear)
+    return listeners
+
+
 class Counts(SimpleNamespace):
     """One line's counts, and `.kind`: load, store or atomic."""
 
@@ -61,6 +70,10 @@ class Judge:
 
     def __init__(self):
         self.totals = {}
+
+    def hears(self) -> dict:
+        """What it listens to, by topic."""
+        return dict.fromkeys(self.spaces, self.observe)
 
     def observe(self, access):
         """Add one access of each block."""

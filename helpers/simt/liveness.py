@@ -105,6 +105,24 @@ def live_at_start(blocks):
     return live
 
 
+def written_arrays(kernel, blocks) -> set[str]:
+    """The variables whose elements may be written: stored to, or made from for that."""
+    instructions = [i for block in blocks for i in block]
+    stores = (ir.Store, ir.Atomic)
+    written = {i.array for i in instructions if isinstance(i, stores)}
+    size = -1
+    while size != len(written):
+        size = len(written)
+        for instruction in instructions:
+            if written.intersection(writes(instruction)):
+                written |= {
+                    name
+                    for name in reads(instruction)
+                    if isinstance(kernel.types.get(name), (ir.ArrayType, tuple))
+                }
+    return written
+
+
 def without_dead_code(blocks):
     """The blocks without values that nobody reads; memory accesses stay, they are what
     counts.
@@ -125,7 +143,7 @@ def without_dead_code(blocks):
 
 def _needed(instruction, read, pure):
     if isinstance(instruction, pure) and instruction.target not in read:
-        return []
+        return [] if getattr(instruction, "pure", True) else [instruction]
     if isinstance(instruction, ir.Copy) and not read.issuperset(instruction.targets):
         pairs = [
             (t, s)

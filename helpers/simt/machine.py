@@ -2,8 +2,9 @@
 no progress.
 
 Between two barriers the warps of a block may run in any order; the machine takes one
-that a seed chooses, never the ascending one, so that a missing barrier shows and shows
-again. Not modelled: time; blocks that run beside one another while neither waits.
+that a seed chooses, neither ascending nor descending, so that a missing barrier shows
+and shows again. Not modelled: time; blocks that run beside one another while neither
+waits.
 """
 
 from collections import deque
@@ -12,6 +13,7 @@ import numpy as np
 
 from .barriers import lanes_missed, release, release_grid
 from .errors import NoProgressError, UnsupportedError
+from .events import TOPICS, Parting, Root, Start, Step
 from .frames import Frame, Geometry
 from .intrinsics import gathered
 from .memory import Array, bind, contiguous
@@ -28,8 +30,9 @@ TURNS = 300_000  # back edges in a row, with nothing written, before we give up
 class Memory:
     """What outlives a batch: addresses, constants, and how much was written."""
 
-    def __init__(self, program):
+    def __init__(self, program, root_listeners=()):
         self.program = program
+        self.root_listeners = root_listeners
         self.changes = 0
         self.printed = 0
         self.next_address = 0
@@ -41,30 +44,32 @@ class Memory:
         """A launch argument as kernels see it: arrays bound, numbers as they are."""
         if isinstance(value, tuple):
             return tuple(self.argument(item, name) for item in value)
-        return (
-            bind(value, name, self.address_of(value))
-            if isinstance(value, np.ndarray)
-            else value
-        )
+        if not isinstance(value, np.ndarray):
+            return value
+        written = name in self.program.written
+        return bind(value, name, self.address_of(value, name, written))
 
-    def address_of(self, array) -> int:
+    def address_of(self, array, name, written) -> int:
         """Where an array's first element lies: its base is aligned as cudaMalloc aligns
         (256 bytes), and a view keeps its distance from it.
         """
         root = array
         while isinstance(root.base, np.ndarray):
             root = root.base
-        low = np.lib.array_utils.byte_bounds(root)[0]
+        low, high = np.lib.array_utils.byte_bounds(root)
         if low not in self.roots:
             self.roots[low] = self.next_address
             self.next_address += -(-max(root.nbytes, 1) // 256) * 256 + 256
+        for listener in self.root_listeners:
+            listener(Root(name, self.roots[low], high - low, array.dtype, written))
         return self.roots[low] + array.__array_interface__["data"][0] - low
 
     def captured(self, array, name, space) -> Array:
         """An array that the kernel takes from the names around it."""
         key = id(array)
         if key not in self.arrays:
-            self.arrays[key] = bind(array, name, self.address_of(array), space)
+            address = self.address_of(array, name, space == "global")
+            self.arrays[key] = bind(array, name, address, space)
         return self.arrays[key]
 
     def local_array(self, request, blocks):
@@ -99,10 +104,11 @@ class Batch:
             launch.memory,
         )
         self.geometry = launch.geometry
-        self.blocks = last - first
+        self.first, self.blocks = first, last - first
         self.block = launch.geometry.blocks_of(first, last)
         self.shared = {}
         self.waits_for_grid = False
+        self.descending = False  # did two warps run so last?
         program = launch.program
         self.frames = [
             Frame(warp, launch.geometry, self, program.slots)
@@ -150,8 +156,8 @@ class Batch:
         while True:
             before = self.memory.changes
             spinning = False
-            for index in adverse_order(len(self.frames), rng):
-                spinning |= self._run_frame(self.frames[index])
+            for frame in self.adverse_order(rng):
+                spinning |= self._run_frame(frame)
             if spinning:
                 waits = all(frame.circling for frame in self.frames if frame.groups)
                 idle_rounds = (
@@ -165,6 +171,19 @@ class Batch:
             if not release(self):
                 self.waits_for_grid = True
                 return False
+
+    def adverse_order(self, rng):
+        """The warps in an order that is neither ascending nor descending; two take
+        turns to be first, since a race needs the one order or the other to show.
+        """
+        count = len(self.frames)
+        if count == 2:
+            self.descending = not self.descending
+            return self.frames[::-1] if self.descending else self.frames
+        order = rng.permutation(count)
+        while count > 2 and (np.diff(order) == order[1] - order[0]).all():
+            order = rng.permutation(count)
+        return [self.frames[index] for index in order]
 
     def _run_frame(self, frame) -> bool:
         """Run one warp until it waits or ends; True when it only turned in circles."""
@@ -182,7 +201,7 @@ class Batch:
     def _run_group(self, frame, position, active) -> int | None:
         """Run threads until they part, meet others or wait; where they spin, if so."""
         pieces = self.launch.program.pieces
-        groups = frame.groups
+        groups, steps = frame.groups, frame.listeners["step"]
         others = 0
         for place in (*groups, *frame.waiting):
             others |= pieces[place].needs
@@ -190,6 +209,8 @@ class Batch:
         turns = 0
         while True:
             piece = pieces[position]
+            for listener in steps:
+                listener(Step(position, active, frame.who))
             value = piece.run(frame, active, others)
             kind = piece.kind
             if kind == JUMP:
@@ -216,6 +237,7 @@ class Batch:
                 return None
             if following <= position:
                 turns += 1
+                frame.turn += 1
                 circling = turns % WATCH < 2 and frame.in_circles(
                     following, pieces[following].needs
                 )
@@ -268,15 +290,11 @@ def split(frame, piece, condition, active):
     otherwise = ~condition if active is None else active & ~condition
     if not otherwise.any():
         return True
+    for listener in frame.listeners["parting"]:
+        listener(Parting(piece.ending.site, then, otherwise))
     frame.add(piece.then, then)
     frame.add(piece.otherwise, otherwise)
     return None
-
-
-def adverse_order(count, rng):
-    """An order of the warps other than the ascending one, where there is another."""
-    order = rng.permutation(count)
-    return order[::-1] if (order[:-1] < order[1:]).all() else order
 
 
 class Launch:
@@ -299,12 +317,13 @@ class Launch:
         self.program, self.shared_bytes, self.turns = program, shared_bytes, turns
         self.strict, self.warned = strict, False  # about threads that miss a barrier
         self.geometry = Geometry(grid_dim, block_dim)
-        self.memory = Memory(program)
+        self.listeners = {topic: () for topic in TOPICS} | (listeners or {})
+        for listener in self.listeners["start"]:
+            listener(Start(grid_dim, block_dim, program.references, program.pieces))
+        self.memory = Memory(program, self.listeners["root"])
         self.arguments = [
             self.memory.argument(v, n) for v, n in zip(arguments, names, strict=True)
         ]
-        self.listeners = {space: () for space in ("global", "shared", "local", "const")}
-        self.listeners.update(listeners or {})
         self.rng = np.random.default_rng(seed)
         self.queue = deque()
         self.at_barrier = []  # batches that wait for the grid

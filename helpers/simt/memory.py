@@ -247,10 +247,12 @@ def store(frame, reference, array, indices, value, active):
     if array.by_block:
         pattern = find_pattern(frame, reference, array, indices, active)
         if pattern is not None:
-            tell(frame, reference, array, pattern.addresses, active, pattern.facts)
+            tell(
+                frame, reference, array, pattern.addresses, active, pattern.facts, value
+            )
             return _store_rows(array.cells, pattern.rows, value, active)
     offset = by_lane(array, offsets(frame, reference, array, indices, active))
-    tell(frame, reference, array, array.bytes_at(offset), active, None)
+    tell(frame, reference, array, array.bytes_at(offset), active, None, value)
     if array.by_block:
         _scatter(
             array.cells.ravel(),
@@ -285,20 +287,24 @@ def _scatter(cells, offset, value, active):
         cells[offset[active]] = value[active]
 
 
-def tell(frame, reference, array, addresses, active, facts):
+def tell(frame, reference, array, addresses, active, facts, value=None):
     """Tell who listens to this space of one request."""
-    for listener in frame.listeners[array.space]:
-        listener(
-            Access(
-                reference,
-                array.space,
-                array.dtype,
-                addresses,
-                active,
-                frame.blocks,
-                facts,
-            )
+    listeners = frame.listeners[array.space]
+    if listeners:
+        access = Access(
+            reference,
+            array.space,
+            array.dtype,
+            addresses,
+            active,
+            frame.blocks,
+            facts,
+            frame.who,
+            frame.turn,
+            value,
         )
+        for listener in listeners:
+            listener(access)
 
 
 # views

@@ -19,6 +19,7 @@ from .liveness import (
     successors,
     without_dead_code,
     writes,
+    written_arrays,
 )
 from .order import position_order
 
@@ -51,6 +52,8 @@ class Program:
     results: dict[int, int]  # position after a barrier: slot of its result
     allocations: tuple[ir.Allocate, ...]
     grid_barriers: frozenset[int]  # positions after barriers of the grid
+    references: tuple  # in the order in which threads come to them
+    written: frozenset[str]  # arguments whose elements may be written
     source: str
 
 
@@ -103,6 +106,8 @@ def translate(kernel: ir.Kernel) -> Program:
         results,
         allocations,
         grid_barriers,
+        tuple(i.reference for n in order for i in blocks[n] if hasattr(i, "reference")),
+        written_arrays(kernel, blocks.values()).intersection(kernel.arguments),
         text,
     )
 
