@@ -23,13 +23,15 @@ MAY_IMPORT = {
     "recordings": "forms",
     "simt": (
         "simt.banks simt.coalescing simt.errors simt.host simt.judges simt.launch "
-        "simt.report"
+        "simt.races simt.report"
     ),
     "simt.atomics": "simt.memory",
     "simt.banks": "hardware simt.judges",
     "simt.barriers": "hardware simt.errors simt.events simt.memory",
     "simt.bounds": "simt.errors",
     "simt.calls": "simt.intrinsics simt.ir simt.names simt.operators simt.types",
+    "simt.chains": "hardware",
+    "simt.clocks": "hardware",
     "simt.coalescing": "hardware simt.judges",
     "simt.constants": "simt.ir",
     "simt.device_memory": "",
@@ -41,6 +43,7 @@ MAY_IMPORT = {
     ),
     "simt.frames": "hardware simt.events",
     "simt.frontend": "numba simt.refusals",
+    "simt.hazards": "hardware",
     "simt.host": "hardware numba simt.device_memory simt.errors simt.launch",
     "simt.intrinsics": "hardware simt.events",
     "simt.ir": "simt.events",
@@ -63,14 +66,21 @@ MAY_IMPORT = {
     "simt.operators": "",
     "simt.order": "",
     "simt.printing": "hardware",
+    "simt.races": (
+        "simt.chains simt.clocks simt.events simt.hazards simt.shadows simt.suspects "
+        "simt.witness"
+    ),
     "simt.records": "simt.ir",
     "simt.refusals": "simt.errors",
     "simt.report": "",
+    "simt.shadows": "simt.clocks",
+    "simt.suspects": "hardware simt.clocks",
     "simt.translate": (
         "simt.atomics simt.intrinsics simt.ir simt.liveness simt.memory "
         "simt.operators simt.order simt.printing"
     ),
     "simt.types": "numba simt.ir",
+    "simt.witness": "simt.clocks simt.suspects",
     "style": "matplotlib",
     "timing": "device forms measurement numba recordings",
     "tolerance": "",

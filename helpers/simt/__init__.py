@@ -19,7 +19,8 @@ from .errors import (
 )
 from .host import borrowed
 from .judges import listeners_of
-from .launch import bracketed, configuration, is_kernel, run
+from .launch import bracketed, configuration, is_kernel, prepare
+from .races import RaceJudge
 from .report import as_html, as_text
 
 __all__ = [
@@ -49,6 +50,7 @@ class Run:
     threads_per_block: int
     coalescing: object = field(repr=False)
     bank_conflicts: object = field(repr=False)
+    races: object = field(repr=False)
 
     def __repr__(self):
         return as_text(self)
@@ -102,13 +104,21 @@ class Emulation:
     @briefly
     def _run(self, config, *arguments):
         judges = {name: judge() for name, judge in JUDGES.items()}
-        listeners = listeners_of(judges.values())
+        races = RaceJudge()
         with borrowed(arguments) as values:
-            launch = run(self.kernel, config, values, listeners, self.seed)
+            start = partial(prepare, self.kernel, config, values, seed=self.seed)
+            listeners = listeners_of([*judges.values(), races])
+            launch = start(listeners=listeners, again=True)
+            launch.run()
+            witness = races.witness()
+            if witness is not None:
+                launch.memory.restore()
+                start(listeners=listeners_of([witness]), quiet=True).run()
         tables = {name: judge.table() for name, judge in judges.items()}
         return Run(
             self.kernel.py_func.__name__,
             launch.geometry.blocks,
             launch.geometry.threads,
+            races=races.verdict(witness),
             **tables,
         )

@@ -66,13 +66,21 @@ class Start(NamedTuple):
 
 
 class Root(NamedTuple):
-    """An array of the host in global memory: its bytes, and may the kernel write it?"""
+    """An array comes into sight: a name, elements, and the memory they are part of.
+
+    `start` and `size` are that memory's first byte and length; `first` is the address
+    of the first element, `strides` are bytes. `written` asks: may the kernel write it?
+    """
 
     name: str
+    space: str
     start: int
     size: int
-    dtype: np.dtype
     written: bool
+    first: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype
 
 
 class Warps(NamedTuple):

@@ -66,7 +66,7 @@ def _configure(kernel, griddim, blockdim, stream=0, sharedmem=0):
     @briefly
     def start(*arguments):
         with borrowed(arguments) as values:
-            launch.run(kernel, config, values, strict=False)
+            launch.prepare(kernel, config, values, strict=False).run()
 
     start.is_launch = True
     return start

@@ -80,8 +80,11 @@ def _dimensions(value, what, limits):
     return parts + (1,) * (3 - len(parts))
 
 
-def run(kernel, config, arguments, listeners=None, seed=0, strict=True) -> Launch:
-    """Run a kernel to its end; NumPy arguments are changed in place."""
+def prepare(kernel, config, arguments, **options) -> Launch:
+    """A kernel's launch, to be run; NumPy arguments will be changed in place.
+
+    The options are those of `machine.Launch`.
+    """
     grid_dim, block_dim, shared_bytes = config
     names = tuple(
         kernel.py_func.__code__.co_varnames[: kernel.py_func.__code__.co_argcount]
@@ -95,19 +98,15 @@ def run(kernel, config, arguments, listeners=None, seed=0, strict=True) -> Launc
     types = _declared(kernel, types)
     program = program_of(kernel, types)
     values = [_value(a, our_type(t)) for a, t in zip(arguments, types, strict=True)]
-    launch = Launch(
+    return Launch(
         program,
         grid_dim,
         block_dim,
         values,
         names,
         shared_bytes=shared_bytes,
-        seed=seed,
-        listeners=listeners,
-        strict=strict,
+        **options,
     )
-    launch.run()
-    return launch
 
 
 def _declared(kernel, types):

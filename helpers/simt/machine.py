@@ -30,11 +30,13 @@ TURNS = 300_000  # back edges in a row, with nothing written, before we give up
 class Memory:
     """What outlives a batch: addresses, constants, and how much was written."""
 
-    def __init__(self, program, root_listeners=()):
+    def __init__(self, program, root_listeners=(), again=False, quiet=False):
         self.program = program
         self.root_listeners = root_listeners
         self.changes = 0
         self.printed = 0
+        self.quiet = quiet
+        self.before = [] if again else None  # written cells, and what they held
         self.next_address = 0
         self.roots = {}
         self.arrays = {}
@@ -47,7 +49,19 @@ class Memory:
         if not isinstance(value, np.ndarray):
             return value
         written = name in self.program.written
-        return bind(value, name, self.address_of(value, name, written))
+        array = bind(value, name, self.address_of(value, name, written))
+        return self._remember(array) if written else array
+
+    def _remember(self, array) -> Array:
+        """Keep what an array holds, if the launch is to be run again."""
+        if self.before is not None:
+            self.before.append((array.cells, array.cells.copy()))
+        return array
+
+    def restore(self):
+        """Give written arrays what they held before the launch."""
+        for cells, before in self.before:
+            cells[...] = before
 
     def address_of(self, array, name, written) -> int:
         """Where an array's first element lies: its base is aligned as cudaMalloc aligns
@@ -60,16 +74,22 @@ class Memory:
         if low not in self.roots:
             self.roots[low] = self.next_address
             self.next_address += -(-max(root.nbytes, 1) // 256) * 256 + 256
+        start = self.roots[low]
+        first = start + array.__array_interface__["data"][0] - low
+        shape = (array.shape, array.strides, array.dtype)
         for listener in self.root_listeners:
-            listener(Root(name, self.roots[low], high - low, array.dtype, written))
-        return self.roots[low] + array.__array_interface__["data"][0] - low
+            listener(Root(name, "global", start, high - low, written, first, *shape))
+        return first
 
     def captured(self, array, name, space) -> Array:
         """An array that the kernel takes from the names around it."""
         key = id(array)
         if key not in self.arrays:
             address = self.address_of(array, name, space == "global")
-            self.arrays[key] = bind(array, name, address, space)
+            captured = bind(array, name, address, space)
+            self.arrays[key] = captured
+            if space == "global":
+                self._remember(captured)
         return self.arrays[key]
 
     def local_array(self, request, blocks):
@@ -135,7 +155,19 @@ class Batch:
                 self.launch.shared_offset(request, cells.shape[0]),
                 self.memory.patterns.setdefault(request, {}),
             )
+            self._tell_of(self.shared[request])
         return self.shared[request]
+
+    def _tell_of(self, array):
+        """Tell of a shared array."""
+        size = array.dtype.itemsize
+        strides = tuple(int(stride) * size for stride in array.strides)
+        where = ("shared", array.address, array.cells.shape[0] * size, True)
+        shape = tuple(map(int, array.shape))
+        for listener in self.listeners["root"]:
+            listener(
+                Root(array.name, *where, array.address, shape, strides, array.dtype)
+            )
 
     def _cells(self, request, count, dynamic):
         if not dynamic:
@@ -313,6 +345,8 @@ class Launch:
         listeners=None,
         turns=TURNS,
         strict=True,
+        again=False,
+        quiet=False,
     ):
         self.program, self.shared_bytes, self.turns = program, shared_bytes, turns
         self.strict, self.warned = strict, False  # about threads that miss a barrier
@@ -320,7 +354,7 @@ class Launch:
         self.listeners = {topic: () for topic in TOPICS} | (listeners or {})
         for listener in self.listeners["start"]:
             listener(Start(grid_dim, block_dim, program.references, program.pieces))
-        self.memory = Memory(program, self.listeners["root"])
+        self.memory = Memory(program, self.listeners["root"], again, quiet)
         self.arguments = [
             self.memory.argument(v, n) for v, n in zip(arguments, names, strict=True)
         ]
