@@ -27,7 +27,7 @@ class Chains:
         self.numbers = {0: 0}
         self.knows = {}  # thread: number of a set
         self.released = {}  # thread: set that its next atomic leaves behind
-        self.left = {}  # space, block and address of a cell: set that atomics left there
+        self.left = {}  # a cell, by space, block and address: what atomics left there
         self.fences = {}  # thread: fences so far
 
     def fence(self, fence):
