@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "simt.barriers": "hardware simt.errors simt.events simt.memory",
     "simt.bounds": "simt.errors",
     "simt.calls": "simt.intrinsics simt.ir simt.names simt.operators simt.types",
-    "simt.coalescing": "hardware simt.judges",
+    "simt.coalescing": "hardware simt.judges simt.requests",
     "simt.constants": "simt.ir",
     "simt.device_memory": "",
     "simt.errors": "",
@@ -66,6 +66,7 @@ MAY_IMPORT = {
     "simt.records": "simt.ir",
     "simt.refusals": "simt.errors",
     "simt.report": "",
+    "simt.requests": "hardware",
     "simt.translate": (
         "simt.atomics simt.intrinsics simt.ir simt.liveness simt.memory "
         "simt.operators simt.order simt.printing"
