@@ -22,8 +22,8 @@ MAY_IMPORT = {
     "plotting": "IPython PIL hardware matplotlib style",
     "recordings": "forms",
     "simt": (
-        "simt.banks simt.coalescing simt.errors simt.host simt.judges simt.launch "
-        "simt.report"
+        "simt.banks simt.coalescing simt.divergence simt.errors simt.host simt.judges "
+        "simt.launch simt.report simt.spilled"
     ),
     "simt.atomics": "simt.memory",
     "simt.banks": "hardware simt.judges",
@@ -33,6 +33,7 @@ MAY_IMPORT = {
     "simt.coalescing": "hardware simt.judges simt.requests",
     "simt.constants": "simt.ir",
     "simt.device_memory": "",
+    "simt.divergence": "hardware simt.judges simt.work",
     "simt.errors": "",
     "simt.events": "",
     "simt.expressions": (
@@ -67,11 +68,13 @@ MAY_IMPORT = {
     "simt.refusals": "simt.errors",
     "simt.report": "",
     "simt.requests": "hardware",
+    "simt.spilled": "hardware simt.coalescing simt.judges",
     "simt.translate": (
         "simt.atomics simt.intrinsics simt.ir simt.liveness simt.memory "
-        "simt.operators simt.order simt.printing"
+        "simt.operators simt.order simt.printing simt.work"
     ),
     "simt.types": "numba simt.ir",
+    "simt.work": "simt.events simt.ir",
     "style": "matplotlib",
     "timing": "device forms measurement numba recordings",
     "tolerance": "",

@@ -21,12 +21,12 @@ from .requests import requests_of
 def request_sectors(addresses, active, itemsize):
     """Sectors and ideal sectors of requests, from (32, requests) addresses."""
     lanes = active.sum(axis=0)
-    sectors = _different(addresses // SECTOR_BYTES, active)
+    sectors = different(addresses // SECTOR_BYTES, active)
     ideal = np.minimum(sectors, -(-lanes * itemsize // SECTOR_BYTES))
     return sectors, ideal
 
 
-def _different(numbers, active):
+def different(numbers, active):
     """How many different numbers the active lanes hold, by request; often in order."""
     if active.all():
         steps = numbers[1:] - numbers[:-1]
@@ -42,6 +42,11 @@ def _different(numbers, active):
     return active.any(axis=0) + np.count_nonzero(
         new & (ordered[:, 1:] != inactive), axis=1
     )
+
+
+def halves(dtype):
+    """The bytes of one access to an element, and how many accesses it takes."""
+    return (dtype.itemsize // 2, 2) if dtype.kind == "c" else (dtype.itemsize, 1)
 
 
 @lru_cache(maxsize=4096)
@@ -77,9 +82,7 @@ def sectors_of(access) -> np.ndarray:
 
 
 def _sectors_of(access):
-    size, parts = access.dtype.itemsize, 1
-    if access.dtype.kind == "c":
-        size, parts = size // 2, 2
+    size, parts = halves(access.dtype)
     groups, rest = requests_of(access)
     total = 0
     for group in groups:

@@ -136,6 +136,7 @@ class Parting(NamedTuple):
     site: Site
     then: np.ndarray
     otherwise: np.ndarray
+    who: Warps | None = None
 
 
 class Meeting(NamedTuple):

@@ -48,13 +48,11 @@ class ByLine(dict):
 
 def summed(rows) -> Counts:
     """The sum of some rows; their kinds side by side."""
-    names = [name for name in vars(rows[0]) if name not in ("kind", "array")]
+    words = [name for name in ("kind", "array") if hasattr(rows[0], name)]
+    names = [name for name in vars(rows[0]) if name not in words]
     total = {name: sum(getattr(row, name) for row in rows) for name in names}
-    kinds, arrays = (
-        [*dict.fromkeys(getattr(row, name) for row in rows)]
-        for name in ("kind", "array")
-    )
-    return Counts(**total, kind=", ".join(kinds), array=", ".join(arrays))
+    said = {w: ", ".join(dict.fromkeys(getattr(r, w) for r in rows)) for w in words}
+    return type(rows[0])(**total, **said)
 
 
 class Judge:
