@@ -22,8 +22,8 @@ MAY_IMPORT = {
     "plotting": "IPython PIL hardware matplotlib style",
     "recordings": "forms",
     "simt": (
-        "simt.banks simt.coalescing simt.errors simt.host simt.judges simt.launch "
-        "simt.races simt.report"
+        "simt.banks simt.coalescing simt.divergence simt.errors simt.host "
+        "simt.judges simt.launch simt.races simt.report simt.spilled"
     ),
     "simt.atomics": "simt.memory",
     "simt.banks": "hardware simt.judges",
@@ -32,9 +32,10 @@ MAY_IMPORT = {
     "simt.calls": "simt.intrinsics simt.ir simt.names simt.operators simt.types",
     "simt.chains": "hardware",
     "simt.clocks": "hardware",
-    "simt.coalescing": "hardware simt.judges",
+    "simt.coalescing": "hardware simt.judges simt.requests",
     "simt.constants": "simt.ir",
     "simt.device_memory": "",
+    "simt.divergence": "hardware simt.judges simt.work",
     "simt.errors": "",
     "simt.events": "",
     "simt.expressions": (
@@ -67,20 +68,23 @@ MAY_IMPORT = {
     "simt.order": "",
     "simt.printing": "hardware",
     "simt.races": (
-        "simt.chains simt.clocks simt.events simt.hazards simt.shadows simt.suspects "
-        "simt.witness"
+        "simt.chains simt.clocks simt.events simt.hazards simt.shadows "
+        "simt.suspects simt.witness"
     ),
     "simt.records": "simt.ir",
     "simt.refusals": "simt.errors",
     "simt.report": "",
+    "simt.requests": "hardware",
     "simt.shadows": "simt.clocks",
+    "simt.spilled": "hardware simt.coalescing simt.judges",
     "simt.suspects": "hardware simt.clocks",
     "simt.translate": (
         "simt.atomics simt.intrinsics simt.ir simt.liveness simt.memory "
-        "simt.operators simt.order simt.printing"
+        "simt.operators simt.order simt.printing simt.work"
     ),
     "simt.types": "numba simt.ir",
     "simt.witness": "simt.clocks simt.suspects",
+    "simt.work": "simt.events simt.ir",
     "style": "matplotlib",
     "timing": "device forms measurement numba recordings",
     "tolerance": "",

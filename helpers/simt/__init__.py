@@ -10,6 +10,7 @@ from functools import partial
 
 from .banks import BankConflicts
 from .coalescing import Coalescing
+from .divergence import Divergence, Operations
 from .errors import (
     BarrierError,
     KernelError,
@@ -22,6 +23,7 @@ from .judges import listeners_of
 from .launch import bracketed, configuration, is_kernel, prepare
 from .races import RaceJudge
 from .report import as_html, as_text
+from .spilled import LocalMemory
 
 __all__ = [
     "BarrierError",
@@ -32,7 +34,13 @@ __all__ = [
     "emulate",
 ]
 
-JUDGES = {"coalescing": Coalescing, "bank_conflicts": BankConflicts}
+JUDGES = {
+    "coalescing": Coalescing,
+    "bank_conflicts": BankConflicts,
+    "local_memory": LocalMemory,
+    "divergence": Divergence,
+    "operations": Operations,
+}
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,9 @@ class Run:
     threads_per_block: int
     coalescing: object = field(repr=False)
     bank_conflicts: object = field(repr=False)
+    local_memory: object = field(repr=False)
+    divergence: object = field(repr=False)
+    operations: object = field(repr=False)
     races: object = field(repr=False)
 
     def __repr__(self):

@@ -41,8 +41,7 @@ def atomic(frame, reference, operator, array, indices, values, active, wanted):
         if array.by_block
         else None
     )
-    facts = pattern.facts if pattern else None
-    tell(frame, reference, array, array.bytes_at(offset), active, facts)
+    tell(frame, reference, array, offset, active, pattern)
     cells = array.cells
     if array.by_block:
         offset = offset * frame.blocks + np.arange(frame.blocks)

@@ -77,7 +77,7 @@ class Calls:
         name = self.declare(target, dtype)
         if isinstance(operand, ir.Const):
             operand = ir.Const(convert(operand.value, dtype))
-        self.emit(ir.Copy((name,), (self.cast(operand, dtype),)))
+        self.emit(ir.Copy((name,), (self.cast(operand, dtype, meant=True),)))
 
     def _call_intrinsic(self, target, name, operands, signature=None):
         if name not in INTRINSICS:

@@ -94,31 +94,48 @@ class Warps(NamedTuple):
 class Access(NamedTuple):
     """One request of a warp, of each block of a batch.
 
-    `addresses` are bytes, of shape (lanes or 1, blocks or 1); `active` broadcasts
-    against (lanes, blocks), None when all take part. `pattern` is a dictionary that
-    lives as long as the same addresses recur, for judges to keep what they found, or
-    None. `turn` counts the turns of loops that the warp went since it last waited for
-    its block; `value` is what a store stores, or None.
+    `addresses` are bytes, of shape (lanes or 1, blocks or 1): `cells` of `step` bytes
+    from `base`. `active` broadcasts against (lanes, blocks), None when all take part.
+    `pattern` is a dictionary that lives as long as the same addresses recur, for judges
+    to keep what they found, or None. `turn` counts the turns of loops that the warp
+    went since it last waited for its block; `value` is what a store stores, or None.
+    `findings` is for what judges tell each other about this access: the pattern, or a
+    dictionary of its own.
     """
 
     reference: Reference
     space: str
     dtype: np.dtype
-    addresses: np.ndarray
+    cells: np.ndarray
     active: np.ndarray | None
     blocks: int
     pattern: dict | None
     who: Warps | None = None
     turn: int = 0
     value: object = None
+    findings: dict | None = None
+    step: int = 1
+    base: int = 0
+
+    @property
+    def addresses(self) -> np.ndarray:
+        """The bytes that the lanes ask for, computed when a judge wants them all."""
+        if self.step == 1 and not self.base:
+            return self.cells
+        found = self.findings.get("addresses")
+        if found is None:
+            found = self.findings["addresses"] = self.cells * self.step + self.base
+        return found
 
 
 class Step(NamedTuple):
-    """A piece of the program begins, for the active lanes."""
+    """A piece begins, for the active lanes: so many lanes, of so many warps."""
 
     piece: int
     active: np.ndarray | None
     who: Warps
+    lanes: int = 0
+    warps: int = 0
 
 
 class Parting(NamedTuple):
@@ -127,6 +144,7 @@ class Parting(NamedTuple):
     site: Site
     then: np.ndarray
     otherwise: np.ndarray
+    who: Warps | None = None
 
 
 class Meeting(NamedTuple):

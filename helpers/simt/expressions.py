@@ -68,7 +68,7 @@ class Expressions:
         self.program.types[name] = dtype
         return name
 
-    def cast(self, operand, dtype) -> ir.Operand:
+    def cast(self, operand, dtype, meant=False) -> ir.Operand:
         """The operand converted to a type, at once when it is a constant."""
         if (
             operand is None
@@ -79,7 +79,7 @@ class Expressions:
         if isinstance(operand, ir.Const):
             return ir.Const(convert(operand.value, dtype))
         target = self.new_name(dtype, "cast")
-        self.emit(ir.Cast(target, operand, dtype))
+        self.emit(ir.Cast(target, operand, dtype, self.site(), meant))
         return target
 
     def assign(self, name, operand):

@@ -34,6 +34,7 @@ class Frame:
         self.circling = False
         self.gathers = False  # does it wait for lanes of a mask?
         self.last_look = (None, None, None)
+        self.last_count = (None, None)
         self.local = {}
 
     def take(self):
@@ -81,6 +82,18 @@ class Frame:
             and changes == self.memory.changes
             and all(map(same, before, values))
         )
+
+    def counted(self, active):
+        """How many lanes are active, and of how many warps."""
+        if active is None:
+            return WARP_SIZE * self.blocks, self.blocks
+        if active is not self.last_count[0]:
+            lanes, blocks = active.shape
+            each = (WARP_SIZE // lanes) * (self.blocks // blocks)
+            warps = int(np.count_nonzero(active.any(axis=0)))
+            count = int(np.count_nonzero(active)) * each, warps * self.blocks // blocks
+            self.last_count = active, count
+        return self.last_count[1]
 
     @property
     def finished(self):

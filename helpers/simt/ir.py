@@ -48,6 +48,8 @@ class Cast:
     target: str
     operand: Operand
     dtype: np.dtype
+    site: Site | None = None
+    meant: bool = False  # does the source ask for this type by name?
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,8 @@ class Memory:
         self.printed = 0
         self.quiet = quiet
         self.before = [] if again else None  # written cells, and what they held
-        self.next_address = 0
+        self.next_address = self.next_local = 0
+        self.local_addresses = {}
         self.roots = {}
         self.arrays = {}
         self.patterns = {}
@@ -96,13 +97,16 @@ class Memory:
         """A frame's local array, one for each thread, holding what no one wrote."""
         count = int(np.prod(request.shape))
         cells = unwritten((count * 32, blocks), request.dtype)
+        if request not in self.local_addresses:
+            self.local_addresses[request] = self.next_local
+            self.next_local += -(-cells.shape[0] * request.dtype.itemsize // 512) * 512
         return contiguous(
             cells,
             request.shape,
             request.dtype,
             "local",
             request.name,
-            0,
+            self.local_addresses[request],
             self.patterns.setdefault(request, {}),
         )
 
@@ -242,7 +246,7 @@ class Batch:
         while True:
             piece = pieces[position]
             for listener in steps:
-                listener(Step(position, active, frame.who))
+                listener(Step(position, active, frame.who, *frame.counted(active)))
             value = piece.run(frame, active, others)
             kind = piece.kind
             if kind == JUMP:
@@ -323,7 +327,7 @@ def split(frame, piece, condition, active):
     if not otherwise.any():
         return True
     for listener in frame.listeners["parting"]:
-        listener(Parting(piece.ending.site, then, otherwise))
+        listener(Parting(piece.ending.site, then, otherwise, frame.who))
     frame.add(piece.then, then)
     frame.add(piece.otherwise, otherwise)
     return None

@@ -45,10 +45,6 @@ class Array:
         self.by_block = space in ("shared", "local")
         self.step = dtype.itemsize  # bytes from a cell to the next
 
-    def bytes_at(self, cell):
-        """The address of a cell, in bytes."""
-        return self.address + cell * self.step
-
     def part(self, base, shape, strides):
         """The same cells seen with another base, shape and strides."""
         patterns = self.patterns
@@ -227,13 +223,13 @@ def load(frame, reference, array, indices, active):
     if array.by_block:
         pattern = find_pattern(frame, reference, array, indices, active)
         if pattern is not None:
-            tell(frame, reference, array, pattern.addresses, active, pattern.facts)
+            tell(frame, reference, array, None, active, pattern)
             rows = pattern.rows
             if type(rows) is int:
                 return array.cells[rows : rows + 1].copy()
             return array.cells.take(rows, axis=0)
     offset = by_lane(array, offsets(frame, reference, array, indices, active))
-    tell(frame, reference, array, array.bytes_at(offset), active, None)
+    tell(frame, reference, array, offset, active)
     if not array.by_block:
         return array.cells[offset]
     return array.cells.ravel()[offset * frame.blocks + np.arange(frame.blocks)]
@@ -247,12 +243,10 @@ def store(frame, reference, array, indices, value, active):
     if array.by_block:
         pattern = find_pattern(frame, reference, array, indices, active)
         if pattern is not None:
-            tell(
-                frame, reference, array, pattern.addresses, active, pattern.facts, value
-            )
+            tell(frame, reference, array, None, active, pattern, value)
             return _store_rows(array.cells, pattern.rows, value, active)
     offset = by_lane(array, offsets(frame, reference, array, indices, active))
-    tell(frame, reference, array, array.bytes_at(offset), active, None, value)
+    tell(frame, reference, array, offset, active, None, value)
     if array.by_block:
         _scatter(
             array.cells.ravel(),
@@ -287,21 +281,27 @@ def _scatter(cells, offset, value, active):
         cells[offset[active]] = value[active]
 
 
-def tell(frame, reference, array, addresses, active, facts, value=None):
-    """Tell who listens to this space of one request."""
+def tell(frame, reference, array, cells, active, pattern=None, value=None):
+    """Tell who listens to this space of one request; its cells are the pattern's, where
+    there is one.
+    """
     listeners = frame.listeners[array.space]
     if listeners:
+        facts, where = (None, {}) if pattern is None else (pattern.facts,) * 2
         access = Access(
             reference,
             array.space,
             array.dtype,
-            addresses,
+            cells if pattern is None else pattern.addresses,
             active,
             frame.blocks,
             facts,
             frame.who,
             frame.turn,
             value,
+            where,
+            array.step if pattern is None else 1,
+            array.address if pattern is None else 0,
         )
         for listener in listeners:
             listener(access)

@@ -22,6 +22,7 @@ from .liveness import (
     written_arrays,
 )
 from .order import position_order
+from .work import work_of
 
 JUMP, BRANCH, RETURN, BARRIER, GATHER = range(5)
 
@@ -39,6 +40,7 @@ class Piece:
     needs: int  # a set of slots, as bits
     site: object  # the first line of source in it, or None
     ending: object  # the terminator, for messages
+    work: tuple = ()  # what it does, by source line
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ def translate(kernel: ir.Kernel) -> Program:
             blocks[n],
             position,
             sum(1 << slots[name] for name in live[n]),
+            work_of(blocks[n], kernel.types),
         )
         for n in order
     )
@@ -174,7 +177,7 @@ _KINDS = {
 }
 
 
-def _piece(function, block, position, needs):
+def _piece(function, block, position, needs, work):
     end = block[-1]
     kind = _KINDS[type(end)]
     after = [position[n] for n in successors(end)]
@@ -189,6 +192,7 @@ def _piece(function, block, position, needs):
         needs,
         min(filter(None, sites), key=lambda site: site.line, default=None),
         getattr(end, "barrier", None) or getattr(end, "gather", end),
+        work,
     )
 
 

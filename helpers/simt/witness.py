@@ -67,7 +67,8 @@ class Witness:
         columns = np.array(blocks) - who.first_block
         weight = np.array([[self.standing[b] for b in blocks]])
         chosen = access._replace(
-            addresses=_columns(access.addresses, columns, access.blocks),
+            cells=_columns(access.cells, columns, access.blocks),
+            findings={},
             active=_columns(access.active, columns, access.blocks),
             value=self._value_of_all(access, blocks),
             blocks=len(blocks),
