@@ -24,19 +24,23 @@ MAY_IMPORT = {
     "simt": (
         "simt.banks simt.coalescing simt.errors simt.host simt.launch simt.report"
     ),
+    "simt.allocation": "simt.cells simt.ir simt.memory",
+    "simt.arrays": "simt.constants simt.device_memory simt.ir simt.types",
     "simt.atomics": "simt.memory",
     "simt.banks": "hardware simt.judges",
     "simt.barriers": "hardware simt.errors simt.memory",
     "simt.bounds": "simt.errors",
-    "simt.calls": "simt.intrinsics simt.ir simt.names simt.operators simt.types",
+    "simt.calls": (
+        "simt.intrinsics simt.ir simt.names simt.operators simt.twins simt.types"
+    ),
+    "simt.cells": "hardware",
     "simt.coalescing": "hardware simt.judges",
     "simt.constants": "simt.ir",
     "simt.device_memory": "",
     "simt.errors": "",
     "simt.events": "",
     "simt.expressions": (
-        "simt.constants simt.device_memory simt.intrinsics simt.ir simt.names "
-        "simt.operators simt.types"
+        "simt.constants simt.intrinsics simt.ir simt.names simt.operators simt.types"
     ),
     "simt.frames": "hardware",
     "simt.frontend": "numba simt.refusals",
@@ -50,26 +54,33 @@ MAY_IMPORT = {
     ),
     "simt.liveness": "simt.ir",
     "simt.lowering": (
-        "simt.calls simt.errors simt.events simt.expressions simt.frontend simt.ir "
-        "simt.iteration simt.records simt.refusals simt.types"
+        "simt.arrays simt.calls simt.errors simt.events simt.expressions "
+        "simt.frontend simt.ir simt.iteration simt.methods simt.records simt.refusals "
+        "simt.types"
     ),
     "simt.machine": (
-        "simt.barriers simt.errors simt.frames simt.intrinsics simt.memory "
-        "simt.translate"
+        "simt.allocation simt.barriers simt.errors simt.frames simt.intrinsics "
+        "simt.memory simt.translate"
     ),
-    "simt.memory": "hardware simt.bounds simt.errors simt.events",
+    "simt.memory": "hardware simt.bounds simt.cells simt.events",
+    "simt.methods": "simt.ir simt.twins simt.types",
     "simt.names": "numba simt.intrinsics simt.operators",
     "simt.operators": "",
     "simt.order": "",
+    "simt.parts": "simt.errors simt.memory",
     "simt.printing": "hardware",
     "simt.records": "simt.ir",
     "simt.refusals": "simt.errors",
     "simt.report": "",
     "simt.translate": (
-        "simt.atomics simt.intrinsics simt.ir simt.liveness simt.memory "
-        "simt.operators simt.order simt.printing"
+        "simt.allocation simt.atomics simt.intrinsics simt.ir simt.liveness "
+        "simt.memory simt.operators simt.order simt.parts simt.printing simt.twins "
+        "simt.views"
     ),
+    "simt.twins": "simt.memory simt.operators simt.wide",
     "simt.types": "numba simt.ir",
+    "simt.views": "simt.bounds simt.errors simt.memory",
+    "simt.wide": "simt.bounds simt.errors simt.events simt.memory",
     "style": "matplotlib",
     "timing": "device forms measurement numba recordings",
     "tolerance": "",

@@ -215,4 +215,9 @@ ATOMICS = {
 }
 ATOMICS["cuda.atomic.compare_and_swap"] = "cas"
 
+CACHE_HINTS = {
+    **{f"cuda.{name}": "load" for name in ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")},
+    **{f"cuda.{name}": "store" for name in ("stcg", "stcs", "stwb", "stwt")},
+}
+
 GRID_SYNC = "cuda.cg.this_grid().sync"  # a method of what `this_grid` returns

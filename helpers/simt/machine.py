@@ -10,11 +10,12 @@ from collections import deque
 
 import numpy as np
 
+from .allocation import local_array, shared_addresses, shared_array
 from .barriers import lanes_missed, release, release_grid
-from .errors import NoProgressError, UnsupportedError
+from .errors import NoProgressError
 from .frames import Frame, Geometry
 from .intrinsics import gathered
-from .memory import Array, bind, contiguous
+from .memory import Array, bind
 from .translate import BRANCH, GATHER, JUMP, RETURN
 
 BATCH_THREADS = 1 << 20  # threads of one batch, at most
@@ -34,6 +35,7 @@ class Memory:
         self.printed = 0
         self.next_address = 0
         self.roots = {}
+        self.records = []  # each that is an argument, and the array that stands for it
         self.arrays = {}
         self.patterns = {}
 
@@ -41,11 +43,18 @@ class Memory:
         """A launch argument as kernels see it: arrays bound, numbers as they are."""
         if isinstance(value, tuple):
             return tuple(self.argument(item, name) for item in value)
-        return (
-            bind(value, name, self.address_of(value))
-            if isinstance(value, np.ndarray)
-            else value
-        )
+        if isinstance(value, np.void):
+            self.records.append((value, np.array(value)))
+            value = self.records[-1][1]
+        if isinstance(value, np.ndarray):
+            return bind(value, name, self.address_of(value))
+        return value
+
+    def give_back(self):
+        """Let the records that are arguments hold what was stored in them."""
+        for record, array in self.records:
+            for name in record.dtype.names:
+                record[name] = array[name]
 
     def address_of(self, array) -> int:
         """Where an array's first element lies: its base is aligned as cudaMalloc aligns
@@ -69,24 +78,8 @@ class Memory:
 
     def local_array(self, request, blocks):
         """A frame's local array, one for each thread, holding what no one wrote."""
-        count = int(np.prod(request.shape))
-        cells = unwritten((count * 32, blocks), request.dtype)
-        return contiguous(
-            cells,
-            request.shape,
-            request.dtype,
-            "local",
-            request.name,
-            0,
-            self.patterns.setdefault(request, {}),
-        )
-
-
-def unwritten(shape, dtype):
-    """Cells that nobody wrote: not a number, or a number that stands out."""
-    cells = np.empty(shape, dtype)
-    cells.fill(np.nan if dtype.kind in "fc" else np.array(0xCD, np.uint8).astype(dtype))
-    return cells
+        patterns = self.patterns.setdefault(request, {})
+        return local_array(request, blocks, self.program, patterns)
 
 
 class Batch:
@@ -101,7 +94,7 @@ class Batch:
         self.geometry = launch.geometry
         self.blocks = last - first
         self.block = launch.geometry.blocks_of(first, last)
-        self.shared = {}
+        self.shared, self.dynamic = {}, None
         self.waits_for_grid = False
         program = launch.program
         self.frames = [
@@ -115,34 +108,9 @@ class Batch:
     def shared_array(self, request):
         """A block's shared array; all dynamic ones begin at the same byte."""
         if request not in self.shared:
-            dynamic = request.shape == (0,)
-            shape = request.shape
-            if dynamic:
-                shape = (self.launch.shared_bytes // request.dtype.itemsize,)
-            cells = self._cells(request, int(np.prod(shape)), dynamic)
-            self.shared[request] = contiguous(
-                cells,
-                shape,
-                request.dtype,
-                "shared",
-                request.name,
-                self.launch.shared_offset(request, cells.shape[0]),
-                self.memory.patterns.setdefault(request, {}),
-            )
+            patterns = self.memory.patterns.setdefault(request, {})
+            self.shared[request] = shared_array(request, self, patterns)
         return self.shared[request]
-
-    def _cells(self, request, count, dynamic):
-        if not dynamic:
-            return unwritten((count, self.blocks), request.dtype)
-        for other, array in self.shared.items():
-            if other.shape == (0,):
-                if other.dtype.itemsize != request.dtype.itemsize:
-                    raise UnsupportedError(
-                        "dynamic shared memory used with elements of two "
-                        "sizes is not emulated yet"
-                    )
-                return array.cells.view(request.dtype)
-        return unwritten((count, self.blocks), request.dtype)
 
     def run(self, rng) -> bool:
         """Run until all blocks are done (True), or none can go on for now (False)."""
@@ -309,19 +277,7 @@ class Launch:
         self.queue = deque()
         self.at_barrier = []  # batches that wait for the grid
         self.finished = 0  # batches that are done
-        self._shared = {}
-
-    def shared_offset(self, request, cells) -> int:
-        """Where a block's allocation begins in its shared memory, in bytes."""
-        if request.shape == (0,):
-            return 0
-        if request not in self._shared:
-            used = sum(size for _, size in self._shared.values())
-            self._shared[request] = (
-                used,
-                -(-cells * request.dtype.itemsize // 16) * 16,
-            )
-        return self._shared[request][0]
+        self.shared_addresses = shared_addresses(program.allocations)
 
     def run(self):
         """Run the whole grid."""
@@ -335,6 +291,7 @@ class Launch:
                     release_grid(self.at_barrier, self.finished)
                     self.queue.extend(self.at_barrier)
                     self.at_barrier = []
+        self.memory.give_back()
 
     def _run_batches(self):
         """Run until every batch is done or waits for the grid."""
