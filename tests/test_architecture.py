@@ -17,12 +17,15 @@ MAY_IMPORT = {
     "doctor": "device helpers numba",
     "forms": "numba",
     "hardware": "",
-    "helpers": "device doctor plotting simt simt.host timing verification widgets",
+    "helpers": (
+        "device doctor plotting simt simt.host timing verification wide widgets"
+    ),
     "measurement": "forms hardware",
     "plotting": "IPython PIL hardware matplotlib style",
     "recordings": "forms",
     "simt": (
-        "simt.banks simt.coalescing simt.errors simt.host simt.launch simt.report"
+        "simt.banks simt.coalescing simt.errors simt.host simt.launch simt.report "
+        "simt.twins"
     ),
     "simt.allocation": "simt.cells simt.ir simt.memory",
     "simt.arrays": "simt.constants simt.device_memory simt.ir simt.types",
@@ -85,6 +88,7 @@ MAY_IMPORT = {
     "timing": "device forms measurement numba recordings",
     "tolerance": "",
     "verification": "diagnosis tolerance",
+    "wide": "llvmlite numba simt",
     "widgets": "IPython ipywidgets plotting",
 }
 

@@ -20,6 +20,7 @@ from .errors import (
 from .host import borrowed
 from .launch import bracketed, configuration, is_kernel, run
 from .report import as_html, as_text
+from .twins import twin
 
 __all__ = [
     "BarrierError",
@@ -28,6 +29,7 @@ __all__ = [
     "NoProgressError",
     "Run",
     "emulate",
+    "twin",
 ]
 
 JUDGES = {"coalescing": Coalescing, "bank_conflicts": BankConflicts}

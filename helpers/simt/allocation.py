@@ -65,8 +65,9 @@ def _dynamic_cells(request, batch, address):
 def _new_dynamic_cells(request, batch, address):
     program, size = batch.launch.program, batch.launch.shared_bytes
     dynamic = [other for other in program.allocations if is_dynamic(other)]
-    whole = math.lcm(*(other.dtype.itemsize for other in dynamic))
-    if whole == request.dtype.itemsize and not program.seen_otherwise & {*dynamic}:
+    sizes = {other.dtype.itemsize for other in dynamic}
+    whole = math.lcm(*sizes)
+    if len(sizes) == 1 and not program.seen_otherwise & {*dynamic}:
         count = size // whole
         return interleaved(count, request.dtype, "shared", address, batch.blocks)
     cells = block_by_block(
