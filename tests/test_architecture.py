@@ -48,7 +48,7 @@ MAY_IMPORT = {
     "simt.frames": "hardware",
     "simt.frontend": "numba simt.refusals",
     "simt.host": "hardware numba simt.device_memory simt.errors simt.launch",
-    "simt.intrinsics": "hardware",
+    "simt.intrinsics": "hardware simt.memory",
     "simt.ir": "simt.events",
     "simt.iteration": "simt.ir simt.types",
     "simt.judges": "hardware",

@@ -166,19 +166,30 @@ def test_a_view_finds_the_elements_that_numba_finds(expression):
         "for x in b[i // 2 : i]:\n        out[i] += x",
         "for x in f[i]:\n        out[i] += x",
         "for x in f.flat:\n        out[i] += x",
-        "for x in np.nditer(f):\n        out[i] = out[i] / 2 + x.item()",
-        "for x in np.nditer(c[:, :, i % 5]):\n        out[i] = out[i] / 2 + x.item()",
-        "for p, x in np.ndenumerate(c):\n        out[i] += (p[0] - p[1] * p[2]) * x",
-        "for p in np.ndindex(2, 3):\n        w3[i, p[0], p[1]] = i + p[1]",
-        "for p in np.ndindex((2, 3)):\n        w3[i][p] = i + p[0]",
-        "for p in np.ndindex(w3[i].shape):\n        w3[i, p[0], p[1]] = 2",
         "for p in r[i // 2 : i]:\n        out[i] += p.n.p",
         "for row in w3[i]:\n        row[1] = 4",
         "for k, row in enumerate(w3[i]):\n        row[k] = 4 + k",
     ],
 )
 def test_loops_go_over_arrays_of_any_rank(lines):
-    """Rows are views; so are the elements of `nditer`."""
+    """Rows are views, and records are not copied."""
+    assert_same(lines)
+
+
+@needs_methods
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "for x in np.nditer(f):\n        out[i] = out[i] / 2 + x.item()",
+        "for x in np.nditer(c[:, :, i % 5]):\n        out[i] = out[i] / 2 + x.item()",
+        "for p, x in np.ndenumerate(c):\n        out[i] += (p[0] - p[1] * p[2]) * x",
+        "for p in np.ndindex(2, 3):\n        w3[i, p[0], p[1]] = i + p[1]",
+        "for p in np.ndindex((2, 3)):\n        w3[i][p] = i + p[0]",
+        "for p in np.ndindex(w3[i].shape):\n        w3[i, p[0], p[1]] = 2",
+    ],
+)
+def test_numpys_iterators_go_in_numbas_order(lines):
+    """Elements, in the order of memory for `nditer`; indices; both."""
     assert_same(lines)
 
 

@@ -258,3 +258,31 @@ def test_a_shape_that_does_not_fit_is_told():
     text = message(TypeError, wrong_shape, 1, 1, np.zeros(8), np.zeros(1))
 
     assert "`a`, whose shape is 8" in text and "reshape(3, 3)" in text
+
+
+COEFFICIENTS = (np.array([1.0, 2.0]), np.array([3.0, 4.0, 5.0]))
+
+
+@cuda.jit
+def over_arrays(a, b, out):
+    """A tuple of arrays is gone through, and one is chosen by each thread."""
+    t = cuda.threadIdx.x
+    total = 0.0
+    for cells in (a, b):
+        total += cells[t]
+    pair = (a, b)
+    chosen = pair[t % 2]
+    chosen[t] = total
+    out[t] = total * len(COEFFICIENTS[1]) + COEFFICIENTS[0][t % 2]
+
+
+def test_a_tuple_of_arrays_is_gone_through_and_chosen_from():
+    """Arguments and captured arrays."""
+    a, b = np.random.default_rng(3).random((2, 32))
+    before, out = a + b, np.zeros(32)
+
+    emulate(over_arrays)[1, 32](a, b, out)
+
+    np.testing.assert_array_equal(before * 3 + np.tile([1.0, 2.0], 16), out)
+    np.testing.assert_array_equal(before[::2], a[::2])
+    np.testing.assert_array_equal(before[1::2], b[1::2])

@@ -5,7 +5,7 @@ Lowering.
 import numpy as np
 
 from . import ir
-from .constants import static_index
+from .constants import constant_value, static_index
 from .device_memory import Pointer, host_view
 from .types import our_type
 
@@ -15,9 +15,20 @@ _NUMBERS = ("size", "ndim", "itemsize", "nbytes")
 class Arrays:
     """How arrays are read, written and asked."""
 
-    def _captured_array(self, target, value, dtype):
+    def _captured_arrays(self, target, name, values, dtypes):
+        """A tuple from the names around a kernel, with arrays in it."""
+        items = []
+        for place, (value, dtype) in enumerate(zip(values, dtypes, strict=True)):
+            item = f"{target}.{place}"
+            if isinstance(dtype, ir.ArrayType):
+                self._captured_array(item, name, value, dtype)
+                items.append(self.name(item))
+            else:
+                items.append(constant_value(value, dtype))
+        self.pack(target, tuple(items))
+
+    def _captured_array(self, target, kernels_name, array, dtype):
         """A host array is frozen when the kernel is compiled; a device array is not."""
-        array = value.value
         if isinstance(getattr(array, "gpu_data", None), Pointer):
             function, array = "captured device array", host_view(array)
         elif isinstance(array, np.ndarray):
@@ -28,8 +39,8 @@ class Arrays:
                 "make it an argument"
             )
         name = self.declare(target, dtype)
-        self.aliases[name] = value.name
-        operands = (ir.Const(array), ir.Const(value.name))
+        self.aliases[name] = kernels_name
+        operands = (ir.Const(array), ir.Const(kernels_name))
         self.emit(ir.Call(name, function, operands, self.site()))
 
     # attributes
@@ -109,6 +120,8 @@ class Arrays:
         items = self.items(value.value)
         index = self.operand(value.index)
         dtype = our_type(self.numba_type(target))
+        if isinstance(dtype, ir.ArrayType):
+            return self._choose_array(self.declare(target, dtype), index, items)
         self.operate(
             target,
             "choose",
@@ -116,6 +129,11 @@ class Arrays:
             (np.dtype(np.int64), *(dtype for _ in items)),
             dtype,
         )
+
+    def _choose_array(self, name, index, items):
+        """`name` = one of the arrays of a tuple."""
+        self.aliases[name] = self.aliases.get(items[0], items[0])
+        self.emit(ir.Call(name, "one of the arrays", (index, *items), self.site()))
 
     def _get(self, target, array, index):
         operand, indices = self.operand(array), self._indices(index)

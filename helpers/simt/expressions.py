@@ -103,7 +103,9 @@ class Expressions:
     def _value_Global(self, target, value):
         dtype = our_type(self.numba_type(target))
         if isinstance(dtype, ir.ArrayType):
-            return self._captured_array(target, value, dtype)
+            return self._captured_array(target, value.name, value.value, dtype)
+        if isinstance(dtype, tuple) and any(isinstance(d, ir.ArrayType) for d in dtype):
+            return self._captured_arrays(target, value.name, value.value, dtype)
         self._know(target, value.value)
 
     _value_FreeVar = _value_Global

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..hardware import WARP_SIZE
+from .memory import one_of
 
 LANES = np.arange(WARP_SIZE, dtype=np.int32)[:, None]  # (32, 1)
 LANES_BELOW = ((np.uint64(1) << LANES.astype(np.uint64)) - 1).astype(np.uint32)
@@ -184,6 +185,7 @@ INTRINSICS = {
     "cuda.all_sync": Intrinsic(_all, gathers=True),
     "cuda.eq_sync": Intrinsic(_eq, gathers=True),
     "cuda.activemask": Intrinsic(_activemask),
+    "one of the arrays": Intrinsic(one_of, cast=False),
     "constant array": Intrinsic(_captured("const"), cast=False),
     "captured device array": Intrinsic(_captured("global"), cast=False),
 }

@@ -113,7 +113,10 @@ class Iteration:
         (index,), items = iterator.state, iterator.parts
         more = self._truth("lt", (index, ir.Const(np.int64(len(items)))))
         first = self.new_name(self.type_of(items[0]), "item")
-        self.emit(ir.Operation(first, "choose", (index, *items), self.site()))
+        if isinstance(self.type_of(first), ir.ArrayType):
+            self._choose_array(first, index, items)
+        else:
+            self.emit(ir.Operation(first, "choose", (index, *items), self.site()))
         self._step(index, ONE)
         return first, more
 

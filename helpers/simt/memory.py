@@ -291,5 +291,17 @@ def _merge_arrays(active, new, old):
     return Choice([(array, threads) for array, threads in parts if threads.any()])
 
 
+def one_of(frame, active, index, *arrays):
+    """The array of a tuple at an index that the lanes computed."""
+    index = np.where(index < 0, index + len(arrays), index)
+    result = None
+    for place, array in enumerate(arrays):
+        here = index == place
+        taking_part = here if active is None else here & active
+        if taking_part.any():
+            result = array if result is None else merge(here, array, result)
+    return arrays[-1] if result is None else result
+
+
 def _parts(array):
     return array.parts if array.cells is None else [(array, np.True_)]
