@@ -59,7 +59,7 @@ MAY_IMPORT = {
     "simt.lowering": (
         "simt.arrays simt.calls simt.errors simt.events simt.expressions "
         "simt.frontend simt.ir simt.iteration simt.methods simt.records simt.refusals "
-        "simt.types"
+        "simt.types simt.unrolling"
     ),
     "simt.machine": (
         "simt.allocation simt.barriers simt.errors simt.frames simt.intrinsics "
@@ -82,6 +82,7 @@ MAY_IMPORT = {
     ),
     "simt.twins": "simt.memory simt.operators simt.wide",
     "simt.types": "numba simt.ir",
+    "simt.unrolling": "simt.ir simt.types",
     "simt.views": "simt.bounds simt.errors simt.memory",
     "simt.wide": "simt.bounds simt.errors simt.events simt.memory",
     "style": "matplotlib",

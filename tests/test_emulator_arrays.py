@@ -146,6 +146,8 @@ def test_a_store_to_a_part_of_an_array_reaches_each_of_its_elements(lines):
         "(c[0, 0] if i % 3 else w[i])[2:].size",
         "(a[i] if i % 2 else c[i % 4, 1])[i % 5]",
         "len(a[i] if i % 2 else c[i % 4, 1])",
+        pytest.param("a[i // 2, 3] in a[i, 2:]", marks=needs_methods),
+        "i in (3, i // 2 * 2, 7)",
         "r[i].x + r[i].v[i % 3] + r[i].n.p + r[i].n.q",
         "r['x'][i] + r.x[i] + r.n.p[i]",
         "r[i].m[1, i % 2] + r.m[i, 0, 1] + r.v[i, 2]",

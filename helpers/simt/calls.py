@@ -11,7 +11,7 @@ from .types import named_dtype, our_type
 
 BUILTINS = (
     *(int, float, bool, abs, min, max, range, round, len, slice, pow),
-    *(enumerate, zip, np.nditer, np.ndenumerate, np.ndindex),
+    *(enumerate, zip, next, np.nditer, np.ndenumerate, np.ndindex),
 )
 
 
@@ -70,7 +70,7 @@ class Calls:
         elif is_intrinsic(callee):
             self._call_twin(target, callee, value_args, signature)
         elif isinstance(callee, type) and issubclass(callee, BaseException):
-            if self.within is not None:
+            if self.within is not None or self.is_foreign(value):
                 return
             self.refuse(
                 "`raise` ends a thread in silence on a GPU: store a mark in an "

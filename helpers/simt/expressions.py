@@ -156,6 +156,8 @@ class Expressions:
 
     def _binary(self, target, value, function):
         name = PYTHON_OPERATORS.get(function)
+        if function is operator.contains:
+            return self._is_in(target, value)
         signature = self.typed.calls[value]
         dtypes = tuple(our_type(t) for t in signature.args)
         if name is None or not all(isinstance(d, np.dtype) for d in dtypes):

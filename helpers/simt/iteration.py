@@ -95,6 +95,10 @@ class Iteration:
         state = (self._begin(f"{target}.index", ZERO, INDEX),)
         self.iterators[target] = Iterator("indices", state, sizes)
 
+    def _builtin_next(self, target, arguments, signature):
+        first, _ = self._advance(self.iterators[arguments[0].name])
+        self._bind(target, first)
+
     def _expr_iternext(self, target, value):
         self.pairs[target] = self._advance(self.iterators[value.value.name])
 

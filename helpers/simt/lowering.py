@@ -19,6 +19,7 @@ from .methods import Methods
 from .records import Records
 from .refusals import at, file_name, source_line
 from .types import our_type
+from .unrolling import Unrolling
 
 
 def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
@@ -63,7 +64,7 @@ class Caller:
     depth: int
 
 
-class Lowering(Expressions, Arrays, Calls, Methods, Iteration, Records):
+class Lowering(Expressions, Arrays, Calls, Methods, Iteration, Records, Unrolling):
     """One function's statements, appended to a program; prefixed when inlined."""
 
     def __init__(self, program, typed, arguments, caller=None):

@@ -43,6 +43,10 @@ class Methods:
         zeros = (ir.Const(np.int64(0)),) * self.type_of(array).ndim
         self._load(self._declared(target), array, zeros)
 
+    def _method_take(self, target, variable, arguments):
+        array, index = self.operand(variable), self._flat_index(arguments[0])
+        self._load(self._declared(target), array, self.unravelled(array, index))
+
     def _method_fill(self, target, variable, arguments):
         whole = (ir.Slice(None, None, None),) * self._array_type(variable).ndim
         array, value = self.operand(variable), self.operand(arguments[0])
