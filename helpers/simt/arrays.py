@@ -247,9 +247,16 @@ class Arrays:
         if isinstance(theirs, ir.ArrayType):
             self.emit(ir.Move(part, value, reference, self.reference("load", value)))
         elif isinstance(theirs, tuple):
-            items = tuple(self.cast(item, ours.dtype) for item in self.items(value))
+            items = self._items_of(value, theirs)
+            items = tuple(self.cast(item, ours.dtype) for item in items)
             packed = self.new_name(tuple(ours.dtype for _ in items), "items")
             self.emit(ir.Pack(packed, items))
             self.emit(ir.Fill(part, packed, reference))
         else:
             self.emit(ir.Fill(part, self.cast(value, ours.dtype), reference))
+
+    def _items_of(self, whole, dtypes) -> list:
+        """The items of an operand that is a tuple."""
+        if isinstance(whole, ir.Const):
+            return [ir.Const(item) for item in whole.value]
+        return [self._item(whole, place, dtype) for place, dtype in enumerate(dtypes)]

@@ -11,7 +11,7 @@ from .types import named_dtype, our_type
 
 BUILTINS = (
     *(int, float, bool, abs, min, max, range, round, len, slice, pow),
-    *(enumerate, zip, next, np.nditer, np.ndenumerate, np.ndindex),
+    *(enumerate, zip, iter, next, np.nditer, np.ndenumerate, np.ndindex),
 )
 
 

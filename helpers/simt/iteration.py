@@ -95,6 +95,9 @@ class Iteration:
         state = (self._begin(f"{target}.index", ZERO, INDEX),)
         self.iterators[target] = Iterator("indices", state, sizes)
 
+    def _builtin_iter(self, target, arguments, signature):
+        self.iterators[target] = self._iterator(target, arguments[0])
+
     def _builtin_next(self, target, arguments, signature):
         first, _ = self._advance(self.iterators[arguments[0].name])
         self._bind(target, first)

@@ -54,6 +54,11 @@ class Methods:
 
     def _method_reshape(self, target, variable, arguments):
         operand = self.operand(variable)
+        if self.numba_type(variable).layout != "C":
+            self.refuse(
+                "Numba reshapes an array in Fortran order, and counts its elements in "
+                "an order that is not NumPy's: reshape it before the launch"
+            )
         shape = [item for argument in arguments for item in self.items(argument)]
         shape = tuple(self.cast(item, np.dtype(np.int64)) for item in shape)
         name = self._part_of(target, operand)

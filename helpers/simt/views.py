@@ -43,7 +43,7 @@ def view(frame, array, reference, indices, active):
             continue
         size, stride = array.shape[axis], array.strides[axis]
         if isinstance(index, slice):
-            start, count, step = _slice(index, size)
+            start, count, step = _slice(index, size, reference)
             base = base + start * stride
             shape.append(count)
             strides.append(stride * step)
@@ -67,9 +67,15 @@ def _of_each_axis(indices, ndim):
     return indices[:where] + whole + indices[where + 1 :]
 
 
-def _slice(part, size):
+def _slice(part, size, reference):
     """Start, count and step of a slice; arrays where they differ between threads."""
     parts = (part.start, part.stop, part.step)
+    if part.step is not None and np.any(part.step == 0):
+        site = reference.site
+        raise KernelError(
+            f"line {site.line} takes a slice of `{reference.array}` whose step is 0\n"
+            f"    {site.text}\n  {site.place}"
+        )
     if all(np.ndim(p) == 0 for p in (*parts, size) if p is not None):
         ends = slice(*(None if p is None else int(p) for p in parts))
         start, stop, step = ends.indices(int(size))
@@ -179,3 +185,4 @@ def reshape(frame, array, shape, site, active):
     shape = tuple(np.asarray(n).astype(np.int64)[()] for n in shape)
     innermost = np.int64(array.dtype.itemsize // array.cells.step)
     return array.part(array.base, shape, c_strides(shape, innermost))
+
