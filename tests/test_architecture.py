@@ -17,19 +17,24 @@ MAY_IMPORT = {
     "doctor": "device helpers numba",
     "forms": "numba",
     "hardware": "",
-    "helpers": "device doctor plotting simt simt.host timing verification widgets",
+    "helpers": "device doctor plotting simt simt.host timing verification wide widgets",
     "measurement": "forms hardware",
     "plotting": "IPython PIL hardware matplotlib style",
     "recordings": "forms",
     "simt": (
         "simt.banks simt.coalescing simt.divergence simt.errors simt.host "
-        "simt.judges simt.launch simt.races simt.report simt.spilled"
+        "simt.judges simt.launch simt.races simt.report simt.spilled simt.twins"
     ),
+    "simt.allocation": "simt.cells simt.ir simt.memory",
+    "simt.arrays": "simt.constants simt.device_memory simt.ir simt.types",
     "simt.atomics": "simt.memory",
     "simt.banks": "hardware simt.judges",
     "simt.barriers": "hardware simt.errors simt.events simt.memory",
     "simt.bounds": "simt.errors",
-    "simt.calls": "simt.intrinsics simt.ir simt.names simt.operators simt.types",
+    "simt.calls": (
+        "simt.intrinsics simt.ir simt.names simt.operators simt.twins simt.types"
+    ),
+    "simt.cells": "hardware",
     "simt.chains": "hardware",
     "simt.clocks": "hardware",
     "simt.coalescing": "hardware simt.judges simt.requests",
@@ -39,14 +44,15 @@ MAY_IMPORT = {
     "simt.errors": "",
     "simt.events": "",
     "simt.expressions": (
-        "simt.constants simt.device_memory simt.intrinsics simt.ir simt.names "
-        "simt.operators simt.types"
+        "simt.constants simt.intrinsics simt.ir simt.names simt.operators "
+        "simt.types"
     ),
     "simt.frames": "hardware simt.events",
     "simt.frontend": "numba simt.refusals",
     "simt.hazards": "hardware",
+    "simt.heap": "simt.allocation simt.events simt.memory",
     "simt.host": "hardware numba simt.device_memory simt.errors simt.launch",
-    "simt.intrinsics": "hardware simt.events",
+    "simt.intrinsics": "hardware simt.events simt.memory",
     "simt.ir": "simt.events",
     "simt.iteration": "simt.ir simt.types",
     "simt.judges": "hardware",
@@ -55,17 +61,20 @@ MAY_IMPORT = {
     ),
     "simt.liveness": "simt.ir",
     "simt.lowering": (
-        "simt.calls simt.errors simt.events simt.expressions simt.frontend simt.ir "
-        "simt.iteration simt.records simt.refusals simt.types"
+        "simt.arrays simt.calls simt.errors simt.events simt.expressions "
+        "simt.frontend simt.ir simt.iteration simt.methods simt.records "
+        "simt.refusals simt.types simt.unrolling"
     ),
     "simt.machine": (
-        "simt.barriers simt.errors simt.events simt.frames simt.intrinsics "
-        "simt.memory simt.translate"
+        "simt.allocation simt.barriers simt.errors simt.events simt.frames "
+        "simt.heap simt.intrinsics simt.translate"
     ),
-    "simt.memory": "hardware simt.bounds simt.errors simt.events",
+    "simt.memory": "hardware simt.bounds simt.cells simt.events",
+    "simt.methods": "simt.ir simt.twins simt.types",
     "simt.names": "numba simt.intrinsics simt.operators",
     "simt.operators": "",
     "simt.order": "",
+    "simt.parts": "simt.errors simt.memory",
     "simt.printing": "hardware",
     "simt.races": (
         "simt.chains simt.clocks simt.events simt.hazards simt.shadows "
@@ -79,16 +88,22 @@ MAY_IMPORT = {
     "simt.spilled": "hardware simt.coalescing simt.judges",
     "simt.suspects": "hardware simt.clocks",
     "simt.translate": (
-        "simt.atomics simt.intrinsics simt.ir simt.liveness simt.memory "
-        "simt.operators simt.order simt.printing simt.work"
+        "simt.allocation simt.atomics simt.intrinsics simt.ir simt.liveness "
+        "simt.memory simt.operators simt.order simt.parts simt.printing simt.twins "
+        "simt.views simt.work"
     ),
+    "simt.twins": "simt.memory simt.operators simt.wide",
     "simt.types": "numba simt.ir",
+    "simt.unrolling": "simt.ir simt.types",
+    "simt.views": "simt.bounds simt.errors simt.memory",
+    "simt.wide": "simt.bounds simt.errors simt.memory",
     "simt.witness": "simt.clocks simt.suspects",
     "simt.work": "simt.events simt.ir",
     "style": "matplotlib",
     "timing": "device forms measurement numba recordings",
     "tolerance": "",
     "verification": "diagnosis tolerance",
+    "wide": "llvmlite numba simt",
     "widgets": "IPython ipywidgets plotting",
 }
 

@@ -24,6 +24,7 @@ from .launch import bracketed, configuration, is_kernel, prepare
 from .races import RaceJudge
 from .report import as_html, as_text
 from .spilled import LocalMemory
+from .twins import twin
 
 __all__ = [
     "BarrierError",
@@ -32,6 +33,7 @@ __all__ = [
     "NoProgressError",
     "Run",
     "emulate",
+    "twin",
 ]
 
 JUDGES = {

@@ -42,8 +42,8 @@ def _checked_number(index, size, signed):
 
 def out_of_bounds(frame, reference, array, indices, axis, active):
     """An IndexError that names line, array, index, shape and thread."""
-    shape = tuple(int(np.max(size)) for size in array.shape)
-    lane, block = _first_outside(indices[axis], shape[axis], active)
+    lane, block = _first_outside(indices[axis], array.shape[axis], active)
+    shape = tuple(_at(size, lane, block) for size in array.shape)
     index = tuple(_at(i, lane, block) for i in indices)
     told = ", ".join(map(str, index)) if len(index) > 1 else str(index[0])
     verb = {"load": "reads", "store": "writes", "atomic": "updates"}[reference.kind]
@@ -93,8 +93,8 @@ def _first_outside(index, size, active):
 
 def _at(value, lane, block):
     """One thread's value."""
-    if isinstance(value, slice):
-        return ":"
+    if isinstance(value, slice) or value is Ellipsis:
+        return ":" if isinstance(value, slice) else "..."
     if value.ndim == 0:
         return int(value)
     return int(value[min(lane, value.shape[0] - 1), min(block, value.shape[1] - 1)])

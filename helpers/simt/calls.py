@@ -3,14 +3,15 @@
 import numpy as np
 
 from . import ir
-from .intrinsics import ATOMICS, BARRIERS, GRID_SYNC, INTRINSICS
+from .intrinsics import ATOMICS, BARRIERS, CACHE_HINTS, GRID_SYNC, INTRINSICS
 from .names import dotted_name
 from .operators import OPERATORS, convert
+from .twins import is_intrinsic
 from .types import named_dtype, our_type
 
 BUILTINS = (
     *(int, float, bool, abs, min, max, range, round, len, slice, pow),
-    *(enumerate, zip),
+    *(enumerate, zip, iter, next, np.nditer, np.ndenumerate, np.ndindex),
 )
 
 
@@ -32,7 +33,9 @@ class Calls:
             return self._wait(ir.Barrier(None, "grid", None, self.site()))
         dtype = named_dtype(callee)
         name = dotted_name(callee)
-        if hasattr(callee, "py_func") and name not in INTRINSICS:
+        if value.func.name in self.methods:
+            self._call_method(target, value.func.name, value_args, signature)
+        elif hasattr(callee, "py_func") and name not in INTRINSICS:
             self.inline(target, callee, signature, value_args)
         elif dtype is not None:
             self._bind_cast(target, self.operand(value_args[0]), dtype)
@@ -43,6 +46,8 @@ class Calls:
         elif name == "cuda.const.array_like":
             self._bind(target, self.operand(value_args[0]))
             self.aliases[self.name(target)] = self.operand(value_args[0])
+        elif name in CACHE_HINTS:
+            self._hinted(target, CACHE_HINTS[name], value_args)
         elif name in ATOMICS:
             self._atomic(target, name, value_args, signature)
         elif name in BARRIERS:
@@ -62,12 +67,16 @@ class Calls:
             self.operate(
                 target, name, [self.operand(a) for a in value_args], dtypes, result
             )
+        elif is_intrinsic(callee):
+            self._call_twin(target, callee, value_args, signature)
         elif isinstance(callee, type) and issubclass(callee, BaseException):
+            if self.within is not None or self.is_foreign(value):
+                return
             self.refuse(
                 "`raise` ends a thread in silence on a GPU: store a mark in an "
                 "array, or `return`"
             )
-        else:
+        elif not self._call_library(target, value.func, value_args, signature):
             self.refuse(
                 f"the emulator does not know `{callee_name(callee, name)}` "
                 "yet: write it as a loop over `range(...)`, or with operators"
@@ -97,18 +106,24 @@ class Calls:
         self.emit(ir.Call(result, name, tuple(operands), self.site(), pure))
 
     def _allocate(self, target, space, value):
-        arguments = [*value.args, *dict(value.kws).values()]
+        named = dict(value.kws)
+        alignment = self.known.get(getattr(named.pop("alignment", None), "name", None))
+        if len(value.args) > 2:
+            alignment = self.known.get(value.args[2].name)
+        arguments = [*value.args, *named.values()]
+        if "shape" in named:
+            arguments = [named["shape"]]
         result = our_type(self.numba_type(target))
         shape = [self.known.get(getattr(v, "name", v)) for v in (arguments[0],)][0]
         if shape is None:
             shape = tuple(int(item.value) for item in self.items(arguments[0]))
         shape = tuple(shape) if isinstance(shape, tuple) else (int(shape),)
         name = self.declare(target, result)
-        self.emit(
-            ir.Allocate(
-                name, space, shape, result.dtype, self.array_name(name), self.site()
-            )
-        )
+        # a thread has its own local arrays in each call, a block has one shared array
+        key = (*self.specialisation, target) if space == "shared" else (name,)
+        told, site = self.array_name(name), self.site()
+        whole = (name, space, shape, result.dtype, told, site, key, alignment or 1)
+        self.emit(ir.Allocate(*whole))
 
     def _atomic(self, target, name, arguments, signature):
         operator_name = ATOMICS[name]

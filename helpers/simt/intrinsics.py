@@ -12,6 +12,7 @@ import numpy as np
 
 from ..hardware import WARP_SIZE
 from .events import Fence, Meeting
+from .memory import one_of
 
 LANES = np.arange(WARP_SIZE, dtype=np.int32)[:, None]  # (32, 1)
 LANES_BELOW = ((np.uint64(1) << LANES.astype(np.uint64)) - 1).astype(np.uint32)
@@ -202,6 +203,7 @@ INTRINSICS = {
     "cuda.all_sync": Intrinsic(_all, gathers=True),
     "cuda.eq_sync": Intrinsic(_eq, gathers=True),
     "cuda.activemask": Intrinsic(_activemask),
+    "one of the arrays": Intrinsic(one_of, cast=False),
     "constant array": Intrinsic(_captured("const"), cast=False),
     "captured device array": Intrinsic(_captured("global"), cast=False),
 }
@@ -232,5 +234,10 @@ ATOMICS = {
     )
 }
 ATOMICS["cuda.atomic.compare_and_swap"] = "cas"
+
+CACHE_HINTS = {
+    **{f"cuda.{name}": "load" for name in ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")},
+    **{f"cuda.{name}": "store" for name in ("stcg", "stcs", "stwb", "stwt")},
+}
 
 GRID_SYNC = "cuda.cg.this_grid().sync"  # a method of what `this_grid` returns

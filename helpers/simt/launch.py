@@ -183,7 +183,7 @@ def _type(kernel, argument, name):
     with contextlib.suppress(Exception):
         found = kernel.typeof_pyval(argument)
     unknown = found is None or our_type(found) is None and argument is not None
-    if unknown or isinstance(argument, np.void):
+    if unknown:
         raise LaunchError(
             f"argument `{name}` is a {type(argument).__name__}: a kernel takes NumPy "
             f"or device "

@@ -49,10 +49,16 @@ _READS = {
     ir.Pack: ("items",),
     ir.Item: ("operand",),
     ir.Attribute: ("array",),
+    ir.Field: ("array",),
+    ir.Reinterpret: ("array",),
+    ir.Reshape: ("array", "shape"),
     ir.Allocate: (),
     ir.View: ("array", "indices"),
     ir.Load: ("array", "indices"),
     ir.Store: ("array", "indices", "value"),
+    ir.Fill: ("array", "value"),
+    ir.Move: ("array", "source"),
+    ir.Twin: ("operands",),
     ir.Atomic: ("array", "indices", "values"),
     ir.Print: ("items",),
     ir.Branch: ("condition",),
@@ -128,6 +134,7 @@ def without_dead_code(blocks):
     counts.
     """
     pure = (ir.Operation, ir.Cast, ir.Call, ir.Pack, ir.Item, ir.Attribute, ir.View)
+    pure += (ir.Field,)
     while True:
         read = {name for block in blocks.values() for i in block for name in reads(i)}
         kept = {

@@ -8,15 +8,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import ir
+from .arrays import Arrays
 from .calls import Calls
 from .errors import UnsupportedError
 from .events import Reference, Site
 from .expressions import Expressions
 from .frontend import typed_ir
 from .iteration import Iteration
+from .methods import Methods
 from .records import Records
 from .refusals import at, file_name, source_line
 from .types import our_type
+from .unrolling import Unrolling
 
 
 def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
@@ -61,20 +64,25 @@ class Caller:
     depth: int
 
 
-class Lowering(Expressions, Calls, Iteration, Records):
+class Lowering(Expressions, Arrays, Calls, Methods, Iteration, Records, Unrolling):
     """One function's statements, appended to a program; prefixed when inlined."""
 
     def __init__(self, program, typed, arguments, caller=None):
         self.program, self.typed, self.caller = program, typed, caller
         self.function = typed.function
-        self.arguments = arguments
+        self.arguments, self.specialisation = arguments, ()
         self.prefix = f"{self.function.__name__}#{program.functions}." if caller else ""
         program.functions += 1
+        self.within = None  # of a library's function: the site of its call
         self.known = {}  # name: the Python object that it always is
         self.given = {}  # argument of an inlined function: such an object
         self.packed = {}  # name: the operands of a tuple built once
         self.aliases = {}  # name of an iterator: the name whose state it shares
         self.iterators = {}  # name: an Iterator
+        self.flats = {}  # name of an array's `.flat`: the array
+        self.addresses = {}  # name of an array's `.ctypes`: the array
+        self.methods = {}  # name of a method: the variable that it is of, its name
+        self.array_names = {}  # argument of a library's function: the kernel's name
         self.pairs = {}  # name of a pair: what comes next, and is there one?
         self.sites = {}
         self.block = None
@@ -128,6 +136,8 @@ class Lowering(Expressions, Calls, Iteration, Records):
 
     def site(self, line=None) -> Site:
         """The source line being lowered."""
+        if self.within is not None:  # a library's function: the line that called it
+            return self.within
         line = line or self.line
         if line not in self.sites:
             file = self.function.__code__.co_filename
@@ -274,8 +284,10 @@ class Lowering(Expressions, Calls, Iteration, Records):
 
     # device functions
 
-    def inline(self, target, dispatcher, signature, arguments):
-        """Lower a device function in the caller's place."""
+    def inline(self, target, dispatcher, signature, arguments, within=None):
+        """Lower a device function in the caller's place; or a library's, `within` the
+        line that calls it.
+        """
         depth = self.caller.depth + 1 if self.caller else 1
         if depth > 20:
             self.refuse(
@@ -287,17 +299,32 @@ class Lowering(Expressions, Calls, Iteration, Records):
         back = self.program.new_block()
         line = self.caller.line if self.caller else self.line
         inner = Lowering(self.program, typed, {}, Caller(line, result, back, depth))
+        inner.within = within or self.within
+        inner.specialisation = (id(dispatcher.py_func), *map(str, signature.args))
         names = typed.ir.arg_names
         for name, given, dtype in zip(names, arguments, signature.args, strict=True):
-            if given.name in self.known:
+            if given is None:
+                inner.given[name] = dtype.value
+            elif given.name in self.known:
                 inner.given[name] = self.known[given.name]
+            elif isinstance(self._known_tuple(given.name), tuple):
+                inner.given[name] = self._known_tuple(given.name)
             else:
                 operand = self.cast(self.operand(given), our_type(dtype))
                 inner.arguments[name] = operand
+                if inner.within is not None:
+                    inner.array_names[name] = self.array_name(operand)
         entry = self.program.new_block()
         self._leave(ir.Jump(entry))
         inner.run(entry)
         self.block = back
+
+    def _known_tuple(self, name):
+        """The numbers of a tuple that is known before the launch, or None."""
+        items = self.packed.get(name, (None,))
+        if all(isinstance(item, ir.Const) for item in items):
+            return tuple(item.value.item() for item in items)
+        return None
 
     def _value_Arg(self, target, value):
         if value.name in self.given:
@@ -307,4 +334,5 @@ class Lowering(Expressions, Calls, Iteration, Records):
             self.program.types[value.name] = our_type(self.numba_type(target))
             return
         self.assign(self.declare(target, self.type_of(operand)), operand)
-        self.aliases[self.name(target)] = value.name
+        name = self.array_names.get(value.name, value.name)
+        self.aliases[self.name(target)] = name

@@ -7,16 +7,18 @@ and shows again. Not modelled: time; blocks that run beside one another while ne
 waits.
 """
 
+import math
 from collections import deque
 
 import numpy as np
 
+from .allocation import shared_addresses, shared_array
 from .barriers import lanes_missed, release, release_grid
-from .errors import NoProgressError, UnsupportedError
+from .errors import NoProgressError
 from .events import TOPICS, Parting, Root, Start, Step
 from .frames import Frame, Geometry
+from .heap import Memory
 from .intrinsics import gathered
-from .memory import Array, bind, contiguous
 from .translate import BRANCH, GATHER, JUMP, RETURN
 
 BATCH_THREADS = 1 << 20  # threads of one batch, at most
@@ -25,97 +27,6 @@ WATCH = 16  # back edges between two looks whether a loop goes in circles
 PATIENCE = 20_000  # back edges in a row before others go first in any case
 IDLE_ROUNDS = 3  # rounds of spinning before another batch of blocks must help
 TURNS = 300_000  # back edges in a row, with nothing written, before we give up
-
-
-class Memory:
-    """What outlives a batch: addresses, constants, and how much was written."""
-
-    def __init__(self, program, root_listeners=(), again=False, quiet=False):
-        self.program = program
-        self.root_listeners = root_listeners
-        self.changes = 0
-        self.printed = 0
-        self.quiet = quiet
-        self.before = [] if again else None  # written cells, and what they held
-        self.next_address = self.next_local = 0
-        self.local_addresses = {}
-        self.roots = {}
-        self.arrays = {}
-        self.patterns = {}
-
-    def argument(self, value, name):
-        """A launch argument as kernels see it: arrays bound, numbers as they are."""
-        if isinstance(value, tuple):
-            return tuple(self.argument(item, name) for item in value)
-        if not isinstance(value, np.ndarray):
-            return value
-        written = name in self.program.written
-        array = bind(value, name, self.address_of(value, name, written))
-        return self._remember(array) if written else array
-
-    def _remember(self, array) -> Array:
-        """Keep what an array holds, if the launch is to be run again."""
-        if self.before is not None:
-            self.before.append((array.cells, array.cells.copy()))
-        return array
-
-    def restore(self):
-        """Give written arrays what they held before the launch."""
-        for cells, before in self.before:
-            cells[...] = before
-
-    def address_of(self, array, name, written) -> int:
-        """Where an array's first element lies: its base is aligned as cudaMalloc aligns
-        (256 bytes), and a view keeps its distance from it.
-        """
-        root = array
-        while isinstance(root.base, np.ndarray):
-            root = root.base
-        low, high = np.lib.array_utils.byte_bounds(root)
-        if low not in self.roots:
-            self.roots[low] = self.next_address
-            self.next_address += -(-max(root.nbytes, 1) // 256) * 256 + 256
-        start = self.roots[low]
-        first = start + array.__array_interface__["data"][0] - low
-        shape = (array.shape, array.strides, array.dtype)
-        for listener in self.root_listeners:
-            listener(Root(name, "global", start, high - low, written, first, *shape))
-        return first
-
-    def captured(self, array, name, space) -> Array:
-        """An array that the kernel takes from the names around it."""
-        key = id(array)
-        if key not in self.arrays:
-            address = self.address_of(array, name, space == "global")
-            captured = bind(array, name, address, space)
-            self.arrays[key] = captured
-            if space == "global":
-                self._remember(captured)
-        return self.arrays[key]
-
-    def local_array(self, request, blocks):
-        """A frame's local array, one for each thread, holding what no one wrote."""
-        count = int(np.prod(request.shape))
-        cells = unwritten((count * 32, blocks), request.dtype)
-        if request not in self.local_addresses:
-            self.local_addresses[request] = self.next_local
-            self.next_local += -(-cells.shape[0] * request.dtype.itemsize // 512) * 512
-        return contiguous(
-            cells,
-            request.shape,
-            request.dtype,
-            "local",
-            request.name,
-            self.local_addresses[request],
-            self.patterns.setdefault(request, {}),
-        )
-
-
-def unwritten(shape, dtype):
-    """Cells that nobody wrote: not a number, or a number that stands out."""
-    cells = np.empty(shape, dtype)
-    cells.fill(np.nan if dtype.kind in "fc" else np.array(0xCD, np.uint8).astype(dtype))
-    return cells
 
 
 class Batch:
@@ -130,7 +41,7 @@ class Batch:
         self.geometry = launch.geometry
         self.first, self.blocks = first, last - first
         self.block = launch.geometry.blocks_of(first, last)
-        self.shared = {}
+        self.shared, self.dynamic = {}, None
         self.waits_for_grid = False
         self.descending = False  # did two warps run so last?
         program = launch.program
@@ -145,46 +56,19 @@ class Batch:
     def shared_array(self, request):
         """A block's shared array; all dynamic ones begin at the same byte."""
         if request not in self.shared:
-            dynamic = request.shape == (0,)
-            shape = request.shape
-            if dynamic:
-                shape = (self.launch.shared_bytes // request.dtype.itemsize,)
-            cells = self._cells(request, int(np.prod(shape)), dynamic)
-            self.shared[request] = contiguous(
-                cells,
-                shape,
-                request.dtype,
-                "shared",
-                request.name,
-                self.launch.shared_offset(request, cells.shape[0]),
-                self.memory.patterns.setdefault(request, {}),
-            )
+            patterns = self.memory.patterns.setdefault(request, {})
+            self.shared[request] = shared_array(request, self, patterns)
             self._tell_of(self.shared[request])
         return self.shared[request]
 
     def _tell_of(self, array):
         """Tell of a shared array."""
-        size = array.dtype.itemsize
-        strides = tuple(int(stride) * size for stride in array.strides)
-        where = ("shared", array.address, array.cells.shape[0] * size, True)
-        shape = tuple(map(int, array.shape))
+        cells, shape = array.cells, tuple(map(int, array.shape))
+        size = math.prod(shape) * cells.step
+        strides = tuple(int(stride) * cells.step for stride in array.strides)
+        where = ("shared", cells.address, size, True, cells.address, shape, strides)
         for listener in self.listeners["root"]:
-            listener(
-                Root(array.name, *where, array.address, shape, strides, array.dtype)
-            )
-
-    def _cells(self, request, count, dynamic):
-        if not dynamic:
-            return unwritten((count, self.blocks), request.dtype)
-        for other, array in self.shared.items():
-            if other.shape == (0,):
-                if other.dtype.itemsize != request.dtype.itemsize:
-                    raise UnsupportedError(
-                        "dynamic shared memory used with elements of two "
-                        "sizes is not emulated yet"
-                    )
-                return array.cells.view(request.dtype)
-        return unwritten((count, self.blocks), request.dtype)
+            listener(Root(array.name, *where, array.dtype))
 
     def run(self, rng) -> bool:
         """Run until all blocks are done (True), or none can go on for now (False)."""
@@ -366,19 +250,7 @@ class Launch:
         self.queue = deque()
         self.at_barrier = []  # batches that wait for the grid
         self.finished = 0  # batches that are done
-        self._shared = {}
-
-    def shared_offset(self, request, cells) -> int:
-        """Where a block's allocation begins in its shared memory, in bytes."""
-        if request.shape == (0,):
-            return 0
-        if request not in self._shared:
-            used = sum(size for _, size in self._shared.values())
-            self._shared[request] = (
-                used,
-                -(-cells * request.dtype.itemsize // 16) * 16,
-            )
-        return self._shared[request][0]
+        self.shared_addresses = shared_addresses(program.allocations)
 
     def run(self):
         """Run the whole grid."""
@@ -392,6 +264,7 @@ class Launch:
                     release_grid(self.at_barrier, self.finished)
                     self.queue.extend(self.at_barrier)
                     self.at_barrier = []
+        self.memory.give_back()
 
     def _run_batches(self):
         """Run until every batch is done or waits for the grid."""

@@ -6,7 +6,7 @@ import math
 import numba.cuda
 import numpy as np
 
-from .intrinsics import ATOMICS, BARRIERS, INTRINSICS
+from .intrinsics import ATOMICS, BARRIERS, CACHE_HINTS, INTRINSICS
 from .operators import OPERATORS
 
 _ROOTS = {"cuda": numba.cuda, "math": math, "np": np}
@@ -28,6 +28,7 @@ def _names():
         *INTRINSICS,
         *ATOMICS,
         *BARRIERS,
+        *CACHE_HINTS,
         *OPERATORS,
         "cuda.shared.array",
         "cuda.local.array",

@@ -10,7 +10,8 @@ first meet again at the end of each `if`, of each turn of a loop, and of the loo
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from . import atomics, intrinsics, ir, memory, operators, printing
+from . import atomics, intrinsics, ir, memory, operators, parts, printing, twins, views
+from .allocation import seen_otherwise
 from .liveness import (
     Gathering,
     Wait,
@@ -53,6 +54,7 @@ class Program:
     slots: int
     results: dict[int, int]  # position after a barrier: slot of its result
     allocations: tuple[ir.Allocate, ...]
+    seen_otherwise: frozenset[ir.Allocate]  # as elements of another size
     grid_barriers: frozenset[int]  # positions after barriers of the grid
     references: tuple  # in the order in which threads come to them
     written: frozenset[str]  # arguments whose elements may be written
@@ -98,7 +100,7 @@ def translate(kernel: ir.Kernel) -> Program:
         for b in blocks.values()
         if isinstance(b[-1], Wait) and b[-1].barrier.operator == "grid"
     )
-    allocations = tuple(
+    allocations = dict.fromkeys(
         i for b in blocks.values() for i in b if isinstance(i, ir.Allocate)
     )
     return Program(
@@ -107,7 +109,8 @@ def translate(kernel: ir.Kernel) -> Program:
         pieces,
         len(slots),
         results,
-        allocations,
+        tuple(allocations),
+        seen_otherwise(blocks),
         grid_barriers,
         tuple(i.reference for n in order for i in blocks[n] if hasattr(i, "reference")),
         written_arrays(kernel, blocks.values()).intersection(kernel.arguments),
@@ -207,9 +210,15 @@ class _Writer:
             "memory": memory,
             "load": memory.load,
             "store": memory.store,
-            "view": memory.view,
+            "view": views.view,
             "atomic": atomics.atomic,
-            "attribute": memory.attribute,
+            "attribute": views.attribute,
+            "field": views.field,
+            "reinterpret": views.reinterpret,
+            "reshape": views.reshape,
+            "fill": parts.fill,
+            "move": parts.move,
+            "twin": twins.run,
             "merge": memory.merge,
             "show": printing.show,
         }
@@ -310,8 +319,45 @@ class _Writer:
 
     def _write_Attribute(self, i):
         return [
-            f"{self.variable(i.target)} = attribute({self.expression(i.array)}, "
-            f"{i.name!r})"
+            f"{self.variable(i.target)} = attribute(frame, "
+            f"{self.expression(i.array)}, {i.name!r}, active)"
+        ]
+
+    def _write_Field(self, i):
+        return [
+            f"{self.variable(i.target)} = field(frame, {self.expression(i.array)}, "
+            f"{self.constant(i.dtype)}, {i.offset}, {i.inner}, active)"
+        ]
+
+    def _write_Reinterpret(self, i):
+        return [
+            f"{self.variable(i.target)} = reinterpret(frame, "
+            f"{self.expression(i.array)}, {self.constant(i.dtype)}, "
+            f"{self.constant(i.site)}, active)"
+        ]
+
+    def _write_Reshape(self, i):
+        return [
+            f"{self.variable(i.target)} = reshape(frame, {self.expression(i.array)}, "
+            f"{self.tuple(i.shape)}, {self.constant(i.site)}, active)"
+        ]
+
+    def _write_Fill(self, i):
+        return [
+            f"fill(frame, {self.expression(i.array)}, {self.constant(i.reference)}, "
+            f"{self.expression(i.value)}, active)"
+        ]
+
+    def _write_Move(self, i):
+        return [
+            f"move(frame, {self.expression(i.array)}, {self.expression(i.source)}, "
+            f"{self.constant(i.stored)}, {self.constant(i.loaded)}, active)"
+        ]
+
+    def _write_Twin(self, i):
+        return [
+            f"{self.variable(i.target)} = twin(frame, {self.constant(i)}, "
+            f"{self.tuple(i.operands)}, active)"
         ]
 
     def _write_Allocate(self, i):
@@ -319,8 +365,8 @@ class _Writer:
 
     def _write_View(self, i):
         return [
-            f"{self.variable(i.target)} = view(frame, {self.constant(i.reference)}, "
-            f"{self.expression(i.array)}, {self.tuple(i.indices)}, active)"
+            f"{self.variable(i.target)} = view(frame, {self.expression(i.array)}, "
+            f"{self.constant(i.reference)}, {self.tuple(i.indices)}, active)"
         ]
 
     def _write_Load(self, i):
