@@ -4,10 +4,12 @@ thread, static arrays of device functions, atomics on parts.
 
 import numpy as np
 import pytest
-from kernels import message
+from kernels import BUILT_IN, line_of, message
 from numba import cuda, float32, float64, int8, int16, int32, int64
 
 from helpers import emulate
+
+needs_package = pytest.mark.skipif(BUILT_IN, reason="the built-in target has no such")
 
 
 @cuda.jit
@@ -286,3 +288,59 @@ def test_a_tuple_of_arrays_is_gone_through_and_chosen_from():
     np.testing.assert_array_equal(before * 3 + np.tile([1.0, 2.0], 16), out)
     np.testing.assert_array_equal(before[::2], a[::2])
     np.testing.assert_array_equal(before[1::2], b[1::2])
+
+
+@cuda.jit
+def adds_up(a, out):
+    i = cuda.grid(1)
+    out[i] = a[i].sum()
+
+
+@cuda.jit
+def clears(a):
+    a[cuda.grid(1), 1:5] = 0
+
+
+@cuda.jit
+def hinted(a, out):
+    i = cuda.grid(1)
+    cuda.stcs(out, (i, 1), cuda.ldcg(a, (i, 2)))
+
+
+@needs_package
+def test_the_loads_of_a_reduction_are_those_of_the_line_that_asks_for_it():
+    """Six elements, six requests of each warp, under the kernel's name."""
+    a, out = np.ones((64, 6), np.float32), np.zeros(64)
+
+    run = emulate(adds_up)[2, 32](a, out)
+
+    assert [6] * 64 == out.tolist()
+    row = run.coalescing.by_kind["load"]
+    site = next(s for s in run.coalescing.by_line if s.kind == "load")
+    assert (2 * 6, "a") == (row.requests, site.array)
+    assert (line_of(adds_up, "a[i].sum()"), "out[i] = a[i].sum()") == (
+        site.line,
+        site.text,
+    )
+
+
+def test_a_store_to_a_part_is_a_request_for_each_element():
+    """Four columns of each row."""
+    a = np.ones((64, 6))
+
+    run = emulate(clears)[2, 32](a)
+
+    assert 64 * 2 == a.sum()
+    assert 2 * 4 == run.coalescing.by_kind["store"].requests
+
+
+@needs_package
+def test_cache_hints_are_loads_and_stores():
+    """What caches keep is not modelled."""
+    a, out = np.random.default_rng(2).random((2, 64, 3))
+
+    run = emulate(hinted)[2, 32](a, out)
+
+    np.testing.assert_array_equal(a[:, 2], out[:, 1])
+    assert 2 == run.coalescing.by_kind["load"].requests
+    assert 2 == run.coalescing.by_kind["store"].requests

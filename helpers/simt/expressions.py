@@ -83,6 +83,8 @@ class Expressions:
 
     def assign(self, name, operand):
         """`name = operand`, in the type that `name` was declared with."""
+        if self.within is not None and operand in self.aliases:
+            self.aliases[name] = self.aliases[operand]
         if self.program.types.get(name) is not None and operand is not None:
             self.emit(ir.Copy((name,), (self.cast(operand, self.program.types[name]),)))
 
