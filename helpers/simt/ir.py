@@ -282,3 +282,9 @@ class Kernel:
     types: dict[str, object]
     blocks: dict[int, list]
     entry: int
+
+
+def references_of(instruction) -> tuple[Reference, ...]:
+    """The references of an instruction that touches memory, loads first."""
+    names = ("reference", "loaded", "stored")
+    return tuple(getattr(instruction, n) for n in names if hasattr(instruction, n))

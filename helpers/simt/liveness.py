@@ -114,8 +114,9 @@ def live_at_start(blocks):
 def written_arrays(kernel, blocks) -> set[str]:
     """The variables whose elements may be written: stored to, or made from for that."""
     instructions = [i for block in blocks for i in block]
-    stores = (ir.Store, ir.Atomic)
+    stores = (ir.Store, ir.Atomic, ir.Fill, ir.Move)
     written = {i.array for i in instructions if isinstance(i, stores)}
+    written |= {o for i in instructions if isinstance(i, ir.Twin) for o in reads(i)}
     size = -1
     while size != len(written):
         size = len(written)

@@ -112,7 +112,7 @@ def translate(kernel: ir.Kernel) -> Program:
         tuple(allocations),
         seen_otherwise(blocks),
         grid_barriers,
-        tuple(i.reference for n in order for i in blocks[n] if hasattr(i, "reference")),
+        tuple(r for n in order for i in blocks[n] for r in ir.references_of(i)),
         written_arrays(kernel, blocks.values()).intersection(kernel.arguments),
         text,
     )
@@ -186,7 +186,7 @@ def _piece(function, block, position, needs, work):
     after = [position[n] for n in successors(end)]
     sites = [getattr(i, "site", None) for i in block]
     sites.append(getattr(getattr(end, "gather", None), "site", None))
-    sites += [i.reference.site for i in block if hasattr(i, "reference")]
+    sites += [r.site for i in block for r in ir.references_of(i)]
     return Piece(
         function,
         kind,

@@ -111,7 +111,9 @@ class Witness:
 
     def _rows(self, access, grain, start, *columns):
         """Cell, thread, interval, weight and value of each active lane."""
-        value = 0 if access.value is None else np.asarray(access.value)
+        value = access.value
+        if value is None:  # not told, so each thread's may be another
+            value = columns[0] if access.reference.kind == "store" else 0
         address, *columns = active_rows(access, *columns, value)
         return split(address - start, access.dtype.itemsize, grain, *columns)
 

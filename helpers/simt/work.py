@@ -20,7 +20,7 @@ KINDS = ("float32", "float64", "float16", "integer")
 
 _INSTRUCTIONS = (
     *(ir.Operation, ir.Cast, ir.Call, ir.Load, ir.Store, ir.Atomic),
-    *(ir.Print, ir.Branch),
+    *(ir.Fill, ir.Move, ir.Twin, ir.Print, ir.Branch),
 )
 _NONE = {
     *("lt", "le", "gt", "ge", "eq", "ne", "in range", "choose", "cuda.selp"),
@@ -54,8 +54,8 @@ def work_of(block, types) -> tuple[Work, ...]:
 
 
 def _site(instruction):
-    reference = getattr(instruction, "reference", None)
-    return reference.site if reference else getattr(instruction, "site", None)
+    references = ir.references_of(instruction)
+    return references[0].site if references else getattr(instruction, "site", None)
 
 
 def _operations(instruction, types):
