@@ -80,6 +80,7 @@ class RaceJudge:
     def start(self, start):
         self.block_dim, self.grid_dim = start.block_dim, start.grid_dim
         self.clocks.start(start)
+        self.shadows.start(start)
 
     def root(self, root):
         self.roots.append(root)

@@ -12,20 +12,22 @@ from math import gcd
 import numpy as np
 
 from .clocks import active_rows, split
+from .owners import NOBODY, Owners, windows_of
 
-NOBODY = -1  # any smaller number is a crowd: of one block, or of several
+# any number smaller than NOBODY is a crowd: of one block, or of several
 CROWD = np.iinfo(np.int64).min
 
 
 class Shadow:
-    """An array's cells: last writer, readers since, atomics since, and their times.
+    """An array's cells: last writer, readers since, and their times; who updated any.
 
     Threads are numbered through the grid, `width` to a block; times count the barriers
-    of their block.
+    of their block. While each cell is one thread's own, `owners` is enough.
     """
 
-    def __init__(self, start, size, grain, width):
-        self.start, self.size, self.grain, self.width = start, size, grain, width
+    def __init__(self, root, grain, width, timed):
+        self.start, self.size, self.grain = root.start, root.size, grain
+        self.width, self.timed = width, timed
         self.suspects = np.zeros(self.cells, bool)
         self.forget()
 
@@ -35,12 +37,24 @@ class Shadow:
 
     def forget(self):
         """Begin anew, after a barrier of the grid."""
-        self.writer = np.full(self.cells, NOBODY)
-        self.written_at = np.zeros(self.cells, np.int32)
-        self.reader = self.read_at = self.atomic = self.atomic_at = None
+        self.owners = Owners(self.cells, self.timed)
+        self.writer = self.written_at = self.reader = self.read_at = None
+        self.atomic = None
+
+    def share(self):
+        """From now on cells may have several threads."""
+        if self.owners is None:
+            return
+        owner, since = self.owners.owner, self.owners.since
+        self.writer = np.where(owner & 1 > 0, owner >> 1, NOBODY)
+        self.reader = np.where(owner & 1 == 0, owner >> 1, NOBODY)
+        self.written_at = np.zeros(self.cells, np.int32) if since is None else since
+        self.read_at = self.written_at.copy()
+        self.owners = None
 
     def refine(self, grain):
         """Look at smaller cells."""
+        self.share()
         times, self.grain = self.grain // grain, grain
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
@@ -50,10 +64,7 @@ class Shadow:
         """Threads read cells."""
         bad = self._by_another(self.writer, self.written_at, cell, thread, time)
         if self.atomic is not None:
-            bad |= self._by_another(self.atomic, self.atomic_at, cell, thread, time)
-        if self.reader is None:
-            self.reader = np.full(self.cells, NOBODY)
-            self.read_at = np.zeros(self.cells, np.int32)
+            bad |= self.atomic[cell]
         self._join(self.reader, self.read_at, cell, thread, time)
         self.suspects[cell[bad]] = True
 
@@ -61,10 +72,9 @@ class Shadow:
         """Threads write cells."""
         bad = self._after_others(cell, thread, time)
         if self.atomic is not None:
-            bad |= self._by_another(self.atomic, self.atomic_at, cell, thread, time)
+            bad |= self.atomic[cell]
         self.writer[cell] = thread
-        if np.ndim(time) or time:
-            self.written_at[cell] = time
+        self.written_at[cell] = time
         bad |= self.writer[cell] != thread
         self.suspects[cell[bad]] = True
 
@@ -72,15 +82,13 @@ class Shadow:
         """Threads update cells, each at one go."""
         bad = self._after_others(cell, thread, time)
         if self.atomic is None:
-            self.atomic = np.full(self.cells, NOBODY)
-            self.atomic_at = np.zeros(self.cells, np.int32)
-        self._join(self.atomic, self.atomic_at, cell, thread, time)
+            self.atomic = np.zeros(self.cells, bool)
+        self.atomic[cell] = True
         self.suspects[cell[bad]] = True
 
     def _after_others(self, cell, thread, time):
         bad = self._by_another(self.writer, self.written_at, cell, thread, time)
-        if self.reader is not None:
-            bad |= self._by_another(self.reader, self.read_at, cell, thread, time)
+        bad |= self._by_another(self.reader, self.read_at, cell, thread, time)
         return bad
 
     def _by_another(self, who, when, cell, thread, time):
@@ -124,8 +132,12 @@ class GlobalSuspects:
 
     def __init__(self, clocks):
         self.clocks = clocks
+        self.timed = False  # are there barriers of blocks?
         self.roots = {}  # address of the first byte: Shadow, or None where not written
         self.starts = []
+
+    def start(self, start):
+        self.timed = any(hasattr(piece.ending, "predicate") for piece in start.pieces)
 
     def root(self, root):
         """An array comes into sight, perhaps again under another name."""
@@ -134,7 +146,7 @@ class GlobalSuspects:
         shadow = self.roots.get(root.start)
         if root.written and shadow is None:
             grain = grain_of(root.dtype)
-            shadow = Shadow(root.start, root.size, grain, self.clocks.width)
+            shadow = Shadow(root, grain, self.clocks.width, self.timed)
         self.roots[root.start] = shadow
         self.starts = sorted(self.roots)
 
@@ -147,14 +159,21 @@ class GlobalSuspects:
         shadow = self.shadow_at(np.asarray(access.addresses).flat[0])
         if shadow is None:
             return
-        size = access.dtype.itemsize
+        size, kind = access.dtype.itemsize, access.reference.kind
         if size % shadow.grain:
             shadow.refine(gcd(size, shadow.grain))
         who = self.clocks.thread(access.who), self.clocks.interval(access.who)
+        alone = shadow.owners is not None and kind != "atomic"
+        windows = windows_of(access, shadow.grain, shadow.start) if alone else None
+        if windows and shadow.owners.windows(kind, windows, *who):
+            return
         address, *who = active_rows(access, *who)
         cell, *who = split(address - shadow.start, size, shadow.grain, *who)
+        if alone and not windows and shadow.owners.cells(kind, cell, *who):
+            return
+        shadow.share()
         look = {"load": shadow.load, "store": shadow.store, "atomic": shadow.update}
-        look[access.reference.kind](cell, *who)
+        look[kind](cell, *who)
 
     def meet(self, meeting):
         """All threads met at a barrier of the grid, and what was before is past."""
