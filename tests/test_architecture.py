@@ -74,6 +74,7 @@ MAY_IMPORT = {
     "simt.names": "numba simt.intrinsics simt.operators",
     "simt.operators": "",
     "simt.order": "",
+    "simt.owners": "hardware simt.requests",
     "simt.parts": "simt.errors simt.memory",
     "simt.printing": "hardware",
     "simt.races": (
@@ -84,7 +85,7 @@ MAY_IMPORT = {
     "simt.refusals": "simt.errors",
     "simt.report": "",
     "simt.requests": "hardware",
-    "simt.shadows": "simt.clocks",
+    "simt.shadows": "simt.clocks simt.owners",
     "simt.spilled": "hardware simt.coalescing simt.judges",
     "simt.suspects": "hardware simt.clocks",
     "simt.translate": (

@@ -9,7 +9,7 @@ class Clocks:
     """Numbers threads through the grid, `width` to a block, and counts who met when."""
 
     def __init__(self):
-        self.width = WARP_SIZE
+        self.width = self.all = WARP_SIZE  # threads of a block, of the grid
         self.epoch = 0  # barriers of the grid
         self.intervals = {}  # first block of a batch: barriers, a number or (1, blocks)
         self.threads = {}
@@ -17,6 +17,7 @@ class Clocks:
 
     def start(self, start):
         self.width = -(-int(np.prod(start.block_dim)) // WARP_SIZE) * WARP_SIZE
+        self.all = self.width * int(np.prod(np.array(start.grid_dim, np.int64)))
 
     def meet(self, meeting):
         """Count a barrier of blocks or of the grid."""

@@ -118,6 +118,11 @@ class Access(NamedTuple):
     base: int = 0
 
     @property
+    def first_address(self) -> int:
+        """The byte that the first lane of the first block asks for."""
+        return int(np.asarray(self.cells).flat[0]) * self.step + self.base
+
+    @property
     def addresses(self) -> np.ndarray:
         """The bytes that the lanes ask for, computed when a judge wants them all."""
         if self.step == 1 and not self.base:

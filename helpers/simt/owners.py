@@ -13,22 +13,23 @@ from numpy.lib.stride_tricks import sliding_window_view
 from ..hardware import WARP_SIZE
 from .requests import requests_of
 
-NOBODY = -1
+NOBODY = 0
 SHORTEST = 4  # cells of a window that is faster than single cells
 
 
 class Owners:
-    """The thread of each cell, times two, and one more if it wrote."""
+    """The thread of each cell, times two and two more, and one more if it wrote."""
 
-    def __init__(self, cells, timed):
-        self.owner = np.full(cells, NOBODY)
+    def __init__(self, cells, threads, timed):
+        # zeros cost nothing until they are touched
+        self.owner = np.zeros(cells, np.int32 if threads < 1 << 29 else np.int64)
         self.since = np.zeros(cells, np.int32) if timed else None
 
     def windows(self, kind, windows, thread, time) -> bool:
         """Let threads load or store; False if some cell has another thread already."""
         firsts, length = windows
         owner = sliding_window_view(self.owner, length, writeable=True)
-        code = (2 * thread.T).reshape(*firsts.shape, length)
+        code = self._code(thread.T).reshape(*firsts.shape, length)
         if not self._take(kind, owner, firsts, code):
             return False
         if self.since is not None:
@@ -38,11 +39,21 @@ class Owners:
 
     def cells(self, kind, cell, thread, time) -> bool:
         """The same, cell by cell; False also if lanes meet."""
-        if not self._take(kind, self.owner, cell, 2 * thread):
+        code = self._code(thread)
+        if not self._take(kind, self.owner, cell, code):
             return False
         if self.since is not None:
             self.since[cell] = time
-        return bool((self.owner[cell] >> 1 == thread).all())
+        return bool((self.owner[cell] | 1 == code + 1).all())
+
+    def _code(self, thread):
+        return (2 * thread + 2).astype(self.owner.dtype)
+
+    def writer_and_reader(self, nobody):
+        """The last writer of each cell, and who else read it."""
+        thread, wrote = (self.owner >> 1) - 1, self.owner & 1 > 0
+        thread = np.where(self.owner == NOBODY, nobody, thread.astype(np.int64))
+        return np.where(wrote, thread, nobody), np.where(wrote, nobody, thread)
 
     def _take(self, kind, owner, where, code):
         before = owner[where]

@@ -12,9 +12,9 @@ from math import gcd
 import numpy as np
 
 from .clocks import active_rows, split
-from .owners import NOBODY, Owners, windows_of
+from .owners import Owners, windows_of
 
-# any number smaller than NOBODY is a crowd: of one block, or of several
+NOBODY = -1  # any smaller number is a crowd: of one block, or of several
 CROWD = np.iinfo(np.int64).min
 
 
@@ -25,9 +25,9 @@ class Shadow:
     of their block. While each cell is one thread's own, `owners` is enough.
     """
 
-    def __init__(self, root, grain, width, timed):
+    def __init__(self, root, grain, clocks, timed):
         self.start, self.size, self.grain = root.start, root.size, grain
-        self.width, self.timed = width, timed
+        self.width, self.threads, self.timed = clocks.width, clocks.all, timed
         self.suspects = np.zeros(self.cells, bool)
         self.forget()
 
@@ -37,7 +37,7 @@ class Shadow:
 
     def forget(self):
         """Begin anew, after a barrier of the grid."""
-        self.owners = Owners(self.cells, self.timed)
+        self.owners = Owners(self.cells, self.threads, self.timed)
         self.writer = self.written_at = self.reader = self.read_at = None
         self.atomic = None
 
@@ -45,9 +45,8 @@ class Shadow:
         """From now on cells may have several threads."""
         if self.owners is None:
             return
-        owner, since = self.owners.owner, self.owners.since
-        self.writer = np.where(owner & 1 > 0, owner >> 1, NOBODY)
-        self.reader = np.where(owner & 1 == 0, owner >> 1, NOBODY)
+        since = self.owners.since
+        self.writer, self.reader = self.owners.writer_and_reader(NOBODY)
         self.written_at = np.zeros(self.cells, np.int32) if since is None else since
         self.read_at = self.written_at.copy()
         self.owners = None
@@ -146,7 +145,7 @@ class GlobalSuspects:
         shadow = self.roots.get(root.start)
         if root.written and shadow is None:
             grain = grain_of(root.dtype)
-            shadow = Shadow(root, grain, self.clocks.width, self.timed)
+            shadow = Shadow(root, grain, self.clocks, self.timed)
         self.roots[root.start] = shadow
         self.starts = sorted(self.roots)
 
@@ -156,7 +155,7 @@ class GlobalSuspects:
 
     def access(self, access):
         """Look at an access of each block of a batch."""
-        shadow = self.shadow_at(np.asarray(access.addresses).flat[0])
+        shadow = self.shadow_at(access.first_address)
         if shadow is None:
             return
         size, kind = access.dtype.itemsize, access.reference.kind

@@ -122,9 +122,10 @@ class Shadow:
         self.grain = grain
 
     def _reach(self, cells):
-        more = max(0, int(cells) - len(self.kinds))
-        self.thread = np.pad(self.thread, ((0, more), (0, 0)))
-        self.kinds = np.pad(self.kinds, ((0, more), (0, 0)))
+        more = int(cells) - len(self.kinds)
+        if more > 0:
+            self.thread = np.pad(self.thread, ((0, more), (0, 0)))
+            self.kinds = np.pad(self.kinds, ((0, more), (0, 0)))
 
 
 class Alike:

@@ -84,7 +84,7 @@ class Witness:
     def everywhere(self, access):
         """An access to global memory."""
         self._update(access)
-        shadow = self.shadows.shadow_at(np.asarray(access.addresses).flat[0])
+        shadow = self.shadows.shadow_at(access.first_address)
         if shadow is None or not shadow.suspects.any():
             return
         thread = self.clocks.thread(access.who)
