@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "recordings": "forms",
     "simt": (
         "simt.banks simt.coalescing simt.divergence simt.errors simt.host simt.judges "
-        "simt.launch simt.report simt.spilled"
+        "simt.launch simt.report simt.reuse simt.spilled"
     ),
     "simt.atomics": "simt.memory",
     "simt.banks": "hardware simt.judges",
@@ -68,6 +68,7 @@ MAY_IMPORT = {
     "simt.refusals": "simt.errors",
     "simt.report": "",
     "simt.requests": "hardware",
+    "simt.reuse": "simt.coalescing simt.requests",
     "simt.spilled": "hardware simt.coalescing simt.judges",
     "simt.translate": (
         "simt.atomics simt.intrinsics simt.ir simt.liveness simt.memory "

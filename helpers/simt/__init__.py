@@ -22,6 +22,7 @@ from .host import borrowed
 from .judges import listeners_of
 from .launch import bracketed, configuration, is_kernel, run
 from .report import as_html, as_text
+from .reuse import Reuse
 from .spilled import LocalMemory
 
 __all__ = [
@@ -39,6 +40,7 @@ JUDGES = {
     "local_memory": LocalMemory,
     "divergence": Divergence,
     "operations": Operations,
+    "reuse": Reuse,
 }
 
 
@@ -60,6 +62,7 @@ class Run:
     local_memory: object = field(repr=False)
     divergence: object = field(repr=False)
     operations: object = field(repr=False)
+    reuse: object = field(repr=False)
 
     def __repr__(self):
         return as_text(self)

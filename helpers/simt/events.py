@@ -66,13 +66,23 @@ class Start(NamedTuple):
 
 
 class Root(NamedTuple):
-    """An array of the host in global memory: its bytes, and may the kernel write it?"""
+    """An array in global memory: the bytes that it is part of, and may the kernel write
+    it?
+
+    Its first element is at `address`. `device` is whether it lies on the device, and
+    `unwritten` marks the bytes that nobody wrote, None when there are none.
+    """
 
     name: str
     start: int
     size: int
     dtype: np.dtype
     written: bool
+    address: int = 0
+    shape: tuple = ()
+    strides: tuple = ()
+    device: bool = False
+    unwritten: np.ndarray | None = None
 
 
 class Warps(NamedTuple):

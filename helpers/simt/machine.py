@@ -61,9 +61,21 @@ class Memory:
         if low not in self.roots:
             self.roots[low] = self.next_address
             self.next_address += -(-max(root.nbytes, 1) // 256) * 256 + 256
+        address = self.roots[low] + array.__array_interface__["data"][0] - low
         for listener in self.root_listeners:
-            listener(Root(name, self.roots[low], high - low, array.dtype, written))
-        return self.roots[low] + array.__array_interface__["data"][0] - low
+            listener(
+                Root(
+                    name,
+                    self.roots[low],
+                    high - low,
+                    array.dtype,
+                    written,
+                    address,
+                    array.shape,
+                    array.strides,
+                )
+            )
+        return address
 
     def captured(self, array, name, space) -> Array:
         """An array that the kernel takes from the names around it."""
