@@ -23,7 +23,8 @@ MAY_IMPORT = {
     "recordings": "forms",
     "simt": (
         "simt.banks simt.coalescing simt.divergence simt.errors simt.host simt.judges "
-        "simt.launch simt.report simt.reuse simt.spilled"
+        "simt.launch simt.report simt.reuse simt.spilled "
+        "simt.uninitialised"
     ),
     "simt.atomics": "simt.memory",
     "simt.banks": "hardware simt.judges",
@@ -48,7 +49,8 @@ MAY_IMPORT = {
     "simt.iteration": "simt.ir simt.types",
     "simt.judges": "hardware",
     "simt.launch": (
-        "hardware simt.errors simt.lowering simt.machine simt.translate simt.types"
+        "hardware simt.device_memory simt.errors simt.lowering simt.machine "
+        "simt.translate simt.types"
     ),
     "simt.liveness": "simt.ir",
     "simt.lowering": (
@@ -56,7 +58,8 @@ MAY_IMPORT = {
         "simt.iteration simt.records simt.refusals simt.types"
     ),
     "simt.machine": (
-        "simt.barriers simt.errors simt.events simt.frames simt.intrinsics "
+        "simt.barriers simt.device_memory simt.errors simt.events simt.frames "
+        "simt.intrinsics "
         "simt.memory simt.translate"
     ),
     "simt.memory": "hardware simt.bounds simt.errors simt.events",
@@ -75,6 +78,7 @@ MAY_IMPORT = {
         "simt.operators simt.order simt.printing simt.work"
     ),
     "simt.types": "numba simt.ir",
+    "simt.uninitialised": "simt.events simt.requests",
     "simt.work": "simt.events simt.ir",
     "style": "matplotlib",
     "timing": "device forms measurement numba recordings",

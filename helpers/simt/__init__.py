@@ -24,6 +24,7 @@ from .launch import bracketed, configuration, is_kernel, run
 from .report import as_html, as_text
 from .reuse import Reuse
 from .spilled import LocalMemory
+from .uninitialised import Initialisation
 
 __all__ = [
     "BarrierError",
@@ -41,6 +42,7 @@ JUDGES = {
     "divergence": Divergence,
     "operations": Operations,
     "reuse": Reuse,
+    "uninitialised": Initialisation,
 }
 
 
@@ -63,6 +65,7 @@ class Run:
     divergence: object = field(repr=False)
     operations: object = field(repr=False)
     reuse: object = field(repr=False)
+    uninitialised: tuple = field(repr=False)
 
     def __repr__(self):
         return as_text(self)

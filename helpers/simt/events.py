@@ -1,7 +1,8 @@
 """What the machine tells the judges: the records of the emulator, and nothing else.
 
 Each has a topic, and is told to who asked for it: "start", "root", "step", "parting",
-"meeting", "fence", and an access by its space, "global", "shared", "local" or "const".
+"meeting", "fence", an access by its space, "global", "shared", "local" or "const", and
+"end" with the Warps of a batch that is done.
 """
 
 from dataclasses import astuple, dataclass
@@ -10,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 TOPICS = (
-    *("start", "root", "step", "parting", "meeting", "fence"),
+    *("start", "root", "step", "parting", "meeting", "fence", "end"),
     *("global", "shared", "local", "const"),
 )
 

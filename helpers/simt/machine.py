@@ -12,6 +12,7 @@ from collections import deque
 import numpy as np
 
 from .barriers import lanes_missed, release, release_grid
+from .device_memory import allocation_at, note_array_written
 from .errors import NoProgressError, UnsupportedError
 from .events import TOPICS, Parting, Root, Start, Step
 from .frames import Frame, Geometry
@@ -62,6 +63,7 @@ class Memory:
             self.roots[low] = self.next_address
             self.next_address += -(-max(root.nbytes, 1) // 256) * 256 + 256
         address = self.roots[low] + array.__array_interface__["data"][0] - low
+        memory = allocation_at(low) if self.root_listeners else None
         for listener in self.root_listeners:
             listener(
                 Root(
@@ -73,6 +75,8 @@ class Memory:
                     address,
                     array.shape,
                     array.strides,
+                    memory is not None,
+                    memory and memory.unwritten,
                 )
             )
         return address
@@ -82,6 +86,8 @@ class Memory:
         key = id(array)
         if key not in self.arrays:
             address = self.address_of(array, name, space == "global")
+            if not self.root_listeners:
+                note_array_written(array)
             self.arrays[key] = bind(array, name, address, space)
         return self.arrays[key]
 
@@ -381,6 +387,8 @@ class Launch:
             batch.waits_for_grid = False
             if batch.run(self.rng):
                 stuck, self.finished = 0, self.finished + 1
+                for listener in self.listeners["end"]:
+                    listener(batch.frames[0].who)
                 continue
             if batch.waits_for_grid:
                 self.at_barrier.append(batch)
