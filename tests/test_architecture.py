@@ -23,13 +23,15 @@ MAY_IMPORT = {
     "recordings": "forms",
     "simt": (
         "simt.banks simt.coalescing simt.divergence simt.errors simt.host simt.judges "
-        "simt.launch simt.report simt.reuse simt.spilled "
+        "simt.launch simt.mistakes simt.report simt.reuse simt.spilled "
         "simt.uninitialised"
     ),
+    "simt.addresses": "simt.device_memory simt.events simt.memory",
+    "simt.advice": "simt.events simt.ir simt.work",
     "simt.atomics": "simt.memory",
     "simt.banks": "hardware simt.judges",
     "simt.barriers": "hardware simt.errors simt.events simt.memory",
-    "simt.bounds": "simt.errors",
+    "simt.bounds": "hardware simt.errors simt.events simt.operators",
     "simt.calls": "simt.intrinsics simt.ir simt.names simt.operators simt.types",
     "simt.coalescing": "hardware simt.judges simt.requests",
     "simt.constants": "simt.ir",
@@ -58,11 +60,11 @@ MAY_IMPORT = {
         "simt.iteration simt.records simt.refusals simt.types"
     ),
     "simt.machine": (
-        "simt.barriers simt.device_memory simt.errors simt.events simt.frames "
-        "simt.intrinsics "
-        "simt.memory simt.translate"
+        "simt.addresses simt.barriers simt.errors simt.events simt.frames "
+        "simt.intrinsics simt.memory simt.translate"
     ),
     "simt.memory": "hardware simt.bounds simt.errors simt.events",
+    "simt.mistakes": "hardware simt.events",
     "simt.names": "numba simt.intrinsics simt.operators",
     "simt.operators": "",
     "simt.order": "",
@@ -74,7 +76,8 @@ MAY_IMPORT = {
     "simt.reuse": "simt.coalescing simt.requests",
     "simt.spilled": "hardware simt.coalescing simt.judges",
     "simt.translate": (
-        "simt.atomics simt.intrinsics simt.ir simt.liveness simt.memory "
+        "simt.advice simt.atomics simt.bounds simt.intrinsics simt.ir simt.liveness "
+        "simt.memory "
         "simt.operators simt.order simt.printing simt.work"
     ),
     "simt.types": "numba simt.ir",

@@ -21,6 +21,7 @@ from .errors import (
 from .host import borrowed
 from .judges import listeners_of
 from .launch import bracketed, configuration, is_kernel, run
+from .mistakes import Mistakes
 from .report import as_html, as_text
 from .reuse import Reuse
 from .spilled import LocalMemory
@@ -43,6 +44,7 @@ JUDGES = {
     "operations": Operations,
     "reuse": Reuse,
     "uninitialised": Initialisation,
+    "warnings": Mistakes,
 }
 
 
@@ -66,6 +68,7 @@ class Run:
     operations: object = field(repr=False)
     reuse: object = field(repr=False)
     uninitialised: tuple = field(repr=False)
+    warnings: tuple = field(repr=False)
 
     def __repr__(self):
         return as_text(self)

@@ -49,7 +49,7 @@ class Cast:
     operand: Operand
     dtype: np.dtype
     site: Site | None = None
-    meant: bool = False  # does the source ask for this type by name?
+    meant: bool = False  # is it asked for, even if it changes the value?
 
 
 @dataclass(frozen=True)
@@ -214,3 +214,4 @@ class Kernel:
     types: dict[str, object]
     blocks: dict[int, list]
     entry: int
+    site: Site | None = None

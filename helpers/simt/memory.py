@@ -167,7 +167,7 @@ def offsets(frame, reference, array, indices, active):
     """
     offset = array.base
     for axis, (index, stride) in enumerate(zip(indices, array.strides, strict=True)):
-        index = checked(index, array.shape[axis], active)
+        index = checked(index, array.shape[axis], active, frame, reference)
         if index is None:
             raise out_of_bounds(frame, reference, array, indices, axis, active)
         offset = offset + (index if stride == 1 else index * stride)
@@ -193,6 +193,8 @@ def find_pattern(frame, reference, array, indices, active):
     key = tuple(key)
     pattern = array.patterns.get(key)
     if pattern is None and np.ndim(array.base) == 0:
+        if frame.listeners["wrap"] and any((i < 0).any() for i in indices):
+            return None  # each wrap is told
         offset = offsets(frame, reference, array, indices, active)
         if np.ndim(offset) and offset.shape[1] != 1:
             return None
@@ -327,7 +329,7 @@ def view(frame, reference, array, indices, active):
             shape.append(np.int64(count))
             strides.append(stride * step)
         else:
-            index = checked(index, size, active)
+            index = checked(index, size, active, frame, reference)
             if index is None:
                 raise out_of_bounds(frame, reference, array, indices, axis, active)
             base = base + index * stride

@@ -106,7 +106,7 @@ class Traffic:
 
     def __init__(self, root):
         self.root, self.name = root, root.name
-        self.bytes_asked = self.bytes_moved = 0
+        self.bytes_asked = self.bytes_moved = self.lanes_stored = 0
         self.loaded, self.stored = Tally(root), Tally(root)
 
     def add(self, access):
@@ -114,7 +114,10 @@ class Traffic:
         counts = sectors_of(access)
         self.bytes_asked += int(counts[BYTES])
         self.bytes_moved += int(counts[MOVED])
-        (self.loaded if access.reference.kind == "load" else self.stored).add(access)
+        if access.reference.kind == "load":
+            return self.loaded.add(access)
+        self.stored.add(access)
+        self.lanes_stored += int(counts[BYTES]) // access.dtype.itemsize
 
     @cached_property
     def loads(self) -> np.ndarray:
@@ -206,6 +209,7 @@ class Reuse:
         start = self.starts[bisect(self.starts, address) - 1]
         names = self.arguments[start]
         traffic = names.get(access.reference.array) or next(iter(names.values()))
+        access.findings["traffic"] = traffic
         traffic.add(access)
 
     def table(self) -> ByArray:

@@ -10,7 +10,8 @@ first meet again at the end of each `if`, of each turn of a loop, and of the loo
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from . import atomics, intrinsics, ir, memory, operators, printing
+from . import atomics, bounds, intrinsics, ir, memory, operators, printing
+from .advice import Definitions, float64_of, guards_of
 from .liveness import (
     Gathering,
     Wait,
@@ -57,6 +58,9 @@ class Program:
     references: tuple  # in the order in which threads come to them
     written: frozenset[str]  # arguments whose elements may be written
     source: str
+    site: object = None  # where the kernel begins
+    float64: tuple = ()  # lines that compute in float64, among float32
+    guards: frozenset = frozenset()  # what conditions compare with
 
 
 def translate(kernel: ir.Kernel) -> Program:
@@ -73,7 +77,8 @@ def translate(kernel: ir.Kernel) -> Program:
     )
     slots = {name: slot for slot, name in enumerate(sorted(shared))}
     read = {name for block in blocks.values() for i in block for name in reads(i)}
-    writer = _Writer(slots, read)
+    writer = _Writer(slots, read, kernel.types)
+    definitions = Definitions(kernel, blocks.values())
     sources = [writer.piece(position[n], blocks[n]) for n in order]
     text = "\n\n".join(sources)
     namespace = writer.namespace
@@ -112,6 +117,9 @@ def translate(kernel: ir.Kernel) -> Program:
         tuple(i.reference for n in order for i in blocks[n] if hasattr(i, "reference")),
         written_arrays(kernel, blocks.values()).intersection(kernel.arguments),
         text,
+        kernel.site,
+        float64_of(definitions),
+        guards_of(definitions),
     )
 
 
@@ -196,11 +204,17 @@ def _piece(function, block, position, needs, work):
     )
 
 
+def _is_narrower(dtype, source) -> bool:
+    """Are both integers, and the second wider?"""
+    kinds = dtype.kind + getattr(source, "kind", "")
+    return kinds in ("ii", "iu", "ui", "uu") and dtype.itemsize < source.itemsize
+
+
 class _Writer:
     """Writes pieces as Python source, and keeps the constants that they name."""
 
-    def __init__(self, slots, read):
-        self.slots, self.read = slots, read
+    def __init__(self, slots, read, types):
+        self.slots, self.read, self.types = slots, read, types
         self.names = {}
         self.namespace = {
             **operators.NAMESPACE,
@@ -212,6 +226,7 @@ class _Writer:
             "attribute": memory.attribute,
             "merge": memory.merge,
             "show": printing.show,
+            "narrow": bounds.narrow,
         }
 
     def piece(self, position, block) -> str:
@@ -288,6 +303,12 @@ class _Writer:
         return [f"{self.variable(i.target)} = {operators.source(i.operator, operands)}"]
 
     def _write_Cast(self, i):
+        source = self.types.get(i.operand)
+        if not i.meant and _is_narrower(i.dtype, source):
+            return [
+                f"{self.variable(i.target)} = narrow(frame, {self.constant(i.site)}, "
+                f"{self.expression(i.operand)}, {self.constant(i.dtype)}, active)"
+            ]
         return [
             f"{self.variable(i.target)} = convert({self.expression(i.operand)}, "
             f"{self.constant(i.dtype)})"
