@@ -12,11 +12,11 @@ from collections import deque
 import numpy as np
 
 from .addresses import Memory, unwritten
-from .barriers import lanes_missed, release, release_grid
+from .barriers import lanes_missed, mask_without_caller, release, release_grid
 from .errors import NoProgressError, UnsupportedError
 from .events import TOPICS, Parting, Start, Step
 from .frames import Frame, Geometry
-from .intrinsics import gathered
+from .intrinsics import gathered, outside_of_mask
 from .memory import contiguous
 from .translate import BRANCH, GATHER, JUMP, RETURN
 
@@ -159,12 +159,9 @@ class Batch:
                 frame.leave(active)
                 return None
             elif kind == GATHER:
-                if not gathered(frame, active, value):
+                if not self._gathers(frame, piece, active, value):
                     frame.add(position, active)
-                    frame.circling, frame.loop = True, piece.site
-                    frame.gathers = True
                     return position
-                frame.gathers = False
                 following = piece.then
             else:
                 frame.wait(piece.then, active, value)
@@ -183,6 +180,17 @@ class Batch:
                 frame.add(following, active)
                 return None
             position = following
+
+    def _gathers(self, frame, piece, active, mask) -> bool:
+        """Have the lanes of a mask come? Where not, the warp waits for them."""
+        if self.launch.strict:
+            outside = outside_of_mask(frame, active, mask)
+            if outside:
+                raise mask_without_caller(frame, piece.site, *outside)
+        frame.gathers = not gathered(frame, active, mask)
+        if frame.gathers:
+            frame.circling, frame.loop = True, piece.site
+        return not frame.gathers
 
     def _note_turns(self, frame, piece, turns, circling):
         """Remember how long this warp has gone round while nothing was written."""
