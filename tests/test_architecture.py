@@ -23,14 +23,16 @@ MAY_IMPORT = {
     "recordings": "forms",
     "simt": (
         "simt.banks simt.coalescing simt.divergence simt.errors simt.host "
-        "simt.judges simt.launch simt.races simt.report simt.spilled simt.twins"
+        "simt.judges simt.launch simt.mistakes simt.races simt.report simt.reuse "
+        "simt.spilled simt.twins simt.uninitialised"
     ),
+    "simt.advice": "simt.events simt.ir simt.work",
     "simt.allocation": "simt.cells simt.ir simt.memory",
     "simt.arrays": "simt.constants simt.device_memory simt.ir simt.types",
     "simt.atomics": "simt.memory",
     "simt.banks": "hardware simt.judges",
     "simt.barriers": "hardware simt.errors simt.events simt.memory",
-    "simt.bounds": "simt.errors",
+    "simt.bounds": "hardware simt.errors simt.events simt.operators",
     "simt.calls": (
         "simt.intrinsics simt.ir simt.names simt.operators simt.twins simt.types"
     ),
@@ -50,14 +52,15 @@ MAY_IMPORT = {
     "simt.frames": "hardware simt.events",
     "simt.frontend": "numba simt.refusals",
     "simt.hazards": "hardware",
-    "simt.heap": "simt.allocation simt.events simt.memory",
+    "simt.heap": "simt.allocation simt.device_memory simt.events simt.memory",
     "simt.host": "hardware numba simt.device_memory simt.errors simt.launch",
     "simt.intrinsics": "hardware simt.events simt.memory",
     "simt.ir": "simt.events",
     "simt.iteration": "simt.ir simt.types",
     "simt.judges": "hardware",
     "simt.launch": (
-        "hardware simt.errors simt.lowering simt.machine simt.translate simt.types"
+        "hardware simt.device_memory simt.errors simt.lowering simt.machine "
+        "simt.translate simt.types"
     ),
     "simt.liveness": "simt.ir",
     "simt.lowering": (
@@ -71,6 +74,7 @@ MAY_IMPORT = {
     ),
     "simt.memory": "hardware simt.bounds simt.cells simt.events",
     "simt.methods": "simt.ir simt.twins simt.types",
+    "simt.mistakes": "hardware simt.events",
     "simt.names": "numba simt.intrinsics simt.operators",
     "simt.operators": "",
     "simt.order": "",
@@ -85,21 +89,26 @@ MAY_IMPORT = {
     "simt.refusals": "simt.errors",
     "simt.report": "",
     "simt.requests": "hardware",
+    "simt.reuse": "simt.coalescing simt.requests",
     "simt.shadows": "simt.clocks simt.owners",
     "simt.spilled": "hardware simt.coalescing simt.judges",
     "simt.suspects": "hardware simt.clocks",
     "simt.translate": (
-        "simt.allocation simt.atomics simt.intrinsics simt.ir simt.liveness "
-        "simt.memory simt.operators simt.order simt.parts simt.printing simt.twins "
-        "simt.views simt.work"
+        "simt.advice simt.allocation simt.ir simt.liveness simt.order simt.work "
+        "simt.writer"
     ),
     "simt.twins": "simt.memory simt.operators simt.wide",
     "simt.types": "numba simt.ir",
+    "simt.uninitialised": "simt.events simt.requests",
     "simt.unrolling": "simt.ir simt.types",
     "simt.views": "simt.bounds simt.errors simt.memory",
     "simt.wide": "simt.bounds simt.errors simt.memory",
     "simt.witness": "simt.clocks simt.suspects",
     "simt.work": "simt.events simt.ir",
+    "simt.writer": (
+        "simt.atomics simt.bounds simt.intrinsics simt.ir simt.liveness simt.memory "
+        "simt.operators simt.parts simt.printing simt.twins simt.views"
+    ),
     "style": "matplotlib",
     "timing": "device forms measurement numba recordings",
     "tolerance": "",

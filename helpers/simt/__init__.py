@@ -21,10 +21,13 @@ from .errors import (
 from .host import borrowed
 from .judges import listeners_of
 from .launch import bracketed, configuration, is_kernel, prepare
+from .mistakes import Mistakes
 from .races import RaceJudge
 from .report import as_html, as_text
+from .reuse import Reuse
 from .spilled import LocalMemory
 from .twins import twin
+from .uninitialised import Initialisation
 
 __all__ = [
     "BarrierError",
@@ -42,6 +45,9 @@ JUDGES = {
     "local_memory": LocalMemory,
     "divergence": Divergence,
     "operations": Operations,
+    "reuse": Reuse,
+    "uninitialised": Initialisation,
+    "warnings": Mistakes,
 }
 
 
@@ -63,6 +69,9 @@ class Run:
     local_memory: object = field(repr=False)
     divergence: object = field(repr=False)
     operations: object = field(repr=False)
+    reuse: object = field(repr=False)
+    uninitialised: tuple = field(repr=False)
+    warnings: tuple = field(repr=False)
     races: object = field(repr=False)
 
     def __repr__(self):

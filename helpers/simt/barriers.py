@@ -171,9 +171,39 @@ def _divergence(batch, block, column):
         f"of block {place}: {_threads(missing)} {where}\n"
         f"    {site.text}\n"
         f"  {site.place}\n"
+        f"  {_on_hardware(column, first)}\n"
         "  Remedy: every thread of a block must reach the same barrier. Take it out of "
         "the `if` "
         "or the loop that some threads leave, and guard the work, not the barrier"
+    )
+
+
+def _on_hardware(column, first):
+    """What a GPU does with threads of which some miss a barrier."""
+    at_others = (column >= 0) & (column != first)
+    if not at_others.any():
+        return (
+            "On a GPU the others go on without those that ended, in silence; CUDA does "
+            "not promise it"
+        )
+    warps = np.flatnonzero(column == first) // WARP_SIZE
+    if np.isin(np.flatnonzero(at_others) // WARP_SIZE, warps).any():
+        return "On a GPU lanes of one warp at two barriers hang, in silence"
+    return (
+        "A GPU takes the two for one barrier and goes on, in silence, though neither "
+        "has seen all threads"
+    )
+
+
+def mask_without_caller(frame, site, lane, block):
+    """The error of a lane that calls with a mask that does not name it."""
+    return BarrierError(
+        f"the mask of line {site.line} does not name lane {lane}, which comes to it, "
+        f"too: thread {frame.thread_at(lane)} of block {frame.block_at(block)}\n"
+        f"    {site.text}\n  {site.place}\n"
+        "  On a GPU that is undefined: it may wait for no one, or hang\n"
+        "  Remedy: name in the mask just the lanes that take this way, "
+        "`0xFFFFFFFF` for all 32"
     )
 
 

@@ -86,14 +86,14 @@ class Calls:
         name = self.declare(target, dtype)
         if isinstance(operand, ir.Const):
             operand = ir.Const(convert(operand.value, dtype))
-        self.emit(ir.Copy((name,), (self.cast(operand, dtype, meant=True),)))
+        self.emit(ir.Copy((name,), (self.cast(operand, dtype, dtype.kind != "i"),)))
 
     def _call_intrinsic(self, target, name, operands, signature=None):
         if name not in INTRINSICS:
             self.refuse(f"the emulator does not know `{name}` yet")
         if signature is not None and INTRINSICS[name].cast:
             operands = [
-                self.cast(o, our_type(t))
+                self.cast(o, our_type(t), meant=True)
                 for o, t in zip(operands, signature.args, strict=True)
             ]
         if INTRINSICS[name].gathers:

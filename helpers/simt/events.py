@@ -1,7 +1,8 @@
 """What the machine tells the judges: the records of the emulator, and nothing else.
 
 Each has a topic, and is told to who asked for it: "start", "root", "step", "parting",
-"meeting", "fence", and an access by its space, "global", "shared", "local" or "const".
+"meeting", "fence", "wrap", "narrow", an access by its space, "global", "shared",
+"local" or "const", and "end" with the Warps of a batch that is done.
 """
 
 from dataclasses import astuple, dataclass
@@ -10,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 TOPICS = (
-    *("start", "root", "step", "parting", "meeting", "fence"),
+    *("start", "root", "step", "parting", "meeting", "fence", "wrap", "narrow", "end"),
     *("global", "shared", "local", "const"),
 )
 
@@ -57,12 +58,17 @@ class Reference:
 
 
 class Start(NamedTuple):
-    """A launch begins: its shape, and the program's references and pieces in order."""
+    """A launch begins: its shape, and the program's references and pieces in order.
+
+    `program` is what else the code tells, and `arguments` are the launch's, by name.
+    """
 
     grid_dim: tuple
     block_dim: tuple
     references: tuple[Reference, ...]
     pieces: tuple
+    program: object = None
+    arguments: dict | None = None
 
 
 class Root(NamedTuple):
@@ -70,6 +76,8 @@ class Root(NamedTuple):
 
     `start` and `size` are that memory's first byte and length; `first` is the address
     of the first element, `strides` are bytes. `written` asks: may the kernel write it?
+    `device` asks: does it lie on the device? `unwritten` marks its bytes that nobody
+    wrote, None where there are none.
     """
 
     name: str
@@ -81,6 +89,8 @@ class Root(NamedTuple):
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     dtype: np.dtype
+    device: bool = False
+    unwritten: np.ndarray | None = None
 
 
 class Warps(NamedTuple):
@@ -164,6 +174,28 @@ class Meeting(NamedTuple):
     lanes: np.ndarray | None = None
     blocks: np.ndarray | None = None
     site: Site | None = None
+
+
+class Wrapped(NamedTuple):
+    """Negative indices counted from the end: how many, and the first of them."""
+
+    reference: Reference
+    count: int
+    index: int
+    thread: str
+    block: str
+
+
+class Narrowed(NamedTuple):
+    """Integers that did not fit: how many, and the first of them."""
+
+    site: Site
+    dtype: np.dtype
+    count: int
+    before: int
+    after: int
+    thread: str
+    block: str
 
 
 class Fence(NamedTuple):

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from .allocation import local_array
+from .device_memory import allocation_at, note_array_written
 from .events import Root
 from .memory import Array, bind
 
@@ -76,16 +77,36 @@ class Memory:
             self.next_address += _up(max(root.nbytes, 1), ALIGNMENT) + ALIGNMENT
         start = self.roots[low]
         first = start + array.__array_interface__["data"][0] - low
-        shape = (array.shape, array.strides, array.dtype)
-        for listener in self.root_listeners:
-            listener(Root(name, "global", start, high - low, written, first, *shape))
+        if self.root_listeners:
+            self._tell_of(
+                Root(
+                    name,
+                    "global",
+                    start,
+                    high - low,
+                    written,
+                    first,
+                    array.shape,
+                    array.strides,
+                    array.dtype,
+                ),
+                allocation_at(low),
+            )
         return first
+
+    def _tell_of(self, root, device):
+        """Tell of an array, and of the device memory that it lies in, or None."""
+        unwritten = device and device.unwritten
+        for listener in self.root_listeners:
+            listener(root._replace(device=device is not None, unwritten=unwritten))
 
     def captured(self, array, name, space) -> Array:
         """An array that the kernel takes from the names around it."""
         key = id(array)
         if key not in self.arrays:
             address = self.address_of(array, name, space == "global")
+            if not self.root_listeners:
+                note_array_written(array)
             captured = bind(array, name, address, space)
             self.arrays[key] = captured
             if space == "global":

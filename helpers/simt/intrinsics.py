@@ -143,6 +143,17 @@ def gathered(frame, active, mask) -> bool:
     return not (missing if frame.live is None else missing & frame.live).any()
 
 
+def outside_of_mask(frame, active, mask):
+    """Lane and block of a thread that comes with a mask not naming it, or None."""
+    if np.ndim(mask) == 0 and int(mask) & 0xFFFFFFFF == 0xFFFFFFFF:
+        return None
+    outside = ~_mask_lanes(mask) & (True if active is None else active)
+    if not outside.any():
+        return None
+    lane, block = np.argwhere(outside)[0]
+    return int(lane), int(block)
+
+
 def _captured(space):
     return lambda frame, active, array, name: frame.memory.captured(array, name, space)
 

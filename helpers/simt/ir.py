@@ -49,7 +49,7 @@ class Cast:
     operand: Operand
     dtype: np.dtype
     site: Site | None = None
-    meant: bool = False  # does the source ask for this type by name?
+    meant: bool = False  # is it asked for, even if it changes the value?
 
 
 @dataclass(frozen=True)
@@ -282,6 +282,7 @@ class Kernel:
     types: dict[str, object]
     blocks: dict[int, list]
     entry: int
+    site: Site | None = None
 
 
 def references_of(instruction) -> tuple[Reference, ...]:

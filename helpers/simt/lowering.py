@@ -36,8 +36,16 @@ def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
     entry = program.new_block()
     arguments = tuple(f"{name}" for name in typed.ir.arg_names)
     names = {name: name for name in arguments}
-    Lowering(program, typed, names).run(entry)
-    return ir.Kernel(function.__name__, arguments, program.types, program.blocks, entry)
+    lowering = Lowering(program, typed, names)
+    lowering.run(entry)
+    return ir.Kernel(
+        function.__name__,
+        arguments,
+        program.types,
+        program.blocks,
+        entry,
+        lowering.site(function.__code__.co_firstlineno),
+    )
 
 
 @dataclass

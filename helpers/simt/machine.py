@@ -13,12 +13,12 @@ from collections import deque
 import numpy as np
 
 from .allocation import shared_addresses, shared_array
-from .barriers import lanes_missed, release, release_grid
+from .barriers import lanes_missed, mask_without_caller, release, release_grid
 from .errors import NoProgressError
 from .events import TOPICS, Parting, Root, Start, Step
 from .frames import Frame, Geometry
 from .heap import Memory
-from .intrinsics import gathered
+from .intrinsics import gathered, outside_of_mask
 from .translate import BRANCH, GATHER, JUMP, RETURN
 
 BATCH_THREADS = 1 << 20  # threads of one batch, at most
@@ -145,12 +145,9 @@ class Batch:
                 frame.leave(active)
                 return None
             elif kind == GATHER:
-                if not gathered(frame, active, value):
+                if not self._gathers(frame, piece, active, value):
                     frame.add(position, active)
-                    frame.circling, frame.loop = True, piece.site
-                    frame.gathers = True
                     return position
-                frame.gathers = False
                 following = piece.then
             else:
                 frame.wait(piece.then, active, value)
@@ -169,6 +166,17 @@ class Batch:
                 frame.add(following, active)
                 return None
             position = following
+
+    def _gathers(self, frame, piece, active, mask) -> bool:
+        """Have the lanes of a mask come? Where not, the warp waits for them."""
+        if self.launch.strict:
+            outside = outside_of_mask(frame, active, mask)
+            if outside:
+                raise mask_without_caller(frame, piece.site, *outside)
+        frame.gathers = not gathered(frame, active, mask)
+        if frame.gathers:
+            frame.circling, frame.loop = True, piece.site
+        return not frame.gathers
 
     def _note_turns(self, frame, piece, turns, circling):
         """Remember how long this warp has gone round while nothing was written."""
@@ -241,7 +249,9 @@ class Launch:
         self.geometry = Geometry(grid_dim, block_dim)
         self.listeners = {topic: () for topic in TOPICS} | (listeners or {})
         for listener in self.listeners["start"]:
-            listener(Start(grid_dim, block_dim, program.references, program.pieces))
+            given = dict(zip(names, arguments, strict=True))
+            shape = (grid_dim, block_dim)
+            listener(Start(*shape, program.references, program.pieces, program, given))
         self.memory = Memory(program, self.listeners["root"], again, quiet)
         self.arguments = [
             self.memory.argument(v, n) for v, n in zip(arguments, names, strict=True)
@@ -276,6 +286,8 @@ class Launch:
             batch.waits_for_grid = False
             if batch.run(self.rng):
                 stuck, self.finished = 0, self.finished + 1
+                for listener in self.listeners["end"]:
+                    listener(batch.frames[0].who)
                 continue
             if batch.waits_for_grid:
                 self.at_barrier.append(batch)

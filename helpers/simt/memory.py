@@ -113,7 +113,7 @@ def offsets(frame, reference, array, indices, active):
     """
     offset = array.base
     for axis, (index, factor) in enumerate(zip(indices, array.factors, strict=True)):
-        index = checked(index, array.shape[axis], active)
+        index = checked(index, array.shape[axis], active, frame, reference)
         if index is None:
             raise out_of_bounds(frame, reference, array, indices, axis, active)
         offset = offset + (index if factor is None else index * factor)
@@ -141,6 +141,8 @@ def find_pattern(frame, reference, array, indices, active):
     key = tuple(key)
     pattern = array.patterns.get(key)
     if pattern is None:
+        if frame.listeners["wrap"] and any((i < 0).any() for i in indices):
+            return None  # each wrap is told
         offset = offsets(frame, reference, array, indices, active)
         if np.ndim(offset) and offset.shape[1] != 1:
             return None

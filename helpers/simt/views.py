@@ -48,7 +48,7 @@ def view(frame, array, reference, indices, active):
             shape.append(count)
             strides.append(stride * step)
         else:
-            inside = checked(index, size, active)
+            inside = checked(index, size, active, frame, reference)
             if inside is None:
                 written = [part for part in indices if part is not None]
                 raise out_of_bounds(frame, reference, array, written, axis, active)

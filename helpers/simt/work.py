@@ -22,7 +22,7 @@ _INSTRUCTIONS = (
     *(ir.Operation, ir.Cast, ir.Call, ir.Load, ir.Store, ir.Atomic),
     *(ir.Fill, ir.Move, ir.Twin, ir.Print, ir.Branch),
 )
-_NONE = {
+NO_OPERATION = {
     *("lt", "le", "gt", "ge", "eq", "ne", "in range", "choose", "cuda.selp"),
     *("not", "pos", "real", "imag", "math.isnan", "math.isinf", "math.isfinite"),
     *("exch", "cas"),
@@ -63,11 +63,13 @@ def _operations(instruction, types):
     counts = np.zeros(len(KINDS), np.int64)
     if isinstance(instruction, ir.Operation):
         dtype = _type(instruction.operands[-1], types)
+        if dtype.kind != "c":  # the absolute value of a complex number is a real one
+            dtype = types[instruction.target]
     elif isinstance(instruction, ir.Atomic):
         dtype = _type(instruction.values[-1], types)
     else:
         return counts
-    if instruction.operator not in _NONE and dtype.kind in "iufc":
+    if instruction.operator not in NO_OPERATION and dtype.kind in "iufc":
         count = 2 if instruction.operator == "cuda.fma" else 1
         kind = "integer" if dtype.kind in "iu" else dtype.name
         if dtype.kind == "c":
