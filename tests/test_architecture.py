@@ -52,7 +52,9 @@ MAY_IMPORT = {
     "simt.frames": "hardware simt.events",
     "simt.frontend": "numba simt.refusals",
     "simt.hazards": "hardware",
-    "simt.heap": "simt.allocation simt.device_memory simt.events simt.memory",
+    "simt.heap": (
+        "simt.allocation simt.device_memory simt.events simt.memory simt.scratch"
+    ),
     "simt.host": "hardware numba simt.device_memory simt.errors simt.launch",
     "simt.intrinsics": "hardware simt.events simt.memory",
     "simt.ir": "simt.events",
@@ -78,7 +80,7 @@ MAY_IMPORT = {
     "simt.names": "numba simt.intrinsics simt.operators",
     "simt.operators": "",
     "simt.order": "",
-    "simt.owners": "hardware simt.requests",
+    "simt.owners": "hardware simt.requests simt.scratch",
     "simt.parts": "simt.errors simt.memory",
     "simt.printing": "hardware",
     "simt.races": (
@@ -90,6 +92,7 @@ MAY_IMPORT = {
     "simt.report": "",
     "simt.requests": "hardware",
     "simt.reuse": "simt.coalescing simt.requests",
+    "simt.scratch": "",
     "simt.shadows": "simt.clocks simt.owners",
     "simt.spilled": "hardware simt.coalescing simt.judges",
     "simt.suspects": "hardware simt.clocks",

@@ -136,6 +136,8 @@ class Emulation:
             if witness is not None:
                 launch.memory.restore()
                 start(listeners=listeners_of([witness]), quiet=True).run()
+        launch.memory.let_go()
+        races.let_go()
         tables = {name: judge.table() for name, judge in judges.items()}
         return Run(
             self.kernel.py_func.__name__,

@@ -256,6 +256,7 @@ class Launch:
         self.arguments = [
             self.memory.argument(v, n) for v, n in zip(arguments, names, strict=True)
         ]
+        self.memory.remember(self.arguments, names)
         self.rng = np.random.default_rng(seed)
         self.queue = deque()
         self.at_barrier = []  # batches that wait for the grid
