@@ -81,7 +81,7 @@ MAY_IMPORT = {
         "simt.operators simt.order simt.printing simt.work"
     ),
     "simt.types": "numba simt.ir",
-    "simt.uninitialised": "simt.events simt.requests",
+    "simt.uninitialised": "hardware simt.events simt.requests",
     "simt.work": "simt.events simt.ir",
     "style": "matplotlib",
     "timing": "device forms measurement numba recordings",

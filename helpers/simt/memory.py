@@ -289,7 +289,9 @@ def tell(frame, reference, array, cells, active, pattern=None, value=None):
     """
     listeners = frame.listeners[array.space]
     if listeners:
-        facts, where = (None, {}) if pattern is None else (pattern.facts,) * 2
+        facts = where = pattern.facts if pattern else None
+        if pattern is None:
+            where = {"masks": frame.masks}
         access = Access(
             reference,
             array.space,
