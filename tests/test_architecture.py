@@ -46,8 +46,7 @@ MAY_IMPORT = {
     "simt.errors": "",
     "simt.events": "",
     "simt.expressions": (
-        "simt.constants simt.intrinsics simt.ir simt.names simt.operators "
-        "simt.types"
+        "simt.constants simt.intrinsics simt.ir simt.names simt.operators simt.types"
     ),
     "simt.frames": "hardware simt.events",
     "simt.frontend": "numba simt.refusals",
@@ -102,7 +101,7 @@ MAY_IMPORT = {
     ),
     "simt.twins": "simt.memory simt.operators simt.wide",
     "simt.types": "numba simt.ir",
-    "simt.uninitialised": "simt.events simt.requests",
+    "simt.uninitialised": "hardware simt.events simt.requests",
     "simt.unrolling": "simt.ir simt.types",
     "simt.views": "simt.bounds simt.errors simt.memory",
     "simt.wide": "simt.bounds simt.errors simt.memory",

@@ -55,10 +55,10 @@ JUDGES = {
 class Run:
     """What one emulated launch did.
 
-    `coalescing` has requests, sectors and ideal_sectors of global memory;
-    `bank_conflicts` has requests, wavefronts, ideal_wavefronts and conflicts of shared
-    memory. Each has the same by source line in `by_line`, where a row also carries its
-    kind and array.
+    `coalescing` counts global memory, `bank_conflicts` shared memory, `local_memory`
+    local arrays as if they spill, `divergence` active lanes, `operations` arithmetic:
+    sums, and the same by source line in `by_line`. `reuse` has each argument's traffic
+    by its name. `uninitialised` and `warnings` are sequences of what was found.
     """
 
     kernel: str
