@@ -22,8 +22,10 @@ MAY_IMPORT = {
     "plotting": "IPython PIL hardware matplotlib style",
     "recordings": "forms",
     "simt": (
-        "simt.banks simt.coalescing simt.errors simt.host simt.launch simt.report"
+        "simt.arguments simt.banks simt.coalescing simt.errors simt.launch simt.report"
     ),
+    "simt.arguments": "numba simt.device_memory simt.errors",
+    "simt.attributes": "hardware",
     "simt.atomics": "simt.memory",
     "simt.banks": "hardware simt.judges",
     "simt.barriers": "hardware simt.errors simt.memory",
@@ -31,7 +33,15 @@ MAY_IMPORT = {
     "simt.calls": "simt.intrinsics simt.ir simt.names simt.operators simt.types",
     "simt.coalescing": "hardware simt.judges",
     "simt.constants": "simt.ir",
-    "simt.device_memory": "",
+    "simt.context": (
+        "hardware numba simt.attributes simt.device_memory simt.errors simt.streams"
+    ),
+    "simt.device_memory": "numba",
+    "simt.dispatch": (
+        "numba simt.arguments simt.errors simt.frontend simt.launch simt.limits "
+        "simt.programs"
+    ),
+    "simt.doors": "simt.errors simt.refusals",
     "simt.errors": "",
     "simt.events": "",
     "simt.expressions": (
@@ -39,15 +49,20 @@ MAY_IMPORT = {
         "simt.operators simt.types"
     ),
     "simt.frames": "hardware",
-    "simt.frontend": "numba simt.refusals",
-    "simt.host": "hardware numba simt.device_memory simt.errors simt.launch",
+    "simt.frontend": "numba simt.errors simt.refusals",
+    "simt.host": (
+        "numba simt.attributes simt.context simt.device_memory simt.dispatch "
+        "simt.errors simt.streams"
+    ),
     "simt.intrinsics": "hardware",
     "simt.ir": "simt.events",
     "simt.iteration": "simt.ir simt.types",
     "simt.judges": "hardware",
     "simt.launch": (
-        "hardware simt.errors simt.lowering simt.machine simt.translate simt.types"
+        "hardware simt.doors simt.errors simt.limits simt.machine simt.programs "
+        "simt.settings simt.types"
     ),
+    "simt.limits": "hardware simt.errors",
     "simt.liveness": "simt.ir",
     "simt.lowering": (
         "simt.calls simt.errors simt.events simt.expressions simt.frontend simt.ir "
@@ -62,9 +77,15 @@ MAY_IMPORT = {
     "simt.operators": "",
     "simt.order": "",
     "simt.printing": "hardware",
+    "simt.programs": (
+        "simt.errors simt.frontend simt.ir simt.limits simt.lowering simt.refusals "
+        "simt.translate"
+    ),
     "simt.records": "simt.ir",
     "simt.refusals": "simt.errors",
     "simt.report": "",
+    "simt.settings": "simt.errors simt.machine",
+    "simt.streams": "numba",
     "simt.translate": (
         "simt.atomics simt.intrinsics simt.ir simt.liveness simt.memory "
         "simt.operators simt.order simt.printing"

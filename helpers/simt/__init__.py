@@ -8,6 +8,7 @@ kernel -> Numba's front end -> our IR -> NumPy functions -> machine -> judges
 from dataclasses import dataclass, field
 from functools import partial
 
+from .arguments import borrowed
 from .banks import BankConflicts
 from .coalescing import Coalescing
 from .errors import (
@@ -17,7 +18,6 @@ from .errors import (
     NoProgressError,
     briefly,
 )
-from .host import borrowed
 from .launch import bracketed, configuration, is_kernel, run
 from .report import as_html, as_text
 
@@ -56,18 +56,21 @@ class Run:
         return as_html(self)
 
 
-def emulate(kernel, *, seed=0):
+def emulate(kernel, *, seed=None, turns=None):
     """Run `emulate(kernel)[blocks, threads](*args)` in the emulator and return a Run.
 
     Arrays are changed in place, as by a launch. The seed chooses the order in which
-    warps run.
+    warps run; a loop that goes round more than `turns` times, with nothing written
+    meanwhile, is taken for endless. Where they are left out, and for a plain launch,
+    the environment variables `EMULATOR_SEED` (0) and `EMULATOR_TURNS` (300000) say
+    them.
     """
     if not is_kernel(kernel):
         raise TypeError(
             f"`emulate` takes a kernel, a function under `@cuda.jit`, not "
             f"{_described(kernel)}"
         )
-    return Emulation(kernel, seed)
+    return Emulation(kernel, seed, turns)
 
 
 def _described(value):
@@ -86,7 +89,8 @@ class Emulation:
     """A kernel that waits for its blocks and threads, and then for its arguments."""
 
     kernel: object
-    seed: int
+    seed: int | None = None
+    turns: int | None = None
 
     @briefly
     def __getitem__(self, config):
@@ -105,8 +109,8 @@ class Emulation:
         for judge in judges.values():
             for space in judge.spaces:
                 listeners[space] = (*listeners.get(space, ()), judge.observe)
-        with borrowed(arguments) as values:
-            launch = run(self.kernel, config, values, listeners, self.seed)
+        with borrowed(self.kernel, arguments) as values:
+            launch = run(self.kernel, config, values, listeners, self.seed, self.turns)
         tables = {name: judge.table() for name, judge in judges.items()}
         return Run(
             self.kernel.py_func.__name__,

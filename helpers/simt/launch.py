@@ -3,21 +3,17 @@ refused here.
 """
 
 import contextlib
-import warnings
-import weakref
 
 import numpy as np
 
 from .. import hardware
-from .errors import LaunchError, caller_level
-from .lowering import kernel_ir
+from . import settings
+from .doors import told
+from .errors import LaunchError
+from .limits import check_launch
 from .machine import Launch
-from .translate import translate
+from .programs import prepared
 from .types import our_type
-
-_programs = (
-    weakref.WeakKeyDictionary()
-)  # kernel: {argument types: (program, captured values)}
 
 
 def is_kernel(value) -> bool:
@@ -80,34 +76,49 @@ def _dimensions(value, what, limits):
     return parts + (1,) * (3 - len(parts))
 
 
-def run(kernel, config, arguments, listeners=None, seed=0, strict=True) -> Launch:
+def run(
+    kernel, config, arguments, listeners=None, seed=None, turns=None, strict=True
+) -> Launch:
     """Run a kernel to its end; NumPy arguments are changed in place."""
+    names = argument_names(kernel)
+    types = argument_types(kernel, arguments)
+    ready = prepared(kernel, types)
+    check_launch(kernel, ready.program, config)
     grid_dim, block_dim, shared_bytes = config
-    names = tuple(
-        kernel.py_func.__code__.co_varnames[: kernel.py_func.__code__.co_argcount]
+    values = [_value(a, our_type(t)) for a, t in zip(arguments, types, strict=True)]
+    launch = Launch(
+        ready.program,
+        grid_dim,
+        block_dim,
+        values,
+        names,
+        shared_bytes=shared_bytes,
+        seed=settings.seed() if seed is None else seed,
+        turns=settings.turns() if turns is None else turns,
+        listeners=listeners,
+        strict=strict,
     )
+    with told(kernel, ready, launch):
+        launch.run()
+    return launch
+
+
+def argument_names(kernel) -> tuple[str, ...]:
+    """The names of a kernel's arguments, in their order."""
+    code = kernel.py_func.__code__
+    return code.co_varnames[: code.co_argcount]
+
+
+def argument_types(kernel, arguments) -> tuple:
+    """Numba's types of a launch's arguments; raises LaunchError."""
+    names = argument_names(kernel)
     if len(arguments) != len(names):
         raise LaunchError(
             f"`{kernel.py_func.__name__}` takes {len(names)} arguments "
             f"({', '.join(names)}) and got {len(arguments)}"
         )
     types = tuple(_type(kernel, a, n) for a, n in zip(arguments, names, strict=True))
-    types = _declared(kernel, types)
-    program = program_of(kernel, types)
-    values = [_value(a, our_type(t)) for a, t in zip(arguments, types, strict=True)]
-    launch = Launch(
-        program,
-        grid_dim,
-        block_dim,
-        values,
-        names,
-        shared_bytes=shared_bytes,
-        seed=seed,
-        listeners=listeners,
-        strict=strict,
-    )
-    launch.run()
-    return launch
+    return _declared(kernel, types)
 
 
 def _declared(kernel, types):
@@ -124,57 +135,6 @@ def _takes(declared, types) -> bool:
     return all(
         isinstance(ours, np.dtype) if isinstance(other, np.dtype) else ours == other
         for ours, other in pairs
-    )
-
-
-def program_of(kernel, types):
-    """The program of a kernel for some argument types, translated once."""
-    programs = _programs.setdefault(kernel, {})
-    if types not in programs:
-        program = translate(kernel_ir(kernel.py_func, types, kernel.targetoptions))
-        used = static_shared_bytes(program)
-        if used > hardware.STATIC_SHARED_BYTES:
-            raise LaunchError(
-                f"`{program.name}` declares {used:,} bytes of shared arrays; a block "
-                f"may "
-                f"declare {hardware.STATIC_SHARED_BYTES:,} at most. Use smaller "
-                f"tiles, or "
-                "dynamic shared memory"
-            )
-        programs[types] = program, global_numbers(kernel)
-    program, before = programs[types]
-    _tell_of_changes(program.name, before, global_numbers(kernel))
-    return program
-
-
-def global_numbers(kernel) -> dict:
-    """The numbers that a kernel takes from the names around it, as they are now."""
-    function = kernel.py_func
-    names = (
-        name for name in function.__code__.co_names if name in function.__globals__
-    )
-    values = {name: function.__globals__[name] for name in names}
-    return {n: v for n, v in values.items() if isinstance(v, (int, float, np.generic))}
-
-
-def _tell_of_changes(kernel, before, now):
-    """Warn of a global that changed since a kernel was compiled with it."""
-    for name in before.keys() & now.keys():
-        if before[name] != now[name]:
-            warnings.warn(
-                f"`{kernel}` was compiled with {name} = {before[name]} and keeps it, "
-                f"though {name} is {now[name]} now: run the cell that defines "
-                f"`{kernel}` again",
-                stacklevel=caller_level(),
-            )
-
-
-def static_shared_bytes(program) -> int:
-    """The bytes of shared memory that a program declares."""
-    return sum(
-        int(np.prod(a.shape)) * a.dtype.itemsize
-        for a in program.allocations
-        if a.space == "shared"
     )
 
 

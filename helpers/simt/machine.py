@@ -309,6 +309,8 @@ class Launch:
         self.queue = deque()
         self.at_barrier = []  # batches that wait for the grid
         self.finished = 0  # batches that are done
+        warps = self.geometry.warps
+        self.batch_blocks = max(1, min(BATCH_BLOCKS, BATCH_THREADS // (warps * 32)))
         self._shared = {}
 
     def shared_offset(self, request, cells) -> int:
@@ -325,7 +327,7 @@ class Launch:
 
     def run(self):
         """Run the whole grid."""
-        size = max(1, min(BATCH_BLOCKS, BATCH_THREADS // (self.geometry.warps * 32)))
+        size = self.batch_blocks
         starts = range(0, self.geometry.blocks, size)
         self.queue.extend((s, min(s + size, self.geometry.blocks)) for s in starts)
         with np.errstate(all="ignore"):

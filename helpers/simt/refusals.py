@@ -7,7 +7,7 @@ import re
 import sys
 import traceback
 
-from .errors import KernelError
+from .errors import KernelError, UnsupportedError
 
 
 def place(function_or_file, line) -> str:
@@ -52,6 +52,32 @@ def refusal(function, error) -> KernelError:
     return at(
         function, line, f"Numba refuses this line: {_plain(_first_sentence(message))}"
     )
+
+
+def unknown(function, error, line=None) -> UnsupportedError:
+    """An error of ours about a kernel, for what the emulator was not made for."""
+    if line is None:
+        lines = [
+            line
+            for frame, _ in traceback.walk_tb(error.__traceback__)
+            if isinstance(line := _line_in_hand(frame, function), int)
+        ]
+        line = lines[-1] if lines else function.__code__.co_firstlineno
+    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    return at(
+        function,
+        line,
+        "the emulator does not know what to do with this line, though a GPU may "
+        f"({what}): write it in a simpler way, and tell us about it",
+        UnsupportedError,
+    )
+
+
+def _line_in_hand(frame, function):
+    """The line of this function that a frame of the lowering is about."""
+    lowering = frame.f_locals.get("self")
+    same = getattr(lowering, "function", None) is function
+    return getattr(lowering, "line", None) if same else None
 
 
 def _suggestion(function, sentence):

@@ -1,0 +1,120 @@
+"""A kernel's program for some argument types: translated once, and what it is known to
+do.
+"""
+
+import warnings
+import weakref
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import ir
+from .errors import Told, caller_level
+from .frontend import check_options
+from .limits import check_static_shared
+from .lowering import kernel_ir
+from .refusals import unknown
+from .translate import Program, translate
+
+_prepared = weakref.WeakKeyDictionary()  # kernel: {argument types: Prepared}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A program, and what a host asks about it."""
+
+    program: Program
+    numbers: dict  # the numbers around the kernel, as they were
+    written: tuple[str, ...]  # the arguments that it may write to
+    constant_bytes: int
+
+
+def prepared(kernel, types) -> Prepared:
+    """The program of a kernel for some argument types, translated once."""
+    known = _prepared.setdefault(kernel, {})
+    if types not in known:
+        known[types] = _prepare(kernel, types)
+    found = known[types]
+    _tell_of_changes(found.program.name, found.numbers, global_numbers(kernel))
+    return found
+
+
+def _prepare(kernel, types):
+    check_options(kernel.py_func, kernel.targetoptions)
+    try:
+        ours = kernel_ir(kernel.py_func, types, kernel.targetoptions)
+        program = translate(ours)
+    except Told:
+        raise
+    except Exception as error:  # whatever goes wrong is about this kernel
+        raise unknown(kernel.py_func, error) from error
+    check_static_shared(program)
+    return Prepared(
+        program, global_numbers(kernel), written_arguments(ours), constant_bytes(ours)
+    )
+
+
+def written_arguments(kernel: ir.Kernel) -> tuple[str, ...]:
+    """The arguments that a kernel stores to, itself or through views of them."""
+    origins = {name: {name} for name in kernel.arguments}
+    instructions = [i for block in kernel.blocks.values() for i in block]
+    size = -1
+    while size != (size := sum(map(len, origins.values()))):
+        for instruction in instructions:
+            _follow(instruction, origins)
+    stores = (i for i in instructions if isinstance(i, (ir.Store, ir.Atomic)))
+    written = set().union(*(_origins(i.array, origins) for i in stores))
+    return tuple(name for name in kernel.arguments if name in written)
+
+
+def _follow(instruction, origins):
+    """Note from which arguments an instruction's target may come."""
+    if isinstance(instruction, ir.Copy):
+        pairs = zip(instruction.targets, instruction.sources, strict=True)
+    elif isinstance(instruction, (ir.View, ir.Attribute)):
+        pairs = [(instruction.target, instruction.array)]
+    elif isinstance(instruction, ir.Item):
+        pairs = [(instruction.target, instruction.operand)]
+    elif isinstance(instruction, ir.Pack):
+        pairs = [(instruction.target, item) for item in instruction.items]
+    else:
+        return
+    for target, source in pairs:
+        origins.setdefault(target, set()).update(_origins(source, origins))
+
+
+def _origins(operand, origins):
+    return origins.get(operand, set()) if isinstance(operand, str) else set()
+
+
+def constant_bytes(kernel: ir.Kernel) -> int:
+    """The bytes of the arrays that a kernel takes from the names around it."""
+    arrays = {
+        id(i.operands[0].value): i.operands[0].value.nbytes
+        for block in kernel.blocks.values()
+        for i in block
+        if isinstance(i, ir.Call) and i.function == "constant array"
+    }
+    return sum(arrays.values())
+
+
+def global_numbers(kernel) -> dict:
+    """The numbers that a kernel takes from the names around it, as they are now."""
+    function = kernel.py_func
+    names = (
+        name for name in function.__code__.co_names if name in function.__globals__
+    )
+    values = {name: function.__globals__[name] for name in names}
+    return {n: v for n, v in values.items() if isinstance(v, (int, float, np.generic))}
+
+
+def _tell_of_changes(kernel, before, now):
+    """Warn of a global that changed since a kernel was compiled with it."""
+    for name in before.keys() & now.keys():
+        if before[name] != now[name]:
+            warnings.warn(
+                f"`{kernel}` was compiled with {name} = {before[name]} and keeps it, "
+                f"though {name} is {now[name]} now: run the cell that defines "
+                f"`{kernel}` again",
+                stacklevel=caller_level(),
+            )
