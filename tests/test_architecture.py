@@ -30,9 +30,11 @@ MAY_IMPORT = {
     "simt.banks": "hardware simt.judges",
     "simt.barriers": "hardware simt.errors simt.memory",
     "simt.bounds": "simt.errors",
+    "simt.builtin_target": "numba",
     "simt.calls": "simt.intrinsics simt.ir simt.names simt.operators simt.types",
     "simt.coalescing": "hardware simt.judges",
     "simt.constants": "simt.ir",
+    "simt.constructs": "",
     "simt.context": (
         "hardware numba simt.attributes simt.device_memory simt.errors simt.streams"
     ),
@@ -49,7 +51,7 @@ MAY_IMPORT = {
         "simt.operators simt.types"
     ),
     "simt.frames": "hardware",
-    "simt.frontend": "numba simt.errors simt.refusals",
+    "simt.frontend": "numba simt.builtin_target simt.errors simt.refusals",
     "simt.host": (
         "numba simt.attributes simt.context simt.device_memory simt.dispatch "
         "simt.errors simt.streams"
@@ -65,8 +67,8 @@ MAY_IMPORT = {
     "simt.limits": "hardware simt.errors",
     "simt.liveness": "simt.ir",
     "simt.lowering": (
-        "simt.calls simt.errors simt.events simt.expressions simt.frontend simt.ir "
-        "simt.iteration simt.records simt.refusals simt.types"
+        "simt.calls simt.constructs simt.errors simt.events simt.expressions "
+        "simt.frontend simt.ir simt.iteration simt.records simt.refusals simt.types"
     ),
     "simt.machine": (
         "simt.barriers simt.errors simt.frames simt.intrinsics simt.memory "
@@ -82,8 +84,9 @@ MAY_IMPORT = {
         "simt.translate"
     ),
     "simt.records": "simt.ir",
-    "simt.refusals": "simt.errors",
+    "simt.refusals": "simt.constructs simt.errors simt.sentences",
     "simt.report": "",
+    "simt.sentences": "",
     "simt.settings": "simt.errors simt.machine",
     "simt.streams": "numba",
     "simt.translate": (

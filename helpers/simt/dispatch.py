@@ -35,7 +35,10 @@ def call_without_brackets(kernel, *arguments, **named):
         raise LaunchError(
             f"`{name}` is a device function: kernels call it, and the host cannot"
         )
-    raise LaunchError(f"say how many: {name}[blocks, threads](…)")
+    raise LaunchError(
+        f"the launch configuration was not specified: say how many, as in "
+        f"`{name}[blocks, threads](…)`"
+    )
 
 
 class LaunchConfiguration:
@@ -88,7 +91,8 @@ def _overload(kernel, argument_types):
 def run_for_all(forall, *arguments):
     """`kernel.forall(n)(*args)`: as many threads as tasks, or a few more."""
     if forall.ntasks:
-        threads = forall.thread_per_block or 256
+        most = most_threads(forall.dispatcher.targetoptions)
+        threads = forall.thread_per_block or min(256, most)
         blocks = -(-forall.ntasks // threads)
         forall.dispatcher[blocks, threads, forall.stream, forall.sharedmem](*arguments)
 
@@ -97,6 +101,7 @@ class Compiled:
     """A kernel for one list of argument types, in the place of Numba's `_Kernel`."""
 
     entry_point, objectmode = None, False  # what Numba looks at when it lets go
+    launch_config_sensitive = False
 
     def __init__(self, kernel, argument_types):
         self.kernel, self.argument_types = kernel, argument_types
@@ -157,7 +162,7 @@ class Compiled:
             "emulator has none to show"
         )
 
-    inspect_sass_cfg = inspect_sass
+    inspect_sass_cfg = inspect_lto_ptx = inspect_sass
 
     def _compiled(self):
         return compiled(

@@ -4,7 +4,12 @@ import traceback
 from contextlib import contextmanager
 
 from .errors import Told
-from .refusals import unknown
+from .refusals import at, unknown
+
+_NO_VALUE = (
+    "a variable of this line got no value on the way that the threads took: give it "
+    "one before the `if` or the loop"
+)
 
 
 @contextmanager
@@ -19,6 +24,8 @@ def told(kernel, prepared, launch):
     except (Told, Warning):
         raise
     except Exception as error:
+        if "NoneType" in str(error) and line_of(error):
+            raise at(kernel.py_func, line_of(error), _NO_VALUE) from None
         raise unknown(kernel.py_func, error, line_of(error)) from error
 
 

@@ -27,6 +27,10 @@ except ImportError:
     from numba.core.compiler_machinery import AnalysisPass, register_pass
     from numba.core.typed_passes import NopythonTypeInference
 
+    from . import builtin_target
+
+    builtin_target.complete()
+
 from .errors import UnsupportedError
 from .refusals import at, refusal
 

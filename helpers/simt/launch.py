@@ -9,7 +9,7 @@ import numpy as np
 from .. import hardware
 from . import settings
 from .doors import told
-from .errors import LaunchError
+from .errors import KernelError, LaunchError
 from .limits import check_launch
 from .machine import Launch
 from .programs import prepared
@@ -122,20 +122,32 @@ def argument_types(kernel, arguments) -> tuple:
 
 
 def _declared(kernel, types):
-    """The argument types of an eager signature that takes these, or these."""
+    """The argument types of the eager signature that is nearest to these, or these."""
     if kernel._can_compile:
         return types
-    fitting = (declared for declared in kernel.overloads if _takes(declared, types))
-    return next(fitting, types)
+    found = min(kernel.overloads, key=lambda declared: _distance(declared, types))
+    if _distance(found, types) == np.inf:
+        told = " or ".join(f"({', '.join(map(str, d))})" for d in kernel.overloads)
+        raise KernelError(
+            f"`{kernel.py_func.__name__}` was compiled for {told} only, and this "
+            f"launch gives it ({', '.join(map(str, types))}): change the signature or the "
+            "arguments"
+        )
+    return found
 
 
-def _takes(declared, types) -> bool:
-    """Do arrays meet arrays of their kind, and numbers numbers?"""
-    pairs = [tuple(map(our_type, pair)) for pair in zip(declared, types, strict=True)]
-    return all(
-        isinstance(ours, np.dtype) if isinstance(other, np.dtype) else ours == other
-        for ours, other in pairs
-    )
+def _distance(declared, types) -> float:
+    """How far these types are from declared ones: arrays must be of their kind, numbers
+    may be converted.
+    """
+    total = 0
+    for ours, other in zip(declared, types, strict=True):
+        ours, other = our_type(ours), our_type(other)
+        if not isinstance(ours, np.dtype) or not isinstance(other, np.dtype):
+            total += 0 if ours == other else np.inf
+        elif ours != other:
+            total += 1 if np.can_cast(other, ours) else 2
+    return total
 
 
 def _type(kernel, argument, name):

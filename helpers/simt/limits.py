@@ -36,7 +36,13 @@ def check_static_shared(program):
 def most_threads(options) -> int:
     """The threads that a block may have: `launch_bounds` may say fewer."""
     bounds = options.get("launch_bounds") or hardware.MAX_THREADS_PER_BLOCK
-    return int(bounds[0] if isinstance(bounds, tuple) else bounds)
+    bounds = bounds if isinstance(bounds, (tuple, list)) else (bounds,)
+    if len(bounds) > 3:
+        raise LaunchError(
+            "`launch_bounds` is the most threads of a block, then the fewest blocks "
+            f"of a multiprocessor, then the most blocks of a cluster, and not {bounds}"
+        )
+    return int(bounds[0])
 
 
 def most_resident_blocks(block_dim, shared_bytes) -> int:

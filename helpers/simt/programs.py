@@ -2,6 +2,7 @@
 do.
 """
 
+import threading
 import warnings
 import weakref
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ from .translate import Program, translate
 _prepared = weakref.WeakKeyDictionary()  # kernel: {argument types: Prepared}
 
 
+_one_at_a_time = threading.RLock()  # Numba compiles for one thread at a time
+
+
 @dataclass(frozen=True)
 class Prepared:
     """A program, and what a host asks about it."""
@@ -31,10 +35,11 @@ class Prepared:
 
 def prepared(kernel, types) -> Prepared:
     """The program of a kernel for some argument types, translated once."""
-    known = _prepared.setdefault(kernel, {})
-    if types not in known:
-        known[types] = _prepare(kernel, types)
-    found = known[types]
+    with _one_at_a_time:
+        known = _prepared.setdefault(kernel, {})
+        if types not in known:
+            known[types] = _prepare(kernel, types)
+        found = known[types]
     _tell_of_changes(found.program.name, found.numbers, global_numbers(kernel))
     return found
 
