@@ -32,7 +32,7 @@ def borrowed(kernel, arguments):
     _tell_of_lost(kernel, loans, shared)
 
 
-@dataclass
+@dataclass(eq=False)
 class Loan:
     """What a kernel gets for an argument, and the host array to which it goes back."""
 

@@ -8,7 +8,6 @@ from numba.core import types
 from numba.core.typing.templates import AbstractTemplate, signature
 from numba.cpython import builtins
 from numba.cuda import cudadecl, cudaimpl
-from numba.cuda.descriptor import cuda_target
 
 
 def complete():
@@ -16,8 +15,6 @@ def complete():
     for function, compare in ((min, operator.lt), (max, operator.gt)):
         cudadecl.registry.register_global(function)(_template(function))
         cudaimpl.registry.lower(function, types.VarArg(types.Any))(_lower(compare))
-    cuda_target.typing_context.refresh()
-    cuda_target.target_context.refresh()
 
 
 def _template(function):

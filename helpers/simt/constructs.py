@@ -152,7 +152,7 @@ _TAKES = {
 
 def is_certain(sentence) -> bool:
     """Does this hold whatever the emulator may learn to run?"""
-    return sentence in _NEVER.values() or sentence == _TEXT
+    return sentence in (*_NEVER.values(), _TEXT, _FILES, _RANDOM, _CLOCK, _KINDS)
 
 
 def told_from_source(function, line, needs_memory=False):
@@ -160,7 +160,7 @@ def told_from_source(function, line, needs_memory=False):
     nodes = _nodes(function)
     here = [node for node in nodes if _first(node) <= line <= _last(node)]
     near = [node for node in here if isinstance(node, ast.expr | ast.stmt)]
-    for node in near:
+    for node in sorted(near, key=lambda node: not _never(node)):
         sentence = _never(node) or _call(node, function)
         if sentence and line in (_first(node), _last(node), _head(node)):
             return sentence, _first(node)

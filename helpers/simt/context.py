@@ -92,7 +92,7 @@ class Context:
 
     def mempin(self, owner, pointer, size, mapped=False):
         pinned = Pointer.at(driver.host_pointer(owner), size)
-        pinned.owner = owner
+        pinned.host = owner  # which lives as long
         return pinned
 
     def get_ipc_handle(self, memory):

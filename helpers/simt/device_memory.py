@@ -20,7 +20,10 @@ class Pointer:
     def __init__(self, memory, start, size):
         self.memory, self.start, self.size = memory, start, size
         self._cuda_memsize_ = size
-        self.owner = self
+
+    @property
+    def owner(self):
+        return self
 
     @classmethod
     def allocate(cls, size):
@@ -42,7 +45,7 @@ class Pointer:
 
     @property
     def device_pointer_value(self):
-        return self.memory.ctypes.data + self.start
+        return int(self.memory.ctypes.data + self.start)
 
     device_pointer = handle = device_pointer_value
 

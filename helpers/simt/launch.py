@@ -127,13 +127,16 @@ def _declared(kernel, types):
         return types
     found = min(kernel.overloads, key=lambda declared: _distance(declared, types))
     if _distance(found, types) == np.inf:
-        told = " or ".join(f"({', '.join(map(str, d))})" for d in kernel.overloads)
+        told = " or ".join(_listed(declared) for declared in kernel.overloads)
         raise KernelError(
             f"`{kernel.py_func.__name__}` was compiled for {told} only, and this "
-            f"launch gives it ({', '.join(map(str, types))}): change the signature or the "
-            "arguments"
+            f"launch gives it {_listed(types)}: change the signature or the arguments"
         )
     return found
+
+
+def _listed(types) -> str:
+    return f"({', '.join(map(str, types))})"
 
 
 def _distance(declared, types) -> float:

@@ -27,6 +27,10 @@ NAMES = [
 # ... and of what the source does not tell
 SENTENCES = [
     (
+        r"DictType|LiteralStrKeyDict|\A[^>]*built-in function hash>",
+        "dictionaries do not exist in kernels: use a tuple or an array",
+    ),
+    (
         r"<(?:intrinsic|function) ((?:shfl|match)\w*_sync)",
         r"`cuda.\1` passes numbers of the types int32, int64, float32 and float64: "
         r"convert the value first, as in `int32(x)`",
@@ -51,7 +55,8 @@ SENTENCES = [
         r"a type",
     ),
     (
-        r"\[str\]|unicode_type|bytes\(",
+        r"\A(?:(?!>>>).)*>>> [^\n]*(?:\[str\]|unicode_type)|"
+        r"Cannot cast (?:\S*str|unicode)",
         "a text takes part in this line, and texts exist in kernels only to be "
         'printed: `print("thread", i)`',
     ),

@@ -3,7 +3,7 @@
 `EMULATOR_SEED=3 python script.py` runs a script with another order of warps, and so
 does `os.environ["EMULATOR_SEED"] = "3"` in a notebook, for what follows.
 `EMULATOR_TURNS` is how often a loop may go round, with nothing written meanwhile,
-before it is taken for endless.
+before it is taken for endless (it is looked at every 20,000 turns).
 """
 
 import os
