@@ -3,7 +3,7 @@
 import traceback
 from contextlib import contextmanager
 
-from .errors import Told
+from .errors import Told, UnsupportedError
 from .refusals import at, unknown
 
 _NO_VALUE = (
@@ -21,6 +21,10 @@ def told(kernel, prepared, launch):
         raise KeyboardInterrupt(
             _interrupted(kernel, prepared, launch, line_of(interrupt))
         ) from None
+    except UnsupportedError as error:
+        if ", line " in str(error) or not line_of(error):
+            raise
+        raise at(kernel.py_func, line_of(error), str(error), UnsupportedError) from None
     except (Told, Warning):
         raise
     except Exception as error:
