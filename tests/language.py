@@ -2,8 +2,9 @@
 
 The rows are in language.toml. `python tests/language.py` writes LANGUAGE.md from them,
 and test_language.py runs each. `here` is "yes", "not yet" (the emulator refuses what a
-GPU would run), "never" (Numba refuses it) or "no" (nor will it be); `kernel` is the body of a kernel, in which
-`i` is `cuda.grid(1)`; `gives` is what it leaves in `out`, as NumPy says it.
+GPU would run), "never" (Numba refuses it) or "no" (it stays out); `kernel` is the body
+of a kernel, in which `i` is `cuda.grid(1)`; `gives` is what it leaves in `out`, as
+NumPy says it.
 """
 
 # ruff: noqa: F401    the rows use these names

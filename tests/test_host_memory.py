@@ -190,3 +190,22 @@ def test_a_launch_leaves_read_only_arrays_alone():
     add[1, 8](host, host, out)
 
     assert [2] * 8 == out.tolist()
+
+
+def test_what_lies_on_a_gpu_is_copied_for_the_emulator_and_back():
+    """As where there is a GPU: its memory cannot be read in place."""
+    there = cuda.to_device(np.zeros(8))
+    memory = there.gpu_data
+
+    class Elsewhere:
+        __cuda_memory__ = True
+        device_ctypes_pointer = memory.device_ctypes_pointer
+        context = None
+
+        def view(self, *extent):
+            return self
+
+    there.gpu_data = Elsewhere()
+    emulate(add_one)[1, 8](there)
+
+    assert [1] * 8 == there.copy_to_host().tolist()

@@ -13,7 +13,7 @@ import numpy as np
 from numba import cuda
 from numba.cuda.cudadrv import devicearray
 
-from .device_memory import UNWRITTEN, host_view
+from .device_memory import UNWRITTEN, host_view, is_here
 from .errors import LaunchError, caller_level
 
 
@@ -25,8 +25,10 @@ def borrowed(kernel, arguments):
     shared = _separate(loans)
     yield [loan.value for loan in loans]
     for loan in loans:
-        if loan.target is not None:
+        if isinstance(loan.target, np.ndarray):
             loan.target[...] = loan.value
+        elif loan.target is not None:
+            loan.target.copy_to_device(loan.value)
     for function in finish:
         function()
     _tell_of_lost(kernel, loans, shared)
@@ -34,10 +36,10 @@ def borrowed(kernel, arguments):
 
 @dataclass(eq=False)
 class Loan:
-    """What a kernel gets for an argument, and the host array to which it goes back."""
+    """What a kernel gets for an argument, and the array to which it goes back."""
 
     value: object
-    target: np.ndarray | None = None
+    target: object = None
     is_host: bool = False  # an array of the host, that a GPU would copy
 
 
@@ -62,17 +64,24 @@ def _loan(argument) -> Loan:
     hint = type(argument) if isinstance(argument, _HINTS) else None
     if hint is not None:
         argument = argument.value
-    if isinstance(argument, devicearray.DeviceNDArrayBase):
-        mapped = isinstance(argument, np.ndarray)
-        return Loan(argument if mapped else host_view(argument))
-    if not isinstance(argument, np.ndarray):
-        foreign = hasattr(argument, "__cuda_array_interface__")
-        return Loan(host_view(cuda.as_cuda_array(argument)) if foreign else argument)
+    if not isinstance(argument, np.ndarray) and cuda.is_cuda_array(argument):
+        return _of_device(argument)
+    if not isinstance(argument, np.ndarray) or hasattr(argument, "gpu_data"):
+        return Loan(argument)  # a number, or an array that host and device share
     if hint is cuda.In:
         return Loan(argument.copy("K"), is_host=True)
     if hint is cuda.Out:
         return Loan(_unwritten(argument), argument, is_host=True)
     return Loan(argument, is_host=True)
+
+
+def _of_device(argument) -> Loan:
+    """A device array as it lies there; a copy of what lies on a GPU."""
+    if not isinstance(argument, devicearray.DeviceNDArrayBase):
+        argument = cuda.as_cuda_array(argument)
+    if is_here(argument) or not argument.size:
+        return Loan(host_view(argument))
+    return Loan(argument.copy_to_host(), argument)
 
 
 _HINTS = (cuda.In, cuda.Out, cuda.InOut)

@@ -60,6 +60,8 @@ class EmulatedDevice:
 class Context:
     """What Numba asks of a CUDA context."""
 
+    emulated = True
+
     def __init__(self):
         self.device = EmulatedDevice(self)
         self.handle = 1

@@ -4,7 +4,7 @@ import ctypes
 import weakref
 
 import numpy as np
-from numba.cuda.cudadrv import driver
+from numba import mviewbuf
 
 ALIGNMENT = 256  # bytes: CUDA programming guide, "Device memory accesses"
 UNWRITTEN = 0xCD  # in each byte that nobody wrote
@@ -71,7 +71,7 @@ class Pointer:
         self.memory[self.start : self.start + count] = byte
 
 
-class HostPointer(Pointer, driver.mviewbuf.MemAlloc):
+class HostPointer(Pointer, mviewbuf.MemAlloc):
     """Memory of host and device together: NumPy arrays lie in it."""
 
     def __init__(self, memory, start, size):
@@ -86,6 +86,13 @@ def _bytes_at(address, size):
 def bytes_in_use() -> int:
     """The device memory that is allocated now."""
     return sum(memory.size for memory in _allocated.values())
+
+
+def is_here(array) -> bool:
+    """Is a device array's memory the emulator's, and not that of a GPU?"""
+    pointer = array.gpu_data
+    context = getattr(pointer, "context", None)
+    return isinstance(pointer, Pointer) or getattr(context, "emulated", False)
 
 
 def host_view(array) -> np.ndarray:
