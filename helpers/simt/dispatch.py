@@ -2,7 +2,8 @@
 for each list of argument types.
 """
 
-from numba.core import types, typing
+from numba.core.types import none
+from numba.core.typing import signature
 from numba.cuda.dispatcher import sigutils
 
 from . import launch
@@ -67,16 +68,16 @@ class LaunchConfiguration:
             )
         contiguous_or_refused(kernel, arguments)
         with borrowed(kernel, arguments) as values:
-            argument_types = launch.argument_types(kernel, values)
-            overload = _overload(kernel, argument_types)
+            types = launch.argument_types(kernel, values)
+            overload = _overload(kernel, types)
             for callback in self.pre_launch_callbacks:
                 callback(overload, self)
-            launch.run(kernel, self._config, values, strict=False)
+            launch.run(kernel, self._config, values, strict=False, types=types)
 
 
-def compile_kernel(kernel, signature):
+def compile_kernel(kernel, declared):
     """An eager signature: refuse now what would be refused at the first launch."""
-    argument_types = tuple(sigutils.normalize_signature(signature)[0])
+    argument_types = tuple(sigutils.normalize_signature(declared)[0])
     return _overload(kernel, argument_types)
 
 
@@ -105,7 +106,7 @@ class Compiled:
 
     def __init__(self, kernel, argument_types):
         self.kernel, self.argument_types = kernel, argument_types
-        self.signature = typing.signature(types.none, *argument_types)
+        self.signature = signature(none, *argument_types)
 
     @property
     def _prepared(self):

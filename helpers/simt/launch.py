@@ -77,11 +77,18 @@ def _dimensions(value, what, limits):
 
 
 def run(
-    kernel, config, arguments, listeners=None, seed=None, turns=None, strict=True
+    kernel,
+    config,
+    arguments,
+    listeners=None,
+    seed=None,
+    turns=None,
+    strict=True,
+    types=None,
 ) -> Launch:
     """Run a kernel to its end; NumPy arguments are changed in place."""
     names = argument_names(kernel)
-    types = argument_types(kernel, arguments)
+    types = types or argument_types(kernel, arguments)
     ready = prepared(kernel, types)
     check_launch(kernel, ready.program, config)
     grid_dim, block_dim, shared_bytes = config
