@@ -12,7 +12,7 @@ from kernels import BUILT_IN, add, line_of, message, unguarded
 from numba import cuda, float32
 
 from helpers import emulate
-from helpers.simt import KernelError
+from helpers.simt import KernelError, launch, programs
 
 HERE = "test_emulator_refusals.py"
 
@@ -275,3 +275,22 @@ def test_a_refused_kernel_runs_once_it_is_given_what_it_takes():
     emulate(add)[1, 8](np.ones(8), np.ones(8), out)
 
     assert [2] * 8 == out.tolist()
+
+
+@pytest.mark.parametrize("place", [(programs, "translate"), (launch.Launch, "run")])
+def test_what_goes_wrong_inside_the_emulator_leaves_by_a_last_door(place, monkeypatch):
+    """One sentence that names the kernel's file and line, and what to do."""
+
+    @cuda.jit
+    def fine(a):
+        a[0] = 1
+
+    def stumble(*arguments):
+        raise KeyError("$phi3")
+
+    monkeypatch.setattr(*place, stumble)
+
+    text = refused(fine)
+
+    assert "the emulator does not know what to do with this line" in text
+    assert f"({HERE}, line " in text and "in a simpler way" in text

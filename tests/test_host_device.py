@@ -147,7 +147,6 @@ def test_reductions_and_ufuncs_run():
     assert (values * values + 1).tolist() == there.copy_to_host().tolist()
 
 
-@pytest.mark.skipif(BUILT_IN, reason="Numba's built-in target types it otherwise")
 def test_generalised_ufuncs_run_where_nothing_is_sliced():
     """`@guvectorize(target="cuda")` over scalars of the core."""
 

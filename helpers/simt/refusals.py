@@ -88,7 +88,7 @@ def unknown(function, error, line=None) -> UnsupportedError:
         function,
         line,
         "the emulator does not know what to do with this line, though a GPU may "
-        f"({what}): write it in a simpler way, and tell us about it",
+        f"({what}): write it in a simpler way",
         UnsupportedError,
     )
 
