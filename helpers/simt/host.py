@@ -15,7 +15,7 @@ from numba.cuda.cudadrv import devicearray, devices, driver, runtime
 from . import dispatch
 from .attributes import CUDA
 from .context import Context
-from .device_memory import copy, fill, host_view
+from .device_memory import Pointer, copy, fill, host_view
 from .errors import UnsupportedError
 from .streams import elapsed
 
@@ -65,6 +65,16 @@ def _own_address(target, attribute, pointer):
     target._obj.value = getattr(pointer, "value", pointer)
 
 
+def _address_range(*arguments):
+    """Where the memory of an address begins, and its size; as either target asks."""
+    *targets, address = arguments
+    memory = Pointer.at(int(getattr(address, "value", address)), 1).memory
+    extent = (memory.ctypes.data, memory.size)
+    for target, value in zip(targets, extent, strict=False):
+        target._obj.value = value
+    return extent
+
+
 _DRIVER = {
     "cuMemcpyHtoD": copy,
     "cuMemcpyHtoDAsync": copy,
@@ -77,6 +87,7 @@ _DRIVER = {
     "cuEventElapsedTime": elapsed,
     "cuDriverGetVersion": lambda *arguments: 1000 * CUDA[0] + 10 * CUDA[1],
     "cuPointerGetAttribute": _own_address,
+    "cuMemGetAddressRange": _address_range,
     "cuProfilerStart": _nothing,
     "cuProfilerStop": _nothing,
 }
