@@ -22,17 +22,20 @@ MAY_IMPORT = {
     "plotting": "IPython PIL hardware matplotlib style",
     "recordings": "forms",
     "simt": (
-        "simt.banks simt.coalescing simt.divergence simt.errors simt.host "
+        "simt.arguments simt.banks simt.coalescing simt.divergence simt.errors "
         "simt.judges simt.launch simt.mistakes simt.races simt.report simt.reuse "
         "simt.spilled simt.twins simt.uninitialised"
     ),
     "simt.advice": "simt.events simt.ir simt.work",
     "simt.allocation": "simt.cells simt.ir simt.memory",
+    "simt.arguments": "numba simt.device_memory simt.errors",
     "simt.arrays": "simt.constants simt.device_memory simt.ir simt.types",
     "simt.atomics": "simt.memory",
+    "simt.attributes": "hardware",
     "simt.banks": "hardware simt.judges",
     "simt.barriers": "hardware simt.errors simt.events simt.memory",
     "simt.bounds": "hardware simt.errors simt.events simt.operators",
+    "simt.builtin_target": "numba",
     "simt.calls": (
         "simt.intrinsics simt.ir simt.names simt.operators simt.twins simt.types"
     ),
@@ -41,33 +44,46 @@ MAY_IMPORT = {
     "simt.clocks": "hardware",
     "simt.coalescing": "hardware simt.judges simt.requests",
     "simt.constants": "simt.ir",
-    "simt.device_memory": "",
+    "simt.constructs": "",
+    "simt.context": (
+        "hardware numba simt.attributes simt.device_memory simt.errors simt.streams"
+    ),
+    "simt.device_memory": "numba",
+    "simt.dispatch": (
+        "numba simt.arguments simt.errors simt.frontend simt.launch simt.limits "
+        "simt.programs"
+    ),
     "simt.divergence": "hardware simt.judges simt.work",
+    "simt.doors": "simt.errors simt.refusals",
     "simt.errors": "",
     "simt.events": "",
     "simt.expressions": (
         "simt.constants simt.intrinsics simt.ir simt.names simt.operators simt.types"
     ),
     "simt.frames": "hardware simt.events",
-    "simt.frontend": "numba simt.refusals",
+    "simt.frontend": "numba simt.builtin_target simt.errors simt.refusals",
     "simt.hazards": "hardware",
     "simt.heap": (
         "simt.allocation simt.device_memory simt.events simt.memory simt.scratch"
     ),
-    "simt.host": "hardware numba simt.device_memory simt.errors simt.launch",
+    "simt.host": (
+        "numba simt.attributes simt.context simt.device_memory simt.dispatch "
+        "simt.errors simt.streams"
+    ),
     "simt.intrinsics": "hardware simt.events simt.memory",
     "simt.ir": "simt.events",
     "simt.iteration": "simt.ir simt.types",
     "simt.judges": "hardware",
     "simt.launch": (
-        "hardware simt.device_memory simt.errors simt.lowering simt.machine "
-        "simt.translate simt.types"
+        "hardware simt.device_memory simt.doors simt.errors simt.limits "
+        "simt.machine simt.programs simt.settings simt.types"
     ),
+    "simt.limits": "hardware simt.errors",
     "simt.liveness": "simt.ir",
     "simt.lowering": (
-        "simt.arrays simt.calls simt.errors simt.events simt.expressions "
-        "simt.frontend simt.ir simt.iteration simt.methods simt.records "
-        "simt.refusals simt.types simt.unrolling"
+        "simt.arrays simt.calls simt.constructs simt.errors simt.events "
+        "simt.expressions simt.frontend simt.ir simt.iteration simt.methods "
+        "simt.records simt.refusals simt.types simt.unrolling"
     ),
     "simt.machine": (
         "simt.allocation simt.barriers simt.errors simt.events simt.frames "
@@ -82,18 +98,25 @@ MAY_IMPORT = {
     "simt.owners": "hardware simt.requests simt.scratch",
     "simt.parts": "simt.errors simt.memory",
     "simt.printing": "hardware",
+    "simt.programs": (
+        "simt.errors simt.frontend simt.ir simt.limits simt.lowering simt.refusals "
+        "simt.translate"
+    ),
     "simt.races": (
         "simt.chains simt.clocks simt.events simt.hazards simt.shadows "
         "simt.suspects simt.witness"
     ),
     "simt.records": "simt.ir",
-    "simt.refusals": "simt.errors",
+    "simt.refusals": "simt.constructs simt.errors simt.sentences",
     "simt.report": "",
     "simt.requests": "hardware",
     "simt.reuse": "simt.coalescing simt.requests",
     "simt.scratch": "",
+    "simt.sentences": "",
+    "simt.settings": "simt.errors simt.machine",
     "simt.shadows": "simt.clocks simt.owners",
     "simt.spilled": "hardware simt.coalescing simt.judges",
+    "simt.streams": "numba",
     "simt.suspects": "hardware simt.clocks",
     "simt.translate": (
         "simt.advice simt.allocation simt.ir simt.liveness simt.order simt.work "

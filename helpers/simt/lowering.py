@@ -10,6 +10,7 @@ import numpy as np
 from . import ir
 from .arrays import Arrays
 from .calls import Calls
+from .constructs import is_certain, told_from_source
 from .errors import UnsupportedError
 from .events import Reference, Site
 from .expressions import Expressions
@@ -173,6 +174,9 @@ class Lowering(Expressions, Arrays, Calls, Methods, Iteration, Records, Unrollin
 
     def refuse(self, sentence, error=UnsupportedError):
         """Stop: this line cannot be run."""
+        told = told_from_source(self.function, self.line)
+        if told and is_certain(told[0]):
+            raise at(self.function, told[1], told[0])
         raise at(self.function, self.line, sentence, error)
 
     # statements
