@@ -262,3 +262,40 @@ def test_kernels_are_launched_from_several_threads():
 
     with ThreadPoolExecutor(4) as pool:
         assert [255 + n for n in range(8)] == list(pool.map(launched, range(8)))
+
+
+@pytest.mark.parametrize(
+    "argument, sentence",
+    [
+        ("text", "argument `a` is a str: a kernel takes"),
+        ([1, 2], "makes an array of a list"),
+        (2**70, "does not fit into 64 bits"),
+        (np.ma.zeros(3), "argument `a` is a MaskedArray"),
+        (np.array([1, None]), "an array of Python objects"),
+        (None, "are the arguments of the launch in the right order"),
+        (3.5, "are the arguments of the launch in the right order"),
+    ],
+)
+def test_an_argument_that_no_kernel_takes_is_told(argument, sentence):
+    """By its name and its type."""
+
+    @cuda.jit
+    def kernel(a):
+        a[0] = 1
+
+    with pytest.raises((LaunchError, KernelError), match=sentence):
+        kernel[1, 1](argument)
+
+
+def test_what_stands_in_the_brackets_is_checked():
+    """Bytes of shared memory are a whole number; a starred argument has no place."""
+    for wrong in (-4, "x", 1.5):
+        with pytest.raises(LaunchError, match="bytes of dynamic shared memory"):
+            add[1, 1, 0, wrong]
+
+    @cuda.jit
+    def starred(*arrays):
+        arrays[0][0] = 1
+
+    with pytest.raises(LaunchError, match="a name and a place"):
+        starred[1, 1](np.zeros(1))

@@ -3,6 +3,7 @@ refused here.
 """
 
 import contextlib
+import inspect
 
 import numpy as np
 
@@ -30,6 +31,11 @@ def bracketed(config) -> tuple:
 
 def configuration(blocks, threads, stream=0, shared_bytes=0):
     """A launch configuration, each dimension three numbers; raises LaunchError."""
+    if not isinstance(shared_bytes, (int, np.integer)) or shared_bytes < 0:
+        raise LaunchError(
+            "the fourth value in the brackets is the bytes of dynamic shared memory, a "
+            f"whole number from 0 on, and not {shared_bytes!r}"
+        )
     grid_dim = _dimensions(blocks, "blocks", hardware.MAX_GRID_DIM)
     block_dim = _dimensions(threads, "threads", hardware.MAX_BLOCK_DIM)
     if shared_bytes > hardware.H200.shared_bytes_per_block:
@@ -113,6 +119,13 @@ def run(
 def argument_names(kernel) -> tuple[str, ...]:
     """The names of a kernel's arguments, in their order."""
     code = kernel.py_func.__code__
+    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or (
+        code.co_kwonlyargcount
+    ):
+        raise LaunchError(
+            f"`{kernel.py_func.__name__}` has arguments with `*`, which a kernel "
+            "cannot have: give each one a name and a place"
+        )
     return code.co_varnames[: code.co_argcount]
 
 
@@ -167,17 +180,25 @@ def _type(kernel, argument, name):
         found = kernel.typeof_pyval(argument)
     unknown = found is None or our_type(found) is None and argument is not None
     if unknown or isinstance(argument, np.void):
-        raise LaunchError(
-            f"argument `{name}` is a {type(argument).__name__}: a kernel takes NumPy "
-            f"or device "
-            "arrays, numbers, and tuples of numbers"
-            + (
-                " (np.array(…) makes an array of a list)"
-                if isinstance(argument, list)
-                else ""
-            )
-        )
+        raise LaunchError(f"argument `{name}` {_unusable(argument)}")
     return found
+
+
+def _unusable(argument) -> str:
+    """Why a kernel cannot take an argument."""
+    if type(argument) is np.ndarray:
+        return (
+            f"is an array of {argument.dtype}, which a GPU does not have: `.astype("
+            "np.float32)` makes another"
+        )
+    if isinstance(argument, int):
+        return f"is {argument}, which does not fit into 64 bits"
+    hint = " (np.array(…) makes an array of a list)"
+    return (
+        f"is a {type(argument).__name__}: a kernel takes NumPy or device "
+        "arrays, numbers, and tuples of numbers"
+        + (hint if isinstance(argument, list) else "")
+    )
 
 
 def _value(argument, dtype):
