@@ -61,8 +61,8 @@ MAY_IMPORT = {
     "simt.iteration": "simt.ir simt.types",
     "simt.judges": "hardware",
     "simt.launch": (
-        "hardware simt.doors simt.errors simt.limits simt.machine simt.programs "
-        "simt.settings simt.types"
+        "hardware simt.doors simt.errors simt.ir simt.limits simt.machine "
+        "simt.programs simt.settings simt.types"
     ),
     "simt.limits": "hardware simt.errors",
     "simt.liveness": "simt.ir",

@@ -130,6 +130,19 @@ def test_an_eager_signature_is_chosen_by_its_types_or_refused():
         size[1, 1](np.zeros(1, np.int8), 1)
 
 
+def test_an_eager_signature_takes_whole_numbers_of_the_same_size():
+    """As Numba does: the bits are the same."""
+
+    @cuda.jit("void(uint32[:], float64[:])")
+    def first(a, out):
+        out[0] = a[0]
+
+    out = np.zeros(1)
+    first[1, 1](np.array([-1], np.int32), out)
+
+    assert [2**32 - 1] == out.tolist()
+
+
 def test_reductions_and_ufuncs_run():
     """`@cuda.reduce` and `@vectorize(target="cuda")` launch kernels of their own."""
     total = cuda.reduce(lambda a, b: a + b)
@@ -299,3 +312,17 @@ def test_what_stands_in_the_brackets_is_checked():
 
     with pytest.raises(LaunchError, match="a name and a place"):
         starred[1, 1](np.zeros(1))
+
+
+def test_a_kernel_is_compiled_again_when_it_is_asked_to():
+    """With what is around it now; a number too large for its type wraps round."""
+    around = {"cuda": cuda, "N": 1}
+    exec("def kernel(a, n):\n    a[0] = N + n\n", around)
+    kernel = cuda.jit("void(float64[:], int32)")(around["kernel"])
+    out = np.zeros(1)
+    around["N"] = 5
+
+    kernel.recompile()
+    kernel[1, 1](out, 2**32 - 1)
+
+    assert [4] == out.tolist()

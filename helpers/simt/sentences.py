@@ -36,6 +36,11 @@ SENTENCES = [
         r"convert the value first, as in `int32(x)`",
     ),
     (
+        r"<(?:intrinsic|function) ((?:all|any|eq|ballot)_sync)",
+        r"`cuda.\1(mask, condition)` takes a mask of 32 bits and a condition or a "
+        r"whole number, not a float",
+    ),
+    (
         r"<intrinsic (syncthreads_(?:and|or|count))",
         r"`cuda.\1` takes a whole number, not a condition or a float: "
         r"`1 if condition else 0`",
