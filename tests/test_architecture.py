@@ -75,7 +75,7 @@ MAY_IMPORT = {
     "simt.iteration": "simt.ir simt.types",
     "simt.judges": "hardware",
     "simt.launch": (
-        "hardware simt.device_memory simt.doors simt.errors simt.limits "
+        "hardware simt.device_memory simt.doors simt.errors simt.ir simt.limits "
         "simt.machine simt.programs simt.settings simt.types"
     ),
     "simt.limits": "hardware simt.errors",

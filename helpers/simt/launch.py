@@ -12,6 +12,7 @@ from . import settings
 from .device_memory import note_array_written
 from .doors import told
 from .errors import KernelError, LaunchError
+from .ir import ArrayType
 from .limits import check_launch
 from .machine import Launch
 from .programs import prepared
@@ -173,10 +174,19 @@ def _distance(declared, types) -> float:
     for ours, other in zip(declared, types, strict=True):
         ours, other = our_type(ours), our_type(other)
         if not isinstance(ours, np.dtype) or not isinstance(other, np.dtype):
-            total += 0 if ours == other else np.inf
+            total += 0 if ours == other else 1 if _same_bits(ours, other) else np.inf
         elif ours != other:
             total += 1 if np.can_cast(other, ours) else 2
     return total
+
+
+def _same_bits(ours, other) -> bool:
+    """Are these arrays of whole numbers of one size? Numba tells them not apart."""
+    both = (ours, other)
+    if not all(isinstance(array, ArrayType) for array in both):
+        return False
+    sizes = {(array.ndim, array.dtype.itemsize) for array in both}
+    return len(sizes) == 1 and all(array.dtype.kind in "iu" for array in both)
 
 
 def _type(kernel, argument, name):
@@ -211,4 +221,8 @@ def _value(argument, dtype):
     """An argument as the machine takes it: numbers in the type that Numba gave them."""
     if isinstance(dtype, tuple):
         return tuple(_value(item, d) for item, d in zip(argument, dtype, strict=True))
-    return dtype.type(argument) if isinstance(dtype, np.dtype) else argument
+    if isinstance(dtype, ArrayType) and dtype.dtype != argument.dtype:
+        return argument.view(dtype.dtype)
+    if not isinstance(dtype, np.dtype):
+        return argument
+    return np.asarray(argument).astype(dtype)[()]  # as C does: too large wraps round
