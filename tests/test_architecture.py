@@ -54,11 +54,12 @@ MAY_IMPORT = {
         "simt.programs"
     ),
     "simt.divergence": "hardware simt.judges simt.work",
-    "simt.doors": "simt.errors simt.refusals",
+    "simt.doors": "simt.constructs simt.errors simt.refusals",
     "simt.errors": "",
     "simt.events": "",
     "simt.expressions": (
-        "simt.constants simt.intrinsics simt.ir simt.names simt.operators simt.types"
+        "simt.constants simt.intrinsics simt.ir simt.names simt.operators "
+        "simt.types"
     ),
     "simt.frames": "hardware simt.events",
     "simt.frontend": "numba simt.builtin_target simt.errors simt.refusals",
