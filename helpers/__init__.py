@@ -17,8 +17,11 @@ try:
         plot_grid,
         plot_grid_2d,
         plot_grid_stride,
+        plot_latency,
+        plot_sectors,
         plot_tile_banks,
         plot_times,
+        plot_traffic,
     )
     from .simt import emulate, host, twin
     from .timing import measure
@@ -45,8 +48,11 @@ __all__ = [
     "plot_grid",
     "plot_grid_2d",
     "plot_grid_stride",
+    "plot_latency",
+    "plot_sectors",
     "plot_tile_banks",
     "plot_times",
+    "plot_traffic",
     "store4",
     "twin",
 ]

@@ -4,6 +4,8 @@ from .banks import plot_banks
 from .charts import plot_conflicts, plot_times
 from .grids import plot_grid, plot_grid_2d, plot_grid_stride
 from .picture import Picture
+from .rates import plot_latency, plot_traffic
+from .sectors import plot_sectors
 from .tiles import plot_tile_banks
 
 __all__ = [
@@ -13,6 +15,9 @@ __all__ = [
     "plot_grid",
     "plot_grid_2d",
     "plot_grid_stride",
+    "plot_latency",
+    "plot_sectors",
     "plot_tile_banks",
     "plot_times",
+    "plot_traffic",
 ]
