@@ -30,6 +30,20 @@ SENTENCES = {
         "3 lanes load 8 bytes each: 1 sector in 1 line, "
         "32 bytes move and 8 of them are asked for.",
     ),
+    "an exchange": (
+        lambda: plotting.plot_exchange([0, 1, None], [None, 0, 1]),
+        "Stores, thread → cell: 0 → 0, 1 → 1; then a barrier; "
+        "loads, thread → cell: 1 → 0, 2 → 1.",
+    ),
+    "an exchange that nothing orders": (
+        lambda: plotting.plot_exchange([1, 0], [0, 1], barrier=False),
+        "Stores, thread → cell: 0 → 1, 1 → 0; loads, thread → cell: 0 → 0, 1 → 1.",
+    ),
+    "a halo": (
+        lambda: plotting.plot_halo(3, 8, 2),
+        "3 blocks of 8 threads: each brings its own 8 elements and a halo of 2 on each "
+        "side into its tile; 8 elements are in two tiles.",
+    ),
     "traffic": (
         lambda: plotting.plot_traffic([1, 2], [4, 8], [4000, math.nan], 4150, "stride"),
         "Sectors a request, counted by the emulator: 4 at stride 1, 8 at stride 2; the "

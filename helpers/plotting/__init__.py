@@ -1,6 +1,7 @@
 """Figures: each function takes numbers, never a machine, and gives a `Picture`."""
 
 from .banks import plot_banks
+from .blocks import plot_exchange, plot_halo
 from .charts import plot_conflicts, plot_times
 from .grids import plot_grid, plot_grid_2d, plot_grid_stride
 from .picture import Picture
@@ -12,9 +13,11 @@ __all__ = [
     "Picture",
     "plot_banks",
     "plot_conflicts",
+    "plot_exchange",
     "plot_grid",
     "plot_grid_2d",
     "plot_grid_stride",
+    "plot_halo",
     "plot_latency",
     "plot_sectors",
     "plot_tile_banks",
