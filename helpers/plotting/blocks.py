@@ -1,4 +1,4 @@
-"""What the threads of a block do with shared memory: who brings what, who takes what."""
+"""What the threads of a block do with shared memory: who brings, and who takes."""
 
 from .. import style
 from .grids import ROW_INCHES, refuse_too_many, width_for
