@@ -44,6 +44,19 @@ SENTENCES = {
         "3 blocks of 8 threads: each brings its own 8 elements and a halo of 2 on each "
         "side into its tile; 8 elements are in two tiles.",
     ),
+    "barrier intervals": (
+        lambda: plotting.plot_intervals(
+            [[[("store", 0)], [("store", 1), ("load", 1)]], [[("load", 1)], []]]
+        ),
+        "2 threads: interval 0: 2 stores and 1 load, no race; then a barrier; "
+        "interval 1: 1 load, no race.",
+    ),
+    "barrier intervals up to a race": (
+        lambda: plotting.plot_intervals(
+            [[[("store", 0), ("load", 1)], [("store", 1)]], [[("load", 0)], []]], 1
+        ),
+        "2 threads: interval 0: 2 stores and 1 load, 1 cell in a race.",
+    ),
     "traffic": (
         lambda: plotting.plot_traffic([1, 2], [4, 8], [4000, math.nan], 4150, "stride"),
         "Sectors a request, counted by the emulator: 4 at stride 1, 8 at stride 2; the "

@@ -4,6 +4,7 @@ from .banks import plot_banks
 from .blocks import plot_exchange, plot_halo
 from .charts import plot_conflicts, plot_times
 from .grids import plot_grid, plot_grid_2d, plot_grid_stride
+from .intervals import plot_intervals
 from .picture import Picture
 from .rates import plot_latency, plot_traffic
 from .sectors import plot_sectors
@@ -18,6 +19,7 @@ __all__ = [
     "plot_grid_2d",
     "plot_grid_stride",
     "plot_halo",
+    "plot_intervals",
     "plot_latency",
     "plot_sectors",
     "plot_tile_banks",
