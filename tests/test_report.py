@@ -67,7 +67,7 @@ def test_a_race_quotes_both_lines_both_threads_the_cell_and_the_remedy(racing):
     for told in (
         "RAW race on shared `cells`: 512 hazards between warps of a block",
         "such as `cells[0]`",
-        f"line {line}  cells[t] = a[i]    stored by thread 0 of block 0",
+        f"line {line}  cells[t] = a[i]",
         "loaded by thread 255 of block 0",
         f"`cuda.syncthreads()` between line {line} and line {line + 1}",
     ):

@@ -37,17 +37,10 @@ def plural(word, count) -> str:
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
-_WITHIN = {
-    "warp": "between lanes of a warp",
-    "block": "between warps of a block",
-    "grid": "between blocks",
-}
 _DONE = {"load": "loaded", "store": "stored", "atomic": "updated"}
 
 
 def _race(race) -> Finding:
-    count = plural("hazard", race.hazards)
-    count = count if race.exact else f"at least {count}"
     others = tuple(
         (site, f"{_DONE[kind]} by {thread}")
         for site, kind, thread in (
@@ -58,8 +51,7 @@ def _race(race) -> Finding:
     return Finding(
         WRONG,
         race.first,
-        f"{race.kind} race on {race.space} `{race.array}`: {count} "
-        f"{_WITHIN[race.scope]}, such as `{race.cell}`",
+        f"{str(race).splitlines()[0]}, such as `{race.cell}`",
         f"{race.remedy} (Barriers and races)",
         others,
     )

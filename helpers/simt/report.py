@@ -12,8 +12,9 @@ def as_text(run) -> str:
         line = f"{finding.site.line:>{width}}"
         if finding.others:
             lines.append(f"  {finding.text}")
+            longest = max(len(site.text) for site, _ in finding.others)
             lines += [
-                f"    line {site.line:>{width}}  {site.text}    {what}"
+                f"    line {site.line:>{width}}  {site.text:<{longest}}  {what}"
                 for site, what in finding.others
             ]
         else:
