@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+from numba import cuda
 
 CLEAN, MINOR, RACE = "clean", "minor", "race"
 
@@ -33,15 +34,44 @@ class Case:
     hangs: str = ""
     name: str = ""
 
-    def fresh(self):
-        """The arguments of one launch, arrays copied."""
-        return [a.copy() if hasattr(a, "copy") else a for a in self.arguments]
+    def fresh(self, send=np.array):
+        """The arguments of one launch, arrays copied or sent to a GPU."""
+        return [made(argument, send) for argument in self.arguments]
 
     @property
     def digest(self):
         """Tells a recording of this kernel from that of an earlier text."""
         text = inspect.getsource(self.kernel.py_func)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def made(argument, send):
+    """One argument of a launch."""
+    if hasattr(argument, "made"):
+        return argument.made(send)
+    return send(argument) if isinstance(argument, np.ndarray) else argument
+
+
+@dataclass(frozen=True)
+class Tail:
+    """An array without its first elements, as a view keeps its place in memory."""
+
+    array: np.ndarray
+    first: int
+
+    def made(self, send):
+        return send(self.array)[self.first :]
+
+
+@dataclass(frozen=True)
+class Unwritten:
+    """An array that nobody wrote before the launch."""
+
+    size: int
+    dtype: str = "i4"
+
+    def made(self, send):
+        return cuda.device_array(self.size, np.dtype(self.dtype))
 
 
 @dataclass(frozen=True)

@@ -196,11 +196,7 @@ def two_levels(partials, sent, again):
 
 @family(load=(NO, YES), between=(NO, YES), after=(NO, YES))
 def scan_in_place(load, between, after):
-    """Hillis and Steele in one array: read, barrier, write, barrier.
-
-    The barrier of the first turn between reading and writing does not stand for the
-    one after the load, since the neighbour's cell is read before it.
-    """
+    """Hillis and Steele in one array: read, barrier, write, barrier."""
 
     @cuda.jit
     def kernel(a, out):

@@ -1,14 +1,11 @@
 """Every labelled kernel is judged as its label says: none missed, none accused."""
 
 import pytest
-import race_kernels
-import race_kernels_global
-from labelled import CLEAN, MINOR, RACE, cases_of
+from labelled import CLEAN, MINOR, RACE
+from race_cases import CASES
 from race_oracle import reported, traced
 
 from helpers import emulate
-
-CASES = [*cases_of(vars(race_kernels)), *cases_of(vars(race_kernels_global))]
 
 
 def verdict(run):
