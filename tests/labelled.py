@@ -39,6 +39,11 @@ class Case:
         return [made(argument, send) for argument in self.arguments]
 
     @property
+    def module(self):
+        """The name of the file that the kernel stands in."""
+        return self.kernel.py_func.__module__
+
+    @property
     def digest(self):
         """Tells a recording of this kernel from that of an earlier text."""
         text = inspect.getsource(self.kernel.py_func)

@@ -4,14 +4,11 @@ import inspect
 import re
 
 import pytest
-import zoo
-import zoo_wrong
+from zoo_cases import ZOO
 
 from helpers import emulate
 from helpers.simt import Run
 
-assert zoo_wrong  # it fills the zoo
-ZOO = zoo.ZOO
 COUNTED = {
     "requests": r"(\d+) requests?",
     "active_lanes": r"(\d+) lanes",
