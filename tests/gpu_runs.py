@@ -10,11 +10,9 @@ from types import FunctionType
 
 from numba import cuda
 
-from helpers.device import device
-from helpers.timing import versions
-
-FOLDER = Path(__file__).parent / "recorded"
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "tests" / "recorded"
+sys.path.insert(0, str(ROOT))  # where the package is not installed
 
 
 def with_lines(function, name):
@@ -35,6 +33,9 @@ def launch(case):
 
 def provenance(command, tool):
     """Where, when and with what something is recorded."""
+    from helpers.device import device
+    from helpers.timing import versions
+
     told = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout
     found = [line for line in told.splitlines() if "ersion" in line]
     return {
@@ -47,7 +48,7 @@ def provenance(command, tool):
 
 def environment():
     """The environment of a child that imports the tests and the helpers."""
-    paths = [str(ROOT), str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    paths = [str(ROOT), str(FOLDER.parent), os.environ.get("PYTHONPATH", "")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
@@ -55,8 +56,12 @@ def run(command, seconds):
     """Run a command; the status, or "timeout", and the end of what it said."""
     try:
         ended = subprocess.run(
-            *(command,), env=environment(), capture_output=True, text=True,
-            errors="replace", timeout=seconds,
+            *(command,),
+            env=environment(),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=seconds,
         )
     except subprocess.TimeoutExpired:
         return "timeout", ""
@@ -79,4 +84,5 @@ def write(file, recorded):
 
 def child(script, *arguments):
     """A command that runs a script's other half."""
-    return [sys.executable, str(script), *map(str, arguments)]
+    path = str(Path(script).resolve())
+    return [sys.executable, path, *map(str, arguments)]

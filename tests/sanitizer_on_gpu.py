@@ -81,7 +81,7 @@ def chunks(kernels, tools):
         ]
         alone = [name for name in asked if getattr(ALL[name], "alone", False)]
         shared = [name for name in asked if name not in alone]
-        tasks += [(tool, shared[n::_parts(shared)]) for n in range(_parts(shared))]
+        tasks += [(tool, shared[n :: _parts(shared)]) for n in range(_parts(shared))]
         tasks += [(tool, [name]) for name in alone]
     return [task for task in tasks if task[1]]
 

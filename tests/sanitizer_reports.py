@@ -9,7 +9,7 @@ NOTHING = "nothing"
 SEVERITIES = NOTHING, "info", "warning", "error"
 OTHER = re.compile(
     r"COMPUTE-SANITIZER|SUMMARY|Program hit|Target application|LEAK|No attachable|"
-    r"Error process|Internal|Saved host|Host Frame|Unable to launch|^\s*$"
+    r"Error: process|Internal|Saved host|Host Frame|Unable to launch|^\s*$"
 )
 ACCESS = re.compile(r"(Read|Write|Atomic\w*) access at (.*)", re.IGNORECASE)
 PLACE = re.compile(r"([\w./<>-]+\.py):(\d+)")
@@ -78,5 +78,6 @@ def verdict(entry, tool) -> str:
         return "timeout"
     return max(
         (report["severity"] for report in kept["reports"]),
-        key=SEVERITIES.index, default=NOTHING,
+        key=SEVERITIES.index,
+        default=NOTHING,
     )
