@@ -161,7 +161,7 @@ def lines_that_differ(case, run, instructions):
             if site.kind != "atomic" and site.called_from is None:
                 key = site.line - first, space, site.kind
                 here[*key, TAKEN[space]] += getattr(row, TAKEN[space])
-                here[*key, "lanes"] += getattr(row, "active_lanes", 0)
+                here[*key, "lanes"] += row.active_lanes
     for line, code, counts in instructions:
         space, kind = space_of(code, counts), kind_of(code)
         if space and kind != "atomic":
@@ -171,13 +171,8 @@ def lines_that_differ(case, run, instructions):
     return {
         key: (here[key], there[key], codes.get(key[:3], []))
         for key in sorted({*here, *there}, key=str)
-        if here[key] != there[key] and (key[3] != "lanes" or knows_lanes(run))
+        if here[key] != there[key]
     }
-
-
-def knows_lanes(run):
-    row = next(iter(run.coalescing.by_line.values()), None)
-    return hasattr(row, "active_lanes")
 
 
 def space_of(code, counts):
