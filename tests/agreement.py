@@ -161,7 +161,7 @@ def lines_that_differ(case, run, instructions):
             if site.kind != "atomic" and site.called_from is None:
                 key = site.line - first, space, site.kind
                 here[*key, TAKEN[space]] += getattr(row, TAKEN[space])
-                here[*key, "lanes"] += getattr(row, "active_lanes", 0)
+                here[*key, "lanes"] += row.active_lanes
     for line, code, counts in instructions:
         space, kind = space_of(code, counts), kind_of(code)
         if space and kind != "atomic":
@@ -171,13 +171,8 @@ def lines_that_differ(case, run, instructions):
     return {
         key: (here[key], there[key], codes.get(key[:3], []))
         for key in sorted({*here, *there}, key=str)
-        if here[key] != there[key] and (key[3] != "lanes" or knows_lanes(run))
+        if here[key] != there[key]
     }
-
-
-def knows_lanes(run):
-    row = next(iter(run.coalescing.by_line.values()), None)
-    return hasattr(row, "active_lanes")
 
 
 def space_of(code, counts):
@@ -218,11 +213,23 @@ def kernels_that_differ():
     differ = {}
     for name, (case, told) in launches().items():
         entry = counters()["kernels"][name]
-        lines = lines_that_differ(case, told, entry["instructions"])
         totals = totals_that_differ(told, entry["totals"])
+        lines = {
+            key: found
+            for key, found in lines_that_differ(
+                case, told, entry["instructions"]
+            ).items()
+            if not settled(key, entry["totals"], totals)
+        }
         if entry["instructions"] and lines or totals:
             differ[name] = {"totals": totals, "lines": lines}
     return differ
+
+
+def settled(key, totals, differing):
+    """Does the hardware's counter agree, where a line's wavefronts are a model's?"""
+    name = f"shared_{key[2]}_wavefronts"
+    return key[3] == "wavefronts" and name in totals and name not in differing
 
 
 def reason(name):

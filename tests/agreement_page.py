@@ -87,8 +87,10 @@ def counters_part():
     parts = [
         "## Counters\n",
         provenance(recorded) + "\n",
-        "Requests, sectors, wavefronts, conflicts and active lanes; by source line for "
-        "kernels.\n",
+        "Requests, sectors, wavefronts and conflicts by the hardware's counters; of "
+        "kernels also sectors and active lanes by source line. The profiler's "
+        "wavefronts by line are a model of its own: where it differs, the counter "
+        "decides.\n",
         table(("what", "compared", "differ"), rows),
     ]
     if odd:

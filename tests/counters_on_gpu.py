@@ -67,6 +67,7 @@ def parser():
     new.add_argument("--file", type=Path, default=FOLDER / "counters.json")
     new.add_argument("--seconds", type=float, default=400, help="start nothing later")
     new.add_argument("--keep", type=Path, help="a folder for the profiler's reports")
+    new.set_defaults(broken=set())
     new.add_argument("--launch", nargs=2, help=argparse.SUPPRESS)
     new.add_argument("--journal", type=Path, help=argparse.SUPPRESS)
     return new
@@ -109,8 +110,7 @@ def put(recorded, group, options):
 def profile(group, options):
     """The launches of a group by name, with what the profiler counted."""
     said = ""
-    ways = WAYS[1:] if group[0] == "patterns" else WAYS
-    for way in ways:
+    for way in ways_for(group, options):
         with tempfile.TemporaryDirectory() as folder:
             folder = options.keep or Path(folder)
             folder.mkdir(exist_ok=True, parents=True)
@@ -124,9 +124,16 @@ def profile(group, options):
             entries = profiled(report) if report.exists() else []
         if rows and len(rows) == len(entries):
             return dict(map(joined, rows, entries))
+        options.broken.add((group[0], way))
         said = f"{way[:2]}: {len(rows)} launched, {len(entries)} seen, {status}: {said}"
         print(said[-1500:], flush=True)
     raise RuntimeError(said[-1500:])
+
+
+def ways_for(group, options):
+    """How to ask: not as it failed before, unless nothing else is left."""
+    ways = WAYS[1:] if group[0] == "patterns" else WAYS
+    return [w for w in ways if (group[0], w) not in options.broken] or ways[-1:]
 
 
 def joined(row, entry):
@@ -145,7 +152,7 @@ def launch_all(kind, which, journal):
     for case in cases(kind, which):
         code = case.kernel.py_func.__code__
         if case.kernel not in compiled:
-            compiled[case.kernel] = with_lines(case.kernel.py_func, case.name)
+            compiled[case.kernel] = with_lines(case.kernel, case.name)
         arguments = case.fresh(cuda.to_device)
         cuda.synchronize()
         with cuda.profiling():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from datetime import date
@@ -12,20 +13,23 @@ from numba import cuda
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "tests" / "recorded"
+KEPT = "fastmath", "opt", "max_registers"  # of a kernel's options
 sys.path.insert(0, str(ROOT))  # where the package is not installed
 
 
-def with_lines(function, name):
-    """A kernel of that name which knows its lines, of a kernel's function."""
+def with_lines(kernel, name):
+    """A kernel's twin of that name which knows its lines."""
+    function, options = kernel.py_func, kernel.targetoptions
     parts = function.__code__, function.__globals__, name, function.__defaults__
     twin = FunctionType(*parts, function.__closure__)
     twin.__qualname__, twin.__module__ = name, function.__module__
-    return cuda.jit(lineinfo=True)(twin)
+    kept = {key: options[key] for key in KEPT if options.get(key) is not None}
+    return cuda.jit(lineinfo=True, **kept)(twin)
 
 
 def launch(case):
     """Run a case on the GPU, to its end."""
-    kernel = with_lines(case.kernel.py_func, case.name)
+    kernel = with_lines(case.kernel, case.name)
     arguments = case.fresh(cuda.to_device)
     kernel[case.launch](*arguments)
     cuda.synchronize()
@@ -36,6 +40,8 @@ def provenance(command, tool):
     from helpers.device import device
     from helpers.timing import versions
 
+    if not device.has_gpu or not shutil.which(tool):
+        sys.exit(f"this needs an NVIDIA GPU, and `{tool}` on the path")
     told = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout
     found = [line for line in told.splitlines() if "ersion" in line]
     return {
@@ -74,12 +80,26 @@ def read(file):
 
 
 def write(file, recorded):
-    """Write at once all or nothing."""
+    """Write at once all or nothing; what is kept by name, a line each."""
     file.parent.mkdir(exist_ok=True, parents=True)
-    text = json.dumps(recorded, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    parts = (f" {dumped(key)}: {part(recorded[key])}" for key in sorted(recorded))
     partial = file.with_suffix(".partial")
-    partial.write_text(text, encoding="utf-8")
+    partial.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
     partial.replace(file)
+
+
+def part(value):
+    """A value, or a dictionary of dictionaries with a line for each."""
+    if not isinstance(value, dict) or not all(
+        isinstance(v, dict) for v in value.values()
+    ):
+        return dumped(value)
+    lines = (f"  {dumped(name)}: {dumped(value[name])}" for name in sorted(value))
+    return "{\n" + ",\n".join(lines) + "\n }"
+
+
+def dumped(value):
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def child(script, *arguments):

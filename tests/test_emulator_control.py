@@ -1,5 +1,7 @@
 """Control flow in the emulator: loops, branches, device functions, closures."""
 
+import math
+
 import numpy as np
 from kernels import by_thread
 from numba import cuda
@@ -131,3 +133,15 @@ def test_short_circuits_do_not_evaluate_the_rest():
         (1 if i > 3 else 0) + (10 if i < 2 else 0) + 100 * i for i in range(6)
     ] + [17] * 26
     assert expected == out.tolist()
+
+
+def test_a_variable_may_be_zero_in_some_threads_and_minus_zero_in_others():
+    """Equal numbers, and not the same bits."""
+
+    @cuda.jit
+    def signs(out):
+        t = cuda.threadIdx.x
+        zero = 0.0 if t % 2 else -0.0
+        out[t] = math.copysign(1.0, zero)
+
+    assert [-1, 1, -1, 1] == by_thread(signs, threads=4).tolist()

@@ -7,7 +7,6 @@ import pytest
 from zoo_cases import ZOO
 
 from helpers import emulate
-from helpers.simt import Run
 
 COUNTED = {
     "requests": r"(\d+) requests?",
@@ -41,12 +40,6 @@ def those(pattern, cases=None):
     return pytest.mark.parametrize("specimen", found, ids=lambda s: s.name)
 
 
-def judged(name):
-    """Skip where a run has no such property."""
-    present = name in Run.__dataclass_fields__
-    return pytest.mark.skipif(not present, reason=f"a Run has no `{name}` yet")
-
-
 @those("request")
 def test_every_access_counts_what_stands_beside_it(specimen):
     """Requests, lanes, sectors and wavefronts, their ideal, and no line forgotten."""
@@ -57,7 +50,7 @@ def test_every_access_counts_what_stands_beside_it(specimen):
     for line, note in notes.items():
         row = table(run, note)[line]
         wanted = {k: re.search(p, note) for k, p in COUNTED.items()}
-        wanted = {k: int(m[1]) for k, m in wanted.items() if m and hasattr(row, k)}
+        wanted = {k: int(m[1]) for k, m in wanted.items() if m}
         ideal = "ideal_wavefronts" if "wavefront" in note else "ideal_sectors"
         wanted[ideal] = int(re.search(r"ideal (\d+)", note)[1])
         assert wanted == {name: getattr(row, name) for name in wanted}, note
@@ -87,8 +80,6 @@ def told(race):
 def test_what_the_language_forbids_is_refused(specimen):
     """The error's kind, and the part of its sentence that says what is wrong."""
     kind, sentence = specimen.error
-    if specimen.name == "mask_names_too_few" and not refuses_masks():
-        pytest.skip("masks that do not name the caller are not judged yet")
 
     with pytest.raises(Exception, match=re.escape(sentence)) as raised:
         run_of(specimen)
@@ -96,13 +87,6 @@ def test_what_the_language_forbids_is_refused(specimen):
     assert kind == type(raised.value).__name__
 
 
-def refuses_masks():
-    from helpers.simt import barriers
-
-    return hasattr(barriers, "mask_without_caller")
-
-
-@judged("divergence")
 @those("active|splits")
 def test_lanes_and_branches_are_what_stands_beside_them(specimen):
     """Active lanes of those of the warps that came, and warps that a branch split."""
@@ -116,7 +100,6 @@ def test_lanes_and_branches_are_what_stands_beside_them(specimen):
             assert int(splits[1]) == row.splits, note
 
 
-@judged("uninitialised")
 @pytest.mark.parametrize("specimen", ZOO, ids=lambda s: s.name)
 def test_cells_read_before_written_are_told_and_no_others(specimen):
     """The line and the number of cells; one that races reads too early, or not."""
@@ -130,7 +113,6 @@ def test_cells_read_before_written_are_told_and_no_others(specimen):
     assert wanted == {found.line: found.count for found in run.uninitialised}
 
 
-@judged("warnings")
 @pytest.mark.parametrize("specimen", ZOO, ids=lambda s: s.name)
 def test_silent_mistakes_are_told_and_no_others(specimen):
     """The line and the kind of mistake; notes accuse nobody."""

@@ -285,7 +285,7 @@ def merge(active, new, old):
         return tuple(merge(active, n, o) for n, o in zip(new, old, strict=True))
     if isinstance(new, (Array, Choice)):
         return _merge_arrays(active, new, old)
-    if new.ndim == 0 and old.ndim == 0 and new == old:
+    if new.ndim == 0 and old.ndim == 0 and new.tobytes() == old.tobytes():
         return new
     return np.where(active, new, old)
 
