@@ -363,7 +363,8 @@ plot_times([m.kernel for m in times], [m.median_us for m in times],
 # **Each thread takes the mass of one particle.**
 
 # %%
-particle = np.dtype([(name, np.float32) for name in ("x", "y", "z", "mass")])
+fields = [(name, np.float32) for name in ("x", "y", "z", "mass")]
+particle = np.dtype(fields, align=True)
 particles = np.zeros(1024, particle)
 particles["mass"] = few[:1024]
 

@@ -34,8 +34,8 @@ class Case:
     hangs: str = ""
     name: str = ""
 
-    def fresh(self, send=np.array):
-        """The arguments of one launch, arrays copied or sent to a GPU."""
+    def fresh(self, send=cuda.to_device):
+        """The arguments of one launch, arrays sent to the device or copied."""
         return [made(argument, send) for argument in self.arguments]
 
     @property

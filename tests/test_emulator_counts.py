@@ -194,9 +194,12 @@ def test_counts_grow_with_the_grid():
 
 
 def test_a_view_keeps_its_distance_from_a_sector():
-    """`a[1:]` begins four bytes into a sector, as it does on a GPU."""
+    """A device array's `a[1:]` begins four bytes into a sector; the host's is copied."""
     a, b, out = (np.zeros(65, np.float32) for _ in "abo")
+    on_device = cuda.to_device(a)
 
-    run = emulate(add)[1, 32](a[1:33], b[:32], out[8:40])
+    run = emulate(add)[1, 32](on_device[1:33], b[:32], out[8:40])
+    copied = emulate(add)[1, 32](a[1:33], b[:32], out[8:40])
 
     assert [5, 4, 4] == [row.sectors for row in run.coalescing.by_line.values()]
+    assert [4, 4, 4] == [row.sectors for row in copied.coalescing.by_line.values()]

@@ -151,7 +151,8 @@ def test_assertions_chain_where_they_hold():
 
 def test_assertions_say_line_figure_and_remedy(conflicting, racing):
     """One sentence each."""
-    sum_of_three = emulate(stencil)[8, 128](numbers(1001)[1:], numbers(1000))
+    shifted = cuda.to_device(numbers(1001))[1:]
+    sum_of_three = emulate(stencil)[8, 128](shifted, numbers(1000))
 
     line = line_of(reverse_without_barrier, "cells[t] = a[i]")
     assert f"between line {line} and line {line + 1}" in fails(racing.assert_no_races)

@@ -22,7 +22,11 @@ def barrier_after_a_return(out):
     out[t] = 1
 
 
-@specimen(1, 32, zeros(32), error=("BarrierError", "reached by 16 of the 32 threads"))
+@specimen(
+    *(1, 32, zeros(32)),
+    error=("BarrierError", "reached by 16 of the 32 threads"),
+    tool="synccheck",
+)
 def barrier_in_a_branch(out):
     """The other half of the warp has ended when it comes to it."""
     t = cuda.threadIdx.x

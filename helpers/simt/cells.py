@@ -24,7 +24,7 @@ class Cells:
 
     __slots__ = (
         *("memory", "start", "flat", "rows", "dtype", "step"),
-        *("scale", "place", "space", "address", "seen"),
+        *("scale", "place", "space", "address", "seen", "packed"),
     )
 
     def __init__(self, memory, start, count, dtype, step, space, address):
@@ -32,7 +32,7 @@ class Cells:
         self.space, self.address = space, address  # of the cell with offset 0, in bytes
         self.flat = np.ndarray((count,), dtype, memory, start, (step,))
         self.rows = self.place = None
-        self.scale = 1
+        self.scale, self.packed = 1, False
         self.seen = {}
 
     def at(self, offset):
@@ -47,11 +47,15 @@ class Cells:
         """The addresses that a request tells."""
         return self.address + self.place_of(offset) * self.step
 
-    def seen_as(self, dtype, offset, step):
-        """The same bytes as other elements, from a byte on; `step` divides ours."""
-        key = dtype, offset, step
+    def seen_as(self, dtype, offset, step, packed=False):
+        """The same bytes as other elements, from a byte on; `step` divides ours.
+
+        Packed ones may begin at any byte, and are read and written byte by byte.
+        """
+        key = dtype, offset, step, packed
         if key not in self.seen:
-            self.seen[key] = self._seen_as(*key)
+            self.seen[key] = self._seen_as(dtype, offset, step)
+            self.seen[key].packed = packed
         return self.seen[key]
 
     def _seen_as(self, dtype, offset, step):

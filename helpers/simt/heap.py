@@ -81,16 +81,19 @@ class Memory:
             give_back(before)
 
     def address_of(self, array, name, written) -> int:
-        """Where an array's first element lies: its base is aligned as cudaMalloc aligns
-        (256 bytes), and a view keeps its distance from it.
+        """Where an array's first element lies: memory is aligned as cudaMalloc aligns
+        (256 bytes). A part of a device array keeps its distance from that; one of the
+        host's is copied to memory of its own.
         """
         root = array
         while isinstance(root.base, np.ndarray):
             root = root.base
         low, high = np.lib.array_utils.byte_bounds(root)
+        if allocation_at(low) is None:
+            low, high = np.lib.array_utils.byte_bounds(array)
         if low not in self.roots:
             self.roots[low] = self.next_address
-            self.next_address += _up(max(root.nbytes, 1), ALIGNMENT) + ALIGNMENT
+            self.next_address += _up(max(high - low, 1), ALIGNMENT) + ALIGNMENT
         start = self.roots[low]
         first = start + array.__array_interface__["data"][0] - low
         if self.root_listeners:

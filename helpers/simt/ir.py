@@ -106,6 +106,7 @@ class Field:
     dtype: np.dtype
     offset: int
     inner: tuple[int, ...]
+    packed: bool = False  # may it begin at any byte?
 
 
 @dataclass(frozen=True)

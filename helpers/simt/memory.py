@@ -234,12 +234,14 @@ def _scatter(cells, offset, value, active):
 def tell(frame, reference, array, offset, active, pattern=None, value=None, dtype=None):
     """Tell who listens of one request, whose cells are the pattern's if it has one.
 
-    A whole record is told byte by byte, as the compiler moves it.
+    A whole record is told byte by byte, as the compiler moves it, and so is a field of
+    records that are not aligned: it may begin at any byte.
     """
     listeners = frame.listeners[array.space]
     if not listeners:
         return
-    if array.dtype.names is not None and dtype is None:
+    by_bytes = array.dtype.names is not None or array.cells.packed
+    if by_bytes and dtype is None:
         return _tell_of_bytes(frame, reference, array, offset, active)
     if pattern is None:
         cells, facts, findings = array.cells, None, {"masks": frame.masks}

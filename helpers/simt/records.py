@@ -43,6 +43,7 @@ class Records:
             )
         result = ir.ArrayType(np.dtype(dtype), record.ndim + len(inner))
         target = self.new_name(result, name)
-        self.emit(ir.Field(target, array, result.dtype, offset, inner))
+        packed = not record.dtype.isalignedstruct and not inner
+        self.emit(ir.Field(target, array, result.dtype, offset, inner, packed))
         self.aliases[target] = self.aliases.get(array, array)
         return target

@@ -122,12 +122,12 @@ def attribute(frame, array, name, active):
 
 
 @by_choice
-def field(frame, array, dtype, offset, inner, active):
+def field(frame, array, dtype, offset, inner, packed, active):
     """A field of each element: `inner` are the axes of the field's own."""
     step = array.cells.step
     if inner:
         step = math.gcd(step, dtype.itemsize)
-    cells = array.cells.seen_as(dtype, offset, step)
+    cells = array.cells.seen_as(dtype, offset, step, packed)
     ratio = np.int64(array.cells.step // step)
     inner = tuple(map(np.int64, inner))
     strides = tuple(stride * ratio for stride in array.strides)

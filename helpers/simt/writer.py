@@ -153,7 +153,7 @@ class Writer:
     def _write_Field(self, i):
         return [
             f"{self.variable(i.target)} = field(frame, {self.expression(i.array)}, "
-            f"{self.constant(i.dtype)}, {i.offset}, {i.inner}, active)"
+            f"{self.constant(i.dtype)}, {i.offset}, {i.inner}, {i.packed}, active)"
         ]
 
     def _write_Reinterpret(self, i):
