@@ -25,7 +25,14 @@ TAKEN = {"shared": "wavefronts", "global": "sectors"}
 HIDDEN = {}
 # what the compiler made of a kernel's accesses, where the counts differ, by kernel
 KEPT = "the value that the thread has just stored stays in a register: no LDS"
-EXPLAINED = {"war_in_a_warp": KEPT, "war_in_a_block": KEPT}
+EXPLAINED = {
+    "war_in_a_warp": KEPT,
+    "war_in_a_block": KEPT,
+    "rotate_in_place": KEPT,
+    "split_wrong": "two names of the same cells: one LDS serves both lines",
+    "pool": "the element is compared and kept: one LDG serves both lines",
+    "take_mass": "a record without `align=True` is read byte by byte: four LDG.U8",
+}
 
 
 @cache
