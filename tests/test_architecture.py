@@ -28,7 +28,11 @@ MAY_IMPORT = {
     "simt.banks": "hardware simt.judges",
     "simt.barriers": "hardware simt.errors simt.memory",
     "simt.bounds": "simt.errors",
-    "simt.calls": "simt.intrinsics simt.ir simt.names simt.operators simt.types",
+    "simt.builtin_calls": "simt.ir simt.types",
+    "simt.calls": (
+        "simt.builtin_calls simt.intrinsics simt.ir simt.names simt.operators "
+        "simt.types"
+    ),
     "simt.coalescing": "hardware simt.judges",
     "simt.constants": "simt.ir",
     "simt.device_memory": "",
@@ -36,22 +40,27 @@ MAY_IMPORT = {
     "simt.events": "",
     "simt.expressions": (
         "simt.constants simt.device_memory simt.intrinsics simt.ir simt.names "
-        "simt.operators simt.types"
+        "simt.operators simt.tuples simt.types"
     ),
     "simt.frames": "hardware",
     "simt.frontend": "numba simt.refusals",
+    "simt.functions": "",
+    "simt.halves": "simt.rounding",
     "simt.host": "hardware numba simt.device_memory simt.errors simt.launch",
     "simt.intrinsics": "hardware",
     "simt.ir": "simt.events",
     "simt.iteration": "simt.ir simt.types",
     "simt.judges": "hardware",
     "simt.launch": (
-        "hardware simt.errors simt.lowering simt.machine simt.translate simt.types"
+        "hardware simt.constants simt.errors simt.lowering simt.machine simt.raising "
+        "simt.translate simt.types"
     ),
+    "simt.libdevice": "simt.functions simt.rounding",
     "simt.liveness": "simt.ir",
     "simt.lowering": (
-        "simt.calls simt.errors simt.events simt.expressions simt.frontend simt.ir "
-        "simt.iteration simt.records simt.refusals simt.types"
+        "simt.builtin_calls simt.calls simt.errors simt.events simt.expressions "
+        "simt.frontend simt.ir simt.iteration simt.records simt.refusals simt.tuples "
+        "simt.types simt.ufuncs"
     ),
     "simt.machine": (
         "simt.barriers simt.errors simt.frames simt.intrinsics simt.memory "
@@ -59,17 +68,21 @@ MAY_IMPORT = {
     ),
     "simt.memory": "hardware simt.bounds simt.errors simt.events",
     "simt.names": "numba simt.intrinsics simt.operators",
-    "simt.operators": "",
+    "simt.operators": "simt.functions simt.halves simt.libdevice simt.rounding",
     "simt.order": "",
     "simt.printing": "hardware",
+    "simt.raising": "hardware",
     "simt.records": "simt.ir",
     "simt.refusals": "simt.errors",
     "simt.report": "",
+    "simt.rounding": "",
     "simt.translate": (
         "simt.atomics simt.intrinsics simt.ir simt.liveness simt.memory "
-        "simt.operators simt.order simt.printing"
+        "simt.operators simt.order simt.printing simt.raising"
     ),
+    "simt.tuples": "simt.ir simt.types",
     "simt.types": "numba simt.ir",
+    "simt.ufuncs": "simt.ir simt.operators simt.types",
     "style": "matplotlib",
     "timing": "device forms measurement numba recordings",
     "tolerance": "",

@@ -8,11 +8,12 @@ import operator
 import numpy as np
 
 from . import ir
-from .constants import constant_value, static_index
+from .constants import constant_value, is_enum_class, static_index
 from .device_memory import Pointer, host_view
 from .intrinsics import GRID_SYNC, INTRINSICS
 from .names import dotted_name
-from .operators import PYTHON_OPERATORS, convert
+from .operators import FUNCTIONS, PYTHON_OPERATORS, convert
+from .tuples import TUPLE_OPERATORS
 from .types import our_type
 
 
@@ -33,36 +34,6 @@ class Expressions:
         ours = self.name(name)
         return ours if ours in self.program.types else self.arguments.get(name, ours)
 
-    def _packed_operand(self, items, name):
-        if all(isinstance(item, ir.Const) for item in items):
-            return ir.Const(tuple(item.value for item in items))
-        return name
-
-    def pack(self, target, items):
-        """Remember what a tuple is made of, and make it."""
-        self.packed[target] = items
-        if not all(isinstance(item, ir.Const) for item in items):
-            name = self.declare(target, tuple(self.type_of(item) for item in items))
-            self.emit(ir.Pack(name, items))
-
-    def items(self, variable) -> tuple:
-        """The operands of a tuple, or the one operand that is not a tuple."""
-        name = getattr(variable, "name", variable)
-        if name in self.packed:
-            return self.packed[name]
-        whole = self.operand(name)
-        dtype = self.type_of(whole)
-        if not isinstance(dtype, tuple):
-            return (whole,)
-        if isinstance(whole, ir.Const):
-            return tuple(ir.Const(item) for item in whole.value)
-        return tuple(self._item(whole, index, item) for index, item in enumerate(dtype))
-
-    def _item(self, whole, index, dtype):
-        target = self.new_name(dtype, "item")
-        self.emit(ir.Item(target, whole, index))
-        return target
-
     def declare(self, target, dtype) -> str:
         name = self.name(target)
         self.program.types[name] = dtype
@@ -70,11 +41,11 @@ class Expressions:
 
     def cast(self, operand, dtype) -> ir.Operand:
         """The operand converted to a type, at once when it is a constant."""
-        if (
-            operand is None
-            or not isinstance(dtype, np.dtype)
-            or self.type_of(operand) == dtype
-        ):
+        if operand is None or dtype is None or self.type_of(operand) == dtype:
+            return operand
+        if isinstance(dtype, tuple):
+            return self._cast_tuple(operand, dtype)
+        if not isinstance(dtype, np.dtype):
             return operand
         if isinstance(operand, ir.Const):
             return ir.Const(convert(operand.value, dtype))
@@ -153,12 +124,6 @@ class Expressions:
         if dtype is not None:
             self.assign(self.declare(target, dtype), self.operand(source))
 
-    def _repack(self, target, items):
-        if all(isinstance(item, ir.Operand) for item in items):
-            self.pack(target, items)
-        else:
-            self.packed[target] = items
-
     def _expr_cast(self, target, value):
         self._value_Var(target, value.value)
 
@@ -174,12 +139,30 @@ class Expressions:
         name = PYTHON_OPERATORS.get(function)
         signature = self.typed.calls[value]
         dtypes = tuple(our_type(t) for t in signature.args)
+        if function in (operator.is_, operator.is_not):
+            if None in dtypes or signature.args[0] != signature.args[1]:
+                same = dtypes == (None, None)
+                result = np.bool_(same == (function is operator.is_))
+                return self._bind(target, ir.Const(result))
+            function = operator.eq if function is operator.is_ else operator.ne
+            name = PYTHON_OPERATORS[function]
+        if isinstance(dtypes[0], tuple) and function in TUPLE_OPERATORS:
+            return self._tuple_binary(target, value, function)
         if name is None or not all(isinstance(d, np.dtype) for d in dtypes):
             self.refuse(
                 f"the emulator does not know `{function.__name__}` of these types yet"
             )
         operands = (self.operand(value.lhs), self.operand(value.rhs))
+        if name in ("truediv", "floordiv", "mod") and self._divides_strictly(dtypes):
+            zero = self._truth("eq", (operands[1], ir.Const(dtypes[1].type(0))))
+            self.refuse_thread(zero, ZeroDivisionError, "division by zero")
         self.operate(target, name, operands, dtypes, our_type(signature.return_type))
+
+    def _divides_strictly(self, dtypes) -> bool:
+        """Does a division by zero end a thread?"""
+        options = self.program.options
+        fast = options.get("fastmath") and dtypes[1] == np.float32
+        return bool(options.get("debug")) and not fast
 
     def _expr_unary(self, target, value):
         name = {
@@ -200,39 +183,25 @@ class Expressions:
             result if name == "not" else source,
         )
 
-    # tuples
-
-    def _expr_build_tuple(self, target, value):
-        items = tuple(self.operand(item) for item in value.items)
-        if self.definitions[target] == 1 and not any(
-            self._is_slice(i) for i in value.items
-        ):
-            self.pack(target, items)
-        elif self.definitions[target] == 1:
-            self.packed[target] = tuple(value.items)
-        else:
-            self.emit(
-                ir.Pack(self.declare(target, our_type(self.numba_type(target))), items)
-            )
+    # items
 
     def _is_slice(self, variable):
         """Is this a part of an index but no number: a slice, `...` or None?"""
         kind = type(self.numba_type(variable)).__name__
         return kind.startswith("Slice") or kind in ("EllipsisType", "NoneType")
 
-    def _expr_exhaust_iter(self, target, value):
-        self.pack(target, self.items(value.value))
-
     def _expr_static_getitem(self, target, value):
         array = our_type(self.numba_type(value.value))
-        if isinstance(value.index, str):
-            return self._get_field(target, value.value, value.index)
         if isinstance(array, ir.ArrayType):
+            if isinstance(value.index, str):
+                return self._get_field(target, value.value, value.index)
             index = value.index_var if value.index_var is not None else value.index
             return self._get(target, value.value, index)
-        if not isinstance(array, tuple) or not isinstance(value.index, int):
-            self.refuse("the emulator does not know this kind of item yet")
-        self._bind(target, self.items(value.value)[value.index])
+        if isinstance(array, tuple) and isinstance(value.index, (int, slice)):
+            return self._tuple_item(target, value)
+        if is_enum_class(self.known.get(value.value.name)):
+            return self._know(target, self.known[value.value.name][value.index])
+        self.refuse("the emulator does not know this kind of item yet")
 
     def _bind(self, target, operand):
         """Give an operand a name, without a copy where that is the same."""
@@ -262,6 +231,8 @@ class Expressions:
 
     def _value_attribute(self, target, value):
         dtype = our_type(self.numba_type(value.value))
+        if isinstance(dtype, tuple):
+            return self._tuple_attribute(target, value)
         operand = self.operand(value.value)
         bound = type(self.numba_type(target)).__name__ == "BoundFunction"
         if isinstance(dtype, ir.ArrayType) and value.attr in (dtype.dtype.names or ()):
@@ -293,6 +264,12 @@ class Expressions:
                 (dtype,),
                 our_type(self.numba_type(target)),
             )
+        elif bound and f".{value.attr}" in FUNCTIONS:
+            self.methods[target] = (f".{value.attr}", operand)
+        elif bound and value.attr == "view" and isinstance(dtype, np.dtype):
+            self.methods[target] = (".view", operand)
+        elif isinstance(dtype, np.dtype) and value.attr == "value":  # of an Enum
+            self._bind(target, operand)
         else:
             what = "arrays" if isinstance(dtype, ir.ArrayType) else "values"
             self.refuse(f"the emulator does not know `.{value.attr}` of {what} yet")
@@ -307,16 +284,7 @@ class Expressions:
     def _expr_getitem(self, target, value):
         if isinstance(our_type(self.numba_type(value.value)), ir.ArrayType):
             return self._get(target, value.value, value.index)
-        items = self.items(value.value)
-        index = self.operand(value.index)
-        dtype = our_type(self.numba_type(target))
-        self.operate(
-            target,
-            "choose",
-            (index, *items),
-            (np.dtype(np.int64), *(dtype for _ in items)),
-            dtype,
-        )
+        self._tuple_item_by_lane(target, value)
 
     def _get(self, target, array, index):
         operand, indices = self.operand(array), self._indices(index)

@@ -60,6 +60,9 @@ class Iteration:
         self.emit(ir.Copy((ours,), (self.cast(operand, dtype),)))
         return ours
 
+    def _builtin_iter(self, target, arguments, signature):
+        self.iterators[target] = self._iterator(target, arguments[0])
+
     def _builtin_enumerate(self, target, arguments, signature):
         start = self.operand(arguments[1]) if len(arguments) > 1 else ZERO
         inner = self._iterator(f"{target}.of", arguments[0])

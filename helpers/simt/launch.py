@@ -9,9 +9,11 @@ import weakref
 import numpy as np
 
 from .. import hardware
+from .constants import plain
 from .errors import LaunchError, caller_level
 from .lowering import kernel_ir
 from .machine import Launch
+from .raising import raise_noted
 from .translate import translate
 from .types import our_type
 
@@ -107,6 +109,7 @@ def run(kernel, config, arguments, listeners=None, seed=0, strict=True) -> Launc
         strict=strict,
     )
     launch.run()
+    raise_noted(launch.memory)
     return launch
 
 
@@ -200,6 +203,17 @@ def _type(kernel, argument, name):
 
 def _value(argument, dtype):
     """An argument as the machine takes it: numbers in the type that Numba gave them."""
+    number = plain(argument)
     if isinstance(dtype, tuple):
-        return tuple(_value(item, d) for item, d in zip(argument, dtype, strict=True))
-    return dtype.type(argument) if isinstance(dtype, np.dtype) else argument
+        return tuple(_value(item, d) for item, d in zip(number, dtype, strict=True))
+    if not isinstance(dtype, np.dtype):
+        return argument
+    whole = dtype.kind in "iu" and isinstance(number, int)
+    return dtype.type(_wrapped(number, dtype) if whole else number)
+
+
+def _wrapped(number, dtype) -> int:
+    """A whole number cut to the bits of a type, as an eager signature cuts it."""
+    bits = 8 * dtype.itemsize
+    cut = int(number) & ((1 << bits) - 1)
+    return cut - (1 << bits) if dtype.kind == "i" and cut >> (bits - 1) else cut

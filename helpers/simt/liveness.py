@@ -55,6 +55,7 @@ _READS = {
     ir.Store: ("array", "indices", "value"),
     ir.Atomic: ("array", "indices", "values"),
     ir.Print: ("items",),
+    ir.Raise: (),
     ir.Branch: ("condition",),
     ir.Jump: (),
     ir.Return: (),

@@ -4,19 +4,23 @@ does the rest.
 
 from collections import Counter
 from dataclasses import dataclass, field
+from inspect import signature as signature_of
 
 import numpy as np
 
 from . import ir
+from .builtin_calls import BuiltinCalls
 from .calls import Calls
-from .errors import UnsupportedError
+from .errors import Told, UnsupportedError
 from .events import Reference, Site
 from .expressions import Expressions
-from .frontend import typed_ir
+from .frontend import overload_of, typed_ir
 from .iteration import Iteration
 from .records import Records
 from .refusals import at, file_name, source_line
+from .tuples import Tuples
 from .types import our_type
+from .ufuncs import Ufuncs
 
 
 def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
@@ -29,7 +33,7 @@ def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
             "a kernel returns nothing: store its "
             "results in an array, and `return` alone to end a thread early",
         )
-    program = Program()
+    program = Program(options=options or {})
     entry = program.new_block()
     arguments = tuple(f"{name}" for name in typed.ir.arg_names)
     names = {name: name for name in arguments}
@@ -44,6 +48,7 @@ class Program:
     blocks: dict = field(default_factory=dict)
     types: dict = field(default_factory=dict)
     functions: int = 0
+    options: dict = field(default_factory=dict)  # of `@cuda.jit`
 
     def new_block(self) -> int:
         number = len(self.blocks)
@@ -58,16 +63,17 @@ class Caller:
     line: int
     target: str
     block: int
-    depth: int
+    lowering: object
 
 
-class Lowering(Expressions, Calls, Iteration, Records):
+class Lowering(Expressions, Calls, BuiltinCalls, Ufuncs, Tuples, Iteration, Records):
     """One function's statements, appended to a program; prefixed when inlined."""
 
     def __init__(self, program, typed, arguments, caller=None):
         self.program, self.typed, self.caller = program, typed, caller
         self.function = typed.function
         self.arguments = arguments
+        self.hidden = (self.function.__module__ or "").startswith("numba.cuda.")
         self.prefix = f"{self.function.__name__}#{program.functions}." if caller else ""
         program.functions += 1
         self.known = {}  # name: the Python object that it always is
@@ -75,9 +81,10 @@ class Lowering(Expressions, Calls, Iteration, Records):
         self.packed = {}  # name: the operands of a tuple built once
         self.aliases = {}  # name of an iterator: the name whose state it shares
         self.iterators = {}  # name: an Iterator
+        self.methods = {}  # name of a number's method: which, and of what
         self.pairs = {}  # name of a pair: what comes next, and is there one?
         self.sites = {}
-        self.block = None
+        self.block, self.line = None, self.function.__code__.co_firstlineno
         self.definitions = Counter(
             statement.target.name
             for block in typed.ir.blocks.values()
@@ -95,7 +102,8 @@ class Lowering(Expressions, Calls, Iteration, Records):
         for label in labels:
             self.label, self.block = label, self.numbers[label]
             for statement in blocks[label].body:
-                self.line = statement.loc.line
+                if statement.loc.filename == self.function.__code__.co_filename:
+                    self.line = statement.loc.line
                 self._statement(statement)
 
     # names, types, places
@@ -128,6 +136,8 @@ class Lowering(Expressions, Calls, Iteration, Records):
 
     def site(self, line=None) -> Site:
         """The source line being lowered."""
+        if self.hidden and self.caller:
+            return self.caller.lowering.site()
         line = line or self.line
         if line not in self.sites:
             file = self.function.__code__.co_filename
@@ -155,6 +165,8 @@ class Lowering(Expressions, Calls, Iteration, Records):
 
     def refuse(self, sentence, error=UnsupportedError):
         """Stop: this line cannot be run."""
+        if self.hidden and self.caller:
+            self.caller.lowering.refuse(sentence, error)
         raise at(self.function, self.line, sentence, error)
 
     # statements
@@ -165,7 +177,12 @@ class Lowering(Expressions, Calls, Iteration, Records):
             self.refuse(
                 f"the emulator does not know `{type(statement).__name__.lower()}` yet"
             )
-        method(statement)
+        try:
+            method(statement)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            if isinstance(error, Told):
+                raise
+            self.refuse(f"the emulator does not know this kind of value yet ({error})")
 
     def _do_Del(self, statement):
         pass
@@ -173,6 +190,12 @@ class Lowering(Expressions, Calls, Iteration, Records):
     def _do_Assign(self, statement):
         value = statement.value
         kind = type(value).__name__
+        if type(self.typed.types.get(statement.target.name)).__name__ == "Optional":
+            name = statement.target.name.split(".")[0]
+            self.refuse(
+                f"`{name}` is None on one path and has a value on another: give it a "
+                "number that stands for nothing"
+            )
         handler = getattr(self, f"_value_{kind}", None)
         if kind == "Expr":
             handler = getattr(self, f"_expr_{value.op}", None)
@@ -207,9 +230,24 @@ class Lowering(Expressions, Calls, Iteration, Records):
         self._leave(ir.Jump(self.caller.block))
 
     def _do_StaticRaise(self, statement):
-        self._leave(ir.Return())
+        self._raise(statement.exc_class, statement.exc_args or ())
 
     _do_Raise = _do_StaticRaise
+
+    def _raise(self, exception, arguments):
+        """End the thread; the host is told of it in debug mode."""
+        if self.program.options.get("debug"):
+            name = self.function.__name__
+            self.emit(ir.Raise(exception, tuple(arguments), name, self.site()))
+        self._leave(ir.Return())
+
+    def refuse_thread(self, condition, exception, text):
+        """End the threads for which a condition holds."""
+        wrong, right = self.program.new_block(), self.program.new_block()
+        self._leave(ir.Branch(condition, wrong, right, self.site()))
+        self.block = wrong
+        self._raise(exception, (text,))
+        self.block = right
 
     def _do_Print(self, statement):
         items = tuple(map(self._printed, statement.args))
@@ -274,30 +312,55 @@ class Lowering(Expressions, Calls, Iteration, Records):
 
     # device functions
 
-    def inline(self, target, dispatcher, signature, arguments):
+    def inline(self, target, dispatcher, signature, call):
         """Lower a device function in the caller's place."""
-        depth = self.caller.depth + 1 if self.caller else 1
-        if depth > 20:
+        if dispatcher.py_func in self.functions():
             self.refuse(
                 f"device functions that call themselves (`{dispatcher.__name__}`) are "
-                "not emulated"
+                "not emulated: use a loop"
             )
         typed = typed_ir(dispatcher.py_func, signature.args, dispatcher.targetoptions)
         result = self.declare(target, our_type(self.numba_type(target)))
         back = self.program.new_block()
         line = self.caller.line if self.caller else self.line
-        inner = Lowering(self.program, typed, {}, Caller(line, result, back, depth))
-        names = typed.ir.arg_names
-        for name, given, dtype in zip(names, arguments, signature.args, strict=True):
-            if given.name in self.known:
-                inner.given[name] = self.known[given.name]
-            else:
-                operand = self.cast(self.operand(given), our_type(dtype))
-                inner.arguments[name] = operand
+        inner = Lowering(self.program, typed, {}, Caller(line, result, back, self))
+        given = self._bound(dispatcher.py_func, call)
+        for name, dtype in zip(typed.ir.arg_names, signature.args, strict=True):
+            self._give(inner, name, given[name], dtype)
         entry = self.program.new_block()
         self._leave(ir.Jump(entry))
         inner.run(entry)
         self.block = back
+
+    def overload(self, variable, signature):
+        """The Python function that Numba has for what a variable names, or None."""
+        return overload_of(self.numba_type(variable), signature)
+
+    def functions(self):
+        """The Python functions that are being lowered, one in another."""
+        outer = self.caller.lowering.functions() if self.caller else ()
+        return (*outer, self.function)
+
+    def _bound(self, function, call) -> dict:
+        """What a call gives each argument: a variable, the items of `*t`, a default."""
+        given = [*call.args, *(self._spread(call.vararg) if call.vararg else ())]
+        bound = signature_of(function).bind(*given, **dict(call.kws))
+        bound.apply_defaults()
+        return bound.arguments
+
+    def _give(self, inner, name, given, dtype):
+        """Let a device function know an argument, as what is known or a variable."""
+        variable = getattr(given, "name", given if isinstance(given, str) else None)
+        if isinstance(given, tuple):
+            items = tuple(map(self.operand, given))
+            inner.arguments[name] = self._whole(items, our_type(dtype))
+        elif type(dtype).__name__ == "Omitted":
+            inner.given[name] = dtype.value
+        elif variable in self.known:
+            inner.given[name] = self.known[variable]
+        else:
+            operand = self.cast(self.operand(variable), our_type(dtype))
+            inner.arguments[name] = operand
 
     def _value_Arg(self, target, value):
         if value.name in self.given:

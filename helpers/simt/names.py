@@ -1,5 +1,6 @@
 """The dotted names that kernels know functions by, however they were imported."""
 
+import cmath
 import functools
 import math
 
@@ -7,9 +8,9 @@ import numba.cuda
 import numpy as np
 
 from .intrinsics import ATOMICS, BARRIERS, INTRINSICS
-from .operators import OPERATORS
+from .operators import FUNCTIONS, OPERATORS
 
-_ROOTS = {"cuda": numba.cuda, "math": math, "np": np}
+_ROOTS = {"cuda": numba.cuda, "math": math, "cmath": cmath, "np": np}
 
 
 def dotted_name(value) -> str | None:
@@ -29,6 +30,7 @@ def _names():
         *ATOMICS,
         *BARRIERS,
         *OPERATORS,
+        *FUNCTIONS,
         "cuda.shared.array",
         "cuda.local.array",
         "cuda.const.array_like",

@@ -10,7 +10,7 @@ first meet again at the end of each `if`, of each turn of a loop, and of the loo
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from . import atomics, intrinsics, ir, memory, operators, printing
+from . import atomics, intrinsics, ir, memory, operators, printing, raising
 from .liveness import (
     Gathering,
     Wait,
@@ -203,6 +203,7 @@ class _Writer:
             "attribute": memory.attribute,
             "merge": memory.merge,
             "show": printing.show,
+            "note": raising.note,
         }
 
     def piece(self, position, block) -> str:
@@ -322,6 +323,9 @@ class _Writer:
 
     def _write_Print(self, i):
         return [f"show(frame, active, {self.tuple(i.items)})"]
+
+    def _write_Raise(self, i):
+        return [f"note(frame, active, {self.constant(i)})"]
 
     def _write_Store(self, i):
         return [
