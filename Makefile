@@ -27,6 +27,9 @@ fresh:  ## begin work/ anew; what you wrote is moved aside
 test: setup  ## run the tests
 	@$(VENV) -m pytest --numprocesses=auto $(OPTIONS)
 
+bench: setup  ## print how fast the emulator is, as ratios measured in one run
+	@$(VENV) tests/bench.py $(OPTIONS)
+
 notebooks: setup  ## build notebooks/ from lessons/
 	@$(VENV) -m lessons.build $(OPTIONS)
 
@@ -40,4 +43,4 @@ lock: tools  ## choose and pin the packages anew
 tools: setup
 	@$(VENV) -m pip install --quiet --no-build-isolation --editable ".[authors]"
 
-.PHONY: help setup lab fresh test notebooks check lock tools
+.PHONY: help setup lab fresh test bench notebooks check lock tools

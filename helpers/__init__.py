@@ -19,9 +19,10 @@ try:
         plot_tile_banks,
         plot_times,
     )
-    from .simt import emulate, host
+    from .simt import emulate, host, twin
     from .timing import measure
     from .verification import check, expect
+    from .wide import load4, store4
     from .widgets import explore
 except ImportError as error:  # a package is missing, or does not fit the others
     __getattr__ = unusable(error)
@@ -36,6 +37,7 @@ __all__ = [
     "emulate",
     "expect",
     "explore",
+    "load4",
     "measure",
     "plot_banks",
     "plot_conflicts",
@@ -44,4 +46,6 @@ __all__ = [
     "plot_grid_stride",
     "plot_tile_banks",
     "plot_times",
+    "store4",
+    "twin",
 ]

@@ -17,76 +17,114 @@ MAY_IMPORT = {
     "doctor": "device helpers numba",
     "forms": "numba",
     "hardware": "",
-    "helpers": "device doctor plotting simt simt.host timing verification widgets",
+    "helpers": "device doctor plotting simt simt.host timing verification wide widgets",
     "measurement": "forms hardware",
     "plotting": "IPython PIL hardware matplotlib style",
     "recordings": "forms",
     "simt": (
-        "simt.banks simt.coalescing simt.errors simt.host simt.launch simt.report"
+        "simt.banks simt.coalescing simt.divergence simt.errors simt.host simt.judges "
+        "simt.launch simt.mistakes simt.races simt.raising simt.report simt.reuse "
+        "simt.spilled simt.twins simt.uninitialised"
     ),
+    "simt.advice": "simt.events simt.ir simt.work",
+    "simt.allocation": "simt.cells simt.ir simt.memory",
+    "simt.arrays": "simt.constants simt.device_memory simt.ir simt.types",
     "simt.atomics": "simt.memory",
     "simt.banks": "hardware simt.judges",
-    "simt.barriers": "hardware simt.errors simt.memory",
-    "simt.bounds": "simt.errors",
+    "simt.barriers": "hardware simt.errors simt.events simt.memory",
+    "simt.bounds": "hardware simt.errors simt.events simt.operators",
     "simt.builtin_calls": "simt.ir simt.types",
     "simt.calls": (
         "simt.builtin_calls simt.intrinsics simt.ir simt.names simt.operators "
-        "simt.types"
+        "simt.twins simt.types"
     ),
-    "simt.coalescing": "hardware simt.judges",
+    "simt.cells": "hardware",
+    "simt.chains": "hardware",
+    "simt.clocks": "hardware",
+    "simt.coalescing": "hardware simt.judges simt.requests",
     "simt.constants": "simt.ir",
     "simt.device_memory": "",
+    "simt.divergence": "hardware simt.judges simt.work",
     "simt.errors": "",
     "simt.events": "",
     "simt.expressions": (
-        "simt.constants simt.device_memory simt.intrinsics simt.ir simt.names "
-        "simt.operators simt.tuples simt.types"
+        "simt.constants simt.intrinsics simt.ir simt.names simt.operators simt.tuples "
+        "simt.types"
     ),
-    "simt.frames": "hardware",
+    "simt.frames": "hardware simt.events",
     "simt.frontend": "numba simt.refusals",
     "simt.functions": "",
     "simt.halves": "simt.rounding",
+    "simt.hazards": "hardware",
+    "simt.heap": "simt.allocation simt.device_memory simt.events simt.memory",
     "simt.host": "hardware numba simt.device_memory simt.errors simt.launch",
-    "simt.intrinsics": "hardware",
+    "simt.inlining": "simt.frontend simt.ir simt.types",
+    "simt.intrinsics": "hardware simt.events simt.memory",
     "simt.ir": "simt.events",
     "simt.iteration": "simt.ir simt.types",
     "simt.judges": "hardware",
     "simt.launch": (
-        "hardware simt.constants simt.errors simt.lowering simt.machine simt.raising "
-        "simt.translate simt.types"
+        "hardware simt.constants simt.device_memory simt.errors simt.lowering "
+        "simt.machine simt.raising simt.translate simt.types"
     ),
     "simt.libdevice": "simt.functions simt.rounding",
     "simt.liveness": "simt.ir",
     "simt.lowering": (
-        "simt.builtin_calls simt.calls simt.errors simt.events simt.expressions "
-        "simt.frontend simt.ir simt.iteration simt.records simt.refusals simt.tuples "
-        "simt.types simt.ufuncs"
+        "simt.arrays simt.builtin_calls simt.calls simt.errors simt.events "
+        "simt.expressions simt.frontend simt.inlining simt.ir simt.iteration "
+        "simt.methods simt.records simt.refusals simt.tuples simt.types simt.ufuncs "
+        "simt.unrolling"
     ),
     "simt.machine": (
-        "simt.barriers simt.errors simt.frames simt.intrinsics simt.memory "
-        "simt.translate"
+        "simt.allocation simt.barriers simt.errors simt.events simt.frames simt.heap "
+        "simt.intrinsics simt.translate"
     ),
-    "simt.memory": "hardware simt.bounds simt.errors simt.events",
+    "simt.memory": "hardware simt.bounds simt.cells simt.events",
+    "simt.methods": "simt.frontend simt.ir simt.operators simt.twins simt.types",
+    "simt.mistakes": "hardware simt.events",
     "simt.names": "numba simt.intrinsics simt.operators",
     "simt.operators": "simt.functions simt.halves simt.libdevice simt.rounding",
     "simt.order": "",
+    "simt.owners": "hardware simt.requests",
+    "simt.parts": "simt.errors simt.memory",
     "simt.printing": "hardware",
+    "simt.races": (
+        "simt.chains simt.clocks simt.events simt.hazards simt.shadows simt.suspects "
+        "simt.witness"
+    ),
     "simt.raising": "hardware",
     "simt.records": "simt.ir",
     "simt.refusals": "simt.errors",
     "simt.report": "",
+    "simt.requests": "hardware",
+    "simt.reuse": "simt.coalescing simt.requests",
     "simt.rounding": "",
+    "simt.shadows": "simt.clocks simt.owners",
+    "simt.spilled": "hardware simt.coalescing simt.judges",
+    "simt.suspects": "hardware simt.clocks",
     "simt.translate": (
-        "simt.atomics simt.intrinsics simt.ir simt.liveness simt.memory "
-        "simt.operators simt.order simt.printing simt.raising"
+        "simt.advice simt.allocation simt.ir simt.liveness simt.order simt.work "
+        "simt.writer"
     ),
     "simt.tuples": "simt.ir simt.types",
+    "simt.twins": "simt.memory simt.operators simt.wide",
     "simt.types": "numba simt.ir",
     "simt.ufuncs": "simt.ir simt.operators simt.types",
+    "simt.uninitialised": "simt.events simt.requests",
+    "simt.unrolling": "simt.ir simt.types",
+    "simt.views": "simt.bounds simt.errors simt.memory",
+    "simt.wide": "simt.bounds simt.errors simt.memory",
+    "simt.witness": "simt.clocks simt.suspects",
+    "simt.work": "simt.events simt.ir",
+    "simt.writer": (
+        "simt.atomics simt.bounds simt.intrinsics simt.ir simt.liveness simt.memory "
+        "simt.operators simt.parts simt.printing simt.raising simt.twins simt.views"
+    ),
     "style": "matplotlib",
     "timing": "device forms measurement numba recordings",
     "tolerance": "",
     "verification": "diagnosis tolerance",
+    "wide": "llvmlite numba simt",
     "widgets": "IPython ipywidgets plotting",
 }
 

@@ -10,6 +10,7 @@ from functools import partial
 
 from .banks import BankConflicts
 from .coalescing import Coalescing
+from .divergence import Divergence, Operations
 from .errors import (
     BarrierError,
     KernelError,
@@ -18,8 +19,16 @@ from .errors import (
     briefly,
 )
 from .host import borrowed
-from .launch import bracketed, configuration, is_kernel, run
+from .judges import listeners_of
+from .launch import bracketed, configuration, is_kernel, prepare
+from .mistakes import Mistakes
+from .races import RaceJudge
+from .raising import raise_noted
 from .report import as_html, as_text
+from .reuse import Reuse
+from .spilled import LocalMemory
+from .twins import twin
+from .uninitialised import Initialisation
 
 __all__ = [
     "BarrierError",
@@ -28,9 +37,19 @@ __all__ = [
     "NoProgressError",
     "Run",
     "emulate",
+    "twin",
 ]
 
-JUDGES = {"coalescing": Coalescing, "bank_conflicts": BankConflicts}
+JUDGES = {
+    "coalescing": Coalescing,
+    "bank_conflicts": BankConflicts,
+    "local_memory": LocalMemory,
+    "divergence": Divergence,
+    "operations": Operations,
+    "reuse": Reuse,
+    "uninitialised": Initialisation,
+    "warnings": Mistakes,
+}
 
 
 @dataclass(frozen=True)
@@ -48,6 +67,13 @@ class Run:
     threads_per_block: int
     coalescing: object = field(repr=False)
     bank_conflicts: object = field(repr=False)
+    local_memory: object = field(repr=False)
+    divergence: object = field(repr=False)
+    operations: object = field(repr=False)
+    reuse: object = field(repr=False)
+    uninitialised: tuple = field(repr=False)
+    warnings: tuple = field(repr=False)
+    races: object = field(repr=False)
 
     def __repr__(self):
         return as_text(self)
@@ -101,16 +127,22 @@ class Emulation:
     @briefly
     def _run(self, config, *arguments):
         judges = {name: judge() for name, judge in JUDGES.items()}
-        listeners = {}
-        for judge in judges.values():
-            for space in judge.spaces:
-                listeners[space] = (*listeners.get(space, ()), judge.observe)
+        races = RaceJudge()
         with borrowed(arguments) as values:
-            launch = run(self.kernel, config, values, listeners, self.seed)
+            start = partial(prepare, self.kernel, config, values, seed=self.seed)
+            listeners = listeners_of([*judges.values(), races])
+            launch = start(listeners=listeners, again=True)
+            launch.run()
+            raise_noted(launch.memory)
+            witness = races.witness()
+            if witness is not None:
+                launch.memory.restore()
+                start(listeners=listeners_of([witness]), quiet=True).run()
         tables = {name: judge.table() for name, judge in judges.items()}
         return Run(
             self.kernel.py_func.__name__,
             launch.geometry.blocks,
             launch.geometry.threads,
+            races=races.verdict(witness),
             **tables,
         )

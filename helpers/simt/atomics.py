@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .memory import by_lane, find_pattern, offsets, tell
+from .memory import find_pattern, offsets, tell
 
 _ACCUMULATE = {
     "add": np.add,
@@ -35,21 +35,19 @@ def atomic(frame, reference, operator, array, indices, values, active, wanted):
     """Update `array[indices]` in each active lane; the old values, when they are
     wanted.
     """
-    offset = by_lane(array, offsets(frame, reference, array, indices, active))
-    pattern = (
-        find_pattern(frame, reference, array, indices, active)
-        if array.by_block
-        else None
-    )
-    facts = pattern.facts if pattern else None
-    tell(frame, reference, array, array.bytes_at(offset), active, facts)
-    cells = array.cells
-    if array.by_block:
-        offset = offset * frame.blocks + np.arange(frame.blocks)
-        cells = cells.ravel()
+    if array.cells is None:
+        return _atomic_choice(
+            frame, reference, operator, array, indices, values, active, wanted
+        )
+    offset = offsets(frame, reference, array, indices, active)
+    pattern = None
+    if array.cells.rows is not None:
+        pattern = find_pattern(frame, reference, array, indices, active)
+    tell(frame, reference, array, offset, active, pattern)
+    cells = array.cells.flat
     everyone = np.ones((32, frame.blocks), bool)
     taking_part = everyone if active is None else everyone & active
-    flat = np.broadcast_to(offset, everyone.shape)[taking_part]
+    flat = np.broadcast_to(array.cells.at(offset), everyone.shape)[taking_part]
     lanes = [np.broadcast_to(value, everyone.shape)[taking_part] for value in values]
     if operator in _ACCUMULATE and not wanted:
         if operator in ("max", "min"):  # a NaN is never greater, nor less
@@ -60,6 +58,16 @@ def atomic(frame, reference, operator, array, indices, values, active, wanted):
     old = np.zeros(everyone.shape, array.dtype)
     old[taking_part] = _in_turn(frame, cells, flat, lanes, _UPDATE[operator])
     return old
+
+
+def _atomic_choice(frame, reference, operator, array, *operands):
+    """An update of each array of a choice, in the threads that have it."""
+    indices, values, active, wanted = operands
+    result = array.dtype.type(0)
+    for part, threads in array.here(active):
+        old = atomic(frame, reference, operator, part, indices, values, threads, wanted)
+        result = np.where(threads, old, result) if wanted else None
+    return result
 
 
 def _in_turn(frame, cells, flat, lanes, update):

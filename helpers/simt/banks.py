@@ -7,14 +7,18 @@ active lane asks for the address of its neighbour `lane ^ 1`, or every one for t
 `lane ^ 2`. In each group, the most different words in one bank is the number of
 wavefronts. `conflicts = wavefronts - ideal`, with one ideal wavefront for each group
 that has an active lane: l1tex__data_bank_conflicts_pipe_lsu_mem_shared. Nsight's source
-page uses another ideal for 8 and 16 bytes. Not modelled: lost arbitration, a few units
-in tens of thousands on hardware.
+page uses another ideal for 8 and 16 bytes. A load of which two lanes or more ask for
+the same words is a broadcast when all do, and a multicast when some do and several
+words go out. Not modelled: lost arbitration, a few units in tens of thousands on
+hardware; the passes of an atomic whose lanes share a word.
 """
 
 import numpy as np
 
 from ..hardware import NUM_BANKS, WARP_SIZE, WORD_BYTES
 from .judges import Judge
+
+FEW_ROWS = 32  # rows of words among which marks are faster than sorting
 
 
 def request_wavefronts(addresses, active, itemsize, kind):
@@ -56,31 +60,66 @@ def _pairs_agree(addresses, active):
 
 def _most_words_in_a_bank(addresses, active, itemsize):
     """The most different words that one bank must give, by request."""
-    word = addresses // WORD_BYTES
-    words = np.concatenate(
-        [word + extra for extra in range(max(1, itemsize // WORD_BYTES))]
+    parts = max(1, itemsize // WORD_BYTES)
+    words = addresses // WORD_BYTES
+    first = words.min(initial=0) // NUM_BANKS * NUM_BANKS
+    rows = (words.max(initial=0) + parts - first) // NUM_BANKS + 1
+    words = np.concatenate([words - first + extra for extra in range(parts)])
+    active = np.concatenate([active] * parts)
+    return (_marked if rows <= FEW_ROWS else _ordered)(words, active, int(rows))
+
+
+def _marked(words, active, rows):
+    """The same, by a mark for each word."""
+    requests = words.shape[1]
+    marks = np.zeros((rows * NUM_BANKS + 1, requests), np.uint8)
+    cells = np.where(active, words, rows * NUM_BANKS) * requests
+    marks.ravel()[cells + np.arange(requests)] = 1
+    by_bank = marks[:-1].reshape(rows, NUM_BANKS, requests)
+    return by_bank.sum(axis=0, dtype=np.uint8).max(axis=0).astype(np.int64)
+
+
+def _ordered(words, active, rows):
+    """The same, by sorting: each word in front of its equals."""
+    banks = np.where(active, words % NUM_BANKS * rows + words // NUM_BANKS, -1).T
+    small = rows * NUM_BANKS < 1 << 15
+    order = np.sort(banks.astype(np.int16 if small else np.int64), axis=1)
+    new = np.ones(order.shape, bool)
+    new[:, 1:] = order[:, 1:] != order[:, :-1]
+    new &= order >= 0
+    request = np.broadcast_to(np.arange(len(order))[:, None], order.shape)[new]
+    counts = np.bincount(
+        order[new] // rows + NUM_BANKS * request, minlength=NUM_BANKS * len(order)
     )
-    active = np.concatenate([active] * max(1, itemsize // WORD_BYTES))
-    bank = np.where(active, words % NUM_BANKS, NUM_BANKS)
-    order = np.sort(bank * (1 << 40) + np.where(active, words, 0), axis=0)
-    first = np.ones(order.shape, bool)
-    first[1:] = order[1:] != order[:-1]
-    requests = np.broadcast_to(np.arange(order.shape[1]), order.shape)
-    cell = (order >> 40) + (NUM_BANKS + 1) * requests
-    counts = np.bincount(cell[first], minlength=(NUM_BANKS + 1) * order.shape[1])
-    return counts.reshape(-1, NUM_BANKS + 1)[:, :NUM_BANKS].max(axis=1)
+    return counts.reshape(-1, NUM_BANKS).max(axis=1)
+
+
+def request_sharing(addresses, active, itemsize):
+    """Which requests are broadcasts, and which multicasts, of (32, requests)."""
+    words = addresses // max(itemsize, WORD_BYTES)
+    ordered = np.sort(np.where(active, words, -1), axis=0)
+    new = (ordered[1:] != ordered[:-1]) & (ordered[1:] >= 0)
+    different = np.count_nonzero(new, axis=0) + (ordered[0] >= 0)
+    shared = different < active.sum(axis=0)
+    return shared & (different == 1), shared & (different > 1)
 
 
 class BankConflicts(Judge):
     """Requests to shared memory and the wavefronts that they take."""
 
     spaces = ("shared",)
-    columns = ("requests", "wavefronts", "ideal_wavefronts", "conflicts")
+    columns = (
+        *("requests", "wavefronts", "ideal_wavefronts", "conflicts"),
+        *("active_lanes", "broadcasts", "multicasts"),
+    )
 
     def count(self, addresses, active, access):
-        wavefronts, ideal = request_wavefronts(
-            addresses, active, access.dtype.itemsize, access.reference.kind
-        )
+        size, kind = access.dtype.itemsize, access.reference.kind
+        wavefronts, ideal = request_wavefronts(addresses, active, size, kind)
+        sharing = np.zeros((2, addresses.shape[1]), np.int64)
+        if kind == "load":
+            sharing = request_sharing(addresses, active, size)
+        lanes = active.sum(axis=0)
         return np.stack(
-            [(ideal > 0).astype(np.int64), wavefronts, ideal, wavefronts - ideal]
+            [lanes > 0, wavefronts, ideal, wavefronts - ideal, lanes, *sharing]
         )

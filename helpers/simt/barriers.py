@@ -6,6 +6,7 @@ import numpy as np
 
 from ..hardware import WARP_SIZE
 from .errors import BarrierError, caller_level
+from .events import Meeting
 from .memory import merge
 
 _COMBINE = {
@@ -29,6 +30,7 @@ def release(batch) -> bool:
     ):
         _check(batch)
     _answer(batch)
+    _tell(batch)
     return _let_go(batch, wanted=False)
 
 
@@ -40,6 +42,38 @@ def release_grid(batches, finished):
         if finished or missing:
             raise _grid_missed(batch)
         _let_go(batch, wanted=True)
+    for listener in batches[0].launch.listeners["meeting"]:
+        listener(Meeting("grid"))
+
+
+def _tell(batch):
+    """Tell of the blocks that meet at a barrier of their own."""
+    grid = batch.launch.program.grid_barriers
+    listeners = batch.launch.listeners["meeting"]
+    for position in {p for f in batch.frames for p in f.waiting} if listeners else ():
+        if position not in grid:
+            waiting = [f.waiting.get(position, (False,))[0] for f in batch.frames]
+            blocks = None
+            if not any(threads is None for threads in waiting):
+                here = [np.any(threads, axis=0, keepdims=True) for threads in waiting]
+                blocks = np.broadcast_to(
+                    np.any(np.broadcast_arrays(*here), axis=0), (1, batch.blocks)
+                )
+            for listener in listeners:
+                listener(
+                    Meeting(
+                        "block",
+                        batch.frames[0].who,
+                        blocks=blocks,
+                        site=_barriers(batch)[position].site,
+                    )
+                )
+
+
+def _barriers(batch):
+    """Each barrier by the position behind it."""
+    pieces = batch.launch.program.pieces
+    return {p.then: p.ending for p in pieces if hasattr(p.ending, "predicate")}
 
 
 def _let_go(batch, wanted) -> bool:
@@ -50,7 +84,7 @@ def _let_go(batch, wanted) -> bool:
         for position, (active, predicate) in frame.waiting.items():
             if (position in batch.launch.program.grid_barriers) is wanted:
                 frame.add(position, active)
-                gone = True
+                frame.turn, gone = 0, True
             else:
                 staying[position] = (active, predicate)
         frame.waiting = staying
@@ -119,8 +153,7 @@ def _positions(batch):
 
 
 def _divergence(batch, block, column):
-    pieces = batch.launch.program.pieces
-    barriers = {p.then: p.ending for p in pieces if hasattr(p.ending, "predicate")}
+    barriers = _barriers(batch)
     first = int(column[column >= 0].max())
     site = barriers[first].site
     arrived = int((column == first).sum())
@@ -138,9 +171,39 @@ def _divergence(batch, block, column):
         f"of block {place}: {_threads(missing)} {where}\n"
         f"    {site.text}\n"
         f"  {site.place}\n"
+        f"  {_on_hardware(column, first)}\n"
         "  Remedy: every thread of a block must reach the same barrier. Take it out of "
         "the `if` "
         "or the loop that some threads leave, and guard the work, not the barrier"
+    )
+
+
+def _on_hardware(column, first):
+    """What a GPU does with threads of which some miss a barrier."""
+    at_others = (column >= 0) & (column != first)
+    if not at_others.any():
+        return (
+            "On a GPU the others go on without those that ended, in silence; CUDA does "
+            "not promise it"
+        )
+    warps = np.flatnonzero(column == first) // WARP_SIZE
+    if np.isin(np.flatnonzero(at_others) // WARP_SIZE, warps).any():
+        return "On a GPU lanes of one warp at two barriers hang, in silence"
+    return (
+        "A GPU takes the two for one barrier and goes on, in silence, though neither "
+        "has seen all threads"
+    )
+
+
+def mask_without_caller(frame, site, lane, block):
+    """The error of a lane that calls with a mask that does not name it."""
+    return BarrierError(
+        f"the mask of line {site.line} does not name lane {lane}, which comes to it, "
+        f"too: thread {frame.thread_at(lane)} of block {frame.block_at(block)}\n"
+        f"    {site.text}\n  {site.place}\n"
+        "  On a GPU that is undefined: it may wait for no one, or hang\n"
+        "  Remedy: name in the mask just the lanes that take this way, "
+        "`0xFFFFFFFF` for all 32"
     )
 
 

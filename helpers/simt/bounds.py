@@ -2,17 +2,22 @@
 
 import numpy as np
 
+from ..hardware import WARP_SIZE
 from .errors import KernelIndexError
+from .events import Narrowed, Wrapped
+from .operators import convert
 
 
-def checked(index, size, active):
+def checked(index, size, active, frame, reference):
     """The index with negative ones wrapped, of shape (lanes, blocks); None when one is
     outside.
 
     Numba adds the size to a negative signed index, once, and takes an unsigned one as
-    it is. Lanes that take no part get index 0.
+    it is, and who listens is told. Lanes that take no part get index 0.
     """
     if index.ndim == 0 and size.ndim == 0:
+        if index < 0:
+            _tell_of_wraps(frame, reference, index, active)
         return _checked_number(int(index), int(size), index.dtype.kind == "i")
     unsigned = (
         index.view(f"u{index.dtype.itemsize}") if index.dtype.kind == "i" else index
@@ -22,11 +27,59 @@ def checked(index, size, active):
     if active is not None:
         index = np.where(active, index, index.dtype.type(0))
     if index.dtype.kind == "i":
+        _tell_of_wraps(frame, reference, index, active)
         index = np.where(index < 0, index + size, index)
     inside = (index >= 0) & (index < size)
     if active is not None:
         inside = inside | ~active
     return _wide(index) if inside.all() else None
+
+
+def _tell_of_wraps(frame, reference, index, active):
+    """Tell who listens of negative indices."""
+    listeners = frame.listeners["wrap"]
+    if not listeners:
+        return
+    lanes, blocks = where(frame, index < 0, active)
+    if len(lanes):
+        first = int(lanes[0]), int(blocks[0])
+        event = Wrapped(
+            reference,
+            len(lanes),
+            _at(index, *first),
+            frame.thread_at(first[0]),
+            frame.block_at(first[1]),
+        )
+        for listener in listeners:
+            listener(event)
+
+
+def where(frame, condition, active):
+    """Lanes and blocks of the active threads for which a condition holds."""
+    holds = condition if active is None else condition & active
+    return np.nonzero(np.broadcast_to(holds, (WARP_SIZE, frame.blocks)))
+
+
+def narrow(frame, site, value, dtype, active):
+    """An integer in a narrower type; who listens is told where that changes it."""
+    result = convert(value, dtype)
+    listeners = frame.listeners["narrow"]
+    if listeners and (result != value).any():
+        lanes, blocks = where(frame, result != value, active)
+        if len(lanes):
+            first = int(lanes[0]), int(blocks[0])
+            event = Narrowed(
+                site,
+                dtype,
+                len(lanes),
+                _at(value, *first),
+                _at(result, *first),
+                frame.thread_at(first[0]),
+                frame.block_at(first[1]),
+            )
+            for listener in listeners:
+                listener(event)
+    return result
 
 
 def _wide(index):
@@ -42,8 +95,8 @@ def _checked_number(index, size, signed):
 
 def out_of_bounds(frame, reference, array, indices, axis, active):
     """An IndexError that names line, array, index, shape and thread."""
-    shape = tuple(int(np.max(size)) for size in array.shape)
-    lane, block = _first_outside(indices[axis], shape[axis], active)
+    lane, block = _first_outside(indices[axis], array.shape[axis], active)
+    shape = tuple(_at(size, lane, block) for size in array.shape)
     index = tuple(_at(i, lane, block) for i in indices)
     told = ", ".join(map(str, index)) if len(index) > 1 else str(index[0])
     verb = {"load": "reads", "store": "writes", "atomic": "updates"}[reference.kind]
@@ -93,8 +146,8 @@ def _first_outside(index, size, active):
 
 def _at(value, lane, block):
     """One thread's value."""
-    if isinstance(value, slice):
-        return ":"
+    if isinstance(value, slice) or value is Ellipsis:
+        return ":" if isinstance(value, slice) else "..."
     if value.ndim == 0:
         return int(value)
     return int(value[min(lane, value.shape[0] - 1), min(block, value.shape[1] - 1)])

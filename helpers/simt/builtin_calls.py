@@ -9,7 +9,8 @@ from .types import our_type
 
 BUILTINS = (
     *(int, float, bool, abs, min, max, range, round, len, slice, pow),
-    *(enumerate, zip, iter, divmod, complex),
+    *(enumerate, zip, iter, next, divmod, complex),
+    *(np.nditer, np.ndenumerate, np.ndindex),
 )
 
 

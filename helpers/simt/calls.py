@@ -2,13 +2,16 @@
 Lowering. builtin_calls.py has Python's own.
 """
 
+from inspect import signature as signature_of
+
 import numpy as np
 
 from . import ir
 from .builtin_calls import BUILTINS
-from .intrinsics import ATOMICS, BARRIERS, GRID_SYNC, INTRINSICS
+from .intrinsics import ATOMICS, BARRIERS, CACHE_HINTS, GRID_SYNC, INTRINSICS
 from .names import dotted_name
 from .operators import FUNCTIONS, OPERATORS, PYTHON_OPERATORS, convert
+from .twins import is_intrinsic
 from .types import is_vector, named_dtype, our_type
 
 
@@ -24,10 +27,7 @@ class Calls:
         if callee is GRID_SYNC:
             return self._wait(ir.Barrier(None, "grid", None, self.site()))
         if value.func.name in self.methods:
-            name, operand = self.methods[value.func.name]
-            if name == ".view":
-                return self._view_number(target, operand)
-            return self._call_operator(target, name, [operand], signature)
+            return self._call_method(target, value.func.name, arguments, signature)
         name = dotted_name(callee)
         if name not in INTRINSICS and self._call_python(
             target, callee, arguments, value, signature
@@ -38,6 +38,8 @@ class Calls:
         elif name == "cuda.const.array_like":
             self._bind(target, self.operand(arguments[0]))
             self.aliases[self.name(target)] = self.operand(arguments[0])
+        elif name in CACHE_HINTS:
+            self._hinted(target, CACHE_HINTS[name], arguments)
         elif name in ATOMICS:
             self._atomic(target, name, arguments, signature)
         elif name in BARRIERS:
@@ -48,16 +50,17 @@ class Calls:
         elif name in OPERATORS or name in FUNCTIONS:
             operands = [self.operand(a) for a in arguments]
             self._call_operator(target, name, operands, signature)
-        elif (found := self.overload(value.func, signature)) is not None:
-            self.inline(target, found, signature, value)
-        else:
+        elif is_intrinsic(callee):
+            self._call_twin(target, callee, arguments, signature)
+        elif not self._call_library(target, value, signature):
             self._refuse_call(callee, name)
 
     def _call_python(self, target, callee, arguments, value, signature) -> bool:
         """Call what Python or Numba made: is this such a thing?"""
         dtype = named_dtype(callee)
         if hasattr(callee, "py_func"):
-            self.inline(target, callee, signature, value)
+            arguments = self._in_order(callee.py_func, value)
+            self.inline(target, callee, signature, arguments)
         elif dtype is not None:
             self._bind_cast(target, self.operand(arguments[0]), dtype)
         elif callee in BUILTINS:
@@ -72,22 +75,13 @@ class Calls:
             self._make_tuple(target, self.items(arguments[0]))
         elif isinstance(callee, type) and issubclass(callee, tuple):
             self._make_tuple(target, [self.operand(a) for a in arguments])
-        elif isinstance(callee, np.ufunc):
+        elif isinstance(callee, np.ufunc) and self.has_ufunc(callee):
             self._call_ufunc(target, callee, arguments)
-        elif getattr(callee, "__name__", "") == "literal_unroll":
-            self._value_Var(target, arguments[0])
         elif callee in (np.iinfo, np.finfo):
             self.known[target] = callee(self._dtype_of(arguments[0]))
         else:
             return isinstance(callee, type) and issubclass(callee, BaseException)
         return True
-
-    def _view_number(self, target, operand):
-        """The bits of a number as one of another type."""
-        dtype = our_type(self.numba_type(target))
-        operands = (operand, ir.Const(dtype))
-        ours = self.declare(target, dtype)
-        self.emit(ir.Operation(ours, "view", operands, self.site()))
 
     def _dtype_of(self, variable):
         """The dtype that an argument names, or that it has."""
@@ -102,6 +96,16 @@ class Calls:
         if value.vararg is not None:
             given += self._spread(value.vararg)
         return given
+
+    def _in_order(self, function, call) -> list:
+        """What a call gives each parameter: a variable, a tuple of them, or None."""
+        spread = self._spread(call.vararg) if call.vararg is not None else ()
+        signature = signature_of(function)
+        bound = signature.bind(*call.args, *spread, **dict(call.kws)).arguments
+        return [
+            bound.get(name, () if parameter.kind is parameter.VAR_POSITIONAL else None)
+            for name, parameter in signature.parameters.items()
+        ]
 
     def _spread(self, variable) -> list:
         """The items of `*t`, as variables of their own."""
@@ -136,14 +140,14 @@ class Calls:
         name = self.declare(target, dtype)
         if isinstance(operand, ir.Const):
             operand = ir.Const(convert(operand.value, dtype))
-        self.emit(ir.Copy((name,), (self.cast(operand, dtype),)))
+        self.emit(ir.Copy((name,), (self.cast(operand, dtype, dtype.kind != "i"),)))
 
     def _call_intrinsic(self, target, name, operands, signature=None):
         if name not in INTRINSICS:
             self.refuse(f"the emulator does not know `{name}` yet")
         if signature is not None and INTRINSICS[name].cast:
             operands = [
-                self.cast(o, our_type(t))
+                self.cast(o, our_type(t), meant=True)
                 for o, t in zip(operands, signature.args, strict=True)
             ]
         if INTRINSICS[name].gathers:
@@ -152,23 +156,28 @@ class Calls:
             self.emit(ir.Gather(mask, self.site()))
             self._leave_for(self.program.new_block())
         dtype = our_type(self.numba_type(target))
-        self.emit(
-            ir.Call(self.declare(target, dtype), name, tuple(operands), self.site())
-        )
+        result, pure = self.declare(target, dtype), INTRINSICS[name].pure
+        self.emit(ir.Call(result, name, tuple(operands), self.site(), pure))
 
     def _allocate(self, target, space, value):
-        arguments = [*value.args, *dict(value.kws).values()]
+        named = dict(value.kws)
+        alignment = self.known.get(getattr(named.pop("alignment", None), "name", None))
+        if len(value.args) > 2:
+            alignment = self.known.get(value.args[2].name)
+        arguments = [*value.args, *named.values()]
+        if "shape" in named:
+            arguments = [named["shape"]]
         result = our_type(self.numba_type(target))
         shape = [self.known.get(getattr(v, "name", v)) for v in (arguments[0],)][0]
         if shape is None:
             shape = tuple(int(item.value) for item in self.items(arguments[0]))
         shape = tuple(shape) if isinstance(shape, tuple) else (int(shape),)
         name = self.declare(target, result)
-        self.emit(
-            ir.Allocate(
-                name, space, shape, result.dtype, self.array_name(name), self.site()
-            )
-        )
+        # a thread has its own local arrays in each call, a block has one shared array
+        key = (*self.specialisation, target) if space == "shared" else (name,)
+        told, site = self.array_name(name), self.site()
+        whole = (name, space, shape, result.dtype, told, site, key, alignment or 1)
+        self.emit(ir.Allocate(*whole))
 
     def _atomic(self, target, name, arguments, signature):
         operator_name = ATOMICS[name]

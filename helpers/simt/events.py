@@ -1,9 +1,19 @@
-"""What the machine tells the judges: the records of the emulator, and nothing else."""
+"""What the machine tells the judges: the records of the emulator, and nothing else.
+
+Each has a topic, and is told to who asked for it: "start", "root", "step", "parting",
+"meeting", "fence", "wrap", "narrow", an access by its space, "global", "shared",
+"local" or "const", and "end" with the Warps of a batch that is done.
+"""
 
 from dataclasses import astuple, dataclass
 from typing import NamedTuple
 
 import numpy as np
+
+TOPICS = (
+    *("start", "root", "step", "parting", "meeting", "fence", "wrap", "narrow", "end"),
+    *("global", "shared", "local", "const"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,19 +57,150 @@ class Reference:
     array: str  # the name that the kernel gives it
 
 
+class Start(NamedTuple):
+    """A launch begins: its shape, and the program's references and pieces in order.
+
+    `program` is what else the code tells, and `arguments` are the launch's, by name.
+    """
+
+    grid_dim: tuple
+    block_dim: tuple
+    references: tuple[Reference, ...]
+    pieces: tuple
+    program: object = None
+    arguments: dict | None = None
+
+
+class Root(NamedTuple):
+    """An array comes into sight: a name, elements, and the memory they are part of.
+
+    `start` and `size` are that memory's first byte and length; `first` is the address
+    of the first element, `strides` are bytes. `written` asks: may the kernel write it?
+    `device` asks: does it lie on the device? `unwritten` marks its bytes that nobody
+    wrote, None where there are none.
+    """
+
+    name: str
+    space: str
+    start: int
+    size: int
+    written: bool
+    first: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype
+    device: bool = False
+    unwritten: np.ndarray | None = None
+
+
+class Warps(NamedTuple):
+    """Who does something: a warp of each block of a batch."""
+
+    warp: int
+    first_block: int
+    blocks: int
+
+
 class Access(NamedTuple):
     """One request of a warp, of each block of a batch.
 
-    `addresses` are bytes, of shape (lanes or 1, blocks or 1); `active` broadcasts
-    against (lanes, blocks), None when all take part. `pattern` is a dictionary that
-    lives as long as the same addresses recur, for judges to keep what they found, or
-    None.
+    `addresses` are bytes, of shape (lanes or 1, blocks or 1): `cells` of `step` bytes
+    from `base`. `active` broadcasts against (lanes, blocks), None when all take part.
+    `pattern` is a dictionary that lives as long as the same addresses recur, for judges
+    to keep what they found, or None. `turn` counts the turns of loops that the warp
+    went since it last waited for its block; `value` is what a store stores, or None.
+    `findings` is for what judges tell each other about this access: the pattern, or a
+    dictionary of its own.
     """
 
     reference: Reference
     space: str
     dtype: np.dtype
-    addresses: np.ndarray
+    cells: np.ndarray
     active: np.ndarray | None
     blocks: int
     pattern: dict | None
+    who: Warps | None = None
+    turn: int = 0
+    value: object = None
+    findings: dict | None = None
+    step: int = 1
+    base: int = 0
+
+    @property
+    def first_address(self) -> int:
+        """The byte that the first lane of the first block asks for."""
+        return int(np.asarray(self.cells).flat[0]) * self.step + self.base
+
+    @property
+    def addresses(self) -> np.ndarray:
+        """The bytes that the lanes ask for, computed when a judge wants them all."""
+        if self.step == 1 and not self.base:
+            return self.cells
+        found = self.findings.get("addresses")
+        if found is None:
+            found = self.findings["addresses"] = self.cells * self.step + self.base
+        return found
+
+
+class Step(NamedTuple):
+    """A piece begins, for the active lanes: so many lanes, of so many warps."""
+
+    piece: int
+    active: np.ndarray | None
+    who: Warps
+    lanes: int = 0
+    warps: int = 0
+
+
+class Parting(NamedTuple):
+    """A branch splits warps: `then` and `otherwise` are lanes, (lanes, blocks)."""
+
+    site: Site
+    then: np.ndarray
+    otherwise: np.ndarray
+    who: Warps | None = None
+
+
+class Meeting(NamedTuple):
+    """Threads waited for each other, and go on: a scope's "warp", "block" or "grid".
+
+    `lanes` are those of a warp, (lanes, blocks or 1); `blocks` those of the batch that
+    met at a barrier, None for all; a meeting of the grid says neither.
+    """
+
+    scope: str
+    who: Warps | None = None
+    lanes: np.ndarray | None = None
+    blocks: np.ndarray | None = None
+    site: Site | None = None
+
+
+class Wrapped(NamedTuple):
+    """Negative indices counted from the end: how many, and the first of them."""
+
+    reference: Reference
+    count: int
+    index: int
+    thread: str
+    block: str
+
+
+class Narrowed(NamedTuple):
+    """Integers that did not fit: how many, and the first of them."""
+
+    site: Site
+    dtype: np.dtype
+    count: int
+    before: int
+    after: int
+    thread: str
+    block: str
+
+
+class Fence(NamedTuple):
+    """`cuda.threadfence()` of the active lanes; `scope` is "grid" or "block"."""
+
+    scope: str
+    active: np.ndarray | None
+    who: Warps

@@ -8,11 +8,10 @@ import operator
 import numpy as np
 
 from . import ir
-from .constants import constant_value, is_enum_class, static_index
-from .device_memory import Pointer, host_view
+from .constants import constant_value, is_enum_class
 from .intrinsics import GRID_SYNC, INTRINSICS
 from .names import dotted_name
-from .operators import FUNCTIONS, PYTHON_OPERATORS, convert
+from .operators import PYTHON_OPERATORS, convert
 from .tuples import TUPLE_OPERATORS
 from .types import our_type
 
@@ -39,7 +38,7 @@ class Expressions:
         self.program.types[name] = dtype
         return name
 
-    def cast(self, operand, dtype) -> ir.Operand:
+    def cast(self, operand, dtype, meant=False) -> ir.Operand:
         """The operand converted to a type, at once when it is a constant."""
         if operand is None or dtype is None or self.type_of(operand) == dtype:
             return operand
@@ -50,11 +49,13 @@ class Expressions:
         if isinstance(operand, ir.Const):
             return ir.Const(convert(operand.value, dtype))
         target = self.new_name(dtype, "cast")
-        self.emit(ir.Cast(target, operand, dtype))
+        self.emit(ir.Cast(target, operand, dtype, self.site(), meant))
         return target
 
     def assign(self, name, operand):
         """`name = operand`, in the type that `name` was declared with."""
+        if self.within is not None and operand in self.aliases:
+            self.aliases[name] = self.aliases[operand]
         if self.program.types.get(name) is not None and operand is not None:
             self.emit(ir.Copy((name,), (self.cast(operand, self.program.types[name]),)))
 
@@ -75,7 +76,9 @@ class Expressions:
     def _value_Global(self, target, value):
         dtype = our_type(self.numba_type(target))
         if isinstance(dtype, ir.ArrayType):
-            return self._captured_array(target, value, dtype)
+            return self._captured_array(target, value.name, value.value, dtype)
+        if isinstance(dtype, tuple) and any(isinstance(d, ir.ArrayType) for d in dtype):
+            return self._captured_arrays(target, value.name, value.value, dtype)
         self._know(target, value.value)
 
     _value_FreeVar = _value_Global
@@ -91,23 +94,6 @@ class Expressions:
         constant = constant_value(value, dtype)
         if constant is not None:
             self.assign(self.declare(target, dtype), constant)
-
-    def _captured_array(self, target, value, dtype):
-        """A host array is frozen when the kernel is compiled; a device array is not."""
-        array = value.value
-        if isinstance(getattr(array, "gpu_data", None), Pointer):
-            function, array = "captured device array", host_view(array)
-        elif isinstance(array, np.ndarray):
-            function, array = "constant array", array.copy(order="K")
-        else:
-            self.refuse(
-                "a captured device array is not emulated where there is a GPU: "
-                "make it an argument"
-            )
-        name = self.declare(target, dtype)
-        self.aliases[name] = value.name
-        operands = (ir.Const(array), ir.Const(value.name))
-        self.emit(ir.Call(name, function, operands, self.site()))
 
     def _value_Var(self, target, value):
         source = value.name
@@ -137,6 +123,8 @@ class Expressions:
 
     def _binary(self, target, value, function):
         name = PYTHON_OPERATORS.get(function)
+        if function is operator.contains:
+            return self._is_in(target, value)
         signature = self.typed.calls[value]
         dtypes = tuple(our_type(t) for t in signature.args)
         if function in (operator.is_, operator.is_not):
@@ -152,11 +140,14 @@ class Expressions:
             self.refuse(
                 f"the emulator does not know `{function.__name__}` of these types yet"
             )
+        result = our_type(signature.return_type)
+        if "".join(sorted(d.kind for d in dtypes)) == "iu" and result.kind in "iu":
+            dtypes = (result, result)  # a literal's type may not be the operator's
         operands = (self.operand(value.lhs), self.operand(value.rhs))
         if name in ("truediv", "floordiv", "mod") and self._divides_strictly(dtypes):
             zero = self._truth("eq", (operands[1], ir.Const(dtypes[1].type(0))))
             self.refuse_thread(zero, ZeroDivisionError, "division by zero")
-        self.operate(target, name, operands, dtypes, our_type(signature.return_type))
+        self.operate(target, name, operands, dtypes, result)
 
     def _divides_strictly(self, dtypes) -> bool:
         """Does a division by zero end a thread?"""
@@ -192,15 +183,20 @@ class Expressions:
 
     def _expr_static_getitem(self, target, value):
         array = our_type(self.numba_type(value.value))
-        if isinstance(array, ir.ArrayType):
-            if isinstance(value.index, str):
-                return self._get_field(target, value.value, value.index)
-            index = value.index_var if value.index_var is not None else value.index
-            return self._get(target, value.value, index)
-        if isinstance(array, tuple) and isinstance(value.index, (int, slice)):
-            return self._tuple_item(target, value)
         if is_enum_class(self.known.get(value.value.name)):
             return self._know(target, self.known[value.value.name][value.index])
+        if isinstance(value.index, str):
+            return self._get_field(target, value.value, value.index)
+        if type(self.numba_type(value.value)).__name__ == "Record":
+            name = array.dtype.names[value.index]
+            return self._get_field(target, value.value, name)
+        if isinstance(array, ir.ArrayType):
+            index = value.index_var if value.index_var is not None else value.index
+            return self._get(target, value.value, index)
+        if value.value.name in self.flats:
+            return self._get_flat(target, self.flats[value.value.name], value.index)
+        if isinstance(array, tuple) and isinstance(value.index, (int, slice)):
+            return self._tuple_item(target, value)
         self.refuse("the emulator does not know this kind of item yet")
 
     def _bind(self, target, operand):
@@ -228,132 +224,3 @@ class Expressions:
             self.known[target] = known
             return
         self._value_attribute(target, value)
-
-    def _value_attribute(self, target, value):
-        dtype = our_type(self.numba_type(value.value))
-        if isinstance(dtype, tuple):
-            return self._tuple_attribute(target, value)
-        operand = self.operand(value.value)
-        bound = type(self.numba_type(target)).__name__ == "BoundFunction"
-        if isinstance(dtype, ir.ArrayType) and value.attr in (dtype.dtype.names or ()):
-            self._get_field(target, value.value, value.attr)
-        elif isinstance(dtype, ir.ArrayType) and value.attr in ("shape", "strides"):
-            items = tuple(
-                self._array_number(operand, f"{value.attr}{axis}")
-                for axis in range(dtype.ndim)
-            )
-            self.pack(target, items)
-        elif isinstance(dtype, ir.ArrayType) and value.attr in (
-            "size",
-            "ndim",
-            "itemsize",
-        ):
-            self._bind(target, self._array_number(operand, value.attr))
-        elif isinstance(dtype, ir.ArrayType) and value.attr == "dtype":
-            self.known[target] = dtype.dtype
-        elif isinstance(dtype, ir.ArrayType) and value.attr == "T":
-            self.emit(ir.Attribute(self.declare(target, dtype), operand, "T"))
-            self.aliases[self.name(target)] = self.aliases.get(operand, operand)
-        elif (
-            isinstance(dtype, np.dtype) and value.attr in ("real", "imag") and not bound
-        ):
-            self.operate(
-                target,
-                value.attr,
-                (operand,),
-                (dtype,),
-                our_type(self.numba_type(target)),
-            )
-        elif bound and f".{value.attr}" in FUNCTIONS:
-            self.methods[target] = (f".{value.attr}", operand)
-        elif bound and value.attr == "view" and isinstance(dtype, np.dtype):
-            self.methods[target] = (".view", operand)
-        elif isinstance(dtype, np.dtype) and value.attr == "value":  # of an Enum
-            self._bind(target, operand)
-        else:
-            what = "arrays" if isinstance(dtype, ir.ArrayType) else "values"
-            self.refuse(f"the emulator does not know `.{value.attr}` of {what} yet")
-
-    def _array_number(self, array, name):
-        target = self.new_name(np.dtype(np.int64), name)
-        self.emit(ir.Attribute(target, array, name))
-        return target
-
-    # arrays
-
-    def _expr_getitem(self, target, value):
-        if isinstance(our_type(self.numba_type(value.value)), ir.ArrayType):
-            return self._get(target, value.value, value.index)
-        self._tuple_item_by_lane(target, value)
-
-    def _get(self, target, array, index):
-        operand, indices = self.operand(array), self._indices(index)
-        result = our_type(self.numba_type(target))
-        if isinstance(result, ir.ArrayType):
-            name = self.declare(target, result)
-            self.emit(ir.View(name, operand, indices, self.reference("load", operand)))
-            self.aliases[name] = self.aliases.get(operand, operand)
-            return
-        if result is None:
-            self.refuse("arrays of such elements are not emulated yet")
-        self.emit(
-            ir.Load(
-                self.declare(target, result),
-                operand,
-                indices,
-                self.reference("load", operand),
-            )
-        )
-
-    def _indices(self, index) -> tuple:
-        """The parts of an index, each an operand or a Slice."""
-        if isinstance(index, (int, slice, tuple)):
-            parts = index if isinstance(index, tuple) else (index,)
-            return tuple(static_index(part) for part in parts)
-        name = getattr(index, "name", index)
-        if self._is_slice(name):
-            return (self._slice(name),)
-        if name not in self.packed:
-            return self.items(name)
-        return tuple(self._index_part(part) for part in self.packed[name])
-
-    def _index_part(self, part):
-        name = getattr(part, "name", None)
-        if name is None:  # an operand already
-            return part
-        return self._slice(name) if self._is_slice(name) else self.operand(part)
-
-    def _slice(self, name):
-        if self.known[name] is None:
-            self.refuse("a new axis in an index is not emulated yet")
-        return static_index(self.known[name])
-
-    def _do_SetItem(self, statement):
-        self._set(statement, statement.index)
-
-    def _do_StaticSetItem(self, statement):
-        if isinstance(statement.index, str):
-            return self._set_field(statement, statement.index)
-        variable = statement.index_var
-        self._set(statement, statement.index if variable is None else variable)
-
-    def _set(self, statement, index):
-        array = self.operand(statement.target)
-        dtype = self.type_of(array).dtype
-        indices = self._indices(index)
-        whole = all(isinstance(part, ir.Operand) for part in indices)
-        if not whole or len(indices) < self.type_of(array).ndim:
-            self.refuse(
-                "storing to a part of an array is not emulated yet: store one element "
-                "at a time, with as many indices as the array has axes"
-            )
-        value = self.operand(statement.value)
-        if not isinstance(self.type_of(value), np.dtype):
-            self.refuse(
-                "storing an array is not emulated yet: store one element at a time"
-            )
-        self.emit(
-            ir.Store(
-                array, indices, self.cast(value, dtype), self.reference("store", array)
-            )
-        )

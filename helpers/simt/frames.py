@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..hardware import WARP_SIZE
+from .events import Warps
 
 
 class Frame:
@@ -20,6 +21,8 @@ class Frame:
         self.thread, exist = geometry.threads_of(warp)
         self.block, self.blocks = batch.block, batch.blocks
         self.listeners, self.memory = batch.listeners, batch.memory
+        self.who = Warps(warp, batch.first, batch.blocks)
+        self.turn = 0  # turns of loops since it last waited for its block
         self.values = [None] * slots
         self.live = exist
         self.complete = True  # has no thread returned yet?
@@ -31,6 +34,7 @@ class Frame:
         self.circling = False
         self.gathers = False  # does it wait for lanes of a mask?
         self.last_look = (None, None, None)
+        self.last_count = (None, None)
         self.local = {}
 
     def take(self):
@@ -78,6 +82,18 @@ class Frame:
             and changes == self.memory.changes
             and all(map(same, before, values))
         )
+
+    def counted(self, active):
+        """How many lanes are active, and of how many warps."""
+        if active is None:
+            return WARP_SIZE * self.blocks, self.blocks
+        if active is not self.last_count[0]:
+            lanes, blocks = active.shape
+            each = (WARP_SIZE // lanes) * (self.blocks // blocks)
+            warps = int(np.count_nonzero(active.any(axis=0)))
+            count = int(np.count_nonzero(active)) * each, warps * self.blocks // blocks
+            self.last_count = active, count
+        return self.last_count[1]
 
     @property
     def finished(self):

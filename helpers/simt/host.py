@@ -20,7 +20,7 @@ from numba.cuda.cudadrv import devicearray, devices, driver
 
 from .. import hardware
 from . import launch
-from .device_memory import Pointer, host_view
+from .device_memory import Pointer, host_view, note_array_written, note_written
 from .errors import briefly
 
 ALIGNMENT = (
@@ -100,6 +100,9 @@ def _set_item(array, key, value, stream=0):
     """`array[key] = value` from the host; Numba would launch a kernel of its own."""
     value = host_view(value) if isinstance(value, devicearray.DeviceNDArray) else value
     host_view(array)[key] = value
+    note_array_written(
+        host_view(array)[(*key, ...) if type(key) is tuple else (key, ...)]
+    )
 
 
 @contextmanager
@@ -131,10 +134,12 @@ def _is_hint(argument):
 
 def _copy(target, source, size, *stream):
     ctypes.memmove(int(target), int(source), size)
+    note_written(int(target), size)
 
 
 def _set(target, byte, size, *stream):
     ctypes.memset(int(target), byte, size)
+    note_written(int(target), size)
 
 
 # the context, its device, streams and events

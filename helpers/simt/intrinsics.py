@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..hardware import WARP_SIZE
+from .events import Fence, Meeting
+from .memory import one_of
 
 LANES = np.arange(WARP_SIZE, dtype=np.int32)[:, None]  # (32, 1)
 LANES_BELOW = ((np.uint64(1) << LANES.astype(np.uint64)) - 1).astype(np.uint32)
@@ -23,6 +25,7 @@ class Intrinsic(NamedTuple):
     value: bool = False  # is it read, and not called?
     cast: bool = True  # are operands cast to the types that Numba inferred?
     gathers: bool = False  # does it wait for the lanes of a mask, its first operand?
+    pure: bool = True  # can it be left out when nobody reads what it gives?
 
 
 def _grid(frame, active, ndim):
@@ -140,12 +143,39 @@ def gathered(frame, active, mask) -> bool:
     return not (missing if frame.live is None else missing & frame.live).any()
 
 
+def outside_of_mask(frame, active, mask):
+    """Lane and block of a thread that comes with a mask not naming it, or None."""
+    if np.ndim(mask) == 0 and int(mask) & 0xFFFFFFFF == 0xFFFFFFFF:
+        return None
+    outside = ~_mask_lanes(mask) & (True if active is None else active)
+    if not outside.any():
+        return None
+    lane, block = np.argwhere(outside)[0]
+    return int(lane), int(block)
+
+
 def _captured(space):
     return lambda frame, active, array, name: frame.memory.captured(array, name, space)
 
 
 def _nothing(frame, active, *operands):
     return None
+
+
+def _syncwarp(frame, active, mask=-1):
+    """Tell of the lanes that met: those of the mask that are here."""
+    if frame.listeners["meeting"]:
+        lanes = _mask_lanes(mask) & (True if active is None else active)
+        for listener in frame.listeners["meeting"]:
+            listener(Meeting("warp", frame.who, lanes=lanes))
+
+
+def _fence(scope):
+    def fence(frame, active):
+        for listener in frame.listeners["fence"]:
+            listener(Fence(scope, active, frame.who))
+
+    return Intrinsic(fence, pure=False)
 
 
 def _dimension(name, axis):
@@ -167,14 +197,14 @@ INTRINSICS = {
     "cuda.gridsize": Intrinsic(_gridsize),
     "cuda.laneid": Intrinsic(lambda frame, active: LANES, value=True),
     "cuda.warpsize": Intrinsic(lambda frame, active: np.int32(WARP_SIZE), value=True),
-    "cuda.syncwarp": Intrinsic(_nothing, cast=False, gathers=True),
+    "cuda.syncwarp": Intrinsic(_syncwarp, cast=False, gathers=True, pure=False),
     "cuda.match_any_sync": Intrinsic(_match_any, gathers=True),
     "cuda.match_all_sync": Intrinsic(_match_all, gathers=True),
     "cuda.lanemask_lt": Intrinsic(lambda frame, active: LANES_BELOW),
     "cuda.nanosleep": Intrinsic(_nothing),
-    "cuda.threadfence": Intrinsic(_nothing),
-    "cuda.threadfence_block": Intrinsic(_nothing),
-    "cuda.threadfence_system": Intrinsic(_nothing),
+    "cuda.threadfence": _fence("grid"),
+    "cuda.threadfence_block": _fence("block"),
+    "cuda.threadfence_system": _fence("grid"),
     "cuda.shfl_sync": _shuffle(lambda lane, source: source + 0 * lane),
     "cuda.shfl_up_sync": _shuffle(lambda lane, delta: lane - delta),
     "cuda.shfl_down_sync": _shuffle(lambda lane, delta: lane + delta),
@@ -184,6 +214,7 @@ INTRINSICS = {
     "cuda.all_sync": Intrinsic(_all, gathers=True),
     "cuda.eq_sync": Intrinsic(_eq, gathers=True),
     "cuda.activemask": Intrinsic(_activemask),
+    "one of the arrays": Intrinsic(one_of, cast=False),
     "constant array": Intrinsic(_captured("const"), cast=False),
     "captured device array": Intrinsic(_captured("global"), cast=False),
 }
@@ -214,5 +245,10 @@ ATOMICS = {
     )
 }
 ATOMICS["cuda.atomic.compare_and_swap"] = "cas"
+
+CACHE_HINTS = {
+    **{f"cuda.{name}": "load" for name in ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")},
+    **{f"cuda.{name}": "store" for name in ("stcg", "stcs", "stwb", "stwt")},
+}
 
 GRID_SYNC = "cuda.cg.this_grid().sync"  # a method of what `this_grid` returns

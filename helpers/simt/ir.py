@@ -6,7 +6,7 @@ are already cast to the types that Numba inferred, phi nodes are copies on edges
 device functions are inlined.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -48,6 +48,8 @@ class Cast:
     target: str
     operand: Operand
     dtype: np.dtype
+    site: Site | None = None
+    meant: bool = False  # is it asked for, even if it changes the value?
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class Call:
     function: str  # a key of intrinsics.INTRINSICS
     operands: tuple[Operand, ...]
     site: Site
+    pure: bool = True  # can it be left out when nobody reads the target?
 
 
 @dataclass(frozen=True)
@@ -95,15 +98,52 @@ class Attribute:
 
 
 @dataclass(frozen=True)
-class Allocate:
-    """`target = cuda.<space>.array(shape, dtype)`; shape (0,) is dynamic."""
+class Field:
+    """`target` = a field of each element, at a byte of it; `inner` are its own axes."""
 
     target: str
+    array: Operand
+    dtype: np.dtype
+    offset: int
+    inner: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Reinterpret:
+    """`target = array.view(dtype)`: the same bytes as other elements."""
+
+    target: str
+    array: Operand
+    dtype: np.dtype
+    site: Site
+
+
+@dataclass(frozen=True)
+class Reshape:
+    """`target = array.reshape(shape)`, of a contiguous array."""
+
+    target: str
+    array: Operand
+    shape: tuple[Operand, ...]
+    site: Site
+
+
+@dataclass(frozen=True)
+class Allocate:
+    """`target = cuda.<space>.array(shape, dtype)`; shape (0,) is dynamic.
+
+    Those with one key are one array: a device function, compiled once, has one shared
+    array however often it is called.
+    """
+
+    target: str = field(compare=False)
     space: str
     shape: tuple[int, ...]
     dtype: np.dtype
-    name: str
-    site: Site
+    name: str = field(compare=False)
+    site: Site = field(compare=False)
+    key: tuple = ()
+    alignment: int = 1
 
 
 @dataclass(frozen=True)
@@ -112,7 +152,7 @@ class View:
 
     target: str
     array: Operand
-    indices: tuple[object, ...]  # operands, and `Slice`s
+    indices: tuple[object, ...]  # operands, `Slice`s, Ellipsis, None: a new axis
     reference: Reference
 
 
@@ -143,6 +183,37 @@ class Store:
     indices: tuple[Operand, ...]
     value: Operand
     reference: Reference
+
+
+@dataclass(frozen=True)
+class Fill:
+    """`array[...] = value`: each element in turn; a tuple gives one each."""
+
+    array: Operand
+    value: Operand
+    reference: Reference
+
+
+@dataclass(frozen=True)
+class Move:
+    """`array[...] = record`, byte by byte; both are references to records."""
+
+    array: Operand
+    source: Operand
+    stored: Reference
+    loaded: Reference
+
+
+@dataclass(frozen=True)
+class Twin:
+    """`target = intrinsic(*operands)`, computed by its twin on NumPy arrays."""
+
+    target: str | None
+    function: object
+    operands: tuple[Operand, ...]
+    result: object  # our type
+    loaded: Reference
+    stored: Reference
 
 
 @dataclass(frozen=True)
@@ -221,3 +292,10 @@ class Kernel:
     types: dict[str, object]
     blocks: dict[int, list]
     entry: int
+    site: Site | None = None
+
+
+def references_of(instruction) -> tuple[Reference, ...]:
+    """The references of an instruction that touches memory, loads first."""
+    names = ("reference", "loaded", "stored")
+    return tuple(getattr(instruction, n) for n in names if hasattr(instruction, n))

@@ -19,9 +19,9 @@ ONE, ZERO = ir.Const(np.int64(1)), ir.Const(np.int64(0))
 class Iterator:
     """What is iterated over, and the variables that hold how far."""
 
-    kind: str  # range, tuple, array, enumerate or zip
+    kind: str  # a method `_next_of_<kind>`
     state: tuple[str, ...]
-    parts: tuple  # the items of a tuple, an array, or iterators within
+    parts: tuple  # the items of a tuple, an array, sizes, or iterators within
 
 
 class Iteration:
@@ -41,16 +41,18 @@ class Iteration:
             parts = zip(("next", "stop", "step"), self.packed[source], strict=True)
             state = tuple(self._begin(f"{name}.{p}", o, dtype) for p, o in parts)
             return Iterator("range", state, ())
+        if source in self.flats:
+            return self._over_elements("elements", name, self.flats[source])
         operand = self.operand(source)
         dtype = self.type_of(operand)
         if isinstance(dtype, tuple):
             items, kind = self.items(source), "tuple"
-        elif isinstance(dtype, ir.ArrayType) and dtype.ndim == 1:
+        elif isinstance(dtype, ir.ArrayType):
             items, kind = (operand,), "array"
         else:
             self.refuse(
-                "loops go over a `range`, a tuple or a 1-D array here: loop over "
-                "`range(a.shape[0])` and index"
+                "loops go over a `range`, a tuple or an array here: loop over "
+                "`range(n)` and index"
             )
         return Iterator(kind, (self._begin(f"{name}.index", ZERO, INDEX),), items)
 
@@ -59,9 +61,6 @@ class Iteration:
         ours = self.declare(name, dtype)
         self.emit(ir.Copy((ours,), (self.cast(operand, dtype),)))
         return ours
-
-    def _builtin_iter(self, target, arguments, signature):
-        self.iterators[target] = self._iterator(target, arguments[0])
 
     def _builtin_enumerate(self, target, arguments, signature):
         start = self.operand(arguments[1]) if len(arguments) > 1 else ZERO
@@ -72,6 +71,36 @@ class Iteration:
     def _builtin_zip(self, target, arguments, signature):
         inner = (self._iterator(f"{target}.{n}", a) for n, a in enumerate(arguments))
         self.iterators[target] = Iterator("zip", (), tuple(inner))
+
+    def _over_elements(self, kind, name, array, order="C"):
+        """An iterator over all elements of an array, by their number."""
+        state = (self._begin(f"{name}.index", ZERO, INDEX),)
+        return Iterator(kind, state, (array, order))
+
+    def _builtin_nditer(self, target, arguments, signature):
+        kind = self.numba_type(target)
+        operands = self.items(arguments[0])
+        if len(operands) != 1 or kind.layout not in "CF":
+            self.refuse("`np.nditer` goes over one array here: index the others")
+        self.iterators[target] = self._over_elements(
+            "parts", target, operands[0], kind.layout
+        )
+
+    def _builtin_ndenumerate(self, target, arguments, signature):
+        array = self.operand(arguments[0])
+        self.iterators[target] = self._over_elements("numbered", target, array)
+
+    def _builtin_ndindex(self, target, arguments, signature):
+        sizes = tuple(self.cast(s, INDEX) for a in arguments for s in self.items(a))
+        state = (self._begin(f"{target}.index", ZERO, INDEX),)
+        self.iterators[target] = Iterator("indices", state, sizes)
+
+    def _builtin_iter(self, target, arguments, signature):
+        self.iterators[target] = self._iterator(target, arguments[0])
+
+    def _builtin_next(self, target, arguments, signature):
+        first, _ = self._advance(self.iterators[arguments[0].name])
+        self._bind(target, first)
 
     def _expr_iternext(self, target, value):
         self.pairs[target] = self._advance(self.iterators[value.value.name])
@@ -91,22 +120,70 @@ class Iteration:
         (index,), items = iterator.state, iterator.parts
         more = self._truth("lt", (index, ir.Const(np.int64(len(items)))))
         first = self.new_name(self.type_of(items[0]), "item")
-        self.emit(ir.Operation(first, "choose", (index, *items), self.site()))
+        if isinstance(self.type_of(first), ir.ArrayType):
+            self._choose_array(first, index, items)
+        else:
+            self.emit(ir.Operation(first, "choose", (index, *items), self.site()))
         self._step(index, ONE)
         return first, more
 
     def _next_of_array(self, iterator):
         (index,), (array,) = iterator.state, iterator.parts
         more = self._truth("lt", (index, self._array_number(array, "shape0")))
-        first = self.new_name(self.type_of(array).dtype, "item")
+        dtype = self.type_of(array)
+        row = ir.ArrayType(dtype.dtype, dtype.ndim - 1)
+        record = dtype.dtype.names is not None
+        part = record or row.ndim > 0
+        first = self.new_name(row if part else dtype.dtype, "item")
+        self.aliases[first] = self.aliases.get(array, array)
         inside, after = self.program.new_block(), self.program.new_block()
         self._leave(ir.Branch(more, inside, after, self.site()))
         self.block = inside
-        self.emit(ir.Load(first, array, (index,), self.reference("load", array)))
+        read = ir.View if part else ir.Load
+        self.emit(read(first, array, (index,), self.reference("load", array)))
         self._step(index, ONE)
         self._leave(ir.Jump(after))
         self.block = after
         return first, more
+
+    def _next_of_elements(self, iterator):
+        return self._next_element(iterator)[1:]
+
+    def _next_of_parts(self, iterator):
+        return self._next_element(iterator, view=True)[1:]
+
+    def _next_of_numbered(self, iterator):
+        indices, first, more = self._next_element(iterator)
+        return (indices, first), more
+
+    def _next_element(self, iterator, view=False):
+        """The indices of what comes next, the element, and is there one?"""
+        (index,), (array, order) = iterator.state, iterator.parts
+        more = self._truth("lt", (index, self._array_number(array, "size")))
+        dtype = self.type_of(array).dtype
+        view = view or dtype.names is not None
+        first = self.new_name(ir.ArrayType(dtype, 0) if view else dtype, "item")
+        self.aliases[first] = self.aliases.get(array, array)
+        inside, after = self.program.new_block(), self.program.new_block()
+        self._leave(ir.Branch(more, inside, after, self.site()))
+        self.block = inside
+        indices = self.unravelled(array, self._kept(index), order)
+        read = ir.View if view else ir.Load
+        self.emit(read(first, array, indices, self.reference("load", array)))
+        self._step(index, ONE)
+        self._leave(ir.Jump(after))
+        self.block = after
+        return indices, first, more
+
+    def _next_of_indices(self, iterator):
+        (index,), sizes = iterator.state, iterator.parts
+        count = ONE
+        for size in sizes:
+            count = self._of_index("mul", count, size)
+        more = self._truth("lt", (index, count))
+        indices = self.unravelled_in(sizes, self._kept(index))
+        self._step(index, ONE)
+        return indices, more
 
     def _next_of_enumerate(self, iterator):
         (count,), (inner,) = iterator.state, iterator.parts

@@ -10,6 +10,15 @@ import numpy as np
 from ..hardware import WARP_SIZE
 
 
+def listeners_of(judges) -> dict:
+    """Who listens to each topic."""
+    listeners = {}
+    for judge in judges:
+        for topic, hear in judge.hears().items():
+            listeners[topic] = (*listeners.get(topic, ()), hear)
+    return listeners
+
+
 class Counts(SimpleNamespace):
     """One line's counts, and `.kind`: load, store or atomic."""
 
@@ -39,13 +48,11 @@ class ByLine(dict):
 
 def summed(rows) -> Counts:
     """The sum of some rows; their kinds side by side."""
-    names = [name for name in vars(rows[0]) if name not in ("kind", "array")]
+    words = [name for name in ("kind", "array") if hasattr(rows[0], name)]
+    names = [name for name in vars(rows[0]) if name not in words]
     total = {name: sum(getattr(row, name) for row in rows) for name in names}
-    kinds, arrays = (
-        [*dict.fromkeys(getattr(row, name) for row in rows)]
-        for name in ("kind", "array")
-    )
-    return Counts(**total, kind=", ".join(kinds), array=", ".join(arrays))
+    said = {w: ", ".join(dict.fromkeys(getattr(r, w) for r in rows)) for w in words}
+    return type(rows[0])(**total, **said)
 
 
 class Judge:
@@ -61,21 +68,34 @@ class Judge:
 
     def __init__(self):
         self.totals = {}
+        self.recurring = []  # [blocks, counts of one, reference] of each pattern
+
+    def hears(self) -> dict:
+        """What it listens to, by topic."""
+        return dict.fromkeys(self.spaces, self.observe)
 
     def observe(self, access):
         """Add one access of each block."""
-        known = access.pattern.get(type(self)) if access.pattern is not None else None
+        if access.pattern is None:
+            counts, each_block = self._judge(access)
+            self.add(access.reference, counts * access.blocks if each_block else counts)
+            return
+        known = access.pattern.get(type(self))
         if known is None:
-            known = self._judge(access)
-            if access.pattern is not None:
-                access.pattern[type(self)] = known
-        total = self.totals.get(access.reference)
+            known = access.pattern[type(self)] = [0, *self._one(access)]
+            self.recurring.append(known)
+        known[0] += access.blocks
+
+    def add(self, reference, counts):
+        """Add counts, one of each column, to a reference's."""
+        total = self.totals.get(reference)
         if total is None:
-            total = self.totals[access.reference] = np.zeros(
-                len(self.columns), np.int64
-            )
-        counts, each_block = known
-        total += counts * access.blocks if each_block else counts
+            total = self.totals[reference] = np.zeros(len(self.columns), np.int64)
+        total += counts
+
+    def _one(self, access):
+        """The counts of a pattern in one block, and whose they are."""
+        return self._judge(access)[0], access.reference
 
     def _judge(self, access):
         """The counts of an access, and whether they are those of each of its blocks."""
@@ -89,8 +109,14 @@ class Judge:
         taking_part = np.broadcast_to(True if active is None else active, shape)
         return self.count(addresses, taking_part, access).sum(axis=1), width == 1
 
+    def _add_recurring(self):
+        for blocks, counts, reference in self.recurring:
+            self.add(reference, counts * blocks)
+        self.recurring.clear()
+
     def table(self) -> Counts:
         """The sums, with `.by_line` and, for load, store and atomic, `.by_kind`."""
+        self._add_recurring()
         rows = {}
         for reference, total in self.totals.items():
             site = replace(reference.site, kind=reference.kind, array=reference.array)

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import hardware
 from .constants import plain
+from .device_memory import note_array_written
 from .errors import LaunchError, caller_level
 from .lowering import kernel_ir
 from .machine import Launch
@@ -82,8 +83,11 @@ def _dimensions(value, what, limits):
     return parts + (1,) * (3 - len(parts))
 
 
-def run(kernel, config, arguments, listeners=None, seed=0, strict=True) -> Launch:
-    """Run a kernel to its end; NumPy arguments are changed in place."""
+def prepare(kernel, config, arguments, **options) -> Launch:
+    """A kernel's launch, to be run; NumPy arguments will be changed in place.
+
+    The options are those of `machine.Launch`.
+    """
     grid_dim, block_dim, shared_bytes = config
     names = tuple(
         kernel.py_func.__code__.co_varnames[: kernel.py_func.__code__.co_argcount]
@@ -97,20 +101,26 @@ def run(kernel, config, arguments, listeners=None, seed=0, strict=True) -> Launc
     types = _declared(kernel, types)
     program = program_of(kernel, types)
     values = [_value(a, our_type(t)) for a, t in zip(arguments, types, strict=True)]
-    launch = Launch(
+    return Launch(
         program,
         grid_dim,
         block_dim,
         values,
         names,
         shared_bytes=shared_bytes,
-        seed=seed,
-        listeners=listeners,
-        strict=strict,
+        **options,
     )
+
+
+def run(kernel, config, arguments, **options):
+    """A plain launch: nobody follows each byte, so what may be written counts as so."""
+    launch = prepare(kernel, config, arguments, **options)
     launch.run()
+    names = kernel.py_func.__code__.co_varnames
+    for name, value in zip(names, arguments, strict=False):
+        if name in launch.program.written:
+            note_array_written(value)
     raise_noted(launch.memory)
-    return launch
 
 
 def _declared(kernel, types):
@@ -187,7 +197,7 @@ def _type(kernel, argument, name):
     with contextlib.suppress(Exception):
         found = kernel.typeof_pyval(argument)
     unknown = found is None or our_type(found) is None and argument is not None
-    if unknown or isinstance(argument, np.void):
+    if unknown:
         raise LaunchError(
             f"argument `{name}` is a {type(argument).__name__}: a kernel takes NumPy "
             f"or device "

@@ -49,10 +49,16 @@ _READS = {
     ir.Pack: ("items",),
     ir.Item: ("operand",),
     ir.Attribute: ("array",),
+    ir.Field: ("array",),
+    ir.Reinterpret: ("array",),
+    ir.Reshape: ("array", "shape"),
     ir.Allocate: (),
     ir.View: ("array", "indices"),
     ir.Load: ("array", "indices"),
     ir.Store: ("array", "indices", "value"),
+    ir.Fill: ("array", "value"),
+    ir.Move: ("array", "source"),
+    ir.Twin: ("operands",),
     ir.Atomic: ("array", "indices", "values"),
     ir.Print: ("items",),
     ir.Raise: (),
@@ -106,11 +112,31 @@ def live_at_start(blocks):
     return live
 
 
+def written_arrays(kernel, blocks) -> set[str]:
+    """The variables whose elements may be written: stored to, or made from for that."""
+    instructions = [i for block in blocks for i in block]
+    stores = (ir.Store, ir.Atomic, ir.Fill, ir.Move)
+    written = {i.array for i in instructions if isinstance(i, stores)}
+    written |= {o for i in instructions if isinstance(i, ir.Twin) for o in reads(i)}
+    size = -1
+    while size != len(written):
+        size = len(written)
+        for instruction in instructions:
+            if written.intersection(writes(instruction)):
+                written |= {
+                    name
+                    for name in reads(instruction)
+                    if isinstance(kernel.types.get(name), (ir.ArrayType, tuple))
+                }
+    return written
+
+
 def without_dead_code(blocks):
     """The blocks without values that nobody reads; memory accesses stay, they are what
     counts.
     """
     pure = (ir.Operation, ir.Cast, ir.Call, ir.Pack, ir.Item, ir.Attribute, ir.View)
+    pure += (ir.Field,)
     while True:
         read = {name for block in blocks.values() for i in block for name in reads(i)}
         kept = {
@@ -126,7 +152,7 @@ def without_dead_code(blocks):
 
 def _needed(instruction, read, pure):
     if isinstance(instruction, pure) and instruction.target not in read:
-        return []
+        return [] if getattr(instruction, "pure", True) else [instruction]
     if isinstance(instruction, ir.Copy) and not read.issuperset(instruction.targets):
         pairs = [
             (t, s)

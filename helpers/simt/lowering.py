@@ -4,23 +4,26 @@ does the rest.
 
 from collections import Counter
 from dataclasses import dataclass, field
-from inspect import signature as signature_of
 
 import numpy as np
 
 from . import ir
+from .arrays import Arrays
 from .builtin_calls import BuiltinCalls
 from .calls import Calls
 from .errors import Told, UnsupportedError
 from .events import Reference, Site
 from .expressions import Expressions
-from .frontend import overload_of, typed_ir
+from .frontend import typed_ir
+from .inlining import Inlining
 from .iteration import Iteration
+from .methods import Methods
 from .records import Records
 from .refusals import at, file_name, source_line
 from .tuples import Tuples
 from .types import our_type
 from .ufuncs import Ufuncs
+from .unrolling import Unrolling
 
 
 def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
@@ -37,8 +40,16 @@ def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
     entry = program.new_block()
     arguments = tuple(f"{name}" for name in typed.ir.arg_names)
     names = {name: name for name in arguments}
-    Lowering(program, typed, names).run(entry)
-    return ir.Kernel(function.__name__, arguments, program.types, program.blocks, entry)
+    lowering = Lowering(program, typed, names)
+    lowering.run(entry)
+    return ir.Kernel(
+        function.__name__,
+        arguments,
+        program.types,
+        program.blocks,
+        entry,
+        lowering.site(function.__code__.co_firstlineno),
+    )
 
 
 @dataclass
@@ -56,32 +67,37 @@ class Program:
         return number
 
 
-@dataclass(frozen=True)
-class Caller:
-    """Where an inlined device function goes back to, and what it leaves there."""
-
-    line: int
-    target: str
-    block: int
-    lowering: object
-
-
-class Lowering(Expressions, Calls, BuiltinCalls, Ufuncs, Tuples, Iteration, Records):
+class Lowering(
+    Expressions,
+    Arrays,
+    Calls,
+    BuiltinCalls,
+    Methods,
+    Ufuncs,
+    Tuples,
+    Iteration,
+    Records,
+    Unrolling,
+    Inlining,
+):
     """One function's statements, appended to a program; prefixed when inlined."""
 
     def __init__(self, program, typed, arguments, caller=None):
         self.program, self.typed, self.caller = program, typed, caller
         self.function = typed.function
-        self.arguments = arguments
-        self.hidden = (self.function.__module__ or "").startswith("numba.cuda.")
+        self.arguments, self.specialisation = arguments, ()
         self.prefix = f"{self.function.__name__}#{program.functions}." if caller else ""
         program.functions += 1
+        self.within = None  # of a library's function: the site of its call
         self.known = {}  # name: the Python object that it always is
         self.given = {}  # argument of an inlined function: such an object
         self.packed = {}  # name: the operands of a tuple built once
         self.aliases = {}  # name of an iterator: the name whose state it shares
         self.iterators = {}  # name: an Iterator
-        self.methods = {}  # name of a number's method: which, and of what
+        self.flats = {}  # name of an array's `.flat`: the array
+        self.addresses = {}  # name of an array's `.ctypes`: the array
+        self.methods = {}  # name of a method: the variable that it is of, its name
+        self.array_names = {}  # argument of a library's function: the kernel's name
         self.pairs = {}  # name of a pair: what comes next, and is there one?
         self.sites = {}
         self.block, self.line = None, self.function.__code__.co_firstlineno
@@ -102,7 +118,7 @@ class Lowering(Expressions, Calls, BuiltinCalls, Ufuncs, Tuples, Iteration, Reco
         for label in labels:
             self.label, self.block = label, self.numbers[label]
             for statement in blocks[label].body:
-                if statement.loc.filename == self.function.__code__.co_filename:
+                if not self.is_foreign(statement):
                     self.line = statement.loc.line
                 self._statement(statement)
 
@@ -118,12 +134,7 @@ class Lowering(Expressions, Calls, BuiltinCalls, Ufuncs, Tuples, Iteration, Reco
     def type_of(self, operand):
         """Our type of an operand."""
         if isinstance(operand, ir.Const):
-            value = operand.value
-            return (
-                tuple(item.dtype for item in value)
-                if isinstance(value, tuple)
-                else value.dtype
-            )
+            return type_of_value(operand.value)
         return self.program.types[operand]
 
     def new_name(self, dtype, hint="t") -> str:
@@ -136,8 +147,8 @@ class Lowering(Expressions, Calls, BuiltinCalls, Ufuncs, Tuples, Iteration, Reco
 
     def site(self, line=None) -> Site:
         """The source line being lowered."""
-        if self.hidden and self.caller:
-            return self.caller.lowering.site()
+        if self.within is not None:  # a library's function: the line that called it
+            return self.within
         line = line or self.line
         if line not in self.sites:
             file = self.function.__code__.co_filename
@@ -165,7 +176,7 @@ class Lowering(Expressions, Calls, BuiltinCalls, Ufuncs, Tuples, Iteration, Reco
 
     def refuse(self, sentence, error=UnsupportedError):
         """Stop: this line cannot be run."""
-        if self.hidden and self.caller:
+        if self.within is not None and self.caller:
             self.caller.lowering.refuse(sentence, error)
         raise at(self.function, self.line, sentence, error)
 
@@ -310,64 +321,9 @@ class Lowering(Expressions, Calls, BuiltinCalls, Ufuncs, Tuples, Iteration, Reco
     def _expr_phi(self, target, value):
         self.declare(target, our_type(self.numba_type(target)))
 
-    # device functions
 
-    def inline(self, target, dispatcher, signature, call):
-        """Lower a device function in the caller's place."""
-        if dispatcher.py_func in self.functions():
-            self.refuse(
-                f"device functions that call themselves (`{dispatcher.__name__}`) are "
-                "not emulated: use a loop"
-            )
-        typed = typed_ir(dispatcher.py_func, signature.args, dispatcher.targetoptions)
-        result = self.declare(target, our_type(self.numba_type(target)))
-        back = self.program.new_block()
-        line = self.caller.line if self.caller else self.line
-        inner = Lowering(self.program, typed, {}, Caller(line, result, back, self))
-        given = self._bound(dispatcher.py_func, call)
-        for name, dtype in zip(typed.ir.arg_names, signature.args, strict=True):
-            self._give(inner, name, given[name], dtype)
-        entry = self.program.new_block()
-        self._leave(ir.Jump(entry))
-        inner.run(entry)
-        self.block = back
-
-    def overload(self, variable, signature):
-        """The Python function that Numba has for what a variable names, or None."""
-        return overload_of(self.numba_type(variable), signature)
-
-    def functions(self):
-        """The Python functions that are being lowered, one in another."""
-        outer = self.caller.lowering.functions() if self.caller else ()
-        return (*outer, self.function)
-
-    def _bound(self, function, call) -> dict:
-        """What a call gives each argument: a variable, the items of `*t`, a default."""
-        given = [*call.args, *(self._spread(call.vararg) if call.vararg else ())]
-        bound = signature_of(function).bind(*given, **dict(call.kws))
-        bound.apply_defaults()
-        return bound.arguments
-
-    def _give(self, inner, name, given, dtype):
-        """Let a device function know an argument, as what is known or a variable."""
-        variable = getattr(given, "name", given if isinstance(given, str) else None)
-        if isinstance(given, tuple):
-            items = tuple(map(self.operand, given))
-            inner.arguments[name] = self._whole(items, our_type(dtype))
-        elif type(dtype).__name__ == "Omitted":
-            inner.given[name] = dtype.value
-        elif variable in self.known:
-            inner.given[name] = self.known[variable]
-        else:
-            operand = self.cast(self.operand(variable), our_type(dtype))
-            inner.arguments[name] = operand
-
-    def _value_Arg(self, target, value):
-        if value.name in self.given:
-            return self._know(target, self.given[value.name])
-        operand = self.arguments[value.name]
-        if self.caller is None:
-            self.program.types[value.name] = our_type(self.numba_type(target))
-            return
-        self.assign(self.declare(target, self.type_of(operand)), operand)
-        self.aliases[self.name(target)] = value.name
+def type_of_value(value):
+    """Our type of a constant."""
+    if isinstance(value, tuple):
+        return tuple(map(type_of_value, value))
+    return value.dtype

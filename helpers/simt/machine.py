@@ -2,19 +2,23 @@
 no progress.
 
 Between two barriers the warps of a block may run in any order; the machine takes one
-that a seed chooses, never the ascending one, so that a missing barrier shows and shows
-again. Not modelled: time; blocks that run beside one another while neither waits.
+that a seed chooses, neither ascending nor descending, so that a missing barrier shows
+and shows again. Not modelled: time; blocks that run beside one another while neither
+waits.
 """
 
+import math
 from collections import deque
 
 import numpy as np
 
-from .barriers import lanes_missed, release, release_grid
-from .errors import NoProgressError, UnsupportedError
+from .allocation import shared_addresses, shared_array
+from .barriers import lanes_missed, mask_without_caller, release, release_grid
+from .errors import NoProgressError
+from .events import TOPICS, Parting, Root, Start, Step
 from .frames import Frame, Geometry
-from .intrinsics import gathered
-from .memory import Array, bind, contiguous
+from .heap import Memory
+from .intrinsics import gathered, outside_of_mask
 from .translate import BRANCH, GATHER, JUMP, RETURN
 
 BATCH_THREADS = 1 << 20  # threads of one batch, at most
@@ -23,70 +27,6 @@ WATCH = 16  # back edges between two looks whether a loop goes in circles
 PATIENCE = 20_000  # back edges in a row before others go first in any case
 IDLE_ROUNDS = 3  # rounds of spinning before another batch of blocks must help
 TURNS = 300_000  # back edges in a row, with nothing written, before we give up
-
-
-class Memory:
-    """What outlives a batch: addresses, constants, and how much was written."""
-
-    def __init__(self, program):
-        self.program = program
-        self.changes = 0
-        self.printed = 0
-        self.next_address = 0
-        self.roots = {}
-        self.arrays = {}
-        self.patterns = {}
-
-    def argument(self, value, name):
-        """A launch argument as kernels see it: arrays bound, numbers as they are."""
-        if isinstance(value, tuple):
-            return tuple(self.argument(item, name) for item in value)
-        return (
-            bind(value, name, self.address_of(value))
-            if isinstance(value, np.ndarray)
-            else value
-        )
-
-    def address_of(self, array) -> int:
-        """Where an array's first element lies: its base is aligned as cudaMalloc aligns
-        (256 bytes), and a view keeps its distance from it.
-        """
-        root = array
-        while isinstance(root.base, np.ndarray):
-            root = root.base
-        low = np.lib.array_utils.byte_bounds(root)[0]
-        if low not in self.roots:
-            self.roots[low] = self.next_address
-            self.next_address += -(-max(root.nbytes, 1) // 256) * 256 + 256
-        return self.roots[low] + array.__array_interface__["data"][0] - low
-
-    def captured(self, array, name, space) -> Array:
-        """An array that the kernel takes from the names around it."""
-        key = id(array)
-        if key not in self.arrays:
-            self.arrays[key] = bind(array, name, self.address_of(array), space)
-        return self.arrays[key]
-
-    def local_array(self, request, blocks):
-        """A frame's local array, one for each thread, holding what no one wrote."""
-        count = int(np.prod(request.shape))
-        cells = unwritten((count * 32, blocks), request.dtype)
-        return contiguous(
-            cells,
-            request.shape,
-            request.dtype,
-            "local",
-            request.name,
-            0,
-            self.patterns.setdefault(request, {}),
-        )
-
-
-def unwritten(shape, dtype):
-    """Cells that nobody wrote: not a number, or a number that stands out."""
-    cells = np.empty(shape, dtype)
-    cells.fill(np.nan if dtype.kind in "fc" else np.array(0xCD, np.uint8).astype(dtype))
-    return cells
 
 
 class Batch:
@@ -99,10 +39,11 @@ class Batch:
             launch.memory,
         )
         self.geometry = launch.geometry
-        self.blocks = last - first
+        self.first, self.blocks = first, last - first
         self.block = launch.geometry.blocks_of(first, last)
-        self.shared = {}
+        self.shared, self.dynamic = {}, None
         self.waits_for_grid = False
+        self.descending = False  # did two warps run so last?
         program = launch.program
         self.frames = [
             Frame(warp, launch.geometry, self, program.slots)
@@ -115,34 +56,19 @@ class Batch:
     def shared_array(self, request):
         """A block's shared array; all dynamic ones begin at the same byte."""
         if request not in self.shared:
-            dynamic = request.shape == (0,)
-            shape = request.shape
-            if dynamic:
-                shape = (self.launch.shared_bytes // request.dtype.itemsize,)
-            cells = self._cells(request, int(np.prod(shape)), dynamic)
-            self.shared[request] = contiguous(
-                cells,
-                shape,
-                request.dtype,
-                "shared",
-                request.name,
-                self.launch.shared_offset(request, cells.shape[0]),
-                self.memory.patterns.setdefault(request, {}),
-            )
+            patterns = self.memory.patterns.setdefault(request, {})
+            self.shared[request] = shared_array(request, self, patterns)
+            self._tell_of(self.shared[request])
         return self.shared[request]
 
-    def _cells(self, request, count, dynamic):
-        if not dynamic:
-            return unwritten((count, self.blocks), request.dtype)
-        for other, array in self.shared.items():
-            if other.shape == (0,):
-                if other.dtype.itemsize != request.dtype.itemsize:
-                    raise UnsupportedError(
-                        "dynamic shared memory used with elements of two "
-                        "sizes is not emulated yet"
-                    )
-                return array.cells.view(request.dtype)
-        return unwritten((count, self.blocks), request.dtype)
+    def _tell_of(self, array):
+        """Tell of a shared array."""
+        cells, shape = array.cells, tuple(map(int, array.shape))
+        size = math.prod(shape) * cells.step
+        strides = tuple(int(stride) * cells.step for stride in array.strides)
+        where = ("shared", cells.address, size, True, cells.address, shape, strides)
+        for listener in self.listeners["root"]:
+            listener(Root(array.name, *where, array.dtype))
 
     def run(self, rng) -> bool:
         """Run until all blocks are done (True), or none can go on for now (False)."""
@@ -150,8 +76,8 @@ class Batch:
         while True:
             before = self.memory.changes
             spinning = False
-            for index in adverse_order(len(self.frames), rng):
-                spinning |= self._run_frame(self.frames[index])
+            for frame in self.adverse_order(rng):
+                spinning |= self._run_frame(frame)
             if spinning:
                 waits = all(frame.circling for frame in self.frames if frame.groups)
                 idle_rounds = (
@@ -165,6 +91,19 @@ class Batch:
             if not release(self):
                 self.waits_for_grid = True
                 return False
+
+    def adverse_order(self, rng):
+        """The warps in an order that is neither ascending nor descending; two take
+        turns to be first, since a race needs the one order or the other to show.
+        """
+        count = len(self.frames)
+        if count == 2:
+            self.descending = not self.descending
+            return self.frames[::-1] if self.descending else self.frames
+        order = rng.permutation(count)
+        while count > 2 and (np.diff(order) == order[1] - order[0]).all():
+            order = rng.permutation(count)
+        return [self.frames[index] for index in order]
 
     def _run_frame(self, frame) -> bool:
         """Run one warp until it waits or ends; True when it only turned in circles."""
@@ -182,7 +121,7 @@ class Batch:
     def _run_group(self, frame, position, active) -> int | None:
         """Run threads until they part, meet others or wait; where they spin, if so."""
         pieces = self.launch.program.pieces
-        groups = frame.groups
+        groups, steps = frame.groups, frame.listeners["step"]
         others = 0
         for place in (*groups, *frame.waiting):
             others |= pieces[place].needs
@@ -190,6 +129,8 @@ class Batch:
         turns = 0
         while True:
             piece = pieces[position]
+            for listener in steps:
+                listener(Step(position, active, frame.who, *frame.counted(active)))
             value = piece.run(frame, active, others)
             kind = piece.kind
             if kind == JUMP:
@@ -204,18 +145,16 @@ class Batch:
                 frame.leave(active)
                 return None
             elif kind == GATHER:
-                if not gathered(frame, active, value):
+                if not self._gathers(frame, piece, active, value):
                     frame.add(position, active)
-                    frame.circling, frame.loop = True, piece.site
-                    frame.gathers = True
                     return position
-                frame.gathers = False
                 following = piece.then
             else:
                 frame.wait(piece.then, active, value)
                 return None
             if following <= position:
                 turns += 1
+                frame.turn += 1
                 circling = turns % WATCH < 2 and frame.in_circles(
                     following, pieces[following].needs
                 )
@@ -227,6 +166,17 @@ class Batch:
                 frame.add(following, active)
                 return None
             position = following
+
+    def _gathers(self, frame, piece, active, mask) -> bool:
+        """Have the lanes of a mask come? Where not, the warp waits for them."""
+        if self.launch.strict:
+            outside = outside_of_mask(frame, active, mask)
+            if outside:
+                raise mask_without_caller(frame, piece.site, *outside)
+        frame.gathers = not gathered(frame, active, mask)
+        if frame.gathers:
+            frame.circling, frame.loop = True, piece.site
+        return not frame.gathers
 
     def _note_turns(self, frame, piece, turns, circling):
         """Remember how long this warp has gone round while nothing was written."""
@@ -268,15 +218,11 @@ def split(frame, piece, condition, active):
     otherwise = ~condition if active is None else active & ~condition
     if not otherwise.any():
         return True
+    for listener in frame.listeners["parting"]:
+        listener(Parting(piece.ending.site, then, otherwise, frame.who))
     frame.add(piece.then, then)
     frame.add(piece.otherwise, otherwise)
     return None
-
-
-def adverse_order(count, rng):
-    """An order of the warps other than the ascending one, where there is another."""
-    order = rng.permutation(count)
-    return order[::-1] if (order[:-1] < order[1:]).all() else order
 
 
 class Launch:
@@ -295,33 +241,26 @@ class Launch:
         listeners=None,
         turns=TURNS,
         strict=True,
+        again=False,
+        quiet=False,
     ):
         self.program, self.shared_bytes, self.turns = program, shared_bytes, turns
         self.strict, self.warned = strict, False  # about threads that miss a barrier
         self.geometry = Geometry(grid_dim, block_dim)
-        self.memory = Memory(program)
+        self.listeners = {topic: () for topic in TOPICS} | (listeners or {})
+        for listener in self.listeners["start"]:
+            given = dict(zip(names, arguments, strict=True))
+            shape = (grid_dim, block_dim)
+            listener(Start(*shape, program.references, program.pieces, program, given))
+        self.memory = Memory(program, self.listeners["root"], again, quiet)
         self.arguments = [
             self.memory.argument(v, n) for v, n in zip(arguments, names, strict=True)
         ]
-        self.listeners = {space: () for space in ("global", "shared", "local", "const")}
-        self.listeners.update(listeners or {})
         self.rng = np.random.default_rng(seed)
         self.queue = deque()
         self.at_barrier = []  # batches that wait for the grid
         self.finished = 0  # batches that are done
-        self._shared = {}
-
-    def shared_offset(self, request, cells) -> int:
-        """Where a block's allocation begins in its shared memory, in bytes."""
-        if request.shape == (0,):
-            return 0
-        if request not in self._shared:
-            used = sum(size for _, size in self._shared.values())
-            self._shared[request] = (
-                used,
-                -(-cells * request.dtype.itemsize // 16) * 16,
-            )
-        return self._shared[request][0]
+        self.shared_addresses = shared_addresses(program.allocations)
 
     def run(self):
         """Run the whole grid."""
@@ -335,6 +274,7 @@ class Launch:
                     release_grid(self.at_barrier, self.finished)
                     self.queue.extend(self.at_barrier)
                     self.at_barrier = []
+        self.memory.give_back()
 
     def _run_batches(self):
         """Run until every batch is done or waits for the grid."""
@@ -346,6 +286,8 @@ class Launch:
             batch.waits_for_grid = False
             if batch.run(self.rng):
                 stuck, self.finished = 0, self.finished + 1
+                for listener in self.listeners["end"]:
+                    listener(batch.frames[0].who)
                 continue
             if batch.waits_for_grid:
                 self.at_barrier.append(batch)

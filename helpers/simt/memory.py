@@ -1,8 +1,7 @@
-"""Arrays as kernels see them: spaces, addresses, bounds, loads and stores; tells
-listeners of each.
+"""Arrays as kernels see them: where an index leads, loads and stores; tells listeners
+of each.
 
-Global and constant cells are one line of memory. Shared and local cells are kept as
-(cells, blocks), so that an index which does not depend on the block is a row, checked
+An index of shared or local memory that does not depend on the block is a row, checked
 and judged once for all blocks. A local array's cells are interleaved by lane, as the
 hardware keeps them. Not modelled: caches; the order in which lanes of one store reach
 one cell (the highest lane wins).
@@ -12,83 +11,65 @@ import numpy as np
 
 from ..hardware import WARP_SIZE
 from .bounds import checked, out_of_bounds
-from .errors import UnsupportedError
+from .cells import LANES, of_host
 from .events import Access
+
+BYTE = np.dtype(np.uint8)
 
 
 class Array:
-    """An array, or a view of one: its cells, and where in them an index leads."""
+    """An array, or a view of one: its cells, and where in them an index leads.
+
+    Base and strides count cells; like the shape they may differ between threads.
+    """
 
     __slots__ = (
-        "cells",
-        "base",
-        "shape",
-        "strides",
-        "dtype",
-        "space",
-        "name",
-        "address",
-        "patterns",
-        "by_block",
-        "step",
+        *("cells", "base", "shape", "strides", "factors"),
+        *("dtype", "space", "name", "patterns"),
     )
 
-    def __init__(
-        self, cells, base, shape, strides, dtype, space, name, address, patterns
-    ):
-        self.cells, self.shape = cells, shape
-        # in elements, and wide as addresses
+    def __init__(self, cells, base, shape, strides, name, patterns):
+        self.cells, self.shape, self.name = cells, shape, name
+        # wide as addresses
         self.base = base if isinstance(base, np.ndarray) else np.int64(base)
-        self.strides = tuple(np.int64(stride) for stride in strides)
-        self.dtype, self.space, self.name, self.address = dtype, space, name, address
-        self.patterns = patterns  # what judges know of rows that recur
-        self.by_block = space in ("shared", "local")
-        self.step = dtype.itemsize  # bytes from a cell to the next
+        self.strides = strides
+        self.factors = tuple(None if is_one(stride) else stride for stride in strides)
+        self.dtype, self.space = cells.dtype, cells.space
+        self.patterns = patterns  # what judges know of rows that recur; None: nothing
 
-    def bytes_at(self, cell):
-        """The address of a cell, in bytes."""
-        return self.address + cell * self.step
-
-    def part(self, base, shape, strides):
-        """The same cells seen with another base, shape and strides."""
-        patterns = self.patterns
-        if self.by_block and np.ndim(base) == 0:
-            key = ("part", int(base), *map(str, shape), *strides)
-            patterns = patterns.setdefault(key, {})
-        return Array(
-            self.cells,
-            base,
-            shape,
-            strides,
-            self.dtype,
-            self.space,
-            self.name,
-            self.address,
-            patterns,
-        )
+    def part(self, base, shape, strides, cells=None):
+        """The same memory seen with another base, shape, strides and cells."""
+        cells = cells or self.cells
+        patterns = None
+        if cells.rows is not None and self.patterns is not None:
+            parts = [np.asarray(part) for part in (base, *shape, *strides)]
+            if all(part.ndim == 0 or part.shape[1] == 1 for part in parts):
+                seen = (cells.dtype, cells.step, cells.address, len(shape))
+                key = (*seen, *(p.tobytes() for p in parts))
+                patterns = self.patterns.setdefault(key, {})
+        return Array(cells, base, shape, strides, self.name, patterns)
 
 
-def field(array, name) -> Array:
-    """A field of the records of an array, seen as an array of its own."""
-    if array.by_block:
-        raise UnsupportedError(
-            f"records in shared or local memory (`{array.name}`) are not emulated yet: "
-            "use an array for each field"
-        )
-    dtype, offset = array.dtype.fields[name][:2]
-    seen = Array(
-        array.cells[name],
-        array.base,
-        array.shape,
-        array.strides,
-        dtype,
-        array.space,
-        array.name,
-        array.address + offset,
-        {},
-    )
-    seen.step = array.step
-    return seen
+def is_one(stride) -> bool:
+    """Is this stride one cell, in all threads?"""
+    return np.ndim(stride) == 0 and stride == 1
+
+
+class Choice:
+    """A variable that is one array in some threads and another in others."""
+
+    def __init__(self, parts):
+        self.parts = parts  # arrays, each with the threads that have it
+        self.cells = None
+        first = parts[0][0]
+        self.dtype, self.name = first.dtype, first.name
+
+    def here(self, active):
+        """Each array, with those of its threads that are active."""
+        for array, threads in self.parts:
+            taking_part = threads if active is None else threads & active
+            if taking_part.any():
+                yield array, taking_part
 
 
 class Pattern:
@@ -100,66 +81,27 @@ class Pattern:
         self.rows, self.addresses, self.facts = rows, addresses, {}
 
 
-def contiguous(cells, shape, dtype, space, name, address, patterns=None) -> Array:
+def contiguous(cells, shape, name, patterns=None) -> Array:
     """An array in C order over its cells."""
-    strides = [1]
-    for size in reversed(shape[1:]):
-        strides.insert(0, strides[0] * int(size))
     shape = tuple(np.int64(size) for size in shape)
-    return Array(
-        cells,
-        0,
-        shape,
-        tuple(strides[: len(shape)]),
-        dtype,
-        space,
-        name,
-        address,
-        {} if patterns is None else patterns,
-    )
+    strides = c_strides(shape, np.int64(1))
+    return Array(cells, 0, shape, strides, name, {} if patterns is None else patterns)
+
+
+def c_strides(shape, innermost) -> tuple:
+    """The strides of an array in C order."""
+    strides = [innermost]
+    for size in reversed(shape[1:]):
+        strides.insert(0, strides[0] * size)
+    return tuple(strides[: len(shape)])
 
 
 def bind(array: np.ndarray, name: str, address: int, space="global") -> Array:
-    """A host array as a kernel's global array, whose first byte is at `address`."""
-    size = array.dtype.itemsize
-    if any(stride % size for stride in array.strides):
-        raise UnsupportedError(
-            f"`{name}` steps by {array.strides} bytes, not by whole elements of {size} "
-            "bytes "
-            "(a field of records?): copy it into an array of its own first"
-        )
-    strides = tuple(stride // size for stride in array.strides)
-    extents = [
-        (count - 1) * stride for count, stride in zip(array.shape, strides, strict=True)
-    ]
-    below = -sum(extent for extent in extents if extent < 0) if array.size else 0
-    length = (
-        below + sum(extent for extent in extents if extent > 0) + 1 if array.size else 0
-    )
-    first = (
-        array[
-            tuple(
-                0 if s >= 0 else c - 1
-                for s, c in zip(strides, array.shape, strict=True)
-            )
-            + (np.newaxis,)
-        ]
-        if array.size
-        else array.reshape(-1)
-    )
-    cells = np.lib.stride_tricks.as_strided(first, (length,), (size,))
+    """A host array as a kernel's global array, whose first element is at `address`."""
+    cells, base = of_host(array, space, address)
     shape = tuple(np.int64(count) for count in array.shape)
-    return Array(
-        cells,
-        below,
-        shape,
-        strides,
-        array.dtype,
-        space,
-        name,
-        address - below * size,
-        {},
-    )
+    strides = tuple(np.int64(stride // cells.step) for stride in array.strides)
+    return Array(cells, base, shape, strides, name, {})
 
 
 # where an index leads
@@ -170,16 +112,20 @@ def offsets(frame, reference, array, indices, active):
     checked.
     """
     offset = array.base
-    for axis, (index, stride) in enumerate(zip(indices, array.strides, strict=True)):
-        index = checked(index, array.shape[axis], active)
+    for axis, (index, factor) in enumerate(zip(indices, array.factors, strict=True)):
+        index = checked(index, array.shape[axis], active, frame, reference)
         if index is None:
             raise out_of_bounds(frame, reference, array, indices, axis, active)
-        offset = offset + (index if stride == 1 else index * stride)
+        offset = offset + (index if factor is None else index * factor)
+    if active is not None and isinstance(array.base, np.ndarray):
+        return np.where(active, offset, 0)  # a part of others may begin anywhere
     return offset
 
 
 def find_pattern(frame, reference, array, indices, active):
     """The pattern of a block-invariant access to shared or local memory, or None."""
+    if array.patterns is None:
+        return None
     key = [id(reference)]
     for index in indices:
         if index.ndim == 0:
@@ -192,11 +138,11 @@ def find_pattern(frame, reference, array, indices, active):
         if active.shape[1] != 1:
             return None
         key.append(active.tobytes())
-    if array.space == "local":
-        key.append("local")
     key = tuple(key)
     pattern = array.patterns.get(key)
-    if pattern is None and np.ndim(array.base) == 0:
+    if pattern is None:
+        if frame.listeners["wrap"] and any((i < 0).any() for i in indices):
+            return None  # each wrap is told
         offset = offsets(frame, reference, array, indices, active)
         if np.ndim(offset) and offset.shape[1] != 1:
             return None
@@ -205,18 +151,11 @@ def find_pattern(frame, reference, array, indices, active):
 
 
 def _pattern(array, offset):
-    rows = by_lane(array, offset)
-    addresses = array.address + np.asarray(rows).reshape(-1, 1) * array.step
+    addresses = np.asarray(array.cells.bytes_at(offset)).reshape(-1, 1)
+    rows = offset * WARP_SIZE + LANES if array.space == "local" else offset
     if np.size(rows) == 1:
         return Pattern(int(np.reshape(rows, ())), addresses)
     return Pattern(np.ascontiguousarray(rows[:, 0]), addresses)
-
-
-def by_lane(array, offset):
-    """The row of a cell: local memory interleaves the lanes."""
-    if array.space != "local":
-        return offset
-    return offset * WARP_SIZE + np.arange(WARP_SIZE)[:, None]
 
 
 # loads and stores
@@ -224,19 +163,29 @@ def by_lane(array, offset):
 
 def load(frame, reference, array, indices, active):
     """`array[indices]` in each lane."""
-    if array.by_block:
+    cells = array.cells
+    if cells is None:
+        return _load_choice(frame, reference, array, indices, active)
+    if cells.rows is not None:
         pattern = find_pattern(frame, reference, array, indices, active)
         if pattern is not None:
-            tell(frame, reference, array, pattern.addresses, active, pattern.facts)
+            tell(frame, reference, array, None, active, pattern)
             rows = pattern.rows
             if type(rows) is int:
-                return array.cells[rows : rows + 1].copy()
-            return array.cells.take(rows, axis=0)
-    offset = by_lane(array, offsets(frame, reference, array, indices, active))
-    tell(frame, reference, array, array.bytes_at(offset), active, None)
-    if not array.by_block:
-        return array.cells[offset]
-    return array.cells.ravel()[offset * frame.blocks + np.arange(frame.blocks)]
+                return cells.rows[rows : rows + 1].copy()
+            return cells.rows.take(rows, axis=0)
+    offset = offsets(frame, reference, array, indices, active)
+    tell(frame, reference, array, offset, active)
+    return cells.flat[cells.at(offset)]
+
+
+def _load_choice(frame, reference, array, indices, active):
+    result = array.dtype.type(0)
+    for part, threads in array.here(active):
+        result = np.where(
+            threads, load(frame, reference, part, indices, threads), result
+        )
+    return result
 
 
 def store(frame, reference, array, indices, value, active):
@@ -244,22 +193,19 @@ def store(frame, reference, array, indices, value, active):
     wins.
     """
     frame.memory.changes += 1
-    if array.by_block:
+    cells = array.cells
+    if cells is None:
+        for part, threads in array.here(active):
+            store(frame, reference, part, indices, value, threads)
+        return
+    if cells.rows is not None:
         pattern = find_pattern(frame, reference, array, indices, active)
         if pattern is not None:
-            tell(frame, reference, array, pattern.addresses, active, pattern.facts)
-            return _store_rows(array.cells, pattern.rows, value, active)
-    offset = by_lane(array, offsets(frame, reference, array, indices, active))
-    tell(frame, reference, array, array.bytes_at(offset), active, None)
-    if array.by_block:
-        _scatter(
-            array.cells.ravel(),
-            offset * frame.blocks + np.arange(frame.blocks),
-            value,
-            active,
-        )
-    else:
-        _scatter(array.cells, offset, value, active)
+            tell(frame, reference, array, None, active, pattern, value)
+            return _store_rows(cells.rows, pattern.rows, value, active)
+    offset = offsets(frame, reference, array, indices, active)
+    tell(frame, reference, array, offset, active, None, value)
+    _scatter(cells.flat, cells.at(offset), value, active)
 
 
 def _store_rows(cells, rows, value, active):
@@ -285,75 +231,45 @@ def _scatter(cells, offset, value, active):
         cells[offset[active]] = value[active]
 
 
-def tell(frame, reference, array, addresses, active, facts):
-    """Tell who listens to this space of one request."""
-    for listener in frame.listeners[array.space]:
-        listener(
-            Access(
-                reference,
-                array.space,
-                array.dtype,
-                addresses,
-                active,
-                frame.blocks,
-                facts,
-            )
-        )
+def tell(frame, reference, array, offset, active, pattern=None, value=None, dtype=None):
+    """Tell who listens of one request, whose cells are the pattern's if it has one.
+
+    A whole record is told byte by byte, as the compiler moves it.
+    """
+    listeners = frame.listeners[array.space]
+    if not listeners:
+        return
+    if array.dtype.names is not None and dtype is None:
+        return _tell_of_bytes(frame, reference, array, offset, active)
+    if pattern is None:
+        cells, facts, findings = array.cells, None, {}
+        where = (cells.place_of(offset), cells.step, cells.address)
+    else:
+        where, facts, findings = (pattern.addresses, 1, 0), pattern.facts, pattern.facts
+    access = Access(
+        reference,
+        array.space,
+        dtype or array.dtype,
+        where[0],
+        active,
+        frame.blocks,
+        facts,
+        frame.who,
+        frame.turn,
+        value,
+        findings,
+        *where[1:],
+    )
+    for listener in listeners:
+        listener(access)
 
 
-# views
-
-
-def view(frame, reference, array, indices, active):
-    """`array[indices]` where slices leave axes: the same cells, seen otherwise."""
-    where = next((n for n, part in enumerate(indices) if part is Ellipsis), None)
-    if where is not None:
-        rest = len(array.shape) - len(indices) + 1
-        indices = indices[:where] + (slice(None),) * rest + indices[where + 1 :]
-    indices = indices + (slice(None),) * (len(array.shape) - len(indices))
-    base, shape, strides = array.base, [], []
-    for axis, (index, size, stride) in enumerate(
-        zip(indices, array.shape, array.strides, strict=True)
-    ):
-        if isinstance(index, slice):
-            start, count, step = _slice(index, int(size))
-            base = base + start * stride
-            shape.append(np.int64(count))
-            strides.append(stride * step)
-        else:
-            index = checked(index, size, active)
-            if index is None:
-                raise out_of_bounds(frame, reference, array, indices, axis, active)
-            base = base + index * stride
-    return array.part(base, tuple(shape), tuple(strides))
-
-
-def _slice(part, size):
-    """Start, count and step of a slice, which must be the same for all threads."""
-    if any(np.ndim(p) for p in (part.start, part.stop, part.step) if p is not None):
-        raise UnsupportedError(
-            "a slice whose ends differ between threads is not emulated yet: "
-            "index the whole array instead"
-        )
-    start, stop, step = slice(
-        *(None if p is None else int(p) for p in (part.start, part.stop, part.step))
-    ).indices(size)
-    return start, len(range(start, stop, step)), step
-
-
-def attribute(array, name):
-    """The part of an array that an `Attribute` names, as a number or a view."""
-    if name.startswith("field "):
-        return field(array, name[6:])
-    if name.startswith("shape"):
-        return array.shape[int(name[5:])]
-    if name.startswith("strides"):
-        return np.int64(array.strides[int(name[7:])] * array.step)
-    if name == "size":
-        return np.int64(np.prod([int(n) for n in array.shape]))
-    if name == "T":
-        return array.part(array.base, array.shape[::-1], array.strides[::-1])
-    return np.int64({"ndim": len(array.shape), "itemsize": array.dtype.itemsize}[name])
+def _tell_of_bytes(frame, reference, array, offset, active):
+    cells = array.cells
+    for byte in range(array.dtype.itemsize):
+        one = cells.seen_as(BYTE, byte, cells.step)
+        part = Array(one, array.base, array.shape, array.strides, array.name, None)
+        tell(frame, reference, part, offset, active)
 
 
 # values where some lanes take part
@@ -367,9 +283,7 @@ def merge(active, new, old):
         return old
     if isinstance(new, tuple):
         return tuple(merge(active, n, o) for n, o in zip(new, old, strict=True))
-    if isinstance(new, Array):
-        if isinstance(old, Array) and old.cells is new.cells and old.base is new.base:
-            return new
+    if isinstance(new, (Array, Choice)):
         return _merge_arrays(active, new, old)
     if new.ndim == 0 and old.ndim == 0 and new == old:
         return new
@@ -377,10 +291,33 @@ def merge(active, new, old):
 
 
 def _merge_arrays(active, new, old):
-    if new.cells is old.cells and new.shape == old.shape and new.strides == old.strides:
-        base = merge(active, np.asarray(new.base)[()], np.asarray(old.base)[()])
-        return new.part(base, new.shape, new.strides)
-    raise UnsupportedError(
-        "a variable that is one array in some threads and another in others "
-        "is not emulated yet: choose the element, not the array"
-    )
+    """One array where both lie in the same cells, and otherwise a choice."""
+    if new.cells is not None and new.cells is old.cells:
+        if new.base is old.base and new.shape is old.shape:
+            return new
+        parts = (new.base, *new.shape, *new.strides)
+        others = (old.base, *old.shape, *old.strides)
+        merged = [merge(active, n, o) for n, o in zip(parts, others, strict=True)]
+        axes = len(new.shape)
+        return new.part(
+            merged[0], tuple(merged[1 : 1 + axes]), tuple(merged[1 + axes :])
+        )
+    parts = [(array, threads & active) for array, threads in _parts(new)]
+    parts += [(array, threads & ~active) for array, threads in _parts(old)]
+    return Choice([(array, threads) for array, threads in parts if threads.any()])
+
+
+def one_of(frame, active, index, *arrays):
+    """The array of a tuple at an index that the lanes computed."""
+    index = np.where(index < 0, index + len(arrays), index)
+    result = None
+    for place, array in enumerate(arrays):
+        here = index == place
+        taking_part = here if active is None else here & active
+        if taking_part.any():
+            result = array if result is None else merge(here, array, result)
+    return arrays[-1] if result is None else result
+
+
+def _parts(array):
+    return array.parts if array.cells is None else [(array, np.True_)]

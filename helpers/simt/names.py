@@ -7,7 +7,7 @@ import math
 import numba.cuda
 import numpy as np
 
-from .intrinsics import ATOMICS, BARRIERS, INTRINSICS
+from .intrinsics import ATOMICS, BARRIERS, CACHE_HINTS, INTRINSICS
 from .operators import FUNCTIONS, OPERATORS
 
 _ROOTS = {"cuda": numba.cuda, "math": math, "cmath": cmath, "np": np}
@@ -29,6 +29,7 @@ def _names():
         *INTRINSICS,
         *ATOMICS,
         *BARRIERS,
+        *CACHE_HINTS,
         *OPERATORS,
         *FUNCTIONS,
         "cuda.shared.array",

@@ -65,7 +65,7 @@ OPERATORS = {
     "imag": "np.imag({})",
     "in range": "in_range({}, {}, {})",
     "choose": "choose({}, {})",
-    "view": "{}.view({})",
+    "view": "{}.view({}.dtype)",
     "cuda.selp": "np.where({}, {}, {})[()]",
     "math.pow": "power({}, {})",
 }

@@ -9,6 +9,8 @@ MOST_LINES = 1_000  # of one launch; a GPU keeps a megabyte of them
 
 def show(frame, active, items):
     """Print the items in each active thread, block by block and lane by lane."""
+    if frame.memory.quiet:
+        return
     shape = (WARP_SIZE, frame.blocks)
     values = [it if isinstance(it, str) else np.broadcast_to(it, shape) for it in items]
     takes_part = np.broadcast_to(True if active is None else active, shape)

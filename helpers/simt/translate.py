@@ -1,5 +1,5 @@
-"""A kernel of our IR made into Python: one NumPy function per piece; the only file that
-writes code.
+"""A kernel of our IR made into Python: one NumPy function per piece, which writer.py
+writes.
 
 A piece is a straight line of instructions between two places where threads may part or
 wait. Pieces are numbered so that every piece of a loop comes before the pieces behind
@@ -10,7 +10,9 @@ first meet again at the end of each `if`, of each turn of a loop, and of the loo
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from . import atomics, intrinsics, ir, memory, operators, printing, raising
+from . import ir
+from .advice import Definitions, float64_of, guards_of
+from .allocation import seen_otherwise
 from .liveness import (
     Gathering,
     Wait,
@@ -18,9 +20,11 @@ from .liveness import (
     reads,
     successors,
     without_dead_code,
-    writes,
+    written_arrays,
 )
 from .order import position_order
+from .work import work_of
+from .writer import Writer
 
 JUMP, BRANCH, RETURN, BARRIER, GATHER = range(5)
 
@@ -38,6 +42,7 @@ class Piece:
     needs: int  # a set of slots, as bits
     site: object  # the first line of source in it, or None
     ending: object  # the terminator, for messages
+    work: tuple = ()  # what it does, by source line
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,14 @@ class Program:
     slots: int
     results: dict[int, int]  # position after a barrier: slot of its result
     allocations: tuple[ir.Allocate, ...]
+    seen_otherwise: frozenset[ir.Allocate]  # as elements of another size
     grid_barriers: frozenset[int]  # positions after barriers of the grid
+    references: tuple  # in the order in which threads come to them
+    written: frozenset[str]  # arguments whose elements may be written
     source: str
+    site: object = None  # where the kernel begins
+    float64: tuple = ()  # lines that compute in float64, among float32
+    guards: frozenset = frozenset()  # what conditions compare with
 
 
 def translate(kernel: ir.Kernel) -> Program:
@@ -68,7 +79,8 @@ def translate(kernel: ir.Kernel) -> Program:
     )
     slots = {name: slot for slot, name in enumerate(sorted(shared))}
     read = {name for block in blocks.values() for i in block for name in reads(i)}
-    writer = _Writer(slots, read)
+    writer = Writer(slots, read, kernel.types)
+    definitions = Definitions(kernel, blocks.values())
     sources = [writer.piece(position[n], blocks[n]) for n in order]
     text = "\n\n".join(sources)
     namespace = writer.namespace
@@ -79,6 +91,7 @@ def translate(kernel: ir.Kernel) -> Program:
             blocks[n],
             position,
             sum(1 << slots[name] for name in live[n]),
+            work_of(blocks[n], kernel.types),
         )
         for n in order
     )
@@ -92,7 +105,7 @@ def translate(kernel: ir.Kernel) -> Program:
         for b in blocks.values()
         if isinstance(b[-1], Wait) and b[-1].barrier.operator == "grid"
     )
-    allocations = tuple(
+    allocations = dict.fromkeys(
         i for b in blocks.values() for i in b if isinstance(i, ir.Allocate)
     )
     return Program(
@@ -101,9 +114,15 @@ def translate(kernel: ir.Kernel) -> Program:
         pieces,
         len(slots),
         results,
-        allocations,
+        tuple(allocations),
+        seen_otherwise(blocks),
         grid_barriers,
+        tuple(r for n in order for i in blocks[n] for r in ir.references_of(i)),
+        written_arrays(kernel, blocks.values()).intersection(kernel.arguments),
         text,
+        kernel.site,
+        float64_of(definitions),
+        guards_of(definitions),
     )
 
 
@@ -169,13 +188,13 @@ _KINDS = {
 }
 
 
-def _piece(function, block, position, needs):
+def _piece(function, block, position, needs, work):
     end = block[-1]
     kind = _KINDS[type(end)]
     after = [position[n] for n in successors(end)]
     sites = [getattr(i, "site", None) for i in block]
     sites.append(getattr(getattr(end, "gather", None), "site", None))
-    sites += [i.reference.site for i in block if hasattr(i, "reference")]
+    sites += [r.site for i in block for r in ir.references_of(i)]
     return Piece(
         function,
         kind,
@@ -184,158 +203,5 @@ def _piece(function, block, position, needs):
         needs,
         min(filter(None, sites), key=lambda site: site.line, default=None),
         getattr(end, "barrier", None) or getattr(end, "gather", end),
+        work,
     )
-
-
-class _Writer:
-    """Writes pieces as Python source, and keeps the constants that they name."""
-
-    def __init__(self, slots, read):
-        self.slots, self.read = slots, read
-        self.names = {}
-        self.namespace = {
-            **operators.NAMESPACE,
-            "memory": memory,
-            "load": memory.load,
-            "store": memory.store,
-            "view": memory.view,
-            "atomic": atomics.atomic,
-            "attribute": memory.attribute,
-            "merge": memory.merge,
-            "show": printing.show,
-            "note": raising.note,
-        }
-
-    def piece(self, position, block) -> str:
-        """The source of one piece."""
-        body, written, used = [], {}, set()
-        for instruction in block:
-            used |= reads(instruction) - set(written)
-            if instruction is not block[-1]:
-                body += self._instruction(instruction)
-                written |= dict.fromkeys(writes(instruction))
-        written = [name for name in written if name in self.slots]
-        result = self._result(block[-1])
-        loads = [f"{self.variable(n)} = v[{self.slots[n]}]" for n in sorted(used)]
-        lines = [
-            "v = frame.values",
-            *loads,
-            *body,
-            *self._write_back(written),
-            f"return {result}",
-        ]
-        return f"def piece_{position}(frame, active, others):\n    " + "\n    ".join(
-            lines
-        )
-
-    def _write_back(self, written):
-        if not written:
-            return []
-        plain = [f"    v[{self.slots[n]}] = {self.variable(n)}" for n in written]
-        merged = [
-            f"    v[{slot}] = merge(active, {self.variable(n)}, v[{slot}]) "
-            f"if others >> {slot} & 1 else {self.variable(n)}"
-            for n in written
-            for slot in (self.slots[n],)
-        ]
-        return ["if not others:", *plain, "else:", *merged]
-
-    def _result(self, end):
-        if isinstance(end, ir.Branch):
-            return self.expression(end.condition)
-        if isinstance(end, Gathering):
-            return self.expression(end.gather.mask)
-        if isinstance(end, Wait) and end.barrier.predicate is not None:
-            return self.expression(end.barrier.predicate)
-        return "None"
-
-    def variable(self, name) -> str:
-        """The Python variable of one of ours."""
-        return self.names.setdefault(name, f"x{len(self.names)}")
-
-    def constant(self, value) -> str:
-        """The name of a constant in the piece's namespace."""
-        name = f"c{len(self.namespace)}"
-        self.namespace[name] = value
-        return name
-
-    def expression(self, operand) -> str:
-        if isinstance(operand, ir.Const):
-            return self.constant(operand.value)
-        if isinstance(operand, ir.Slice):
-            parts = (operand.start, operand.stop, operand.step)
-            return f"slice({', '.join(map(self.expression, parts))})"
-        if operand is None or operand is Ellipsis:
-            return str(operand)
-        return self.variable(operand)
-
-    def tuple(self, operands) -> str:
-        return "(" + "".join(f"{self.expression(o)}, " for o in operands) + ")"
-
-    def _instruction(self, i):
-        return getattr(self, f"_write_{type(i).__name__}")(i)
-
-    def _write_Operation(self, i):
-        operands = [self.expression(o) for o in i.operands]
-        return [f"{self.variable(i.target)} = {operators.source(i.operator, operands)}"]
-
-    def _write_Cast(self, i):
-        return [
-            f"{self.variable(i.target)} = convert({self.expression(i.operand)}, "
-            f"{self.constant(i.dtype)})"
-        ]
-
-    def _write_Call(self, i):
-        function = self.constant(intrinsics.INTRINSICS[i.function].function)
-        operands = "".join(f", {self.expression(o)}" for o in i.operands)
-        return [f"{self.variable(i.target)} = {function}(frame, active{operands})"]
-
-    def _write_Copy(self, i):
-        targets = ", ".join(self.variable(t) for t in i.targets)
-        return [f"{targets} = {', '.join(self.expression(s) for s in i.sources)}"]
-
-    def _write_Pack(self, i):
-        return [f"{self.variable(i.target)} = {self.tuple(i.items)}"]
-
-    def _write_Item(self, i):
-        return [f"{self.variable(i.target)} = {self.expression(i.operand)}[{i.index}]"]
-
-    def _write_Attribute(self, i):
-        return [
-            f"{self.variable(i.target)} = attribute({self.expression(i.array)}, "
-            f"{i.name!r})"
-        ]
-
-    def _write_Allocate(self, i):
-        return [f"{self.variable(i.target)} = frame.allocate({self.constant(i)})"]
-
-    def _write_View(self, i):
-        return [
-            f"{self.variable(i.target)} = view(frame, {self.constant(i.reference)}, "
-            f"{self.expression(i.array)}, {self.tuple(i.indices)}, active)"
-        ]
-
-    def _write_Load(self, i):
-        return [
-            f"{self.variable(i.target)} = load(frame, {self.constant(i.reference)}, "
-            f"{self.expression(i.array)}, {self.tuple(i.indices)}, active)"
-        ]
-
-    def _write_Print(self, i):
-        return [f"show(frame, active, {self.tuple(i.items)})"]
-
-    def _write_Raise(self, i):
-        return [f"note(frame, active, {self.constant(i)})"]
-
-    def _write_Store(self, i):
-        return [
-            f"store(frame, {self.constant(i.reference)}, {self.expression(i.array)}, "
-            f"{self.tuple(i.indices)}, {self.expression(i.value)}, active)"
-        ]
-
-    def _write_Atomic(self, i):
-        return [
-            f"{self.variable(i.target)} = atomic(frame, {self.constant(i.reference)}, "
-            f"{i.operator!r}, {self.expression(i.array)}, {self.tuple(i.indices)}, "
-            f"{self.tuple(i.values)}, active, {i.target in self.read})"
-        ]

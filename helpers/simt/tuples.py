@@ -11,7 +11,7 @@ from .types import field_names, our_type
 
 BOOL = np.dtype(np.bool_)
 TUPLE_OPERATORS = (
-    *(operator.add, operator.contains, operator.eq, operator.ne),
+    *(operator.add, operator.eq, operator.ne),
     *(operator.lt, operator.le, operator.gt, operator.ge),
 )
 TRUE, FALSE = ir.Const(np.True_), ir.Const(np.False_)
@@ -114,17 +114,9 @@ class Tuples:
         high = self._truth("ge", (index, ir.Const(np.int64(count))))
         outside = self._truth("or", (low, high))
         self.refuse_thread(outside, IndexError, "tuple index out of range")
+        if isinstance(dtype, ir.ArrayType):
+            return self._choose_array(self.declare(target, dtype), index, items)
         operands = (index, *(self.cast(item, dtype) for item in items))
-        ours = self.declare(target, dtype)
-        self.emit(ir.Operation(ours, "choose", operands, self.site()))
-
-    def _expr_typed_getitem(self, target, value):
-        """`t[i]` in a copy of a loop's body that is made for items of one type."""
-        dtype = our_type(self.numba_type(target))
-        items = self.items(value.value)
-        fitting = next(item for item in items if self.type_of(item) == dtype)
-        items = [it if self.type_of(it) == dtype else fitting for it in items]
-        operands = (self.operand(value.index), *items)
         ours = self.declare(target, dtype)
         self.emit(ir.Operation(ours, "choose", operands, self.site()))
 
@@ -136,21 +128,11 @@ class Tuples:
     # operators
 
     def _tuple_binary(self, target, value, function):
-        """What an operator says of two tuples, or of a tuple and what may be in it."""
+        """What an operator makes of two tuples."""
         left, right = self.items(value.lhs), self.items(value.rhs)
         if function is operator.add:
             return self._make_tuple(target, (*left, *right))
-        if function is operator.contains:
-            found = self._any_equal(self.operand(value.rhs), left)
-        else:
-            found = self._compare(function.__name__, left, right)
-        self._bind(target, found)
-
-    def _any_equal(self, sought, items):
-        found = FALSE
-        for item in items:
-            found = self._truth("or", (found, self._equal(sought, item)))
-        return found
+        self._bind(target, self._compare(function.__name__, left, right))
 
     def _compare(self, name, left, right):
         """Is one tuple equal to, or before or after another: the first difference

@@ -3,6 +3,7 @@
 import numpy as np
 from numba import typeof
 from numba.core import types as core_types
+from numba.core.errors import NumbaNotImplementedError
 from numba.np import numpy_support
 
 from .ir import ArrayType
@@ -63,7 +64,7 @@ def _element(numba_type):
     """The NumPy type of an array's elements, numbers or records; None for others."""
     try:
         return numpy_support.as_dtype(numba_type)
-    except NotImplementedError:
+    except (NotImplementedError, NumbaNotImplementedError):
         return None
 
 

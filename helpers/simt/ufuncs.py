@@ -15,10 +15,12 @@ ONE, ZERO = ir.Const(np.int64(1)), ir.Const(np.int64(0))
 class Ufuncs:
     """How a ufunc is lowered: with an array to write to, as a loop over its cells."""
 
+    def has_ufunc(self, ufunc) -> bool:
+        """Is this ufunc in the table?"""
+        return f"np.{ufunc.__name__}" in FUNCTIONS
+
     def _call_ufunc(self, target, ufunc, arguments):
         name = f"np.{ufunc.__name__}"
-        if name not in FUNCTIONS:
-            self._refuse_call(ufunc, name)
         dtypes, result = loop_of(ufunc, [self.numba_type(a) for a in arguments])
         operands = [self.operand(a) for a in arguments]
         if len(operands) == ufunc.nin:

@@ -1,0 +1,107 @@
+"""Arrays of which each cell belongs to one thread: the quick answer to "no race here".
+
+Most arrays that a kernel writes are such, and as long as one is, a cell needs one
+number: its thread, and whether it wrote. Lanes that lie side by side are looked at in
+windows, a block at a time.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from ..hardware import WARP_SIZE
+from .requests import requests_of
+
+NOBODY = 0
+SHORTEST = 4  # cells of a window that is faster than single cells
+
+
+class Owners:
+    """The thread of each cell, times two and two more, and one more if it wrote."""
+
+    def __init__(self, cells, threads, timed):
+        # zeros cost nothing until they are touched
+        self.owner = np.zeros(cells, np.int32 if threads < 1 << 29 else np.int64)
+        self.since = np.zeros(cells, np.int32) if timed else None
+
+    def windows(self, kind, windows, thread, time) -> bool:
+        """Let threads load or store; False if some cell has another thread already."""
+        firsts, length = windows
+        owner = sliding_window_view(self.owner, length, writeable=True)
+        code = self._code(thread.T).reshape(*firsts.shape, length)
+        if not self._take(kind, owner, firsts, code):
+            return False
+        if self.since is not None:
+            since = sliding_window_view(self.since, length, writeable=True)
+            since[firsts] = time if np.ndim(time) == 0 else time.reshape(-1, 1, 1)
+        return True
+
+    def cells(self, kind, cell, thread, time) -> bool:
+        """The same, cell by cell; False also if lanes meet."""
+        code = self._code(thread)
+        if not self._take(kind, self.owner, cell, code):
+            return False
+        if self.since is not None:
+            self.since[cell] = time
+        return bool((self.owner[cell] | 1 == code + 1).all())
+
+    def _code(self, thread):
+        return (2 * thread + 2).astype(self.owner.dtype)
+
+    def writer_and_reader(self, nobody):
+        """The last writer of each cell, and who else read it."""
+        thread, wrote = (self.owner >> 1) - 1, self.owner & 1 > 0
+        thread = np.where(self.owner == NOBODY, nobody, thread.astype(np.int64))
+        return np.where(wrote, thread, nobody), np.where(wrote, nobody, thread)
+
+    def _take(self, kind, owner, where, code):
+        before = owner[where]
+        if not ((before == NOBODY) | (before | 1 == code + 1)).all():
+            return False
+        owner[where] = code + 1 if kind == "store" else np.maximum(before, code)
+        return True
+
+
+def windows_of(access, grain, start):
+    """Where windows begin, (blocks, windows), and their length in cells; None where
+    lanes lie otherwise, or meet.
+    """
+    if access.active is not None or access.dtype.itemsize != grain:
+        return None
+    groups, rest = requests_of(access)
+    if rest is not None or len(groups) != 1 or len(groups[0].firsts) != access.blocks:
+        return None
+    runs = _runs(groups[0].key, grain)
+    if runs is None:
+        return None
+    offsets, length, span = runs
+    firsts = np.ascontiguousarray((groups[0].firsts - start) // grain)
+    if len(firsts) > 1 and not _apart(firsts, offsets, length, span):
+        return None
+    return firsts[:, None] + offsets, length
+
+
+@lru_cache(maxsize=4096)
+def _runs(key, grain):
+    """Where runs of neighbours begin, their length, and the span of all; in cells."""
+    lanes = np.frombuffer(key, np.int64) // grain
+    if len(lanes) != WARP_SIZE:
+        return None
+    length = WARP_SIZE
+    while length >= SHORTEST:
+        runs = lanes.reshape(-1, length)
+        starts = runs[:, 0]
+        whole = (runs == starts[:, None] + np.arange(length)).all()
+        if whole and (len(starts) == 1 or np.diff(np.sort(starts)).min() >= length):
+            return starts.copy(), length, int(starts.max()) + length
+        length //= 2
+    return None
+
+
+def _apart(firsts, offsets, length, span) -> bool:
+    """Do the windows of different blocks never meet?"""
+    if len(offsets) == 1 or np.diff(firsts).min() >= span:
+        return bool(np.diff(np.sort(firsts)).min() >= length)
+    every = np.sort((firsts[:, None] + offsets).ravel())
+    return bool(np.diff(every).min() >= length)

@@ -1,0 +1,78 @@
+"""Numba's own tests of its CUDA target, run through the emulator in a process of their
+own.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from kernels import BUILT_IN
+
+from helpers import device
+
+pytestmark = [
+    pytest.mark.skipif(BUILT_IN, reason="those of the package are what is run"),
+    pytest.mark.skipif(device.has_gpu, reason="launches go to the GPU"),
+]
+
+# what fails, since it asks for machine code, a driver or a linker, or for Numba's own
+# exceptions where the emulator raises one of its own
+MODULES = {
+    "test_alignment": "",
+    "test_array_methods": "test_array_copy",
+    "test_array_reductions": "",
+    "test_atomics": (
+        "test_atomic_add_double test_atomic_add_double_2 test_atomic_add_double_3 "
+        "test_atomic_add_double_global test_atomic_add_double_global_2 "
+        "test_atomic_add_double_global_3"
+    ),
+    "test_complex_kernel": "",
+    "test_constmem": "test_const_array test_const_array_2d test_const_array_3d",
+    "test_iterators": "",
+    "test_record_dtype": "",
+    "test_reduction": "",
+    "test_slicing": "",
+    "test_sm": "test_invalid_array_type",
+}
+
+RUN = """
+import importlib, json, sys, unittest, warnings
+warnings.simplefilter("ignore")
+import helpers
+from numba.cuda.tests import support
+support.MemoryLeakMixin.setUp = support.MemoryLeakMixin.tearDown = lambda self: None
+failed = {}
+for name in json.loads(sys.argv[1]):
+    module = importlib.import_module("numba.cuda.tests.cudapy." + name)
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromModule(module).run(result)
+    bad = result.failures + result.errors
+    names = {getattr(t, "test_case", t)._testMethodName for t, _ in bad}
+    failed[name] = [result.testsRun, *sorted(names)]
+print(json.dumps(failed))
+"""
+
+
+@pytest.fixture(scope="module")
+def failed():
+    """By module: how many tests ran, and the names of those that failed."""
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, json.dumps([*MODULES])],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[1],
+        check=True,
+        timeout=600,
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_emulator_passes_numbas_tests(module, failed):
+    """All but those that no machine without CUDA can pass."""
+    count, *names = failed[module]
+
+    assert count
+    assert MODULES[module].split() == names
