@@ -3,7 +3,8 @@
 Importing it has one global effect: where there is no GPU, launches and host calls of
 `numba.cuda` are answered by the emulator (`cuda.is_available()` is then True, as in
 Numba's simulator; `device` tells the truth). Where there is a GPU, nothing changes.
-Numba's warnings about small grids and host arrays are off everywhere.
+Numba's warnings about small grids and host arrays are off everywhere. The environment
+variables `EMULATOR_SEED` and `EMULATOR_TURNS` choose what `emulate` says of them.
 """
 
 from .doctor import unusable

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from numba import cuda, int32
 
-from helpers.simt.host import borrowed
+from helpers.simt.arguments import borrowed
 from helpers.simt.launch import configuration, prepare
 
 CELLS = 24
@@ -155,7 +155,7 @@ def traced(kernel, blocks, threads, *arguments):
     """The hazards of a launch by the slow way."""
     trace = Trace()
     listeners = {topic: (hear,) for topic, hear in trace.hears().items()}
-    with borrowed(arguments) as values:
+    with borrowed(kernel, arguments) as values:
         prepare(
             kernel, configuration(blocks, threads), values, listeners=listeners
         ).run()

@@ -22,18 +22,21 @@ MAY_IMPORT = {
     "plotting": "IPython PIL hardware matplotlib style",
     "recordings": "forms",
     "simt": (
-        "simt.banks simt.coalescing simt.divergence simt.errors simt.host simt.judges "
-        "simt.launch simt.mistakes simt.races simt.raising simt.report simt.reuse "
+        "simt.arguments simt.banks simt.coalescing simt.divergence simt.errors "
+        "simt.judges simt.launch simt.mistakes simt.races simt.report simt.reuse "
         "simt.spilled simt.twins simt.uninitialised"
     ),
     "simt.advice": "simt.events simt.ir simt.work",
     "simt.allocation": "simt.cells simt.ir simt.memory",
+    "simt.arguments": "numba simt.device_memory simt.errors",
     "simt.arrays": "simt.constants simt.device_memory simt.ir simt.types",
     "simt.atomics": "simt.memory",
+    "simt.attributes": "hardware",
     "simt.banks": "hardware simt.judges",
     "simt.barriers": "hardware simt.errors simt.events simt.memory",
     "simt.bounds": "hardware simt.errors simt.events simt.operators",
     "simt.builtin_calls": "simt.ir simt.types",
+    "simt.builtin_target": "numba",
     "simt.calls": (
         "simt.builtin_calls simt.intrinsics simt.ir simt.names simt.operators "
         "simt.twins simt.types"
@@ -43,8 +46,17 @@ MAY_IMPORT = {
     "simt.clocks": "hardware",
     "simt.coalescing": "hardware simt.judges simt.requests",
     "simt.constants": "simt.ir",
-    "simt.device_memory": "",
+    "simt.constructs": "",
+    "simt.context": (
+        "hardware numba simt.attributes simt.device_memory simt.errors simt.streams"
+    ),
+    "simt.device_memory": "numba",
+    "simt.dispatch": (
+        "numba simt.arguments simt.errors simt.frontend simt.launch simt.limits "
+        "simt.programs"
+    ),
     "simt.divergence": "hardware simt.judges simt.work",
+    "simt.doors": "simt.errors simt.refusals",
     "simt.errors": "",
     "simt.events": "",
     "simt.expressions": (
@@ -52,28 +64,34 @@ MAY_IMPORT = {
         "simt.types"
     ),
     "simt.frames": "hardware simt.events",
-    "simt.frontend": "numba simt.refusals",
+    "simt.frontend": "numba simt.builtin_target simt.errors simt.refusals",
     "simt.functions": "",
     "simt.halves": "simt.rounding",
     "simt.hazards": "hardware",
-    "simt.heap": "simt.allocation simt.device_memory simt.events simt.memory",
-    "simt.host": "hardware numba simt.device_memory simt.errors simt.launch",
+    "simt.heap": (
+        "simt.allocation simt.device_memory simt.events simt.memory simt.scratch"
+    ),
+    "simt.host": (
+        "numba simt.attributes simt.context simt.device_memory simt.dispatch "
+        "simt.errors simt.streams"
+    ),
     "simt.inlining": "simt.frontend simt.ir simt.types",
     "simt.intrinsics": "hardware simt.events simt.memory",
     "simt.ir": "simt.events",
     "simt.iteration": "simt.ir simt.types",
     "simt.judges": "hardware",
     "simt.launch": (
-        "hardware simt.constants simt.device_memory simt.errors simt.lowering "
-        "simt.machine simt.raising simt.translate simt.types"
+        "hardware simt.constants simt.device_memory simt.doors simt.errors "
+        "simt.limits simt.machine simt.programs simt.raising simt.settings simt.types"
     ),
     "simt.libdevice": "simt.functions simt.rounding",
+    "simt.limits": "hardware simt.errors",
     "simt.liveness": "simt.ir",
     "simt.lowering": (
-        "simt.arrays simt.builtin_calls simt.calls simt.errors simt.events "
-        "simt.expressions simt.frontend simt.inlining simt.ir simt.iteration "
-        "simt.methods simt.records simt.refusals simt.tuples simt.types simt.ufuncs "
-        "simt.unrolling"
+        "simt.arrays simt.builtin_calls simt.calls simt.constructs simt.errors "
+        "simt.events simt.expressions simt.frontend simt.inlining simt.ir "
+        "simt.iteration simt.methods simt.records simt.refusals simt.tuples "
+        "simt.types simt.ufuncs simt.unrolling"
     ),
     "simt.machine": (
         "simt.allocation simt.barriers simt.errors simt.events simt.frames simt.heap "
@@ -85,22 +103,30 @@ MAY_IMPORT = {
     "simt.names": "numba simt.intrinsics simt.operators",
     "simt.operators": "simt.functions simt.halves simt.libdevice simt.rounding",
     "simt.order": "",
-    "simt.owners": "hardware simt.requests",
+    "simt.owners": "hardware simt.requests simt.scratch",
     "simt.parts": "simt.errors simt.memory",
     "simt.printing": "hardware",
+    "simt.programs": (
+        "simt.errors simt.frontend simt.ir simt.limits simt.lowering simt.refusals "
+        "simt.translate"
+    ),
     "simt.races": (
         "simt.chains simt.clocks simt.events simt.hazards simt.shadows simt.suspects "
         "simt.witness"
     ),
     "simt.raising": "hardware",
     "simt.records": "simt.ir",
-    "simt.refusals": "simt.errors",
+    "simt.refusals": "simt.constructs simt.errors simt.sentences",
     "simt.report": "",
     "simt.requests": "hardware",
     "simt.reuse": "simt.coalescing simt.requests",
     "simt.rounding": "",
+    "simt.scratch": "",
+    "simt.sentences": "",
+    "simt.settings": "simt.errors simt.machine",
     "simt.shadows": "simt.clocks simt.owners",
     "simt.spilled": "hardware simt.coalescing simt.judges",
+    "simt.streams": "numba",
     "simt.suspects": "hardware simt.clocks",
     "simt.translate": (
         "simt.advice simt.allocation simt.ir simt.liveness simt.order simt.work "
@@ -110,7 +136,7 @@ MAY_IMPORT = {
     "simt.twins": "simt.memory simt.operators simt.wide",
     "simt.types": "numba simt.ir",
     "simt.ufuncs": "simt.ir simt.operators simt.types",
-    "simt.uninitialised": "simt.events simt.requests",
+    "simt.uninitialised": "hardware simt.events simt.requests",
     "simt.unrolling": "simt.ir simt.types",
     "simt.views": "simt.bounds simt.errors simt.memory",
     "simt.wide": "simt.bounds simt.errors simt.memory",

@@ -8,7 +8,7 @@ from kernels import transpose_with
 from numba import complex64, complex128, cuda, float32, float64, int8, int16, int32
 
 from helpers import emulate
-from helpers.simt.banks import request_wavefronts
+from helpers.simt.banks import request_sharing, request_wavefronts
 from helpers.simt.coalescing import request_sectors
 
 LANES = np.arange(32)
@@ -317,3 +317,73 @@ def test_elements_of_each_size_in_order_have_no_conflicts(dtype, wavefronts):
         counts.ideal_wavefronts,
         counts.conflicts,
     )
+
+
+@pytest.mark.parametrize(
+    "itemsize, items, lanes, expected",
+    [
+        (4, LANES * 0, LANES, "broadcast"),
+        (4, LANES // 2, LANES, "multicast"),
+        (4, LANES, LANES, "neither"),
+        (4, LANES * 0, [7], "neither"),
+        (4, LANES * 0, [7, 9], "broadcast"),
+        (1, LANES, LANES, "multicast"),
+        (1, LANES % 4, LANES, "broadcast"),
+        (8, LANES * 0, LANES, "broadcast"),
+        (8, LANES, LANES, "neither"),
+        (16, LANES // 16, LANES, "multicast"),
+    ],
+)
+def test_loads_of_fewer_words_than_lanes_are_broadcasts_or_multicasts(
+    itemsize, items, lanes, expected
+):
+    """One word for all is a broadcast, several for more lanes a multicast."""
+    cells, active = (itemsize * items)[:, None], only(*lanes)[:, None]
+
+    shared = request_sharing(cells, active, itemsize)
+
+    names = ("broadcast", "multicast")
+    told = [n for n, s in zip(names, shared, strict=True) if s[0]]
+    assert [expected] == (told or ["neither"])
+
+
+def test_the_table_counts_broadcasts_of_loads_and_active_lanes():
+    """One load of a line is a broadcast, the other is not, and stores never are."""
+
+    @cuda.jit
+    def both(out):
+        cells = cuda.shared.array(64, float32)
+        t = cuda.threadIdx.x
+        cells[t] = t
+        cuda.syncthreads()
+        if t < 40:
+            out[t] = cells[t // 32] + cells[t]
+
+    run = emulate(both)[5, 64](np.zeros(64, np.float32))
+
+    counts = run.bank_conflicts
+    assert (2 * 5, 0) == (counts.broadcasts, counts.multicasts)
+    assert (64 + 2 * 40) * 5 == counts.active_lanes
+    assert 64 * 5 == counts.by_kind["store"].active_lanes
+    assert (40 * 5, 160 * 5, 5 * 32 * 5) == (
+        run.coalescing.active_lanes,
+        run.coalescing.bytes,
+        run.coalescing.bytes_moved,
+    )
+
+
+@pytest.mark.parametrize("itemsize", [1, 2, 4, 8, 16])
+def test_random_loads_share_words_as_sets_say(itemsize):
+    """Different words, lane by lane, against lanes."""
+    rng = np.random.default_rng(itemsize)
+    requests = [random_request(rng, itemsize) for _ in range(300)]
+    addresses, active = (np.stack(part, axis=1) for part in zip(*requests, strict=True))
+
+    broadcasts, multicasts = request_sharing(addresses, active, itemsize)
+
+    width = max(4, itemsize)
+    for n, (cells, lanes) in enumerate(requests):
+        words = {int(c) // width for c, on in zip(cells, lanes, strict=True) if on}
+        fewer = len(words) < lanes.sum()
+        assert bool(broadcasts[n]) == (fewer and len(words) == 1)
+        assert bool(multicasts[n]) == (fewer and len(words) > 1)

@@ -28,13 +28,26 @@ MODULES = {
         "test_atomic_add_double_global test_atomic_add_double_global_2 "
         "test_atomic_add_double_global_3"
     ),
+    "test_casting": "",
+    "test_complex": "",
     "test_complex_kernel": "",
     "test_constmem": "test_const_array test_const_array_2d test_const_array_3d",
+    "test_enums": "",
+    "test_exception": "",
+    "test_frexp_ldexp": "",
     "test_iterators": "",
+    "test_libdevice": "",
+    "test_math": "",
+    "test_numba_interop": "",
+    "test_overload": "test_overload_attribute_target",
+    "test_powi": "",
     "test_record_dtype": "",
     "test_reduction": "",
     "test_slicing": "",
     "test_sm": "test_invalid_array_type",
+    "test_ufuncs": "",
+    "test_userexc": "",
+    "test_vector_type": "",
 }
 
 RUN = """

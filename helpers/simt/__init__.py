@@ -8,6 +8,7 @@ kernel -> Numba's front end -> our IR -> NumPy functions -> machine -> judges
 from dataclasses import dataclass, field
 from functools import partial
 
+from .arguments import borrowed
 from .banks import BankConflicts
 from .coalescing import Coalescing
 from .divergence import Divergence, Operations
@@ -18,12 +19,10 @@ from .errors import (
     NoProgressError,
     briefly,
 )
-from .host import borrowed
 from .judges import listeners_of
-from .launch import bracketed, configuration, is_kernel, prepare
+from .launch import bracketed, configuration, is_kernel, prepare, run
 from .mistakes import Mistakes
 from .races import RaceJudge
-from .raising import raise_noted
 from .report import as_html, as_text
 from .reuse import Reuse
 from .spilled import LocalMemory
@@ -56,10 +55,10 @@ JUDGES = {
 class Run:
     """What one emulated launch did.
 
-    `coalescing` has requests, sectors and ideal_sectors of global memory;
-    `bank_conflicts` has requests, wavefronts, ideal_wavefronts and conflicts of shared
-    memory. Each has the same by source line in `by_line`, where a row also carries its
-    kind and array.
+    `coalescing` counts global memory, `bank_conflicts` shared memory, `local_memory`
+    local arrays as if they spill, `divergence` active lanes, `operations` arithmetic:
+    sums, and the same by source line in `by_line`. `reuse` has each argument's traffic
+    by its name. `uninitialised` and `warnings` are sequences of what was found.
     """
 
     kernel: str
@@ -82,18 +81,21 @@ class Run:
         return as_html(self)
 
 
-def emulate(kernel, *, seed=0):
+def emulate(kernel, *, seed=None, turns=None):
     """Run `emulate(kernel)[blocks, threads](*args)` in the emulator and return a Run.
 
     Arrays are changed in place, as by a launch. The seed chooses the order in which
-    warps run.
+    warps run; a loop that goes round more than `turns` times, with nothing written
+    meanwhile, is taken for endless. Where they are left out, and for a plain launch,
+    the environment variables `EMULATOR_SEED` (0) and `EMULATOR_TURNS` (300000) say
+    them.
     """
     if not is_kernel(kernel):
         raise TypeError(
             f"`emulate` takes a kernel, a function under `@cuda.jit`, not "
             f"{_described(kernel)}"
         )
-    return Emulation(kernel, seed)
+    return Emulation(kernel, seed, turns)
 
 
 def _described(value):
@@ -112,7 +114,8 @@ class Emulation:
     """A kernel that waits for its blocks and threads, and then for its arguments."""
 
     kernel: object
-    seed: int
+    seed: int | None = None
+    turns: int | None = None
 
     @briefly
     def __getitem__(self, config):
@@ -128,16 +131,19 @@ class Emulation:
     def _run(self, config, *arguments):
         judges = {name: judge() for name, judge in JUDGES.items()}
         races = RaceJudge()
-        with borrowed(arguments) as values:
-            start = partial(prepare, self.kernel, config, values, seed=self.seed)
+        with borrowed(self.kernel, arguments) as values:
+            options = {"seed": self.seed, "turns": self.turns}
+            start = partial(prepare, self.kernel, config, values, **options)
             listeners = listeners_of([*judges.values(), races])
             launch = start(listeners=listeners, again=True)
-            launch.run()
-            raise_noted(launch.memory)
+            run(self.kernel, launch)
             witness = races.witness()
             if witness is not None:
                 launch.memory.restore()
-                start(listeners=listeners_of([witness]), quiet=True).run()
+                again = start(listeners=listeners_of([witness]), quiet=True)
+                run(self.kernel, again)
+        launch.memory.let_go()
+        races.let_go()
         tables = {name: judge.table() for name, judge in judges.items()}
         return Run(
             self.kernel.py_func.__name__,

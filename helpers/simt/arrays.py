@@ -188,8 +188,13 @@ class Arrays:
         if self._is_slice(name):
             return (self._slice(name),)
         if name not in self.packed:
-            return self.items(name)
+            return tuple(map(self._whole_index, self.items(name)))
         return tuple(self._index_part(part) for part in self.packed[name])
+
+    def _whole_index(self, operand):
+        """An index that Numba made a float where two tuples met, as it is used."""
+        kind = getattr(self.type_of(operand), "kind", "")
+        return self.cast(operand, np.dtype(np.int64)) if kind == "f" else operand
 
     def _index_part(self, part):
         name = getattr(part, "name", None)

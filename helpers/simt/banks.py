@@ -26,8 +26,10 @@ def request_wavefronts(addresses, active, itemsize, kind):
     wavefronts = np.zeros(addresses.shape[1], np.int64)
     ideal = np.zeros(addresses.shape[1], np.int64)
     for lanes, chosen in _groups(addresses, active, itemsize, kind):
+        if chosen.all():
+            chosen = slice(None)
         words = _most_words_in_a_bank(
-            addresses[lanes][:, chosen], active[lanes][:, chosen], itemsize
+            addresses[lanes, chosen], active[lanes, chosen], itemsize
         )
         wavefronts[chosen] += words
         ideal[chosen] += words > 0
@@ -64,8 +66,10 @@ def _most_words_in_a_bank(addresses, active, itemsize):
     words = addresses // WORD_BYTES
     first = words.min(initial=0) // NUM_BANKS * NUM_BANKS
     rows = (words.max(initial=0) + parts - first) // NUM_BANKS + 1
-    words = np.concatenate([words - first + extra for extra in range(parts)])
-    active = np.concatenate([active] * parts)
+    words = words - first
+    if parts > 1:
+        words = np.concatenate([words + extra for extra in range(parts)])
+        active = np.concatenate([active] * parts)
     return (_marked if rows <= FEW_ROWS else _ordered)(words, active, int(rows))
 
 
@@ -73,8 +77,9 @@ def _marked(words, active, rows):
     """The same, by a mark for each word."""
     requests = words.shape[1]
     marks = np.zeros((rows * NUM_BANKS + 1, requests), np.uint8)
-    cells = np.where(active, words, rows * NUM_BANKS) * requests
-    marks.ravel()[cells + np.arange(requests)] = 1
+    if not active.all():
+        words = np.where(active, words, rows * NUM_BANKS)
+    marks.ravel()[words * requests + np.arange(requests)] = 1
     by_bank = marks[:-1].reshape(rows, NUM_BANKS, requests)
     return by_bank.sum(axis=0, dtype=np.uint8).max(axis=0).astype(np.int64)
 

@@ -27,8 +27,10 @@ def checked(index, size, active, frame, reference):
     if active is not None:
         index = np.where(active, index, index.dtype.type(0))
     if index.dtype.kind == "i":
-        _tell_of_wraps(frame, reference, index, active)
-        index = np.where(index < 0, index + size, index)
+        negative = index < 0
+        if negative.any():
+            _tell_of_wraps(frame, reference, index, active)
+            index = np.where(negative, index + size, index)
     inside = (index >= 0) & (index < size)
     if active is not None:
         inside = inside | ~active

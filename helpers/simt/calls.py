@@ -127,10 +127,19 @@ class Calls:
         self.operate(target, name, operands, dtypes, result)
 
     def _refuse_call(self, callee, name):
-        module = getattr(callee, "__module__", None) or ""
+        """Say that a function is not emulated, and what can be done."""
         called = callee_name(callee, name)
-        if module.startswith("numba.cuda.libdevice"):
-            called = f"libdevice.{called}"
+        home = getattr(callee, "__module__", None) or type(callee).__module__
+        if type(callee).__name__ == "ExternFunction" or "cffi" in home:
+            self.refuse(
+                f"`{called}` is code of another language, which the emulator cannot "
+                "run: write it in Python, under `@cuda.jit(device=True)`"
+            )
+        if home.startswith(("numba.cuda.libdevice", "numba.cuda._internal")):
+            self.refuse(
+                f"`{called}` of CUDA's own library is not emulated, since NumPy has "
+                "no such function: write it with others"
+            )
         self.refuse(
             f"the emulator does not know `{called}` yet: write it as a loop over "
             "`range(...)`, or with operators"
@@ -217,4 +226,5 @@ class Calls:
 
 def callee_name(callee, name):
     """What to call a function that a kernel calls."""
-    return name or getattr(callee, "__name__", None) or "this function"
+    own = getattr(callee, "__name__", None) or getattr(callee, "name", None)
+    return name or own or "this function"

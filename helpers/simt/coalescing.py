@@ -88,10 +88,10 @@ def _sectors_of(access):
     for group in groups:
         table = _by_alignment(group.key, size, parts)
         if len(group.firsts) == 1:
-            counts = table[group.firsts[0] % SECTOR_BYTES]
+            counts = table[group.firsts[0] & SECTOR_BYTES - 1]
             total = total + counts * group.requests(access)
         else:
-            begin = np.bincount(group.firsts % SECTOR_BYTES, minlength=SECTOR_BYTES)
+            begin = np.bincount(group.firsts & SECTOR_BYTES - 1, minlength=SECTOR_BYTES)
             total = total + begin @ table
     if rest is not None:
         total = total + _counts(*rest, size, parts).sum(axis=1)

@@ -35,6 +35,7 @@ class Frame:
         self.gathers = False  # does it wait for lanes of a mask?
         self.last_look = (None, None, None)
         self.last_count = (None, None)
+        self.masks = {}  # what judges found of the lanes that were active last
         self.local = {}
 
     def take(self):

@@ -10,11 +10,14 @@ Both targets are served: numba-cuda, and the `numba.cuda` built into numba (macO
 """
 
 import contextlib
+import difflib
+import inspect
 from dataclasses import dataclass
 from unittest import mock
 
 import numba.core.compiler as core_compiler
 import numba.cuda.compiler as numba_compiler
+from numba.cuda import dispatcher as numba_dispatcher
 from numba.cuda.cudadrv import nvvm
 from numba.cuda.descriptor import cuda_target
 
@@ -25,7 +28,12 @@ except ImportError:
     from numba.core.compiler_machinery import AnalysisPass, register_pass
     from numba.core.typed_passes import NopythonTypeInference
 
-from .refusals import refusal
+    from . import builtin_target
+
+    builtin_target.complete()
+
+from .errors import UnsupportedError
+from .refusals import at, refusal
 
 COMPUTE_CAPABILITY = (
     9,
@@ -68,12 +76,62 @@ def overload_of(function_type, signature):
     return None
 
 
+def compiled(function, argument_types, options):
+    """What Numba's own lowering makes of a kernel: LLVM's code, and its types."""
+    with _cuda_target(), mock.patch.object(nvvm, "NVVM", LibNVVM):
+        return _compile(function, argument_types, options, [])
+
+
+def assembly(function, argument_types, options, compute_capability) -> str:
+    """A kernel's PTX, where NVIDIA's compiler is installed."""
+    try:
+        return numba_compiler.compile_ptx(
+            function,
+            tuple(argument_types),
+            fastmath=bool(options.get("fastmath")),
+            cc=compute_capability,
+        )[0]
+    except Exception as error:
+        raise UnsupportedError(
+            "PTX is written by NVIDIA's compiler (libnvvm), which this machine does "
+            f"not have, or not one that fits ({type(error).__name__})"
+        ) from None
+
+
+def check_options(function, options):
+    """Refuse what is no option of `@cuda.jit`, or makes no kernel that runs here."""
+    known = inspect.signature(numba_dispatcher._Kernel).parameters
+    strange = next((name for name in options if name not in known), None)
+    if strange:
+        close = difflib.get_close_matches(strange, known, 1)
+        meant = f"; did you mean `{close[0]}`?" if close else ""
+        raise at(
+            function,
+            function.__code__.co_firstlineno,
+            f"`@cuda.jit` has no option `{strange}`{meant}",
+        )
+    if options.get("device"):
+        raise at(
+            function,
+            function.__code__.co_firstlineno,
+            f"`{function.__name__}` is a device function: kernels call it, and it "
+            "cannot be launched",
+        )
+    if options.get("link"):
+        raise at(
+            function,
+            function.__code__.co_firstlineno,
+            "this kernel links code that is not Python (`link=`), which needs a GPU",
+            UnsupportedError,
+        )
+
+
 def _compile(function, argument_types, options, kept):
     """Run Numba's pipeline up to its own lowering, keeping the IR on the way."""
     compile_extra = getattr(
         numba_compiler, "compile_extra", core_compiler.compile_extra
     )
-    compile_extra(
+    return compile_extra(
         typingctx=cuda_target.typing_context,
         targetctx=cuda_target.target_context,
         func=function,

@@ -10,6 +10,7 @@ from .allocation import local_array
 from .device_memory import allocation_at, note_array_written
 from .events import Root
 from .memory import Array, bind
+from .scratch import borrow, give_back
 
 ALIGNMENT = 256  # bytes, as cudaMalloc aligns
 LOCAL_ALIGNMENT = 512  # bytes: a whole request of 16 bytes a lane
@@ -24,7 +25,8 @@ class Memory:
         self.changes = 0
         self.printed = 0
         self.quiet = quiet
-        self.before = [] if again else None  # written memory, and what it held
+        self.again = again
+        self.before = []  # memory that is read and written, and what it held
         self.next_address = self.next_local = 0
         self.local_addresses = {}
         self.roots = {}
@@ -42,20 +44,29 @@ class Memory:
         if not isinstance(value, np.ndarray):
             return value
         written = name in self.program.written
-        array = bind(value, name, self.address_of(value, name, written))
-        return self._remember(array) if written else array
+        return bind(value, name, self.address_of(value, name, written))
 
     def give_back(self):
         """Let the records that are arguments hold what was stored in them."""
         for record, array, _ in self.records:
             _fill(record, array)
 
-    def _remember(self, array) -> Array:
-        """Keep what an array holds, if the launch is to be run again."""
-        if self.before is not None:
-            memory = array.cells.memory
-            self.before.append((memory, memory.copy()))
-        return array
+    def remember(self, arrays, names):
+        """Keep what arrays hold that the kernel both reads and writes."""
+        if not self.again:
+            return
+        pairs = zip(names, arrays, strict=True)
+        memory = [(n, m) for n, value in pairs for m in memory_of(value)]
+        read = [m for name, m in memory if name in self.program.read]
+        for name, one in memory:
+            shared = any(np.may_share_memory(one, other) for other in read)
+            if shared and name in self.program.written:
+                self._keep(one)
+
+    def _keep(self, memory):
+        before = borrow(memory.size, np.uint8)
+        before[...] = memory
+        self.before.append((memory, before))
 
     def restore(self):
         """Give written arrays what they held before the launch."""
@@ -63,6 +74,11 @@ class Memory:
             memory[...] = before
         for record, _, before in self.records:
             _fill(record, before)
+
+    def let_go(self):
+        """Give memory back that others can use."""
+        for _, before in self.before:
+            give_back(before)
 
     def address_of(self, array, name, written) -> int:
         """Where an array's first element lies: its base is aligned as cudaMalloc aligns
@@ -109,8 +125,8 @@ class Memory:
                 note_array_written(array)
             captured = bind(array, name, address, space)
             self.arrays[key] = captured
-            if space == "global":
-                self._remember(captured)
+            if space == "global" and self.again:
+                self._keep(captured.cells.memory)
         return self.arrays[key]
 
     def local_array(self, request, blocks):
@@ -122,6 +138,15 @@ class Memory:
         address = self.local_addresses[request]
         patterns = self.patterns.setdefault(request, {})
         return local_array(request, blocks, self.program, patterns, address)
+
+
+def memory_of(value):
+    """The bytes of an array, or of each array of a tuple."""
+    if isinstance(value, tuple):
+        for item in value:
+            yield from memory_of(item)
+    elif isinstance(value, Array):
+        yield value.cells.memory
 
 
 def _fill(record, values):

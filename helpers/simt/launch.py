@@ -3,24 +3,21 @@ refused here.
 """
 
 import contextlib
-import warnings
-import weakref
+import inspect
 
 import numpy as np
 
 from .. import hardware
+from . import settings
 from .constants import plain
 from .device_memory import note_array_written
-from .errors import LaunchError, caller_level
-from .lowering import kernel_ir
+from .doors import told
+from .errors import KernelError, LaunchError
+from .limits import check_launch
 from .machine import Launch
+from .programs import prepared
 from .raising import raise_noted
-from .translate import translate
 from .types import our_type
-
-_programs = (
-    weakref.WeakKeyDictionary()
-)  # kernel: {argument types: (program, captured values)}
 
 
 def is_kernel(value) -> bool:
@@ -37,6 +34,11 @@ def bracketed(config) -> tuple:
 
 def configuration(blocks, threads, stream=0, shared_bytes=0):
     """A launch configuration, each dimension three numbers; raises LaunchError."""
+    if not isinstance(shared_bytes, (int, np.integer)) or shared_bytes < 0:
+        raise LaunchError(
+            "the fourth value in the brackets is the bytes of dynamic shared memory, a "
+            f"whole number from 0 on, and not {shared_bytes!r}"
+        )
     grid_dim = _dimensions(blocks, "blocks", hardware.MAX_GRID_DIM)
     block_dim = _dimensions(threads, "threads", hardware.MAX_BLOCK_DIM)
     if shared_bytes > hardware.H200.shared_bytes_per_block:
@@ -83,112 +85,101 @@ def _dimensions(value, what, limits):
     return parts + (1,) * (3 - len(parts))
 
 
-def prepare(kernel, config, arguments, **options) -> Launch:
+def prepare(
+    kernel, config, arguments, *, types=None, seed=None, turns=None, **options
+) -> Launch:
     """A kernel's launch, to be run; NumPy arguments will be changed in place.
 
-    The options are those of `machine.Launch`.
+    The other options are those of `machine.Launch`.
     """
+    types = types or argument_types(kernel, arguments)
+    program = prepared(kernel, types).program
+    check_launch(kernel, program, config)
     grid_dim, block_dim, shared_bytes = config
-    names = tuple(
-        kernel.py_func.__code__.co_varnames[: kernel.py_func.__code__.co_argcount]
+    return Launch(
+        program,
+        grid_dim,
+        block_dim,
+        [_value(a, our_type(t)) for a, t in zip(arguments, types, strict=True)],
+        argument_names(kernel),
+        shared_bytes=shared_bytes,
+        seed=settings.seed() if seed is None else seed,
+        turns=settings.turns() if turns is None else turns,
+        **options,
     )
+
+
+def run(kernel, launch):
+    """Run a launch to its end, or say how it ended before."""
+    with told(kernel, launch):
+        launch.run()
+    raise_noted(launch.memory)
+
+
+def run_plainly(kernel, config, arguments, types):
+    """A plain launch: nobody follows each byte, so what may be written counts as so."""
+    launch = prepare(kernel, config, arguments, types=types, strict=False)
+    run(kernel, launch)
+    for name, value in zip(argument_names(kernel), arguments, strict=True):
+        if name in launch.program.written:
+            note_array_written(value)
+
+
+def argument_names(kernel) -> tuple[str, ...]:
+    """The names of a kernel's arguments, in their order."""
+    code = kernel.py_func.__code__
+    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or (
+        code.co_kwonlyargcount
+    ):
+        raise LaunchError(
+            f"`{kernel.py_func.__name__}` has arguments with `*`, which a kernel "
+            "cannot have: give each one a name and a place"
+        )
+    return code.co_varnames[: code.co_argcount]
+
+
+def argument_types(kernel, arguments) -> tuple:
+    """Numba's types of a launch's arguments; raises LaunchError."""
+    names = argument_names(kernel)
     if len(arguments) != len(names):
         raise LaunchError(
             f"`{kernel.py_func.__name__}` takes {len(names)} arguments "
             f"({', '.join(names)}) and got {len(arguments)}"
         )
     types = tuple(_type(kernel, a, n) for a, n in zip(arguments, names, strict=True))
-    types = _declared(kernel, types)
-    program = program_of(kernel, types)
-    values = [_value(a, our_type(t)) for a, t in zip(arguments, types, strict=True)]
-    return Launch(
-        program,
-        grid_dim,
-        block_dim,
-        values,
-        names,
-        shared_bytes=shared_bytes,
-        **options,
-    )
-
-
-def run(kernel, config, arguments, **options):
-    """A plain launch: nobody follows each byte, so what may be written counts as so."""
-    launch = prepare(kernel, config, arguments, **options)
-    launch.run()
-    names = kernel.py_func.__code__.co_varnames
-    for name, value in zip(names, arguments, strict=False):
-        if name in launch.program.written:
-            note_array_written(value)
-    raise_noted(launch.memory)
+    return _declared(kernel, types)
 
 
 def _declared(kernel, types):
-    """The argument types of an eager signature that takes these, or these."""
+    """The argument types of the eager signature that is nearest to these, or these."""
     if kernel._can_compile:
         return types
-    fitting = (declared for declared in kernel.overloads if _takes(declared, types))
-    return next(fitting, types)
+    found = min(kernel.overloads, key=lambda declared: _distance(declared, types))
+    if _distance(found, types) == np.inf:
+        told = " or ".join(_listed(declared) for declared in kernel.overloads)
+        raise KernelError(
+            f"`{kernel.py_func.__name__}` was compiled for {told} only, and this "
+            f"launch gives it {_listed(types)}: change the signature or the arguments"
+        )
+    return found
 
 
-def _takes(declared, types) -> bool:
-    """Do arrays meet arrays of their kind, and numbers numbers?"""
-    pairs = [tuple(map(our_type, pair)) for pair in zip(declared, types, strict=True)]
-    return all(
-        isinstance(ours, np.dtype) if isinstance(other, np.dtype) else ours == other
-        for ours, other in pairs
-    )
+def _listed(types) -> str:
+    return f"({', '.join(map(str, types))})"
 
 
-def program_of(kernel, types):
-    """The program of a kernel for some argument types, translated once."""
-    programs = _programs.setdefault(kernel, {})
-    if types not in programs:
-        program = translate(kernel_ir(kernel.py_func, types, kernel.targetoptions))
-        used = static_shared_bytes(program)
-        if used > hardware.STATIC_SHARED_BYTES:
-            raise LaunchError(
-                f"`{program.name}` declares {used:,} bytes of shared arrays; a block "
-                f"may "
-                f"declare {hardware.STATIC_SHARED_BYTES:,} at most. Use smaller "
-                f"tiles, or "
-                "dynamic shared memory"
-            )
-        programs[types] = program, global_numbers(kernel)
-    program, before = programs[types]
-    _tell_of_changes(program.name, before, global_numbers(kernel))
-    return program
-
-
-def global_numbers(kernel) -> dict:
-    """The numbers that a kernel takes from the names around it, as they are now."""
-    function = kernel.py_func
-    names = (
-        name for name in function.__code__.co_names if name in function.__globals__
-    )
-    values = {name: function.__globals__[name] for name in names}
-    return {n: v for n, v in values.items() if isinstance(v, (int, float, np.generic))}
-
-
-def _tell_of_changes(kernel, before, now):
-    """Warn of a global that changed since a kernel was compiled with it."""
-    for name in before.keys() & now.keys():
-        if before[name] != now[name]:
-            warnings.warn(
-                f"`{kernel}` was compiled with {name} = {before[name]} and keeps it, "
-                f"though {name} is {now[name]} now: run the cell that defines "
-                f"`{kernel}` again",
-                stacklevel=caller_level(),
-            )
-
-
-def static_shared_bytes(program) -> int:
-    """The bytes of shared memory that a program declares."""
-    return sum(
-        int(np.prod(a.shape)) * a.dtype.itemsize
-        for a in program.allocations
-        if a.space == "shared"
-    )
+def _distance(declared, types) -> float:
+    """How far these types are from declared ones: arrays must be of their kind, numbers
+    may be converted.
+    """
+    total = 0
+    for ours, other in zip(declared, types, strict=True):
+        ours, other = our_type(ours), our_type(other)
+        if not isinstance(ours, np.dtype) or not isinstance(other, np.dtype):
+            total += 0 if ours == other else np.inf
+        elif ours != other:
+            total += 1 if np.can_cast(other, ours) else 2
+    return total
 
 
 def _type(kernel, argument, name):
@@ -198,17 +189,25 @@ def _type(kernel, argument, name):
         found = kernel.typeof_pyval(argument)
     unknown = found is None or our_type(found) is None and argument is not None
     if unknown:
-        raise LaunchError(
-            f"argument `{name}` is a {type(argument).__name__}: a kernel takes NumPy "
-            f"or device "
-            "arrays, numbers, and tuples of numbers"
-            + (
-                " (np.array(…) makes an array of a list)"
-                if isinstance(argument, list)
-                else ""
-            )
-        )
+        raise LaunchError(f"argument `{name}` {_unusable(argument)}")
     return found
+
+
+def _unusable(argument) -> str:
+    """Why a kernel cannot take an argument."""
+    if type(argument) is np.ndarray:
+        return (
+            f"is an array of {argument.dtype}, which a GPU does not have: `.astype("
+            "np.float32)` makes another"
+        )
+    if isinstance(argument, int):
+        return f"is {argument}, which does not fit into 64 bits"
+    hint = " (np.array(…) makes an array of a list)"
+    return (
+        f"is a {type(argument).__name__}: a kernel takes NumPy or device "
+        "arrays, numbers, and tuples of numbers"
+        + (hint if isinstance(argument, list) else "")
+    )
 
 
 def _value(argument, dtype):

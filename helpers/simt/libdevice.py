@@ -12,6 +12,7 @@ import numpy as np
 from . import functions, rounding
 from .rounding import MODES, TO_WHOLE, saturating
 
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 I32, I64, U32, U64 = (np.dtype(t) for t in ("i4", "i8", "u4", "u8"))
 
 
@@ -30,6 +31,18 @@ def _away_from_zero(a):
     return whole + np.where(np.abs(a - whole) >= 0.5, np.copysign(1, a), 0).astype(
         a.dtype
     )
+
+
+def _unsigned(function):
+    """A function of unsigned numbers, whose bits Numba keeps in signed ones."""
+
+    def of_bits(*values):
+        bits = [v.view(f"u{v.itemsize}") if v.dtype.kind == "i" else v for v in values]
+        result = function(*bits)
+        signed = result.dtype.kind == "u"
+        return result.view(f"i{result.itemsize}") if signed else result
+
+    return of_bits
 
 
 def _high(a, b, bits):
@@ -60,9 +73,9 @@ def _mean(a, b, more=0):
 
 
 def _distance(a, b, c):
-    """`|a - b| + c`, as an unsigned number."""
+    """`|a - b| + c`."""
     distance = np.abs(a.astype(I64) - b.astype(I64))
-    return distance.astype(U32) + c.astype(U32)
+    return (distance + c.astype(I64)).astype(a.dtype)
 
 
 def _byte_perm(a, b, selector):
@@ -182,6 +195,11 @@ _FLOATS = {  # each has a twin of float32 whose name ends in f
     },
 }
 
+_SOURCES = {
+    **dict.fromkeys(("double", "int", "ll"), lambda function: function),
+    **dict.fromkeys(("uint", "ull"), _unsigned),
+}
+
 _DIRECTED = {
     **{
         f"{letter}{name}_{mode}": getattr(rounding, name)(mode)
@@ -191,14 +209,14 @@ _DIRECTED = {
         if (letter, name) != ("d", "sub")
     },
     **{
-        f"{source}2{target}_{mode}": rounding.to_float(mode, np.dtype(target))
-        for source in ("double", "int", "uint", "ll", "ull")
-        for target in ("float", "double")
+        f"{source}2{target}_{mode}": kind(rounding.to_float(mode, dtype))
+        for source, kind in _SOURCES.items()
+        for target, dtype in (("float", F32), ("double", F64))
         for mode in MODES
-        if source != target and not (source == "double" and target == "double")
+        if source != target
     },
     **{
-        f"{source}2{target}_{mode}": _whole(mode, dtype)
+        f"{source}2{target}_{mode}": _unsigned(_whole(mode, dtype))
         for source in ("float", "double")
         for target, dtype in (("int", I32), ("uint", U32), ("ll", I64), ("ull", U64))
         for mode in MODES
@@ -222,20 +240,22 @@ _OTHERS = {
     "powif": _power_by_whole,
     "abs": np.abs,
     "llabs": np.abs,
-    **{f"{kind}min": np.minimum for kind in ("", "u", "ll", "ull")},
-    **{f"{kind}max": np.maximum for kind in ("", "u", "ll", "ull")},
+    **dict.fromkeys(("min", "llmin"), np.minimum),
+    **dict.fromkeys(("max", "llmax"), np.maximum),
+    **dict.fromkeys(("umin", "ullmin"), _unsigned(np.minimum)),
+    **dict.fromkeys(("umax", "ullmax"), _unsigned(np.maximum)),
     "mulhi": lambda a, b: _high(a, b, 32),
-    "umulhi": lambda a, b: _high(a, b, 32),
+    "umulhi": _unsigned(lambda a, b: _high(a, b, 32)),
     "mul64hi": lambda a, b: _high(a, b, 64),
-    "umul64hi": lambda a, b: _high(a, b, 64),
+    "umul64hi": _unsigned(lambda a, b: _high(a, b, 64)),
     "mul24": _mul24,
-    "umul24": _mul24,
+    "umul24": _unsigned(_mul24),
     "hadd": _mean,
-    "uhadd": _mean,
+    "uhadd": _unsigned(_mean),
     "rhadd": lambda a, b: _mean(a, b, 1),
-    "urhadd": lambda a, b: _mean(a, b, 1),
+    "urhadd": _unsigned(lambda a, b: _mean(a, b, 1)),
     "sad": _distance,
-    "usad": _distance,
+    "usad": _unsigned(_distance),
     "byte_perm": _byte_perm,
     "brev": functions.reverse_bits,
     "brevll": functions.reverse_bits,

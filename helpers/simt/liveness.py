@@ -113,22 +113,32 @@ def live_at_start(blocks):
 
 
 def written_arrays(kernel, blocks) -> set[str]:
-    """The variables whose elements may be written: stored to, or made from for that."""
+    """The variables whose elements may be written."""
+    return _reached(kernel, blocks, (ir.Store, ir.Atomic, ir.Fill, ir.Move), "array")
+
+
+def read_arrays(kernel, blocks) -> set[str]:
+    """The variables whose elements may be read."""
+    loads = _reached(kernel, blocks, (ir.Load, ir.Atomic), "array")
+    return loads | _reached(kernel, blocks, (ir.Move,), "source")
+
+
+def _reached(kernel, blocks, kinds, field):
+    """The arrays that instructions touch, and those that they are made from."""
     instructions = [i for block in blocks for i in block]
-    stores = (ir.Store, ir.Atomic, ir.Fill, ir.Move)
-    written = {i.array for i in instructions if isinstance(i, stores)}
-    written |= {o for i in instructions if isinstance(i, ir.Twin) for o in reads(i)}
+    found = {getattr(i, field) for i in instructions if isinstance(i, kinds)}
+    found |= {o for i in instructions if isinstance(i, ir.Twin) for o in reads(i)}
     size = -1
-    while size != len(written):
-        size = len(written)
+    while size != len(found):
+        size = len(found)
         for instruction in instructions:
-            if written.intersection(writes(instruction)):
-                written |= {
+            if found.intersection(writes(instruction)):
+                found |= {
                     name
                     for name in reads(instruction)
                     if isinstance(kernel.types.get(name), (ir.ArrayType, tuple))
                 }
-    return written
+    return found
 
 
 def without_dead_code(blocks):

@@ -2,6 +2,7 @@
 does the rest.
 """
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -11,7 +12,8 @@ from . import ir
 from .arrays import Arrays
 from .builtin_calls import BuiltinCalls
 from .calls import Calls
-from .errors import Told, UnsupportedError
+from .constructs import is_certain, told_from_source
+from .errors import UnsupportedError
 from .events import Reference, Site
 from .expressions import Expressions
 from .frontend import typed_ir
@@ -178,6 +180,9 @@ class Lowering(
         """Stop: this line cannot be run."""
         if self.within is not None and self.caller:
             self.caller.lowering.refuse(sentence, error)
+        told = told_from_source(self.function, self.line)
+        if told and is_certain(told[0]):
+            raise at(self.function, told[1], told[0])
         raise at(self.function, self.line, sentence, error)
 
     # statements
@@ -188,12 +193,7 @@ class Lowering(
             self.refuse(
                 f"the emulator does not know `{type(statement).__name__.lower()}` yet"
             )
-        try:
-            method(statement)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            if isinstance(error, Told):
-                raise
-            self.refuse(f"the emulator does not know this kind of value yet ({error})")
+        method(statement)
 
     def _do_Del(self, statement):
         pass
@@ -201,12 +201,9 @@ class Lowering(
     def _do_Assign(self, statement):
         value = statement.value
         kind = type(value).__name__
-        if type(self.typed.types.get(statement.target.name)).__name__ == "Optional":
-            name = statement.target.name.split(".")[0]
-            self.refuse(
-                f"`{name}` is None on one path and has a value on another: give it a "
-                "number that stands for nothing"
-            )
+        self._check(statement.target.name)
+        if kind == "Expr" and value.op == "call":
+            self._check_text(statement.target.name)
         handler = getattr(self, f"_value_{kind}", None)
         if kind == "Expr":
             handler = getattr(self, f"_expr_{value.op}", None)
@@ -214,6 +211,26 @@ class Lowering(
             what = value.op if kind == "Expr" else kind
             self.refuse(f"the emulator does not know this construct yet: {what}")
         handler(statement.target.name, value)
+
+    def _check(self, target):
+        """Refuse a variable of a type that is none of ours."""
+        kind = self.typed.types.get(target)
+        if type(kind).__name__ == "Optional":
+            name = target.split(".")[0]
+            self.refuse(
+                f"`{name}` is None on one path and has a value on another: give it a "
+                "number that stands for nothing"
+            )
+        small = re.search(r"bfloat16|fp8", str(kind) if kind is not None else "")
+        if small and "Module" not in str(kind):
+            self.refuse(
+                f"numbers of type {small[0]} are not emulated: use float16 or float32"
+            )
+
+    def _check_text(self, target):
+        kind = type(self.typed.types.get(target)).__name__
+        if kind in ("UnicodeType", "StringLiteral"):
+            self.refuse("texts exist in kernels only to be printed")
 
     def _do_Jump(self, statement):
         self._leave(ir.Jump(self._edge(statement.target), self.site()))

@@ -256,15 +256,18 @@ class Launch:
         self.arguments = [
             self.memory.argument(v, n) for v, n in zip(arguments, names, strict=True)
         ]
+        self.memory.remember(self.arguments, names)
         self.rng = np.random.default_rng(seed)
         self.queue = deque()
         self.at_barrier = []  # batches that wait for the grid
         self.finished = 0  # batches that are done
         self.shared_addresses = shared_addresses(program.allocations)
+        warps = self.geometry.warps
+        self.batch_blocks = max(1, min(BATCH_BLOCKS, BATCH_THREADS // (warps * 32)))
 
     def run(self):
         """Run the whole grid."""
-        size = max(1, min(BATCH_BLOCKS, BATCH_THREADS // (self.geometry.warps * 32)))
+        size = self.batch_blocks
         starts = range(0, self.geometry.blocks, size)
         self.queue.extend((s, min(s + size, self.geometry.blocks)) for s in starts)
         with np.errstate(all="ignore"):

@@ -242,7 +242,7 @@ def tell(frame, reference, array, offset, active, pattern=None, value=None, dtyp
     if array.dtype.names is not None and dtype is None:
         return _tell_of_bytes(frame, reference, array, offset, active)
     if pattern is None:
-        cells, facts, findings = array.cells, None, {}
+        cells, facts, findings = array.cells, None, {"masks": frame.masks}
         where = (cells.place_of(offset), cells.step, cells.address)
     else:
         where, facts, findings = (pattern.addresses, 1, 0), pattern.facts, pattern.facts

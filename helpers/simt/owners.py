@@ -12,6 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from ..hardware import WARP_SIZE
 from .requests import requests_of
+from .scratch import borrow, give_back
 
 NOBODY = 0
 SHORTEST = 4  # cells of a window that is faster than single cells
@@ -21,9 +22,13 @@ class Owners:
     """The thread of each cell, times two and two more, and one more if it wrote."""
 
     def __init__(self, cells, threads, timed):
-        # zeros cost nothing until they are touched
-        self.owner = np.zeros(cells, np.int32 if threads < 1 << 29 else np.int64)
+        self.owner = borrow(cells, np.int32 if threads < 1 << 29 else np.int64)
+        self.owner[...] = NOBODY
         self.since = np.zeros(cells, np.int32) if timed else None
+
+    def forget(self):
+        """Let go of the memory."""
+        give_back(self.owner)
 
     def windows(self, kind, windows, thread, time) -> bool:
         """Let threads load or store; False if some cell has another thread already."""
@@ -57,9 +62,13 @@ class Owners:
 
     def _take(self, kind, owner, where, code):
         before = owner[where]
-        if not ((before == NOBODY) | (before | 1 == code + 1)).all():
+        writing = code + 1
+        if not before.any():
+            owner[where] = writing if kind == "store" else code
+            return True
+        if not ((before == NOBODY) | (before | 1 == writing)).all():
             return False
-        owner[where] = code + 1 if kind == "store" else np.maximum(before, code)
+        owner[where] = writing if kind == "store" else np.maximum(before, code)
         return True
 
 

@@ -100,6 +100,11 @@ class RaceJudge:
         clocks = Clocks()
         return Witness(clocks, Chains(clocks), self.shared, self.shadows)
 
+    def let_go(self):
+        """Give memory back that others can use."""
+        for shadow in filter(None, self.shadows.roots.values()):
+            shadow.let_go()
+
     def verdict(self, witness) -> Races:
         """The races that a witness saw."""
         if witness is None:

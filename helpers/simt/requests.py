@@ -5,6 +5,7 @@ a `Group`. So a judge looks at 32 numbers and at one for each block, not at 32 f
 block. What is in no group are single requests, `Rest`.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -72,10 +73,18 @@ def _group(access, cells, mask, every=False):
 
 def _as_group(access, lanes, firsts, mask, every=False):
     """A Group of the lanes in a mask, from cells."""
-    lanes = lanes[mask]
-    low = lanes.min()
-    lanes, firsts = (lanes - low) * access.step, (firsts + low) * access.step
-    return Group(lanes, lanes.tobytes(), firsts + access.base, every)
+    low, lanes, key = _shape(
+        lanes[mask].astype(np.int64, copy=False).tobytes(), int(access.step)
+    )
+    return Group(lanes, key, firsts * access.step + (access.base + low), every)
+
+
+@lru_cache(maxsize=4096)
+def _shape(lanes, step):
+    """How far below the first lane's the lowest address is, and lanes from there."""
+    lanes = np.frombuffer(lanes, np.int64) * step
+    low = int(lanes.min())
+    return low, lanes - low, (lanes - low).tobytes()
 
 
 def _have_one_shape(cells) -> bool:
@@ -85,7 +94,10 @@ def _have_one_shape(cells) -> bool:
         return True
     steps = (cells[1:] - cells[:-1]).ravel()  # the same along a row of (lanes, blocks)
     changes = steps[1:] != steps[:-1]
-    return np.count_nonzero(changes) == np.count_nonzero(changes[blocks - 1 :: blocks])
+    count = np.count_nonzero(changes)
+    if not count or count >= len(cells):
+        return not count
+    return count == np.count_nonzero(changes[blocks - 1 :: blocks])
 
 
 def _by_mask(access, cells, active):
@@ -93,7 +105,7 @@ def _by_mask(access, cells, active):
     cells = np.broadcast_to(cells, (len(cells), active.shape[1]))
     lanes = cells[:, 0] - cells[0, 0] if _have_one_shape(cells) else None
     groups, others = [], []
-    for columns, mask in _masks(active):
+    for columns, mask in _masks_of(access):
         group = None
         if mask is not None and lanes is not None:
             group = _as_group(access, lanes, cells[0, columns], mask)
@@ -107,6 +119,14 @@ def _by_mask(access, cells, active):
         return groups, None
     columns = np.concatenate(others)
     return groups, _rest(access, cells[:, columns], active[:, columns])
+
+
+def _masks_of(access):
+    """The masks of an access, often those of the warp's access before."""
+    seen = access.findings.get("masks", {})
+    if seen.get("active") is not access.active:
+        seen["active"], seen["parts"] = access.active, list(_masks(access.active))
+    return seen["parts"]
 
 
 def _masks(active):

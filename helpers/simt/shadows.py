@@ -29,7 +29,14 @@ class Shadow:
         self.start, self.size, self.grain = root.start, root.size, grain
         self.width, self.threads, self.timed = clocks.width, clocks.all, timed
         self.suspects = np.zeros(self.cells, bool)
+        self.owners = None
         self.forget()
+
+    def let_go(self):
+        """Give memory back that others can use."""
+        if self.owners is not None:
+            self.owners.forget()
+            self.owners = None
 
     @property
     def cells(self):
@@ -37,6 +44,7 @@ class Shadow:
 
     def forget(self):
         """Begin anew, after a barrier of the grid."""
+        self.let_go()
         self.owners = Owners(self.cells, self.threads, self.timed)
         self.writer = self.written_at = self.reader = self.read_at = None
         self.atomic = None
@@ -49,7 +57,7 @@ class Shadow:
         self.writer, self.reader = self.owners.writer_and_reader(NOBODY)
         self.written_at = np.zeros(self.cells, np.int32) if since is None else since
         self.read_at = self.written_at.copy()
-        self.owners = None
+        self.let_go()
 
     def refine(self, grain):
         """Look at smaller cells."""

@@ -18,19 +18,21 @@ from .clocks import active_rows, split
 LANES = np.arange(WARP_SIZE)[:, None]
 KINDS = {"load": 1, "store": 2, "atomic": 4}
 SEVERAL = 8  # threads
+WAITING = 256  # accesses, while they may turn out to be harmless
 HARMFUL = np.array([bits & 2 > 0 or bits & 5 == 5 for bits in range(8)])
 
 
 class Interval:
     """What the warps of a batch did in shared memory since their last barrier.
 
-    `accesses` are those that are the same in every block, None where a warp met.
+    `accesses` are those that are the same in every block, None where a warp met;
+    `varying` are others, which a shadow may have to see.
     """
 
     def __init__(self):
         self.accesses = {}
+        self.varying = []
         self.kinds = 0
-        self.varies = False
 
     @property
     def harmless(self):
@@ -200,10 +202,9 @@ class SharedSuspects:
             interval = self.intervals[first] = Interval()
         interval.kinds |= KINDS[access.reference.kind]
         if access.pattern is None:
-            interval.varies = True
-            if first not in self.shadows:
-                self.shadows[first] = Shadow(access.blocks)
-            self.shadows[first].see(access)
+            interval.varying.append(access)
+            if len(interval.varying) > WAITING:
+                self._see(first, interval)
         else:
             interval.accesses.setdefault(access.who.warp, []).append(access)
         self.grain = gcd(self.grain, access.dtype.itemsize)
@@ -228,6 +229,8 @@ class SharedSuspects:
         interval = self.intervals.pop(first, None)
         if interval is None:
             return
+        if interval.varying and not interval.harmless:
+            self._see(first, interval)
         shadow = self.shadows.pop(first, None)
         if interval.harmless:
             return
@@ -240,6 +243,14 @@ class SharedSuspects:
         if signature not in self.known:
             self.known.add(signature)
             self._found(interval.suspects(self.grain), self.grain)
+
+    def _see(self, first, interval):
+        """Let a shadow see what waits; only then is it known whether that may race."""
+        for access in interval.varying:
+            if first not in self.shadows:
+                self.shadows[first] = Shadow(access.blocks)
+            self.shadows[first].see(access)
+        interval.varying = []
 
     def _found(self, cells, grain):
         self.bytes.update((cells[:, None] * grain + np.arange(grain)).ravel().tolist())

@@ -17,6 +17,7 @@ from .liveness import (
     Gathering,
     Wait,
     live_at_start,
+    read_arrays,
     reads,
     successors,
     without_dead_code,
@@ -58,6 +59,7 @@ class Program:
     seen_otherwise: frozenset[ir.Allocate]  # as elements of another size
     grid_barriers: frozenset[int]  # positions after barriers of the grid
     references: tuple  # in the order in which threads come to them
+    read: frozenset[str]  # arguments whose elements may be read
     written: frozenset[str]  # arguments whose elements may be written
     source: str
     site: object = None  # where the kernel begins
@@ -118,6 +120,7 @@ def translate(kernel: ir.Kernel) -> Program:
         seen_otherwise(blocks),
         grid_barriers,
         tuple(r for n in order for i in blocks[n] for r in ir.references_of(i)),
+        read_arrays(kernel, blocks.values()).intersection(kernel.arguments),
         written_arrays(kernel, blocks.values()).intersection(kernel.arguments),
         text,
         kernel.site,

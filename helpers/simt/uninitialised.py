@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..hardware import WARP_SIZE
 from .events import Site
 from .requests import requests_of
 
@@ -64,6 +65,14 @@ class Written:
         return known
 
 
+def _cells(access):
+    """The cells of a pattern's active lanes, by address, and the last of them."""
+    addresses = np.broadcast_to(access.addresses, (WARP_SIZE, 1))[:, 0]
+    if access.active is not None:
+        addresses = addresses[np.broadcast_to(access.active[:, 0], WARP_SIZE)]
+    return addresses, int(addresses.max(initial=0))
+
+
 class Initialisation:
     """Follows what is written, and tells of reads of what is not."""
 
@@ -110,28 +119,30 @@ class Initialisation:
 
     def _same_in_all(self, access, written):
         """Follow an access to the same cells in every block."""
-        addresses = np.broadcast_to(access.addresses, (32, 1))[:, 0]
-        if access.active is not None:
-            mask = np.broadcast_to(access.active[:, 0], 32)
-            addresses = addresses[mask]
-        if not len(addresses):
-            return
-        written.reach(int(addresses.max()))
-        missing = addresses[~written.everywhere[addresses]]
-        if access.reference.kind != "store" and len(missing):
-            size = access.dtype.itemsize
-            unread = ~written.cells(size)[missing // size]
-            row, block = np.nonzero(unread)
-            self._tell(access, missing[row], block)
-        if access.reference.kind != "load":
+        known = access.pattern.get(Initialisation)
+        if known is None:
+            known = access.pattern[Initialisation] = _cells(access)
+        addresses, last = known
+        written.reach(last)
+        kind = access.reference.kind
+        if kind != "store" and not written.everywhere[addresses].all():
+            self._missing(access, written, addresses)
+            if kind == "load":
+                return
+        if kind != "load":
             written.everywhere[addresses] = True
-        elif len(missing):
-            return
         written.known.add(id(access.pattern))
+
+    def _missing(self, access, written, addresses):
+        """Tell of cells that are not written in all blocks, where they are not."""
+        addresses = addresses[~written.everywhere[addresses]]
+        size = access.dtype.itemsize
+        row, block = np.nonzero(~written.cells(size)[addresses // size])
+        self._tell(access, addresses[row], block)
 
     def _by_block(self, access, written):
         """Follow an access to cells that differ from block to block."""
-        shape, size = (32, access.blocks), access.dtype.itemsize
+        shape, size = (WARP_SIZE, access.blocks), access.dtype.itemsize
         addresses = np.broadcast_to(access.addresses, shape)
         low, high = int(addresses.min()), int(addresses.max())
         written.reach(high)

@@ -27,7 +27,7 @@ NO_OPERATION = {
     *("not", "pos", "real", "imag", "math.isnan", "math.isinf", "math.isfinite"),
     *("exch", "cas", "view"),
     *(f"np.{n}" for n in ("isnan", "less", "less_equal", "greater", "greater_equal")),
-    *("np.equal", "np.not_equal", "np.isinf", "np.isfinite", "np.signbit"),
+    *("np.equal", "np.not_equal"),
 }
 FUSED = {"cuda.fma", "cuda.fp16.hfma", "cuda.libdevice.fma", "cuda.libdevice.fmaf"}
 _COMPLEX = {"add": 2, "sub": 2, "neg": 2, "mul": 6}

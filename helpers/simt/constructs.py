@@ -1,0 +1,272 @@
+"""What kernels cannot do, told from the source of the line that was refused, whatever
+words Numba found for it.
+"""
+
+import ast
+import inspect
+import sys
+import textwrap
+
+_LOOP = "go through the elements in a loop over `range(…)`"
+_TEXT = 'texts exist in kernels only to be printed: `print("thread", i)`'
+_NEW = (
+    "makes a new array, which a kernel cannot: make it outside and pass it, or use "
+    "`cuda.local.array(8, float32)` for a thread's own"
+)
+_WHOLE = (
+    "works on whole arrays, and a thread of a kernel on one element at a time: "
+    "write the loop, or call it outside of the kernel"
+)
+_FILES = "a kernel cannot read, write or ask: do it outside and pass what comes of it"
+_RANDOM = (
+    "random numbers in kernels come from `numba.cuda.random`: "
+    "`xoroshiro128p_uniform_float32(states, i)`"
+)
+_CLOCK = "a kernel has no clock: measure the launch from outside, with `measure`"
+_KINDS = "types are settled when the kernel is compiled: a kernel cannot ask for them"
+_NO_TRY = (
+    "`try`, `with` and `yield` do not exist in kernels: test for the case with `if`"
+)
+
+# what no kernel can hold, wherever it stands
+_NEVER = {
+    ast.JoinedStr: f"an f-string is a text, and {_TEXT}",
+    ast.ListComp: "list comprehensions make lists, which kernels do not have: " + _LOOP,
+    ast.SetComp: "sets do not exist in kernels: use a tuple or an array",
+    ast.DictComp: "dictionaries do not exist in kernels: use a tuple or an array",
+    ast.GeneratorExp: "generators do not exist in kernels: " + _LOOP,
+    ast.Dict: "dictionaries do not exist in kernels: use a tuple or an array",
+    ast.Set: "sets do not exist in kernels: use a tuple or an array",
+    ast.Try: _NO_TRY,
+    ast.With: _NO_TRY,
+    ast.Yield: _NO_TRY,
+    ast.YieldFrom: _NO_TRY,
+    ast.Import: "imports stand outside of kernels: move this line above the kernel",
+    ast.ImportFrom: "imports stand outside of kernels: move this line above the kernel",
+    ast.ClassDef: "a kernel cannot define a class: use a tuple, or records of an array",
+    ast.Global: "a kernel cannot change a global: store into an array",
+    ast.Nonlocal: "a kernel cannot change a variable around it: store into an array",
+    ast.Delete: "a kernel cannot delete anything: arrays keep their size",
+    ast.Starred: "a `*` in front of a value does not work in kernels: write the items",
+    ast.Await: "kernels cannot wait for anything but barriers: leave `await` out",
+}
+_MAKERS = (
+    *("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like"),
+    *("full_like", "arange", "linspace", "array", "asarray", "eye", "identity"),
+    *("concatenate", "stack", "hstack", "vstack", "where", "copy", "tile", "repeat"),
+    *("meshgrid", "outer", "reshape", "ravel", "unique", "flip", "roll", "diff"),
+)
+_REDUCERS = (
+    *("sum", "max", "min", "mean", "std", "var", "dot", "matmul", "sort", "argsort"),
+    *("prod", "cumsum", "median", "any", "all", "argmax", "argmin", "inner", "vdot"),
+)
+_CALLS = {
+    **{f"numpy.{name}": f"`np.{name}` {_NEW}" for name in _MAKERS},
+    **{f"numpy.{name}": f"`np.{name}` {_WHOLE}" for name in _REDUCERS},
+    **dict.fromkeys(("input", "open"), _FILES),
+    **dict.fromkeys(
+        ("str", "repr", "format", "chr", "ord", "bin", "hex", "oct", "ascii"), _TEXT
+    ),
+    **dict.fromkeys(("isinstance", "type", "id", "hash", "getattr", "hasattr"), _KINDS),
+    **{
+        name: f"`{name}` does not exist in kernels: {_LOOP}"
+        for name in (
+            *("sorted", "reversed", "map", "filter", "any", "all", "sum", "iter"),
+            *("next", "list", "set", "dict", "frozenset", "bytearray"),
+        )
+    },
+}
+_MODULES = {
+    "random": _RANDOM,
+    "numpy.random": _RANDOM,
+    "time": _CLOCK,
+    "datetime": _CLOCK,
+    "numpy.linalg": f"`np.linalg` {_WHOLE}",
+    "os": _FILES,
+    "sys": _FILES,
+}
+_METHODS = {
+    **dict.fromkeys(
+        ("append", "extend", "insert", "pop", "remove", "clear"),
+        "arrays keep their size in a kernel, and there are no lists: count how many "
+        "are in use, and store at that index",
+    ),
+    **{
+        name: f"`.{name}()` {_NEW}"
+        for name in ("copy", "astype", "flatten", "tolist", "repeat", "nonzero")
+    },
+    **{
+        name: f"`.{name}()` {_WHOLE}"
+        for name in ("max", "min", "sort", "dot", "argsort", "cumsum", "fill", "sum")
+    },
+    **dict.fromkeys(("format", "join", "upper", "lower", "split", "strip"), _TEXT),
+    **dict.fromkeys(
+        ("keys", "values", "items", "update", "add"),
+        "dictionaries and sets do not exist in kernels: use a tuple or an array",
+    ),
+}
+_FOR_THE_HOST = (
+    *("to_device", "device_array", "device_array_like", "pinned_array", "synchronize"),
+    *("mapped_array", "managed_array", "stream", "event", "jit", "current_context"),
+    *("get_current_device", "select_device", "is_available"),
+)
+
+
+_BY_INDEX = (
+    "an index is a whole number, or several: picking elements by a condition or a list "
+    "makes a new array. Test each element with `if`"
+)
+_BY_ELEMENT = (
+    "an operator on whole arrays makes a new array, which a kernel cannot: write it "
+    "for one element, `c[i] = a[i] + b[i]`"
+)
+_LIST = (
+    "lists do not exist in kernels: use a tuple, `(1, 2)`, or "
+    "`cuda.local.array(8, float32)`"
+)
+
+# how many values some functions of `cuda` take, and which
+_TAKES = {
+    **{
+        name: ("mask, value, lane", 3)
+        for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
+    },
+    **{
+        name: ("mask, condition", 2)
+        for name in ("ballot_sync", "all_sync", "any_sync", "eq_sync")
+    },
+    **{name: ("mask, value", 2) for name in ("match_any_sync", "match_all_sync")},
+    **{f"syncthreads_{name}": ("number", 1) for name in ("and", "or", "count")},
+    **{
+        f"atomic.{name}": ("array, index, value", 3)
+        for name in (
+            *("add", "sub", "max", "min", "nanmax", "nanmin", "and_", "or_", "xor"),
+            *("exch", "inc", "dec"),
+        )
+    },
+    "atomic.cas": ("array, index, old, new", 4),
+    "atomic.compare_and_swap": ("array, old, new", 3),
+    "syncthreads": ("", 0),
+}
+
+
+def is_certain(sentence) -> bool:
+    """Does this hold whatever the emulator may learn to run?"""
+    return sentence in (*_NEVER.values(), _TEXT, _FILES, _RANDOM, _CLOCK, _KINDS)
+
+
+def told_from_source(function, line, needs_memory=False):
+    """What the refused line holds that kernels cannot, and the line; or None."""
+    nodes = _nodes(function)
+    here = [node for node in nodes if _first(node) <= line <= _last(node)]
+    near = [node for node in here if isinstance(node, ast.expr | ast.stmt)]
+    for node in sorted(near, key=lambda node: not _never(node)):
+        sentence = _never(node) or _call(node, function)
+        if sentence and line in (_first(node), _last(node), _head(node)):
+            return sentence, _first(node)
+    for node in near if needs_memory else ():
+        if _makes(node):
+            return _makes(node), line
+    if line <= function.__code__.co_firstlineno + 1:  # Numba did not say where
+        for node in nodes:
+            if _never(node):
+                return _never(node), _first(node)
+    return None
+
+
+def _never(node):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        return f"`@` {_WHOLE}"
+    if isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Load):
+        return None  # the arguments of a call
+    return _NEVER.get(type(node))
+
+
+def _makes(node):
+    """What a line makes that needs new memory."""
+    if isinstance(node, ast.Subscript) and isinstance(
+        node.slice, ast.Compare | ast.List | ast.BoolOp
+    ):
+        return _BY_INDEX
+    if isinstance(node, ast.List):
+        return _LIST
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return _TEXT
+    if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare | ast.AugAssign):
+        return _BY_ELEMENT
+    return None
+
+
+def _call(node, function):
+    """What is wrong with a call, by the name of what is called."""
+    if not isinstance(node, ast.Call):
+        return None
+    name, method = _name_of(node.func, function)
+    if name:
+        root, _, last = name.rpartition(".")
+        if root == "numba.cuda" and last in _FOR_THE_HOST:
+            return f"`cuda.{last}` is for the host: call it outside of the kernel"
+        if name.startswith("numba.cuda."):
+            return _wrong_count(name[len("numba.cuda.") :], node)
+        return _CALLS.get(name) or _MODULES.get(root)
+    return _METHODS.get(method)
+
+
+def _wrong_count(name, call):
+    """What a function of `cuda` takes, where the call gives more or fewer values."""
+    takes, count = _TAKES.get(name, ("", None))
+    given = len(call.args) + len(call.keywords)
+    starred = any(isinstance(a, ast.Starred) for a in call.args)
+    if count is None or given == count or starred:
+        return None
+    return f"`cuda.{name}({takes})` takes {count} values, and this line gives {given}"
+
+
+def _name_of(node, function):
+    """The full name of what is called, through its module; or the name of a method."""
+    path = []
+    while isinstance(node, ast.Attribute):
+        path.insert(0, node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None, path[0] if path else None
+    around = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+    value = around.get(node.id)
+    if inspect.ismodule(value):
+        return ".".join([value.__name__, *path]), None
+    if path:
+        return None, path[-1]
+    module = getattr(value, "__module__", None)
+    if module in ("numpy", "time", "random") or module in sys.stdlib_module_names:
+        return f"{module}.{node.id}", None
+    local = node.id in function.__code__.co_varnames or node.id in around
+    return (None, None) if local else (node.id, None)
+
+
+def _nodes(function):
+    """The nodes of a function's source, with the line numbers of its file."""
+    try:
+        lines, first = inspect.getsourcelines(function)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (OSError, SyntaxError, TypeError):
+        return []
+    ast.increment_lineno(tree, first - 1)
+    body = tree.body[0]
+    return [
+        node
+        for statement in getattr(body, "body", [])
+        for node in ast.walk(statement)
+        if hasattr(node, "lineno")
+    ]
+
+
+def _first(node):
+    return node.lineno
+
+
+def _last(node):
+    return node.end_lineno
+
+
+def _head(node):
+    return node.body[0].lineno if isinstance(getattr(node, "body", None), list) else -1

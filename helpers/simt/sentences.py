@@ -1,0 +1,289 @@
+"""Numba's words for what it refuses, and ours."""
+
+_SHAPE = (
+    "the shape of a shared or local array must be a number known when the kernel is "
+    "compiled: a literal, or a global or closure variable on its own. Compute "
+    "`TILE + 1` outside the kernel and give it a name; an argument of the kernel is "
+    "not known yet"
+)
+_NO_TRY = (
+    "`try`, `with` and `yield` do not exist in kernels: test for the case with `if`"
+)
+_OPERATOR = r"\b(?:i?add|i?sub|i?mul|truediv|floordiv|mod|pow|lt|le|gt|ge|eq|ne)\("
+
+# a pattern in Numba's message, and what to say in its place: of names, ...
+NAMES = [
+    (
+        r"(?:module|type object) '([\w.]+)' has no attribute '(\w+)'",
+        r"`\1` has no `\2`: is it spelt right?",
+    ),
+    (
+        r"Variable '(\w+)' is not defined",
+        r"`\1` has no value yet at this line: give it one before it is used",
+    ),
+    (r"name '(\w+)' is not defined", r"there is no `\1`: is it spelt right?"),
+]
+
+# ... and of what the source does not tell
+SENTENCES = [
+    (
+        r"DictType|LiteralStrKeyDict|\A[^>]*built-in function hash>",
+        "dictionaries do not exist in kernels: use a tuple or an array",
+    ),
+    (
+        r"<(?:intrinsic|function) ((?:shfl|match)\w*_sync)",
+        r"`cuda.\1` passes numbers of the types int32, int64, float32 and float64: "
+        r"convert the value first, as in `int32(x)`",
+    ),
+    (
+        r"<intrinsic (syncthreads_(?:and|or|count))",
+        r"`cuda.\1` takes a whole number, not a condition or a float: "
+        r"`1 if condition else 0`",
+    ),
+    (
+        r"<intrinsic (grid|gridsize)|argument can only be 1, 2, 3",
+        r"`cuda.grid` takes the number of axes, written out: 1, 2 or 3",
+    ),
+    (
+        r"stubs\.atomic\.(and_|or_|xor|exch|inc|dec|cas)\b",
+        r"`cuda.atomic.\1` works on whole numbers of 32 or 64 bits only (`inc` and "
+        r"`dec`: unsigned): give the array such a type",
+    ),
+    (
+        r"stubs\.atomic\.(\w+)",
+        r"`cuda.atomic.\1` works on numbers of 32 or 64 bits only: give the array such "
+        r"a type",
+    ),
+    (
+        r"\A(?:(?!>>>).)*>>> [^\n]*(?:\[str\]|unicode_type)|"
+        r"Cannot cast (?:\S*str|unicode)",
+        "a text takes part in this line, and texts exist in kernels only to be "
+        'printed: `print("thread", i)`',
+    ),
+    (
+        r"getiter with parameters",
+        "`for` goes over `range(n)`, an array or a tuple, and not over a number: write "
+        "`range(…)`",
+    ),
+    (
+        r"(?:truth|not_)\(array",
+        "a whole array is neither true nor false: ask for one of its elements",
+    ),
+    (
+        r"setattr: \(array",
+        "what belongs to an array cannot be set in a kernel: store into its elements",
+    ),
+    (
+        r"getitem\(type\(CUDADispatcher\(<function (\w+)",
+        r"kernels are launched by the host, not by a kernel: make `\1` a device "
+        r"function (`@cuda.jit(device=True)`) and call it",
+    ),
+    (
+        r"Invalid use of type\(CUDADispatcher\(<function (\w+)",
+        r"`\1` does not take values of the types that this line gives it",
+    ),
+    (
+        r"Invalid use of \w+(?:\([^)]*\))? with parameters",
+        "this line calls a number or an array as if it were a function: an index "
+        "stands in `[…]`, and nothing stands behind `cuda.laneid`",
+    ),
+    (
+        r"Cannot bind .* to signature '\((.*?)\)'",
+        r"this call gives more or fewer values than the function takes, which are: \1",
+    ),
+    (
+        r">>> (?:i?lshift|i?rshift|i?and_|i?or_|i?xor|invert)\(",
+        "bits are those of whole numbers, and this line has a float: convert it with "
+        "`int32(…)` first",
+    ),
+    (
+        r"printing unimplemented",
+        "`print` in a kernel takes texts and numbers: print the elements that you want "
+        "to see",
+    ),
+    (
+        r"print\(\) function implementation does not support keyword",
+        "`print` in a kernel takes no `end=`, `sep=` or `file=`: leave them out",
+    ),
+    (r"Int value is too large", "this number does not fit into 64 bits"),
+    (
+        r"Cannot unify (.+?) and (.+?) for '\$",
+        r"this line gives \1 on one way and \2 on the other: let both have one type",
+    ),
+    (
+        r"Type of variable '.*?' cannot be determined",
+        "Numba cannot tell the type of what this line computes: split it in two, and "
+        "give each variable its value before it is used",
+    ),
+    (
+        r"getitem\((?:Literal)?Tuple\(",
+        "a tuple of different types needs an index that is written out: `t[0]`",
+    ),
+    (
+        r"slice indices must be integers",
+        "a part of a tuple needs ends that are written out: `t[1:3]`",
+    ),
+    (
+        r"'(?:Integer|Float|Boolean|IntegerLiteral)' object has no attribute 'dtype'",
+        "this line takes a number for an array: are the values in the right order?",
+    ),
+    (
+        r"<function (?:shared|local)\.array.*?>>> array\([^,\n]*\)\s",
+        "a shared or local array needs a type: `cuda.shared.array(8, float32)`",
+    ),
+    (r"<function (?:shared|local)\.array|function (?:shared|local)\.array", _SHAPE),
+    (
+        r"Dim3",
+        "`cuda.threadIdx` and its like are three numbers: take `.x`, `.y` or `.z`",
+    ),
+    (
+        r"[gs]etitem\(array\(\w+, (\d)d[^)]*\), UniTuple\(\w+ x (\d)\)",
+        r"this line gives \2 indices to a \1-dimensional array: was an array of "
+        r"another shape meant?",
+    ),
+    (
+        r"[gs]etitem\(array\([^)]*\), (?:float|UniTuple\(float|Tuple\([^)]*float)",
+        "an index must be a whole number, and this one is a float: `//` divides whole "
+        "numbers, `int(…)` rounds toward zero",
+    ),
+    (
+        r"[gs]etitem\(array\(\w+, (\d)d[^)]*\), Tuple\(",
+        r"this line gives too many indices to a \1-dimensional array: was an array of "
+        r"another shape meant?",
+    ),
+    (
+        r"setitem\(readonly array",
+        "this array is read-only: pass a copy of it (`array.copy()`)",
+    ),
+    (
+        r"setitem\(array\(\w+, (\d)d, \w\), [^\n]*, array\(",
+        "this line stores a whole array where one number fits: give each array as many "
+        "indices as it has axes",
+    ),
+    (
+        r"setitem\(array\((\w+), \d+d[^)]*\), "
+        r"(?:\w+|Literal\[int\]\(\d+\)|UniTuple[^)]*\)), (?!array)",
+        r"what this line stores does not fit into an array of \1: an element is one "
+        r"number of that type",
+    ),
+    (
+        r"[gs]etitem\((?:Literal\[)?(?:u?int|float|bool)\d*",
+        "this line gives an index to a number, not to an array: are the arguments of "
+        "the launch in the right order?",
+    ),
+    (
+        _OPERATOR + r"(?:[^\n]*, )?UniTuple\(\w+ x (\d)\)",
+        r"this line takes \1 numbers for one: unpack them first, as in "
+        r"`x, y = cuda.grid(2)`",
+    ),
+    (
+        r">>> (?:i?(?:add|sub|mul|truediv|floordiv|mod|pow)|lt|le|gt|ge|eq|ne|neg)"
+        r"\([^\n]*array\(",
+        "an operator takes one element of an array in a kernel, not the whole: "
+        "`c[i] = a[i] + b[i]`",
+    ),
+    (
+        r">>> (\w+)\(array\(",
+        r"`\1` takes one number, not a whole array: give the array an index",
+    ),
+    (
+        r"failed to unpack (?:int|float)",
+        "this line unpacks one number as if it were several: `cuda.grid(1)` is one "
+        "number, `cuda.grid(2)` two",
+    ),
+    (
+        r"grid(?:size)?\(\) missing 1 required",
+        "`cuda.grid` needs the number of axes: 1, 2 or 3",
+    ),
+    (
+        r"function (?:zeros|empty|ones|full|arange|array|sum|max|min)\b",
+        "kernels cannot make or add up whole arrays with NumPy: go through them in a "
+        "loop, and use `cuda.local.array` for a thread's own",
+    ),
+    (
+        r"NRT required|build_list|list\(",
+        "this line needs a new list or array, which kernels cannot make: give each "
+        "array as many indices as it has axes, and use `cuda.local.array` for a "
+        "thread's own",
+    ),
+    (
+        r"not supported between instances of 'Array'",
+        "`min` and `max` take numbers, not a whole array: go through it in a loop",
+    ),
+    (r"set_try_|exception_match|SETUP_|BEFORE_WITH|terminator_types", _NO_TRY),
+    (
+        r"'JITCUDACodegen' object has no attribute",
+        "a function that calls itself cannot be compiled here: use a loop",
+    ),
+    (r"STORE_GLOBAL", "a kernel cannot change a global: store into an array"),
+    (
+        r"pyobject",
+        "an array of Python objects cannot go to a GPU: give it a type such as "
+        "`np.float32`",
+    ),
+    (r"KeyError: ([\w.]+)", r"Numba cannot compile \1 for a GPU"),
+    (
+        r"(?:ufunc '|function 'numpy\.)"
+        r"(sqrt|sin|cos|tan|exp|log|floor|ceil|fabs|log2|log10|exp2|tanh|arctan2)'",
+        r"`np.\1` on one number does not exist in kernels: use `math.\1`",
+    ),
+    (
+        r"ufunc 'absolute'|function 'numpy\.abs'",
+        "`np.abs` on one number does not exist in kernels: use `abs`",
+    ),
+    (
+        r"(?:ufunc '|unsupported NumPy function 'numpy\.)(\w+)'",
+        r"`np.\1` on one number does not exist in kernels: write it with operators "
+        r"or `math`",
+    ),
+    (
+        r"Untyped global name '(\w+)':.*?<class 'function'>",
+        r"`\1` is a plain Python function: put `@cuda.jit(device=True)` above it, and "
+        r"kernels can call it",
+    ),
+    (
+        r"OverloadSelector.*?(?:List|Set|Dict)",
+        "lists, sets and dictionaries do not exist in kernels: use a tuple or an array",
+    ),
+    (
+        r"Untyped global name '(\w+)':.*?(?:<class '(?:\w+\.)*(\w+)'>|$)",
+        r"a kernel cannot use the global `\1` (\2): only numbers, tuples, arrays, "
+        r"functions and modules",
+    ),
+    (
+        r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'",
+        r"`\2` has no `\1` in a kernel: is it spelt right?",
+    ),
+    (
+        r"Unknown attribute '(\w+)' of type (\w+)",
+        r"values of type \2 have no `\1` in a kernel",
+    ),
+    (r"(?:try|with|yield|raise).*(?:not supported|unsupported)", _NO_TRY),
+    (
+        r"Cannot unify (.+?) and (.+?) for '([\w.]+)'",
+        r"`\3` is \1 on one path and \2 on another: give it one type",
+    ),
+    (
+        r"[Nn]o implementation of function Function\(<built-in function (\w+)>\) found "
+        r"for signature:\s*>>> (\w+\(.+?\))\s",
+        r"Numba has no `\1` for these types: \2",
+    ),
+    (
+        r"[Nn]o implementation of function (?:Function\()?<(?:built-in )?function "
+        r"(\w+)",
+        r"Numba has no `\1` for the types given here",
+    ),
+    (
+        r"[Nn]o implementation of function Function\(<class '(?:[\w.]+\.)?(\w+)'>\)",
+        r"`\1` does not take values of the types that this line gives it",
+    ),
+    (
+        r"Signature mismatch: \d+ argument types given",
+        "this line gives a function or an operator values that it does not take in a "
+        "kernel: look at their number and their types",
+    ),
+    (
+        r"Compilation is falling back|[Uu]se of unsupported opcode \((\w+)\)",
+        r"kernels cannot use this part of Python (\1)",
+    ),
+]

@@ -1,0 +1,78 @@
+"""Streams and events where there is no GPU: everything has happened when a call
+returns.
+"""
+
+import itertools
+import time
+import warnings
+from contextlib import contextmanager
+
+from numba.cuda.cudadrv import driver
+
+_NAMES = {
+    0: "<Default CUDA stream>",
+    1: "<Legacy default CUDA stream>",
+    2: "<Per-thread default CUDA stream>",
+}
+_handles = itertools.count(0x1000)
+
+
+class Stream(driver.Stream):
+    """A stream: a name for an order that the emulator keeps in any case."""
+
+    def __init__(self, handle=None, external=False):
+        self.handle = next(_handles) if handle is None else int(handle)
+        self.external = external
+
+    def __int__(self):
+        return self.handle
+
+    def __repr__(self):
+        kind = "External" if self.external else "Emulated"
+        return _NAMES.get(self.handle, f"<{kind} CUDA stream {self.handle}>")
+
+    def __cuda_stream__(self):
+        return (0, self.handle)
+
+    def synchronize(self):
+        pass
+
+    @contextmanager
+    def auto_synchronize(self):
+        yield self
+
+    def add_callback(self, callback, arg=None):
+        """Call back at once: all that came before is done."""
+        try:
+            callback(self, 0, arg)
+        except Exception as error:
+            warnings.warn(f"Exception in stream callback: {error}", stacklevel=2)
+
+
+class Event(driver.Event):
+    """An event: a moment of the host's clock, in nanoseconds, in its handle's place."""
+
+    def __init__(self, timing=True):
+        self.handle, self.timing = 0, timing
+
+    def record(self, stream=0):
+        self.handle = time.perf_counter_ns()
+
+    def query(self):
+        return True
+
+    def synchronize(self):
+        pass
+
+    def wait(self, stream=0):
+        pass
+
+
+def elapsed(*arguments):
+    """Milliseconds between two events; the built-in target wants them in its first
+    argument.
+    """
+    *pointers, start, end = arguments
+    for pointer in pointers:
+        pointer._obj.value = (end - start) / 1e6
+    return (end - start) / 1e6
