@@ -14,11 +14,17 @@ try:
     from .plotting import (
         plot_banks,
         plot_conflicts,
+        plot_exchange,
         plot_grid,
         plot_grid_2d,
         plot_grid_stride,
+        plot_halo,
+        plot_intervals,
+        plot_latency,
+        plot_sectors,
         plot_tile_banks,
         plot_times,
+        plot_traffic,
     )
     from .simt import emulate, host, twin
     from .timing import measure
@@ -42,11 +48,17 @@ __all__ = [
     "measure",
     "plot_banks",
     "plot_conflicts",
+    "plot_exchange",
     "plot_grid",
     "plot_grid_2d",
     "plot_grid_stride",
+    "plot_halo",
+    "plot_intervals",
+    "plot_latency",
+    "plot_sectors",
     "plot_tile_banks",
     "plot_times",
+    "plot_traffic",
     "store4",
     "twin",
 ]

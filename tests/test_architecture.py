@@ -22,14 +22,16 @@ MAY_IMPORT = {
     "plotting": "IPython PIL hardware matplotlib style",
     "recordings": "forms",
     "simt": (
-        "simt.arguments simt.banks simt.coalescing simt.divergence simt.errors "
-        "simt.judges simt.launch simt.mistakes simt.races simt.report simt.reuse "
-        "simt.spilled simt.twins simt.uninitialised"
+        "simt.arguments simt.assertions simt.banks simt.coalescing simt.data "
+        "simt.divergence simt.errors simt.judges simt.launch simt.mistakes simt.page "
+        "simt.races simt.refusals simt.report simt.reuse simt.spilled simt.twins "
+        "simt.uninitialised"
     ),
     "simt.advice": "simt.events simt.ir simt.work",
     "simt.allocation": "simt.cells simt.ir simt.memory",
     "simt.arguments": "numba simt.device_memory simt.errors",
     "simt.arrays": "simt.constants simt.device_memory simt.ir simt.types",
+    "simt.assertions": "",
     "simt.atomics": "simt.memory",
     "simt.attributes": "hardware",
     "simt.banks": "hardware simt.judges",
@@ -50,19 +52,21 @@ MAY_IMPORT = {
     "simt.context": (
         "hardware numba simt.attributes simt.device_memory simt.errors simt.streams"
     ),
+    "simt.data": "",
     "simt.device_memory": "numba",
     "simt.dispatch": (
         "numba simt.arguments simt.errors simt.frontend simt.launch simt.limits "
         "simt.programs"
     ),
     "simt.divergence": "hardware simt.judges simt.work",
-    "simt.doors": "simt.errors simt.refusals",
+    "simt.doors": "simt.constructs simt.errors simt.refusals",
     "simt.errors": "",
     "simt.events": "",
     "simt.expressions": (
         "simt.constants simt.intrinsics simt.ir simt.names simt.operators simt.tuples "
         "simt.types"
     ),
+    "simt.findings": "simt.events",
     "simt.frames": "hardware simt.events",
     "simt.frontend": "numba simt.builtin_target simt.errors simt.refusals",
     "simt.functions": "",
@@ -81,7 +85,7 @@ MAY_IMPORT = {
     "simt.iteration": "simt.ir simt.types",
     "simt.judges": "hardware",
     "simt.launch": (
-        "hardware simt.constants simt.device_memory simt.doors simt.errors "
+        "hardware simt.constants simt.device_memory simt.doors simt.errors simt.ir "
         "simt.limits simt.machine simt.programs simt.raising simt.settings simt.types"
     ),
     "simt.libdevice": "simt.functions simt.rounding",
@@ -104,6 +108,7 @@ MAY_IMPORT = {
     "simt.operators": "simt.functions simt.halves simt.libdevice simt.rounding",
     "simt.order": "",
     "simt.owners": "hardware simt.requests simt.scratch",
+    "simt.page": "simt.findings simt.judges simt.report",
     "simt.parts": "simt.errors simt.memory",
     "simt.printing": "hardware",
     "simt.programs": (
@@ -117,7 +122,7 @@ MAY_IMPORT = {
     "simt.raising": "hardware",
     "simt.records": "simt.ir",
     "simt.refusals": "simt.constructs simt.errors simt.sentences",
-    "simt.report": "",
+    "simt.report": "simt.findings",
     "simt.requests": "hardware",
     "simt.reuse": "simt.coalescing simt.requests",
     "simt.rounding": "",

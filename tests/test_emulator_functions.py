@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from kernels import BUILT_IN, by_thread, message
 from numba import cuda, types
-from numba.cuda import libdevicefuncs
+from numba.cuda import libdevice, libdevicefuncs
 
 from helpers import emulate
 from helpers.simt import KernelError
@@ -22,7 +22,7 @@ NAMESPACE = {
     "cmath": cmath,
     "np": np,
     "cuda": cuda,
-    "libdevice": cuda.libdevice,
+    "libdevice": libdevice,
 }
 
 
@@ -59,7 +59,8 @@ MATH = (
 @pytest.mark.parametrize("name", MATH)
 def test_a_function_of_math_is_pythons_within_its_last_bits(name, dtype):
     """Of float32 it is a float32; of whole numbers a float64."""
-    if not hasattr(math, name) or (BUILT_IN and name == "exp2"):
+    whole = BUILT_IN and dtype is np.int32 and name in ("degrees", "radians")
+    if not hasattr(math, name) or whole or (BUILT_IN and name == "exp2"):
         pytest.skip("neither this Python nor this Numba has it")
     x = np.linspace(0.05, INSIDE.get(name, 3.1), 32)
     x = 1 + x if name == "acosh" else x
@@ -81,6 +82,8 @@ def test_a_function_of_math_is_pythons_within_its_last_bits(name, dtype):
 )
 def test_a_function_of_two_numbers_is_numpys_or_pythons(name, dtype):
     """Of float32 it is a float32."""
+    if BUILT_IN and name == "nextafter":
+        pytest.skip("Numba's built-in target does not have it")
     x, y = RNG.uniform(0.1, 5, (2, 32)).astype(dtype)
 
     actual = by_thread(kernel_of(f"math.{name}(X, Y)"), x, y, threads=32)
@@ -175,7 +178,11 @@ def test_operators_and_parts_of_complex_numbers(expression, python):
         ("pow(Y, 3)", lambda x, y: y**3),
         ("float(X).real + X.imag", lambda x, y: x),
         ("abs(X) ** 0.5", lambda x, y: abs(x) ** 0.5),
-        ("np.iinfo(np.int16).max + X", lambda x, y: 32767 + x),
+        pytest.param(
+            "np.iinfo(np.int16).max + X",
+            lambda x, y: 32767 + x,
+            marks=pytest.mark.skipif(BUILT_IN, reason="the package's own"),
+        ),
         (
             "float('inf') if X > 0 else len('abc')",
             lambda x, y: math.inf if x > 0 else 3,

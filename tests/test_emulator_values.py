@@ -65,7 +65,10 @@ def device_functions():
         "(i, 2 * i, 3)[i % 3]",
         "((1, i), (2, 3))[i % 2][1]",
         "NESTED[1][0] + NESTED[i % 2][1]",
-        "max((i, 7, 3)) - min((i, 7, 3))",
+        pytest.param(
+            "max((i, 7, 3)) - min((i, 7, 3))",
+            marks=pytest.mark.skipif(BUILT_IN, reason="the package's own"),
+        ),
         "HERE.u + HERE.v + HERE[1]",
         "Pair(i, 2.0).u * Pair(i, 2.0).v",
         "Colour.RED == Colour.GREEN",

@@ -130,6 +130,19 @@ def test_an_eager_signature_is_chosen_by_its_types_or_refused():
         size[1, 1](np.zeros(1, np.int8), 1)
 
 
+def test_an_eager_signature_takes_whole_numbers_of_the_same_size():
+    """As Numba does: the bits are the same."""
+
+    @cuda.jit("void(uint32[:], float64[:])")
+    def first(a, out):
+        out[0] = a[0]
+
+    out = np.zeros(1)
+    first[1, 1](np.array([-1], np.int32), out)
+
+    assert [2**32 - 1] == out.tolist()
+
+
 def test_reductions_and_ufuncs_run():
     """`@cuda.reduce` and `@vectorize(target="cuda")` launch kernels of their own."""
     total = cuda.reduce(lambda a, b: a + b)
@@ -262,3 +275,54 @@ def test_kernels_are_launched_from_several_threads():
 
     with ThreadPoolExecutor(4) as pool:
         assert [255 + n for n in range(8)] == list(pool.map(launched, range(8)))
+
+
+@pytest.mark.parametrize(
+    "argument, sentence",
+    [
+        ("text", "argument `a` is a str: a kernel takes"),
+        ([1, 2], "makes an array of a list"),
+        (2**70, "does not fit into 64 bits"),
+        (np.ma.zeros(3), "argument `a` is a MaskedArray"),
+        (np.array([1, None]), "an array of Python objects"),
+        (None, "are the arguments of the launch in the right order"),
+        (3.5, "are the arguments of the launch in the right order"),
+    ],
+)
+def test_an_argument_that_no_kernel_takes_is_told(argument, sentence):
+    """By its name and its type."""
+
+    @cuda.jit
+    def kernel(a):
+        a[0] = 1
+
+    with pytest.raises((LaunchError, KernelError), match=sentence):
+        kernel[1, 1](argument)
+
+
+def test_what_stands_in_the_brackets_is_checked():
+    """Bytes of shared memory are a whole number; a starred argument has no place."""
+    for wrong in (-4, "x", 1.5):
+        with pytest.raises(LaunchError, match="bytes of dynamic shared memory"):
+            add[1, 1, 0, wrong]
+
+    @cuda.jit
+    def starred(*arrays):
+        arrays[0][0] = 1
+
+    with pytest.raises(LaunchError, match="a name and a place"):
+        starred[1, 1](np.zeros(1))
+
+
+def test_a_kernel_is_compiled_again_when_it_is_asked_to():
+    """With what is around it now; a number too large for its type wraps round."""
+    around = {"cuda": cuda, "N": 1}
+    exec("def kernel(a, n):\n    a[0] = N + n\n", around)
+    kernel = cuda.jit("void(float64[:], int32)")(around["kernel"])
+    out = np.zeros(1)
+    around["N"] = 5
+
+    kernel.recompile()
+    kernel[1, 1](out, 2**32 - 1)
+
+    assert [4] == out.tolist()

@@ -39,17 +39,59 @@ def nodes(lesson, kind):
 @each_lesson
 def test_a_lesson_runs_as_a_plain_script(lesson, tmp_path, fonts):
     """A lesson is Python: it needs no notebook, and warns of nothing."""
-    ran = subprocess.run(
-        [sys.executable, lesson],
-        env=environment(tmp_path, ROOT),
-        cwd=tmp_path,
+    ran = run_script(lesson, tmp_path)
+
+    assert (0, "") == (ran.returncode, ran.stderr)
+
+
+@each_lesson
+def test_a_folded_solution_passes_where_its_stub_is_refused(lesson, tmp_path, fonts):
+    """A solution in its stub's place is right, and keeps within the budget."""
+    sources, trials = with_solutions(lesson)
+    if not trials:
+        pytest.skip("no folded solution")
+    script = tmp_path / lesson.name
+    script.write_text("\n\n".join(sources), "utf-8")
+
+    ran = run_script(script, tmp_path)
+
+    assert (0, "") == (ran.returncode, ran.stderr)
+
+
+def run_script(script, folder):
+    """What running a file of Python gives, where there is no GPU."""
+    return subprocess.run(
+        [sys.executable, script],
+        env=environment(folder, ROOT),
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=LIMIT_S,
         check=False,
     )
 
-    assert (0, "") == (ran.returncode, ran.stderr)
+
+def with_solutions(lesson):
+    """The code of a lesson, each solution after its stub and then on trial; trials."""
+    sources, trials, stub = [], [], ""
+    for cell in convert(lesson).cells:
+        if cell.cell_type == "code":
+            stub = cell.source
+            sources.append(stub)
+            continue
+        for solution in re.findall(r"^```python\n(.*?)^```", cell.source, re.M | re.S):
+            trial = "\n".join(refused_in(stub))
+            trials.append(trial)
+            sources += [solution, trial]
+    return sources, trials
+
+
+def refused_in(stub):
+    """What a stub expects to be refused."""
+    for node in ast.parse(stub).body:
+        if isinstance(node, ast.With):
+            assert ast.unparse(node.items[0]).startswith("expect(")
+            yield from map(ast.unparse, node.body)
 
 
 @each_lesson

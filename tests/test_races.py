@@ -282,3 +282,28 @@ def test_hazards_count_elements_of_any_width(dtype):
     run = emulate(shifted)[1, 64](np.zeros(64, dtype), np.zeros(64, float32.name))
 
     assert [("RAW", "block", 64)] == [(r.kind, r.scope, r.hazards) for r in run.races]
+
+
+def test_a_race_reads_as_both_lines_and_what_orders_them():
+    """What a notebook shows: the kind, the scope, who did what where, the remedy."""
+    a, out = np.ones(64, np.int64), np.zeros(64, np.int64)
+
+    run = emulate(reverse_without_barrier)[1, 64](a, out)
+
+    store = line_of(reverse_without_barrier, "cells[t] =")
+    load = line_of(reverse_without_barrier, "= cells[")
+    lines = repr(run.races).splitlines()
+    assert "RAW race on shared `cells`: 64 hazards between warps of a block" == lines[0]
+    assert f"  line {store}  cells[t] =" in lines[1]
+    assert lines[1].endswith("  store by thread 0")
+    assert lines[2].endswith("  load by thread 63")
+    assert f"  `cuda.syncthreads()` between line {store} and line {load}" == lines[3]
+
+
+def test_a_run_without_a_race_says_so():
+    """Both sequences have a sentence where they hold nothing."""
+    a, out = np.ones(64, np.float32), np.zeros(64, np.float32)
+
+    run = emulate(add)[1, 64](a, a, out)
+
+    assert ("no race", "no race") == (repr(run.races), repr(run.races.minor))

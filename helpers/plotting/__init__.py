@@ -1,18 +1,28 @@
 """Figures: each function takes numbers, never a machine, and gives a `Picture`."""
 
 from .banks import plot_banks
+from .blocks import plot_exchange, plot_halo
 from .charts import plot_conflicts, plot_times
 from .grids import plot_grid, plot_grid_2d, plot_grid_stride
+from .intervals import plot_intervals
 from .picture import Picture
+from .rates import plot_latency, plot_traffic
+from .sectors import plot_sectors
 from .tiles import plot_tile_banks
 
 __all__ = [
     "Picture",
     "plot_banks",
     "plot_conflicts",
+    "plot_exchange",
     "plot_grid",
     "plot_grid_2d",
     "plot_grid_stride",
+    "plot_halo",
+    "plot_intervals",
+    "plot_latency",
+    "plot_sectors",
     "plot_tile_banks",
     "plot_times",
+    "plot_traffic",
 ]

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from .arguments import borrowed
+from .assertions import Assertions
 from .banks import BankConflicts
 from .coalescing import Coalescing
+from .data import as_data
 from .divergence import Divergence, Operations
 from .errors import (
     BarrierError,
@@ -22,8 +24,10 @@ from .errors import (
 from .judges import listeners_of
 from .launch import bracketed, configuration, is_kernel, prepare, run
 from .mistakes import Mistakes
+from .page import as_html
 from .races import RaceJudge
-from .report import as_html, as_text
+from .refusals import source_lines
+from .report import as_text
 from .reuse import Reuse
 from .spilled import LocalMemory
 from .twins import twin
@@ -52,13 +56,14 @@ JUDGES = {
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Assertions):
     """What one emulated launch did.
 
     `coalescing` counts global memory, `bank_conflicts` shared memory, `local_memory`
     local arrays as if they spill, `divergence` active lanes, `operations` arithmetic:
     sums, and the same by source line in `by_line`. `reuse` has each argument's traffic
-    by its name. `uninitialised` and `warnings` are sequences of what was found.
+    by its name. `uninitialised`, `warnings` and `races` are sequences of what was
+    found, and `source` has the kernel's lines.
     """
 
     kernel: str
@@ -72,13 +77,18 @@ class Run:
     reuse: object = field(repr=False)
     uninitialised: tuple = field(repr=False)
     warnings: tuple = field(repr=False)
-    races: object = field(repr=False)
+    races: tuple = field(repr=False)
+    source: tuple = field(repr=False)
 
     def __repr__(self):
         return as_text(self)
 
     def _repr_html_(self):
         return as_html(self)
+
+    def to_dict(self) -> dict:
+        """All of it as plain numbers and texts, as JSON has them."""
+        return as_data(self)
 
 
 def emulate(kernel, *, seed=None, turns=None):
@@ -150,5 +160,6 @@ class Emulation:
             launch.geometry.blocks,
             launch.geometry.threads,
             races=races.verdict(witness),
+            source=source_lines(self.kernel.py_func),
             **tables,
         )

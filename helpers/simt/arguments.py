@@ -66,8 +66,10 @@ def _loan(argument) -> Loan:
         argument = argument.value
     if not isinstance(argument, np.ndarray) and cuda.is_cuda_array(argument):
         return _of_device(argument)
-    if not isinstance(argument, np.ndarray) or hasattr(argument, "gpu_data"):
-        return Loan(argument)  # a number, or an array that host and device share
+    if not isinstance(argument, np.ndarray):
+        return Loan(argument)
+    if hasattr(argument, "gpu_data"):  # host and device share it
+        return Loan(np.asarray(argument))
     if hint is cuda.In:
         return Loan(argument.copy("K"), is_host=True)
     if hint is cuda.Out:

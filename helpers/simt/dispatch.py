@@ -11,7 +11,7 @@ from .arguments import borrowed, contiguous_or_refused
 from .errors import LaunchError, UnsupportedError, briefly
 from .frontend import assembly, compiled
 from .limits import most_resident_blocks, most_threads, static_bytes
-from .programs import prepared
+from .programs import forget, prepared
 
 
 @briefly
@@ -81,6 +81,15 @@ def compile_kernel(kernel, declared):
     return _overload(kernel, argument_types)
 
 
+def recompile(kernel):
+    """Compile again what was compiled, with the values that are around it now."""
+    known = list(kernel.overloads)
+    forget(kernel)
+    kernel.overloads.clear()
+    for argument_types in known:
+        _overload(kernel, argument_types)
+
+
 def _overload(kernel, argument_types):
     """What Numba keeps of a kernel for these argument types."""
     if argument_types not in kernel.overloads:
@@ -120,6 +129,11 @@ class Compiled:
         )
 
     @property
+    def cooperative(self):
+        """Does the kernel wait for its whole grid?"""
+        return bool(self._prepared.program.grid_barriers)
+
+    @property
     def shared_mem_per_block(self):
         return static_bytes(self._prepared.program, "shared")
 
@@ -157,7 +171,7 @@ class Compiled:
             self.kernel.py_func, self.argument_types, self.kernel.targetoptions, cc
         )
 
-    def inspect_sass(self):
+    def inspect_sass(self, *compute_capability):
         raise UnsupportedError(
             "machine code (SASS) is written by NVIDIA's assembler, for one GPU: the "
             "emulator has none to show"

@@ -3,6 +3,7 @@
 import traceback
 from contextlib import contextmanager
 
+from .constructs import told_from_source
 from .errors import Told, UnsupportedError
 from .refusals import at, unknown
 
@@ -29,7 +30,9 @@ def told(kernel, launch):
         raise
     except Exception as error:
         if "NoneType" in str(error) and line_of(error):
-            raise at(kernel.py_func, line_of(error), _NO_VALUE) from None
+            source = told_from_source(kernel.py_func, line_of(error))
+            sentence = source[0] if source else _NO_VALUE
+            raise at(kernel.py_func, line_of(error), sentence) from None
         raise unknown(kernel.py_func, error, line_of(error)) from error
 
 

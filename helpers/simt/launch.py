@@ -13,6 +13,7 @@ from .constants import plain
 from .device_memory import note_array_written
 from .doors import told
 from .errors import KernelError, LaunchError
+from .ir import ArrayType
 from .limits import check_launch
 from .machine import Launch
 from .programs import prepared
@@ -176,10 +177,19 @@ def _distance(declared, types) -> float:
     for ours, other in zip(declared, types, strict=True):
         ours, other = our_type(ours), our_type(other)
         if not isinstance(ours, np.dtype) or not isinstance(other, np.dtype):
-            total += 0 if ours == other else np.inf
+            total += 0 if ours == other else 1 if _same_bits(ours, other) else np.inf
         elif ours != other:
             total += 1 if np.can_cast(other, ours) else 2
     return total
+
+
+def _same_bits(ours, other) -> bool:
+    """Are these arrays of whole numbers of one size? Numba tells them not apart."""
+    both = (ours, other)
+    if not all(isinstance(array, ArrayType) for array in both):
+        return False
+    sizes = {(array.ndim, array.dtype.itemsize) for array in both}
+    return len(sizes) == 1 and all(array.dtype.kind in "iu" for array in both)
 
 
 def _type(kernel, argument, name):
@@ -215,14 +225,8 @@ def _value(argument, dtype):
     number = plain(argument)
     if isinstance(dtype, tuple):
         return tuple(_value(item, d) for item, d in zip(number, dtype, strict=True))
+    if isinstance(dtype, ArrayType) and dtype.dtype != argument.dtype:
+        return argument.view(dtype.dtype)
     if not isinstance(dtype, np.dtype):
         return argument
-    whole = dtype.kind in "iu" and isinstance(number, int)
-    return dtype.type(_wrapped(number, dtype) if whole else number)
-
-
-def _wrapped(number, dtype) -> int:
-    """A whole number cut to the bits of a type, as an eager signature cuts it."""
-    bits = 8 * dtype.itemsize
-    cut = int(number) & ((1 << bits) - 1)
-    return cut - (1 << bits) if dtype.kind == "i" and cut >> (bits - 1) else cut
+    return np.asarray(number).astype(dtype)[()]  # as C does: too large wraps round

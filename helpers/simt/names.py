@@ -5,6 +5,7 @@ import functools
 import math
 
 import numba.cuda
+import numba.cuda.libdevice
 import numpy as np
 
 from .intrinsics import ATOMICS, BARRIERS, CACHE_HINTS, INTRINSICS

@@ -43,6 +43,11 @@ def prepared(kernel, types) -> Prepared:
     return found
 
 
+def forget(kernel):
+    """Let a kernel be translated anew, with the values that are around it now."""
+    _prepared.pop(kernel, None)
+
+
 def _prepare(kernel, types):
     check_options(kernel.py_func, kernel.targetoptions)
     try:

@@ -49,13 +49,41 @@ class Race:
     same_value: bool = False
     exact: bool = True
 
+    def __repr__(self):
+        most = "" if self.exact else "at least "
+        count = f"{self.hazards:,} hazard{'s' * (self.hazards != 1)}"
+        places = (self.first, self.second)
+        threads = (self.first_thread, self.second_thread)
+        kinds = (self.first_kind, self.second_kind)
+        number = max(len(str(site.line)) for site in places)
+        text = max(len(site.text) for site in places)
+        lines = [
+            f"{self.kind} race on {self.space} `{self.array}`: {most}{count} "
+            f"{BETWEEN[self.scope]}{', all write the same' * self.same_value}"
+        ] + [
+            f"  line {site.line:>{number}}  {site.text:<{text}}  {kind} by {thread}"
+            for site, kind, thread in zip(places, kinds, threads, strict=True)
+        ]
+        return "\n".join([*lines, f"  {self.remedy}"])
+
+
+BETWEEN = {
+    "warp": "within a warp",
+    "block": "between warps of a block",
+    "grid": "between blocks",
+}
+
 
 class Races(tuple):
     """The races of a run, worst first; `minor` has those within a warp, and those
     where all write the same.
     """
 
-    minor: tuple = ()
+    def __repr__(self):
+        return "\n".join(map(repr, self)) or "no race"
+
+
+Races.minor = Races()
 
 
 class RaceJudge:
@@ -116,7 +144,7 @@ class RaceJudge:
         races.sort(key=lambda r: (-r.hazards, r.first.line, r.second.line, r.kind))
         minor = [r for r in races if r.scope == "warp" or r.same_value]
         result = Races(r for r in races if r not in minor)
-        result.minor = tuple(minor)
+        result.minor = Races(minor)
         return result
 
     def _race(self, hazards, places) -> Race:

@@ -1,13 +1,33 @@
-"""A run told to people: one sentence, and a table that quotes the kernel's lines."""
+"""A run told as text: one sentence with units, then what is wrong and what costs."""
 
-from html import escape
+from .findings import NOTE, findings, plural
 
 
 def as_text(run) -> str:
-    """A sentence with units, then each access that costs more than it must."""
+    """The sentence, and each finding but the notes, which `run.warnings` has."""
+    told = [f for f in findings(run) if f.level != NOTE]
+    width = max((len(str(f.site.line)) for f in told), default=0)
+    lines = [sentence(run)]
+    for finding in told:
+        line = f"{finding.site.line:>{width}}"
+        if finding.others:
+            lines.append(f"  {finding.text}")
+            longest = max(len(site.text) for site, _ in finding.others)
+            lines += [
+                f"    line {site.line:>{width}}  {site.text:<{longest}}  {what}"
+                for site, what in finding.others
+            ]
+        else:
+            lines.append(f"  line {line}  {finding.site.text}    {finding.text}")
+        if finding.advice:
+            lines.append(f"    {finding.advice}")
+    return "\n".join(lines)
+
+
+def sentence(run) -> str:
+    """What was emulated, and the sums, with units."""
     facts = [
-        f"{run.blocks:,} {_plural('block', run.blocks)} × {run.threads_per_block:,} "
-        f"{_plural('thread', run.threads_per_block)}"
+        f"{plural('block', run.blocks)} × {plural('thread', run.threads_per_block)}"
     ]
     if run.coalescing.requests:
         facts.append(
@@ -23,78 +43,10 @@ def as_text(run) -> str:
             f"{run.bank_conflicts.requests:,} shared "
             f"{_plural('request', run.bank_conflicts.requests)}"
         )
-    lines = [f"emulated {run.kernel}: {', '.join(facts)}"]
-    width = max((len(str(s.line)) for s, *_ in _costly(run)), default=0)
-    for site, row, what in _costly(run):
-        lines.append(
-            f"  line {site.line:>{width}}  {site.text}    "
-            f"{row.kind} of {row.array}: {what}"
-        )
-    return "\n".join(lines)
-
-
-def _costly(run):
-    for site, row in run.coalescing.by_line.items():
-        if row.sectors > row.ideal_sectors:
-            yield (
-                site,
-                row,
-                (
-                    f"{row.sectors / row.requests:.3g} sectors per request, ideal "
-                    f"{row.ideal_sectors / row.requests:.3g}"
-                ),
-            )
-    for site, row in run.bank_conflicts.by_line.items():
-        if row.conflicts:
-            yield (
-                site,
-                row,
-                f"{1 + row.conflicts / row.ideal_wavefronts:.3g}-way bank conflict",
-            )
+    if run.races:
+        facts.append(plural("race", len(run.races)))
+    return f"emulated {run.kernel}: {', '.join(facts)}"
 
 
 def _plural(word, count):
     return word if count == 1 else f"{word}s"
-
-
-def as_html(run) -> str:
-    """The sentence, and every access with its counts, like a profiler's source page."""
-    rows = [
-        (site, row, "sector", row.sectors, row.ideal_sectors)
-        for site, row in run.coalescing.by_line.items()
-    ] + [
-        (site, row, "wavefront", row.wavefronts, row.ideal_wavefronts)
-        for site, row in run.bank_conflicts.by_line.items()
-    ]
-    rows.sort(key=lambda row: (row[0].file, row[0].line))
-    sentence = f"<div>{escape(as_text(run).splitlines()[0])}</div>"
-    if not rows:
-        return sentence
-    names = ("line", "source", "access", "requests", "each takes", "ideal", "cost")
-    head = "".join(_html_cell(name, "th", n < 3) for n, name in enumerate(names))
-    body = "".join(map(_html_row, rows))
-    return (
-        f"{sentence}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
-
-
-def _html_row(row):
-    site, counts, unit, taken, ideal = row
-    caller = f" (from {site.called_from})" if site.called_from else ""
-    cost = f"{taken / ideal:.3g} ×" if ideal else ""
-    cells = [
-        f"{site.line}{caller}",
-        f"<code>{escape(site.text)}</code>",
-        f"{counts.kind} of <code>{escape(counts.array)}</code>",
-        f"{counts.requests:,}",
-        f"{taken / counts.requests:.4g} {_plural(unit, taken / counts.requests)}",
-        f"{ideal / counts.requests:.4g}",
-        f"<b>{cost}</b>" if taken > ideal else cost,
-    ]
-    return (
-        f"<tr>{''.join(_html_cell(c, 'td', n < 3) for n, c in enumerate(cells))}</tr>"
-    )
-
-
-def _html_cell(text, tag, left):
-    return f"<{tag} style='text-align:{'left' if left else 'right'}'>{text}</{tag}>"

@@ -36,6 +36,11 @@ SENTENCES = [
         r"convert the value first, as in `int32(x)`",
     ),
     (
+        r"<(?:intrinsic|function) ((?:all|any|eq|ballot)_sync)",
+        r"`cuda.\1(mask, condition)` takes a mask of 32 bits and a condition or a "
+        r"whole number, not a float",
+    ),
+    (
         r"<intrinsic (syncthreads_(?:and|or|count))",
         r"`cuda.\1` takes a whole number, not a condition or a float: "
         r"`1 if condition else 0`",
@@ -105,6 +110,11 @@ SENTENCES = [
         r"print\(\) function implementation does not support keyword",
         "`print` in a kernel takes no `end=`, `sep=` or `file=`: leave them out",
     ),
+    (
+        r"maximum recursion depth",
+        "a function that calls itself with other types each time has no end for Numba: "
+        "use a loop",
+    ),
     (r"Int value is too large", "this number does not fit into 64 bits"),
     (
         r"Cannot unify (.+?) and (.+?) for '\$",
@@ -161,13 +171,13 @@ SENTENCES = [
         "indices as it has axes",
     ),
     (
-        r"setitem\(array\((\w+), \d+d[^)]*\), "
+        r"setitem\(array\(([^,]+), \d+d[^)]*\), "
         r"(?:\w+|Literal\[int\]\(\d+\)|UniTuple[^)]*\)), (?!array)",
         r"what this line stores does not fit into an array of \1: an element is one "
         r"number of that type",
     ),
     (
-        r"[gs]etitem\((?:Literal\[)?(?:u?int|float|bool)\d*",
+        r"[gs]etitem\((?:Literal\[)?(?:u?int|float|bool|complex|none)\d*",
         "this line gives an index to a number, not to an array: are the arguments of "
         "the launch in the right order?",
     ),
@@ -183,7 +193,7 @@ SENTENCES = [
         "`c[i] = a[i] + b[i]`",
     ),
     (
-        r">>> (\w+)\(array\(",
+        r">>> (?!setitem|getitem)(\w+)\(array\(",
         r"`\1` takes one number, not a whole array: give the array an index",
     ),
     (

@@ -1,0 +1,97 @@
+"""What the threads of a block do with shared memory: who brings, and who takes."""
+
+from .. import style
+from .grids import ROW_INCHES, refuse_too_many, width_for
+from .picture import Picture, bare, canvas, cell, counted, label
+
+
+def plot_exchange(stores, loads, barrier=True, ax=None):
+    """The cell of a shared array that each thread stores to, and the one it loads.
+
+    `stores` and `loads` hold a cell for each thread, or None; `barrier` is drawn
+    between them.
+    """
+    cells = 1 + max(it for it in [*stores, *loads] if it is not None)
+    across = max(len(stores), len(loads), cells)
+    refuse_too_many(across)
+    with canvas(ax, 0.2 + 6.6 * ROW_INCHES, width_for(across)) as ax:
+        for row, (who, colour) in enumerate(zip((stores, loads), COLOURS, strict=True)):
+            draw_threads(ax, who, 4.4 * row, 2.2, colour)
+        for place in range(cells):
+            cell(ax, place, 2.2, str(place), style.PLAIN, share=0.15)
+        if barrier:
+            ends = {"color": style.INK, "linewidth": 1.2, "linestyle": (0, (4, 3))}
+            ax.plot([0, across], [3.8, 3.8], **ends)
+            label(ax, across, 3.8, "barrier", (4, 0), ha="left", fontsize=style.SMALL)
+        finish(ax, across, 5.4, {0: "stores", 2.2: "cell", 4.4: "loads"})
+    return Picture(ax.figure, exchange_of(stores, loads, barrier))
+
+
+COLOURS = style.STORE, style.LOAD
+
+
+def draw_threads(ax, cells, top, at, colour):
+    """Draw a row of threads, each with a line to its cell."""
+    near = (top + 1, at) if top < at else (top, at + 1)
+    for thread, it in enumerate(cells):
+        cell(ax, thread, top, str(thread), colour if it is not None else style.IDLE)
+        if it is not None:
+            ends = [thread + 0.5, it + 0.5], near
+            ax.plot(*ends, color=colour, linewidth=1.1, zorder=0)
+
+
+def exchange_of(stores, loads, barrier):
+    """Who stores and loads where, in words."""
+    told = []
+    for what, cells in (("Stores", stores), ("loads", loads)):
+        pairs = [f"{t} → {it}" for t, it in enumerate(cells) if it is not None]
+        told.append(f"{what}, thread → cell: {', '.join(pairs)}")
+    return f"{told[0]}; {'then a barrier; ' * barrier}{told[1]}."
+
+
+def plot_halo(blocks, threads, radius, ax=None):
+    """The elements that each block of a stencil loads: its own, and a halo around them.
+
+    Below the elements is the tile of each block; the number in a cell is the thread
+    that brings it, where cell `k` is brought by thread `k % threads`.
+    """
+    n = blocks * threads
+    across = n + 2 * radius
+    refuse_too_many(across)
+    with canvas(ax, 0.4 + (2.2 + 1.3 * blocks) * ROW_INCHES, width_for(across)) as ax:
+        for place in range(across):
+            inside = radius <= place < n + radius
+            text, colour = (place - radius, style.PLAIN) if inside else ("", style.IDLE)
+            dark = inside and (place - radius) // threads % 2 == 0
+            cell(ax, place, 0, str(text), colour, share=0.45 if dark else 0.15)
+        for block in range(blocks):
+            draw_tile(ax, block, threads, radius)
+        rows = {1.6 + 1.3 * block: f"tile of block {block}" for block in range(blocks)}
+        finish(ax, across, 1.6 + 1.3 * blocks, {0: "element"} | rows)
+        note = "number: the thread that brings it; blue: the halo"
+        label(ax, 0, 1, note, (0, -8), ha="left", fontsize=style.SMALL)
+    shared = 2 * radius * (blocks - 1)
+    return Picture(
+        ax.figure,
+        f"{counted(blocks, 'block')} of {counted(threads, 'thread')}: each brings its "
+        f"own {threads} elements and a halo of {radius} on each side into its tile; "
+        f"{counted(shared, 'element')} are in two tiles.",
+    )
+
+
+def draw_tile(ax, block, threads, radius):
+    """Draw the cells of a block's tile under the elements that they hold."""
+    width = threads + 2 * radius
+    for place in range(width):
+        own = radius <= place < width - radius
+        colour = style.PLAIN if own else style.LOAD
+        share = (0.45, 0.15)[block % 2] if own else 0.5
+        left = block * threads + place
+        cell(ax, left, 1.6 + 1.3 * block, str(place % threads), colour, share=share)
+
+
+def finish(ax, across, down, rows):
+    """Count rows downwards, with the names given to them."""
+    bare(ax)
+    ax.set(xlim=(-0.1, across + 0.1), ylim=(down + 0.1, -0.1))
+    ax.set_yticks([row + 0.5 for row in rows], rows.values())

@@ -1,0 +1,242 @@
+"""Holds the emulator to what was recorded on a GPU, and writes the page about it.
+
+    python tests/agreement.py        writes helpers/simt/AGREEMENT.md
+
+The recordings are of `sanitizer_on_gpu.py` and `counters_on_gpu.py`. What differs must
+have its reason in one of the tables here, and a reason that explains nothing must go.
+"""
+
+from collections import Counter
+from functools import cache
+
+from gpu_runs import FOLDER, ROOT, read
+from labelled import CLEAN
+from patterns import patterns
+from race_cases import CASES
+from sanitizer_reports import NOTHING, TOOLS, verdict
+from zoo_cases import ZOO
+
+PAGE = ROOT / "helpers" / "simt" / "AGREEMENT.md"
+ALL = {case.name: case for case in (*CASES, *ZOO)}
+MEMORY = {"shared": "bank_conflicts", "global": "coalescing"}
+TAKEN = {"shared": "wavefronts", "global": "sectors"}
+
+# races that the compiler took away or hid from racecheck, by kernel
+HIDDEN = {}
+# what the compiler made of a kernel's accesses, where the counts differ, by kernel
+KEPT = "the value that the thread has just stored stays in a register: no LDS"
+EXPLAINED = {"war_in_a_warp": KEPT, "war_in_a_block": KEPT}
+
+
+@cache
+def sanitizer():
+    """What compute-sanitizer said; empty where it was not asked."""
+    return read(FOLDER / "sanitizer.json")
+
+
+@cache
+def counters():
+    """What Nsight Compute counted; empty where it was not asked."""
+    return read(FOLDER / "counters.json")
+
+
+def run(case):
+    """What the emulator says of a case."""
+    from helpers import emulate
+
+    return emulate(case.kernel)[case.launch](*case.fresh())
+
+
+# ---------------------------------------------------------------- sanitizer
+
+
+def said(tool):
+    """What a tool said of each kernel that is still what it was."""
+    kernels = sanitizer().get("kernels", {})
+    return {
+        name: verdict(entry, tool)
+        for name, entry in kernels.items()
+        if name in ALL and entry["digest"] == ALL[name].digest
+    }
+
+
+def unasked():
+    """Kernels that a tool was not asked about, as they are now."""
+    return [
+        f"{name} ({tool})"
+        for name, case in ALL.items()
+        for tool in TOOLS
+        if not case.hangs and said(tool).get(name, "not run") == "not run"
+    ]
+
+
+def found_races():
+    """Kernels in which racecheck found something, with its word for how bad."""
+    return {n: v for n, v in said("racecheck").items() if v in ("info", *BAD)}
+
+
+BAD = "warning", "error"
+
+
+def missed():
+    """Races that racecheck sees and the label denies."""
+    return [name for name, bad in found_races().items() if ALL[name].verdict == CLEAN]
+
+
+def unseen():
+    """Races that racecheck says nothing of, with the reason; "" where none is given."""
+    return {
+        name: HIDDEN.get(name) or ALL[name].unseen or by_space(ALL[name])
+        for name, bad in said("racecheck").items()
+        if bad == NOTHING and ALL[name].verdict != CLEAN
+    }
+
+
+def by_space(case):
+    """The reason that a race in global memory has by itself."""
+    outside = case.space == "global"
+    return "racecheck looks at shared memory only" if outside else ""
+
+
+def idle_reasons():
+    """Reasons in `HIDDEN` of kernels in which racecheck does see the race."""
+    return [name for name in HIDDEN if name not in unseen()] if sanitizer() else []
+
+
+def tools_that_differ():
+    """What memcheck, synccheck and initcheck say and the zoo does not, or not so."""
+    differ = {}
+    for tool in TOOLS[1:]:
+        for name, word in said(tool).items():
+            expected = getattr(ALL[name], "tool", "") == tool
+            if word != "not run" and expected != (word in BAD):
+                differ[f"{name} ({tool})"] = word
+    return differ
+
+
+# ---------------------------------------------------------------- counters
+
+
+def counted(run):
+    """The emulator's counts by the names of the hardware's counters."""
+    found = {}
+    for space, table in MEMORY.items():
+        for kind in ("load", "store"):
+            row = getattr(run, table).by_kind.get(kind)
+            parts = ["requests", TAKEN[space]]
+            parts += ["conflicts"] if space == "shared" else []
+            for part in parts:
+                found[f"{space}_{kind}_{part}"] = getattr(row, part, 0)
+    return found
+
+
+def totals_that_differ(run, totals):
+    """Counters that are not equal: here, there."""
+    here = counted(run)
+    return {
+        name: (here[name], there)
+        for name, there in totals.items()
+        if here[name] != there
+    }
+
+
+def patterns_that_differ():
+    """Patterns of which a counter is not equal."""
+    recorded = counters().get("patterns", {})
+    differ = {}
+    for case in patterns():
+        if case.name in recorded:
+            found = totals_that_differ(run(case), recorded[case.name]["totals"])
+            if found:
+                differ[case.name] = found
+    return differ
+
+
+def lines_that_differ(case, run, instructions):
+    """Lines of a kernel of which a count is not equal, with their instructions."""
+    first = case.kernel.py_func.__code__.co_firstlineno
+    here, there, codes = Counter(), Counter(), {}
+    for space, table in MEMORY.items():
+        for site, row in getattr(run, table).by_line.items():
+            if site.kind != "atomic" and site.called_from is None:
+                key = site.line - first, space, site.kind
+                here[*key, TAKEN[space]] += getattr(row, TAKEN[space])
+                here[*key, "lanes"] += getattr(row, "active_lanes", 0)
+    for line, code, counts in instructions:
+        space, kind = space_of(code, counts), kind_of(code)
+        if space and kind != "atomic":
+            codes.setdefault((line, space, kind), []).append(code)
+            there[line, space, kind, TAKEN[space]] += counts.get(TAKEN[space], 0)
+            there[line, space, kind, "lanes"] += counts.get("lanes", 0)
+    return {
+        key: (here[key], there[key], codes.get(key[:3], []))
+        for key in sorted({*here, *there}, key=str)
+        if here[key] != there[key] and (key[3] != "lanes" or knows_lanes(run))
+    }
+
+
+def knows_lanes(run):
+    row = next(iter(run.coalescing.by_line.values()), None)
+    return hasattr(row, "active_lanes")
+
+
+def space_of(code, counts):
+    """The memory that an instruction goes to; generic ones, where they land."""
+    name = code.split(".")[0]
+    if name in ("LDS", "STS", "ATOMS"):
+        return "shared"
+    if name in ("LDG", "STG", "ATOMG", "RED", "REDG"):
+        return "global"
+    if name in ("LDL", "STL"):
+        return None
+    return "shared" if counts.get("wavefronts") else "global"
+
+
+def kind_of(code):
+    if code.startswith(("ATOM", "RED")):
+        return "atomic"
+    return "load" if code.startswith("LD") else "store"
+
+
+@cache
+def launches():
+    """The zoo's and the lessons' launches that were recorded, with their runs."""
+    recorded = counters().get("kernels", {})
+    found = [(case, None) for case in ZOO if case.name in recorded]
+    if any(name.startswith("lesson_") for name in recorded):
+        from lesson_launches import launches, lessons
+
+        for lesson in lessons():
+            found += [pair for pair in launches(lesson) if pair[0].name in recorded]
+    fresh = [(c, r) for c, r in found if recorded[c.name]["digest"] == c.digest]
+    return {case.name: (case, told or run(case)) for case, told in fresh}
+
+
+@cache
+def kernels_that_differ():
+    """Kernels of the zoo and the lessons of which a count is not equal, and which."""
+    differ = {}
+    for name, (case, told) in launches().items():
+        entry = counters()["kernels"][name]
+        lines = lines_that_differ(case, told, entry["instructions"])
+        totals = totals_that_differ(told, entry["totals"])
+        if entry["instructions"] and lines or totals:
+            differ[name] = {"totals": totals, "lines": lines}
+    return differ
+
+
+def reason(name):
+    """Why a kernel's counts differ: its own reason, or that of a lesson's kernel."""
+    known = [text for key, text in EXPLAINED.items() if key == name or key in name]
+    return known[0] if known else ""
+
+
+def main():
+    """Write the page."""
+    from agreement_page import page
+
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
