@@ -147,6 +147,20 @@ def reverse_without_barrier(a, out):
     out[i] = cells[cuda.blockDim.x - 1 - t]
 
 
+def raising(**options):
+    """A kernel that raises where an element is 7, and asserts that it is below 40."""
+
+    @cuda.jit(**options)
+    def kernel(a, out):
+        i = cuda.grid(1)
+        if a[i] == 7:
+            raise ValueError("seven")
+        assert a[i] < 40, "too many"
+        out[i] = 1
+
+    return kernel
+
+
 def numbers(*shape, dtype=np.float32):
     """Random numbers between -8 and 8, in quarters so that sums are exact."""
     rng = np.random.default_rng(shape[0])

@@ -30,6 +30,7 @@ ROWS = Path(__file__).with_suffix(".toml")
 PAGE = Path(__file__).parents[1] / "helpers" / "simt" / "LANGUAGE.md"
 BLOCKS, THREADS = 2, 32
 EIGHT = 8
+literal_unroll = getattr(cuda, "literal_unroll", None)
 PAIR = (2, 3)
 TABLE = np.arange(64.0) ** 2
 Point = namedtuple("Point", "x y")

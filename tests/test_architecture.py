@@ -23,9 +23,9 @@ MAY_IMPORT = {
     "recordings": "forms",
     "simt": (
         "simt.arguments simt.assertions simt.banks simt.coalescing simt.data "
-        "simt.divergence simt.errors simt.judges simt.launch simt.mistakes "
-        "simt.page simt.races simt.refusals simt.report simt.reuse simt.spilled "
-        "simt.twins simt.uninitialised"
+        "simt.divergence simt.errors simt.judges simt.launch simt.mistakes simt.page "
+        "simt.races simt.refusals simt.report simt.reuse simt.spilled simt.twins "
+        "simt.uninitialised"
     ),
     "simt.advice": "simt.events simt.ir simt.work",
     "simt.allocation": "simt.cells simt.ir simt.memory",
@@ -37,9 +37,11 @@ MAY_IMPORT = {
     "simt.banks": "hardware simt.judges",
     "simt.barriers": "hardware simt.errors simt.events simt.memory",
     "simt.bounds": "hardware simt.errors simt.events simt.operators",
+    "simt.builtin_calls": "simt.ir simt.types",
     "simt.builtin_target": "numba",
     "simt.calls": (
-        "simt.intrinsics simt.ir simt.names simt.operators simt.twins simt.types"
+        "simt.builtin_calls simt.intrinsics simt.ir simt.names simt.operators "
+        "simt.twins simt.types"
     ),
     "simt.cells": "hardware",
     "simt.chains": "hardware",
@@ -61,12 +63,14 @@ MAY_IMPORT = {
     "simt.errors": "",
     "simt.events": "",
     "simt.expressions": (
-        "simt.constants simt.intrinsics simt.ir simt.names simt.operators "
+        "simt.constants simt.intrinsics simt.ir simt.names simt.operators simt.tuples "
         "simt.types"
     ),
     "simt.findings": "simt.events",
     "simt.frames": "hardware simt.events",
     "simt.frontend": "numba simt.builtin_target simt.errors simt.refusals",
+    "simt.functions": "",
+    "simt.halves": "simt.rounding",
     "simt.hazards": "hardware",
     "simt.heap": (
         "simt.allocation simt.device_memory simt.events simt.memory simt.scratch"
@@ -75,30 +79,33 @@ MAY_IMPORT = {
         "numba simt.attributes simt.context simt.device_memory simt.dispatch "
         "simt.errors simt.streams"
     ),
+    "simt.inlining": "simt.frontend simt.ir simt.types",
     "simt.intrinsics": "hardware simt.events simt.memory",
     "simt.ir": "simt.events",
     "simt.iteration": "simt.ir simt.types",
     "simt.judges": "hardware",
     "simt.launch": (
-        "hardware simt.device_memory simt.doors simt.errors simt.ir simt.limits "
-        "simt.machine simt.programs simt.settings simt.types"
+        "hardware simt.constants simt.device_memory simt.doors simt.errors simt.ir "
+        "simt.limits simt.machine simt.programs simt.raising simt.settings simt.types"
     ),
+    "simt.libdevice": "simt.functions simt.rounding",
     "simt.limits": "hardware simt.errors",
     "simt.liveness": "simt.ir",
     "simt.lowering": (
-        "simt.arrays simt.calls simt.constructs simt.errors simt.events "
-        "simt.expressions simt.frontend simt.ir simt.iteration simt.methods "
-        "simt.records simt.refusals simt.types simt.unrolling"
+        "simt.arrays simt.builtin_calls simt.calls simt.constructs simt.errors "
+        "simt.events simt.expressions simt.frontend simt.inlining simt.ir "
+        "simt.iteration simt.methods simt.records simt.refusals simt.tuples "
+        "simt.types simt.ufuncs simt.unrolling"
     ),
     "simt.machine": (
-        "simt.allocation simt.barriers simt.errors simt.events simt.frames "
-        "simt.heap simt.intrinsics simt.translate"
+        "simt.allocation simt.barriers simt.errors simt.events simt.frames simt.heap "
+        "simt.intrinsics simt.translate"
     ),
     "simt.memory": "hardware simt.bounds simt.cells simt.events",
-    "simt.methods": "simt.ir simt.twins simt.types",
+    "simt.methods": "simt.frontend simt.ir simt.operators simt.twins simt.types",
     "simt.mistakes": "hardware simt.events",
     "simt.names": "numba simt.intrinsics simt.operators",
-    "simt.operators": "",
+    "simt.operators": "simt.functions simt.halves simt.libdevice simt.rounding",
     "simt.order": "",
     "simt.owners": "hardware simt.requests simt.scratch",
     "simt.page": "simt.findings simt.judges simt.report",
@@ -109,14 +116,16 @@ MAY_IMPORT = {
         "simt.translate"
     ),
     "simt.races": (
-        "simt.chains simt.clocks simt.events simt.hazards simt.shadows "
-        "simt.suspects simt.witness"
+        "simt.chains simt.clocks simt.events simt.hazards simt.shadows simt.suspects "
+        "simt.witness"
     ),
+    "simt.raising": "hardware",
     "simt.records": "simt.ir",
     "simt.refusals": "simt.constructs simt.errors simt.sentences",
     "simt.report": "simt.findings",
     "simt.requests": "hardware",
     "simt.reuse": "simt.coalescing simt.requests",
+    "simt.rounding": "",
     "simt.scratch": "",
     "simt.sentences": "",
     "simt.settings": "simt.errors simt.machine",
@@ -128,8 +137,10 @@ MAY_IMPORT = {
         "simt.advice simt.allocation simt.ir simt.liveness simt.order simt.work "
         "simt.writer"
     ),
+    "simt.tuples": "simt.ir simt.types",
     "simt.twins": "simt.memory simt.operators simt.wide",
     "simt.types": "numba simt.ir",
+    "simt.ufuncs": "simt.ir simt.operators simt.types",
     "simt.uninitialised": "hardware simt.events simt.requests",
     "simt.unrolling": "simt.ir simt.types",
     "simt.views": "simt.bounds simt.errors simt.memory",
@@ -138,7 +149,7 @@ MAY_IMPORT = {
     "simt.work": "simt.events simt.ir",
     "simt.writer": (
         "simt.atomics simt.bounds simt.intrinsics simt.ir simt.liveness simt.memory "
-        "simt.operators simt.parts simt.printing simt.twins simt.views"
+        "simt.operators simt.parts simt.printing simt.raising simt.twins simt.views"
     ),
     "style": "matplotlib",
     "timing": "device forms measurement numba recordings",

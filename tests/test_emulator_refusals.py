@@ -71,7 +71,6 @@ def test_numpys_functions_on_one_number_are_told_what_to_use_instead(name, inste
         ("a[0] = vallue", "Did you mean `value`?"),
         ("a[cuda.gird(1)] = 1", "Did you mean `grid`?"),
         ("a[0] = max(a)", "go through it in a loop"),
-        ("raise ValueError(1)", "store a mark in an array"),
     ],
 )
 def test_a_beginners_slip_is_told_with_what_to_write(line, remedy):

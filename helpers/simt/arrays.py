@@ -51,6 +51,8 @@ class Arrays:
             self.methods[target] = (value.value, value.attr)
         elif isinstance(dtype, ir.ArrayType):
             self._array_attribute(target, value.value, value.attr, dtype)
+        elif isinstance(dtype, tuple):
+            self._tuple_attribute(target, value)
         elif value.value.name in self.addresses and value.attr == "data":
             address = self._array_number(self.addresses[value.value.name], "address")
             self._bind(target, address)
@@ -58,6 +60,8 @@ class Arrays:
             operands = (self.operand(value.value),)
             result = our_type(self.numba_type(target))
             self.operate(target, value.attr, operands, (dtype,), result)
+        elif isinstance(dtype, np.dtype) and value.attr == "value":  # of an Enum
+            self._bind(target, self.operand(value.value))
         else:
             self.refuse(f"the emulator does not know `.{value.attr}` of values yet")
 
@@ -117,18 +121,7 @@ class Arrays:
             return self._get_flat(target, self.flats[value.value.name], value.index)
         if isinstance(our_type(self.numba_type(value.value)), ir.ArrayType):
             return self._get(target, value.value, value.index)
-        items = self.items(value.value)
-        index = self.operand(value.index)
-        dtype = our_type(self.numba_type(target))
-        if isinstance(dtype, ir.ArrayType):
-            return self._choose_array(self.declare(target, dtype), index, items)
-        self.operate(
-            target,
-            "choose",
-            (index, *items),
-            (np.dtype(np.int64), *(dtype for _ in items)),
-            dtype,
-        )
+        self._tuple_item_by_lane(target, value)
 
     def _choose_array(self, name, index, items):
         """`name` = one of the arrays of a tuple."""
@@ -195,8 +188,13 @@ class Arrays:
         if self._is_slice(name):
             return (self._slice(name),)
         if name not in self.packed:
-            return self.items(name)
+            return tuple(map(self._whole_index, self.items(name)))
         return tuple(self._index_part(part) for part in self.packed[name])
+
+    def _whole_index(self, operand):
+        """An index that Numba made a float where two tuples met, as it is used."""
+        kind = getattr(self.type_of(operand), "kind", "")
+        return self.cast(operand, np.dtype(np.int64)) if kind == "f" else operand
 
     def _index_part(self, part):
         name = getattr(part, "name", None)

@@ -1,18 +1,18 @@
-"""The calls of Numba's typed IR: casts, builtins, intrinsics; a mix-in of Lowering."""
+"""The calls of Numba's typed IR: of functions, types and intrinsics; a mix-in of
+Lowering. builtin_calls.py has Python's own.
+"""
+
+from inspect import signature as signature_of
 
 import numpy as np
 
 from . import ir
+from .builtin_calls import BUILTINS
 from .intrinsics import ATOMICS, BARRIERS, CACHE_HINTS, GRID_SYNC, INTRINSICS
 from .names import dotted_name
-from .operators import OPERATORS, convert
+from .operators import FUNCTIONS, OPERATORS, PYTHON_OPERATORS, convert
 from .twins import is_intrinsic
-from .types import named_dtype, our_type
-
-BUILTINS = (
-    *(int, float, bool, abs, min, max, range, round, len, slice, pow),
-    *(enumerate, zip, iter, next, np.nditer, np.ndenumerate, np.ndindex),
-)
+from .types import is_vector, named_dtype, our_type
 
 
 class Calls:
@@ -21,66 +21,129 @@ class Calls:
     def _expr_call(self, target, value):
         callee = self.known.get(value.func.name)
         signature = self.typed.calls[value]
-        if value.kws:
-            bound = dict(value.kws)
-            order = [*value.args, *bound.values()]
-            value_args = order
-        else:
-            value_args = list(value.args)
+        arguments = self._arguments(value)
         if type(self.numba_type(target)).__name__ == "GridGroup":
             return
         if callee is GRID_SYNC:
             return self._wait(ir.Barrier(None, "grid", None, self.site()))
-        dtype = named_dtype(callee)
-        name = dotted_name(callee)
         if value.func.name in self.methods:
-            self._call_method(target, value.func.name, value_args, signature)
-        elif hasattr(callee, "py_func") and name not in INTRINSICS:
-            self.inline(target, callee, signature, value_args)
-        elif dtype is not None:
-            self._bind_cast(target, self.operand(value_args[0]), dtype)
-        elif callee in BUILTINS:
-            getattr(self, f"_builtin_{callee.__name__}")(target, value_args, signature)
-        elif name in ("cuda.shared.array", "cuda.local.array"):
+            return self._call_method(target, value.func.name, arguments, signature)
+        name = dotted_name(callee)
+        if name not in INTRINSICS and self._call_python(
+            target, callee, arguments, value, signature
+        ):
+            return
+        if name in ("cuda.shared.array", "cuda.local.array"):
             self._allocate(target, name.split(".")[1], value)
         elif name == "cuda.const.array_like":
-            self._bind(target, self.operand(value_args[0]))
-            self.aliases[self.name(target)] = self.operand(value_args[0])
+            self._bind(target, self.operand(arguments[0]))
+            self.aliases[self.name(target)] = self.operand(arguments[0])
         elif name in CACHE_HINTS:
-            self._hinted(target, CACHE_HINTS[name], value_args)
+            self._hinted(target, CACHE_HINTS[name], arguments)
         elif name in ATOMICS:
-            self._atomic(target, name, value_args, signature)
+            self._atomic(target, name, arguments, signature)
         elif name in BARRIERS:
-            self._barrier(target, name, value_args)
+            self._barrier(target, name, arguments)
         elif name in INTRINSICS:
-            self._call_intrinsic(
-                target, name, [self.operand(a) for a in value_args], signature
-            )
-        elif name in OPERATORS:
-            result = our_type(signature.return_type)
-            dtypes = [
-                result
-                if result.kind == "f" and our_type(t).kind in "iub"
-                else our_type(t)
-                for t in signature.args
-            ]
-            self.operate(
-                target, name, [self.operand(a) for a in value_args], dtypes, result
-            )
+            operands = [self.operand(a) for a in arguments]
+            self._call_intrinsic(target, name, operands, signature)
+        elif name in OPERATORS or name in FUNCTIONS:
+            operands = [self.operand(a) for a in arguments]
+            self._call_operator(target, name, operands, signature)
         elif is_intrinsic(callee):
-            self._call_twin(target, callee, value_args, signature)
-        elif isinstance(callee, type) and issubclass(callee, BaseException):
-            if self.within is not None or self.is_foreign(value):
-                return
+            self._call_twin(target, callee, arguments, signature)
+        elif not self._call_library(target, value, signature):
+            self._refuse_call(callee, name)
+
+    def _call_python(self, target, callee, arguments, value, signature) -> bool:
+        """Call what Python or Numba made: is this such a thing?"""
+        dtype = named_dtype(callee)
+        if hasattr(callee, "py_func"):
+            arguments = self._in_order(callee.py_func, value)
+            self.inline(target, callee, signature, arguments)
+        elif dtype is not None:
+            self._bind_cast(target, self.operand(arguments[0]), dtype)
+        elif callee in BUILTINS:
+            getattr(self, f"_builtin_{callee.__name__}")(target, arguments, signature)
+        elif callee in PYTHON_OPERATORS:
+            operands = [self.operand(a) for a in arguments]
+            name = PYTHON_OPERATORS[callee]
+            self._call_operator(target, name, operands, signature)
+        elif is_vector(self.numba_type(target)):
+            self._make_vector(target, arguments)
+        elif callee is tuple:
+            self._make_tuple(target, self.items(arguments[0]))
+        elif isinstance(callee, type) and issubclass(callee, tuple):
+            self._make_tuple(target, [self.operand(a) for a in arguments])
+        elif isinstance(callee, np.ufunc) and self.has_ufunc(callee):
+            self._call_ufunc(target, callee, arguments)
+        elif callee in (np.iinfo, np.finfo):
+            self.known[target] = callee(self._dtype_of(arguments[0]))
+        else:
+            return isinstance(callee, type) and issubclass(callee, BaseException)
+        return True
+
+    def _dtype_of(self, variable):
+        """The dtype that an argument names, or that it has."""
+        name = getattr(variable, "name", variable)
+        known = self.known.get(name)
+        dtype = known if isinstance(known, np.dtype) else named_dtype(known)
+        return dtype or our_type(self.numba_type(name))
+
+    def _arguments(self, value) -> list:
+        """The variables that a call is given, in order."""
+        given = [*value.args, *(variable for _, variable in value.kws)]
+        if value.vararg is not None:
+            given += self._spread(value.vararg)
+        return given
+
+    def _in_order(self, function, call) -> list:
+        """What a call gives each parameter: a variable, a tuple of them, or None."""
+        spread = self._spread(call.vararg) if call.vararg is not None else ()
+        signature = signature_of(function)
+        bound = signature.bind(*call.args, *spread, **dict(call.kws)).arguments
+        return [
+            bound.get(name, () if parameter.kind is parameter.VAR_POSITIONAL else None)
+            for name, parameter in signature.parameters.items()
+        ]
+
+    def _spread(self, variable) -> list:
+        """The items of `*t`, as variables of their own."""
+        names = []
+        types = self.numba_type(variable).types
+        for place, item in enumerate(self.items(variable)):
+            name = f"{variable.name}.{place}"
+            self.typed.types[name] = types[place]
+            self.emit(ir.Copy((self.declare(name, self.type_of(item)),), (item,)))
+            names.append(name)
+        return names
+
+    def _call_operator(self, target, name, operands, signature):
+        """Compute a row of the operators, on operands of the signature's types."""
+        result = our_type(signature.return_type)
+        dtypes = [our_type(t) for t in (signature.args or [None])]
+        if name.startswith("math.") and getattr(result, "kind", "") == "f":
+            dtypes = [result if d.kind in "iub" else d for d in dtypes]
+        self.operate(target, name, operands, dtypes, result)
+
+    def _refuse_call(self, callee, name):
+        """Say that a function is not emulated, and what can be done."""
+        called = callee_name(callee, name)
+        home = getattr(callee, "__module__", None) or type(callee).__module__
+        if type(callee).__name__ == "ExternFunction" or "cffi" in home:
             self.refuse(
-                "`raise` ends a thread in silence on a GPU: store a mark in an "
-                "array, or `return`"
+                f"`{called}` is code of another language, which the emulator cannot "
+                "run: write it in Python, under `@cuda.jit(device=True)`"
             )
-        elif not self._call_library(target, value.func, value_args, signature):
+        if home.startswith(("numba.cuda.libdevice", "numba.cuda._internal")):
             self.refuse(
-                f"the emulator does not know `{callee_name(callee, name)}` "
-                "yet: write it as a loop over `range(...)`, or with operators"
+                f"`{called}` of CUDA's own library is not emulated, since NumPy has "
+                "no such function: write it with others"
             )
+        self.refuse(
+            f"the emulator does not know `{called}` yet: write it as a loop over "
+            "`range(...)`, or with operators"
+        )
 
     def _bind_cast(self, target, operand, dtype):
         name = self.declare(target, dtype)
@@ -160,100 +223,8 @@ class Calls:
         self._leave(ir.Jump(block))
         self.block = block
 
-    # builtins
-
-    def _builtin_range(self, target, arguments, signature):
-        operands = [self.operand(a) for a in arguments]
-        one, zero = ir.Const(np.int64(1)), ir.Const(np.int64(0))
-        start, stop, step = {
-            1: (zero, *operands, one),
-            2: (*operands, one),
-            3: tuple(operands),
-        }[len(operands)]
-        self.packed[target] = (start, stop, step)
-
-    def _builtin_slice(self, target, arguments, signature):
-        operands = [self.operand(a) for a in arguments]
-        operands = [
-            None if self._is_none(a) else o
-            for a, o in zip(arguments, operands, strict=True)
-        ]
-        start, stop, step = {
-            1: (None, *operands, None),
-            2: (*operands, None),
-            3: tuple(operands),
-        }[len(operands)]
-        self.known[target] = ir.Slice(start, stop, step)
-
-    def _is_none(self, variable):
-        return type(self.numba_type(variable)).__name__ in ("NoneType", "Omitted")
-
-    def _builtin_len(self, target, arguments, signature):
-        operand = self.operand(arguments[0])
-        dtype = self.type_of(operand)
-        if isinstance(dtype, tuple):
-            self._bind(target, ir.Const(np.int64(len(dtype))))
-        else:
-            self._bind(target, self._array_number(operand, "shape0"))
-
-    def _builtin_bool(self, target, arguments, signature):
-        self._bind_cast(target, self.operand(arguments[0]), np.dtype(np.bool_))
-
-    def _builtin_int(self, target, arguments, signature):
-        self._bind_cast(
-            target, self.operand(arguments[0]), our_type(self.numba_type(target))
-        )
-
-    _builtin_float = _builtin_int
-
-    def _builtin_abs(self, target, arguments, signature):
-        source, result = our_type(signature.args[0]), our_type(signature.return_type)
-        self.operate(
-            target,
-            "abs",
-            [self.operand(arguments[0])],
-            (source if source.kind == "c" else result,),
-            result,
-        )
-
-    def _builtin_round(self, target, arguments, signature):
-        if len(arguments) > 1:
-            self.refuse("`round` to a number of digits is not emulated yet")
-        source = our_type(signature.args[0])
-        self.operate(target, "round", [self.operand(arguments[0])], (source,), source)
-
-    def _builtin_pow(self, target, arguments, signature):
-        self.operate(
-            target,
-            "pow",
-            [self.operand(a) for a in arguments],
-            [our_type(t) for t in signature.args],
-            our_type(signature.return_type),
-        )
-
-    def _builtin_min(self, target, arguments, signature):
-        self._fold("min", target, arguments, signature)
-
-    def _builtin_max(self, target, arguments, signature):
-        self._fold("max", target, arguments, signature)
-
-    def _fold(self, name, target, arguments, signature):
-        dtype = our_type(signature.return_type)
-        operands = [item for a in arguments for item in self.items(a)]
-        if isinstance(self.type_of(operands[0]), ir.ArrayType):
-            self.refuse(
-                f"`{name}` takes numbers here, not a whole array: go through it "
-                "in a loop"
-            )
-        result = operands[0]
-        for operand in operands[1:-1]:
-            partial = self.new_name(dtype, name)
-            cast = (self.cast(result, dtype), self.cast(operand, dtype))
-            self.emit(ir.Operation(partial, name, cast, self.site()))
-            result = partial
-        self.operate(target, name, (result, operands[-1]), (dtype, dtype), dtype)
-
 
 def callee_name(callee, name):
     """What to call a function that a kernel calls."""
-    return name or getattr(callee, "__name__", None) or "this function"
+    own = getattr(callee, "__name__", None) or getattr(callee, "name", None)
+    return name or own or "this function"

@@ -177,6 +177,8 @@ def told_from_source(function, line, needs_memory=False):
 def _never(node):
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
         return f"`@` {_WHOLE}"
+    if isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Load):
+        return None  # the arguments of a call
     return _NEVER.get(type(node))
 
 

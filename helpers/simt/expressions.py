@@ -8,10 +8,11 @@ import operator
 import numpy as np
 
 from . import ir
-from .constants import constant_value
+from .constants import constant_value, is_enum_class
 from .intrinsics import GRID_SYNC, INTRINSICS
 from .names import dotted_name
 from .operators import PYTHON_OPERATORS, convert
+from .tuples import TUPLE_OPERATORS
 from .types import our_type
 
 
@@ -32,36 +33,6 @@ class Expressions:
         ours = self.name(name)
         return ours if ours in self.program.types else self.arguments.get(name, ours)
 
-    def _packed_operand(self, items, name):
-        if all(isinstance(item, ir.Const) for item in items):
-            return ir.Const(tuple(item.value for item in items))
-        return name
-
-    def pack(self, target, items):
-        """Remember what a tuple is made of, and make it."""
-        self.packed[target] = items
-        if not all(isinstance(item, ir.Const) for item in items):
-            name = self.declare(target, tuple(self.type_of(item) for item in items))
-            self.emit(ir.Pack(name, items))
-
-    def items(self, variable) -> tuple:
-        """The operands of a tuple, or the one operand that is not a tuple."""
-        name = getattr(variable, "name", variable)
-        if name in self.packed:
-            return self.packed[name]
-        whole = self.operand(name)
-        dtype = self.type_of(whole)
-        if not isinstance(dtype, tuple):
-            return (whole,)
-        if isinstance(whole, ir.Const):
-            return tuple(ir.Const(item) for item in whole.value)
-        return tuple(self._item(whole, index, item) for index, item in enumerate(dtype))
-
-    def _item(self, whole, index, dtype):
-        target = self.new_name(dtype, "item")
-        self.emit(ir.Item(target, whole, index))
-        return target
-
     def declare(self, target, dtype) -> str:
         name = self.name(target)
         self.program.types[name] = dtype
@@ -69,11 +40,11 @@ class Expressions:
 
     def cast(self, operand, dtype, meant=False) -> ir.Operand:
         """The operand converted to a type, at once when it is a constant."""
-        if (
-            operand is None
-            or not isinstance(dtype, np.dtype)
-            or self.type_of(operand) == dtype
-        ):
+        if operand is None or dtype is None or self.type_of(operand) == dtype:
+            return operand
+        if isinstance(dtype, tuple):
+            return self._cast_tuple(operand, dtype)
+        if not isinstance(dtype, np.dtype):
             return operand
         if isinstance(operand, ir.Const):
             return ir.Const(convert(operand.value, dtype))
@@ -139,12 +110,6 @@ class Expressions:
         if dtype is not None:
             self.assign(self.declare(target, dtype), self.operand(source))
 
-    def _repack(self, target, items):
-        if all(isinstance(item, ir.Operand) for item in items):
-            self.pack(target, items)
-        else:
-            self.packed[target] = items
-
     def _expr_cast(self, target, value):
         self._value_Var(target, value.value)
 
@@ -162,6 +127,15 @@ class Expressions:
             return self._is_in(target, value)
         signature = self.typed.calls[value]
         dtypes = tuple(our_type(t) for t in signature.args)
+        if function in (operator.is_, operator.is_not):
+            if None in dtypes or signature.args[0] != signature.args[1]:
+                same = dtypes == (None, None)
+                result = np.bool_(same == (function is operator.is_))
+                return self._bind(target, ir.Const(result))
+            function = operator.eq if function is operator.is_ else operator.ne
+            name = PYTHON_OPERATORS[function]
+        if isinstance(dtypes[0], tuple) and function in TUPLE_OPERATORS:
+            return self._tuple_binary(target, value, function)
         if name is None or not all(isinstance(d, np.dtype) for d in dtypes):
             self.refuse(
                 f"the emulator does not know `{function.__name__}` of these types yet"
@@ -170,7 +144,16 @@ class Expressions:
         if "".join(sorted(d.kind for d in dtypes)) == "iu" and result.kind in "iu":
             dtypes = (result, result)  # a literal's type may not be the operator's
         operands = (self.operand(value.lhs), self.operand(value.rhs))
+        if name in ("truediv", "floordiv", "mod") and self._divides_strictly(dtypes):
+            zero = self._truth("eq", (operands[1], ir.Const(dtypes[1].type(0))))
+            self.refuse_thread(zero, ZeroDivisionError, "division by zero")
         self.operate(target, name, operands, dtypes, result)
+
+    def _divides_strictly(self, dtypes) -> bool:
+        """Does a division by zero end a thread?"""
+        options = self.program.options
+        fast = options.get("fastmath") and dtypes[1] == np.float32
+        return bool(options.get("debug")) and not fast
 
     def _expr_unary(self, target, value):
         name = {
@@ -191,31 +174,17 @@ class Expressions:
             result if name == "not" else source,
         )
 
-    # tuples
-
-    def _expr_build_tuple(self, target, value):
-        items = tuple(self.operand(item) for item in value.items)
-        if self.definitions[target] == 1 and not any(
-            self._is_slice(i) for i in value.items
-        ):
-            self.pack(target, items)
-        elif self.definitions[target] == 1:
-            self.packed[target] = tuple(value.items)
-        else:
-            self.emit(
-                ir.Pack(self.declare(target, our_type(self.numba_type(target))), items)
-            )
+    # items
 
     def _is_slice(self, variable):
         """Is this a part of an index but no number: a slice, `...` or None?"""
         kind = type(self.numba_type(variable)).__name__
         return kind.startswith("Slice") or kind in ("EllipsisType", "NoneType")
 
-    def _expr_exhaust_iter(self, target, value):
-        self.pack(target, self.items(value.value))
-
     def _expr_static_getitem(self, target, value):
         array = our_type(self.numba_type(value.value))
+        if is_enum_class(self.known.get(value.value.name)):
+            return self._know(target, self.known[value.value.name][value.index])
         if isinstance(value.index, str):
             return self._get_field(target, value.value, value.index)
         if type(self.numba_type(value.value)).__name__ == "Record":
@@ -226,9 +195,9 @@ class Expressions:
             return self._get(target, value.value, index)
         if value.value.name in self.flats:
             return self._get_flat(target, self.flats[value.value.name], value.index)
-        if not isinstance(array, tuple) or not isinstance(value.index, int):
-            self.refuse("the emulator does not know this kind of item yet")
-        self._bind(target, self.items(value.value)[value.index])
+        if isinstance(array, tuple) and isinstance(value.index, (int, slice)):
+            return self._tuple_item(target, value)
+        self.refuse("the emulator does not know this kind of item yet")
 
     def _bind(self, target, operand):
         """Give an operand a name, without a copy where that is the same."""

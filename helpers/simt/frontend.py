@@ -9,6 +9,7 @@ libNVVM.
 Both targets are served: numba-cuda, and the `numba.cuda` built into numba (macOS).
 """
 
+import contextlib
 import difflib
 import inspect
 from dataclasses import dataclass
@@ -60,6 +61,19 @@ def typed_ir(function, argument_types, options=None) -> TypedIR:
     except Exception as error:  # whatever goes wrong in Numba is about this kernel
         raise refusal(function, error) from None
     return kept[0]
+
+
+def overload_of(function_type, signature):
+    """The device function in Python that Numba has chosen for a function, or None."""
+    for template in getattr(function_type, "templates", ()):
+        chosen = getattr(function_type, "_impl_keys", {}).get(signature.args)
+        compiled = getattr(template, "_compiled_overloads", {}).get(signature.args)
+        if chosen is None or compiled is not chosen:
+            continue
+        with _cuda_target(), contextlib.suppress(Exception):
+            overload = template(cuda_target.typing_context)
+            return overload._get_impl(signature.args, {})[0]
+    return None
 
 
 def compiled(function, argument_types, options):

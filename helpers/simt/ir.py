@@ -256,6 +256,16 @@ class Print:
 
 
 @dataclass(frozen=True)
+class Raise:
+    """Remember an exception, which the launch raises when it is over."""
+
+    exception: type
+    arguments: tuple
+    function: str
+    site: Site
+
+
+@dataclass(frozen=True)
 class Jump:
     block: int
     site: Site | None = None

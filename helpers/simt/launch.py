@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import hardware
 from . import settings
+from .constants import plain
 from .device_memory import note_array_written
 from .doors import told
 from .errors import KernelError, LaunchError
@@ -16,6 +17,7 @@ from .ir import ArrayType
 from .limits import check_launch
 from .machine import Launch
 from .programs import prepared
+from .raising import raise_noted
 from .types import our_type
 
 
@@ -112,6 +114,7 @@ def run(kernel, launch):
     """Run a launch to its end, or say how it ended before."""
     with told(kernel, launch):
         launch.run()
+    raise_noted(launch.memory)
 
 
 def run_plainly(kernel, config, arguments, types):
@@ -219,10 +222,11 @@ def _unusable(argument) -> str:
 
 def _value(argument, dtype):
     """An argument as the machine takes it: numbers in the type that Numba gave them."""
+    number = plain(argument)
     if isinstance(dtype, tuple):
-        return tuple(_value(item, d) for item, d in zip(argument, dtype, strict=True))
+        return tuple(_value(item, d) for item, d in zip(number, dtype, strict=True))
     if isinstance(dtype, ArrayType) and dtype.dtype != argument.dtype:
         return argument.view(dtype.dtype)
     if not isinstance(dtype, np.dtype):
         return argument
-    return np.asarray(argument).astype(dtype)[()]  # as C does: too large wraps round
+    return np.asarray(number).astype(dtype)[()]  # as C does: too large wraps round

@@ -61,6 +61,7 @@ _READS = {
     ir.Twin: ("operands",),
     ir.Atomic: ("array", "indices", "values"),
     ir.Print: ("items",),
+    ir.Raise: (),
     ir.Branch: ("condition",),
     ir.Jump: (),
     ir.Return: (),

@@ -2,6 +2,7 @@
 does the rest.
 """
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -9,17 +10,21 @@ import numpy as np
 
 from . import ir
 from .arrays import Arrays
+from .builtin_calls import BuiltinCalls
 from .calls import Calls
 from .constructs import is_certain, told_from_source
 from .errors import UnsupportedError
 from .events import Reference, Site
 from .expressions import Expressions
 from .frontend import typed_ir
+from .inlining import Inlining
 from .iteration import Iteration
 from .methods import Methods
 from .records import Records
 from .refusals import at, file_name, source_line
+from .tuples import Tuples
 from .types import our_type
+from .ufuncs import Ufuncs
 from .unrolling import Unrolling
 
 
@@ -33,7 +38,7 @@ def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
             "a kernel returns nothing: store its "
             "results in an array, and `return` alone to end a thread early",
         )
-    program = Program()
+    program = Program(options=options or {})
     entry = program.new_block()
     arguments = tuple(f"{name}" for name in typed.ir.arg_names)
     names = {name: name for name in arguments}
@@ -56,6 +61,7 @@ class Program:
     blocks: dict = field(default_factory=dict)
     types: dict = field(default_factory=dict)
     functions: int = 0
+    options: dict = field(default_factory=dict)  # of `@cuda.jit`
 
     def new_block(self) -> int:
         number = len(self.blocks)
@@ -63,17 +69,19 @@ class Program:
         return number
 
 
-@dataclass(frozen=True)
-class Caller:
-    """Where an inlined device function goes back to, and what it leaves there."""
-
-    line: int
-    target: str
-    block: int
-    depth: int
-
-
-class Lowering(Expressions, Arrays, Calls, Methods, Iteration, Records, Unrolling):
+class Lowering(
+    Expressions,
+    Arrays,
+    Calls,
+    BuiltinCalls,
+    Methods,
+    Ufuncs,
+    Tuples,
+    Iteration,
+    Records,
+    Unrolling,
+    Inlining,
+):
     """One function's statements, appended to a program; prefixed when inlined."""
 
     def __init__(self, program, typed, arguments, caller=None):
@@ -94,7 +102,7 @@ class Lowering(Expressions, Arrays, Calls, Methods, Iteration, Records, Unrollin
         self.array_names = {}  # argument of a library's function: the kernel's name
         self.pairs = {}  # name of a pair: what comes next, and is there one?
         self.sites = {}
-        self.block = None
+        self.block, self.line = None, self.function.__code__.co_firstlineno
         self.definitions = Counter(
             statement.target.name
             for block in typed.ir.blocks.values()
@@ -112,7 +120,8 @@ class Lowering(Expressions, Arrays, Calls, Methods, Iteration, Records, Unrollin
         for label in labels:
             self.label, self.block = label, self.numbers[label]
             for statement in blocks[label].body:
-                self.line = statement.loc.line
+                if not self.is_foreign(statement):
+                    self.line = statement.loc.line
                 self._statement(statement)
 
     # names, types, places
@@ -127,12 +136,7 @@ class Lowering(Expressions, Arrays, Calls, Methods, Iteration, Records, Unrollin
     def type_of(self, operand):
         """Our type of an operand."""
         if isinstance(operand, ir.Const):
-            value = operand.value
-            return (
-                tuple(item.dtype for item in value)
-                if isinstance(value, tuple)
-                else value.dtype
-            )
+            return type_of_value(operand.value)
         return self.program.types[operand]
 
     def new_name(self, dtype, hint="t") -> str:
@@ -174,6 +178,8 @@ class Lowering(Expressions, Arrays, Calls, Methods, Iteration, Records, Unrollin
 
     def refuse(self, sentence, error=UnsupportedError):
         """Stop: this line cannot be run."""
+        if self.within is not None and self.caller:
+            self.caller.lowering.refuse(sentence, error)
         told = told_from_source(self.function, self.line)
         if told and is_certain(told[0]):
             raise at(self.function, told[1], told[0])
@@ -195,6 +201,9 @@ class Lowering(Expressions, Arrays, Calls, Methods, Iteration, Records, Unrollin
     def _do_Assign(self, statement):
         value = statement.value
         kind = type(value).__name__
+        self._check(statement.target.name)
+        if kind == "Expr" and value.op == "call":
+            self._check_text(statement.target.name)
         handler = getattr(self, f"_value_{kind}", None)
         if kind == "Expr":
             handler = getattr(self, f"_expr_{value.op}", None)
@@ -202,6 +211,26 @@ class Lowering(Expressions, Arrays, Calls, Methods, Iteration, Records, Unrollin
             what = value.op if kind == "Expr" else kind
             self.refuse(f"the emulator does not know this construct yet: {what}")
         handler(statement.target.name, value)
+
+    def _check(self, target):
+        """Refuse a variable of a type that is none of ours."""
+        kind = self.typed.types.get(target)
+        if type(kind).__name__ == "Optional":
+            name = target.split(".")[0]
+            self.refuse(
+                f"`{name}` is None on one path and has a value on another: give it a "
+                "number that stands for nothing"
+            )
+        small = re.search(r"bfloat16|fp8", str(kind) if kind is not None else "")
+        if small and "Module" not in str(kind):
+            self.refuse(
+                f"numbers of type {small[0]} are not emulated: use float16 or float32"
+            )
+
+    def _check_text(self, target):
+        kind = type(self.typed.types.get(target)).__name__
+        if kind in ("UnicodeType", "StringLiteral"):
+            self.refuse("texts exist in kernels only to be printed")
 
     def _do_Jump(self, statement):
         self._leave(ir.Jump(self._edge(statement.target), self.site()))
@@ -229,9 +258,24 @@ class Lowering(Expressions, Arrays, Calls, Methods, Iteration, Records, Unrollin
         self._leave(ir.Jump(self.caller.block))
 
     def _do_StaticRaise(self, statement):
-        self._leave(ir.Return())
+        self._raise(statement.exc_class, statement.exc_args or ())
 
     _do_Raise = _do_StaticRaise
+
+    def _raise(self, exception, arguments):
+        """End the thread; the host is told of it in debug mode."""
+        if self.program.options.get("debug"):
+            name = self.function.__name__
+            self.emit(ir.Raise(exception, tuple(arguments), name, self.site()))
+        self._leave(ir.Return())
+
+    def refuse_thread(self, condition, exception, text):
+        """End the threads for which a condition holds."""
+        wrong, right = self.program.new_block(), self.program.new_block()
+        self._leave(ir.Branch(condition, wrong, right, self.site()))
+        self.block = wrong
+        self._raise(exception, (text,))
+        self.block = right
 
     def _do_Print(self, statement):
         items = tuple(map(self._printed, statement.args))
@@ -294,57 +338,9 @@ class Lowering(Expressions, Arrays, Calls, Methods, Iteration, Records, Unrollin
     def _expr_phi(self, target, value):
         self.declare(target, our_type(self.numba_type(target)))
 
-    # device functions
 
-    def inline(self, target, dispatcher, signature, arguments, within=None):
-        """Lower a device function in the caller's place; or a library's, `within` the
-        line that calls it.
-        """
-        depth = self.caller.depth + 1 if self.caller else 1
-        if depth > 20:
-            self.refuse(
-                f"device functions that call themselves (`{dispatcher.__name__}`) are "
-                "not emulated"
-            )
-        typed = typed_ir(dispatcher.py_func, signature.args, dispatcher.targetoptions)
-        result = self.declare(target, our_type(self.numba_type(target)))
-        back = self.program.new_block()
-        line = self.caller.line if self.caller else self.line
-        inner = Lowering(self.program, typed, {}, Caller(line, result, back, depth))
-        inner.within = within or self.within
-        inner.specialisation = (id(dispatcher.py_func), *map(str, signature.args))
-        names = typed.ir.arg_names
-        for name, given, dtype in zip(names, arguments, signature.args, strict=True):
-            if given is None:
-                inner.given[name] = dtype.value
-            elif given.name in self.known:
-                inner.given[name] = self.known[given.name]
-            elif isinstance(self._known_tuple(given.name), tuple):
-                inner.given[name] = self._known_tuple(given.name)
-            else:
-                operand = self.cast(self.operand(given), our_type(dtype))
-                inner.arguments[name] = operand
-                if inner.within is not None:
-                    inner.array_names[name] = self.array_name(operand)
-        entry = self.program.new_block()
-        self._leave(ir.Jump(entry))
-        inner.run(entry)
-        self.block = back
-
-    def _known_tuple(self, name):
-        """The numbers of a tuple that is known before the launch, or None."""
-        items = self.packed.get(name, (None,))
-        if all(isinstance(item, ir.Const) for item in items):
-            return tuple(item.value.item() for item in items)
-        return None
-
-    def _value_Arg(self, target, value):
-        if value.name in self.given:
-            return self._know(target, self.given[value.name])
-        operand = self.arguments[value.name]
-        if self.caller is None:
-            self.program.types[value.name] = our_type(self.numba_type(target))
-            return
-        self.assign(self.declare(target, self.type_of(operand)), operand)
-        name = self.array_names.get(value.name, value.name)
-        self.aliases[self.name(target)] = name
+def type_of_value(value):
+    """Our type of a constant."""
+    if isinstance(value, tuple):
+        return tuple(map(type_of_value, value))
+    return value.dtype

@@ -10,6 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from . import ir
+from .frontend import overload_of
+from .operators import FUNCTIONS
 from .twins import twin_of
 from .types import our_type
 
@@ -23,6 +25,11 @@ class Methods:
         own = getattr(self, f"_method_{name}", None)
         if own is not None and isinstance(self._array_type(variable), ir.ArrayType):
             return own(target, variable, arguments)
+        if isinstance(self._array_type(variable), np.dtype) and name == "view":
+            return self._view_number(target, self.operand(variable))
+        if isinstance(self._array_type(variable), np.dtype) and f".{name}" in FUNCTIONS:
+            operands = [self.operand(variable)]
+            return self._call_operator(target, f".{name}", operands, signature)
         if name == "item":
             return self._bind(target, self.operand(variable))
         bound = self.numba_type(method)
@@ -71,13 +78,21 @@ class Methods:
             return self.emit(ir.Field(name, operand, dtype, 0, ()))
         self.emit(ir.Reinterpret(name, operand, dtype, self.site()))
 
+    def _view_number(self, target, operand):
+        """The bits of a number as one of another type."""
+        dtype = our_type(self.numba_type(target))
+        operands = (operand, ir.Const(dtype.type(0)))
+        ours = self.declare(target, dtype)
+        self.emit(ir.Operation(ours, "view", operands, self.site()))
+
     def _declared_dtype(self, target):
         return our_type(self.numba_type(target)).dtype
 
     # what Numba writes in Python
 
-    def _call_library(self, target, variable, arguments, signature) -> bool:
+    def _call_library(self, target, call, signature) -> bool:
         """Lower a function of Numba's own in the place of its call, if it has one."""
+        variable, arguments = call.func, self._arguments(call)
         kind = self.numba_type(variable)
         callee = self.known.get(variable.name)
         if isinstance(callee, np.ufunc) and self.within is not None:
@@ -87,6 +102,7 @@ class Methods:
         function = self._written_in_python(kind, name, signature, ())
         if function is None:
             return False
+        arguments = self._in_order(function, call)
         self._inline_library(target, function, signature, arguments)
         return True
 
@@ -94,7 +110,10 @@ class Methods:
         """The Python function that Numba compiles for a call, or None."""
         if name == "sum" and len(before) + len(signature.args) == 1:
             return _sum(signature.return_type)
-        templates = getattr(kind, "templates", None) or (kind.template,)
+        if hasattr(kind, "templates"):
+            chosen = overload_of(kind, signature)
+            return None if chosen is None else chosen.py_func
+        templates = (kind.template,)
         for template in templates:
             overload = getattr(template, "_overload_func", None)
             if overload is None:

@@ -1,15 +1,17 @@
 """The dotted names that kernels know functions by, however they were imported."""
 
+import cmath
 import functools
 import math
 
 import numba.cuda
+import numba.cuda.libdevice
 import numpy as np
 
 from .intrinsics import ATOMICS, BARRIERS, CACHE_HINTS, INTRINSICS
-from .operators import OPERATORS
+from .operators import FUNCTIONS, OPERATORS
 
-_ROOTS = {"cuda": numba.cuda, "math": math, "np": np}
+_ROOTS = {"cuda": numba.cuda, "math": math, "cmath": cmath, "np": np}
 
 
 def dotted_name(value) -> str | None:
@@ -30,6 +32,7 @@ def _names():
         *BARRIERS,
         *CACHE_HINTS,
         *OPERATORS,
+        *FUNCTIONS,
         "cuda.shared.array",
         "cuda.local.array",
         "cuda.const.array_like",

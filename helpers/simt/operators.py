@@ -2,15 +2,16 @@
 of a GPU.
 
 An entry is Python source with a place for each operand; operands already have the types
-that Numba inferred, so that NumPy computes in those types. Two terms of a product and a
-sum are not fused into one rounding. Not modelled: the compiler's contraction (FMA) and
-the last bit of libdevice.
+that Numba inferred, so that NumPy computes in those types. FUNCTIONS has what is called
+by name. Two terms of a product and a sum are not fused into one rounding. Not modelled:
+the compiler's contraction (FMA).
 """
 
-import math
 import operator
 
 import numpy as np
+
+from . import functions, halves, libdevice, rounding
 
 PYTHON_OPERATORS = {
     operator.add: "add",
@@ -64,55 +65,16 @@ OPERATORS = {
     "imag": "np.imag({})",
     "in range": "in_range({}, {}, {})",
     "choose": "choose({}, {})",
-    "cuda.fma": "{} * {} + {}",
+    "view": "{}.view({}.dtype)",
     "cuda.selp": "np.where({}, {}, {})[()]",
-    "cuda.popc": "set_bits({})",
-    "cuda.cbrt": "np.cbrt({})",
-    "cuda.clz": "leading_zeros({})",
-    "cuda.ffs": "first_set({})",
-    "cuda.brev": "reverse_bits({})",
     "math.pow": "power({}, {})",
-    "math.atan2": "np.arctan2({}, {})",
-    "math.isnan": "np.isnan({})",
-    "math.isinf": "np.isinf({})",
-    "math.isfinite": "np.isfinite({})",
-    "math.fabs": "np.abs({})",
-    "math.fmod": "np.fmod({}, {})",
-    "math.hypot": "np.hypot({}, {})",
-    "math.copysign": "np.copysign({}, {})",
-    "math.ceil": "np.ceil({})",
-    "math.floor": "np.floor({})",
-    "math.trunc": "np.trunc({})",
-    "math.degrees": "np.degrees({})",
-    "math.radians": "np.radians({})",
-    "math.acos": "np.arccos({})",
-    "math.asin": "np.arcsin({})",
-    "math.atan": "np.arctan({})",
-    "math.acosh": "np.arccosh({})",
-    "math.asinh": "np.arcsinh({})",
-    "math.atanh": "np.arctanh({})",
-    "math.erf": "scalar_function(math.erf, {})",
-    "math.erfc": "scalar_function(math.erfc, {})",
-    "math.gamma": "scalar_function(math.gamma, {})",
-    "math.lgamma": "scalar_function(math.lgamma, {})",
-    **{
-        f"math.{name}": f"np.{name}({{}})"
-        for name in (
-            "sqrt",
-            "exp",
-            "expm1",
-            "log",
-            "log2",
-            "log10",
-            "log1p",
-            "sin",
-            "cos",
-            "tan",
-            "sinh",
-            "cosh",
-            "tanh",
-        )
-    },
+}
+
+FUNCTIONS = {
+    **functions.FUNCTIONS,
+    **halves.FUNCTIONS,
+    **libdevice.FUNCTIONS,
+    "cuda.fma": rounding.fma,
 }
 
 
@@ -120,6 +82,8 @@ def source(name: str, operands: list[str]) -> str:
     """The Python expression of an operator on operands that are expressions."""
     if name == "choose":
         return f"choose({operands[0]}, ({', '.join(operands[1:])},))"
+    if name in FUNCTIONS:
+        return f"functions[{name!r}]({', '.join(operands)})"
     return OPERATORS[name].format(*operands)
 
 
@@ -187,6 +151,8 @@ def in_range(value, stop, step):
 
 def choose(index, items):
     """The item of a tuple at an index that the lanes computed."""
+    if isinstance(items[0], tuple):
+        return tuple(choose(index, parts) for parts in zip(*items, strict=True))
     result = items[0]
     for place, item in enumerate(items[1:], 1):
         result = np.where(
@@ -195,60 +161,11 @@ def choose(index, items):
     return result[()]
 
 
-def scalar_function(function, value):
-    """A function of Python's math that NumPy lacks, on every lane."""
-    result = np.vectorize(function, otypes=[np.float64])(value)
-    return result.astype(value.dtype)[()]
-
-
-def set_bits(value):
-    """How many bits are set."""
-    return np.bitwise_count(value).astype(value.dtype)
-
-
-def leading_zeros(value):
-    """The zero bits above the highest set bit."""
-    width = value.dtype.itemsize * 8
-    zeros = np.full(np.shape(value), width, value.dtype)
-    for bit in range(width):
-        zeros = np.where(
-            value >> value.dtype.type(bit) & value.dtype.type(1), width - 1 - bit, zeros
-        ).astype(value.dtype)
-    return zeros[()]
-
-
-def first_set(value):
-    """One more than the place of the lowest set bit, 0 for 0."""
-    width = value.dtype.itemsize * 8
-    place = np.zeros(np.shape(value), np.uint32)
-    for bit in reversed(range(width)):
-        place = np.where(
-            value >> value.dtype.type(bit) & value.dtype.type(1),
-            np.uint32(bit + 1),
-            place,
-        )
-    return place[()]
-
-
-def reverse_bits(value):
-    """The bits in the opposite order."""
-    one = value.dtype.type(1)
-    result = np.zeros(np.shape(value), value.dtype)
-    for bit in range(value.dtype.itemsize * 8):
-        result = (result << one) | ((value >> value.dtype.type(bit)) & one)
-    return result[()]
-
-
 NAMESPACE = {
     "np": np,
-    "math": math,
+    "functions": FUNCTIONS,
     "power": power,
     "in_range": in_range,
     "choose": choose,
-    "scalar_function": scalar_function,
-    "set_bits": set_bits,
-    "leading_zeros": leading_zeros,
-    "first_set": first_set,
-    "reverse_bits": reverse_bits,
     "convert": convert,
 }

@@ -1,6 +1,7 @@
 """Numba's types made into ours: NumPy dtypes, `ir.ArrayType`, tuples, or None."""
 
 import numpy as np
+from numba import typeof
 from numba.core import types as core_types
 from numba.core.errors import NumbaNotImplementedError
 from numba.np import numpy_support
@@ -24,9 +25,35 @@ def our_type(numba_type):
         return ArrayType(_element(numba_type), 0)
     if isinstance(getattr(numba_type, "types", None), tuple):
         return tuple(our_type(item) for item in numba_type.types)
-    if kind in ("UniTuple", "NamedUniTuple"):
+    if kind.endswith("UniTuple"):
         return (our_type(numba_type.dtype),) * numba_type.count
+    if is_vector(numba_type):
+        return (our_type(numba_type.base_type),) * numba_type.num_elements
+    if kind in ("EnumMember", "IntEnumMember"):
+        return our_type(numba_type.dtype)
+    if kind == "Omitted":
+        return our_type(typeof(numba_type.value))
     return None
+
+
+def is_vector(numba_type) -> bool:
+    """Is this one of CUDA's vectors, such as `float4`?"""
+    return hasattr(numba_type, "base_type") and hasattr(numba_type, "attr_names")
+
+
+def field_names(numba_type) -> tuple:
+    """The names of what a named tuple or a vector is made of."""
+    return tuple(getattr(numba_type, "fields", getattr(numba_type, "attr_names", ())))
+
+
+def loop_of(ufunc, numba_types):
+    """The types that a ufunc of NumPy computes in: of its operands, and of its result.
+
+    Numba's own choice, of the loops that it has for a GPU.
+    """
+    scalars = [getattr(t, "dtype", t) for t in numba_types]
+    loop = numpy_support.ufunc_find_matching_loop(ufunc, scalars)
+    return tuple(map(our_type, loop.inputs)), our_type(loop.outputs[0])
 
 
 def _scalar_name(numba_type):

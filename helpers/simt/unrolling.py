@@ -36,7 +36,7 @@ class Unrolling:
         found = ir.Const(np.False_)
         sought = self.operand(value.rhs)
         for item in self.items(value.lhs):
-            same = self._truth("eq", (sought, item))
+            same = self._equal(sought, item)
             found = self._truth("or", (found, same))
         self._bind(target, found)
 

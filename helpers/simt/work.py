@@ -25,8 +25,11 @@ _INSTRUCTIONS = (
 NO_OPERATION = {
     *("lt", "le", "gt", "ge", "eq", "ne", "in range", "choose", "cuda.selp"),
     *("not", "pos", "real", "imag", "math.isnan", "math.isinf", "math.isfinite"),
-    *("exch", "cas"),
+    *("exch", "cas", "view"),
+    *(f"np.{n}" for n in ("isnan", "less", "less_equal", "greater", "greater_equal")),
+    *("np.equal", "np.not_equal"),
 }
+FUSED = {"cuda.fma", "cuda.fp16.hfma", "cuda.libdevice.fma", "cuda.libdevice.fmaf"}
 _COMPLEX = {"add": 2, "sub": 2, "neg": 2, "mul": 6}
 
 
@@ -64,13 +67,13 @@ def _operations(instruction, types):
     if isinstance(instruction, ir.Operation):
         dtype = _type(instruction.operands[-1], types)
         if dtype.kind != "c":  # the absolute value of a complex number is a real one
-            dtype = types[instruction.target]
+            dtype = _number(types[instruction.target])
     elif isinstance(instruction, ir.Atomic):
         dtype = _type(instruction.values[-1], types)
     else:
         return counts
     if instruction.operator not in NO_OPERATION and dtype.kind in "iufc":
-        count = 2 if instruction.operator == "cuda.fma" else 1
+        count = 2 if instruction.operator in FUSED else 1
         kind = "integer" if dtype.kind in "iu" else dtype.name
         if dtype.kind == "c":
             count = _COMPLEX.get(instruction.operator, 8)
@@ -80,4 +83,14 @@ def _operations(instruction, types):
 
 
 def _type(operand, types):
-    return operand.value.dtype if isinstance(operand, ir.Const) else types[operand]
+    if isinstance(operand, ir.Const):
+        value = operand.value
+        return value[0].dtype if isinstance(value, tuple) else value.dtype
+    return _number(types[operand])
+
+
+def _number(dtype):
+    """The type of a number, or of the first of a tuple."""
+    while isinstance(dtype, tuple):
+        dtype = dtype[0]
+    return dtype

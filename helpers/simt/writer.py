@@ -13,6 +13,7 @@ from . import (
     operators,
     parts,
     printing,
+    raising,
     twins,
     views,
 )
@@ -41,6 +42,7 @@ class Writer:
             "twin": twins.run,
             "merge": memory.merge,
             "show": printing.show,
+            "note": raising.note,
             "narrow": bounds.narrow,
         }
 
@@ -204,6 +206,9 @@ class Writer:
 
     def _write_Print(self, i):
         return [f"show(frame, active, {self.tuple(i.items)})"]
+
+    def _write_Raise(self, i):
+        return [f"note(frame, active, {self.constant(i)})"]
 
     def _write_Store(self, i):
         return [

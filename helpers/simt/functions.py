@@ -1,0 +1,223 @@
+"""Functions of Python and NumPy that kernels call, on every lane: one row each.
+
+A row is a function of NumPy values that already have the types that Numba inferred;
+what it returns has the type that Numba says. Not modelled: the last bits of libdevice.
+"""
+
+import math
+
+import numpy as np
+
+UFUNCS = (  # those that Numba has for a GPU
+    *("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "hypot"),
+    *("sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh"),
+    *("deg2rad", "radians", "rad2deg", "degrees"),
+    *("greater", "greater_equal", "less", "less_equal", "not_equal", "equal"),
+    *("logical_and", "logical_or", "logical_xor", "logical_not"),
+    *("maximum", "minimum", "fmax", "fmin", "isnan", "conjugate", "divide"),
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "invert"),
+    *("left_shift", "right_shift", "log", "log2", "log10"),
+)
+
+
+def scalar_function(function, *values):
+    """A function of Python's math that NumPy lacks, on every lane."""
+    result = np.vectorize(function, otypes=[np.float64])(*values)
+    return result.astype(values[0].dtype)[()]
+
+
+def _gamma(x):
+    if x <= 0 and x == math.floor(x):
+        return math.copysign(math.inf, x) if x == 0 else math.nan
+    try:
+        return math.gamma(x)
+    except OverflowError:
+        return math.inf
+
+
+def _log_gamma(x):
+    if math.isinf(x) or (x <= 0 and x == math.floor(x)):
+        return math.inf
+    return math.lgamma(x)
+
+
+def _remainder(x, y):
+    if math.isinf(x) or y == 0:
+        return math.nan
+    return math.remainder(x, y)
+
+
+def of_math(function):
+    """A function of Python's math, as a row."""
+    return lambda *values: scalar_function(function, *values)
+
+
+gamma, log_gamma = of_math(_gamma), of_math(_log_gamma)
+remainder = of_math(_remainder)
+
+
+def ldexp(value, exponent):
+    """`value * 2**exponent`."""
+    return np.ldexp(value, exponent.astype(np.int32)).astype(value.dtype)[()]
+
+
+def frexp(value):
+    """A fraction from a half to one, and an exponent."""
+    fraction, exponent = np.frexp(value)
+    return fraction, exponent.astype(np.int32)
+
+
+def round_to(value, digits):
+    """`round(value, digits)`, as Numba's own code computes it."""
+    power = np.float64(10) ** np.minimum(np.abs(digits), 22)
+    more = np.float64(10) ** np.maximum(np.abs(digits) - 22, 0)
+    left = digits >= 0
+    scaled = np.where(left, value * power * more, value / (power * more))
+    whole = np.rint(scaled)
+    near = np.where(left, whole / more / power, whole * (power * more))
+    kept = ~np.isfinite(value) | (left & np.isinf(scaled))
+    return np.where(kept, value, near).astype(value.dtype)[()]
+
+
+def make_complex(real, imaginary):
+    """A complex number of its parts."""
+    result = np.empty(np.broadcast(real, imaginary).shape, np.result_type(real, 1j))
+    result.real, result.imag = real, imaginary
+    return result[()]
+
+
+def polar(value):
+    """The absolute value and the angle of a complex number."""
+    return np.abs(value), np.angle(value)
+
+
+def rect(radius, angle):
+    """The complex number at a distance and an angle."""
+    parts = []
+    for part in (np.cos(angle), np.sin(angle)):
+        exact = np.where((part == 0) & np.isinf(radius), part / radius, part * radius)
+        parts.append(exact.astype(part.dtype))
+    unknown = ~np.isfinite(angle)
+    real = np.where(unknown & (radius == 0), 0, np.where(unknown, radius, parts[0]))
+    imaginary = np.where(unknown & (radius == 0), 0, parts[1])
+    dtype = parts[0].dtype
+    return make_complex(real.astype(dtype), imaginary.astype(dtype))
+
+
+def exponential(value):
+    """e to a complex power, without a sign where there is nothing."""
+    nothing = (np.real(value) == -np.inf) & ~np.isfinite(np.imag(value))
+    return np.where(nothing, value.dtype.type(0), np.exp(value))[()]
+
+
+def logarithm(value, base=None):
+    """The logarithm of a complex number, to a base."""
+    return np.log(value) if base is None else np.log(value) / np.log(base)
+
+
+def set_bits(value):
+    """How many bits are set."""
+    return np.bitwise_count(value).astype(value.dtype)
+
+
+def bits_of_magnitude(value):
+    """`int.bit_count`: how many bits of the absolute value are set."""
+    return np.bitwise_count(value).astype(np.uint64)
+
+
+def leading_zeros(value):
+    """The zero bits above the highest set bit."""
+    width = value.dtype.itemsize * 8
+    zeros = np.full(np.shape(value), width, value.dtype)
+    for bit in range(width):
+        zeros = np.where(
+            value >> value.dtype.type(bit) & value.dtype.type(1), width - 1 - bit, zeros
+        ).astype(value.dtype)
+    return zeros[()]
+
+
+def first_set(value):
+    """One more than the place of the lowest set bit, 0 for 0."""
+    width = value.dtype.itemsize * 8
+    place = np.zeros(np.shape(value), np.uint32)
+    for bit in reversed(range(width)):
+        place = np.where(
+            value >> value.dtype.type(bit) & value.dtype.type(1),
+            np.uint32(bit + 1),
+            place,
+        )
+    return place[()]
+
+
+def reverse_bits(value):
+    """The bits in the opposite order."""
+    one = value.dtype.type(1)
+    result = np.zeros(np.shape(value), value.dtype)
+    for bit in range(value.dtype.itemsize * 8):
+        result = (result << one) | ((value >> value.dtype.type(bit)) & one)
+    return result[()]
+
+
+_MATH = {
+    "atan2": np.arctan2,
+    "fabs": np.abs,
+    "acos": np.arccos,
+    "asin": np.arcsin,
+    "atan": np.arctan,
+    "acosh": np.arccosh,
+    "asinh": np.arcsinh,
+    "atanh": np.arctanh,
+    "erf": of_math(math.erf),
+    "erfc": of_math(math.erfc),
+    "gamma": gamma,
+    "lgamma": log_gamma,
+    "remainder": remainder,
+    "frexp": frexp,
+    "ldexp": ldexp,
+    "modf": np.modf,
+    **{
+        name: getattr(np, name)
+        for name in (
+            *("isnan", "isinf", "isfinite", "fmod", "hypot", "copysign", "nextafter"),
+            *("ceil", "floor", "trunc", "degrees", "radians", "sqrt", "exp", "exp2"),
+            *("expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh"),
+            *("cosh", "tanh"),
+        )
+    },
+}
+
+_CMATH = {
+    "phase": np.angle,
+    "polar": polar,
+    "rect": rect,
+    "log": logarithm,
+    "exp": exponential,
+    "acos": np.arccos,
+    "asin": np.arcsin,
+    "atan": np.arctan,
+    "acosh": np.arccosh,
+    "asinh": np.arcsinh,
+    "atanh": np.arctanh,
+    **{
+        name: getattr(np, name)
+        for name in (
+            *("log10", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
+            *("isnan", "isinf", "isfinite"),
+        )
+    },
+}
+
+FUNCTIONS = {
+    **{f"math.{name}": function for name, function in _MATH.items()},
+    **{f"cmath.{name}": function for name, function in _CMATH.items()},
+    **{f"np.{name}": getattr(np, name) for name in UFUNCS},
+    "complex": make_complex,
+    "round to": round_to,
+    ".conjugate": np.conjugate,
+    ".bit_count": bits_of_magnitude,
+    "cuda.popc": set_bits,
+    "cuda.cbrt": np.cbrt,
+    "cuda.clz": leading_zeros,
+    "cuda.ffs": first_set,
+    "cuda.brev": reverse_bits,
+}
