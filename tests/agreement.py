@@ -45,7 +45,7 @@ EXPLAINED = {
     "rotate_in_place": KEPT,
     "split_wrong": "two names of the same cells: one LDS serves both lines",
     "pool": "the element is compared and kept: one LDG serves both lines",
-    "21_copy": "profiled with a copy of the view, which begins at a multiple of 256 bytes",
+    "21_copy": "profiled with a copy of the view, which begins at its own address",
     "_total_after_all": TIME,
     "_largest": RACY,
 }

@@ -23,9 +23,9 @@ MAY_IMPORT = {
     "recordings": "forms",
     "simt": (
         "simt.arguments simt.assertions simt.banks simt.coalescing simt.data "
-        "simt.divergence simt.errors simt.judges simt.launch simt.mistakes simt.page "
-        "simt.races simt.refusals simt.report simt.reuse simt.spilled simt.twins "
-        "simt.uninitialised"
+        "simt.divergence simt.errors simt.judges simt.launch simt.mistakes "
+        "simt.page simt.races simt.refusals simt.report simt.reuse simt.spilled "
+        "simt.twins simt.uninitialised"
     ),
     "simt.advice": "simt.events simt.ir simt.work",
     "simt.allocation": "simt.cells simt.ir simt.memory",
@@ -63,8 +63,8 @@ MAY_IMPORT = {
     "simt.errors": "",
     "simt.events": "",
     "simt.expressions": (
-        "simt.constants simt.intrinsics simt.ir simt.names simt.operators simt.tuples "
-        "simt.types"
+        "simt.constants simt.intrinsics simt.ir simt.names simt.operators "
+        "simt.tuples simt.types"
     ),
     "simt.findings": "simt.events",
     "simt.frames": "hardware simt.events",
@@ -86,7 +86,8 @@ MAY_IMPORT = {
     "simt.judges": "hardware",
     "simt.launch": (
         "hardware simt.constants simt.device_memory simt.doors simt.errors simt.ir "
-        "simt.limits simt.machine simt.programs simt.raising simt.settings simt.types"
+        "simt.limits simt.machine simt.programs simt.raising simt.settings "
+        "simt.types"
     ),
     "simt.libdevice": "simt.functions simt.rounding",
     "simt.limits": "hardware simt.errors",
@@ -98,8 +99,8 @@ MAY_IMPORT = {
         "simt.types simt.ufuncs simt.unrolling"
     ),
     "simt.machine": (
-        "simt.allocation simt.barriers simt.errors simt.events simt.frames simt.heap "
-        "simt.intrinsics simt.translate"
+        "simt.allocation simt.barriers simt.errors simt.events simt.frames "
+        "simt.heap simt.intrinsics simt.translate"
     ),
     "simt.memory": "hardware simt.bounds simt.cells simt.events",
     "simt.methods": "simt.frontend simt.ir simt.operators simt.twins simt.types",
@@ -116,8 +117,8 @@ MAY_IMPORT = {
         "simt.translate"
     ),
     "simt.races": (
-        "simt.chains simt.clocks simt.events simt.hazards simt.shadows simt.suspects "
-        "simt.witness"
+        "simt.chains simt.clocks simt.events simt.hazards simt.shadows "
+        "simt.suspects simt.witness"
     ),
     "simt.raising": "hardware",
     "simt.records": "simt.ir",

@@ -194,7 +194,7 @@ def test_counts_grow_with_the_grid():
 
 
 def test_a_view_keeps_its_distance_from_a_sector():
-    """A device array's `a[1:]` begins four bytes into a sector; the host's is copied."""
+    """A device array's `a[1:]` begins 4 bytes into a sector; the host's is copied."""
     a, b, out = (np.zeros(65, np.float32) for _ in "abo")
     on_device = cuda.to_device(a)
 
