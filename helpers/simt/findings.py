@@ -85,8 +85,8 @@ def _costs(run):
                     COSTLY,
                     site,
                     f"{row.kind} of shared `{row.array}`: {ways:.3g}-way bank conflict",
-                    "Let neighbouring lanes take neighbouring words, or make each "
-                    "row one element longer (Banks and conflicts)",
+                    "Let neighbouring lanes take neighbouring words, or lengthen "
+                    "each row by one element (Banks and conflicts)",
                 ),
             )
     for site, row in run.coalescing.by_line.items():
