@@ -282,3 +282,23 @@ def test_hazards_count_elements_of_any_width(dtype):
     run = emulate(shifted)[1, 64](np.zeros(64, dtype), np.zeros(64, float32.name))
 
     assert [("RAW", "block", 64)] == [(r.kind, r.scope, r.hazards) for r in run.races]
+
+
+def test_a_barrier_is_asked_for_between_the_kernels_own_lines():
+    """Of a device function's line, the line of its call counts."""
+
+    @cuda.jit(device=True)
+    def left(tile, t):
+        return tile[t - 1]
+
+    @cuda.jit
+    def shift(out):
+        tile = cuda.shared.array(64, int32)
+        t = cuda.threadIdx.x
+        tile[t] = t
+        out[t] = left(tile, t)
+
+    (race,) = emulate(shift)[1, 64](np.zeros(64, np.int32)).races
+
+    store, call = line_of(shift, "tile[t] = t"), line_of(shift, "left(tile")
+    assert f"`cuda.syncthreads()` between line {store} and line {call}" == race.remedy
