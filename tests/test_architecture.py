@@ -22,14 +22,16 @@ MAY_IMPORT = {
     "plotting": "IPython PIL hardware matplotlib style",
     "recordings": "forms",
     "simt": (
-        "simt.arguments simt.banks simt.coalescing simt.divergence simt.errors "
-        "simt.judges simt.launch simt.mistakes simt.races simt.report simt.reuse "
-        "simt.spilled simt.twins simt.uninitialised"
+        "simt.arguments simt.assertions simt.banks simt.coalescing simt.data "
+        "simt.divergence simt.errors simt.judges simt.launch simt.mistakes simt.page "
+        "simt.races simt.report simt.reuse simt.spilled simt.twins "
+        "simt.uninitialised"
     ),
     "simt.advice": "simt.events simt.ir simt.work",
     "simt.allocation": "simt.cells simt.ir simt.memory",
     "simt.arguments": "numba simt.device_memory simt.errors",
     "simt.arrays": "simt.constants simt.device_memory simt.ir simt.types",
+    "simt.assertions": "simt.findings",
     "simt.atomics": "simt.memory",
     "simt.attributes": "hardware",
     "simt.banks": "hardware simt.judges",
@@ -43,11 +45,13 @@ MAY_IMPORT = {
     "simt.chains": "hardware",
     "simt.clocks": "hardware",
     "simt.coalescing": "hardware simt.judges simt.requests",
+    "simt.columns": "simt.findings",
     "simt.constants": "simt.ir",
     "simt.constructs": "",
     "simt.context": (
         "hardware numba simt.attributes simt.device_memory simt.errors simt.streams"
     ),
+    "simt.data": "",
     "simt.device_memory": "numba",
     "simt.dispatch": (
         "numba simt.arguments simt.errors simt.frontend simt.launch simt.limits "
@@ -61,6 +65,7 @@ MAY_IMPORT = {
         "simt.constants simt.intrinsics simt.ir simt.names simt.operators "
         "simt.types"
     ),
+    "simt.findings": "hardware",
     "simt.frames": "hardware simt.events",
     "simt.frontend": "numba simt.builtin_target simt.errors simt.refusals",
     "simt.hazards": "hardware",
@@ -97,6 +102,7 @@ MAY_IMPORT = {
     "simt.operators": "",
     "simt.order": "",
     "simt.owners": "hardware simt.requests simt.scratch",
+    "simt.page": "simt.columns simt.findings simt.report simt.source style",
     "simt.parts": "simt.errors simt.memory",
     "simt.printing": "hardware",
     "simt.programs": (
@@ -109,13 +115,14 @@ MAY_IMPORT = {
     ),
     "simt.records": "simt.ir",
     "simt.refusals": "simt.constructs simt.errors simt.sentences",
-    "simt.report": "",
+    "simt.report": "simt.findings",
     "simt.requests": "hardware",
     "simt.reuse": "simt.coalescing simt.requests",
     "simt.scratch": "",
     "simt.sentences": "",
     "simt.settings": "simt.errors simt.machine",
     "simt.shadows": "simt.clocks simt.owners",
+    "simt.source": "simt.refusals",
     "simt.spilled": "hardware simt.coalescing simt.judges",
     "simt.streams": "numba",
     "simt.suspects": "hardware simt.clocks",

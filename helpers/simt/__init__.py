@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from .arguments import borrowed
+from .assertions import Assertions
 from .banks import BankConflicts
 from .coalescing import Coalescing
+from .data import as_dict
 from .divergence import Divergence, Operations
 from .errors import (
     BarrierError,
@@ -22,8 +24,9 @@ from .errors import (
 from .judges import listeners_of
 from .launch import bracketed, configuration, is_kernel, prepare, run
 from .mistakes import Mistakes
+from .page import as_html
 from .races import RaceJudge
-from .report import as_html, as_text
+from .report import as_text
 from .reuse import Reuse
 from .spilled import LocalMemory
 from .twins import twin
@@ -52,13 +55,14 @@ JUDGES = {
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Assertions):
     """What one emulated launch did.
 
     `coalescing` counts global memory, `bank_conflicts` shared memory, `local_memory`
     local arrays as if they spill, `divergence` active lanes, `operations` arithmetic:
     sums, and the same by source line in `by_line`. `reuse` has each argument's traffic
-    by its name. `uninitialised` and `warnings` are sequences of what was found.
+    by its name. `uninitialised`, `warnings` and `races` are sequences of what was
+    found. The `assert_…` of an exercise return the run, or fail with a sentence.
     """
 
     kernel: str
@@ -73,6 +77,11 @@ class Run:
     uninitialised: tuple = field(repr=False)
     warnings: tuple = field(repr=False)
     races: object = field(repr=False)
+    function: object = field(default=None, repr=False, compare=False)
+
+    def to_dict(self):
+        """All of it as plain data, which JSON can hold."""
+        return as_dict(self)
 
     def __repr__(self):
         return as_text(self)
@@ -150,5 +159,6 @@ class Emulation:
             launch.geometry.blocks,
             launch.geometry.threads,
             races=races.verdict(witness),
+            function=self.kernel.py_func,
             **tables,
         )

@@ -1,100 +1,82 @@
-"""A run told to people: one sentence, and a table that quotes the kernel's lines."""
+"""A run told in a terminal: one sentence, then what was found, worst first."""
 
-from html import escape
+from .findings import counted, deeds, findings_of, title
+
+MOST = 12  # findings that are told; the tables have all
+WIDEST = 78  # characters of a warning's first words
+WIDEST_SOURCE = 48  # of a source line that others are aligned with
 
 
 def as_text(run) -> str:
-    """A sentence with units, then each access that costs more than it must."""
+    """The sentence; races with both lines; each other line that can be better."""
+    found = [it for it in findings_of(run) if it.also is None]
+    rows = [(_number(it.site), it.site.text, _shortened(it.what)) for it in found]
+    races = [line for race in run.races[:MOST] for line in race_lines(race)]
+    told = [*races, *_aligned(rows[:MOST]), *map(_minor, run.races.minor[:MOST])]
+    return "\n".join([sentence(run), *told, *_rest(run, rows)])
+
+
+def sentence(run) -> str:
+    """What ran, and its sums."""
     facts = [
-        f"{run.blocks:,} {_plural('block', run.blocks)} × {run.threads_per_block:,} "
-        f"{_plural('thread', run.threads_per_block)}"
+        f"{counted(run.blocks, 'block')} × {counted(run.threads_per_block, 'thread')}"
     ]
+    if run.races:
+        facts.append(counted(len(run.races), "race"))
+    if run.races.minor:
+        facts.append(counted(len(run.races.minor), "minor race"))
     if run.coalescing.requests:
         facts.append(
-            f"{run.coalescing.sectors:,} sectors for "
-            f"{run.coalescing.requests:,} global "
-            f"{_plural('request', run.coalescing.requests)} "
+            f"{counted(run.coalescing.sectors, 'sector')} for "
+            f"{counted(run.coalescing.requests, 'global request')} "
             f"(ideal {run.coalescing.ideal_sectors:,})"
         )
     if run.bank_conflicts.requests:
         facts.append(
-            f"{run.bank_conflicts.conflicts:,} bank "
-            f"{_plural('conflict', run.bank_conflicts.conflicts)} in "
-            f"{run.bank_conflicts.requests:,} shared "
-            f"{_plural('request', run.bank_conflicts.requests)}"
+            f"{counted(run.bank_conflicts.conflicts, 'bank conflict')} in "
+            f"{counted(run.bank_conflicts.requests, 'shared request')}"
         )
-    lines = [f"emulated {run.kernel}: {', '.join(facts)}"]
-    width = max((len(str(s.line)) for s, *_ in _costly(run)), default=0)
-    for site, row, what in _costly(run):
-        lines.append(
-            f"  line {site.line:>{width}}  {site.text}    "
-            f"{row.kind} of {row.array}: {what}"
-        )
-    return "\n".join(lines)
+    return f"emulated {run.kernel}: {', '.join(facts)}"
 
 
-def _costly(run):
-    for site, row in run.coalescing.by_line.items():
-        if row.sectors > row.ideal_sectors:
-            yield (
-                site,
-                row,
-                (
-                    f"{row.sectors / row.requests:.3g} sectors per request, ideal "
-                    f"{row.ideal_sectors / row.requests:.3g}"
-                ),
-            )
-    for site, row in run.bank_conflicts.by_line.items():
-        if row.conflicts:
-            yield (
-                site,
-                row,
-                f"{1 + row.conflicts / row.ideal_wavefronts:.3g}-way bank conflict",
-            )
+def race_lines(race):
+    """A race: what it is, both lines with both threads, and what would order them."""
+    yield f"  {title(race)}"
+    done = list(deeds(race))
+    numbers = [_number(site) for site, _ in done]
+    for (site, deed), number in zip(done, numbers, strict=True):
+        line = f"{number:<{max(map(len, numbers))}}  "
+        text = f"{site.text:<{max(len(s.text) for s, _ in done)}}"
+        yield f"    {line}{text}    {deed}"
+    yield f"    {race.remedy}"
 
 
-def _plural(word, count):
-    return word if count == 1 else f"{word}s"
+def _minor(race):
+    """A minor race in a line."""
+    lines = dict.fromkeys([_number(race.first), _number(race.second)])
+    return f"  minor: {title(race)} ({' and '.join(lines)})"
 
 
-def as_html(run) -> str:
-    """The sentence, and every access with its counts, like a profiler's source page."""
-    rows = [
-        (site, row, "sector", row.sectors, row.ideal_sectors)
-        for site, row in run.coalescing.by_line.items()
-    ] + [
-        (site, row, "wavefront", row.wavefronts, row.ideal_wavefronts)
-        for site, row in run.bank_conflicts.by_line.items()
-    ]
-    rows.sort(key=lambda row: (row[0].file, row[0].line))
-    sentence = f"<div>{escape(as_text(run).splitlines()[0])}</div>"
-    if not rows:
-        return sentence
-    names = ("line", "source", "access", "requests", "each takes", "ideal", "cost")
-    head = "".join(_html_cell(name, "th", n < 3) for n, name in enumerate(names))
-    body = "".join(map(_html_row, rows))
-    return (
-        f"{sentence}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
+def _number(site):
+    """A line's number, and whence it was called."""
+    caller = f", called from line {site.called_from}" if site.called_from else ""
+    return f"line {site.line}{caller}"
 
 
-def _html_row(row):
-    site, counts, unit, taken, ideal = row
-    caller = f" (from {site.called_from})" if site.called_from else ""
-    cost = f"{taken / ideal:.3g} ×" if ideal else ""
-    cells = [
-        f"{site.line}{caller}",
-        f"<code>{escape(site.text)}</code>",
-        f"{counts.kind} of <code>{escape(counts.array)}</code>",
-        f"{counts.requests:,}",
-        f"{taken / counts.requests:.4g} {_plural(unit, taken / counts.requests)}",
-        f"{ideal / counts.requests:.4g}",
-        f"<b>{cost}</b>" if taken > ideal else cost,
-    ]
-    return (
-        f"<tr>{''.join(_html_cell(c, 'td', n < 3) for n, c in enumerate(cells))}</tr>"
-    )
+def _aligned(rows):
+    width = max((len(number) for number, *_ in rows), default=0)
+    texts = [len(text) for _, text, _ in rows if len(text) <= WIDEST_SOURCE]
+    for number, text, what in rows:
+        yield f"  {number:<{width}}  {text:<{max(texts, default=0)}}    {what}"
 
 
-def _html_cell(text, tag, left):
-    return f"<{tag} style='text-align:{'left' if left else 'right'}'>{text}</{tag}>"
+def _shortened(what):
+    """The first words of a long sentence."""
+    return what if len(what) <= WIDEST else f"{what[:WIDEST].rsplit(' ', 1)[0]} …"
+
+
+def _rest(run, rows):
+    told = (rows, run.races, run.races.minor)
+    more = sum(max(0, len(findings) - MOST) for findings in told)
+    if more:
+        yield f"  and {more} more: the tables of the run have all"
