@@ -24,14 +24,14 @@ MAY_IMPORT = {
     "simt": (
         "simt.arguments simt.assertions simt.banks simt.coalescing simt.data "
         "simt.divergence simt.errors simt.judges simt.launch simt.mistakes "
-        "simt.page simt.races simt.refusals simt.report simt.reuse simt.spilled "
-        "simt.twins simt.uninitialised"
+        "simt.page simt.races simt.report simt.reuse simt.spilled simt.twins "
+        "simt.uninitialised"
     ),
     "simt.advice": "simt.events simt.ir simt.work",
     "simt.allocation": "simt.cells simt.ir simt.memory",
     "simt.arguments": "numba simt.device_memory simt.errors",
     "simt.arrays": "simt.constants simt.device_memory simt.ir simt.types",
-    "simt.assertions": "",
+    "simt.assertions": "simt.findings",
     "simt.atomics": "simt.memory",
     "simt.attributes": "hardware",
     "simt.banks": "hardware simt.judges",
@@ -47,6 +47,7 @@ MAY_IMPORT = {
     "simt.chains": "hardware",
     "simt.clocks": "hardware",
     "simt.coalescing": "hardware simt.judges simt.requests",
+    "simt.columns": "simt.findings",
     "simt.constants": "simt.ir",
     "simt.constructs": "",
     "simt.context": (
@@ -66,7 +67,7 @@ MAY_IMPORT = {
         "simt.constants simt.intrinsics simt.ir simt.names simt.operators "
         "simt.tuples simt.types"
     ),
-    "simt.findings": "simt.events",
+    "simt.findings": "hardware",
     "simt.frames": "hardware simt.events",
     "simt.frontend": "numba simt.builtin_target simt.errors simt.refusals",
     "simt.functions": "",
@@ -109,7 +110,7 @@ MAY_IMPORT = {
     "simt.operators": "simt.functions simt.halves simt.libdevice simt.rounding",
     "simt.order": "",
     "simt.owners": "hardware simt.requests simt.scratch",
-    "simt.page": "simt.findings simt.judges simt.report",
+    "simt.page": "simt.columns simt.findings simt.report simt.source style",
     "simt.parts": "simt.errors simt.memory",
     "simt.printing": "hardware",
     "simt.programs": (
@@ -131,6 +132,7 @@ MAY_IMPORT = {
     "simt.sentences": "",
     "simt.settings": "simt.errors simt.machine",
     "simt.shadows": "simt.clocks simt.owners",
+    "simt.source": "simt.refusals",
     "simt.spilled": "hardware simt.coalescing simt.judges",
     "simt.streams": "numba",
     "simt.suspects": "hardware simt.clocks",

@@ -307,3 +307,23 @@ def test_a_run_without_a_race_says_so():
     run = emulate(add)[1, 64](a, a, out)
 
     assert ("no race", "no race") == (repr(run.races), repr(run.races.minor))
+
+
+def test_a_barrier_is_asked_for_between_the_kernels_own_lines():
+    """Of a device function's line, the line of its call counts."""
+
+    @cuda.jit(device=True)
+    def left(tile, t):
+        return tile[t - 1]
+
+    @cuda.jit
+    def shift(out):
+        tile = cuda.shared.array(64, int32)
+        t = cuda.threadIdx.x
+        tile[t] = t
+        out[t] = left(tile, t)
+
+    (race,) = emulate(shift)[1, 64](np.zeros(64, np.int32)).races
+
+    store, call = line_of(shift, "tile[t] = t"), line_of(shift, "left(tile")
+    assert f"`cuda.syncthreads()` between line {store} and line {call}" == race.remedy

@@ -1,173 +1,253 @@
-"""What a run says: as text, as a page, as data, and as assertions."""
+"""A run told to people: in a terminal, as a page, as data."""
 
 import json
-import re
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from kernels import (
-    add,
-    line_of,
-    numbers,
-    reverse,
-    reverse_without_barrier,
-    stencil,
-    transpose_with,
+from findings import (
+    hand_made,
+    race,
+    sectors,
+    share,
+    site,
+    traffic,
+    unwritten,
+    warning,
+    wavefronts,
 )
+from kernels import add, line_of
 from numba import cuda, float32
 
 from helpers import emulate
+from helpers.simt.data import as_dict
+from helpers.simt.findings import findings_of
+from helpers.simt.page import as_html, lesson
+from helpers.simt.report import as_text
 
 
-@pytest.fixture(scope="module")
-def conflicting():
-    """A transpose with 32-way conflicts on its way out."""
-    a = numbers(64, 64)
-    return emulate(transpose_with(32))[(2, 2), (32, 32)](a, a.copy())
+def everything():
+    """A run in which all went wrong that can."""
+    return hand_made(
+        coalescing={
+            site(4, "a[i]"): sectors(10, 50, 40),
+            site(5, "b[i]"): sectors(10, 320, 40, "b"),
+        },
+        bank_conflicts={site(6, "tile[x] <b>"): wavefronts(10, 320, 10)},
+        divergence={site(3, "if t:"): share(9, 9)},
+        races=[race()],
+        minor=[race(scope="warp")],
+        uninitialised=[unwritten()],
+        warnings=[warning(), warning(3, "float64"), warning(2, "small grid", True)],
+    )
 
 
-@pytest.fixture(scope="module")
-def racing():
-    return emulate(reverse_without_barrier)[2, 256](np.arange(512), np.zeros(512, int))
+class Text(HTMLParser):
+    """The rows of a page's tables, as lists of cells, and the text of all of it."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.rows, self.text, self.inside = [], "", ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.inside = tag
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        if tag == "style":
+            self.inside = ""
+
+    def handle_data(self, data):
+        if self.inside != "style":
+            self.text += data
+            if self.rows and self.rows[-1]:
+                self.rows[-1][-1] += data
+
+    def row(self, number):
+        """The cells of a line of the kernel."""
+        return next(row for row in self.rows if row[0] == str(number))
+
+
+def test_what_may_be_wrong_comes_before_what_costs():
+    """Races, unwritten cells, mistakes; then costs by the turns that they lose."""
+    found = [(it.level, it.site.line) for it in findings_of(everything())]
+
+    assert [
+        ("wrong", 7),
+        ("wrong", 9),
+        ("wrong", 9),
+        ("costly", 6),
+        ("costly", 5),
+        ("costly", 3),
+        ("costly", 3),
+        ("slight", 4),
+    ] == found
+
+
+def test_a_terminal_is_told_a_sentence_and_then_the_worst():
+    """One line each; a race has both lines, both threads, the cell and the remedy."""
+    lines = as_text(everything()).splitlines()
+
+    assert (
+        "emulated shift: 2 blocks × 64 threads, 1 race, 1 minor race, 370 sectors for "
+        "20 global requests (ideal 80), 310 bank conflicts in 10 shared requests"
+    ) == lines[0]
+    assert [
+        "  RAW race on shared `tile`: 31 hazards between warps of a block",
+        "    line 7  tile[t] = src[i]        thread 31 stores to tile[31]",
+        "    line 8  dst[i] = tile[t - 1]    thread 32 loads tile[31]",
+        "    `cuda.syncthreads()` between line 7 and line 8",
+    ] == lines[1:5]
+    assert "  line 6  tile[x] <b>     load of tile: 32-way bank conflict" == lines[7]
+    assert "minor" in lines[-1]
+
+
+def test_a_long_list_of_findings_is_cut():
+    """The rest is a number."""
+    rows = {site(line): wavefronts(1, 2, 1) for line in range(1, 21)}
+    lines = as_text(hand_made(bank_conflicts=rows)).splitlines()
+
+    assert 1 + 12 + 1 == len(lines)
+    assert "  and 8 more: the tables of the run have all" == lines[-1]
+
+
+def test_a_clean_run_is_one_sentence():
+    """Nothing is told that is as it should be."""
+    a, b, out = (np.zeros(64, np.float32) for _ in "abo")
+
+    run = emulate(add)[2, 32](a, b, out)
+
+    assert (
+        "emulated add: 2 blocks × 32 threads, 24 sectors for 6 global requests "
+        "(ideal 24)"
+    ) == repr(run)
+    assert not {"✖", "▲", "△"} & set(run._repr_html_())
 
 
 @cuda.jit(device=True)
-def halved(x):
-    return x * float32(0.5)
+def column(tile, x, y):
+    return tile[x, y]  # down a column
 
 
 @cuda.jit
-def through(a, out):
-    i = cuda.grid(1)
-    if i % 2 == 0:
-        out[i] = halved(a[i])
+def turn(dst, src):
+    """Transpose through a tile."""
+    tile = cuda.shared.array((32, 32), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[y, x] = src[x, y]
+    cuda.syncthreads()
+    dst[y, x] = column(tile, x, y)
 
 
-def shown(page):
-    """A page's text, a line for each row."""
-    rows = re.sub(r"</tr>|<br>", "\n", page)
-    return re.sub(r"<[^>]*>", " ", rows)
+@pytest.fixture(scope="module")
+def page():
+    dst, src = np.zeros((2, 32, 32), np.float32)
+    return Text(emulate(turn)[1, (32, 32)](dst, src)._repr_html_())
 
 
-def test_the_text_is_a_sentence_and_what_costs_with_advice(conflicting):
-    """One line for the launch, one for each finding, one for what to do."""
-    first, finding, advice = str(conflicting).splitlines()
+def test_a_page_shows_each_line_of_the_kernel_with_its_counts(page):
+    """From the decorator to the last line; sectors of the load by its columns."""
+    line = line_of(turn, "tile[y, x] =")
 
-    assert "3,968 bank conflicts in 256 shared requests" in first
-    assert "out[row, col] = tile[x, y]" in finding
-    assert "32-way bank conflict" in finding
-    assert "(Banks and conflicts)" in advice
-
-
-def test_a_race_quotes_both_lines_both_threads_the_cell_and_the_remedy(racing):
-    """All that a reader needs to mend it."""
-    text = str(racing)
-
-    line = line_of(reverse_without_barrier, "cells[t] = a[i]")
-    for told in (
-        "RAW race on shared `cells`: 512 hazards between warps of a block",
-        "such as `cells[0]`",
-        f"line {line}  cells[t] = a[i]",
-        "loaded by thread 255 of block 0",
-        f"`cuda.syncthreads()` between line {line} and line {line + 1}",
-    ):
-        assert told in text
+    head = ["", "", "source", "global requests", "sectors each"]
+    assert [*head, "shared requests", "wavefronts each"] == page.rows[0]
+    code = "    tile[y, x] = src[x, y]"
+    counts = ["32", "▲ 32 (ideal 4)", "32", "1"]
+    assert [str(line), "▲", code, *counts] == page.row(line)
+    first = line_of(turn, "def turn") - 1
+    shown = [row[2] for row in page.rows if row[0].isdigit() and int(row[0]) >= first]
+    assert 8 == len(shown)
+    assert "@cuda.jit" == shown[0]
 
 
-def test_a_launch_without_findings_is_one_sentence():
-    """Notes are for `run.warnings` and the page."""
-    run = emulate(add)[8, 128](*(numbers(1024) for _ in "abo"))
+def test_a_bad_line_has_one_sentence_of_advice_below_it(page):
+    """What it costs, why, what to do, and the topic to look up."""
+    rows = page.rows
+    below = rows[rows.index(page.row(line_of(turn, "tile[y, x] ="))) + 1]
 
-    assert 1 == len(str(run).splitlines())
-    assert "host" in shown(run._repr_html_())
-
-
-def test_the_page_has_each_line_of_the_kernel_with_its_counts(conflicting):
-    """Source beside counts; what costs is marked by a sign, not by colour alone."""
-    text = shown(conflicting._repr_html_())
-
-    assert re.search(r"78\s+tile\[y, x\] = a\[row, col\]\s+4\s+1\s*\n", text)
-    assert re.search(r"▲ 82\s+out\[row, col\] = tile\[x, y\]\s+4\s+32 \(1\)\s*\n", text)
-    assert "def transpose(a, out):" in text
-    assert "active" not in text
+    assert below[-1].startswith("Each load of src takes 32 sectors where 4 would do")
+    assert below[-1].endswith("Topic: coalescing")
 
 
-def test_the_page_shows_shares_only_where_lanes_are_idle():
-    """A column that has nothing to say is not there."""
-    out = np.zeros(64, np.float32)
+def test_lines_of_a_device_function_stand_apart_with_the_line_of_the_call(page):
+    """The function's own line number, below those of the kernel."""
+    call, line = line_of(turn, "dst[y, x] ="), line_of(column, "return")
+    texts = [row[2] if len(row) > 2 else "" for row in page.rows]
 
-    text = shown(emulate(through)[1, 64](numbers(64), out)._repr_html_())
-
-    assert re.search(r"out\[i\] = halved\(a\[i\]\)\s+50%", text)
-    assert re.search(r"return x \* float32\(0.5\)\s+50%", text)
-    assert "wavefronts" not in text
-
-
-def test_a_page_escapes_what_a_kernel_says():
-    """`<` in a kernel's line is no markup."""
-
-    @cuda.jit
-    def guarded(out):
-        if cuda.grid(1) < out.size:
-            out[cuda.grid(1)] = 1
-
-    page = emulate(guarded)[1, 32](np.zeros(32))._repr_html_()
-
-    assert "cuda.grid(1) &lt; out.size" in page
+    at = texts.index(f"in a device function, called from line {call}")
+    assert at > texts.index("    dst[y, x] = column(tile, x, y)")
+    assert [str(line), "▲"] == page.rows[at + 1][:2]
+    assert "▲ 32 (ideal 1)" == page.rows[at + 1][-1]
 
 
-def test_the_data_of_a_run_is_json(conflicting, racing):
-    """Numbers as they are in the tables."""
-    data = json.loads(json.dumps(conflicting.to_dict()))
-    found = json.loads(json.dumps(racing.to_dict()))
+def test_a_page_tells_all_that_was_found():
+    """Races with both lines, what shares a line with worse, notes folded away."""
+    page = as_html(everything())
+    text = Text(page).text
 
-    assert 3968 == data["bank_conflicts"]["conflicts"]
-    assert [0, 3968] == [row["conflicts"] for row in data["bank_conflicts"]["lines"]]
-    assert [("RAW", 512)] == [(r["kind"], r["hazards"]) for r in found["races"]]
-
-
-def fails(assertion, *arguments, **options):
-    """What an assertion says when it fails."""
-    with pytest.raises(AssertionError) as told:
-        assertion(*arguments, **options)
-    return str(told.value)
+    assert "RAW race on shared tile: 31 hazards between warps of a block" in text
+    assert "thread 31 stores to tile[31]" in text
+    assert "A float64 happens." in text
+    assert "1 minor race" in text and "1 note" in text
+    assert "✖ can give wrong answers" in text
+    assert "tile[x] &lt;b&gt;" in page and "tile[x] <b>" not in page
 
 
-def test_assertions_chain_where_they_hold():
-    """An exercise asks several things of one run."""
-    run = emulate(reverse)[2, 256](np.arange(512), np.zeros(512, int))
+def test_accesses_of_one_line_stand_apart_when_one_is_bad():
+    """The mean of a good load and a bad store would hide both."""
+    rows = {
+        site(4): sectors(8, 32, 32, "src"),
+        site(4, called_from=None, text="tile[t] = 1 "): sectors(8, 256, 32, "dst"),
+    }
+    page = Text(as_html(hand_made(coalescing=rows)))
 
-    assert run is (
-        run.assert_no_races(minor=True)
-        .assert_no_bank_conflicts()
-        .assert_coalesced()
-        .assert_coalesced(at_most=8)
-        .assert_initialised()
-        .assert_no_warnings()
-        .assert_active()
-        .assert_loads("a", at_most=1)
-    )
+    assert ["16", "src 4▲ dst 32 (ideal 4)"] == page.row(4)[-2:]
 
 
-def test_assertions_say_line_figure_and_remedy(conflicting, racing):
-    """One sentence each."""
-    shifted = cuda.to_device(numbers(1001))[1:]
-    sum_of_three = emulate(stencil)[8, 128](shifted, numbers(1000))
+def test_a_topic_becomes_a_link_where_its_lesson_lies_beside(tmp_path, monkeypatch):
+    """Helpers know no lesson: they look in the folder of the open notebook."""
+    monkeypatch.chdir(tmp_path)
+    assert "<i>Topic: bank conflicts</i>" == lesson("bank conflicts")
 
-    line = line_of(reverse_without_barrier, "cells[t] = a[i]")
-    assert f"between line {line} and line {line + 1}" in fails(racing.assert_no_races)
-    assert "nobody wrote" in fails(racing.assert_initialised)
-    assert "3,968 bank conflicts in 128 requests of `tile`" in fails(
-        conflicting.assert_no_bank_conflicts
-    )
-    assert "sectors for each request of `a`" in fails(sum_of_three.assert_coalesced)
-    assert "0.5 would do" in fails(sum_of_three.assert_loads, "a", at_most=0.5)
-    assert "lanes are active" in fails(sum_of_three.assert_active)
+    (tmp_path / "14_bank_conflicts.ipynb").touch()
+    assert "href='14_bank_conflicts.ipynb'" in lesson("bank conflicts")
+    assert "Topic" in lesson("races")
 
 
-def test_an_assertion_about_one_array_looks_at_that_alone(conflicting):
-    """A line or an array that is not there is an error of its own."""
-    conflicting.assert_coalesced(array="a").assert_coalesced(array="out")
+def test_a_kernel_without_source_still_has_a_page():
+    """The lines that did something have their text from the compiler."""
+    page = Text(as_html(hand_made(coalescing={site(4, "a[i]"): sectors(1, 4, 4)})))
 
-    with pytest.raises(KeyError, match="no such access"):
-        conflicting.assert_coalesced(array="tile")
+    assert ["4", "", "a[i]", "1", "4"] == page.row(4)
+
+
+def test_a_run_is_plain_data():
+    """JSON holds it, with the numbers of the tables."""
+    a, b, out = (np.zeros(40, np.float32) for _ in "abo")
+    run = emulate(add)[1, 40](a, b, out)
+    data = json.loads(json.dumps(run.to_dict()))
+
+    assert ("add", 1, 40) == (data["kernel"], data["blocks"], data["threads_per_block"])
+    rows = data["coalescing"]["by_line"]
+    assert [("a", 5), ("b", 5), ("out", 5)] == [
+        (row["array"], row["sectors"]) for row in rows
+    ]
+    assert {line_of(add, "out[i]")} == {row["line"] for row in rows}
+    assert 160 == data["reuse"]["a"]["bytes_distinct"]
+    assert 0 < data["divergence"]["active_share"] < 1
+
+
+def test_findings_are_plain_data_too():
+    """Races with both sites, unwritten cells, warnings."""
+    run = everything()
+    run.reuse["a"] = traffic([1, 2])
+    data = json.loads(json.dumps(as_dict(run)))
+
+    assert [7, 8] == [data["races"][0][end]["line"] for end in ("first", "second")]
+    assert "warp" == data["minor_races"][0]["scope"]
+    assert [(9, 3)] == [(u["line"], u["count"]) for u in data["uninitialised"]]
+    assert [False, False, True] == [w["note"] for w in data["warnings"]]

@@ -12,7 +12,7 @@ from .arguments import borrowed
 from .assertions import Assertions
 from .banks import BankConflicts
 from .coalescing import Coalescing
-from .data import as_data
+from .data import as_dict
 from .divergence import Divergence, Operations
 from .errors import (
     BarrierError,
@@ -26,7 +26,6 @@ from .launch import bracketed, configuration, is_kernel, prepare, run
 from .mistakes import Mistakes
 from .page import as_html
 from .races import RaceJudge
-from .refusals import source_lines
 from .report import as_text
 from .reuse import Reuse
 from .spilled import LocalMemory
@@ -63,7 +62,7 @@ class Run(Assertions):
     local arrays as if they spill, `divergence` active lanes, `operations` arithmetic:
     sums, and the same by source line in `by_line`. `reuse` has each argument's traffic
     by its name. `uninitialised`, `warnings` and `races` are sequences of what was
-    found, and `source` has the kernel's lines.
+    found. The `assert_…` of an exercise return the run, or fail with a sentence.
     """
 
     kernel: str
@@ -77,18 +76,18 @@ class Run(Assertions):
     reuse: object = field(repr=False)
     uninitialised: tuple = field(repr=False)
     warnings: tuple = field(repr=False)
-    races: tuple = field(repr=False)
-    source: tuple = field(repr=False)
+    races: object = field(repr=False)
+    function: object = field(default=None, repr=False, compare=False)
+
+    def to_dict(self):
+        """All of it as plain data, which JSON can hold."""
+        return as_dict(self)
 
     def __repr__(self):
         return as_text(self)
 
     def _repr_html_(self):
         return as_html(self)
-
-    def to_dict(self) -> dict:
-        """All of it as plain numbers and texts, as JSON has them."""
-        return as_data(self)
 
 
 def emulate(kernel, *, seed=None, turns=None):
@@ -160,6 +159,6 @@ class Emulation:
             launch.geometry.blocks,
             launch.geometry.threads,
             races=races.verdict(witness),
-            source=source_lines(self.kernel.py_func),
+            function=self.kernel.py_func,
             **tables,
         )

@@ -1,100 +1,190 @@
-"""What exercises and assignments ask of a run; each returns it, so that they chain."""
+"""What an exercise may ask of a run: each assertion returns the run, so that they
+chain, or fails with the line, the figure and the remedy.
+
+`line` and `array` narrow an assertion to a line's number and to an array's name in the
+kernel; one that the kernel never touches fails, too.
+"""
+
+from .findings import (
+    conflict,
+    counted,
+    deeds,
+    idling,
+    scattered,
+    title,
+    uninitialised,
+)
 
 
 class Assertions:
-    """Assertions of a Run; each says line, figure and remedy where it fails."""
+    """The assertions of a Run."""
 
-    def assert_no_races(self, minor=False):
-        """No race; with `minor`, neither within a warp nor of equal values."""
+    def assert_no_races(self, line=None, array=None, minor=False):
+        """No two threads touch one cell unordered; `minor` asks it of a warp, too."""
+        self._touched(line, array)
         races = [*self.races, *(self.races.minor if minor else ())]
-        return self._assert(
-            not races,
-            lambda: (
-                f"{races[0].kind} race on `{races[0].array}` between line "
-                f"{races[0].first.line} and line {races[0].second.line}: "
-                f"{races[0].remedy}"
-            ),
-        )
-
-    def assert_no_bank_conflicts(self, line=None, array=None):
-        """No request to shared memory that takes more wavefronts than it must."""
-        rows = _chosen(self.bank_conflicts, line, array)
-        bad = [(site, row) for site, row in rows if row.conflicts]
-        return self._assert(
-            not bad,
-            lambda: (
-                f"line {bad[0][0].line} has {bad[0][1].conflicts:,} bank conflicts in "
-                f"{bad[0][1].requests:,} requests of `{bad[0][1].array}`: let "
-                "neighbouring lanes take neighbouring words"
-            ),
-        )
-
-    def assert_coalesced(self, at_most=None, line=None, array=None):
-        """No more sectors than the ideal, or `at_most` so many for each request."""
-
-        def allowed(row):
-            return row.ideal_sectors if at_most is None else at_most * row.requests
-
-        rows = _chosen(self.coalescing, line, array)
-        bad = [(site, row) for site, row in rows if row.sectors > allowed(row)]
-        return self._assert(
-            not bad,
-            lambda: (
-                f"line {bad[0][0].line} takes "
-                f"{bad[0][1].sectors / bad[0][1].requests:.3g} sectors for each "
-                f"request of `{bad[0][1].array}`, and "
-                f"{allowed(bad[0][1]) / bad[0][1].requests:.3g} would do: let "
-                "neighbouring threads take neighbouring elements"
-            ),
-        )
-
-    def assert_initialised(self):
-        """No cell that is read before anyone wrote it."""
-        return self._assert(
-            not self.uninitialised, lambda: str(self.uninitialised[0]).splitlines()[0]
-        )
-
-    def assert_no_warnings(self):
-        """No warning, the notes apart."""
-        found = [warning for warning in self.warnings if not warning.note]
-        return self._assert(not found, lambda: f"line {found[0].line}: {found[0].text}")
-
-    def assert_active(self, at_least=1.0, line=None):
-        """This share of the lanes is active, of warps that come to a line or to any."""
-        row = self.divergence if line is None else self.divergence.by_line[line]
-        where = "the launch" if line is None else f"line {line}"
-        return self._assert(
-            row.active_share >= at_least,
-            lambda: (
-                f"{row.active_share:.1%} of the lanes are active in {where}, and "
-                f"{at_least:.1%} were asked for: let whole warps decide alike"
-            ),
-        )
-
-    def assert_loads(self, array, at_most=1.0):
-        """Each element of an argument that is loaded is so this often, on average."""
-        reuse = self.reuse[array].reuse
-        return self._assert(
-            reuse <= at_most,
-            lambda: (
-                f"each element of `{array}` is loaded {reuse:.4g} times, and "
-                f"{at_most:.4g} would do: keep it in shared memory or in a variable"
-            ),
-        )
-
-    def _assert(self, holds, sentence):
-        if not holds:
-            raise AssertionError(sentence())
+        found = [r for r in races if _in(r.first, line) or _in(r.second, line)]
+        found = [r for r in found if array in (None, r.array)]
+        if found:
+            lines = "; ".join(
+                f"line {site.line}, `{site.text}`: {deed}"
+                for site, deed in deeds(found[0])
+            )
+            fail(f"{title(found[0])} ({lines}). {found[0].remedy}", len(found), "race")
         return self
 
+    def assert_no_bank_conflicts(self, line=None, array=None):
+        """Each request to shared memory takes as few wavefronts as it can."""
+        self._touched(line, array)
+        rows = _rows(self.bank_conflicts, line, array)
+        found = [(row.conflicts, conflict(site, row)) for site, row in rows]
+        return self._worst(found, "line with conflicts")
 
-def _chosen(table, line, array):
-    """A table's rows of a line and an array; each must be there."""
-    rows = [
-        (site, row)
-        for site, row in table.by_line.items()
-        if line in (None, site.line) and array in (None, row.array)
-    ]
-    if not rows and (line, array) != (None, None):
-        raise KeyError(f"no such access: line {line}, array {array!r}")
-    return rows
+    def assert_coalesced(self, line=None, array=None, at_most=None):
+        """Each request to global memory touches as few sectors as it can, or at most so
+        many.
+        """
+        self._touched(line, array)
+        found = []
+        for site, row in _rows(self.coalescing, line, array):
+            limit = row.ideal_sectors if at_most is None else at_most * row.requests
+            excess = row.sectors - limit
+            found.append((excess, scattered(site, row, limit)))
+        return self._worst(found, "such line")
+
+    def assert_initialised(self, line=None, array=None):
+        """Nothing is read before it was written."""
+        self._touched(line, array)
+        found = [u for u in self.uninitialised if _in(u.site, line)]
+        found = [u for u in found if array in (None, u.array)]
+        found = [(u.count, uninitialised(u)) for u in found]
+        return self._worst(found, "such line")
+
+    def assert_no_divergence(self, line=None, at_least=None):
+        """No branch splits a warp; or so large a share of the lanes is active."""
+        self._touched(line, None)
+        table = self.divergence
+        rows = [(s, r) for s, r in table.by_line.items() if _in(s, line)]
+        if at_least is None:
+            _no_splits(rows)
+        elif line is None and table.active_share < at_least:
+            site, row = max(rows, key=lambda it: _idle(it[1]))
+            fail(
+                f"{table.active_share:.3%} of the lanes are active where "
+                f"{at_least:.3%} must be; most idle on line {site.line}, "
+                f"`{site.text}`. "
+                f"{idling(site, row).advice}"
+            )
+        elif line is not None:
+            low = [(s, r) for s, r in rows if r.active_share < at_least]
+            for site, row in low[:1]:
+                _fail_at(idling(site, row), len(low), "such line")
+        return self
+
+    def assert_no_warnings(self, line=None, notes=False):
+        """No silent mistake was made; `notes` asks that there be nothing to note."""
+        self._touched(line, None)
+        found = [w for w in self.warnings if notes or not w.note]
+        found = [w for w in found if _in(w.site, line)]
+        for it in found[:1]:
+            text = f"line {it.line}, `{it.site.text}`: {it.text}"
+            fail(text, len(found), "warning")
+        return self
+
+    def assert_loads(self, at_most, array=None):
+        """Each element of an argument is loaded at most so many times, by all threads
+        together.
+        """
+        self._touched(None, array)
+        for name, traffic in self.reuse.items():
+            most = int(traffic.loads.max(initial=0))
+            if array in (None, name) and most > at_most:
+                index = _first(traffic.loads, most)
+                fail(
+                    f"`{name}[{index}]` is loaded {counted(most, 'time')}, which may "
+                    f"be {at_most:,} at most. Load it once into a register, or into a "
+                    "tile in shared memory that the threads of a block share"
+                )
+        return self
+
+    def assert_loads_once(self, array=None):
+        """Each element of an argument is loaded by one thread, once."""
+        return self.assert_loads(1, array)
+
+    def _worst(self, found, noun):
+        """Fail with the worst of (excess, finding), if one has any."""
+        found = [it for it in found if it[0] > 0]
+        if found:
+            _fail_at(max(found, key=lambda it: it[0])[1], len(found), noun)
+        return self
+
+    def _touched(self, line, array):
+        """Fail where a line or an array is asked for that the kernel does not touch."""
+        tables = (self.coalescing, self.bank_conflicts, self.local_memory)
+        arrays = {row.array for t in tables for row in t.by_line.values()}
+        if array is not None and array not in arrays:
+            known = ", ".join(f"`{name}`" for name in sorted(arrays)) or "none"
+            fail(f"the kernel touches no array `{array}`; it touches {known}")
+        tables += (self.divergence,)
+        lines = {s for t in tables for site in t.by_line for s in _lines(site)}
+        if line is not None and line not in lines:
+            known = ", ".join(map(str, sorted(lines))) or "none"
+            fail(f"nothing was done on line {line}; lines that ran: {known}")
+
+
+def fail(text, number=1, noun=""):
+    """Raise an AssertionError that also says how many more there are."""
+    more = f" There is {counted(number - 1, noun)} more." if number == 2 else ""
+    if number > 2:
+        more = f" There are {counted(number - 1, noun)} more."
+    raise AssertionError(f"{text}.{more}" if text[-1] not in ".…" else f"{text}{more}")
+
+
+def _fail_at(finding, number, noun):
+    site = finding.site
+    advice = finding.advice[:1].lower() + finding.advice[1:]
+    fail(f"line {site.line}, `{site.text}`: {advice}", number, noun)
+
+
+def _lines(site):
+    """The numbers by which people ask for a site: its own, and that of the call."""
+    return {site.line, site.called_from or site.line}
+
+
+def _in(site, line) -> bool:
+    return line is None or line in _lines(site)
+
+
+def _rows(table, line, array):
+    """The rows of a table on a line and of an array."""
+    for site, row in table.by_line.items():
+        if _in(site, line) and array in (None, row.array):
+            yield site, row
+
+
+def _idle(row):
+    return row.instructions * (1 - row.active_share)
+
+
+def _no_splits(rows):
+    """Fail with the branch that splits most warps."""
+    split = [(site, row) for site, row in rows if row.splits]
+    if split:
+        site, row = max(split, key=lambda it: it[1].splits)
+        fail(
+            f"line {site.line}, `{site.text}`: this branch splits {row.splits:,} of "
+            f"the {counted(row.branches, 'warp')} that come to it. Let whole warps go "
+            "one way, with a condition that is the same for 32 neighbouring threads",
+            len(split),
+            "such line",
+        )
+
+
+def _first(loads, times):
+    """The index of the first element that was loaded so often."""
+    place = int((loads == times).argmax())
+    index = []
+    for size in reversed(loads.shape):
+        place, part = divmod(place, size)
+        index.insert(0, part)
+    return ", ".join(map(str, index))

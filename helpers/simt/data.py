@@ -1,54 +1,60 @@
-"""A run as plain numbers and texts, as JSON has them, for graders and the like."""
+"""A run as plain data: dictionaries, lists, numbers and texts, which JSON can hold."""
+
+from dataclasses import is_dataclass
 
 TABLES = ("coalescing", "bank_conflicts", "local_memory", "divergence", "operations")
+TRAFFIC = ("bytes_asked", "bytes_moved", "bytes_distinct", "bytes_stored", "reuse")
 
 
-def as_data(run) -> dict:
-    """Sums and lines of each table, traffic by argument, and what was found."""
+def as_dict(run) -> dict:
+    """All tables and findings of a run."""
     return {
         "kernel": run.kernel,
         "blocks": run.blocks,
         "threads_per_block": run.threads_per_block,
         **{name: _table(getattr(run, name)) for name in TABLES},
-        "reuse": {name: _traffic(traffic) for name, traffic in run.reuse.items()},
-        "races": [_race(race) for race in run.races],
-        "minor_races": [_race(race) for race in run.races.minor],
-        "uninitialised": [
-            _place(found.site)
-            | {"array": found.array, "space": found.space, "count": found.count}
-            for found in run.uninitialised
-        ],
-        "warnings": [
-            _place(warning.site)
-            | {"kind": warning.kind, "text": warning.text, "note": warning.note}
-            for warning in run.warnings
-        ],
+        "reuse": {name: _traffic(it) for name, it in run.reuse.items()},
+        "uninitialised": [_named(it) for it in run.uninitialised],
+        "warnings": [_named(it) for it in run.warnings],
+        "races": [_named(it) for it in run.races],
+        "minor_races": [_named(it) for it in run.races.minor],
     }
 
 
 def _table(table):
-    lines = [_place(site) | _numbers(row) for site, row in table.by_line.items()]
-    return _numbers(table) | {"lines": lines}
+    """The sums of a table, and its rows with their places."""
+    by_line = [{**_site(site), **_row(row)} for site, row in table.by_line.items()]
+    return {**_row(table), "by_line": by_line}
 
 
-def _numbers(row):
-    words = ("kind", "array")
-    return {n: v for n, v in vars(row).items() if isinstance(v, int) or n in words}
-
-
-def _place(site):
-    return {"file": site.file, "line": site.line, "text": site.text}
+def _row(row):
+    """A row's own numbers and texts, with the share that they make."""
+    values = {k: v for k, v in vars(row).items() if k not in ("by_line", "by_kind")}
+    if hasattr(row, "active_share"):
+        values["active_share"] = row.active_share
+    return {name: _plain(value) for name, value in values.items()}
 
 
 def _traffic(traffic):
-    names = ("bytes_asked", "bytes_moved", "bytes_distinct", "bytes_stored", "reuse")
-    return {name: getattr(traffic, name) for name in names}
+    return {name: _plain(getattr(traffic, name)) for name in TRAFFIC}
 
 
-def _race(race):
-    names = (
-        *("kind", "space", "scope", "array", "hazards", "exact", "same_value"),
-        *("cell", "first_thread", "second_thread", "remedy"),
-    )
-    lines = {"first": _place(race.first), "second": _place(race.second)}
-    return {name: getattr(race, name) for name in names} | lines
+def _named(record):
+    """A finding's fields by their names; a named tuple's or a dataclass's."""
+    if is_dataclass(record):
+        return {k: _plain(v) for k, v in vars(record).items()}
+    fields = record._asdict() if hasattr(record, "_asdict") else vars(record)
+    site = _site(fields["site"])
+    return {**site, **{k: _plain(v) for k, v in fields.items() if k != "site"}}
+
+
+def _site(site):
+    """A site's place and text; its kind and array are in the row."""
+    names = ("file", "line", "called_from", "text")
+    return {name: getattr(site, name) for name in names}
+
+
+def _plain(value):
+    if hasattr(value, "called_from"):
+        return _site(value)
+    return value.item() if hasattr(value, "item") else value

@@ -1,146 +1,197 @@
-"""A run as a page: the kernel's source, its counts beside each line, and what to do
-about the worst.
+"""A run as a page in a notebook, like a profiler's source page: the kernel's own lines
+with their counts, a sentence of advice below each bad one, and the races.
 
-A column stands there only if it has something to say. What is wrong or costs is marked
-by a colour and by a sign, in tints that show on light and on dark paper.
+A sign says what a colour says. Colours lie thinly over the page's own ground, so that
+they serve a light page and a dark one.
 """
 
+import re
 from html import escape
+from pathlib import Path
 
-from .findings import COSTLY, NOTE, WRONG, findings
-from .judges import summed
+from ..style import CONFLICT, STORE
+from .columns import columns_of, place_of
+from .findings import counted, deeds, findings_of, title
 from .report import sentence
+from .source import source_of
 
-SIGNS = {WRONG: "✕", COSTLY: "▲", NOTE: "·"}
-TINTS = {
-    WRONG: "rgba(213, 94, 0, 0.30)",
-    COSTLY: "rgba(230, 159, 0, 0.22)",
-    NOTE: "transparent",
+SIGNS = {"wrong": "✖", "costly": "▲", "slight": "△"}
+MEANINGS = {
+    "wrong": "can give wrong answers",
+    "costly": "takes at least half as much again as it must",
+    "slight": "takes a little more, or does no harm today",
 }
-COLUMNS = (
-    ("active", "active lanes, of all of the warps that came here"),
-    ("sectors", "sectors for each request to global memory (ideal)"),
-    ("wavefronts", "wavefronts for each request to shared memory (ideal)"),
-)
-CELL = "padding: 0.1em 0.7em; text-align: "
+MOST_RACES = 8
+
+STYLE = f"""\
+.run-page table {{border-collapse: collapse; margin: 6px 0; font-size: 12px}}
+.run-page.run-page tbody tr {{background: none}}
+.run-page th, .run-page td {{padding: 1px 8px; border: 0; text-align: right;
+vertical-align: top; white-space: nowrap; line-height: 1.35}}
+.run-page th {{border-bottom: 1px solid; vertical-align: bottom; white-space: normal;
+max-width: 6em}}
+.run-page .s {{text-align: left; white-space: pre; max-width: none;
+font-family: var(--jp-code-font-family, monospace)}}
+.run-page .n {{opacity: .7; padding: 1px 0 1px 8px}}
+.run-page .a {{text-align: left; white-space: normal; max-width: 62em;
+padding-bottom: 4px}}
+.run-page .wrong {{background: {CONFLICT}48}}
+.run-page .costly {{background: {STORE}48}}
+.run-page .s.wrong {{box-shadow: inset 3px 0 {CONFLICT}}}
+.run-page .s.costly {{box-shadow: inset 3px 0 {STORE}}}
+.run-page div, .run-page details {{font-size: 13px; margin: 4px 0}}
+.run-page a {{color: inherit; text-decoration: underline}}
+"""
 
 
 def as_html(run) -> str:
-    """The sentence, the source with counts and advice, and the notes."""
-    told = findings(run)
-    lines = _source(run)
-    counts = {key: _counts(run, key) for key in lines}
-    names = [n for n, _ in COLUMNS if any(row.get(n) for row in counts.values())]
-    rows = [
-        _line(key[0], text, counts[key], names, _level(told, key))
-        + "".join(_advice(f, names) for f in told if _stands_at(f, key))
-        for key, text in lines.items()
+    """The sentence, the source page, the races, the notes and what the signs mean."""
+    found = findings_of(run)
+    parts = [
+        f"<div>{escape(sentence(run))}</div>",
+        table(run, found),
+        *more(found),
+        *(race_html(race, "wrong") for race in run.races[:MOST_RACES]),
+        folded("minor race", [race_html(it, "slight") for it in run.races.minor]),
+        folded("note", [f"<div>{note_of(it)}</div>" for it in run.warnings if it.note]),
     ]
-    notes = "".join(
-        f"<div style='opacity: 0.75'>{SIGNS[NOTE]} {_code(f.text)}</div>"
-        for f in told
-        if f.level == NOTE
+    page = "".join(parts)
+    style = f"<style>{STYLE}</style>"
+    return f"<div class='run-page'>{style}{page}{legend(page)}</div>"
+
+
+def table(run, found) -> str:
+    """The kernel's lines, and then those of device functions, with their counts."""
+    columns = columns_of(run, found)
+    told = told_by_place(found)
+    sites = [site for column in columns for site in column.sites]
+    sites += [site for it in found for site in (it.site, it.also) if site is not None]
+    lines = kernel_lines(run.function)
+    apart = {place_of(it): it.text for it in sites if place_of(it) not in lines}
+    if not sites:
+        return ""
+    names = "".join(f"<th>{escape(column.name)}</th>" for column in columns)
+    head = f"<th></th><th></th><th class='s'>source</th>{names}"
+    body = [rows_of(at, text, columns, told) for at, text in lines.items()]
+    caller = None
+    for at, text in sorted(apart.items(), key=lambda it: (it[0][2] or 0, it[0])):
+        if at[2] and at[2] != caller:
+            caller = at[2]
+            what = f"in a device function, called from line {caller}"
+            body.append(f"<tr><td></td>{below(f'<i>{what}</i>', columns)}</tr>")
+        body.append(rows_of(at, text, columns, told))
+    rows = "".join(body)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def kernel_lines(function) -> dict:
+    """The kernel's source, line by line, by the place of each."""
+    source = source_of(function)
+    if source is None:
+        return {}
+    numbered = enumerate(source.lines, source.first)
+    return {(source.file, number, None): text for number, text in numbered}
+
+
+def told_by_place(found) -> dict:
+    """The level and the advice of each line: those of its worst finding."""
+    told = {}
+    for it in found:
+        advice = "" if it.level == "slight" else f"{code(it.advice)} {lesson(it.topic)}"
+        level, known = told.get(place_of(it.site), (it.level, ""))
+        told[place_of(it.site)] = level, known or advice
+        if it.also is not None:
+            told.setdefault(place_of(it.also), (it.level, ""))
+    return told
+
+
+def rows_of(at, text, columns, told) -> str:
+    """A line with its counts, and the row with its advice."""
+    level, advice = told.get(at, ("", ""))
+    counts = "".join(cell(column.cells.get(at, ())) for column in columns)
+    row = (
+        f"<tr><td class='n'>{at[1]}</td><td class='n'>{sign(level)}</td>"
+        f"<td class='s {level}'>{escape(text)}</td>{counts}</tr>"
+    )
+    if advice:
+        row += f"<tr><td></td>{below(advice, columns)}</tr>"
+    return row
+
+
+def below(text, columns) -> str:
+    """A text that stands below a line, as wide as the page."""
+    return f"<td></td><td class='a' colspan={1 + len(columns)}>{text}</td>"
+
+
+def cell(marks) -> str:
+    """A cell with a line for each mark, in the worst one's colour."""
+    levels = [level for level in SIGNS if level in {it[1] for it in marks}]
+    texts = (f"{sign(level)} {escape(text)}".strip() for text, level in marks)
+    name = f" class='{levels[0]}'" if levels else ""
+    return f"<td{name}>{'<br>'.join(texts)}</td>"
+
+
+def sign(level) -> str:
+    """The sign of a level, with what it means for those who point at it."""
+    if not level:
+        return ""
+    return f"<span title='{MEANINGS[level]}'>{SIGNS[level]}</span>"
+
+
+def code(sentence) -> str:
+    """A sentence in HTML, with what stands between backticks as code."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(sentence, quote=False))
+
+
+def lesson(topic) -> str:
+    """A topic; a link to its lesson where one lies beside the notebook that is open."""
+    words = set(topic.split())
+    for file in sorted(Path().glob("[0-9]*_*.ipynb")):
+        if words <= set(re.split("[_.]", file.name)):
+            return f"<i>Lesson: <a href='{escape(file.name)}'>{topic}</a></i>"
+    return f"<i>Topic: {topic}</i>"
+
+
+def race_html(race, level) -> str:
+    """A race: both lines, who does what to which cell, and what would order them."""
+    rows = "".join(
+        f"<tr><td class='n'>line {site.line}</td><td class='s {level}'>"
+        f"{escape(site.text)}</td><td class='a'>{escape(deed)}</td></tr>"
+        for site, deed in deeds(race)
     )
     return (
-        f"<div>{escape(sentence(run))}</div>"
-        "<table style='border-collapse: collapse; margin: 0.5em 0'><thead><tr>"
-        f"<th style='{CELL}right'>line</th><th style='{CELL}left'>source</th>"
-        f"{''.join(_head(n, about) for n, about in COLUMNS if n in names)}"
-        f"</tr></thead><tbody>{''.join(rows)}</tbody></table>{notes}"
+        f"<div>{sign(level)} {code(title(race))}"
+        f"<table><tbody>{rows}</tbody></table>{code(race.remedy)}.</div>"
     )
 
 
-def _source(run) -> dict:
-    """The lines to show, by number and bare text: the kernel's, then what it calls."""
-    lines = {(number, text.strip()): text for number, text in run.source}
-    called = {}
-    for table in (run.coalescing, run.bank_conflicts, run.divergence):
-        for site in table.by_line:
-            if (site.line, site.text) not in lines:
-                called[site.line, site.text] = site.text
-    return lines | dict(sorted(called.items()))
+def more(found):
+    """What else was found on a line that has its sentence, and no column tells."""
+    seen = set()
+    for it in found:
+        if it.level == "slight" or it.topic in ("coalescing", "bank conflicts"):
+            continue
+        at = place_of(it.site)
+        if at in seen and it.also is None:
+            yield f"<div>{sign(it.level)} line {it.site.line}: {code(it.advice)}</div>"
+        seen.add(at)
 
 
-def _counts(run, key) -> dict:
-    """A line's cells: text, and whether it costs more than it must."""
-    found = {}
-    share = _row(run.divergence, key)
-    if share is not None and share.active_share < 1:
-        found["active"] = f"{share.active_share:.0%}", False
-    row = _row(run.coalescing, key)
-    if row is not None:
-        found["sectors"] = _each(row.sectors, row.ideal_sectors, row.requests)
-    row = _row(run.bank_conflicts, key)
-    if row is not None:
-        found["wavefronts"] = _each(row.wavefronts, row.ideal_wavefronts, row.requests)
-    return found
+def folded(noun, items) -> str:
+    """So many of a thing, folded away."""
+    if not items:
+        return ""
+    summary = f"<summary>{counted(len(items), noun)}</summary>"
+    return f"<details>{summary}{''.join(items[:MOST_RACES])}</details>"
 
 
-def _row(table, key):
-    """The sum of a table's rows of a line, or None."""
-    rows = [row for site, row in table.by_line.items() if (site.line, site.text) == key]
-    return summed(rows) if rows else None
+def note_of(warning) -> str:
+    """What is so and accuses nobody."""
+    return f"{code(warning.text[:1].upper() + warning.text[1:])}."
 
 
-def _each(taken, ideal, requests):
-    text = f"{taken / requests:.3g}"
-    if taken == ideal:
-        return text, False
-    return f"{text} ({ideal / requests:.3g})", True
-
-
-def _level(told, key):
-    """The worst that is found at a line, or None."""
-    levels = {f.level for f in told if key in _places(f)} - {NOTE}
-    return WRONG if WRONG in levels else COSTLY if COSTLY in levels else None
-
-
-def _places(finding):
-    """The lines of a finding; its advice stands under the last."""
-    sites = [site for site, _ in finding.others] or [finding.site]
-    return [(site.line, site.text) for site in sites]
-
-
-def _stands_at(finding, key) -> bool:
-    return finding.level != NOTE and _places(finding)[-1] == key
-
-
-def _line(line, text, counts, names, level):
-    tint = f"background: {TINTS[level]};" if level else ""
-    cells = "".join(_cell(*counts.get(name, ("", False))) for name in names)
-    sign = f"{SIGNS[level]} " if level else ""
-    return (
-        f"<tr style='{tint}'><td style='{CELL}right'>{sign}{line}</td>"
-        f"<td style='{CELL}left; white-space: pre'>"
-        f"<code style='background: none'>{escape(text)}</code></td>{cells}</tr>"
-    )
-
-
-def _cell(text, costly):
-    text = f"<b>{escape(text)}</b>" if costly else escape(text)
-    return f"<td style='{CELL}right'>{text}</td>"
-
-
-def _head(name, about):
-    return f"<th style='{CELL}right' title='{escape(about)}'>{name}</th>"
-
-
-def _advice(finding, names):
-    """A row under a line: what is the matter, who did what, and what to do."""
-    who = "".join(
-        f"<br>line {site.line}: {escape(what)}" for site, what in finding.others
-    )
-    advice = f"<br><i>{_code(finding.advice)}</i>" if finding.advice else ""
-    return (
-        f"<tr style='background: {TINTS[finding.level]}'><td></td>"
-        f"<td colspan='{1 + len(names)}' style='{CELL}left; max-width: 44em'>"
-        f"{SIGNS[finding.level]} {_code(finding.text)}{who}{advice}</td></tr>"
-    )
-
-
-def _code(text):
-    """Escaped, with what stands between backticks as code."""
-    parts = escape(text).split("`")
-    return "".join(
-        f"<code>{part}</code>" if n % 2 else part for n, part in enumerate(parts)
-    )
+def legend(page) -> str:
+    """What the signs of a page mean, those that are on it."""
+    used = [level for level in SIGNS if SIGNS[level] in page]
+    text = " · ".join(f"{SIGNS[level]} {MEANINGS[level]}" for level in used)
+    return f"<div class='n'>{text}</div>" if used else ""

@@ -224,6 +224,7 @@ def index_at(offset, shape, strides) -> tuple[int, ...]:
 
 def remedy(hazards, first, second, kinds, array) -> str:
     """What would order the two lines."""
+    before, after = (site.called_from or site.line for site in (first, second))
     same_line = first.line == second.line
     if "atomic" in kinds and set(kinds) != {"atomic"}:
         return (
@@ -246,9 +247,9 @@ def remedy(hazards, first, second, kinds, array) -> str:
             f"Load into a variable first, then `{barrier}`, then store; or use "
             "`cuda.atomic`"
         )
-    if first.line < second.line:
-        return f"`{barrier}` between line {first.line} and line {second.line}"
+    if before < after:
+        return f"`{barrier}` between line {before} and line {after}"
     return (
-        f"`{barrier}` between line {first.line} and the next turn of the loop, where "
-        f"line {second.line} follows"
+        f"`{barrier}` between line {before} and the next turn of the loop, where line "
+        f"{after} follows"
     )

@@ -2,11 +2,9 @@
 
 import builtins
 import difflib
-import inspect
 import linecache
 import re
 import sys
-import textwrap
 import traceback
 
 from .constructs import is_certain, told_from_source
@@ -35,16 +33,6 @@ def file_name(file: str) -> str:
 def source_line(file: str, line: int) -> str:
     """The text of a source line, stripped."""
     return linecache.getline(file, line).strip()
-
-
-def source_lines(function) -> tuple[tuple[int, str], ...]:
-    """The numbers and texts of a function's lines; none where there is no source."""
-    try:
-        lines, first = inspect.getsourcelines(function)
-    except (OSError, TypeError):
-        return ()
-    text = textwrap.dedent("".join(lines)).rstrip().splitlines()
-    return tuple(enumerate(text, max(first, 1)))
 
 
 def at(function, line, sentence, error=KernelError) -> KernelError:
