@@ -202,8 +202,9 @@ def scalar_function(function, value):
 
 
 def set_bits(value):
-    """How many bits are set."""
-    return np.bitwise_count(value).astype(value.dtype)
+    """How many bits are set, the sign's too."""
+    bits = value.view(f"u{value.dtype.itemsize}")  # NumPy counts those of abs(value)
+    return np.bitwise_count(bits).astype(value.dtype)
 
 
 def leading_zeros(value):
