@@ -20,11 +20,13 @@ try:
         plot_grid_stride,
         plot_halo,
         plot_intervals,
+        plot_lanes,
         plot_latency,
         plot_sectors,
         plot_tile_banks,
         plot_times,
         plot_traffic,
+        plot_warps,
     )
     from .simt import emulate, host, twin
     from .timing import measure
@@ -54,11 +56,13 @@ __all__ = [
     "plot_grid_stride",
     "plot_halo",
     "plot_intervals",
+    "plot_lanes",
     "plot_latency",
     "plot_sectors",
     "plot_tile_banks",
     "plot_times",
     "plot_traffic",
+    "plot_warps",
     "store4",
     "twin",
 ]

@@ -496,9 +496,7 @@ def judge_mirror(kernel):
     out = np.full_like(matrix, np.nan)
     run = emulate(kernel)[(8, 32), (32, 8)](out, matrix)
     check(out, mirror_spec(matrix))
-    counts = run.coalescing
-    assert counts.sectors <= 4 * counts.requests, run
-    return run
+    return run.assert_coalesced(at_most=4)
 
 
 # %%
@@ -541,8 +539,7 @@ def judge_take_apart(kernel):
     out = np.full((4, 1024), np.nan, np.float32)
     run = emulate(kernel)[4, 256](out, few[:4096])
     check(out, take_apart_spec(few[:4096]))
-    assert run.coalescing.sectors * 32 <= 2 * out.nbytes, run
-    return run
+    return run.assert_coalesced()
 
 
 # %%

@@ -132,3 +132,19 @@ def test_a_ballot_gives_each_lane_its_rank():
     emulate(rank_below)[1, 32](out, flags)
 
     np.testing.assert_array_equal(np.cumsum(flags) - flags, out)
+
+
+def test_popc_counts_the_bits_of_negative_numbers_as_they_lie():
+    """A ballot in which the last lane said yes is negative, and counts like others."""
+
+    @cuda.jit
+    def kernel(a, out):
+        lane = cuda.threadIdx.x
+        out[lane] = cuda.popc(cuda.ballot_sync(0xFFFFFFFF, a[lane] > 0))
+
+    a = np.where(np.arange(32) % 3 == 1, 1, 0).astype(np.int32)
+    out = np.zeros(32, np.int32)
+
+    emulate(kernel)[1, 32](a, out)
+
+    assert [int(a.sum())] * 32 == out.tolist()

@@ -57,6 +57,18 @@ SENTENCES = {
         ),
         "2 threads: interval 0: 2 stores and 1 load, 1 cell in a race.",
     ),
+    "a block of one axis": (
+        lambda: plotting.plot_warps(48),
+        "A block of 48 threads: 2 warps, the last with 16 lanes of 32.",
+    ),
+    "a block of two axes": (
+        lambda: plotting.plot_warps((16, 4)),
+        "A block of 16 × 4 threads (x × y): 2 warps, all full.",
+    ),
+    "lanes": (
+        lambda: plotting.plot_lanes({"if a:": [1] * 32, "  b": [1] * 16 + [0] * 16}),
+        "Lanes of 32 that take part: `if a:` 32, `b` 16; 75% of all.",
+    ),
     "traffic": (
         lambda: plotting.plot_traffic([1, 2], [4, 8], [4000, math.nan], 4150, "stride"),
         "Sectors a request, counted by the emulator: 4 at stride 1, 8 at stride 2; the "

@@ -9,6 +9,7 @@ from .picture import Picture
 from .rates import plot_latency, plot_traffic
 from .sectors import plot_sectors
 from .tiles import plot_tile_banks
+from .warps import plot_lanes, plot_warps
 
 __all__ = [
     "Picture",
@@ -20,9 +21,11 @@ __all__ = [
     "plot_grid_stride",
     "plot_halo",
     "plot_intervals",
+    "plot_lanes",
     "plot_latency",
     "plot_sectors",
     "plot_tile_banks",
     "plot_times",
     "plot_traffic",
+    "plot_warps",
 ]

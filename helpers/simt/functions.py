@@ -115,14 +115,19 @@ def logarithm(value, base=None):
     return np.log(value) if base is None else np.log(value) / np.log(base)
 
 
+def _as_unsigned(value):
+    """The same bits without a sign: NumPy counts those of abs(value)."""
+    return value.view(f"u{value.dtype.itemsize}") if value.dtype.kind == "i" else value
+
+
 def set_bits(value):
     """How many bits are set."""
-    return np.bitwise_count(value).astype(value.dtype)
+    return np.bitwise_count(_as_unsigned(value)).astype(value.dtype)
 
 
 def bits_of_magnitude(value):
     """`int.bit_count`: how many bits of the absolute value are set."""
-    return np.bitwise_count(value).astype(np.uint64)
+    return np.bitwise_count(_as_unsigned(value)).astype(np.uint64)
 
 
 def leading_zeros(value):
