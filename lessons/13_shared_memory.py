@@ -455,7 +455,7 @@ def judge_pool(kernel):
     out = np.full_like(a, np.nan)
     run = emulate(kernel)[N // THREADS, THREADS](out, a)
     check(out, pool_spec(a))
-    return run.assert_loads("a", at_most=1.1)
+    return run.assert_loads(1.1, "a", average=True)
 
 
 # %%

@@ -165,3 +165,18 @@ def test_a_line_of_a_device_function_is_asked_for_by_the_line_of_its_call():
     for line in (3, 12):
         with pytest.raises(AssertionError, match="2 wavefronts"):
             run.assert_no_bank_conflicts(line=line)
+
+
+def test_loads_may_be_bounded_on_average():
+    """A window of three: each element is loaded three times, but for the ends."""
+
+    @cuda.jit
+    def window(a, out):
+        i = cuda.grid(1)
+        out[i] = a[max(i - 1, 0)] + a[i] + a[min(i + 1, a.size - 1)]
+
+    run = emulate(window)[1, 64](np.ones(64, np.float32), np.ones(64, np.float32))
+
+    assert run is run.assert_loads(3, "a", average=True)
+    with pytest.raises(AssertionError, match="loaded 3 times on average"):
+        run.assert_loads(2.5, "a", average=True)

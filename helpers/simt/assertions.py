@@ -15,6 +15,11 @@ from .findings import (
     uninitialised,
 )
 
+_ONCE = (
+    "Load it once into a register, or into a tile in shared memory that the threads of "
+    "a block share"
+)
+
 
 class Assertions:
     """The assertions of a Run."""
@@ -91,19 +96,25 @@ class Assertions:
             fail(text, len(found), "warning")
         return self
 
-    def assert_loads(self, at_most, array=None):
+    def assert_loads(self, at_most, array=None, average=False):
         """Each element of an argument is loaded at most so many times, by all threads
-        together.
+        together; or so many on average, of those that are loaded.
         """
         self._touched(None, array)
         for name, traffic in self.reuse.items():
+            if average:
+                if array in (None, name) and traffic.reuse > at_most:
+                    fail(
+                        f"an element of `{name}` is loaded {traffic.reuse:.4g} times "
+                        f"on average, which may be {at_most:.4g} at most. {_ONCE}"
+                    )
+                continue
             most = int(traffic.loads.max(initial=0))
             if array in (None, name) and most > at_most:
                 index = _first(traffic.loads, most)
                 fail(
                     f"`{name}[{index}]` is loaded {counted(most, 'time')}, which may "
-                    f"be {at_most:,} at most. Load it once into a register, or into a "
-                    "tile in shared memory that the threads of a block share"
+                    f"be {at_most:,} at most. {_ONCE}"
                 )
         return self
 

@@ -127,7 +127,7 @@ def set_bits(value):
 
 def bits_of_magnitude(value):
     """`int.bit_count`: how many bits of the absolute value are set."""
-    return np.bitwise_count(_as_unsigned(value)).astype(np.uint64)
+    return np.bitwise_count(value).astype(np.uint64)
 
 
 def leading_zeros(value):
