@@ -9,9 +9,15 @@ import pytest
 from PIL import Image
 
 from helpers import plotting, style
-from helpers.plotting import banks
+from helpers.plotting import banks, sectors
 
 LANES = range(32)
+SHIFT = [
+    (0, 0, "store", range(32)),
+    (1, 0, "store", range(32, 64)),
+    (0, 0, "load", range(31)),
+    (1, 0, "load", range(31, 63)),
+]
 SENTENCES = {
     "bytes in a row": (
         lambda: plotting.plot_banks(list(LANES), 1),
@@ -100,6 +106,82 @@ SENTENCES = {
         "2 blocks of 4 threads, 27 elements, 4 rounds: in the last, "
         "5 threads without an element.",
     ),
+    "sectors in a row": (
+        lambda: plotting.plot_sectors([4 * lane for lane in LANES]),
+        "32 lanes load 4 bytes each, stride 1: 4 sectors in 1 line, the ideal; "
+        "128 bytes moved, 128 of them asked for.",
+    ),
+    "sectors of a view that begins in the middle": (
+        lambda: plotting.plot_sectors([4 * lane + 4 for lane in LANES], kind="store"),
+        "32 lanes store 4 bytes each, stride 1: 5 sectors in 2 lines, 4 would do; "
+        "160 bytes moved, 128 of them asked for.",
+    ),
+    "sectors of a column": (
+        lambda: plotting.plot_sectors([128 * lane for lane in LANES]),
+        "32 lanes load 4 bytes each, stride 32: 32 sectors in 32 lines, 4 would do; "
+        "1,024 bytes moved, 128 of them asked for.",
+    ),
+    "a sector for all": (
+        lambda: plotting.plot_sectors([64] * 32, 16),
+        "32 lanes load 16 bytes each, stride 0: 1 sector in 1 line, the ideal; "
+        "32 bytes moved, 16 of them asked for.",
+    ),
+    "one byte each": (
+        lambda: plotting.plot_sectors([16, 17, None, 40], 1),
+        "3 lanes load 1 byte each: 2 sectors in 1 line, 1 would do; "
+        "64 bytes moved, 3 of them asked for.",
+    ),
+    "a missing barrier": (
+        lambda: plotting.plot_intervals(SHIFT),
+        "2 warps and 1 barrier interval: 2 loads, 2 stores of tile; nothing orders "
+        "the store of warp 0 and the load of warp 1 in interval 0, cells [31].",
+    ),
+    "the barrier in its place": (
+        lambda: plotting.plot_intervals(
+            [(warp, kind == "load", kind, cells) for warp, _, kind, cells in SHIFT]
+        ),
+        "2 warps and 2 barrier intervals: 2 loads, 2 stores of tile; "
+        "barriers order all that meet in a cell.",
+    ),
+    "atomics on one cell": (
+        lambda: plotting.plot_intervals([(w, 0, "atomic", [0]) for w in (0, 1)], "sum"),
+        "2 warps and 1 barrier interval: 2 atomics of sum; "
+        "barriers order all that meet in a cell.",
+    ),
+    "an atomic and a load": (
+        lambda: plotting.plot_intervals([(0, 0, "atomic", [0]), (1, 0, "load", [0])]),
+        "2 warps and 1 barrier interval: 1 load, 1 atomic of tile; nothing orders "
+        "the atomic of warp 0 and the load of warp 1 in interval 0, cells [0].",
+    ),
+    "even reuse": (
+        lambda: plotting.plot_reuse([[4] * 4] * 2, "a"),
+        "a, 2 rows and 4 columns: each element is loaded 4 times.",
+    ),
+    "uneven reuse": (
+        lambda: plotting.plot_reuse([1, 2, 3, 0]),
+        "4 elements: elements are loaded 0 to 3 times, 1.5 in the mean; "
+        "1 element never.",
+    ),
+    "reuse of a long vector": (
+        lambda: plotting.plot_reuse([1] + [3] * 99, "src"),
+        "src, 100 elements: elements are loaded 1 to 3 times, 2.98 in the mean.",
+    ),
+    "both ways of a branch": (
+        lambda: plotting.plot_divergence(
+            [[lane < 8 for lane in LANES], [True] * 32], ["  few()", "all()"]
+        ),
+        "One warp, 2 lines: 62% of the lanes active; fewest, 8 of 32, on “few()”.",
+    ),
+    "no divergence": (
+        lambda: plotting.plot_divergence([[True] * 32], ["all()"]),
+        "One warp, 1 line: 100% of the lanes active.",
+    ),
+    "a roofline": (
+        lambda: plotting.plot_roofline(["tiled", "mine"], [4, 28], [9, None]),
+        "The roofline of an NVIDIA H200, 4,800 GB/s and 67 TFLOP/s: tiled, 4 "
+        "operations per byte, below memory's slope, 9 of at most 19.2 TFLOP/s; mine, "
+        "28 operations per byte, below the peak, at most 67 TFLOP/s.",
+    ),
     "two dimensions": (
         lambda: plotting.plot_grid_2d((2, 1), (4, 3), (5, 7)),
         "2 × 1 blocks of 4 × 3 threads (x × y), 5 rows and 7 columns: "
@@ -146,6 +228,81 @@ def test_a_conflict_is_hatched():
 
     hatches = [box.get_hatch() for box in ax.patches[1:]]
     assert [style.HATCHES[style.CONFLICT]] * 2 + [None] == hatches
+
+
+def test_bytes_that_move_unasked_are_dotted():
+    """A lane's element is a box of its own on the dotted sector that brings it."""
+    ax = plotting.plot_sectors([0, 4, 96]).axes[0]
+
+    dots = style.HATCHES[style.IDLE]
+    moved = [(box.get_x(), box.get_width()) for box in ax.patches if box.get_hatch()]
+    assert [(0, 32), (96, 32)] == moved
+    assert dots == ax.patches[0].get_hatch()
+    asked = {text.get_text(): text.get_position()[0] for text in ax.texts[-4:-1]}
+    assert {"0": 2, "1": 6, "2": 98} == asked
+
+
+def test_elements_of_one_byte_share_a_box_within_their_sector():
+    """Neighbours are one box, which ends where the sector does."""
+    runs = sectors.boxes(sectors.lanes_by_address(list(range(16, 48))), 1)
+
+    assert [(16, 16, "0–15"), (32, 16, "16–31")] == runs
+
+
+def test_accesses_that_nothing_orders_are_hatched_and_joined():
+    """Two of the four, and one line between them; a barrier is a line too."""
+    raced = plotting.plot_intervals(SHIFT).axes[0]
+    ordered = plotting.plot_intervals([(0, 0, "store", [1]), (1, 1, "load", [1])])
+
+    hatches = [box.get_hatch() for box in raced.patches]
+    assert 2 == hatches.count(style.HATCHES[style.CONFLICT])
+    assert 1 == len(raced.lines) == len(ordered.axes[0].lines)
+    assert "barrier" in [text.get_text() for text in ordered.axes[0].texts]
+
+
+def test_elements_that_nobody_loads_are_dotted():
+    """Zero is written and dotted; the others carry their number."""
+    ax = plotting.plot_reuse([[0, 2], [1, 12]]).axes[0]
+
+    written = [text.get_text() for text in ax.texts]
+    assert {"0", "2", "1", "12"} <= set(written)
+    assert [style.HATCHES[style.IDLE]] == [box.get_hatch() for box in ax.patches]
+
+
+def test_lanes_that_wait_are_a_dotted_strip():
+    """Active lanes lie on it, numbered; the count is written beside."""
+    ax = plotting.plot_divergence([[n in (3, 4) for n in LANES]], ["x"]).axes[0]
+
+    assert [0, 3, 4] == [box.get_x() for box in ax.patches]
+    assert {"3", "4", "2 of 32"} <= {text.get_text() for text in ax.texts}
+
+
+def test_a_kernel_that_was_not_measured_stands_at_the_roof_as_a_ring():
+    """A ring at what its intensity allows; a diamond where it was measured."""
+    ax = plotting.plot_roofline(["a", "b"], [1, 1], [2.0, None]).axes[0]
+
+    diamond, ring = (tuple(it.get_offsets()[0]) for it in ax.collections)
+    assert ((1, 2.0), (1, 4.8)) == (diamond, ring)
+
+
+@pytest.mark.parametrize(
+    ("draw", "remedy"),
+    [
+        (lambda: plotting.plot_sectors([4 * n for n in range(64)]), "one warp"),
+        (lambda: plotting.plot_intervals([]), "give rows of"),
+        (lambda: plotting.plot_intervals([(0, 0, "read", [1])]), "load, store, atomic"),
+        (lambda: plotting.plot_intervals([(0, 99, "load", [1])]), "draw fewer"),
+        (lambda: plotting.plot_reuse([[[1]]]), "draw a part"),
+        (lambda: plotting.plot_divergence([[True] * 64], ["x"]), "one warp at a time"),
+        (lambda: plotting.plot_divergence([[True] * 32], []), "need as many names"),
+        (lambda: plotting.plot_divergence([[True] * 32] * 41, ["x"] * 41), "a part"),
+        (lambda: plotting.plot_roofline(["copy"], [0]), "more than 0 operations"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(draw, remedy):
+    """The error says what to give instead."""
+    with pytest.raises(ValueError, match=remedy):
+        draw()
 
 
 def test_threads_and_elements_are_drawn_side_by_side_in_two_dimensions():
