@@ -7,6 +7,8 @@ from .grids import plot_grid, plot_grid_2d, plot_grid_stride
 from .intervals import plot_intervals
 from .picture import Picture
 from .rates import plot_latency, plot_traffic
+from .reuse import plot_reuse
+from .roofline import plot_roofline
 from .sectors import plot_sectors
 from .tiles import plot_tile_banks
 from .warps import plot_lanes, plot_warps
@@ -23,6 +25,8 @@ __all__ = [
     "plot_intervals",
     "plot_lanes",
     "plot_latency",
+    "plot_reuse",
+    "plot_roofline",
     "plot_sectors",
     "plot_tile_banks",
     "plot_times",
