@@ -268,6 +268,8 @@ plot_traffic(STRIDES, [load_sectors(stride=s) for s in STRIDES],
 # %% [markdown]
 # A stride costs what the count says: more sectors, fewer useful bytes a second.
 # No neighbour wants what is thrown away, so no cache can help.
+#
+# From stride 8 on the count stays at 32, and the rate still falls: the memory behind the caches moves larger pieces than a sector, and the emulator does not model it.
 
 # %% [markdown]
 # ## A view that begins too late

@@ -23,24 +23,26 @@ MEANINGS = {
 }
 MOST_RACES = 8
 
+ROOT = ".run-page" * 3
+# the class thrice: a notebook's own rules for tables are more specific than once
 STYLE = f"""\
-.run-page table {{border-collapse: collapse; margin: 6px 0; font-size: 12px}}
-.run-page.run-page tbody tr {{background: none}}
-.run-page th, .run-page td {{padding: 1px 8px; border: 0; text-align: right;
+{ROOT} table {{border-collapse: collapse; margin: 6px 0; font-size: 12px}}
+{ROOT} tbody tr {{background: none}}
+{ROOT} th, {ROOT} td {{padding: 1px 8px; border: 0; text-align: right;
 vertical-align: top; white-space: nowrap; line-height: 1.35}}
-.run-page th {{border-bottom: 1px solid; vertical-align: bottom; white-space: normal;
+{ROOT} th {{border-bottom: 1px solid; vertical-align: bottom; white-space: normal;
 max-width: 6em}}
-.run-page .s {{text-align: left; white-space: pre; max-width: none;
+{ROOT} .s {{text-align: left; white-space: pre; max-width: none;
 font-family: var(--jp-code-font-family, monospace)}}
-.run-page .n {{opacity: .7; padding: 1px 0 1px 8px}}
-.run-page .a {{text-align: left; white-space: normal; max-width: 62em;
+{ROOT} .n {{opacity: .7; padding: 1px 0 1px 8px}}
+{ROOT} .a {{text-align: left; white-space: normal; max-width: 62em;
 padding-bottom: 4px}}
-.run-page .wrong {{background: {CONFLICT}48}}
-.run-page .costly {{background: {STORE}48}}
-.run-page .s.wrong {{box-shadow: inset 3px 0 {CONFLICT}}}
-.run-page .s.costly {{box-shadow: inset 3px 0 {STORE}}}
-.run-page div, .run-page details {{font-size: 13px; margin: 4px 0}}
-.run-page a {{color: inherit; text-decoration: underline}}
+{ROOT} .wrong {{background: {CONFLICT}48}}
+{ROOT} .costly {{background: {STORE}48}}
+{ROOT} .s.wrong {{box-shadow: inset 3px 0 {CONFLICT}}}
+{ROOT} .s.costly {{box-shadow: inset 3px 0 {STORE}}}
+{ROOT} div, {ROOT} details {{font-size: 13px; margin: 4px 0}}
+{ROOT} a {{color: inherit; text-decoration: underline}}
 """
 
 
