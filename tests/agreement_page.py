@@ -97,6 +97,8 @@ def counters_part():
         parts.append(
             table(("pattern", "emulator and GPU"), map(pattern_row, odd.items()))
         )
+        told = sorted({agreement.UNEXPLAINED.get(name, "") for name in odd})
+        parts += [f"Not explained: {text}.\n" for text in told]
     if differ:
         rows = [row for name, what in differ.items() for row in kernel_rows(name, what)]
         head = ("kernel", "line, memory", "emulator", "GPU", "instructions", "why")
