@@ -6,6 +6,7 @@ from .charts import plot_conflicts, plot_times
 from .grids import plot_grid, plot_grid_2d, plot_grid_stride
 from .intervals import plot_intervals
 from .picture import Picture
+from .products import plot_reuse, plot_roofline, plot_tile_walk
 from .rates import plot_latency, plot_traffic
 from .sectors import plot_sectors
 from .tiles import plot_tile_banks
@@ -21,8 +22,11 @@ __all__ = [
     "plot_halo",
     "plot_intervals",
     "plot_latency",
+    "plot_reuse",
+    "plot_roofline",
     "plot_sectors",
     "plot_tile_banks",
+    "plot_tile_walk",
     "plot_times",
     "plot_traffic",
 ]
