@@ -10,6 +10,7 @@ variables `EMULATOR_SEED` and `EMULATOR_TURNS` choose what `emulate` says of the
 from .doctor import unusable
 
 try:
+    from .baselines import baseline
     from .device import device, silence_numba
     from .plotting import (
         plot_banks,
@@ -30,6 +31,7 @@ try:
         plot_traffic,
     )
     from .simt import emulate, host, twin
+    from .tables import table
     from .timing import measure
     from .verification import check, expect
     from .wide import load4, store4
@@ -42,6 +44,7 @@ else:
         host.install()
 
 __all__ = [
+    "baseline",
     "check",
     "device",
     "emulate",
@@ -66,5 +69,6 @@ __all__ = [
     "plot_times",
     "plot_traffic",
     "store4",
+    "table",
     "twin",
 ]

@@ -12,12 +12,16 @@ HELPERS = Path(__file__).parents[1] / "helpers"
 # never machines; few know Numba
 MAY_IMPORT = {
     "__main__": "doctor",
+    "baselines": "recordings",
     "device": "numba",
     "diagnosis": "hardware tolerance",
     "doctor": "device helpers numba",
     "forms": "numba",
     "hardware": "",
-    "helpers": "device doctor plotting simt simt.host timing verification wide widgets",
+    "helpers": (
+        "baselines device doctor plotting simt simt.host tables timing verification "
+        "wide widgets"
+    ),
     "measurement": "forms hardware",
     "plotting": "IPython PIL hardware matplotlib style",
     "recordings": "forms",
@@ -61,8 +65,7 @@ MAY_IMPORT = {
     "simt.errors": "",
     "simt.events": "",
     "simt.expressions": (
-        "simt.constants simt.intrinsics simt.ir simt.names simt.operators "
-        "simt.types"
+        "simt.constants simt.intrinsics simt.ir simt.names simt.operators simt.types"
     ),
     "simt.findings": "simt.events",
     "simt.frames": "hardware simt.events",
@@ -141,6 +144,7 @@ MAY_IMPORT = {
         "simt.operators simt.parts simt.printing simt.twins simt.views"
     ),
     "style": "matplotlib",
+    "tables": "",
     "timing": "device forms measurement numba recordings",
     "tolerance": "",
     "verification": "diagnosis tolerance",
