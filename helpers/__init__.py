@@ -10,6 +10,7 @@ variables `EMULATOR_SEED` and `EMULATOR_TURNS` choose what `emulate` says of the
 from .doctor import unusable
 
 try:
+    from .baselines import baseline
     from .device import device, silence_numba
     from .plotting import (
         plot_banks,
@@ -26,11 +27,13 @@ try:
         plot_roofline,
         plot_sectors,
         plot_tile_banks,
+        plot_tile_walk,
         plot_times,
         plot_traffic,
         plot_warps,
     )
     from .simt import emulate, host, twin
+    from .tables import table
     from .timing import measure
     from .verification import check, expect
     from .wide import load4, store4
@@ -43,6 +46,7 @@ else:
         host.install()
 
 __all__ = [
+    "baseline",
     "check",
     "device",
     "emulate",
@@ -64,9 +68,11 @@ __all__ = [
     "plot_roofline",
     "plot_sectors",
     "plot_tile_banks",
+    "plot_tile_walk",
     "plot_times",
     "plot_traffic",
     "plot_warps",
     "store4",
+    "table",
     "twin",
 ]

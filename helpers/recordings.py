@@ -60,7 +60,7 @@ def likeness(known, form):
 @cache
 def load(folder):
     """All recordings: pairs of a form and what was measured of it."""
-    files = sorted(folder.glob("*.json"))
+    files = sorted(set(folder.glob("*.json")) - set(folder.glob("baselines_*.json")))
     return [pair for file in files for pair in pairs(read(file))]
 
 

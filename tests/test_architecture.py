@@ -12,12 +12,16 @@ HELPERS = Path(__file__).parents[1] / "helpers"
 # never machines; few know Numba
 MAY_IMPORT = {
     "__main__": "doctor",
+    "baselines": "recordings",
     "device": "numba",
     "diagnosis": "hardware tolerance",
     "doctor": "device helpers numba",
     "forms": "numba",
     "hardware": "",
-    "helpers": "device doctor plotting simt simt.host timing verification wide widgets",
+    "helpers": (
+        "baselines device doctor plotting simt simt.host tables timing verification "
+        "wide widgets"
+    ),
     "measurement": "forms hardware",
     "plotting": "IPython PIL hardware matplotlib style",
     "recordings": "forms",
@@ -155,6 +159,7 @@ MAY_IMPORT = {
         "simt.operators simt.parts simt.printing simt.raising simt.twins simt.views"
     ),
     "style": "matplotlib",
+    "tables": "",
     "timing": "device forms measurement numba recordings",
     "tolerance": "",
     "verification": "diagnosis tolerance",

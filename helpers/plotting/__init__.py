@@ -6,6 +6,7 @@ from .charts import plot_conflicts, plot_times
 from .grids import plot_grid, plot_grid_2d, plot_grid_stride
 from .intervals import plot_intervals
 from .picture import Picture
+from .products import plot_reuse, plot_roofline, plot_tile_walk
 from .rates import plot_latency, plot_traffic
 from .reuse import plot_reuse
 from .roofline import plot_roofline
@@ -29,6 +30,7 @@ __all__ = [
     "plot_roofline",
     "plot_sectors",
     "plot_tile_banks",
+    "plot_tile_walk",
     "plot_times",
     "plot_traffic",
     "plot_warps",

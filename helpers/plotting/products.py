@@ -1,0 +1,160 @@
+"""Figures of a tiled product: how often elements are loaded, how the tiles walk, and
+how far a kernel may come.
+"""
+
+import math
+
+import numpy as np
+
+from .. import style
+from ..hardware import H200
+from .charts import NAN, known
+from .picture import Picture, bare, canvas, cell, counted, inside, label
+
+NUMBERED = 20  # rows or columns, in which numbers can still be read
+CELL_INCHES = 0.34
+
+
+def plot_reuse(loads, name="array", ax=None):
+    """How often each element of a matrix was loaded, with numbers if it is small."""
+    loads = np.atleast_2d(np.asarray(loads))
+    rows, cols = loads.shape
+    side = CELL_INCHES * min(1, NUMBERED / max(rows, cols))
+    with canvas(ax, 0.6 + side * rows, max(3, 0.6 + side * cols)) as ax:
+        draw_loads(ax, loads)
+        label(ax, 0, 0, f"loads of {name}", (0, 4), ha="left", va="bottom")
+    least, most = int(loads.min()), int(loads.max())
+    often = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    of = f"the {rows:,} × {cols:,} elements of {name}"
+    times = "time" if most == 1 else "times"
+    return Picture(ax.figure, f"Each of {of} was loaded {often} {times}.")
+
+
+def draw_loads(ax, loads):
+    """Draw each element, darker the more often it was loaded."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    rows, cols = loads.shape
+    ends = [style.PAPER, style.tint(style.LOAD, 0.5)]
+    shades = LinearSegmentedColormap.from_list("loads", ends)
+    edges = np.arange(cols + 1), np.arange(rows + 1)
+    few = max(rows, cols) <= NUMBERED
+    rim = {"edgecolor": style.PAPER, "linewidth": 0.8} if few else {}
+    ax.pcolormesh(*edges, loads, cmap=shades, vmin=0, vmax=loads.max() or 1, **rim)
+    if few:
+        for (row, col), times in np.ndenumerate(loads):
+            inside(ax, col + 0.5, row + 0.5, f"{times:g}", fontsize=style.SMALL)
+    bare(ax)
+    ax.set(xlim=(0, cols), ylim=(rows, 0), aspect="equal")
+
+
+# ---------------------------------------------------------------- the tiles' walk
+
+
+def plot_tile_walk(step=0, n=4, tile=2, block=(0, 0), ax=None):
+    """One step of a block's tiles through n × n matrices A and B, and its sums in C.
+
+    In a tile stands the thread (row, column) that loads the element; in C stand the
+    products, by their k, that are in each partial sum after the step.
+    """
+    row, col = (tile * it for it in block)
+    at = tile * step
+    places = {"A": (row, at), "B": (at, col), "C": (row, col)}
+    colours = {"A": style.LOAD, "B": style.LOAD, "C": style.STORE}
+    with canvas(ax, 0.9 + 0.45 * n) as ax:
+        for place, (name, corner) in enumerate(places.items()):
+            left = place * (n + 0.8)
+            draw_matrix(ax, left, n, name)
+            for y, x in np.ndindex(tile, tile):
+                text = sums(at + tile) if name == "C" else f"{y},{x}"
+                spot = left + corner[1] + x, corner[0] + y
+                cell(ax, *spot, text, colours[name])
+        bare(ax)
+        ax.set(xlim=(-0.1, 3 * n + 1.7), ylim=(n + 0.1, -0.1), aspect="equal")
+    return Picture(ax.figure, walk_sentence(step, n, tile, block))
+
+
+def draw_matrix(ax, left, n, name):
+    """Draw an empty n × n matrix with its name."""
+    for y, x in np.ndindex(n, n):
+        cell(ax, left + x, y, "", style.IDLE, share=0)
+        ax.patches[-1].set(hatch=None, linewidth=0.4)
+    note = {"A": "A, thread that loads", "B": "B, thread that loads"}
+    text = note.get(name, "C, products in the sum")
+    label(ax, left, 0, text, (0, 4), ha="left", va="bottom")
+
+
+def sums(until):
+    """Which products a partial sum holds: "0+1" for those of k = 0 and 1."""
+    return "+".join(map(str, range(until))) if until <= 4 else f"0…{until - 1}"
+
+
+def walk_sentence(step, n, tile, block):
+    """What a step of the walk shows, in words."""
+    first, last = tile * step, tile * step + tile - 1
+    row, col = (tile * it for it in block)
+    rows, cols = f"{row} to {row + tile - 1}", f"{col} to {col + tile - 1}"
+    return (
+        f"Step {step} of {counted(math.ceil(n / tile), 'step')}: block {tuple(block)} "
+        f"loads rows {rows}, columns {first} to {last} of A and "
+        f"rows {first} to {last}, columns {cols} of B, an element a thread; "
+        f"its {tile * tile} sums in C then hold the products of k = 0 to {last}."
+    )
+
+
+# ---------------------------------------------------------------- the roofline
+
+
+def plot_roofline(kernels, gpu=H200, ax=None):
+    """A GPU's roof, and kernels below it: {name: (flops a byte, GFLOP/s)}.
+
+    A kernel whose GFLOP/s are None or NaN, not measured, stands as a ring on the roof.
+    """
+    peak, bandwidth = 1000 * gpu.peak_tflop_per_s, gpu.peak_gb_per_s
+    ridge = peak / bandwidth
+    points = {k: (x, (known([y]) or [NAN])[0]) for k, (x, y) in kernels.items()}
+    low = min([x for x, _ in points.values()] + [0.25]) / 2
+    high = max([x for x, _ in points.values()] + [ridge]) * 4
+    with canvas(ax, 3.3) as ax:
+        ax.set(xscale="log", yscale="log", xlim=(low, high))
+        ax.set(xlabel="operations a byte of global memory", ylabel="GFLOP/s")
+        roof = [bandwidth * low, peak, peak]
+        ax.plot([low, ridge, high], roof, color=style.INK, linewidth=1.4)
+        edge = {"ha": "right", "va": "bottom", "fontsize": style.SMALL}
+        label(ax, high, peak, f"peak, {peak:,.0f} GFLOP/s", (0, 3), **edge)
+        slope = f"memory, {bandwidth:,.0f} GB/s"
+        edge["ha"] = "left"
+        label(ax, low, roof[0], slope, (8, -2), **edge | {"va": "top"})
+        for turn, (name, (x, y)) in enumerate(points.items()):
+            draw_kernel(ax, name, x, y, min(peak, bandwidth * x), turn)
+        reached = [y for _, y in points.values() if not math.isnan(y)]
+        ax.set_ylim(min([roof[0], *reached]) / 3, 4 * peak)
+    return Picture(ax.figure, roofline_sentence(points, gpu))
+
+
+def draw_kernel(ax, name, x, y, roof, turn):
+    """Draw a kernel as a diamond where it was measured, else a ring on the roof."""
+    note = {"ha": "left", "fontsize": style.SMALL, "va": "center_baseline"}
+    ax.plot([x, x], [1e-9, roof], color=style.IDLE, linewidth=0.8, linestyle=":")
+    if math.isnan(y):
+        ax.plot(x, roof, "o", markerfacecolor="none", color=style.EMULATED)
+    else:
+        ax.plot(x, y, "D", markersize=5, color=style.MEASURED)
+    text = name if math.isnan(y) else f"{name}, {y:,.0f}"
+    label(ax, x, roof if math.isnan(y) else y, text, (8, -10 * (turn % 2)), **note)
+
+
+def roofline_sentence(points, gpu):
+    """The roof and each kernel, in words."""
+    peak, bandwidth = 1000 * gpu.peak_tflop_per_s, gpu.peak_gb_per_s
+    parts = [
+        f"The roof of {gpu.name}: {bandwidth:,.0f} GB/s up to "
+        f"{peak / bandwidth:.3g} operations a byte, then {peak:,.0f} GFLOP/s"
+    ]
+    for name, (x, y) in points.items():
+        limit = min(peak, bandwidth * x)
+        reached = "not measured" if math.isnan(y) else f"{y:,.0f} GFLOP/s"
+        parts.append(
+            f"{name} does {x:.3g} operations a byte, may reach {limit:,.0f}: {reached}"
+        )
+    return "; ".join(parts) + "."

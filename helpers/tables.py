@@ -1,0 +1,41 @@
+"""A small table of what was counted and measured, as text and on a page."""
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Table:
+    """Names of columns, and rows of numbers and words."""
+
+    columns: tuple
+    rows: tuple
+
+    def __repr__(self):
+        lines = [self.columns, *self.texts()]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join(map(str.ljust, line, widths)).rstrip() for line in lines
+        )
+
+    def _repr_markdown_(self):
+        lines = [self.columns, ["---"] * len(self.columns), *self.texts()]
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+    def texts(self):
+        return [[text(value) for value in row] for row in self.rows]
+
+
+def table(columns, rows):
+    """A table; NaN and None are shown as "not measured"."""
+    return Table(tuple(columns), tuple(map(tuple, rows)))
+
+
+def text(value):
+    """A value of the table in a few characters."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "not measured"
+    if isinstance(value, str):
+        return value
+    whole = abs(value) >= 100 or value == int(value)
+    return f"{value:,.0f}" if whole else f"{value:.3g}"

@@ -1,0 +1,267 @@
+"""Records what others reach, on a machine with an NVIDIA GPU, CuPy and nvcc.
+
+    python -m lessons.baselines
+
+A copy, cuBLAS, kernels in CUDA C++ and those of the lessons, all in one process and by
+turns; the results become `helpers/recorded/baselines_<gpu>.json`. Each result is checked
+first. What fails is named and left out, and the file is written after each group.
+"""
+
+import ast
+import json
+import os
+import sys
+import time
+from datetime import date
+from functools import partial
+from pathlib import Path
+
+os.environ["NVIDIA_TF32_OVERRIDE"] = "0"    # before cuBLAS is loaded
+
+import numpy as np
+from numba import cuda
+
+from helpers import recordings
+from helpers.device import device
+from helpers.timing import summary, versions
+
+COMMAND = "python -m lessons.baselines"
+LESSONS = Path(__file__).resolve().parent
+COLD_BYTES = 256 * 2**20    # more than any L2 cache holds
+ROUNDS = 30
+SOURCE = LESSONS / "baselines.cu"
+
+
+def main():
+    """Measure, group by group, and write what there is; return the exit status."""
+    if not device.has_gpu:
+        print("baselines are recorded on a GPU, and there is none", file=sys.stderr)
+        return 1
+    bench = Bench()
+    for group in (transposes, partial(products, 1024), partial(products, 4096)):
+        bench.attempt("a group", lambda group=group: bench.run(group(bench)))
+        bench.write()
+    bench.attempt("CPU 1024", lambda: cpu(bench))
+    bench.write()
+    return 1 if bench.failed else 0
+
+
+class Bench:
+    """Works that take turns on the GPU, and what is known of them so far."""
+
+    def __init__(self):
+        import cupy
+
+        self.cupy = cupy
+        self.cold = cupy.empty(COLD_BYTES, np.uint8)
+        self.compiler, self.kernels = compiled(cupy)
+        self.baselines, self.failed = {}, []
+
+    def attempt(self, name, work):
+        """Do it, or say why not and go on."""
+        try:
+            return work()
+        except Exception as error:
+            self.failed.append(f"{name}: {error}")
+            print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
+
+    def run(self, works):
+        """Check each work, then measure all by turns: {name: (launch, check, sizes)}."""
+        good = {}
+        for name, (launch, right, sizes) in works.items():
+            if self.attempt(name, lambda r=right, go=launch: self.verify(go, r)):
+                good[name] = launch, sizes
+        times = {name: [] for name in good}
+        for turn in range(ROUNDS + 3):
+            for name, (launch, _) in good.items():
+                took = self.time_us(launch)
+                if turn >= 3:       # the clocks are up
+                    times[name].append(took)
+        for name, (_, sizes) in good.items():
+            values = {**summary(times[name]), **sizes}
+            self.baselines[name] = values
+            print(f"{name}: {values['median_us']:,.1f} µs")
+
+    def verify(self, launch, right):
+        launch()
+        self.cupy.cuda.Device().synchronize()
+        if not right():
+            raise ValueError("the result is wrong")
+        return True
+
+    def time_us(self, launch):
+        """The time of one launch with cold caches, on the default stream."""
+        start, end = (self.cupy.cuda.Event() for _ in range(2))
+        self.cold.fill(0)       # while it runs, the host queues what follows
+        start.record()
+        launch()
+        end.record()
+        end.synchronize()
+        return 1000 * self.cupy.cuda.get_elapsed_time(start, end)
+
+    def write(self):
+        name = device.name.lower().replace(" ", "_")
+        file = recordings.FOLDER / f"baselines_{name}.json"
+        values = {
+            "gpu": device.name,
+            "date": date.today().isoformat(),
+            "command": COMMAND,
+            "versions": {**versions(), **self.versions()},
+            "compiler": self.compiler,
+            "failed": self.failed,
+            "baselines": self.baselines,
+        }
+        text = json.dumps(values, indent=1, ensure_ascii=False)
+        file.write_text(text + "\n", "utf-8")
+
+    def versions(self):
+        runtime = self.cupy.cuda.runtime
+        return {
+            "cupy": self.cupy.__version__,
+            "cuda": runtime.runtimeGetVersion(),
+            "driver": runtime.driverGetVersion(),
+        }
+
+
+def compiled(cupy):
+    """The twins in CUDA C++: by nvcc, or where there is none by NVRTC."""
+    source = SOURCE.read_text("utf-8")
+    names = "naive_64", "naive_32", "tiled_64", "tiled_32", "transpose", "transpose_wide"
+    for backend, options in (("nvcc", ("-O3",)), ("nvrtc", ())):
+        try:
+            module = cupy.RawModule(code=source, backend=backend, options=options)
+            found = {name: module.get_function(name) for name in names}
+        except Exception as error:
+            print(f"{backend}: {type(error).__name__}: {error}", file=sys.stderr)
+            continue
+        return " ".join([backend, *options]), found
+    raise RuntimeError("neither nvcc nor NVRTC compiles the kernels")
+
+
+def lesson_kernels(lesson):
+    """What a lesson defines: its imports, kernels, functions and capital names."""
+    file = next(LESSONS.glob(f"{lesson}_*.py"))
+    wanted = ast.ImportFrom, ast.Import, ast.FunctionDef, ast.Assign
+    tree = ast.parse(file.read_text("utf-8"))
+    tree.body = [
+        node
+        for node in tree.body
+        if isinstance(node, wanted)
+        and (not isinstance(node, ast.Assign) or ast.unparse(node.targets[0]).isupper())
+    ]
+    names = {"__name__": file.stem}
+    exec(compile(tree, str(file), "exec"), names)   # noqa: S102
+    return names
+
+
+# ---------------------------------------------------------------- the works
+
+
+def transposes(bench, side=8192):
+    """A copy and transposes of as many bytes."""
+    cupy, ours = bench.cupy, lesson_kernels("21")
+    src = cupy.random.random((side, side), dtype=np.float32)
+    dst = cupy.zeros_like(src)
+    views = cuda.as_cuda_array(dst), cuda.as_cuda_array(src)
+    stream = cuda.default_stream()
+    sizes = {"bytes": 2 * src.nbytes}
+
+    def equal(expected):
+        good = bool((dst == expected).all())
+        dst.fill(np.nan)
+        return good
+
+    def copied():
+        return equal(src)
+
+    def turned():
+        return equal(src.T)
+
+    def numba(kernel, tile, threads):
+        blocks = side // tile, side // tile
+        return lambda: kernel[blocks, threads, stream](*views)
+
+    def native(name, tile, threads):
+        blocks, values = (side // tile, side // tile), (dst, src, np.int32(side))
+        return lambda: bench.kernels[name](blocks, threads, values)
+
+    padded = ours["make_tiled"](33)
+    rung = "transpose {} 8192".format
+    return {
+        "copy 8192": (lambda: cupy.copyto(dst, src), copied, sizes),
+        f"Numba {rung('padded')}": (numba(padded, 32, (32, 32)), turned, sizes),
+        f"CUDA C++ {rung('padded')}": (
+            native("transpose", 32, (32, 32)),
+            turned,
+            sizes,
+        ),
+        f"Numba {rung('wide')}": (
+            numba(ours["transpose_wide"], 64, (8, 32)),
+            turned,
+            sizes,
+        ),
+        f"CUDA C++ {rung('wide')}": (
+            native("transpose_wide", 64, (8, 32)),
+            turned,
+            sizes,
+        ),
+    }
+
+
+def products(n, bench):
+    """Products of n × n matrices."""
+    cupy, ours = bench.cupy, lesson_kernels("23")
+    a, b = (cupy.random.random((n, n), dtype=np.float32) for _ in range(2))
+    c = cupy.zeros_like(a)
+    expected = cupy.matmul(a.astype(np.float64), b.astype(np.float64))
+    square = [cuda.as_cuda_array(it) for it in (c, a, b)]
+    flat = [cuda.as_cuda_array(it.ravel()) for it in (c, a, b)]
+    flat += [np.uint32(n)] * 3
+    stream, launch = cuda.default_stream(), ((n // 32, n // 32), (32, 32))
+
+    def right():
+        good = bool(cupy.allclose(c, expected, rtol=1e-4, atol=0))
+        c.fill(np.nan)
+        return good
+
+    def numba(kernel, arguments):
+        return lambda: kernel[launch[0], launch[1], stream](*arguments)
+
+    def native(name, size):
+        values = (c, a, b, size(n), size(n), size(n))
+        return lambda: bench.kernels[name](*launch, values)
+
+    works = {
+        "cuBLAS": lambda: cupy.dot(a, b, out=c),
+        "Numba naive plain": numba(ours["multiply"], square),
+        "Numba naive": numba(ours["multiply_32"], flat),
+        "CUDA C++ naive": native("naive_32", np.uint32),
+        "CUDA C++ naive, 64-bit": native("naive_64", np.int64),
+        "Numba tiled plain": numba(ours["make_tiled"](32), square),
+        "Numba tiled": numba(ours["multiply_tiled_32"], flat),
+        "CUDA C++ tiled": native("tiled_32", np.uint32),
+        "CUDA C++ tiled, 64-bit": native("tiled_64", np.int64),
+    }
+    sizes = {"flops": 2 * n**3}
+    return {f"{name} {n}": (work, right, sizes) for name, work in works.items()}
+
+
+def cpu(bench, n=1024, runs=5):
+    """Three loops on one core, compiled."""
+    random = np.random.default_rng(0)
+    a, b = random.random((2, n, n), dtype=np.float32)
+    c = np.zeros_like(a)
+    multiply = lesson_kernels("23")["multiply_on_cpu"]
+    multiply(c, a, b)
+    if not np.allclose(c, a @ b, rtol=1e-3):
+        raise ValueError("the result is wrong")
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        multiply(c, a, b)
+        times.append(1e6 * (time.perf_counter() - start))
+    bench.baselines[f"CPU {n}"] = {**summary(times), "flops": 2 * n**3}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
