@@ -100,25 +100,6 @@ SENTENCES = {
         "2 blocks of 4 threads, 27 elements, 4 rounds: in the last, "
         "5 threads without an element.",
     ),
-    "even reuse": (
-        lambda: plotting.plot_reuse([[4] * 4] * 2, "a"),
-        "a, 2 rows and 4 columns: each element is loaded 4 times.",
-    ),
-    "uneven reuse": (
-        lambda: plotting.plot_reuse([1, 2, 3, 0]),
-        "4 elements: elements are loaded 0 to 3 times, 1.5 in the mean; "
-        "1 element never.",
-    ),
-    "reuse of a long vector": (
-        lambda: plotting.plot_reuse([1] + [3] * 99, "src"),
-        "src, 100 elements: elements are loaded 1 to 3 times, 2.98 in the mean.",
-    ),
-    "a roofline": (
-        lambda: plotting.plot_roofline(["tiled", "mine"], [4, 28], [9, None]),
-        "The roofline of an NVIDIA H200, 4,800 GB/s and 67 TFLOP/s: tiled, 4 "
-        "operations per byte, below memory's slope, 9 of at most 19.2 TFLOP/s; mine, "
-        "28 operations per byte, below the peak, at most 67 TFLOP/s.",
-    ),
     "two dimensions": (
         lambda: plotting.plot_grid_2d((2, 1), (4, 3), (5, 7)),
         "2 × 1 blocks of 4 × 3 threads (x × y), 5 rows and 7 columns: "
@@ -167,28 +148,9 @@ def test_a_conflict_is_hatched():
     assert [style.HATCHES[style.CONFLICT]] * 2 + [None] == hatches
 
 
-def test_elements_that_nobody_loads_are_dotted():
-    """Zero is written and dotted; the others carry their number."""
-    ax = plotting.plot_reuse([[0, 2], [1, 12]]).axes[0]
-
-    written = [text.get_text() for text in ax.texts]
-    assert {"0", "2", "1", "12"} <= set(written)
-    assert [style.HATCHES[style.IDLE]] == [box.get_hatch() for box in ax.patches]
-
-
-def test_a_kernel_that_was_not_measured_stands_at_the_roof_as_a_ring():
-    """A ring at what its intensity allows; a diamond where it was measured."""
-    ax = plotting.plot_roofline(["a", "b"], [1, 1], [2.0, None]).axes[0]
-
-    diamond, ring = (tuple(it.get_offsets()[0]) for it in ax.collections)
-    assert ((1, 2.0), (1, 4.8)) == (diamond, ring)
-
-
 @pytest.mark.parametrize(
     ("draw", "remedy"),
     [
-        (lambda: plotting.plot_reuse([[[1]]]), "draw a part"),
-        (lambda: plotting.plot_roofline(["copy"], [0]), "more than 0 operations"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(draw, remedy):

@@ -8,8 +8,6 @@ from .intervals import plot_intervals
 from .picture import Picture
 from .products import plot_reuse, plot_roofline, plot_tile_walk
 from .rates import plot_latency, plot_traffic
-from .reuse import plot_reuse
-from .roofline import plot_roofline
 from .sectors import plot_sectors
 from .tiles import plot_tile_banks
 from .warps import plot_lanes, plot_warps
