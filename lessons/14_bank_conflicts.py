@@ -379,7 +379,7 @@ check(turned, np.arange(1024).reshape(32, 32).T)
 run
 
 # %% [markdown]
-# The report still says 32 ×, and names the line.
+# The report still says 32 wavefronts, and marks the line.
 # Count before you believe a fix.
 
 # %% [markdown]

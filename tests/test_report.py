@@ -22,7 +22,7 @@ from numba import cuda, float32
 from helpers import emulate
 from helpers.simt.data import as_dict
 from helpers.simt.findings import findings_of
-from helpers.simt.page import as_html, lesson
+from helpers.simt.page import as_html, lesson, source_code
 from helpers.simt.report import as_text
 
 
@@ -65,7 +65,7 @@ class Text(HTMLParser):
         if self.inside != "style":
             self.text += data
             if self.rows and self.rows[-1]:
-                self.rows[-1][-1] += data
+                self.rows[-1][-1] += data.replace("\xa0", " ")
 
     def row(self, number):
         """The cells of a line of the kernel."""
@@ -162,6 +162,15 @@ def test_a_page_shows_each_line_of_the_kernel_with_its_counts(page):
     shown = [row[2] for row in page.rows if row[0].isdigit() and int(row[0]) >= first]
     assert 8 == len(shown)
     assert "@cuda.jit" == shown[0]
+
+
+def test_the_indent_holds_where_styles_are_taken_away():
+    """As a site that shows notebooks does: spaces that no rule needs to keep."""
+    rows = {site(4): sectors(1, 4, 4)}
+    shown = as_html(hand_made(coalescing=rows))
+
+    assert "<code>tile[t] = 1</code>" in shown
+    assert "<code>&nbsp;&nbsp;x</code>" == source_code("  x")
 
 
 def test_a_bad_line_has_one_sentence_of_advice_below_it(page):

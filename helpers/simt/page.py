@@ -34,6 +34,7 @@ vertical-align: top; white-space: nowrap; line-height: 1.35}}
 max-width: 6em}}
 {ROOT} .s {{text-align: left; white-space: pre; max-width: none;
 font-family: var(--jp-code-font-family, monospace)}}
+{ROOT} .s code {{background: none; padding: 0}}
 {ROOT} .n {{opacity: .7; padding: 1px 0 1px 8px}}
 {ROOT} .a {{text-align: left; white-space: normal; max-width: 62em;
 padding-bottom: 4px}}
@@ -58,7 +59,7 @@ def as_html(run) -> str:
         folded("note", [f"<div>{note_of(it)}</div>" for it in run.warnings if it.note]),
     ]
     page = "".join(parts)
-    style = f"<style>{STYLE}</style>"
+    style = f"<style>{' '.join(STYLE.split())}</style>"
     return f"<div class='run-page'>{style}{page}{legend(page)}</div>"
 
 
@@ -113,11 +114,17 @@ def rows_of(at, text, columns, told) -> str:
     counts = "".join(cell(column.cells.get(at, ())) for column in columns)
     row = (
         f"<tr><td class='n'>{at[1]}</td><td class='n'>{sign(level)}</td>"
-        f"<td class='s {level}'>{escape(text)}</td>{counts}</tr>"
+        f"<td class='s {level}'>{source_code(text)}</td>{counts}</tr>"
     )
     if advice:
         row += f"<tr><td></td>{below(advice, columns)}</tr>"
     return row
+
+
+def source_code(text) -> str:
+    """A source line, whose indent holds where a viewer takes away our styles."""
+    code = text.lstrip()
+    return f"<code>{'&nbsp;' * (len(text) - len(code))}{escape(code)}</code>"
 
 
 def below(text, columns) -> str:
@@ -158,7 +165,7 @@ def race_html(race, level) -> str:
     """A race: both lines, who does what to which cell, and what would order them."""
     rows = "".join(
         f"<tr><td class='n'>line {site.line}</td><td class='s {level}'>"
-        f"{escape(site.text)}</td><td class='a'>{escape(deed)}</td></tr>"
+        f"{source_code(site.text)}</td><td class='a'>{escape(deed)}</td></tr>"
         for site, deed in deeds(race)
     )
     return (
