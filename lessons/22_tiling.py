@@ -340,8 +340,8 @@ def judge_product(kernel):
     run = emulate(kernel)[(4, 4), (16, 16)](large_c, large_a, large_b)
     check(large_c, large_a @ large_b)
     run.assert_no_races(minor=True)
-    run.assert_loads("a", at_most=4)
-    run.assert_loads("b", at_most=4)
+    run.assert_loads(4, "a", average=True)
+    run.assert_loads(4, "b", average=True)
 
 
 @cuda.jit

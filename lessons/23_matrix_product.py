@@ -458,8 +458,8 @@ def judge_times_transposed(kernel):
     run = emulate(kernel)[(4, 2), (32, 32)](c, a, b)
     check(c, a @ b.T)
     run.assert_no_races()
-    run.assert_loads("a", at_most=16)
-    run.assert_loads("b", at_most=16)
+    run.assert_loads(16, "a", average=True)
+    run.assert_loads(16, "b", average=True)
     run.assert_coalesced(at_most=4)
     run.assert_no_bank_conflicts()
 
