@@ -81,6 +81,7 @@ def grid(c, side):
     return -(-c.shape[1] // side), -(-c.shape[0] // side)
 
 
+# %%
 def product(kernel, c, a, b, side):
     """Emulate a product and check it."""
     c[:] = np.nan
@@ -145,6 +146,7 @@ def make_tiled(size):
     return multiply_tiled
 
 
+# %%
 tiled = product(make_tiled(32), c, a, b, 32)
 tiled
 
