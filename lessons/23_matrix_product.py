@@ -81,6 +81,7 @@ def grid(c, side):
     return -(-c.shape[1] // side), -(-c.shape[0] // side)
 
 
+# %%
 def product(kernel, c, a, b, side):
     """Emulate a product and check it."""
     c[:] = np.nan
@@ -145,6 +146,7 @@ def make_tiled(size):
     return multiply_tiled
 
 
+# %%
 tiled = product(make_tiled(32), c, a, b, 32)
 tiled
 
@@ -295,12 +297,10 @@ plot_roofline({
 # They need a cast after each operation, because `uint32` plus `uint32` is `uint64` in Numba, and so they are not how you should write a kernel first.
 
 # %% [markdown]
-# <details><summary>The naive kernel and the tiled one with 32-bit indices, in the next two cells</summary>
-#
+# The next two cells are folded in a notebook; open them if you like.
+# They hold the naive kernel and the tiled one with 32-bit indices.
 # The matrices are flat, and sizes come as `np.uint32`.
-# `at_a` walks along a row by 1, `at_b` down a column by `n`; nothing else changes.
-#
-# </details>
+# In the naive one `at_a` walks along a row by 1, and `at_b` down a column by `n`.
 
 # %% jupyter={"source_hidden": true}
 @cuda.jit

@@ -125,14 +125,14 @@ def plot_roofline(kernels, gpu=H200, ax=None):
         slope = f"memory, {bandwidth:,.0f} GB/s"
         edge["ha"] = "left"
         label(ax, low, roof[0], slope, (8, -2), **edge | {"va": "top"})
-        for turn, (name, (x, y)) in enumerate(points.items()):
-            draw_kernel(ax, name, x, y, min(peak, bandwidth * x), turn)
+        for name, (x, y) in points.items():
+            draw_kernel(ax, name, x, y, min(peak, bandwidth * x))
         reached = [y for _, y in points.values() if not math.isnan(y)]
         ax.set_ylim(min([roof[0], *reached]) / 3, 4 * peak)
     return Picture(ax.figure, roofline_sentence(points, gpu))
 
 
-def draw_kernel(ax, name, x, y, roof, turn):
+def draw_kernel(ax, name, x, y, roof):
     """Draw a kernel as a diamond where it was measured, else a ring on the roof."""
     note = {"ha": "left", "fontsize": style.SMALL, "va": "center_baseline"}
     ax.plot([x, x], [1e-9, roof], color=style.IDLE, linewidth=0.8, linestyle=":")
@@ -141,7 +141,7 @@ def draw_kernel(ax, name, x, y, roof, turn):
     else:
         ax.plot(x, y, "D", markersize=5, color=style.MEASURED)
     text = name if math.isnan(y) else f"{name}, {y:,.0f}"
-    label(ax, x, roof if math.isnan(y) else y, text, (8, -10 * (turn % 2)), **note)
+    label(ax, x, roof if math.isnan(y) else y, text, (8, -10), **note)
 
 
 def roofline_sentence(points, gpu):
