@@ -1,9 +1,9 @@
 # %% [markdown]
-# # Turn a matrix at the speed of a copy
+# # Turn a matrix nearly as fast as a copy
 #
 # *30 minutes*
 #
-# **What you'll do:** climb from a transpose that wastes most of what memory moves to one that a plain copy hardly beats, and say at each step which number it was that fell.
+# **What you'll do:** climb from a transpose that wastes most of what memory moves to one that comes within a tenth of a plain copy, and say at each step which number it was that fell.
 #
 # **What you'll learn:**
 #
