@@ -293,8 +293,8 @@ plot_roofline({
 # A GPU has 32-bit registers, and a 64-bit sum or product takes several instructions; and a signed index is asked whether it is negative.
 # In an inner loop of two loads and one `fma`, that is most of the work.
 #
-# Indices of type `uint32` spare it that: the tiled kernel then runs level with the same one in C++, and the naive one comes part of the way.
-# They need a cast after each operation, because `uint32` plus `uint32` is `uint64` in Numba, and so they are not how you should write a kernel first.
+# Indices of type `uint32` spare it that: the tiled kernel runs level with C++, the naive one comes part of the way.
+# They need a cast after each operation, since `uint32` plus `uint32` is `uint64` in Numba.
 
 # %% [markdown]
 # The next two cells are folded in a notebook; open them if you like.

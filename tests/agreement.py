@@ -38,7 +38,11 @@ HIDDEN = {
 KEPT = "the value that the thread has just stored stays in a register: no LDS"
 TIME = "how long the last block waits depends on time: its turns are others each time"
 RACY = "the kernel races, so that what is loaded, and how often, is another each time"
+WIDER = "the loop is unrolled, and four neighbours of a row come by one LDS.128 (LDS.64)"
+CALLED = "the profiler puts what a device function does on the line of its call"
 EXPLAINED = {
+    "_multiply_tiled": WIDER,
+    "_transpose_wide": CALLED,
     "all_write_the_same": "the array and its accesses are left out: the value is known",
     "war_in_a_warp": KEPT,
     "war_in_a_block": KEPT,
