@@ -38,7 +38,7 @@ HIDDEN = {
 KEPT = "the value that the thread has just stored stays in a register: no LDS"
 TIME = "how long the last block waits depends on time: its turns are others each time"
 RACY = "the kernel races, so that what is loaded, and how often, is another each time"
-WIDER = "the loop is unrolled, and four neighbours of a row come by one LDS.128 (LDS.64)"
+WIDER = "the loop is unrolled; neighbours of a row come by one LDS.128 or LDS.64"
 CALLED = "the profiler puts what a device function does on the line of its call"
 EXPLAINED = {
     "_multiply_tiled": WIDER,
