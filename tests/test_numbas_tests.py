@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from kernels import BUILT_IN
-from numba.cuda.cudadrv import nvvm
 
 from helpers import device
 
@@ -18,22 +17,18 @@ pytestmark = [
     pytest.mark.skipif(device.has_gpu, reason="launches go to the GPU"),
 ]
 
-# what fails, since it asks for machine code, a driver or a linker, or for Numba's own
+# the modules that need no compiler of NVIDIA's, and what fails, since it asks for machine code, a driver or a linker, or for Numba's own
 # exceptions where the emulator raises one of its own
 MODULES = {
     "test_alignment": "",
     "test_array_methods": "test_array_copy",
     "test_array_reductions": "",
-    "test_atomics": "",
-    "test_casting": "",
     "test_complex": "",
     "test_complex_kernel": "",
-    "test_constmem": "",
     "test_enums": "",
     "test_exception": "",
     "test_frexp_ldexp": "",
     "test_iterators": "",
-    "test_libdevice": "",
     "test_math": "",
     "test_numba_interop": "",
     "test_overload": "test_overload_attribute_target",
@@ -46,22 +41,6 @@ MODULES = {
     "test_userexc": "",
     "test_vector_type": "",
 }
-
-# these look at machine code, too, which needs NVIDIA's compiler (the extra `cu13`)
-COMPILED = ("test_atomics", "test_casting", "test_constmem", "test_libdevice")
-
-
-def has_compiler():
-    """Is libNVVM here?"""
-    try:
-        nvvm.NVVM()
-    except Exception:  # whatever keeps it from being loaded
-        return False
-    return True
-
-
-if not has_compiler():
-    MODULES = {name: known for name, known in MODULES.items() if name not in COMPILED}
 
 RUN = """
 import importlib, json, sys, unittest, warnings
