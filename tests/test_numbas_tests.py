@@ -17,8 +17,8 @@ pytestmark = [
     pytest.mark.skipif(device.has_gpu, reason="launches go to the GPU"),
 ]
 
-# the modules that need no compiler of NVIDIA's, and what fails in them, since it asks for
-# machine code, a driver or a linker, or for an exception of Numba's own
+# the modules that need no compiler of NVIDIA's, and what fails in them, since it asks
+# for machine code, a driver or a linker, or for an exception of Numba's own
 MODULES = {
     "test_alignment": "",
     "test_array_methods": "test_array_copy",
