@@ -54,20 +54,20 @@ def main(cuda="auto"):
 
 
 def chosen_locks(cuda):
-    """The lock files to install from, in order: the course, then CUDA's libraries."""
+    """The lock files to install from, in order: the course, then the compiler alone,
+    or with it the libraries for a GPU.
+    """
     series = cuda_series() if cuda == "auto" else cuda
     if series not in ("13", "12", "none"):
         sys.exit(f"CUDA={series} is not known here: use 13, 12 or none.")
-    names = ["requirements.lock"]
-    if series != "none":
-        names.append(f"requirements-cu{series}.lock")
-    return [ROOT / name for name in names]
+    second = "compiler" if series == "none" else f"cu{series}"
+    return [ROOT / "requirements.lock", ROOT / f"requirements-{second}.lock"]
 
 
 def purpose(locks):
     """What the installed packages serve: a GPU, or the emulator alone."""
-    if len(locks) == 1:
-        return "no CUDA libraries: kernels run in the emulator"
+    if "compiler" in locks[1].name:
+        return "no libraries for a GPU: kernels run in the emulator"
     return "with the libraries of CUDA " + re.findall(r"\d+", locks[1].name)[0]
 
 

@@ -1,7 +1,8 @@
 """Write the lock files from pyproject.toml: `make lock`.
 
-requirements.lock holds every package of the two commands; requirements-cu13.lock and
-requirements-cu12.lock hold only what CUDA's libraries add to it, or change in it.
+requirements.lock holds every package of the two commands. The others hold only what is
+added to it, or changed in it: by the compiler alone (requirements-compiler.lock), or by
+the libraries for a GPU (requirements-cu13.lock and requirements-cu12.lock).
 """
 
 import shutil
@@ -24,7 +25,7 @@ def main():
         shutil.copy(ROOT / "pyproject.toml", folder)
         course = pins(folder)
         write("requirements.lock", course)
-        for extra in ("cu13", "cu12"):
+        for extra in ("compiler", "cu13", "cu12"):
             with_cuda = pins(folder, f"--extra={extra}")
             added = [pin for pin in with_cuda if pin not in course]
             write(f"requirements-{extra}.lock", added, "--no-deps")

@@ -10,6 +10,7 @@ variables `EMULATOR_SEED` and `EMULATOR_TURNS` choose what `emulate` says of the
 from .doctor import unusable
 
 try:
+    from .assembly import assemble
     from .baselines import baseline
     from .device import device, silence_numba
     from .plotting import (
@@ -46,6 +47,7 @@ else:
         host.install()
 
 __all__ = [
+    "assemble",
     "baseline",
     "check",
     "device",

@@ -27,6 +27,13 @@ class Device:
         return name.decode() if isinstance(name, bytes) else name
 
     @functools.cached_property
+    def compute_capability(self) -> tuple[int, int] | None:
+        """The GPU's, such as (9, 0); None where there is none."""
+        if not self.has_gpu:
+            return None
+        return tuple(cuda.get_current_device().compute_capability)
+
+    @functools.cached_property
     def description(self) -> str:
         """Where kernels run and what times are worth, in one sentence."""
         if not self.has_gpu:
@@ -35,7 +42,7 @@ class Device:
                 "Counts are exact; times, where shown, were recorded on one."
             )
         present = cuda.get_current_device()
-        major, minor = present.compute_capability
+        major, minor = self.compute_capability
         return (
             f"{self.name}: compute capability {major}.{minor}, "
             f"{present.MULTIPROCESSOR_COUNT} multiprocessors."

@@ -33,3 +33,39 @@ class GPU:
 
 
 H200 = GPU("NVIDIA H200", (9, 0), 132, 227 * 1024, 228 * 1024, 4800.0, 67.0)
+
+
+@dataclass(frozen=True)
+class Multiprocessor:
+    """What a multiprocessor holds at a time: NVIDIA's CUDA programming guide, table of
+    technical specifications by compute capability; how it is handed out:
+    `cuda_occupancy.h` of the CUDA toolkit.
+    """
+
+    warps: int
+    blocks: int
+    shared_bytes: int
+    reserved_bytes: int = 1024  # of shared memory, in each block, by the system
+    shared_granularity: int = 128  # bytes
+
+    registers: int = 65536  # of 4 bytes
+    register_granularity: int = 256  # a warp gets a multiple of these
+    partitions: int = 4  # each has its share of the registers and of the warps
+
+
+MULTIPROCESSORS = {  # by compute capability
+    (7, 5): Multiprocessor(32, 16, 64 * 1024, 0, 256),
+    (8, 0): Multiprocessor(64, 32, 164 * 1024),
+    (8, 6): Multiprocessor(48, 16, 100 * 1024),
+    (8, 9): Multiprocessor(48, 24, 100 * 1024),
+    (9, 0): Multiprocessor(64, 32, 228 * 1024),
+    (10, 0): Multiprocessor(64, 32, 228 * 1024),
+    (12, 0): Multiprocessor(48, 24, 100 * 1024),
+}
+GPUS = {  # by the name that people use
+    "T4": (7, 5),
+    "A100": (8, 0),
+    "RTX 4090": (8, 9),
+    "H200": (9, 0),
+    "B200": (10, 0),
+}

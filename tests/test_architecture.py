@@ -12,6 +12,22 @@ HELPERS = Path(__file__).parents[1] / "helpers"
 # never machines; few know Numba
 MAY_IMPORT = {
     "__main__": "doctor",
+    "assembly": (
+        "assembly.accesses assembly.comparison assembly.compiler assembly.findings "
+        "assembly.instructions assembly.occupancy assembly.page assembly.report "
+        "assembly.resources assembly.variables device hardware simt.errors "
+        "simt.frontend simt.launch simt.lowering simt.source tables"
+    ),
+    "assembly.accesses": "simt.ir",
+    "assembly.comparison": "assembly.report tables",
+    "assembly.compiler": "cuda numba simt.errors simt.refusals",
+    "assembly.findings": "",
+    "assembly.instructions": "",
+    "assembly.occupancy": "hardware",
+    "assembly.page": "assembly.report simt.page",
+    "assembly.report": "simt.source",
+    "assembly.resources": "",
+    "assembly.variables": "numba",
     "baselines": "recordings",
     "device": "numba",
     "diagnosis": "hardware tolerance",
@@ -19,8 +35,8 @@ MAY_IMPORT = {
     "forms": "numba",
     "hardware": "",
     "helpers": (
-        "baselines device doctor plotting simt simt.host tables timing verification "
-        "wide widgets"
+        "assembly baselines device doctor plotting simt simt.host tables timing "
+        "verification wide widgets"
     ),
     "measurement": "forms hardware",
     "plotting": "IPython PIL hardware matplotlib style",

@@ -12,7 +12,8 @@ from packaging.version import Version
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-LOCKS = ["requirements.lock", "requirements-cu13.lock", "requirements-cu12.lock"]
+ADDED = ["compiler", "cu13", "cu12"]
+LOCKS = ["requirements.lock", *(f"requirements-{name}.lock" for name in ADDED)]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 SYSTEMS = ["linux", "darwin", "win32"]
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
@@ -79,6 +80,15 @@ def test_a_cuda_lock_brings_the_libraries_of_its_series(series, bindings, system
     assert bindings == versions["cuda-toolkit"].major
 
 
+@pytest.mark.parametrize("added", ADDED)
+@pytest.mark.parametrize("system", ["linux", "win32"])
+def test_every_way_of_setting_up_brings_the_disassembler(added, system):
+    """`assemble` works wherever NVIDIA's compiler is made for."""
+    assert "nvidia-cuda-nvdisasm" in installed(
+        f"requirements-{added}.lock", "3.12", system
+    )
+
+
 @pytest.mark.parametrize("lock", LOCKS)
 def test_a_lock_names_no_host(lock):
     """It can be installed from any mirror."""
@@ -111,7 +121,7 @@ def test_conda_installs_what_pyproject_asks_for():
 
     assert PROJECT["name"] == environment["name"]
     assert "pip" == pip
-    assert {"pip": ["--editable .[test]"]} == course
+    assert {"pip": ["--editable .[test,compiler]"]} == course
     tried = Requirement(python).specifier
     assert PYTHONS == [f"3.{minor}" for minor in range(8, 17) if f"3.{minor}" in tried]
 
@@ -157,5 +167,5 @@ def test_windows_is_tried_with_the_readme_lines():
     windows = readme.split("## Without make")[1].split("Elsewhere")[0]
     told = re.findall(r"python -m pip install .*", windows)
 
-    assert 2 == len(told)
+    assert 3 == len(told)
     assert [] == [line for line in told if line not in commands("tests.yml")]

@@ -1,0 +1,289 @@
+"""What the compiler makes of a kernel, with no GPU: registers, occupancy, and the
+machine instructions of each source line.
+
+kernel -> Numba, libNVVM, nvJitLink, nvdisasm -> instructions, resources -> Assembly
+          compiler.py                            instructions.py, resources.py
+
+Where NVIDIA's compiler is missing, an Assembly says so and has the types alone.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ..device import device
+from ..hardware import GPUS
+from ..simt.errors import LaunchError, UnsupportedError, briefly
+from ..simt.frontend import typed_ir
+from ..simt.launch import argument_types, bracketed, configuration, is_kernel
+from ..simt.lowering import kernel_ir
+from ..simt.source import source_of
+from ..tables import table
+from .accesses import fates, source_accesses
+from .comparison import Comparison
+from .compiler import dotted, machine_code, missing
+from .findings import findings_of
+from .instructions import instructions_of
+from .occupancy import Occupancy, occupancy_of
+from .page import as_html
+from .report import as_text, listing
+from .resources import Resources
+from .variables import types_by_line
+
+__all__ = ["Assembly", "assemble"]
+H200 = (9, 0)  # the GPU of the recorded measurements
+
+
+def assemble(kernel, target=None):
+    """Compile `assemble(kernel)[blocks, threads](*args)` and return an Assembly.
+
+    Nothing runs, and no argument changes. The target is a GPU's name ("H200", "A100",
+    "RTX 4090", "T4", "B200") or a compute capability such as (8, 6); without one it is
+    this machine's GPU, or else an H200.
+    """
+    if not is_kernel(kernel):
+        raise TypeError(
+            "`assemble` takes a kernel, a function under `@cuda.jit`, and the brackets "
+            "come after it: `assemble(kernel)[blocks, threads](…)`"
+        )
+    return Assembler(kernel, capability_of(target))
+
+
+def capability_of(target) -> tuple[int, int]:
+    """The compute capability that a GPU's name, a pair of numbers or None means."""
+    if target is None:
+        return device.compute_capability or H200
+    if isinstance(target, str):
+        known = {name.casefold(): it for name, it in GPUS.items()}
+        name = target.casefold().removeprefix("nvidia ").removeprefix("geforce ")
+        if name not in known:
+            raise ValueError(
+                f"no GPU {target!r} is known here: use one of {', '.join(GPUS)}, or a "
+                "compute capability such as (8, 6)"
+            )
+        return known[name]
+    if len(target) != 2 or not all(isinstance(it, int) for it in target):
+        raise ValueError(
+            f"a compute capability is two whole numbers, such as (9, 0), not {target!r}"
+        )
+    return tuple(target)
+
+
+@dataclass(frozen=True)
+class Assembler:
+    """A kernel that waits for its blocks and threads, and then for its arguments."""
+
+    kernel: object
+    capability: tuple[int, int]
+
+    @briefly
+    def __getitem__(self, config):
+        _, block_dim, shared = configuration(*bracketed(config))
+        threads = int(np.prod(block_dim))
+        return briefly(
+            lambda *arguments: assembled(
+                self.kernel,
+                argument_types(self.kernel, arguments),
+                threads,
+                shared,
+                self.capability,
+            )
+        )
+
+    @briefly
+    def __call__(self, *arguments):
+        name = self.kernel.py_func.__name__
+        raise LaunchError(f"say how many: assemble({name})[blocks, threads](…)")
+
+
+def assembled(kernel, types, threads, shared, capability):
+    """The Assembly of a kernel for argument types, a launch and a capability."""
+    function, options = kernel.py_func, kernel.targetoptions
+    lacking = missing()
+    if lacking:
+        typed = typed_ir(function, types, options)
+        variables = types_by_line(typed.ir.blocks, typed.types, definition(function))
+        made, code = None, ()
+    else:
+        compiled = machine_code(function, types, options, capability)
+        variables = types_by_line(compiled.blocks, compiled.types, definition(function))
+        made = Resources.reported(compiled.log, compiled.entry, compiled.cubin)
+        code = instructions_of(compiled.listing, compiled.entry, *extent(function))
+    return Assembly(
+        function.__name__,
+        capability,
+        threads,
+        shared,
+        code,
+        variables,
+        lacking,
+        made,
+        kernel,
+        types,
+    )
+
+
+def extent(function) -> tuple[int, int]:
+    """A function's first and last line in its file."""
+    source = source_of(function)
+    if source is not None:
+        return source.first, source.first + len(source.lines) - 1
+    lines = [line for *_, line in function.__code__.co_lines() if line]
+    return min(lines), max(lines)
+
+
+def definition(function) -> int:
+    """The line of a function's `def`, below its decorators."""
+    source = source_of(function)
+    for line, text in enumerate(
+        source.lines if source else (), source.first if source else 0
+    ):
+        if text.startswith("def "):
+            return line
+    return function.__code__.co_firstlineno
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """What one kernel became, for the types of its arguments and one capability.
+
+    `instructions` are the machine's, in their order; `opcodes` counts them by name
+    (`opcodes["LDS.128"]`), `kinds` by what they are for, and `by_line` by source line.
+    `variables` has the type of each variable, by line. `registers` are a thread's,
+    `shared_memory` and `dynamic_shared_memory` a block's bytes, `stack`, `spill_stores`
+    and `spill_loads` a thread's. `findings` stand out; `accesses` says, by line, which
+    loads and stores the compiler merged or left out. Where NVIDIA's compiler is
+    `missing`, there are the types alone, and what needs it raises UnsupportedError.
+    """
+
+    kernel: str
+    compute_capability: tuple[int, int]
+    threads_per_block: int
+    dynamic_shared_memory: int
+    instructions: tuple = field(repr=False)
+    variables: dict = field(repr=False)
+    missing: str = field(repr=False)
+    _resources: Resources | None = field(repr=False)
+    _dispatcher: object = field(repr=False, compare=False)
+    _types: tuple = field(repr=False, compare=False)
+
+    @property
+    def resources(self) -> Resources:
+        """All that the linker reports."""
+        if self._resources is None:
+            raise UnsupportedError(self.missing)
+        return self._resources
+
+    registers = property(lambda self: self.resources.registers)
+    shared_memory = property(lambda self: self.resources.shared_memory)
+    constant_memory = property(lambda self: self.resources.constant_memory)
+    stack = property(lambda self: self.resources.stack)
+    spill_stores = property(lambda self: self.resources.spill_stores)
+    spill_loads = property(lambda self: self.resources.spill_loads)
+
+    @property
+    def function(self):
+        """The Python function."""
+        return self._dispatcher.py_func
+
+    @cached_property
+    def opcodes(self) -> Counter:
+        """How many instructions there are of each name."""
+        return Counter(it.name for it in self._known())
+
+    @cached_property
+    def kinds(self) -> Counter:
+        """How many instructions there are of each kind."""
+        return Counter(it.kind for it in self._known())
+
+    @cached_property
+    def by_line(self) -> dict[int, Counter]:
+        """How many instructions of each name each source line became."""
+        lines = {}
+        for it in self._known():
+            lines.setdefault(it.line, Counter())[it.name] += 1
+        return lines
+
+    def _known(self):
+        return self.resources and self.instructions
+
+    @cached_property
+    def occupancy(self) -> Occupancy:
+        """How many warps a multiprocessor holds at a time."""
+        return occupancy_of(
+            self.compute_capability,
+            self.threads_per_block,
+            self.registers,
+            self.shared_memory + self.dynamic_shared_memory,
+        )
+
+    @cached_property
+    def findings(self) -> tuple:
+        """What stands out, by line, with the remedy."""
+        spilled = self._resources.spill_stores if self._resources else 0
+        return findings_of(self.instructions, self.variables, spilled)
+
+    @cached_property
+    def accesses(self) -> dict[int, list[str]]:
+        """By line, which loads and stores the compiler merged or left out."""
+        try:
+            options = self._dispatcher.targetoptions
+            kernel = kernel_ir(self.function, self._types, options)
+        except UnsupportedError:  # the emulator has no program of it
+            return {}
+        return fates(source_accesses(kernel), self._known(), self.spill_stores)
+
+    def on(self, target):
+        """The same kernel and launch on another GPU, or for another capability."""
+        return assembled(
+            self._dispatcher,
+            self._types,
+            self.threads_per_block,
+            self.dynamic_shared_memory,
+            capability_of(target),
+        )
+
+    def on_each(self, *targets):
+        """A table of what it takes, and of the warps it keeps, on each of some GPUs."""
+        rows = []
+        for target in targets or GPUS:
+            it = self.on(target)
+            because = " and ".join(it.occupancy.limited_by) or "nothing"
+            rows.append(
+                [
+                    target if isinstance(target, str) else dotted(target),
+                    it.registers,
+                    it.spill_stores,
+                    len(it.instructions),
+                    f"{it.occupancy.share:.0%}",
+                    because,
+                ]
+            )
+        return table(
+            [
+                "on",
+                "registers",
+                "spilled bytes",
+                "instructions",
+                "occupancy",
+                "limited by",
+            ],
+            rows,
+        )
+
+    def beside(self, other):
+        """This kernel and another, or another capability, side by side."""
+        return Comparison(self, other)
+
+    @property
+    def listing(self) -> str:
+        """Each source line with all its machine instructions."""
+        return listing(self)
+
+    def __repr__(self):
+        return as_text(self)
+
+    def _repr_html_(self):
+        return as_html(self)

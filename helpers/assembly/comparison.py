@@ -1,0 +1,67 @@
+"""Two assemblies side by side: what each takes, and what each line became."""
+
+from dataclasses import dataclass
+
+from ..tables import table
+from .report import source_lines
+
+TAKEN = (  # a row's name, and what it asks of an assembly
+    ("instructions", lambda it: len(it.instructions)),
+    ("registers a thread", lambda it: it.registers),
+    ("spilled bytes a thread", lambda it: it.spill_stores),
+    ("local memory, bytes a thread", lambda it: it.stack),
+    (
+        "shared memory, bytes a block",
+        lambda it: it.shared_memory + it.dynamic_shared_memory,
+    ),
+    ("warps a multiprocessor", lambda it: it.occupancy.warps),
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two assemblies; printed, a table of what they take and of their instructions by
+    kind. `by_line` is another, for each one's lines.
+    """
+
+    first: object
+    second: object
+
+    @property
+    def summary(self):
+        """What each takes, and its instructions by kind."""
+        both = self.first, self.second
+        rows = [[name, *map(ask, both)] for name, ask in TAKEN]
+        kinds = self.first.kinds + self.second.kinds
+        rows += [[f"  {kind}", *(it.kinds[kind] for it in both)] for kind in kinds]
+        return table(["", *map(title, both, titles(*both))], rows)
+
+    @property
+    def by_line(self):
+        """The lines of both, in the order of the source, each with its instructions."""
+        rows = []
+        for it in (self.first, self.second):
+            texts = source_lines(it.function)
+            for line, made in sorted(it.by_line.items(), key=lambda row: row[0] or 0):
+                rows.append(
+                    [it.kernel, line or "", texts.get(line, "").strip(), made.total()]
+                )
+        return table(["kernel", "line", "source", "instructions"], rows)
+
+    def __repr__(self):
+        return repr(self.summary)
+
+    def _repr_markdown_(self):
+        return self.summary._repr_markdown_()
+
+
+def titles(first, second):
+    """Do the names alone tell two assemblies apart?"""
+    return [first.kernel == second.kernel] * 2
+
+
+def title(assembly, needs_target):
+    """A column's name."""
+    if not needs_target:
+        return assembly.kernel
+    return "{} on {}.{}".format(assembly.kernel, *assembly.compute_capability)

@@ -1,0 +1,151 @@
+"""What stands out among a kernel's machine instructions: one sentence a line, with the
+remedy.
+
+Sources: NVIDIA's CUDA C++ Best Practices Guide, "Instruction Optimization"; for what
+Numba makes of a line, our own measurements.
+"""
+
+import re
+from dataclasses import dataclass
+
+INTEGERS = "integers and addresses"
+ROUTINES = {  # what a name in the machine code says: what it does
+    r"div_[su]64": "a division of 64-bit integers",
+    r"rem_[su]64": "a remainder of 64-bit integers",
+    r"div\w*f32": "the exact division of float32",
+    r"div\w*f64|drcp|dblrcp|rcp\w*f64|ddiv": "a division of float64",
+    r"sqrt": "an exact square root",
+    r"rcp": "an exact reciprocal",
+}
+GRID = "cudaCG"  # CUDA's own code for the barrier of a grid, which is asked for
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is costly on a line, and what to write instead."""
+
+    line: int
+    topic: str
+    text: str
+
+
+def findings_of(instructions, types, spilled) -> tuple[Finding, ...]:
+    """The findings of a kernel, line by line, worst first on each; a remedy once.
+
+    `types` are the variables' by line, `spilled` the bytes that registers had no room
+    for.
+    """
+    found, told = [], set()
+    for line in sorted({it.line for it in instructions if it.line is not None}):
+        here = [it for it in instructions if it.line == line]
+        for topic, judge in JUDGES.items():
+            what, remedy = judge(here, types, spilled) or ("", "")
+            if what:
+                text = what if topic in told else f"{what}. {remedy}"
+                found.append(Finding(line, topic, text))
+                told.add(topic)
+    return tuple(found)
+
+
+def _spills(here, types, spilled):
+    local = count(here, "local loads") + count(here, "local stores")
+    if not local:
+        return None
+    what = f"{times(local, 'access', 'accesses')} of local memory"
+    if spilled:
+        return (
+            f"{what}: there were not enough registers",
+            "Keep fewer values at once, or allow more registers (`max_registers`, "
+            "`launch_bounds`)",
+        )
+    return (
+        f"{what}: a local array, or a tuple, is indexed by what is not known when "
+        "compiling",
+        "Index it in loops of fixed length, which are unrolled: then it fits in "
+        "registers",
+    )
+
+
+def _generic(here, types, spilled):
+    number = count(here, "generic loads") + count(here, "generic stores")
+    if not number:
+        return None
+    return (
+        f"{times(number, 'generic access', 'generic accesses')}: the compiler cannot "
+        "tell which memory it is, so each one finds out while it runs",
+        "Pass a contiguous array (`np.ascontiguousarray`), and index `tile[row, col]` "
+        "instead of a slice of a column",
+    )
+
+
+def _calls(here, types, spilled):
+    called = [it for it in here if it.base == "CALL" and GRID not in it.operands]
+    if not called:
+        return None
+    names = dict.fromkeys(routine(it.operands) for it in called)
+    return (
+        f"{times(len(called), 'call')} of a routine: {', '.join(names)}",
+        "Integers of 32 bits divide without one, a `while` loop spares `range` its "
+        "division by a step, and `fastmath=True` those of floats, where its rounding "
+        "will do",
+    )
+
+
+def routine(operands) -> str:
+    """What a routine does that NVIDIA's compiler calls by this name."""
+    for rule, what in ROUTINES.items():
+        if re.search(rule, operands):
+            return what
+    return operands.strip("`()")
+
+
+def _doubles(here, types, spilled):
+    made = [it for it in here if it.opcode.startswith(("F2F.F64.F32", "I2F.F64"))]
+    if not made:
+        return None
+    arithmetic = count(here, "float64")
+    also = f" and {times(arithmetic, 'operation')} in float64" if arithmetic else ""
+    return (
+        f"{times(len(made), 'conversion')} to float64{also}: a Python number, or an "
+        "integer beside a float32, makes a float64 of the whole",
+        "Write `np.float32(2.0)` for a constant",
+    )
+
+
+def _indices(here, types, spilled):
+    upper = [it for it in here if _is_of_an_upper_half(it)]
+    long = any("int64" in told for names in types.values() for told in names.values())
+    if len(upper) < 3 or not long:
+        return None
+    return (
+        f"{count(here, INTEGERS)} of {times(len(here), 'instruction')} work out "
+        f"integers and addresses, {len(upper)} of them upper halves of 64 bits",
+        "Numba's integers have 64 bits, and a negative index wraps round: with "
+        "`np.uint32(...)` around each step of an index both are spared",
+    )
+
+
+def _is_of_an_upper_half(it):
+    """Does this make, carry into or compare the upper half of an integer?"""
+    parts = it.opcode.split(".")[1:]
+    extends = it.base == "SHF" and "S32" in parts and "0x1f" in it.operands
+    return it.kind == INTEGERS and (extends or "X" in parts or "EX" in parts)
+
+
+JUDGES = {
+    "spills": _spills,
+    "generic": _generic,
+    "calls": _calls,
+    "float64": _doubles,
+    "indices": _indices,
+}
+
+
+def count(instructions, kind) -> int:
+    """The instructions of a kind."""
+    return sum(it.kind == kind for it in instructions)
+
+
+def times(number, noun, plural=None) -> str:
+    """A number with its noun."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

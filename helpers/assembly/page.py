@@ -1,0 +1,64 @@
+"""An assembly as a page in a notebook: the kernel's lines, the types of the variables
+that each gives a value, and its machine instructions, folded.
+"""
+
+from html import escape
+
+from ..simt.page import ROOT, STYLE, below, code, source_code
+from .report import rows_of, sentence, summary
+
+SIGNS = {"costly": "▲", "slight": "△"}
+MEANINGS = {"costly": "costs many instructions or much memory", "slight": "can be less"}
+MINE = f"""\
+{ROOT} .m {{text-align: left; white-space: normal; max-width: 36em;
+font-family: var(--jp-code-font-family, monospace)}}
+{ROOT} .m details {{margin: 0; font-size: 12px}}
+{ROOT} .m pre {{white-space: pre; margin: 2px 0; background: none; color: inherit}}
+"""
+
+
+def as_html(assembly) -> str:
+    """The sentence and the source page."""
+    head = "<th></th><th></th><th class='s'>source</th><th class='s'>types</th>"
+    if not assembly.missing:
+        head += "<th class='m'>machine instructions</th>"
+    rows = "".join(row for it in rows_of(assembly) for row in rows_for(assembly, *it))
+    style = f"<style>{' '.join((STYLE + MINE).split())}</style>"
+    return (
+        f"<div class='run-page'>{style}<div>{escape(sentence(assembly))}</div>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def rows_for(assembly, line, text, made, types, notes):
+    """A line's row, and one for each note about it."""
+    topics = {it.topic for it in assembly.findings if it.line == line}
+    level = "costly" if topics - {"indices"} else "slight" if topics else ""
+    told = "<br>".join(
+        f"{escape(name)}: {escape(kind)}" for name, kind in types.items()
+    )
+    cells = (
+        f"<td class='n'>{line}</td><td class='n'>{sign(level)}</td>"
+        f"<td class='s {level}'>{source_code(text)}</td><td class='s'>{told}</td>"
+    )
+    if not assembly.missing:
+        cells += f"<td class='m'>{machine(made)}</td>"
+    yield f"<tr>{cells}</tr>"
+    for note in notes:
+        yield f"<tr><td></td>{below(code(note), ('types', 'machine'))}</tr>"
+
+
+def sign(level) -> str:
+    """The sign of a level, with what it means for those who point at it."""
+    return level and f"<span title='{MEANINGS[level]}'>{SIGNS[level]}</span>"
+
+
+def machine(made) -> str:
+    """A line's instructions in a summary, and all of them when it is opened."""
+    if not made:
+        return ""
+    text = "\n".join(f"{it.offset:04x}  {it}" for it in made)
+    return (
+        f"<details><summary>{escape(summary(made))}</summary>"
+        f"<pre>{escape(text)}</pre></details>"
+    )

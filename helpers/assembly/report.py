@@ -1,0 +1,110 @@
+"""An assembly told in a terminal: one sentence, then each source line with what became
+of it.
+"""
+
+import textwrap
+from collections import Counter
+
+from ..simt.source import source_of
+
+WIDEST_SOURCE = 48  # characters of a source line that others are aligned with
+WIDEST_NOTE = 78
+IN_WORDS = {  # kinds that are told by their sum
+    "integers and addresses": "integer",
+    "moves": "move",
+    "control": "control",
+    "constant loads": "constant",
+}
+
+
+def as_text(assembly) -> str:
+    """The sentence, the lines with their counts, and what stands out."""
+    rows = [row for row in rows_of(assembly) if any(row[2:])]
+    width = max((len(r[1]) for r in rows if len(r[1]) <= WIDEST_SOURCE), default=0)
+    told = [sentence(assembly)]
+    for line, text, made, types, notes in rows:
+        what = summary(made) if made else ""
+        kinds = ", ".join(f"{name}: {kind}" for name, kind in types.items())
+        columns = [f"  line {line:<4}{text:<{width}}", what, kinds and f"[{kinds}]"]
+        told.append("   ".join(it for it in columns if it.strip()))
+        told += [line for note in notes for line in folded(note)]
+    return "\n".join(told)
+
+
+def folded(note) -> list[str]:
+    """A note in lines that fit a terminal."""
+    lines = textwrap.wrap(note, WIDEST_NOTE - 9)
+    return [
+        f"{'       - ' if n == 0 else '         '}{it}" for n, it in enumerate(lines)
+    ]
+
+
+def sentence(assembly) -> str:
+    """What was compiled, and what it takes."""
+    target = "{}.{}".format(*assembly.compute_capability)
+    if assembly.missing:
+        return f"types of {assembly.kernel}; {assembly.missing}"
+    spilled = assembly.spill_stores
+    facts = [
+        f"{len(assembly.instructions):,} instructions",
+        f"{assembly.registers} registers a thread",
+        f"{spilled:,} bytes spilled" if spilled else "nothing spilled",
+    ]
+    if assembly.stack:
+        facts.append(f"{assembly.stack:,} bytes of local memory a thread")
+    shared = assembly.shared_memory + assembly.dynamic_shared_memory
+    if shared:
+        facts.append(f"{shared:,} bytes of shared memory a block")
+    return (
+        f"assembled {assembly.kernel} for compute capability {target}: "
+        f"{', '.join(facts)}; occupancy: {assembly.occupancy}"
+    )
+
+
+def rows_of(assembly):
+    """Each source line: its number, text, instructions, types and notes."""
+    by_line = {}
+    for it in assembly.instructions:
+        by_line.setdefault(it.line, []).append(it)
+    lines = source_lines(assembly.function)
+    for line in sorted(by_line.keys() - {None} | assembly.variables.keys()):
+        lines.setdefault(line, "")
+    for line, text in sorted(lines.items()):
+        made, types = by_line.get(line, []), assembly.variables.get(line, {})
+        yield line, text, made, types, notes_of(assembly, line)
+
+
+def notes_of(assembly, line) -> list[str]:
+    """What stands out on a line, and what became of its accesses."""
+    found = [it.text for it in assembly.findings if it.line == line]
+    if not assembly.missing:
+        found += assembly.accesses.get(line, [])
+    return found
+
+
+def source_lines(function) -> dict[int, str]:
+    """The function's lines by number, where somebody has them."""
+    source = source_of(function)
+    return dict(enumerate(source.lines, source.first)) if source else {}
+
+
+def summary(instructions) -> str:
+    """How many instructions, the telling ones by name and the others by kind."""
+    named, summed = Counter(), Counter()
+    for it in instructions:
+        if it.kind in IN_WORDS:
+            summed[IN_WORDS[it.kind]] += 1
+        else:
+            named[it.name] += 1
+    parts = [f"{n:,} {name}" for name, n in sorted(named.items())]
+    parts += [f"{n:,} {name}" for name, n in summed.most_common()]
+    return f"{len(instructions):,}: {', '.join(parts)}"
+
+
+def listing(assembly) -> str:
+    """Each source line, with every machine instruction below it."""
+    told = [sentence(assembly)]
+    for line, text, made, *_ in rows_of(assembly):
+        told.append(f"  line {line:<4}{text}")
+        told += [f"      {it.offset:04x}  {it}" for it in made]
+    return "\n".join(told)
