@@ -13,6 +13,7 @@ try:
     from .baselines import baseline
     from .device import device, silence_numba
     from .plotting import (
+        plot_bandwidth,
         plot_banks,
         plot_conflicts,
         plot_exchange,
@@ -20,6 +21,7 @@ try:
         plot_grid_2d,
         plot_grid_stride,
         plot_halo,
+        plot_hierarchy,
         plot_intervals,
         plot_lanes,
         plot_latency,
@@ -54,6 +56,7 @@ __all__ = [
     "explore",
     "load4",
     "measure",
+    "plot_bandwidth",
     "plot_banks",
     "plot_conflicts",
     "plot_exchange",
@@ -61,6 +64,7 @@ __all__ = [
     "plot_grid_2d",
     "plot_grid_stride",
     "plot_halo",
+    "plot_hierarchy",
     "plot_intervals",
     "plot_lanes",
     "plot_latency",
