@@ -109,9 +109,10 @@ plot_hierarchy(gpu.MULTIPROCESSOR_COUNT, registers, shared, constant,
 # **Shared memory** belongs to a block, whose threads can hand one another numbers in it.
 # **Global memory** holds the arrays that you pass; it lies beside the chip, and all threads and the host see it.
 # On the way there a load looks into two **caches**, which keep copies of lines that were used lately: **L1** in the multiprocessor, then **L2**, which all of them share.
-#
-# Think of a theatre with 132 stages.
-# What an actor holds is in a register; the props table in the wings is shared memory, for the cast of one stage; the storeroom downstairs is L2, and the warehouse is across town.
+
+# %% [markdown]
+# Think of a theatre with a stage for each multiprocessor.
+# What an actor holds is in a register; the props table in the wings is shared memory, for the cast of one scene; the storeroom downstairs is L2, for all stages; and the warehouse across town is global memory.
 
 # %% [markdown]
 # ## How far: latency
@@ -146,9 +147,9 @@ plot_latency(SIZES, latency.values(), ends)
 #
 # A lorry from the warehouse is late, but it brings a pallet, and many are on the road at once.
 # How many bytes a second a memory gives is its **bandwidth**.
-# To see it keep all threads of the GPU loading.
+# To see it, keep all threads of the GPU loading.
 # **Each block goes round the same cells, from a place of its own.**
-# `load4` loads four neighbours at once; a thread adds up all it loads, so that no compiler can skip a load.
+# `load4` loads four neighbours at once, and the compiler writes the inner loop out; a thread adds up all it loads, so that no load can be skipped.
 
 # %%
 @cuda.jit
@@ -156,12 +157,13 @@ def read(out, a, rounds):
     """Each block goes round the same cells, from a place of its own."""
     apart = a.size // cuda.gridDim.x // 32 * 32
     at = uint32(apart * cuda.blockIdx.x + 4 * cuda.threadIdx.x)
-    last = uint32(a.size - 1)   # a size is a power of two, so `&` wraps
+    step, last = uint32(4 * cuda.blockDim.x), uint32(a.size - 1)
     total = float32(0)
     for _ in range(rounds):
-        x, y, z, w = load4(a, at & last)
-        total += x + y + z + w
-        at = uint32(at + 4 * cuda.blockDim.x)
+        for _ in range(4):
+            x, y, z, w = load4(a, at & last)    # sizes are powers of two:
+            total += x + y + z + w              # `&` goes back to the start
+            at = uint32(at + step)
     out[cuda.grid(1)] = total
 
 
@@ -179,40 +181,41 @@ def read_tile(out, a, rounds):
     for cell in range(cuda.threadIdx.x, TILE, cuda.blockDim.x):
         tile[cell] = a[cell]
     cuda.syncthreads()
-    at, last = uint32(4 * cuda.threadIdx.x), uint32(TILE - 1)
+    at, step = uint32(4 * cuda.threadIdx.x), uint32(4 * cuda.blockDim.x)
     total = float32(0)
     for _ in range(rounds):
-        x, y, z, w = load4(tile, at & last)
-        total += x + y + z + w
-        at = uint32(at + 4 * cuda.blockDim.x)
+        for _ in range(4):
+            x, y, z, w = load4(tile, at & uint32(TILE - 1))
+            total += x + y + z + w
+            at = uint32(at + step)
     out[cuda.grid(1)] = total
 
 
 # %% [markdown]
-# 64 rounds of 128 threads that take four each are four times around 8,192 cells, so each block must find four times the sum.
+# In 16 rounds 128 threads, each with four loads of four, go four times around 8,192 cells, so each block must find four times the sum.
 
 # %%
 a = np.random.default_rng(1).random(TILE, dtype=np.float32)
 sums = np.zeros(2 * 128, np.float32)
 
 for kernel in read, read_tile:
-    emulate(kernel)[2, 128](sums, a, 64)
+    emulate(kernel)[2, 128](sums, a, 16)
     check(sums.reshape(2, 128).sum(axis=1), 4 * a.sum())
 
 # %% [markdown]
-# Two blocks of 1,024 threads are all that a multiprocessor can hold.
-# Each thread loads 16 bytes in each of 1,024 rounds.
+# As many blocks of 1,024 threads as the GPU can hold at once, and each thread loads 64 bytes in each of 256 rounds:
 
 # %% tags=["timing"]
-ROUNDS = 1024
-launch = 2 * gpu.MULTIPROCESSOR_COUNT, 1024
+ROUNDS = 256
+at_once = gpu.MAX_THREADS_PER_MULTIPROCESSOR // 1024
+launch = at_once * gpu.MULTIPROCESSOR_COUNT, 1024
 totals = np.zeros(launch[0] * launch[1], np.float32)
 
 
 def rate(kernel, size):
     """GB/s of reading a set of `size` bytes, again and again."""
     a = np.zeros(size // 4, np.float32)
-    moved = 16 * ROUNDS * totals.size
+    moved = 64 * ROUNDS * totals.size
     return measure(kernel, bytes=moved)[launch](totals, a, ROUNDS).gb_per_s
 
 
@@ -248,7 +251,7 @@ table(["from", "latency, ns", "GB/s", "KB on their way", "bytes a thread"],
 # **The lanes of a warp walk in constant memory, from so many cells.**
 
 # %%
-CELLS = 1024
+CELLS = 256
 CIRCLE = np.roll(np.arange(CELLS, dtype=np.uint32), -1)
 
 
@@ -285,7 +288,7 @@ DISTINCT = 1, 2, 4, 8, 16, 32
 queue = [ns_per_step(walk_constant, lanes, distinct, threads=32)
          for distinct in DISTINCT]
 
-plot_times([f"{distinct} cells" for distinct in DISTINCT],
+plot_times(["one cell", *(f"{count} cells" for count in DISTINCT[1:])],
            [STEPS * ns / 1000 for ns in queue])
 
 # %% [markdown]
@@ -297,73 +300,82 @@ plot_times([f"{distinct} cells" for distinct in DISTINCT],
 #
 # `cuda.local.array` gives each thread an array of its own.
 # Where does it live? Registers have names and no addresses, so the compiler can keep a cell in a register only if it knows *which* cell an index means.
-# **Each thread counts four letters, the letter as the index.**
+# **Each thread throws a die of four faces and counts, the face as the index.**
 
 # %%
 @cuda.jit
-def count_by_index(counts, letters):
-    """Each thread counts four letters, the letter as the index."""
-    thread = cuda.grid(1)
+def count_by_index(counts, seeds, throws):
+    """Each thread throws a die and counts, the face as the index."""
     mine = cuda.local.array(4, uint32)
-    for letter in range(4):
-        mine[letter] = 0
-    for row in range(letters.shape[0]):
-        mine[letters[row, thread]] += 1
-    for letter in range(4):
-        counts[letter, thread] = mine[letter]
+    for face in range(4):
+        mine[face] = 0
+    seed = seeds[cuda.grid(1)]
+    for _ in range(throws):
+        seed = uint32(1664525 * seed + 1013904223)  # the die
+        mine[seed >> 30] += 1
+    for face in range(4):
+        counts[face, cuda.grid(1)] = mine[face]
 
 
 # %% [markdown]
-# **Each thread counts four letters, each by a comparison.**
+# **The same, with each face compared.**
 
 # %%
 @cuda.jit
-def count_by_name(counts, letters):
-    """Each thread counts four letters, each by a comparison."""
-    thread = cuda.grid(1)
+def count_by_name(counts, seeds, throws):
+    """Each thread throws a die and counts, each face compared."""
     mine = cuda.local.array(4, uint32)
-    for letter in range(4):
-        mine[letter] = 0
-    for row in range(letters.shape[0]):
-        found = letters[row, thread]
-        for letter in range(4):
-            mine[letter] += found == letter
-    for letter in range(4):
-        counts[letter, thread] = mine[letter]
+    for face in range(4):
+        mine[face] = 0
+    seed = seeds[cuda.grid(1)]
+    for _ in range(throws):
+        seed = uint32(1664525 * seed + 1013904223)
+        for face in range(4):
+            mine[face] += seed >> 30 == face
+    for face in range(4):
+        counts[face, cuda.grid(1)] = mine[face]
 
 
 # %%
-letters = np.random.default_rng(2).integers(0, 4, (64, 256), np.uint8)
-counts = np.zeros((4, 256), np.uint32)
-spilled = {}
+def count_spec(seeds, throws):
+    """How often each thread throws each face."""
+    faces = []
+    for _ in range(throws):
+        seeds = np.uint32(1664525) * seeds + np.uint32(1013904223)
+        faces.append(seeds >> 30)
+    return [np.equal(faces, face).sum(axis=0) for face in range(4)]
+
+
+seeds = np.random.default_rng(2).integers(2**32, size=256, dtype=np.uint32)
+counts, spilled = np.zeros((4, 256), np.uint32), []
 
 for kernel in count_by_index, count_by_name:
-    run = emulate(kernel)[2, 128](counts, letters)
-    check(counts, [(letters == letter).sum(axis=0) for letter in range(4)])
-    spilled[kernel.__name__] = run.local_memory
+    local = emulate(kernel)[2, 128](counts, seeds, 64).local_memory
+    check(counts, count_spec(seeds, 64))
+    spilled.append([kernel.__name__, local.requests,
+                    local.sectors / local.requests])
 
-table(["kernel", "local requests, if it spills", "sectors each"],
-      [[name, local.requests, local.sectors / local.requests]
-       for name, local in spilled.items()])
+table(["kernel", "local requests, if it spills", "sectors each"], spilled)
 
 # %% [markdown]
 # The emulator does not know what the compiler makes of an array, so it counts *as if* both lay in memory.
-# In `count_by_name` every index is a number from a short loop of fixed length: the compiler writes the loop out, all four cells become registers, and none of these requests is left.
-# In `count_by_index` the letter comes from memory.
-# Its array lies in **local memory**, which is local only in who sees it: it is a piece of global memory, with the same caches before it, where the lanes' cells lie side by side.
-# Lanes that want different cells then touch different lines.
+# In `count_by_name` every index comes from a short loop of fixed length: the compiler writes the loop out, the cells become registers, and none of these requests is left.
+#
+# In `count_by_index` the face is known only when it is thrown.
+# Its array lies in **local memory**, which is local only in who sees it: it is a piece of global memory, behind the same caches.
+# The lanes' cells of one index lie side by side there, 4 sectors; lanes that want different cells touch more.
 
 # %% tags=["timing"]
-many = np.zeros((1024, 2**18), np.uint8)
-tally = np.zeros((4, many.shape[1]), np.uint32)
-times = [measure(kernel, bytes=many.nbytes)[2**18 // 256, 256](tally, many)
+wide = np.zeros((4, totals.size), np.uint32)
+die = np.arange(totals.size, dtype=np.uint32)
+times = [measure(kernel)[launch](wide, die, 4096)
          for kernel in (count_by_index, count_by_name)]
 
 plot_times([m.kernel for m in times], [m.median_us for m in times],
            spread_us=[(m.lower_us, m.upper_us) for m in times])
 
 # %% [markdown]
-# Four comparisons for each letter, and they are the cheaper way: to add one in a register takes no trip to a cache and back.
+# Four comparisons for each throw, and they are the cheaper way: a count in a register needs no trip to a cache and back.
 
 # %% [markdown]
 # ## What could go wrong
@@ -427,29 +439,33 @@ def walk_shared(out, following, steps):
 
 
 emulate(walk_shared)[1, 1](end, CIRCLE, 300)
-check(end, 300)
+check(end, 300 % CELLS)
 
 # %% tags=["timing"]
 kb, mb, gb = 2**10, 2**20, 2**30
 near, middle, far = PLACES.values()
+from_shared = ns_per_step(walk_shared, end, CIRCLE)
 
 table(
     ["memory", "who sees it", "size", "latency, ns", "GB/s", "for", "price"],
-    [["registers", "a thread", f"{registers // kb} KB a multiprocessor", "", "",
+    [["registers", "a thread", f"{registers // kb} KB each", "", "",
       "what a thread works on", "fewer threads at once"],
      ["local", "a thread", "in global memory", "as L1", "as L1",
       "arrays indexed by data", "a load, a store each"],
-     ["shared", "a block", f"{shared // kb} KB a multiprocessor",
-      ns_per_step(walk_shared, end, CIRCLE), shared_rate,
-      "what a block uses again", "barriers, fewer blocks"],
+     ["shared", "a block", f"{shared // kb} KB each", from_shared,
+      shared_rate, "what a block uses again", "barriers"],
      ["constant", "all", f"{constant // kb} KB", queue[0], "",
       "one number for all lanes", "different ones queue"],
-     ["L1", "a multiprocessor", "what shared leaves", latency[near],
+     ["L1", "its multiprocessor", "what shared leaves", latency[near],
       rates[near], "what was used just now", "no promise"],
      ["L2", "all", f"{gpu.L2_CACHE_SIZE // mb} MB", latency[middle],
       rates[middle], "what others used", "no promise"],
-     ["global", "all, the host", f"{memory // gb} GB", latency[far],
+     ["global", "all, the host", f"{memory / gb:.1f} GB", latency[far],
       rates[far], "everything else", "the way"]])
+
+# %% [markdown]
+# *Each*: in each multiprocessor.
+# What is left empty was not measured: a register has no load that could be timed.
 
 # %% [markdown]
 # ## On your own
@@ -458,7 +474,8 @@ table(
 #
 # <details><summary>Answer</summary>
 #
-# A line holds 32 cells, so one step in 32 goes to global memory and 31 find their line in L1: `(global + 31 * L1) / 32`, not far above L1's own latency.
+# A sector of 32 bytes holds 8 cells, so one step in 8 goes to global memory, and 7 find their sector in L1: `(global + 7 * L1) / 8`.
+# It may be less: L2 can fetch more than the sector that it is asked for.
 #
 # </details>
 #
@@ -575,6 +592,6 @@ with expect(AssertionError):
 # - [CUDA C++ Programming Guide, device memory accesses](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#device-memory-accesses): each memory, from the source.
 # - [Numba: memory management](https://numba.readthedocs.io/en/stable/cuda/memory.html): local, shared and constant arrays.
 #
-# A line brings 128 bytes, and a step of the walk used four of them.
+# A sector brings 32 bytes, and a step of the first walk used four of them.
 #
 # *Next:* [Fetch no more than you use](12_coalescing.ipynb): two kernels load the same numbers once each, so why does one of them make memory move eight times as many bytes?
