@@ -65,10 +65,10 @@ end, few = np.zeros(1, np.uint32), make_ring(64 * 128)
 
 run = emulate(walk)[1, 1](end, few, 300)
 check(end, walk_spec(few, 300))
-run
+run.coalescing.requests, run.coalescing.sectors
 
 # %% [markdown]
-# Each step is one request, and moves one sector of 32 bytes.
+# Each step, and the store at the end, is one request to memory, and each moves one **sector**, a quarter of a line.
 # The emulator counts the same for a ring of any size.
 # Now the same number of steps on a GPU, around rings of 16 KB and of 256 MB:
 
@@ -121,6 +121,14 @@ plot_hierarchy(gpu.MULTIPROCESSOR_COUNT, registers, shared, constant,
 # A walk measures it, since each step waits for the one before.
 # The first time around a ring its lines come from far away, and a launch takes time, too.
 # So walk once and walk twice as far: what the second takes longer are steps alone.
+#
+# **Predict.** The rings grow from 4 KB to 256 MB. Where will a step become slower?
+#
+# <details><summary>Answer</summary>
+#
+# Twice: where a ring no longer fits L1, and where it no longer fits L2. In between nothing changes.
+#
+# </details>
 
 # %% tags=["timing"]
 def ns_per_step(kernel, *arguments, threads=1):
@@ -130,10 +138,10 @@ def ns_per_step(kernel, *arguments, threads=1):
     return 1000 * (twice.median_us - once.median_us) / STEPS
 
 
-ends = {"shared memory": shared, "L2": gpu.L2_CACHE_SIZE}
+stores = {"shared memory": shared, "L2": gpu.L2_CACHE_SIZE}
 latency = {size: ns_per_step(walk, end, ring) for size, ring in rings.items()}
 
-plot_latency(SIZES, latency.values(), ends)
+plot_latency(SIZES, latency.values(), stores)
 
 # %% [markdown]
 # There is the answer: a ring that fits L1 is served from L1, one that fits L2 from L2, and the largest has to ask global memory at every step.
@@ -169,6 +177,7 @@ def read(out, a, rounds):
 
 # %% [markdown]
 # And for shared memory: **Each block goes round its own tile.**
+# `cuda.shared.array` is one array for the block, and at `cuda.syncthreads()` its threads wait until all have filled their cells.
 
 # %%
 TILE = 8192     # cells, 32 KB
@@ -222,7 +231,7 @@ def rate(kernel, size):
 rates = {size: rate(read, size) for size in SIZES}
 shared_rate = rate(read_tile, 4 * TILE)
 
-plot_bandwidth(SIZES, rates.values(), ends, {"shared memory": shared_rate})
+plot_bandwidth(SIZES, rates.values(), stores, {"shared memory": shared_rate})
 
 # %% [markdown]
 # The steps are where they were.
@@ -358,7 +367,7 @@ for kernel in count_by_index, count_by_name:
 table(["kernel", "local requests, if it spills", "sectors each"], spilled)
 
 # %% [markdown]
-# The emulator does not know what the compiler makes of an array, so it counts *as if* both lay in memory.
+# The emulator does not know what the compiler makes of an array, so it counts *as if* both lay in memory, or **spilled**.
 # In `count_by_name` every index comes from a short loop of fixed length: the compiler writes the loop out, the cells become registers, and none of these requests is left.
 #
 # In `count_by_index` the face is known only when it is thrown.
@@ -422,8 +431,7 @@ run.uninitialised
 # %% [markdown]
 # ## The memories, side by side
 #
-# One walk is missing: shared memory's latency.
-# **One thread walks through shared memory.**
+# One walk is missing, for the latency of shared memory: **One thread walks through shared memory.**
 
 # %%
 @cuda.jit
@@ -457,15 +465,18 @@ table(
      ["constant", "all", f"{constant // kb} KB", queue[0], "",
       "one number for all lanes", "different ones queue"],
      ["L1", "its multiprocessor", "what shared leaves", latency[near],
-      rates[near], "what was used just now", "no promise"],
+      rates[near], "what was used just now", "no promise to stay"],
      ["L2", "all", f"{gpu.L2_CACHE_SIZE // mb} MB", latency[middle],
-      rates[middle], "what others used", "no promise"],
+      rates[middle], "what others used", "no promise to stay"],
      ["global", "all, the host", f"{memory / gb:.1f} GB", latency[far],
-      rates[far], "everything else", "the way"]])
+      rates[far], "everything else", "the longest way"]])
 
 # %% [markdown]
 # *Each*: in each multiprocessor.
-# What is left empty was not measured: a register has no load that could be timed.
+# What is empty was not asked here; a register needs no load that could be timed.
+#
+# The two rings of the beginning are two rows of this table, L1 and global.
+# The loop was the same, and so was the number of loads; what differs is the way that each of them goes.
 
 # %% [markdown]
 # ## On your own
@@ -475,13 +486,13 @@ table(
 # <details><summary>Answer</summary>
 #
 # A sector of 32 bytes holds 8 cells, so one step in 8 goes to global memory, and 7 find their sector in L1: `(global + 7 * L1) / 8`.
-# It may be less: L2 can fetch more than the sector that it is asked for.
+# It may be less: L2 can fetch more than it is asked for.
 #
 # </details>
 #
 # ★★ The kernel below is right, and loads everything again and again. Keep `x` in a register and the weights in constant memory. The budget: no element is loaded twice.
 #
-# ★★★ Each thread adds up every three neighbours in its column, and loads each three times. Keep what comes back in registers. The same budget, and coalesced.
+# ★★★ Each thread adds up every three neighbours in its column, and loads each three times. Keep in registers what comes back. The budget is the same.
 
 # %%
 WEIGHTS = np.array([2, -3, 5, 7], np.float32)
@@ -537,7 +548,7 @@ def judge_threes(kernel):
     out = np.full((32, 128), np.nan, np.float32)
     run = emulate(kernel)[1, 128](out, field)
     check(out, field[:-2] + field[1:-1] + field[2:])
-    return run.assert_loads_once().assert_coalesced()
+    return run.assert_loads_once()
 
 
 # %%
@@ -577,14 +588,15 @@ with expect(AssertionError):
 # A block has 48 KB of shared memory without asking, more by opting in; `MAX_SHARED_MEMORY_PER_BLOCK_OPTIN` says how much.
 # The split between shared memory and L1 is the carve-out; the driver chooses it unless you do.
 #
-# A thread has 255 registers at most. A kernel that wants more **spills**: registers move to local memory.
-# On a GPU `kernel.get_local_mem_per_thread()` tells the bytes, whether spilled or indexed.
+# A thread has 255 registers at most; what it wants beyond them spills to local memory, too.
+# On a GPU `kernel.get_local_mem_per_thread()` tells how many bytes do.
 #
-# In large arrays a load also waits for its address to be translated, from a table with a cache of its own, the TLB; the figure above has that in it.
+# In large arrays a load may also wait until its address is translated, by a table with a cache of its own, the TLB; that is part of the figure above.
+# And an L2 of several parts answers sooner from the near one.
 #
-# An L2 of several parts answers sooner from the near one.
+# The latency of a walk is not what a load costs among thousands: those overlap, and then bandwidth decides.
 #
-# Texture memory is not in Numba: it was a cached way to read-only data, and L1 has taken that over.
+# Texture memory is not in Numba. It was a cached way to read-only data, which L1 does now; what textures add is interpolation.
 
 # %% [markdown]
 # ## Further reading

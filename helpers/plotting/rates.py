@@ -93,9 +93,10 @@ def draw_by_size(ax, sizes, values, marks, limits=None):
     ax.set_xscale("log", base=2)
     ax.set_xticks(sizes, [size_text(size) for size in sizes])
     top = 1.35 * max(measured, default=1)
-    ax.set_ylim(0, top)
+    ax.set(xlim=(sizes[0] / 1.6, sizes[-1] * 1.6), ylim=(0, top))
     ax.yaxis.set_major_formatter("{x:,.0f}")
-    draw_walk(ax, sizes, values, bool(measured))
+    crowded = [(rate - 0.12 * top, rate) for rate in limits.values()]
+    draw_walk(ax, sizes, values, bool(measured), crowded)
     dashes = {"color": style.INK, "linewidth": 1.0, "linestyle": (0, (4, 3))}
     note = {"ha": "right", "fontsize": style.SMALL}
     for name, size in marks.items():
@@ -113,8 +114,8 @@ def told_by_size(sizes, values, number, marks):
     yield from (f"{name} ends at {size_text(it)}" for name, it in marks.items())
 
 
-def draw_walk(ax, sizes, values, measured):
-    """Draw the values with their numbers, or say that there are none."""
+def draw_walk(ax, sizes, values, measured, crowded):
+    """Draw the values, numbered above where that is free, or say that none are."""
     if not measured:
         label(ax, 0.5, 0.5, "not measured", xycoords="axes fraction")
         ax.set_yticks([])
@@ -122,7 +123,8 @@ def draw_walk(ax, sizes, values, measured):
     ax.plot(sizes, values, linewidth=1.2, **dots)
     for size, value in zip(sizes, values, strict=True):
         if not math.isnan(value):
-            label(ax, size, value, f"{value:,.0f}", (0, 9), fontsize=style.SMALL)
+            rise = -10 if any(low < value < high for low, high in crowded) else 9
+            label(ax, size, value, f"{value:,.0f}", (0, rise), fontsize=style.SMALL)
 
 
 def size_text(size):
