@@ -126,7 +126,7 @@ plot_hierarchy(gpu.MULTIPROCESSOR_COUNT, registers, shared, constant,
 #
 # <details><summary>Answer</summary>
 #
-# Twice: where a ring no longer fits L1, and where it no longer fits L2. In between nothing changes.
+# Twice: where a ring no longer fits L1, and where it no longer fits L2. In between it changes little.
 #
 # </details>
 
@@ -212,12 +212,11 @@ for kernel in read, read_tile:
     check(sums.reshape(2, 128).sum(axis=1), 4 * a.sum())
 
 # %% [markdown]
-# As many blocks of 1,024 threads as the GPU can hold at once, and each thread loads 64 bytes in each of 256 rounds:
+# Now two blocks of 1,024 threads for each multiprocessor, and each thread loads 64 bytes in each of 256 rounds:
 
 # %% tags=["timing"]
 ROUNDS = 256
-at_once = gpu.MAX_THREADS_PER_MULTIPROCESSOR // 1024
-launch = at_once * gpu.MULTIPROCESSOR_COUNT, 1024
+launch = 2 * gpu.MULTIPROCESSOR_COUNT, 1024
 totals = np.zeros(launch[0] * launch[1], np.float32)
 
 
@@ -238,7 +237,7 @@ plot_bandwidth(SIZES, rates.values(), stores, {"shared memory": shared_rate})
 # What is near is not only sooner there, there is also more of it each second.
 # Bandwidth falls less than latency grows, though: far memory works on many requests at once.
 #
-# How many? Bytes a second, times the seconds of a load, are the bytes that must be on their way at each moment; and that is what each of a GPU's threads has to ask for before it waits:
+# How many? Bytes a second, times the seconds of a load, are the bytes that must be on their way at each moment; divided by the threads of the launch, they are what each has to ask for before it waits:
 
 # %% tags=["timing"]
 PLACES = {"L1": 2**14, "L2": 2**22, "global": 2**28}
