@@ -14,6 +14,7 @@ try:
     from .baselines import baseline
     from .device import device, silence_numba
     from .plotting import (
+        plot_bandwidth,
         plot_banks,
         plot_conflicts,
         plot_exchange,
@@ -21,6 +22,7 @@ try:
         plot_grid_2d,
         plot_grid_stride,
         plot_halo,
+        plot_hierarchy,
         plot_intervals,
         plot_lanes,
         plot_latency,
@@ -56,6 +58,7 @@ __all__ = [
     "explore",
     "load4",
     "measure",
+    "plot_bandwidth",
     "plot_banks",
     "plot_conflicts",
     "plot_exchange",
@@ -63,6 +66,7 @@ __all__ = [
     "plot_grid_2d",
     "plot_grid_stride",
     "plot_halo",
+    "plot_hierarchy",
     "plot_intervals",
     "plot_lanes",
     "plot_latency",

@@ -473,3 +473,5 @@ with expect(AssertionError):
 # - [CUDA C++ Programming Guide, SIMT architecture](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#simt-architecture): warps and their lanes, from the source.
 # - [Using CUDA warp-level primitives](https://developer.nvidia.com/blog/using-cuda-warp-level-primitives/): votes and shuffles, with their masks.
 # - [Numba: warp intrinsics](https://numba.readthedocs.io/en/stable/cuda-reference/kernel.html#warp-intrinsics): what there is in Python.
+#
+# *Next:* [Know where a number lives](11_memory_hierarchy.ipynb): the same loop takes some twenty times as long for each step when its numbers lie further away; where do they lie?

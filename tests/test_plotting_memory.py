@@ -88,6 +88,25 @@ SENTENCES = {
         lambda: plotting.plot_latency([512, 2**30], [math.nan] * 2),
         "The time of one load: not measured within 512 B, not measured within 1 GB.",
     ),
+    "bandwidth": (
+        lambda: plotting.plot_bandwidth(
+            [2**14, 2**21], [30000.4, math.nan], {"L1": 2**18}, {"shared": 31000}
+        ),
+        "The rate of reading: 30,000 GB/s within 16 KB, not measured within 2 MB; "
+        "L1 ends at 256 KB; shared reaches 31,000 GB/s.",
+    ),
+    "bandwidth that nobody measured": (
+        lambda: plotting.plot_bandwidth([512], [math.nan], None, {"shared": math.nan}),
+        "The rate of reading: not measured within 512 B.",
+    ),
+    "a hierarchy": (
+        lambda: plotting.plot_hierarchy(8, 2**18, 2**16, 2**12, 3 * 2**20, 5 * 2**30),
+        "The memories, from near to far: 256 KB of registers in each multiprocessor, "
+        "each thread with its own; 64 KB of shared memory beside them, each block with "
+        "its own, in one store with the L1 cache; 3 MB of L2 cache for all 8 "
+        "multiprocessors; and 5 GB of global memory off the chip, where local memory "
+        "and 4 KB of constant memory lie too.",
+    ),
 }
 
 

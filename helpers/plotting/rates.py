@@ -63,40 +63,73 @@ def plot_latency(sizes, times_ns=None, marks=None, ax=None):
     {name: bytes}, drawn as lines where a store of that size ends.
     """
     times = known(times_ns) or [NAN] * len(sizes)
-    measured = [it for it in times if not math.isnan(it)]
     with canvas(ax, 2.9) as ax:
-        ax.set_xscale("log", base=2)
-        ax.set_xticks(sizes, [size_text(size) for size in sizes])
         ax.set(xlabel="bytes walked through", ylabel="time of a load, ns")
-        top = 1.35 * max(measured, default=1)
-        ax.set_ylim(0, top)
-        draw_walk(ax, sizes, times, bool(measured))
-        for name, size in (marks or {}).items():
-            ax.axvline(size, color=style.INK, linewidth=1.0, linestyle=(0, (4, 3)))
-            note = {"ha": "right", "va": "top", "fontsize": style.SMALL}
-            label(ax, size, top, name, (-4, 0), **note)
-    names = [size_text(size) for size in sizes]
-    told = listed(times, names, "{:,.0f} ns", "{} within {}")
-    marked = [f"{name} ends at {size_text(it)}" for name, it in (marks or {}).items()]
-    alt = "; ".join([f"The time of one load: {told}", *marked])
-    return Picture(ax.figure, f"{alt}.")
+        draw_by_size(ax, sizes, times, marks or {})
+    told = told_by_size(sizes, times, "{:,.0f} ns", marks or {})
+    return Picture(ax.figure, f"The time of one load: {'; '.join(told)}.")
 
 
-def draw_walk(ax, sizes, times, measured):
-    """Draw the times with their numbers, or say that there are none."""
+def plot_bandwidth(sizes, gb_per_s=None, marks=None, limits=None, ax=None):
+    """The GB/s of reading a set of cells again and again, by the bytes in that set.
+
+    `marks` is {name: bytes}, as for `plot_latency`; `limits` is {name: GB/s}, drawn as
+    lines across. Where nothing was measured there is NaN.
+    """
+    rates = known(gb_per_s) or [NAN] * len(sizes)
+    limits = {k: v for k, v in (limits or {}).items() if known([v])}
+    with canvas(ax, 2.9) as ax:
+        ax.set(xlabel="bytes read again and again", ylabel="GB/s")
+        draw_by_size(ax, sizes, rates, marks or {}, limits)
+    told = [*told_by_size(sizes, rates, "{:,.0f} GB/s", marks or {})]
+    told += [f"{name} reaches {rate:,.0f} GB/s" for name, rate in limits.items()]
+    return Picture(ax.figure, f"The rate of reading: {'; '.join(told)}.")
+
+
+def draw_by_size(ax, sizes, values, marks, limits=None):
+    """Draw a walk over sizes, with lines where stores end and at what limits it."""
+    limits = limits or {}
+    measured = [it for it in [*values, *limits.values()] if not math.isnan(it)]
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(sizes, [size_text(size) for size in sizes])
+    top = 1.35 * max(measured, default=1)
+    ax.set(xlim=(sizes[0] / 1.6, sizes[-1] * 1.6), ylim=(0, top))
+    ax.yaxis.set_major_formatter("{x:,.0f}")
+    crowded = [(rate - 0.12 * top, rate) for rate in limits.values()]
+    draw_walk(ax, sizes, values, bool(measured), crowded)
+    dashes = {"color": style.INK, "linewidth": 1.0, "linestyle": (0, (4, 3))}
+    note = {"ha": "right", "fontsize": style.SMALL}
+    for name, size in marks.items():
+        ax.axvline(size, **dashes)
+        label(ax, size, top, name, (-4, 0), va="top", **note)
+    for name, rate in limits.items():
+        ax.axhline(rate, **dashes)
+        text = f"{name}, {rate:,.0f}"
+        label(ax, sizes[-1], rate, text, (0, 3), va="bottom", **note)
+
+
+def told_by_size(sizes, values, number, marks):
+    """Each value with its size, and where the stores end, in words."""
+    yield listed(values, map(size_text, sizes), number, "{} within {}")
+    yield from (f"{name} ends at {size_text(it)}" for name, it in marks.items())
+
+
+def draw_walk(ax, sizes, values, measured, crowded):
+    """Draw the values, numbered above where that is free, or say that none are."""
     if not measured:
         label(ax, 0.5, 0.5, "not measured", xycoords="axes fraction")
         ax.set_yticks([])
     dots = {"marker": "D", "markersize": 5, "color": style.MEASURED}
-    ax.plot(sizes, times, linewidth=1.2, **dots)
-    for size, time in zip(sizes, times, strict=True):
-        if not math.isnan(time):
-            label(ax, size, time, f"{time:,.0f}", (0, 9), fontsize=style.SMALL)
+    ax.plot(sizes, values, linewidth=1.2, **dots)
+    for size, value in zip(sizes, values, strict=True):
+        if not math.isnan(value):
+            rise = -10 if any(low < value < high for low, high in crowded) else 9
+            label(ax, size, value, f"{value:,.0f}", (0, rise), fontsize=style.SMALL)
 
 
 def size_text(size):
     """A size in bytes as people say it."""
     for unit, name in ((2**30, "GB"), (2**20, "MB"), (2**10, "KB")):
         if size >= unit:
-            return f"{size / unit:g} {name}"
+            return f"{round(size / unit, 1):g} {name}"
     return f"{size:g} B"
