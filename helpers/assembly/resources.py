@@ -36,6 +36,9 @@ class Resources:
         own = own[: own.index("Compile time")]
         found = {name: re.search(rule, own) for name, rule in REPORTED.items()}
         numbers = {name: int(it[1]) if it else 0 for name, it in found.items()}
+        whole = re.search(rf"'{re.escape(entry)}':\s*info *: .*?(\d+) stack", text)
+        if whole:  # with the code that was linked beside it
+            numbers["stack"] = int(whole[1])
         constants = section_sizes(cubin).get(".nv.constant3", 0)
         return cls(**numbers, constant_memory=constants)
 
