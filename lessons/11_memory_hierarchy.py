@@ -3,7 +3,7 @@
 #
 # *30 minutes*
 #
-# **What you'll do:** find out why the same loop takes some twenty times as long for each step when its numbers lie further away, and measure every memory of a GPU.
+# **What you'll do:** find out why the same loop takes more than fifteen times as long for each step when its numbers lie further away, and measure every memory of a GPU.
 #
 # **What you'll learn:**
 #
