@@ -17,8 +17,8 @@
 import numpy as np
 from numba import cuda, float32, njit, uint32
 
-from helpers import (baseline, check, device, emulate, expect, measure,
-                     plot_roofline, plot_times, table)
+from helpers import (assemble, baseline, check, device, emulate, expect,
+                     measure, plot_roofline, plot_times, table)
 
 device
 
@@ -267,8 +267,13 @@ plot_times(["naive", "tile 32", "cuBLAS"],
 # And the ragged product, which is so small that most of the GPU has nothing to do:
 
 # %% tags=["timing"]
-[measure(kernel, flops=2 * 228 * 240 * 112)[grid(c, 32), (32, 32)](c, a, b)
- for kernel in (multiply, make_tiled(32))]
+ragged = [measure(kernel, flops=2 * 228 * 240 * 112)[grid(c, 32), (32, 32)](
+    c, a, b) for kernel in (multiply, make_tiled(32))]
+ragged.append(baseline("cuBLAS 228 × 240 × 112"))
+
+table(["228 × 240 by 240 × 112", "time, µs", "GFLOP/s"],
+      zip(["naive", "tile 32", "cuBLAS"], [m.median_us for m in ragged],
+          [m.gflop_per_s for m in ragged], strict=True))
 
 # %% [markdown]
 # The tile divides the loads by 32, and yet a kernel is not 32 times as fast for it.
@@ -288,22 +293,30 @@ plot_roofline({
 # %% [markdown]
 # ## What an index costs
 #
-# Where the same naive kernel is written in CUDA C++, the loads and the arithmetic are the same.
-# Only the indices differ: Numba computes them with 64 bits, since a size is an `int64` and so is the sum of two `int32`.
-# A GPU has 32-bit registers, and a 64-bit sum or product takes several instructions; and a signed index is asked whether it is negative.
-# In an inner loop of two loads and one `fma`, that is most of the work.
-#
-# Indices of type `uint32` spare it that: the tiled kernel runs level with C++, the naive one comes part of the way.
-# They need a cast after each operation, since `uint32` plus `uint32` is `uint64` in Numba.
+# The loads are counted; what else does the naive kernel do?
+# `assemble` compiles a kernel with NVIDIA's own compiler, which needs no GPU, and shows what became of each line: the types that Numba inferred, and the machine instructions.
+
+# %% tags=["assembly"]
+launch = grid(big_c, 32), (32, 32)
+plain = assemble(multiply)[launch](big_c, big_a, big_b)
+plain
 
 # %% [markdown]
+# `FFMA` is the multiplication and the addition in one, and `LDG` a load from global memory.
+# The inner loop is there several times, since the compiler unrolls it; open its line to see.
+# For each `FFMA` there are two loads, and most of what is left works out where they are.
+#
+# Numba's indices have 64 bits, since a size is an `int64` and so is the sum of two `int32`.
+# A GPU has 32-bit registers, so that a 64-bit sum or product takes several instructions; and a signed index is asked whether it is negative.
+
+# %% [markdown]
+# Indices of type `uint32` spare it that.
+# They need a cast after each operation, since `uint32` plus `uint32` is `uint64` in Numba.
 # The next two cells are folded in a notebook; open them if you like.
-# They hold the naive kernel and the tiled one with 32-bit indices.
-# The matrices are flat, and sizes come as `np.uint32`.
-# In the naive one `at_a` walks along a row by 1, and `at_b` down a column by `n`.
+# They hold the naive kernel and the tiled one with 32-bit indices, for flat matrices and sizes of type `np.uint32`.
 
 # %% jupyter={"source_hidden": true}
-@cuda.jit
+@cuda.jit(max_registers=32)
 def multiply_32(c, a, b, m, inner, n):
     """Each thread makes one element; each index has 32 bits."""
     col, row = cuda.grid(2)
@@ -357,21 +370,43 @@ for kernel in multiply_32, multiply_tiled_32:
     run = emulate(kernel)[grid(c, 32), (32, 32)](*flat(c, a, b))
     check(c, a @ b)
 
+# %% tags=["assembly"]
+narrow = assemble(multiply_32)[launch](*flat(big_c, big_a, big_b))
+plain.beside(narrow)
+
 # %% [markdown]
+# The twin has unrolled its loop further: compare the kinds with the number of `float32` instructions, one for each turn.
+#
+# `max_registers=32` is there for a reason.
+# Left to itself, the compiler gives the twin two registers more:
+
+# %% tags=["assembly"]
+free = assemble(cuda.jit(multiply_32.py_func))[launch](
+    *flat(big_c, big_a, big_b))
+
+table(["", "registers a thread", "blocks at once", "occupancy, %"],
+      [(name, it.registers, it.occupancy.blocks, 100 * it.occupancy.share)
+       for name, it in (("as it comes", free), ("at most 32", narrow))])
+
+# %% [markdown]
+# A multiprocessor has 65,536 registers: 64 for each of 1,024 threads, so two blocks of them fit if a thread takes 32, and one if it takes more.
+# With one block, half as many warps are there to hide a load's latency.
+#
 # Now at 4096 × 4096, where each kernel has enough to do:
 
 # %% tags=["timing"]
 wide = matrices(4096, 4096, 4096)
 launch = (128, 128), (32, 32)
-plain = {"naive": multiply, "tiled": make_tiled(32)}
-twins = {"naive": multiply_32, "tiled": multiply_tiled_32}
+kernels = {"naive": (multiply, multiply_32),
+           "tiled": (make_tiled(32), multiply_tiled_32)}
 
 
 def rates(name):
     """GFLOP/s of a kernel: plain, with 32-bit indices, and in C++."""
     work = {"flops": 2 * 4096**3}
-    return (name, measure(plain[name], **work)[launch](*wide).gflop_per_s,
-            measure(twins[name], **work)[launch](*flat(*wide)).gflop_per_s,
+    plain, narrow = kernels[name]
+    return (name, measure(plain, **work)[launch](*wide).gflop_per_s,
+            measure(narrow, **work)[launch](*flat(*wide)).gflop_per_s,
             baseline(f"CUDA C++ {name} 4096").gflop_per_s)
 
 
@@ -379,8 +414,9 @@ table(["GFLOP/s at 4096", "plain Numba", "32-bit indices", "CUDA C++"],
       [rates("naive"), rates("tiled")])
 
 # %% [markdown]
+# With 32-bit indices Numba's kernels keep up with C++.
 # The plain kernel is the one to write, to read and to teach; its twin is for the day when the clock says that indices matter.
-# In the tiled kernel they matter less: its inner loop is unrolled, and works on a tile whose size is known.
+# In the tiled kernel they matter less: its inner loop works on a tile whose size is known.
 
 # %% [markdown]
 # ## What could go wrong
@@ -434,12 +470,28 @@ with expect(RuntimeError):
 # %% [markdown]
 # ## What changed
 #
-# | version | idea | loads of an element of `a` | sizes |
-# |---|---|---|---|
-# | `multiply` | a thread for each element | n | any |
-# | `make_tiled(s)` | a block for each tile, zeros at the edges | n / s, rounded up | any |
-# | `multiply_dynamic` | the size from the launch | n / s, rounded up | any |
-# | `multiply_32`, `multiply_tiled_32` | the same with 32-bit indices | the same | below 2³² elements |
+# The ladder, with the count that each rung lowers, its time at 1024 × 1024, and its share of what the library reaches:
+
+# %% tags=["timing"]
+def rung(name, loads, time):
+    """A rung's loads of an element, its time and its share of cuBLAS."""
+    share = 100 * others[1].median_us / time.median_us
+    return name, loads, time.median_us, share
+
+
+narrow_times = [
+    measure(kernel, flops=flops)[grid(big_c, 32), (32, 32)](
+        *flat(big_c, big_a, big_b))
+    for kernel in (multiply_32, multiply_tiled_32)]
+
+table(["version", "loads of an element", "time, µs", "% of cuBLAS"],
+      [rung("CPU, one core", "", others[0]),
+       rung("naive", N, ours[0]),
+       rung("naive, 32-bit indices", N, narrow_times[0]),
+       *(rung(f"tile {size}", N // size, time)
+         for size, time in zip(sizes, by_tile, strict=True)),
+       rung("tile 32, 32-bit indices", N // 32, narrow_times[1]),
+       rung("cuBLAS", "", others[1])])
 
 # %% [markdown]
 # ## On your own

@@ -38,7 +38,8 @@ def main():
         print("baselines are recorded on a GPU, and there is none", file=sys.stderr)
         return 1
     bench = Bench()
-    for group in (transposes, partial(products, 1024), partial(products, 4096)):
+    squares = (partial(products, 1024), partial(products, 4096))
+    for group in (transposes, ragged, *squares):
         bench.attempt("a group", lambda group=group: bench.run(group(bench)))
         bench.write()
     bench.attempt("CPU 1024", lambda: cpu(bench))
@@ -126,7 +127,7 @@ class Bench:
 def compiled(cupy):
     """The twins in CUDA C++: by nvcc, or where there is none by NVRTC."""
     source = SOURCE.read_text("utf-8")
-    names = "naive_64", "naive_32", "tiled_64", "tiled_32", "transpose", "transpose_wide"
+    names = "naive_64", "naive_32", "tiled_64", "tiled_32", "transpose", "transpose_down"
     for backend, options in (("nvcc", ("-O3",)), ("nvrtc", ())):
         try:
             module = cupy.RawModule(code=source, backend=backend, options=options)
@@ -157,7 +158,7 @@ def lesson_kernels(lesson):
 # ---------------------------------------------------------------- the works
 
 
-def transposes(bench, side=8192):
+def transposes(bench, side=10240):
     """A copy and transposes of as many bytes."""
     cupy, ours = bench.cupy, lesson_kernels("21")
     src = cupy.random.random((side, side), dtype=np.float32)
@@ -186,22 +187,22 @@ def transposes(bench, side=8192):
         return lambda: bench.kernels[name](blocks, threads, values)
 
     padded = ours["make_tiled"](33)
-    rung = "transpose {} 8192".format
+    rung = "transpose {} 10240".format
     return {
-        "copy 8192": (lambda: cupy.copyto(dst, src), copied, sizes),
+        "copy 10240": (lambda: cupy.copyto(dst, src), copied, sizes),
         f"Numba {rung('padded')}": (numba(padded, 32, (32, 32)), turned, sizes),
         f"CUDA C++ {rung('padded')}": (
             native("transpose", 32, (32, 32)),
             turned,
             sizes,
         ),
-        f"Numba {rung('wide')}": (
-            numba(ours["transpose_wide"], 64, (8, 32)),
+        f"Numba {rung('down')}": (
+            numba(ours["transpose_down"], 64, (16, 32)),
             turned,
             sizes,
         ),
-        f"CUDA C++ {rung('wide')}": (
-            native("transpose_wide", 64, (8, 32)),
+        f"CUDA C++ {rung('down')}": (
+            native("transpose_down", 64, (16, 32)),
             turned,
             sizes,
         ),
@@ -244,6 +245,21 @@ def products(n, bench):
     }
     sizes = {"flops": 2 * n**3}
     return {f"{name} {n}": (work, right, sizes) for name, work in works.items()}
+
+
+def ragged(bench, m=228, k=240, n=112):
+    """The library's product of small matrices whose sides are no powers of two."""
+    cupy = bench.cupy
+    a = cupy.random.random((m, k), dtype=np.float32)
+    b = cupy.random.random((k, n), dtype=np.float32)
+    c = cupy.zeros((m, n), np.float32)
+    expected = cupy.matmul(a.astype(np.float64), b.astype(np.float64))
+
+    def right():
+        return bool(cupy.allclose(c, expected, rtol=1e-4, atol=0))
+
+    name, sizes = f"cuBLAS {m} × {k} × {n}", {"flops": 2 * m * k * n}
+    return {name: (lambda: cupy.dot(a, b, out=c), right, sizes)}
 
 
 def cpu(bench, n=1024, runs=5):

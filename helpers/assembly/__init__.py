@@ -109,7 +109,7 @@ def assembled(kernel, types, threads, shared, capability):
     else:
         compiled = machine_code(function, types, options, capability)
         variables = types_by_line(compiled.blocks, compiled.types, definition(function))
-        made = Resources.reported(compiled.log, compiled.entry, compiled.cubin)
+        made = Resources.of(compiled)
         code = instructions_of(compiled.listing, compiled.entry, *extent(function))
     return Assembly(
         function.__name__,

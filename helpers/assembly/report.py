@@ -48,8 +48,9 @@ def sentence(assembly) -> str:
     facts = [
         f"{len(assembly.instructions):,} instructions",
         f"{assembly.registers} registers a thread",
-        f"{spilled:,} bytes spilled" if spilled else "nothing spilled",
     ]
+    if spilled is not None:
+        facts.append(f"{spilled:,} bytes spilled" if spilled else "nothing spilled")
     if assembly.stack:
         facts.append(f"{assembly.stack:,} bytes of local memory a thread")
     shared = assembly.shared_memory + assembly.dynamic_shared_memory

@@ -1,19 +1,15 @@
-"""What a kernel takes of a multiprocessor: read from the linker's own report, and
-constant memory from the machine code's table of sections, which is ELF's.
+"""What a kernel takes of a multiprocessor: read from its machine code, and spills from
+what the linker says.
 """
 
 import re
-import struct
 from dataclasses import dataclass
 
-REPORTED = {
-    "registers": r"Used (\d+) registers",
-    "barriers": r"used (\d+) barriers",
-    "shared_memory": r"(\d+) bytes smem",
-    "stack": r"(\d+) bytes stack frame",
-    "spill_stores": r"(\d+) bytes spill stores",
-    "spill_loads": r"(\d+) bytes spill loads",
-}
+from .elf import REGISTERS, STACK, Elf
+
+SPILLS = r"(\d+) bytes spill stores, (\d+) bytes spill loads"
+RESERVED = ".nv.shared.reserved.0"  # where it is, a block's bytes count this in:
+RESERVED_BYTES = 1024
 
 
 @dataclass(frozen=True)
@@ -21,37 +17,31 @@ class Resources:
     """What one thread, or one block, of a kernel takes."""
 
     registers: int  # a thread, of 4 bytes
-    barriers: int
-    shared_memory: int  # bytes a block, declared in the kernel
     stack: int  # bytes of local memory a thread
-    spill_stores: int  # bytes that a thread stores for want of registers
-    spill_loads: int
+    spill_stores: int | None  # bytes that a thread stores for want of registers
+    spill_loads: int | None  # None under a profiler, where the linker is silent
+    shared_memory: int  # bytes a block, declared in the kernel
     constant_memory: int  # bytes, beside the arguments
 
     @classmethod
-    def reported(cls, log, entry, cubin):
-        """The resources of a kernel, from what nvJitLink says when it is verbose."""
-        text = log.replace("\0", "")
-        own = text[text.index(f"Compiling entry function '{entry}'") :]
-        own = own[: own.index("Compile time")]
-        found = {name: re.search(rule, own) for name, rule in REPORTED.items()}
-        numbers = {name: int(it[1]) if it else 0 for name, it in found.items()}
-        whole = re.search(rf"'{re.escape(entry)}':\s*info *: .*?(\d+) stack", text)
-        if whole:  # with the code that was linked beside it
-            numbers["stack"] = int(whole[1])
-        constants = section_sizes(cubin).get(".nv.constant3", 0)
-        return cls(**numbers, constant_memory=constants)
+    def of(cls, code):
+        """The resources of the kernel in a `MachineCode`."""
+        elf = Elf(code.cubin)
+        known = elf.attributes(code.entry)
+        shared = elf.size(f".nv.shared.{code.entry}")
+        told = re.search(SPILLS, own_part(code.log, code.entry))
+        stores, loads = map(int, told.groups()) if told else (None, None)
+        return cls(
+            known[REGISTERS],
+            known.get(STACK, 0),
+            stores,
+            loads,
+            shared - RESERVED_BYTES * (shared > 0 and RESERVED in elf.places),
+            elf.size(".nv.constant3"),
+        )
 
 
-def section_sizes(cubin) -> dict[str, int]:
-    """The bytes of each section of an ELF file of 64 bits."""
-    (table,) = struct.unpack_from("<Q", cubin, 0x28)
-    size, number, names_at = struct.unpack_from("<HHH", cubin, 0x3A)
-    headers = [
-        struct.unpack_from("<IIQQQQ", cubin, table + size * n) for n in range(number)
-    ]
-    names = cubin[headers[names_at][4] :]
-    return {
-        names[name : names.index(b"\0", name)].decode(): length
-        for name, _, _, _, _, length in headers
-    }
+def own_part(log, entry) -> str:
+    """What a linker's log says of one kernel."""
+    part = log.replace("\0", "").partition(f"entry function '{entry}'")[2]
+    return part.partition("Compile time")[0]
