@@ -282,10 +282,10 @@ down
 # %% [markdown]
 # ## Is it as fast as a copy?
 #
-# A matrix of 10,240 × 10,240 elements is 400 MB, more than any cache holds.
+# A matrix of 12,288 × 12,288 elements is 576 MB, more than any cache holds.
 
 # %% tags=["timing"]
-N = 10240
+N = 12288
 src = np.zeros((N, N), np.float32)
 dst = np.zeros((N, N), np.float32)
 rungs = {
@@ -318,9 +318,9 @@ plot_times(times, [m.median_us for m in times.values()],
 # %% tags=["timing"]
 table(["recorded", "time, µs", "GB/s"],
       [(b.name, b.median_us, b.gb_per_s) for b in map(baseline, (
-          "copy 10240", "Numba transpose down 10240",
-          "CUDA C++ transpose down 10240", "Numba transpose padded 10240",
-          "CUDA C++ transpose padded 10240"))])
+          "copy 12288", "Numba transpose down 12288",
+          "CUDA C++ transpose down 12288", "Numba transpose padded 12288",
+          "CUDA C++ transpose padded 12288"))])
 
 # %% [markdown]
 # ## Any size

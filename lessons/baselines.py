@@ -158,7 +158,7 @@ def lesson_kernels(lesson):
 # ---------------------------------------------------------------- the works
 
 
-def transposes(bench, side=10240):
+def transposes(bench, side=12288):
     """A copy and transposes of as many bytes."""
     cupy, ours = bench.cupy, lesson_kernels("21")
     src = cupy.random.random((side, side), dtype=np.float32)
@@ -187,9 +187,9 @@ def transposes(bench, side=10240):
         return lambda: bench.kernels[name](blocks, threads, values)
 
     padded = ours["make_tiled"](33)
-    rung = "transpose {} 10240".format
+    rung = "transpose {} 12288".format
     return {
-        "copy 10240": (lambda: cupy.copyto(dst, src), copied, sizes),
+        "copy 12288": (lambda: cupy.copyto(dst, src), copied, sizes),
         f"Numba {rung('padded')}": (numba(padded, 32, (32, 32)), turned, sizes),
         f"CUDA C++ {rung('padded')}": (
             native("transpose", 32, (32, 32)),

@@ -1,6 +1,7 @@
 """Builds the notebooks from the lessons: converts, runs with no GPU, stores.
 
-`python -m lessons.build` writes notebooks/ and the README's table of lessons;
+`python -m lessons.build` writes notebooks/, the glossary among them, and the README's
+table of lessons;
 `python -m lessons.build --check` says where they are not what it would write.
 """
 
@@ -21,9 +22,12 @@ from lessons.convert import (
     serialise,
 )
 from lessons.execute import complete, execute
+from lessons.glossary import NAME as GLOSSARY
+from lessons.glossary import glossary
 from lessons.outputs import differences, faults
 
 ROOT = Path(__file__).resolve().parent.parent
+SENTENCES = "lessons/glossary.toml"
 REMEDY = (
     "Mend what a lesson does wrong; `python -m lessons.build` mends the rest."
 )
@@ -67,7 +71,9 @@ async def problems_of(root, names, check):
         *(lesson_problems(root, it, check, slots, progress) for it in wanted)
     )
     of_table = table_problems(root, lessons, check)
-    return [*chain(*of_lessons), *of_table, *strays(root, lessons, check)]
+    of_glossary = glossary_problems(root, lessons, check)
+    others = of_table, of_glossary, strays(root, lessons, check)
+    return [*chain(*of_lessons, *others)]
 
 
 def chosen(lessons, names):
@@ -135,9 +141,26 @@ def table_problems(root, lessons, check):
     return []
 
 
+def glossary_problems(root, lessons, check):
+    """Write the glossary, or say that it is another one."""
+    place, source = Path(root, "notebooks", GLOSSARY), Path(root, SENTENCES)
+    if not source.exists():
+        return []
+    try:
+        fresh = serialise(glossary(lessons, source))
+    except LessonError as error:
+        return [str(error)]
+    if check and (not place.exists() or place.read_text("utf-8") != fresh):
+        return [f"notebooks/{GLOSSARY} is not what the lessons make it"]
+    if not check:
+        write(place, fresh)
+    return []
+
+
 def strays(root, lessons, check):
     """Remove the notebooks that have no lesson, or name them."""
     ours = {notebook_path(root, lesson) for lesson in lessons}
+    ours.add(Path(root, "notebooks", GLOSSARY))
     found = sorted(set(Path(root, "notebooks").glob("*.ipynb")) - ours)
     if check:
         return [f"notebooks/{each.name} has no lesson" for each in found]
