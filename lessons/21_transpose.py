@@ -273,7 +273,11 @@ def transpose_down(dst, src):
 
 
 down = count(transpose_down, tile=64, threads=(16, 32), down=True)
-down
+
+table(["", "sectors", "bank conflicts", "shared requests"],
+      [(name, run.coalescing.sectors, run.bank_conflicts.conflicts,
+        run.bank_conflicts.requests)
+       for name, run in (("wide", wide), ("down", down))])
 
 # %% [markdown]
 # As many sectors as before, and two-way bank conflicts: a row of 16 lanes is 64 elements long and goes round the banks twice.

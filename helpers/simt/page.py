@@ -66,7 +66,7 @@ def as_html(run) -> str:
 def table(run, found) -> str:
     """The kernel's lines, and then those of device functions, with their counts."""
     columns = columns_of(run, found)
-    told = told_by_place(found)
+    told, said = told_by_place(found), set()
     sites = [site for column in columns for site in column.sites]
     sites += [site for it in found for site in (it.site, it.also) if site is not None]
     lines = kernel_lines(run.function)
@@ -75,14 +75,14 @@ def table(run, found) -> str:
         return ""
     names = "".join(f"<th>{escape(column.name)}</th>" for column in columns)
     head = f"<th></th><th></th><th class='s'>source</th>{names}"
-    body = [rows_of(at, text, columns, told) for at, text in lines.items()]
+    body = [rows_of(at, text, columns, told, said) for at, text in lines.items()]
     caller = None
     for at, text in sorted(apart.items(), key=lambda it: (it[0][2] or 0, it[0])):
         if at[2] and at[2] != caller:
             caller = at[2]
             what = f"in a device function, called from line {caller}"
             body.append(f"<tr><td></td>{below(f'<i>{what}</i>', columns)}</tr>")
-        body.append(rows_of(at, text, columns, told))
+        body.append(rows_of(at, text, columns, told, said))
     rows = "".join(body)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
@@ -108,15 +108,16 @@ def told_by_place(found) -> dict:
     return told
 
 
-def rows_of(at, text, columns, told) -> str:
-    """A line with its counts, and the row with its advice."""
+def rows_of(at, text, columns, told, said) -> str:
+    """A line with its counts, and the row with its advice, unless it was said above."""
     level, advice = told.get(at, ("", ""))
     counts = "".join(cell(column.cells.get(at, ())) for column in columns)
     row = (
         f"<tr><td class='n'>{at[1]}</td><td class='n'>{sign(level)}</td>"
         f"<td class='s {level}'>{source_code(text)}</td>{counts}</tr>"
     )
-    if advice:
+    if advice and advice not in said:
+        said.add(advice)
         row += f"<tr><td></td>{below(advice, columns)}</tr>"
     return row
 
