@@ -51,6 +51,7 @@ MAY_IMPORT = {
     "simt.chains": "hardware",
     "simt.clocks": "hardware",
     "simt.coalescing": "hardware simt.judges simt.requests",
+    "simt.collector": "",
     "simt.columns": "simt.findings",
     "simt.constants": "simt.ir",
     "simt.constructs": "",
@@ -118,8 +119,8 @@ MAY_IMPORT = {
     "simt.parts": "simt.errors simt.memory",
     "simt.printing": "hardware",
     "simt.programs": (
-        "simt.errors simt.frontend simt.ir simt.limits simt.lowering simt.refusals "
-        "simt.translate"
+        "simt.collector simt.errors simt.frontend simt.ir simt.limits simt.lowering "
+        "simt.refusals simt.translate"
     ),
     "simt.races": (
         "simt.chains simt.clocks simt.events simt.hazards simt.shadows "
