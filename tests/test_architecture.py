@@ -13,13 +13,14 @@ HELPERS = Path(__file__).parents[1] / "helpers"
 MAY_IMPORT = {
     "__main__": "doctor",
     "baselines": "recordings",
+    "collector": "",
     "device": "numba",
     "diagnosis": "hardware tolerance",
     "doctor": "device helpers numba",
     "forms": "numba",
     "hardware": "",
     "helpers": (
-        "baselines device doctor plotting simt simt.host tables timing verification "
+        "baselines collector device doctor plotting simt simt.host tables timing verification "
         "wide widgets"
     ),
     "measurement": "forms hardware",
@@ -51,7 +52,6 @@ MAY_IMPORT = {
     "simt.chains": "hardware",
     "simt.clocks": "hardware",
     "simt.coalescing": "hardware simt.judges simt.requests",
-    "simt.collector": "",
     "simt.columns": "simt.findings",
     "simt.constants": "simt.ir",
     "simt.constructs": "",
@@ -119,7 +119,7 @@ MAY_IMPORT = {
     "simt.parts": "simt.errors simt.memory",
     "simt.printing": "hardware",
     "simt.programs": (
-        "simt.collector simt.errors simt.frontend simt.ir simt.limits simt.lowering "
+        "collector simt.errors simt.frontend simt.ir simt.limits simt.lowering "
         "simt.refusals simt.translate"
     ),
     "simt.races": (

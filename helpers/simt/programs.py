@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..collector import held_back
 from . import ir
-from .collector import held_back
 from .errors import Told, caller_level
 from .frontend import check_options
 from .limits import check_static_shared
