@@ -22,6 +22,7 @@ from numba.cuda.cudadrv import nvvm
 from numba.cuda.descriptor import cuda_target
 
 try:
+    from numba.cuda import fp16  # noqa: F401  a third of what Numba imports late
     from numba.cuda.core.typed_passes import NopythonTypeInference
 except ImportError:
     from numba.core.typed_passes import NopythonTypeInference
