@@ -11,7 +11,7 @@ from .collector import held_back
 from .doctor import unusable
 
 try:
-    with held_back():
+    with held_back(old=True):
         from .baselines import baseline
         from .device import device, silence_numba
         from .plotting import (

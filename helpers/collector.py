@@ -9,15 +9,18 @@ import gc
 
 
 @contextlib.contextmanager
-def held_back():
-    """Let no collection run meanwhile, nor look for it at what was made."""
+def held_back(old=False):
+    """Let no collection run meanwhile; `old`: nor look for it at what was made.
+
+    Not where launches went before: what they left holds memory that is wanted back.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if enabled:
-            if not gc.get_freeze_count():
+            if old and not gc.get_freeze_count():
                 gc.freeze()  # and back: what is young counts as old, unseen
                 gc.unfreeze()
             gc.enable()

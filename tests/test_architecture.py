@@ -20,8 +20,8 @@ MAY_IMPORT = {
     "forms": "numba",
     "hardware": "",
     "helpers": (
-        "baselines collector device doctor plotting simt simt.host tables timing verification "
-        "wide widgets"
+        "baselines collector device doctor plotting simt simt.host tables timing "
+        "verification wide widgets"
     ),
     "measurement": "forms hardware",
     "plotting": "IPython PIL hardware matplotlib style",
