@@ -7,40 +7,42 @@ Numba's warnings about small grids and host arrays are off everywhere. The envir
 variables `EMULATOR_SEED` and `EMULATOR_TURNS` choose what `emulate` says of them.
 """
 
+from .collector import held_back
 from .doctor import unusable
 
 try:
-    from .assembly import assemble
-    from .baselines import baseline
-    from .device import device, silence_numba
-    from .plotting import (
-        plot_bandwidth,
-        plot_banks,
-        plot_conflicts,
-        plot_exchange,
-        plot_grid,
-        plot_grid_2d,
-        plot_grid_stride,
-        plot_halo,
-        plot_hierarchy,
-        plot_intervals,
-        plot_lanes,
-        plot_latency,
-        plot_reuse,
-        plot_roofline,
-        plot_sectors,
-        plot_tile_banks,
-        plot_tile_walk,
-        plot_times,
-        plot_traffic,
-        plot_warps,
-    )
-    from .simt import emulate, host, twin
-    from .tables import table
-    from .timing import measure
-    from .verification import check, expect
-    from .wide import load4, store4
-    from .widgets import explore
+    with held_back(old=True):
+        from .assembly import assemble
+        from .baselines import baseline
+        from .device import device, silence_numba
+        from .plotting import (
+            plot_bandwidth,
+            plot_banks,
+            plot_conflicts,
+            plot_exchange,
+            plot_grid,
+            plot_grid_2d,
+            plot_grid_stride,
+            plot_halo,
+            plot_hierarchy,
+            plot_intervals,
+            plot_lanes,
+            plot_latency,
+            plot_reuse,
+            plot_roofline,
+            plot_sectors,
+            plot_tile_banks,
+            plot_tile_walk,
+            plot_times,
+            plot_traffic,
+            plot_warps,
+        )
+        from .simt import emulate, host, twin
+        from .tables import table
+        from .timing import measure
+        from .verification import check, expect
+        from .wide import load4, store4
+        from .widgets import explore
 except ImportError as error:  # a package is missing, or does not fit the others
     __getattr__ = unusable(error)
 else:

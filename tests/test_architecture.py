@@ -30,14 +30,15 @@ MAY_IMPORT = {
     "assembly.resources": "assembly.elf",
     "assembly.variables": "numba",
     "baselines": "recordings",
+    "collector": "",
     "device": "numba",
     "diagnosis": "hardware tolerance",
     "doctor": "device helpers numba",
     "forms": "numba",
     "hardware": "",
     "helpers": (
-        "assembly baselines device doctor plotting simt simt.host tables timing "
-        "verification wide widgets"
+        "assembly baselines collector device doctor plotting simt simt.host tables "
+        "timing verification wide widgets"
     ),
     "measurement": "forms hardware",
     "plotting": "IPython PIL hardware matplotlib style",
@@ -135,8 +136,8 @@ MAY_IMPORT = {
     "simt.parts": "simt.errors simt.memory",
     "simt.printing": "hardware",
     "simt.programs": (
-        "simt.errors simt.frontend simt.ir simt.limits simt.lowering simt.refusals "
-        "simt.translate"
+        "collector simt.errors simt.frontend simt.ir simt.limits simt.lowering "
+        "simt.refusals simt.translate"
     ),
     "simt.races": (
         "simt.chains simt.clocks simt.events simt.hazards simt.shadows "

@@ -22,7 +22,11 @@ def checked(index, size, active, frame, reference):
     unsigned = (
         index.view(f"u{index.dtype.itemsize}") if index.dtype.kind == "i" else index
     )
-    if (unsigned < size.astype(np.uint64) if size.ndim else unsigned < int(size)).all():
+    if size.ndim:
+        inside = (unsigned < size.astype(np.uint64)).all()
+    else:
+        inside = int(unsigned.max()) < int(size)
+    if inside:
         return _wide(index)
     if active is not None:
         index = np.where(active, index, index.dtype.type(0))

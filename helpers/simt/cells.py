@@ -7,6 +7,7 @@ lie block by block, so that a cell of any size and distance is a strided one.
 """
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -23,7 +24,7 @@ class Cells:
     """
 
     __slots__ = (
-        *("memory", "start", "flat", "rows", "dtype", "step"),
+        *("memory", "start", "flat", "gather", "rows", "dtype", "step"),
         *("scale", "place", "space", "address", "seen", "packed"),
     )
 
@@ -31,6 +32,10 @@ class Cells:
         self.memory, self.start, self.dtype, self.step = memory, start, dtype, step
         self.space, self.address = space, address  # of the cell with offset 0, in bytes
         self.flat = np.ndarray((count,), dtype, memory, start, (step,))
+        self.gather = self.flat.__getitem__
+        flags = self.flat.flags
+        if flags.c_contiguous and flags.aligned:  # others it would copy whole
+            self.gather = partial(self.flat.take, mode="wrap")  # bounds are checked
         self.rows = self.place = None
         self.scale, self.packed = 1, False
         self.seen = {}

@@ -22,10 +22,9 @@ from numba.cuda.cudadrv import nvvm
 from numba.cuda.descriptor import cuda_target
 
 try:
-    from numba.cuda.core.compiler_machinery import AnalysisPass, register_pass
+    from numba.cuda import fp16  # noqa: F401  a third of what Numba imports late
     from numba.cuda.core.typed_passes import NopythonTypeInference
 except ImportError:
-    from numba.core.compiler_machinery import AnalysisPass, register_pass
     from numba.core.typed_passes import NopythonTypeInference
 
     from . import builtin_target
@@ -52,15 +51,21 @@ class TypedIR:
     result: object  # numba type of what it returns
 
 
-def typed_ir(function, argument_types, options=None) -> TypedIR:
-    """The typed IR of a Python function; raises KernelError where Numba refuses it."""
-    kept = []
-    try:
-        with _cuda_target(), mock.patch.object(nvvm, "NVVM", LibNVVM):
-            _compile(function, argument_types, options or {}, kept)
-    except Exception as error:  # whatever goes wrong in Numba is about this kernel
-        raise refusal(function, error) from None
-    return kept[0]
+def typed_ir(function, argument_types, options=None, known=None) -> TypedIR:
+    """The typed IR of a Python function; raises KernelError where Numba refuses it.
+
+    `known` has those of functions that were typed before, and gets what Numba types on
+    the way, such as the device functions that are called.
+    """
+    known = {} if known is None else known
+    key = function, tuple(argument_types)
+    if key not in known:
+        try:
+            with _kept_in(known):
+                compiled(function, argument_types, options or {})
+        except Exception as error:  # whatever goes wrong in Numba is about this kernel
+            raise refusal(function, error) from None
+    return known[key]
 
 
 def overload_of(function_type, signature):
@@ -79,7 +84,7 @@ def overload_of(function_type, signature):
 def compiled(function, argument_types, options):
     """What Numba's own lowering makes of a kernel: LLVM's code, and its types."""
     with _cuda_target(), mock.patch.object(nvvm, "NVVM", LibNVVM):
-        return _compile(function, argument_types, options, [])
+        return _compile(function, argument_types, options)
 
 
 def assembly(function, argument_types, options, compute_capability) -> str:
@@ -126,8 +131,8 @@ def check_options(function, options):
         )
 
 
-def _compile(function, argument_types, options, kept):
-    """Run Numba's pipeline up to its own lowering, keeping the IR on the way."""
+def _compile(function, argument_types, options):
+    """Run Numba's pipeline up to its own lowering."""
     compile_extra = getattr(
         numba_compiler, "compile_extra", core_compiler.compile_extra
     )
@@ -139,7 +144,7 @@ def _compile(function, argument_types, options, kept):
         return_type=None,
         flags=_flags(options),
         locals={},
-        pipeline_class=_keeping(function, kept),
+        pipeline_class=numba_compiler.CUDACompiler,
     )
 
 
@@ -153,38 +158,23 @@ def _flags(options):
     return flags
 
 
-def _keeping(function, kept):
-    """A compiler that puts the typed IR of `function` into the list `kept`."""
+def _kept_in(known):
+    """Each function's typed IR, as soon as Numba has it, put into a dictionary."""
+    infer = NopythonTypeInference.run_pass
 
-    class Keep(AnalysisPass):
-        _name = "keep_typed_ir"
+    def run_pass(self, state):
+        changed = infer(self, state)
+        function = state.func_id.func
+        known[function, tuple(state.args)] = TypedIR(
+            function,
+            state.func_ir.copy(),
+            dict(state.typemap),
+            dict(state.calltypes),
+            state.return_type,
+        )
+        return changed
 
-        def __init__(self):
-            AnalysisPass.__init__(self)
-
-        def run_pass(self, state):
-            kept.append(
-                TypedIR(
-                    function,
-                    state.func_ir.copy(),
-                    dict(state.typemap),
-                    dict(state.calltypes),
-                    state.return_type,
-                )
-            )
-            return False
-
-    register_pass(mutates_CFG=False, analysis_only=True)(Keep)
-
-    class KeepingCompiler(numba_compiler.CUDACompiler):
-        def define_pipelines(self):
-            pipelines = super().define_pipelines()
-            for pipeline in pipelines:
-                pipeline.add_pass_after(Keep, NopythonTypeInference)
-                pipeline.finalize()
-            return pipelines
-
-    return KeepingCompiler
+    return mock.patch.object(NopythonTypeInference, "run_pass", run_pass)
 
 
 def _cuda_target():

@@ -31,13 +31,14 @@ class Inlining:
                 f"device functions that call themselves (`{dispatcher.__name__}`) are "
                 "not emulated: use a loop"
             )
-        typed = typed_ir(dispatcher.py_func, signature.args, dispatcher.targetoptions)
+        function, options = dispatcher.py_func, dispatcher.targetoptions
+        typed = typed_ir(function, signature.args, options, self.program.typed)
         result = self.declare(target, our_type(self.numba_type(target)))
         back = self.program.new_block()
         line = self.caller.line if self.caller else self.line
         inner = type(self)(self.program, typed, {}, Caller(line, result, back, self))
         inner.within = within or self.within
-        inner.specialisation = (id(dispatcher.py_func), *map(str, signature.args))
+        inner.specialisation = (id(function), *map(str, signature.args))
         names = typed.ir.arg_names
         for name, given, dtype in zip(names, arguments, signature.args, strict=True):
             self._give(inner, name, given, dtype)

@@ -30,7 +30,8 @@ from .unrolling import Unrolling
 
 def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
     """Our IR of a kernel for one list of Numba's argument types."""
-    typed = typed_ir(function, argument_types, options)
+    program = Program(options=options or {})
+    typed = typed_ir(function, argument_types, options, program.typed)
     if our_type(typed.result) is not None:
         raise at(
             function,
@@ -38,7 +39,6 @@ def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
             "a kernel returns nothing: store its "
             "results in an array, and `return` alone to end a thread early",
         )
-    program = Program(options=options or {})
     entry = program.new_block()
     arguments = tuple(f"{name}" for name in typed.ir.arg_names)
     names = {name: name for name in arguments}
@@ -62,6 +62,7 @@ class Program:
     types: dict = field(default_factory=dict)
     functions: int = 0
     options: dict = field(default_factory=dict)  # of `@cuda.jit`
+    typed: dict = field(default_factory=dict)  # what the front end knows of functions
 
     def new_block(self) -> int:
         number = len(self.blocks)

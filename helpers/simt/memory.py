@@ -15,6 +15,7 @@ from .cells import LANES, of_host
 from .events import Access
 
 BYTE = np.dtype(np.uint8)
+ZERO = np.int64(0)
 
 
 class Array:
@@ -31,7 +32,7 @@ class Array:
     def __init__(self, cells, base, shape, strides, name, patterns):
         self.cells, self.shape, self.name = cells, shape, name
         # wide as addresses
-        self.base = base if isinstance(base, np.ndarray) else np.int64(base)
+        self.base = base if isinstance(base, np.ndarray) else np.int64(base) or ZERO
         self.strides = strides
         self.factors = tuple(None if is_one(stride) else stride for stride in strides)
         self.dtype, self.space = cells.dtype, cells.space
@@ -116,7 +117,9 @@ def offsets(frame, reference, array, indices, active):
         index = checked(index, array.shape[axis], active, frame, reference)
         if index is None:
             raise out_of_bounds(frame, reference, array, indices, axis, active)
-        offset = offset + (index if factor is None else index * factor)
+        index = index if factor is None else index * factor
+        starts = offset is ZERO and index.dtype == ZERO.dtype
+        offset = index if starts else offset + index
     if active is not None and isinstance(array.base, np.ndarray):
         return np.where(active, offset, 0)  # a part of others may begin anywhere
     return offset
@@ -176,7 +179,7 @@ def load(frame, reference, array, indices, active):
             return cells.rows.take(rows, axis=0)
     offset = offsets(frame, reference, array, indices, active)
     tell(frame, reference, array, offset, active)
-    return cells.flat[cells.at(offset)]
+    return cells.gather(cells.at(offset))
 
 
 def _load_choice(frame, reference, array, indices, active):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..collector import held_back
 from . import ir
 from .errors import Told, caller_level
 from .frontend import check_options
@@ -37,7 +38,8 @@ def prepared(kernel, types) -> Prepared:
     with _one_at_a_time:
         known = _prepared.setdefault(kernel, {})
         if types not in known:
-            known[types] = _prepare(kernel, types)
+            with held_back():
+                known[types] = _prepare(kernel, types)
         found = known[types]
     _tell_of_changes(found.program.name, found.numbers, global_numbers(kernel))
     return found

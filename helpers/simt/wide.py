@@ -11,7 +11,7 @@ def load_wide(frame, reference, array, indices, count, active):
     """`count` neighbours from `array[indices]` on, a value of each lane for each."""
     cells = array.cells
     offset = _first_cell(frame, reference, array, indices, count, active)
-    return tuple(cells.flat[cells.at(offset + place)] for place in range(count))
+    return tuple(cells.gather(cells.at(offset + place)) for place in range(count))
 
 
 def store_wide(frame, reference, array, indices, values, active):
