@@ -43,6 +43,8 @@ CALLED = "the profiler puts what a device function does on the line of its call"
 EXPLAINED = {
     "_multiply_tiled": WIDER,
     "_transpose_wide": CALLED,
+    "_transpose_down": CALLED,
+    "_cubic": KEPT,
     "all_write_the_same": "the array and its accesses are left out: the value is known",
     "war_in_a_warp": KEPT,
     "war_in_a_block": KEPT,
