@@ -582,4 +582,4 @@ with expect(AssertionError):
 # - [Numba: matrix multiplication](https://numba.readthedocs.io/en/stable/cuda/examples.html#matrix-multiplication): the naive and the tiled kernel.
 # - [How to optimize a CUDA matmul kernel for cuBLAS-like performance](https://siboehm.com/articles/22/CUDA-MMM): the rest of the way, in C++.
 #
-# Between the tile and the library there is still most of the way: how much can a thread do with a number, once it holds it in a register?
+# *Next:* [Read what a line becomes](31_types_and_instructions.ipynb): indices made the naive kernel slow; what else becomes of a line that nobody meant to write?

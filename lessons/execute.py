@@ -77,6 +77,7 @@ def environment(folder, root):
         "IPYTHONDIR": str(folder),
         "CUDA_VISIBLE_DEVICES": "-1",
         "HELPERS_STATIC": "1",
+        "HELPERS_ASSEMBLIES": "recorded",  # alike with every compiler, and with none
     }
 
 

@@ -13,12 +13,14 @@ HELPERS = Path(__file__).parents[1] / "helpers"
 MAY_IMPORT = {
     "__main__": "doctor",
     "assembly": (
-        "assembly.accesses assembly.comparison assembly.compiler assembly.findings "
-        "assembly.instructions assembly.occupancy assembly.page assembly.report "
+        "assembly.accesses assembly.assertions assembly.comparison "
+        "assembly.compiler assembly.findings assembly.instructions "
+        "assembly.occupancy assembly.page assembly.recorded assembly.report "
         "assembly.resources assembly.variables device hardware simt.errors "
         "simt.frontend simt.launch simt.lowering simt.source tables"
     ),
     "assembly.accesses": "simt.ir",
+    "assembly.assertions": "assembly.instructions assembly.report",
     "assembly.comparison": "assembly.report tables",
     "assembly.compiler": "cuda numba simt.errors simt.refusals",
     "assembly.elf": "",
@@ -26,7 +28,8 @@ MAY_IMPORT = {
     "assembly.instructions": "",
     "assembly.occupancy": "hardware",
     "assembly.page": "assembly.report simt.page",
-    "assembly.report": "simt.source",
+    "assembly.recorded": "assembly.instructions assembly.resources forms simt.source",
+    "assembly.report": "assembly.findings simt.source",
     "assembly.resources": "assembly.elf",
     "assembly.variables": "numba",
     "baselines": "recordings",

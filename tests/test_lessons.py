@@ -11,6 +11,7 @@ import helpers
 from lessons.build import ROOT
 from lessons.convert import convert, lessons_of
 from lessons.execute import LIMIT_S, environment
+from lessons.solutions import with_solutions
 
 LESSONS = lessons_of(ROOT)
 ALLOWED = {"helpers", "numba", "numpy", "math"}
@@ -69,29 +70,6 @@ def run_script(script, folder):
         timeout=LIMIT_S,
         check=False,
     )
-
-
-def with_solutions(lesson):
-    """The code of a lesson, each solution after its stub and then on trial; trials."""
-    sources, trials, stub = [], [], ""
-    for cell in convert(lesson).cells:
-        if cell.cell_type == "code":
-            stub = cell.source
-            sources.append(stub)
-            continue
-        for solution in re.findall(r"^```python\n(.*?)^```", cell.source, re.M | re.S):
-            trial = "\n".join(refused_in(stub))
-            trials.append(trial)
-            sources += [solution, trial]
-    return sources, trials
-
-
-def refused_in(stub):
-    """What a stub expects to be refused."""
-    for node in ast.parse(stub).body:
-        if isinstance(node, ast.With):
-            assert ast.unparse(node.items[0]).startswith("expect(")
-            yield from map(ast.unparse, node.body)
 
 
 @each_lesson

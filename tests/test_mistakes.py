@@ -121,6 +121,25 @@ def test_a_float64_accumulator_is_named():
     assert "`total`" in run.warnings[0].text
 
 
+@pytest.mark.parametrize("grown", ["value * 1.5 + 2.0", "2 * value", "value / 3"])
+def test_a_float32_that_a_loop_makes_float64_is_told_once(grown):
+    """`value` is loaded as a float32, and is a float64 for what it becomes."""
+    source = f"""
+def kernel(a, out):
+    value = a[0]
+    for _ in range(4):
+        value = {grown}
+    out[0] = value
+"""
+    namespace = {"cuda": cuda}
+    exec(source, namespace)
+
+    run = emulate(cuda.jit(namespace["kernel"]))[1, 1](zeros(1), zeros(1))
+
+    assert [("float64", 5)] == told(run)
+    assert "the number" in run.warnings[0].text
+
+
 @pytest.mark.parametrize(
     "expression",
     [

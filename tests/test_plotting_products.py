@@ -13,6 +13,13 @@ ROOF = (
     "then 67,000 GFLOP/s"
 )
 SENTENCES = {
+    "instructions": (
+        lambda: plotting.plot_instructions(
+            {"one": {"float32": 2, "global loads": 1}, "none": {"calls": 1}}
+        ),
+        "one: 3 instructions, 2 arithmetic, 1 loads and stores; "
+        "none: 1 instruction, 1 the rest.",
+    ),
     "each element as often": (
         lambda: plotting.plot_reuse(np.full((4, 4), 2), "a"),
         "Each of the 4 × 4 elements of a was loaded 2 times.",

@@ -4,7 +4,8 @@ machine instructions of each source line.
 kernel -> Numba, libNVVM, nvJitLink, nvdisasm -> instructions, resources -> Assembly
           compiler.py                            instructions.py, resources.py
 
-Where NVIDIA's compiler is missing, an Assembly says so and has the types alone.
+Where NVIDIA's compiler is missing, an Assembly has what was recorded of a lesson's
+kernel (recorded.py); of others it has the types alone, and says so.
 """
 
 from collections import Counter
@@ -21,7 +22,9 @@ from ..simt.launch import argument_types, bracketed, configuration, is_kernel
 from ..simt.lowering import kernel_ir
 from ..simt.source import source_of
 from ..tables import table
+from . import recorded
 from .accesses import fates, source_accesses
+from .assertions import Assertions
 from .comparison import Comparison
 from .compiler import dotted, machine_code, missing
 from .findings import findings_of
@@ -100,17 +103,18 @@ class Assembler:
 
 def assembled(kernel, types, threads, shared, capability):
     """The Assembly of a kernel for argument types, a launch and a capability."""
-    function, options = kernel.py_func, kernel.targetoptions
-    lacking = missing()
-    if lacking:
-        typed = typed_ir(function, types, options)
+    function = kernel.py_func
+    lacking, known = missing(), None
+    if lacking or recorded.is_preferred():
+        known = recorded.find(kernel, types, capability)
+    if known or lacking:
+        typed = typed_ir(function, types, kernel.targetoptions)
         variables = types_by_line(typed.ir.blocks, typed.types, definition(function))
-        made, code = None, ()
+        code, made, compilers = known or ((), None, {})
     else:
-        compiled = machine_code(function, types, options, capability)
-        variables = types_by_line(compiled.blocks, compiled.types, definition(function))
-        made = Resources.of(compiled)
-        code = instructions_of(compiled.listing, compiled.entry, *extent(function))
+        code, made, variables = made_now(kernel, types, capability)
+        recorded.note(kernel, types, capability, code, made)
+        compilers = {}
     return Assembly(
         function.__name__,
         capability,
@@ -118,11 +122,21 @@ def assembled(kernel, types, threads, shared, capability):
         shared,
         code,
         variables,
-        lacking,
+        "" if known else lacking,
+        compilers,
         made,
         kernel,
         types,
     )
+
+
+def made_now(kernel, types, capability):
+    """The instructions, resources and variables' types of a kernel, just compiled."""
+    function = kernel.py_func
+    compiled = machine_code(function, types, kernel.targetoptions, capability)
+    code = instructions_of(compiled.listing, compiled.entry, *extent(function))
+    variables = types_by_line(compiled.blocks, compiled.types, definition(function))
+    return code, Resources.of(compiled), variables
 
 
 def extent(function) -> tuple[int, int]:
@@ -146,7 +160,7 @@ def definition(function) -> int:
 
 
 @dataclass(frozen=True)
-class Assembly:
+class Assembly(Assertions):
     """What one kernel became, for the types of its arguments and one capability.
 
     `instructions` are the machine's, in their order; `opcodes` counts them by name
@@ -155,7 +169,9 @@ class Assembly:
     `shared_memory` and `dynamic_shared_memory` a block's bytes, `stack`, `spill_stores`
     and `spill_loads` a thread's. `findings` stand out; `accesses` says, by line, which
     loads and stores the compiler merged or left out. Where NVIDIA's compiler is
-    `missing`, there are the types alone, and what needs it raises UnsupportedError.
+    missing, there is what was recorded, and `compilers` names the versions; of a kernel
+    that was not, there are the types alone, and what needs more raises
+    UnsupportedError.
     """
 
     kernel: str
@@ -165,6 +181,7 @@ class Assembly:
     instructions: tuple = field(repr=False)
     variables: dict = field(repr=False)
     missing: str = field(repr=False)
+    compilers: dict = field(repr=False)
     _resources: Resources | None = field(repr=False)
     _dispatcher: object = field(repr=False, compare=False)
     _types: tuple = field(repr=False, compare=False)
@@ -200,7 +217,9 @@ class Assembly:
 
     @cached_property
     def by_line(self) -> dict[int, Counter]:
-        """How many instructions of each name each source line became."""
+        """How many instructions of each name each source line became; the routines
+        that are called are at None.
+        """
         lines = {}
         for it in self._known():
             lines.setdefault(it.line, Counter())[it.name] += 1

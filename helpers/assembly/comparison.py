@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ..tables import table
 from .report import source_lines
 
+LAST = 10**9  # routines come after all lines
 TAKEN = (  # a row's name, and what it asks of an assembly
     ("instructions", lambda it: len(it.instructions)),
     ("registers a thread", lambda it: it.registers),
@@ -32,6 +33,7 @@ class Comparison:
         """What each takes, and its instructions by kind."""
         both = self.first, self.second
         rows = [[name, *map(ask, both)] for name, ask in TAKEN]
+        rows = [row for row in rows if any(row[1:])]
         kinds = self.first.kinds + self.second.kinds
         rows += [[f"  {kind}", *(it.kinds[kind] for it in both)] for kind in kinds]
         return table(["", *map(title, both, titles(*both))], rows)
@@ -42,10 +44,11 @@ class Comparison:
         rows = []
         for it in (self.first, self.second):
             texts = source_lines(it.function)
-            for line, made in sorted(it.by_line.items(), key=lambda row: row[0] or 0):
-                rows.append(
-                    [it.kernel, line or "", texts.get(line, "").strip(), made.total()]
-                )
+            for line, made in sorted(
+                it.by_line.items(), key=lambda row: row[0] or LAST
+            ):
+                text = texts.get(line, "").strip() if line else "routines that it calls"
+                rows.append([it.kernel, line or "", text, made.total()])
         return table(["kernel", "line", "source", "instructions"], rows)
 
     def __repr__(self):

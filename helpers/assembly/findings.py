@@ -83,11 +83,13 @@ def _calls(here, types, spilled):
     if not called:
         return None
     names = dict.fromkeys(routine(it.operands) for it in called)
+    integer = [name for name in names if "integer" in name]
     return (
         f"{times(len(called), 'call')} of a routine: {', '.join(names)}",
-        "Integers of 32 bits divide without one, a `while` loop spares `range` its "
-        "division by a step, and `fastmath=True` those of floats, where its rounding "
-        "will do",
+        "Integers of 32 bits divide without one, and a `while` loop spares `range` its "
+        "division by a step"
+        if integer
+        else "`fastmath=True` does without one in float32, where its rounding will do",
     )
 
 

@@ -32,8 +32,8 @@ KINDS = {
     "barriers": "BAR MEMBAR ERRBAR FENCE DEPBAR LDGDEPBAR WARPSYNC",
     "shuffles": "SHFL",
     "votes": "VOTE MATCH REDUX ELECT",
-    "calls": "CALL RET",
-    "control": "BRA EXIT BSSY BSYNC BREAK BRX BRXU JMP JMX BMOV BPT KILL NANOSLEEP "
+    "calls": "CALL",
+    "control": "BRA RET EXIT BSSY BSYNC BREAK BRX BRXU JMP JMX BMOV BPT KILL NANOSLEEP "
     "YIELD WARPSYNC RPCMOV LEPC ACQBULK PREEXIT",
     "moves": "MOV MOV32I S2R CS2R R2UR S2UR R2P P2R PRMT PLOP3 PSETP VOTEU SEL UP2UR "
     "UR2UP",
@@ -51,6 +51,7 @@ INSTRUCTION = re.compile(
     r"^\s*/\*(?P<offset>[0-9a-f]{4,})\*/\s+(?:\{\s*)?"
     r"(?:@(?P<predicate>!?U?P\w+)\s+)?(?P<opcode>[A-Z][\w.]*)\s*(?P<operands>[^;]*?)\s*;"
 )
+ROUTINE = re.compile(r"^(?P<name>\$[^\s:]+):")
 LINE = re.compile(r'//## File "(?P<file>.*)", line (?P<line>\d+)(?P<inlined> inlined)?')
 
 
@@ -61,8 +62,9 @@ class Instruction:
     offset: int  # bytes from the kernel's first
     opcode: str  # whole, such as `LDS.128`
     operands: str
-    line: int | None
+    line: int | None  # None in a routine
     predicate: str = ""  # it acts only in lanes where this holds
+    routine: str = ""  # that it is part of, one that lines call
 
     @property
     def base(self) -> str:
@@ -119,8 +121,10 @@ def instructions_of(listing, entry, first, last) -> tuple[Instruction, ...]:
     `first` and `last` are the kernel's own lines: what was inlined from elsewhere
     belongs to the line that called it.
     """
-    found, line, chain = [], None, False
+    found, line, chain, routine = [], None, False, ""
     for text in section(listing, entry):
+        if label := ROUTINE.match(text):
+            line, routine = None, label["name"]
         note = LINE.search(text)
         if note:
             number = int(note["line"])
@@ -137,6 +141,7 @@ def instructions_of(listing, entry, first, last) -> tuple[Instruction, ...]:
                     " ".join(match["operands"].split()),
                     line,
                     match["predicate"] or "",
+                    routine,
                 )
             )
     return tuple(found)

@@ -6,6 +6,7 @@ import textwrap
 from collections import Counter
 
 from ..simt.source import source_of
+from .findings import routine
 
 WIDEST_SOURCE = 48  # characters of a source line that others are aligned with
 WIDEST_NOTE = 78
@@ -25,10 +26,15 @@ def as_text(assembly) -> str:
     for line, text, made, types, notes in rows:
         what = summary(made) if made else ""
         kinds = ", ".join(f"{name}: {kind}" for name, kind in types.items())
-        columns = [f"  line {line:<4}{text:<{width}}", what, kinds and f"[{kinds}]"]
+        columns = [f"{place(line)}{text:<{width}}", what, kinds and f"[{kinds}]"]
         told.append("   ".join(it for it in columns if it.strip()))
         told += [line for note in notes for line in folded(note)]
     return "\n".join(told)
+
+
+def place(line) -> str:
+    """Where a row belongs, as its beginning."""
+    return f"  line {line:<4}" if line else "  routine  "
 
 
 def folded(note) -> list[str]:
@@ -58,21 +64,32 @@ def sentence(assembly) -> str:
         facts.append(f"{shared:,} bytes of shared memory a block")
     return (
         f"assembled {assembly.kernel} for compute capability {target}: "
-        f"{', '.join(facts)}; occupancy: {assembly.occupancy}"
+        f"{', '.join(facts)}; occupancy: {assembly.occupancy}{origin(assembly)}"
     )
 
 
+def origin(assembly) -> str:
+    """With what it was compiled, if that was not here and now."""
+    told = ", ".join(f"{name} {it}" for name, it in assembly.compilers.items())
+    return told and f"; recorded, with {told}"
+
+
 def rows_of(assembly):
-    """Each source line: its number, text, instructions, types and notes."""
-    by_line = {}
+    """Each source line: its number, text, instructions, types and notes; then each
+    routine that lines call, with no number.
+    """
+    by_line, routines = {}, {}
     for it in assembly.instructions:
-        by_line.setdefault(it.line, []).append(it)
+        place = routines if it.routine else by_line
+        place.setdefault(it.routine or it.line, []).append(it)
     lines = source_lines(assembly.function)
     for line in sorted(by_line.keys() - {None} | assembly.variables.keys()):
         lines.setdefault(line, "")
     for line, text in sorted(lines.items()):
         made, types = by_line.get(line, []), assembly.variables.get(line, {})
         yield line, text, made, types, notes_of(assembly, line)
+    for name, made in routines.items():
+        yield None, routine(name), made, {}, []
 
 
 def notes_of(assembly, line) -> list[str]:
@@ -106,6 +123,6 @@ def listing(assembly) -> str:
     """Each source line, with every machine instruction below it."""
     told = [sentence(assembly)]
     for line, text, made, *_ in rows_of(assembly):
-        told.append(f"  line {line:<4}{text}")
+        told.append(f"{place(line)}{text}")
         told += [f"      {it.offset:04x}  {it}" for it in made]
     return "\n".join(told)

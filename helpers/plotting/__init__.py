@@ -5,6 +5,7 @@ from .blocks import plot_exchange, plot_halo
 from .charts import plot_conflicts, plot_times
 from .grids import plot_grid, plot_grid_2d, plot_grid_stride
 from .hierarchy import plot_hierarchy
+from .instructions import plot_instructions
 from .intervals import plot_intervals
 from .picture import Picture
 from .products import plot_reuse, plot_roofline, plot_tile_walk
@@ -24,6 +25,7 @@ __all__ = [
     "plot_grid_stride",
     "plot_halo",
     "plot_hierarchy",
+    "plot_instructions",
     "plot_intervals",
     "plot_lanes",
     "plot_latency",

@@ -110,8 +110,8 @@ def _cause(definitions, operation):
     before = [o for o in others if not _widened(definitions, o)]
     for operand in before:
         begun = _begun(definitions, operand)
-        if begun is None:
-            return None
+        if begun is None and numbers and _begins_narrow(definitions, operand):
+            break
         return begun
     if not others:
         return None
@@ -122,12 +122,29 @@ def _cause(definitions, operation):
 
 def _widened(definitions, operand) -> bool:
     """Is this a float32 or an integer, made float64 for the operation only?"""
-    made = definitions.made.get(operand, ())
-    return any(
-        isinstance(i, ir.Cast)
-        and not i.meant
-        and (definitions.type_of(i.operand) == F32 or _is_integer(definitions, i))
-        for i in made
+    return any(_widens(definitions, i) for i in definitions.made.get(operand, ()))
+
+
+def _widens(definitions, instruction) -> bool:
+    """Does this make a float64 of a float32 or an integer, and nobody asked for it?"""
+    return (
+        isinstance(instruction, ir.Cast)
+        and not instruction.meant
+        and (
+            definitions.type_of(instruction.operand) == F32
+            or _is_integer(definitions, instruction)
+        )
+    )
+
+
+def _begins_narrow(definitions, operand) -> bool:
+    """Is this a variable of a loop that begins as a float32, and is float64 for what
+    it becomes?
+    """
+    origins = definitions.origins(operand)
+    others = [i for i in origins if not _widens(definitions, i)]
+    return len(others) < len(origins) and all(
+        isinstance(i, ir.Operation) for i in others
     )
 
 

@@ -1,0 +1,103 @@
+"""What the lessons' kernels became where NVIDIA's compiler is, for machines without.
+
+`python -m lessons.assemblies` writes the file; notebooks are built from it, so that
+they are alike wherever they are built.
+"""
+
+import hashlib
+import json
+import os
+from dataclasses import asdict
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from ..forms import Launch, form_of
+from ..simt.source import source_of
+from .instructions import Instruction
+from .resources import Resources
+
+FILE = Path(__file__).with_name("recorded.json")
+SETTING = "HELPERS_ASSEMBLIES"  # "recorded": prefer these; or the name of a journal
+PREFER = "recorded"
+PACKAGES = "numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink"
+
+
+def is_preferred() -> bool:
+    """Is what was recorded wanted even where the compiler is?"""
+    return os.environ.get(SETTING) == PREFER
+
+
+def find(kernel, types, capability):
+    """The instructions and resources recorded of a kernel, and with what; else None."""
+    entry = load(FILE)["kernels"].get(key_of(kernel, types, capability))
+    if entry is None:
+        return None
+    source = source_of(kernel.py_func)
+    code = tuple(instruction(text, source.first) for text in entry["instructions"])
+    return code, Resources(**entry["resources"]), load(FILE)["versions"]
+
+
+def note(kernel, types, capability, code, resources):
+    """Add an assembly to the journal, where one is kept."""
+    journal = os.environ.get(SETTING, PREFER)
+    source = source_of(kernel.py_func)
+    if journal == PREFER or source is None:
+        return
+    entry = {
+        "kernel": kernel.py_func.__name__,
+        "capability": list(capability),
+        "resources": asdict(resources),
+        "instructions": [line_of(it, source.first) for it in code],
+    }
+    with open(journal, "a", encoding="utf-8") as file:
+        known = {key_of(kernel, types, capability): entry}
+        file.write(json.dumps(known) + "\n")
+
+
+def key_of(kernel, types, capability) -> str:
+    """A digest of all that the machine code, and the lines it names, depend on."""
+    source = source_of(kernel.py_func)
+    form = form_of(kernel, Launch.of((1, 1)), ())
+    lines = [line.strip() for line in source.lines] if source else []
+    parts = (
+        *lines,
+        form.code,
+        *form.constants,
+        *map(str, types),
+        *map(str, capability),
+    )
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def line_of(it, first) -> str:
+    """An instruction as a line of text; its source line counts from the kernel's."""
+    line = "" if it.line is None else str(it.line - first)
+    parts = f"{it.offset:04x}", line, it.predicate, it.routine, it.opcode, it.operands
+    return "|".join(parts)
+
+
+def instruction(text, first) -> Instruction:
+    """The instruction that `line_of` wrote."""
+    offset, line, predicate, routine, opcode, operands = text.split("|", 5)
+    number = int(line) + first if line else None
+    return Instruction(int(offset, 16), opcode, operands, number, predicate, routine)
+
+
+@cache
+def load(file):
+    """All that was recorded."""
+    if not file.exists():
+        return {"versions": {}, "kernels": {}}
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def versions() -> dict[str, str]:
+    """The packages that compile, as they are here."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # no compiler, or it came another way
+            continue
+    return found

@@ -1,0 +1,98 @@
+"""What machine instructions are for: a bar for each kernel, a part for each group."""
+
+from .. import style
+from .picture import Picture, canvas, counted, label
+
+GROUPS = (  # name, colour, hatch, and the kinds of `Assembly.kinds` that it holds
+    (
+        "arithmetic",
+        style.PLAIN,
+        "",
+        ("float32", "float16", "special functions", "matrix units"),
+    ),
+    ("float64 and conversions", style.CONFLICT, "///", ("float64", "conversions")),
+    (
+        "loads and stores",
+        style.LOAD,
+        "\\\\\\",
+        tuple(
+            f"{space} {kind}"
+            for space in ("global", "shared", "local", "generic")
+            for kind in ("loads", "stores")
+        )
+        + ("atomics", "shuffles"),
+    ),
+    ("integers and addresses", style.STORE, "---", ("integers and addresses",)),
+    ("the rest", style.IDLE, "....", ()),
+)
+NARROW = 1 / 40  # of the longest bar: a part that has no room for its number
+
+
+def plot_instructions(kinds, ax=None):
+    """The instructions of each kernel by what they are for.
+
+    `kinds` is {name: {kind: how many}}, as in `Assembly.kinds`.
+    """
+    rows = {name: grouped(counts) for name, counts in kinds.items()}
+    longest = max(sum(row.values()) for row in rows.values())
+    with canvas(ax, 1.15 + 0.42 * len(rows)) as ax:
+        for place, row in enumerate(rows.values()):
+            draw_row(ax, place, row, NARROW * longest)
+        ax.set(xlim=(0, 1.08 * longest), xlabel="machine instructions")
+        ax.set(ylim=(len(rows) - 0.4, -0.6))
+        ax.set_yticks(range(len(rows)), rows)
+        ax.tick_params(axis="y", length=0, labelsize=9)
+        draw_key(ax)
+    told = (
+        f"{name}: {counted(sum(row.values()), 'instruction')}, "
+        + ", ".join(f"{n:,} {group}" for group, n in row.items() if n)
+        for name, row in rows.items()
+    )
+    return Picture(ax.figure, "; ".join(told) + ".")
+
+
+def grouped(counts):
+    """How many instructions there are of each group."""
+    found = {
+        name: sum(counts.get(kind, 0) for kind in kinds) for name, *_, kinds in GROUPS
+    }
+    found["the rest"] = sum(counts.values()) - sum(found.values())
+    return found
+
+
+def draw_row(ax, place, row, narrow):
+    """Draw the parts of one bar, each with its number where there is room."""
+    left = 0
+    for name, colour, hatch, _ in GROUPS:
+        number = row[name]
+        ax.barh(place, number, 0.62, left, **filled(colour, hatch))
+        if number > narrow:
+            note = {"fontsize": style.SMALL}
+            label(ax, left + number / 2, place, f"{number:,}", **note)
+        left += number
+    label(ax, left, place, f"{left:,}", (5, 0), ha="left", fontweight="bold")
+
+
+def draw_key(ax):
+    """Say above the bars which part is which."""
+    from matplotlib.patches import Patch
+
+    parts = [
+        Patch(label=name, **filled(colour, hatch)) for name, colour, hatch, _ in GROUPS
+    ]
+    ax.legend(
+        handles=parts,
+        ncols=len(parts),
+        frameon=False,
+        fontsize=style.SMALL,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        borderaxespad=0.2,
+        columnspacing=1.2,
+        handlelength=1.6,
+    )
+
+
+def filled(colour, hatch):
+    """How a part looks: pale in its colour, and hatched."""
+    return {"facecolor": style.tint(colour, 0.3), "edgecolor": colour, "hatch": hatch}

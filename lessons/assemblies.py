@@ -1,0 +1,87 @@
+"""Records what the compiler makes of the kernels that the lessons assemble.
+
+    python -m lessons.assemblies            writes helpers/assembly/recorded.json
+    python -m lessons.assemblies --check    says where it is not what it would write
+
+It needs NVIDIA's compiler, which `make setup` brings on Linux and Windows, and no GPU.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from helpers.assembly import recorded
+from helpers.assembly.compiler import missing
+from lessons.solutions import with_solutions
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = "python -m lessons.assemblies"
+
+
+def main(arguments=None):
+    """Write or check the recordings; return the exit status."""
+    new = argparse.ArgumentParser(COMMAND, description=__doc__)
+    new.formatter_class = argparse.RawDescriptionHelpFormatter
+    new.add_argument("--check", action="store_true", help="write nothing")
+    options = new.parse_args(arguments)
+    if lacking := missing():
+        print(lacking, file=sys.stderr)
+        return 1
+    try:
+        fresh = text_of(kernels())
+    except subprocess.CalledProcessError as error:
+        print(f"{error.cmd[-1]} failed:\n{error.stderr}", file=sys.stderr)
+        return 1
+    if not options.check:
+        recorded.FILE.write_text(fresh, encoding="utf-8", newline="\n")
+    elif fresh != recorded.FILE.read_text(encoding="utf-8"):
+        print(f"{recorded.FILE.name} is not what `{COMMAND}` writes", file=sys.stderr)
+        return 1
+    return 0
+
+
+def kernels():
+    """Every assembly that a lesson asks for, by its key."""
+    found = {}
+    for lesson in sorted(ROOT.glob("lessons/[0-9]*.py")):
+        if "assemble(" in lesson.read_text(encoding="utf-8"):
+            found |= of_lesson(lesson)
+            print(f"{lesson.stem}: {len(found)} kernels so far", file=sys.stderr)
+    return found
+
+
+def of_lesson(lesson):
+    """What a lesson and its folded solutions assemble, run as a script with a journal.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        journal, script = Path(folder, "journal"), Path(folder, lesson.name)
+        script.write_text("\n\n".join(with_solutions(lesson)[0]), encoding="utf-8")
+        searched = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+        settings = {
+            "PYTHONPATH": os.pathsep.join(filter(None, searched)),
+            "CUDA_VISIBLE_DEVICES": "-1",   # for an H200, whatever is here
+            "MPLBACKEND": "Agg",
+            "HELPERS_STATIC": "1",
+            recorded.SETTING: str(journal),
+        }
+        subprocess.run(
+            [sys.executable, str(script)], cwd=folder, check=True,
+            env={**os.environ, **settings}, capture_output=True, text=True)
+        lines = journal.read_text(encoding="utf-8").splitlines()
+    return {key: it for line in lines for key, it in json.loads(line).items()}
+
+
+def text_of(found):
+    """The file: with what it was compiled, then kernel by kernel."""
+    by_name = sorted(found.items(), key=lambda row: (row[1]["kernel"], row[0]))
+    contents = {"command": COMMAND, "versions": recorded.versions(),
+                "kernels": dict(by_name)}
+    return json.dumps(contents, indent=0, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
