@@ -30,7 +30,7 @@ device
 # An account grows by 0.4% a month, and 100 are paid in each time; what is it after ten years?
 # The two kernels below work that out for as many accounts as you like.
 # They differ in how two numbers are written, and their results agree.
-# Yet a GPU takes far longer over one of them: which one, how much, and how can you tell before you own a GPU?
+# Yet a GPU takes longer over one of them, and a laptop's GPU above all: which one is it, and how can you tell before you own a GPU?
 
 # %%
 MONTHS = 120
@@ -335,8 +335,9 @@ plot_times(list(times), [it.median_us for it in times.values()])
 
 # %% [markdown]
 # `saxpy` takes as long with half of its instructions: it waits for memory, and works out addresses meanwhile.
-# `save` has next to no loads to wait for. Its arithmetic is what takes the time, and here the type of a number decides.
-# So count what a kernel waits for, and mend that.
+# `save` has as many bytes to move and 120 products to add up; arithmetic is what takes its time, and in float64 half as long again.
+# So that was the slow one, and its instructions said so: 120 of them in float64.
+# What a kernel waits for is worth mending, and the rest is not.
 
 # %% [markdown]
 # ## What changed

@@ -1,5 +1,8 @@
 """Every kernel of every lesson, compiled for each generation of GPUs; no GPU needed."""
 
+import json
+from pathlib import Path
+
 import pytest
 from lesson_launches import launches, lessons
 
@@ -7,15 +10,18 @@ from helpers import assemble
 from helpers.assembly.compiler import compiled, missing
 from helpers.simt.launch import argument_types
 
+ON_GPU = Path(__file__).parent / "recorded" / "assembly.json"
 CAPABILITIES = (7, 5), (8, 0), (8, 9), (9, 0), (10, 0)
-pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
+needs_compiler = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
 
 
+@needs_compiler
 @pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.stem)
 def test_every_kernel_compiles_for_every_capability(lesson):
     """From Turing to Blackwell; and no instruction is without a kind."""
-    found = {}
+    found, digests = {}, {}
     for case, _ in launches(lesson):
+        digests[case.name] = case.digest
         types = argument_types(case.kernel, case.arguments)
         found.setdefault((case.kernel.py_func.__code__, types), case)
 
@@ -27,3 +33,25 @@ def test_every_kernel_compiles_for_every_capability(lesson):
         made = assemble(kernel, "H200")[case.launch](*case.arguments)
         assert "other" not in made.kinds, made.listing
         assert all(it.line or it.routine for it in made.instructions)
+
+    compared = {
+        name: entry["digest"]
+        for name, entry in json.loads(ON_GPU.read_text("utf-8"))["kernels"].items()
+        if name.startswith(f"lesson_{lesson.stem}_")
+    }
+    assert compared and compared.items() <= digests.items()
+
+
+def test_numba_the_driver_and_the_profiler_say_the_same():
+    """On an H200 (assembly_on_gpu.py): opcodes by number, registers, memories, and the
+    profiler's theoretical occupancy, of the zoo's kernels and the lessons'.
+    """
+    kernels = json.loads(ON_GPU.read_text("utf-8"))["kernels"]
+
+    differ = [
+        name
+        for name, it in kernels.items()
+        if it["assemble"] != it["numba"] or it["occupancy"] != it["profiler"]
+    ]
+    assert len(kernels) > 150
+    assert [] == differ
