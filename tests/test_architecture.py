@@ -161,6 +161,7 @@ MAY_IMPORT = {
     "simt.spilled": "hardware simt.coalescing simt.judges",
     "simt.streams": "numba",
     "simt.suspects": "hardware simt.clocks",
+    "simt.temporaries": "simt.ir simt.liveness",
     "simt.translate": (
         "simt.advice simt.allocation simt.ir simt.liveness simt.order simt.work "
         "simt.writer"
@@ -177,7 +178,8 @@ MAY_IMPORT = {
     "simt.work": "simt.events simt.ir",
     "simt.writer": (
         "simt.atomics simt.bounds simt.intrinsics simt.ir simt.liveness simt.memory "
-        "simt.operators simt.parts simt.printing simt.raising simt.twins simt.views"
+        "simt.operators simt.parts simt.printing simt.raising simt.temporaries "
+        "simt.twins simt.views"
     ),
     "style": "matplotlib",
     "tables": "",

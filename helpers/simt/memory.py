@@ -112,17 +112,28 @@ def offsets(frame, reference, array, indices, active):
     """The cell of each lane, of shape (lanes or 1, blocks or 1) or a number; bounds are
     checked.
     """
-    offset = array.base
+    offset, ours = array.base, False
     for axis, (index, factor) in enumerate(zip(indices, array.factors, strict=True)):
         index = checked(index, array.shape[axis], active, frame, reference)
         if index is None:
             raise out_of_bounds(frame, reference, array, indices, axis, active)
         index = index if factor is None else index * factor
-        starts = offset is ZERO and index.dtype == ZERO.dtype
-        offset = index if starts else offset + index
+        if offset is ZERO and index.dtype == ZERO.dtype:
+            offset, ours = index, factor is not None
+        elif ours and _fits(index, offset):
+            offset += index  # in memory that the cache holds
+        else:
+            offset, ours = offset + index, True
     if active is not None and isinstance(array.base, np.ndarray):
         return np.where(active, offset, 0)  # a part of others may begin anywhere
     return offset
+
+
+def _fits(index, offset) -> bool:
+    """Has the sum of both the shape and the type of the second?"""
+    return index.dtype == offset.dtype and all(
+        n in (1, m) for n, m in zip(index.shape, offset.shape, strict=False)
+    )
 
 
 def find_pattern(frame, reference, array, indices, active):

@@ -14,6 +14,7 @@ from . import (
     parts,
     printing,
     raising,
+    temporaries,
     twins,
     views,
 )
@@ -44,11 +45,14 @@ class Writer:
             "show": printing.show,
             "note": raising.note,
             "narrow": bounds.narrow,
+            "over": temporaries.over,
         }
+        self.spared = {}  # of the piece that is written
 
     def piece(self, position, block) -> str:
         """The source of one piece."""
         body, written, used = [], {}, set()
+        self.spared = temporaries.overwritten(block, self.types, self.slots)
         for instruction in block:
             used |= reads(instruction) - set(written)
             if instruction is not block[-1]:
@@ -117,7 +121,12 @@ class Writer:
 
     def _write_Operation(self, i):
         operands = [self.expression(o) for o in i.operands]
-        return [f"{self.variable(i.target)} = {operators.source(i.operator, operands)}"]
+        made = operators.source(i.operator, operands)
+        if i.target in self.spared:
+            ufunc = self.constant(temporaries.UFUNCS[i.operator])
+            spared = self.variable(self.spared[i.target])
+            made = f"over({ufunc}, {', '.join(operands)}, {spared})"
+        return [f"{self.variable(i.target)} = {made}"]
 
     def _write_Cast(self, i):
         source = self.types.get(i.operand)
