@@ -56,7 +56,8 @@ def examine():
     """Every finding, in the order in which the page shows them."""
     if sys.version_info < OLDEST:
         return [python()]
-    return [device(), kernels(), python(), *map(package, needed()), course()]
+    machine = [device(), kernels(), compiler(), python()]
+    return [*machine, *map(package, needed()), course()]
 
 
 def page(findings):
@@ -93,6 +94,16 @@ def kernels():
         return Finding("kernels", "do not run", fault, remedy_here())
     fault = "" if answer == [1, 2, 3] else f"A kernel gives {answer}, not [1, 2, 3]."
     return Finding("kernels", "give wrong numbers" if fault else "run", fault)
+
+
+def compiler():
+    """Whether `assemble` can compile; without, it shows what was recorded."""
+    try:
+        from helpers.assembly.compiler import missing
+    except ImportError:
+        return Finding("compiler", "unknown until the packages below are there")
+    lacking = missing()
+    return Finding("compiler", lacking or "runs")
 
 
 def launch():

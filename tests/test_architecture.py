@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "collector": "",
     "device": "numba",
     "diagnosis": "hardware tolerance",
-    "doctor": "device helpers numba",
+    "doctor": "assembly.compiler device helpers numba",
     "forms": "numba",
     "hardware": "",
     "helpers": (
