@@ -434,4 +434,4 @@ def scale(out, a, factor):
 # - [An even easier introduction to CUDA](https://developer.nvidia.com/blog/even-easier-introduction-cuda/): the same first steps in C++.
 # - [Grid-stride loops](https://developer.nvidia.com/blog/cuda-pro-tip-write-flexible-kernels-grid-stride-loops/): why they are worth their line.
 #
-# *Next:* [Share a tile without queueing](14_bank_conflicts.ipynb): why does one stride through shared memory take 32 turns, and the next a single one?
+# *Next:* [Keep a warp together](02_warps.ipynb): two kernels do the same work, and one needs twice as many instructions; what is so special about 32 threads?

@@ -596,3 +596,4 @@ with expect(AssertionError):
 # - [CUDA C++ Best Practices Guide, coalesced access](https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/index.html#coalesced-access-to-global-memory): the same experiments with offsets and strides, in C++.
 # - [How to access global memory efficiently](https://developer.nvidia.com/blog/how-access-global-memory-efficiently-cuda-c-kernels/): the classic explanation, with older GPUs.
 #
+# *Next:* [Load once, use often](13_shared_memory.ipynb): where nine threads need the same number, why load it nine times?

@@ -61,17 +61,25 @@ def plot_tile_walk(step=0, n=4, tile=2, block=(0, 0), ax=None):
     at = tile * step
     places = {"A": (row, at), "B": (at, col), "C": (row, col)}
     colours = {"A": style.LOAD, "B": style.LOAD, "C": style.STORE}
-    with canvas(ax, 0.9 + 0.45 * n) as ax:
+    side = style.WIDTH_INCHES / (3 * n + 1.8)  # of an element, in inches
+    with canvas(ax, 0.5 + side * n) as ax:
         for place, (name, corner) in enumerate(places.items()):
             left = place * (n + 0.8)
             draw_matrix(ax, left, n, name)
             for y, x in np.ndindex(tile, tile):
                 text = sums(at + tile) if name == "C" else f"{y},{x}"
                 spot = left + corner[1] + x, corner[0] + y
-                cell(ax, *spot, text, colours[name])
+                cell(ax, *spot, "", colours[name])
+                middle = spot[0] + 0.5, spot[1] + 0.5
+                inside(ax, *middle, text, fontsize=fitting(text, side))
         bare(ax)
         ax.set(xlim=(-0.1, 3 * n + 1.7), ylim=(n + 0.1, -0.1), aspect="equal")
     return Picture(ax.figure, walk_sentence(step, n, tile, block))
+
+
+def fitting(text, inches):
+    """The points of type at which a text fits into a box so wide."""
+    return max(style.TINY, min(9, 72 * inches / (0.85 * len(text))))
 
 
 def draw_matrix(ax, left, n, name):
