@@ -16,8 +16,8 @@ MAY_IMPORT = {
         "assembly.accesses assembly.assertions assembly.comparison "
         "assembly.compiler assembly.findings assembly.instructions "
         "assembly.occupancy assembly.page assembly.recorded assembly.report "
-        "assembly.resources assembly.variables device hardware simt.errors "
-        "simt.frontend simt.launch simt.lowering simt.source tables"
+        "assembly.resources assembly.variables collector device hardware "
+        "simt.errors simt.frontend simt.launch simt.lowering simt.source tables"
     ),
     "assembly.accesses": "simt.ir",
     "assembly.assertions": "assembly.instructions assembly.report",

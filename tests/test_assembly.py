@@ -223,6 +223,33 @@ def test_another_gpu_gets_its_own_code():
     assert "saxpy on 9.0" in repr(found.beside(old))
 
 
+FACTOR = 3
+
+
+@needs_compiler
+def test_a_kernel_is_compiled_once_until_what_it_depends_on_changes(monkeypatch):
+    """Its types, the capability, and the numbers around it."""
+
+    @cuda.jit
+    def scaled(x):
+        i = cuda.grid(1)
+        x[i] = x[i] * np.float32(FACTOR)
+
+    compiled, ask = [], assembly.machine_code
+    monkeypatch.setattr(
+        assembly, "machine_code", lambda *its: compiled.append(its) or ask(*its)
+    )
+    first = assemble(scaled)[1, 64](X)
+    assert first == assemble(scaled)[1, 64](X)
+    assert 1 == len(compiled)
+
+    monkeypatch.setitem(globals(), "FACTOR", 5)
+    assert first.instructions != assemble(scaled)[1, 64](X).instructions
+    assemble(scaled, "T4")[1, 64](X)
+    assemble(scaled)[1, 64](X.astype(np.float64))
+    assert 4 == len(compiled)
+
+
 @needs_compiler
 def test_nothing_runs_and_nothing_changes():
     """Arguments are asked for their types only."""

@@ -1,6 +1,7 @@
 """Assemblies that were recorded: what a machine without NVIDIA's compiler shows."""
 
 import json
+from weakref import WeakKeyDictionary
 
 import assembly_kernels as kernels
 import numpy as np
@@ -28,6 +29,7 @@ def journal(tmp_path, monkeypatch):
     """A journal of what is compiled, and what it becomes as the recordings."""
     place = tmp_path / "journal"
     monkeypatch.setenv(recorded.SETTING, str(place))
+    monkeypatch.setattr(assembly, "_compiled", WeakKeyDictionary())
 
     def read():
         entries = map(json.loads, place.read_text("utf-8").splitlines())

@@ -11,9 +11,11 @@ kernel (recorded.py); of others it has the types alone, and says so.
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..collector import held_back
 from ..device import device
 from ..hardware import GPUS
 from ..simt.errors import LaunchError, UnsupportedError, briefly
@@ -37,6 +39,7 @@ from .variables import types_by_line
 
 __all__ = ["Assembly", "assemble"]
 H200 = (9, 0)  # the GPU of the recorded measurements
+_compiled = WeakKeyDictionary()  # kernel: {digest of all it depends on: what it became}
 
 
 def assemble(kernel, target=None):
@@ -112,8 +115,7 @@ def assembled(kernel, types, threads, shared, capability):
         variables = types_by_line(typed.ir.blocks, typed.types, definition(function))
         code, made, compilers = known or ((), None, {})
     else:
-        code, made, variables = made_now(kernel, types, capability)
-        recorded.note(kernel, types, capability, code, made)
+        code, made, variables = compiled_once(kernel, types, capability)
         compilers = {}
     return Assembly(
         function.__name__,
@@ -130,13 +132,19 @@ def assembled(kernel, types, threads, shared, capability):
     )
 
 
-def made_now(kernel, types, capability):
-    """The instructions, resources and variables' types of a kernel, just compiled."""
-    function = kernel.py_func
-    compiled = machine_code(function, types, kernel.targetoptions, capability)
-    code = instructions_of(compiled.listing, compiled.entry, *extent(function))
-    variables = types_by_line(compiled.blocks, compiled.types, definition(function))
-    return code, Resources.of(compiled), variables
+def compiled_once(kernel, types, capability):
+    """The instructions, resources and variables' types of a kernel as it is now."""
+    known = _compiled.setdefault(kernel, {})
+    key = recorded.key_of(kernel, types, capability)
+    if key not in known:
+        function = kernel.py_func
+        with held_back():
+            it = machine_code(function, types, kernel.targetoptions, capability)
+        code = instructions_of(it.listing, it.entry, *extent(function))
+        variables = types_by_line(it.blocks, it.types, definition(function))
+        known[key] = code, Resources.of(it), variables
+        recorded.note(kernel, types, capability, code, known[key][1])
+    return known[key]
 
 
 def extent(function) -> tuple[int, int]:
@@ -249,7 +257,8 @@ class Assembly(Assertions):
         """By line, which loads and stores the compiler merged or left out."""
         try:
             options = self._dispatcher.targetoptions
-            kernel = kernel_ir(self.function, self._types, options)
+            with held_back():
+                kernel = kernel_ir(self.function, self._types, options)
         except UnsupportedError:  # the emulator has no program of it
             return {}
         return fates(source_accesses(kernel), self._known(), self.spill_stores)
