@@ -214,7 +214,21 @@ with expect(IndexError):
 # %% [markdown]
 # The signed index takes the last element for the one before the first: a wrong number, and no error.
 # The unsigned one wraps around to 4,294,967,295, far outside; a GPU would read whatever is there, or stop the program.
-# The remedy is the same for both, a guard: `if 0 < i < x.size`.
+#
+# The first element needs a guard, whatever the type.
+# **Subtract from each element but the first the one before it.**
+
+# %%
+@cuda.jit
+def differences(out, x):
+    """Subtract from each element but the first the one before it."""
+    i = uint32(cuda.grid(1))
+    if 0 < i < x.size:
+        out[i] = x[i] - x[uint32(i - uint32(1))]
+
+
+emulate(differences)[4, 256](steps, ramp)
+check(steps[1:], np.diff(ramp))
 
 # %% [markdown]
 # ## A float64 creeps in
