@@ -74,7 +74,7 @@ def test_a_new_name_for_the_kernel_keeps_its_form():
     ("+ SHIFT", "+ 1"),
     ("x / 2", "x * 0.5"),
     ("@cuda.jit\n", "@cuda.jit(fastmath=True)\n"),
-    ("device=True", "device=True, inline='always'"),
+    ("device=True", "device=True, fastmath=True"),
 ])
 def test_what_changes_the_instructions_changes_the_form(old, new):
     """The body, a device function's body, and what the compiler is asked for."""
