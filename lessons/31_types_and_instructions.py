@@ -349,7 +349,7 @@ plot_times(list(times), [it.median_us for it in times.values()])
 
 # %% [markdown]
 # `saxpy` takes as long with half of its instructions: it waits for memory, and works out addresses meanwhile.
-# `save` has as many bytes to move and 120 products to add up; arithmetic is what takes its time, and in float64 half as long again.
+# `save` has fewer bytes to move and 120 products to add up; arithmetic is what takes its time, and in float64 half as long again.
 # So that was the slow one, and its instructions said so: 120 of them in float64.
 # What a kernel waits for is worth mending, and the rest is not.
 
