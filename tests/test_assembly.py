@@ -316,6 +316,18 @@ def test_a_kernel_that_numba_refuses_is_refused_in_a_sentence():
         assemble(wrong)[1, 32](X)
 
 
+@needs_compiler
+def test_arithmetic_that_numba_keeps_in_another_language_is_refused():
+    """Sums of float16 are compiled from CUDA C++, which needs a toolkit."""
+
+    @cuda.jit
+    def halves(x):
+        x[0] = x[1] + x[2]
+
+    with pytest.raises(UnsupportedError, match="sums of float16, and `assemble` does"):
+        assemble(halves)[1, 32](X.astype(np.float16))
+
+
 def test_what_is_no_kernel_no_gpu_or_no_launch_is_refused():
     """Each with its sentence."""
     with pytest.raises(TypeError, match="takes a kernel"):

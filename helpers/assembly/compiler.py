@@ -5,8 +5,8 @@ The way is that of a launch (Numba's `_Kernel`): Numba lowers to LLVM, libNVVM m
 LTO-IR of it, nvJitLink links that to machine code. Lines are noted on the way, which
 changes no instruction.
 
-Not modelled: kernels that link code of other languages (`link=`), and `debug=True`,
-whose code is another.
+Not modelled: kernels that link code of other languages, by `link=` or, as arithmetic in
+float16, by Numba itself; and `debug=True`, whose code is another.
 """
 
 import contextlib
@@ -97,6 +97,12 @@ def compiled(function, types, options, capability):
         raise
     except Exception as error:  # whatever goes wrong in Numba is about this kernel
         raise refusal(function, error) from None
+    if made.library._linking_files:
+        raise UnsupportedError(
+            f"`{function.__name__}` computes with what Numba keeps in CUDA C++, as it "
+            "does sums of float16, and `assemble` does not compile that: `emulate` "
+            "shows what it does"
+        )
     try:
         return made, *_linked(made.library, options, capability)
     except Exception as error:
