@@ -4,7 +4,7 @@ that each gives a value, and its machine instructions, folded.
 
 from html import escape
 
-from ..simt.page import ROOT, STYLE, below, code, source_code
+from ..simt.page import LEFT, ROOT, STYLE, below, code, source_code
 from .report import rows_of, sentence, summary
 
 SIGNS = {"costly": "▲", "slight": "△"}
@@ -19,9 +19,12 @@ font-family: var(--jp-code-font-family, monospace)}}
 
 def as_html(assembly) -> str:
     """The sentence and the source page."""
-    head = "<th></th><th></th><th class='s'>source</th><th class='s'>types</th>"
+    names = {"source": "s", "types": "s"}
     if not assembly.missing:
-        head += "<th class='m'>machine instructions</th>"
+        names["machine instructions"] = "m"
+    head = "<th></th><th></th>" + "".join(
+        f"<th class='{kind}' {LEFT}>{name}</th>" for name, kind in names.items()
+    )
     rows = "".join(row for it in rows_of(assembly) for row in rows_for(assembly, *it))
     style = f"<style>{' '.join((STYLE + MINE).split())}</style>"
     return (
@@ -40,10 +43,10 @@ def rows_for(assembly, line, text, made, types, notes):
     shown = source_code(text) if line else f"<i>routine: {escape(text)}</i>"
     cells = (
         f"<td class='n'>{line or ''}</td><td class='n'>{sign(level)}</td>"
-        f"<td class='s {level}'>{shown}</td><td class='s'>{told}</td>"
+        f"<td class='s {level}' {LEFT}>{shown}</td><td class='s' {LEFT}>{told}</td>"
     )
     if not assembly.missing:
-        cells += f"<td class='m'>{machine(made)}</td>"
+        cells += f"<td class='m' {LEFT}>{machine(made)}</td>"
     yield f"<tr>{cells}</tr>"
     for note in notes:
         yield f"<tr><td></td>{below(code(note), ('types', 'machine'))}</tr>"

@@ -23,6 +23,7 @@ MEANINGS = {
 }
 MOST_RACES = 8
 
+LEFT = "style='text-align: left'"  # holds where a viewer takes away the rules below
 ROOT = ".run-page" * 3
 # the class thrice: a notebook's own rules for tables are more specific than once
 STYLE = f"""\
@@ -74,7 +75,7 @@ def table(run, found) -> str:
     if not sites:
         return ""
     names = "".join(f"<th>{escape(column.name)}</th>" for column in columns)
-    head = f"<th></th><th></th><th class='s'>source</th>{names}"
+    head = f"<th></th><th></th><th class='s' {LEFT}>source</th>{names}"
     body = [rows_of(at, text, columns, told, said) for at, text in lines.items()]
     caller = None
     for at, text in sorted(apart.items(), key=lambda it: (it[0][2] or 0, it[0])):
@@ -114,7 +115,7 @@ def rows_of(at, text, columns, told, said) -> str:
     counts = "".join(cell(column.cells.get(at, ())) for column in columns)
     row = (
         f"<tr><td class='n'>{at[1]}</td><td class='n'>{sign(level)}</td>"
-        f"<td class='s {level}'>{source_code(text)}</td>{counts}</tr>"
+        f"<td class='s {level}' {LEFT}>{source_code(text)}</td>{counts}</tr>"
     )
     if advice and advice not in said:
         said.add(advice)
@@ -130,7 +131,7 @@ def source_code(text) -> str:
 
 def below(text, columns) -> str:
     """A text that stands below a line, as wide as the page."""
-    return f"<td></td><td class='a' colspan={1 + len(columns)}>{text}</td>"
+    return f"<td></td><td class='a' {LEFT} colspan={1 + len(columns)}>{text}</td>"
 
 
 def cell(marks) -> str:
@@ -165,8 +166,8 @@ def lesson(topic) -> str:
 def race_html(race, level) -> str:
     """A race: both lines, who does what to which cell, and what would order them."""
     rows = "".join(
-        f"<tr><td class='n'>line {site.line}</td><td class='s {level}'>"
-        f"{source_code(site.text)}</td><td class='a'>{escape(deed)}</td></tr>"
+        f"<tr><td class='n'>line {site.line}</td><td class='s {level}' {LEFT}>"
+        f"{source_code(site.text)}</td><td class='a' {LEFT}>{escape(deed)}</td></tr>"
         for site, deed in deeds(race)
     )
     return (
