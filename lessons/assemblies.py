@@ -9,13 +9,14 @@ It needs NVIDIA's compiler, which `make setup` brings on Linux and Windows, and 
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from unittest import mock
 
 from helpers.assembly import recorded
 from helpers.assembly.compiler import missing
+from lessons.record import RecordError, run_lesson
 from lessons.solutions import with_solutions
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,8 +34,8 @@ def main(arguments=None):
         return 1
     try:
         fresh = text_of(kernels())
-    except subprocess.CalledProcessError as error:
-        print(f"{error.cmd[-1]} failed:\n{error.stderr}", file=sys.stderr)
+    except RecordError as error:
+        print(error, file=sys.stderr)
         return 1
     if not options.check:
         recorded.FILE.write_text(fresh, encoding="utf-8", newline="\n")
@@ -55,24 +56,14 @@ def kernels():
 
 
 def of_lesson(lesson):
-    """What a lesson and its folded solutions assemble, run as a script with a journal.
-    """
+    """What a lesson and its folded solutions assemble, run as a script."""
     with tempfile.TemporaryDirectory() as folder:
         journal, script = Path(folder, "journal"), Path(folder, lesson.name)
         script.write_text("\n\n".join(with_solutions(lesson)[0]), encoding="utf-8")
-        searched = [str(ROOT), os.environ.get("PYTHONPATH", "")]
-        settings = {
-            "PYTHONPATH": os.pathsep.join(filter(None, searched)),
-            "CUDA_VISIBLE_DEVICES": "-1",   # for an H200, whatever is here
-            "MPLBACKEND": "Agg",
-            "HELPERS_STATIC": "1",
-            recorded.SETTING: str(journal),
-        }
-        subprocess.run(
-            [sys.executable, str(script)], cwd=folder, check=True,
-            env={**os.environ, **settings}, capture_output=True, text=True)
-        lines = journal.read_text(encoding="utf-8").splitlines()
-    return {key: it for line in lines for key, it in json.loads(line).items()}
+        # for an H200, whatever is here
+        with mock.patch.dict(os.environ, CUDA_VISIBLE_DEVICES="-1"):
+            entries = run_lesson(script, recorded.SETTING, journal)
+    return {key: it for entry in entries for key, it in entry.items()}
 
 
 def text_of(found):

@@ -14,10 +14,9 @@ MAY_IMPORT = {
     "__main__": "doctor",
     "assembly": (
         "assembly.accesses assembly.assertions assembly.comparison "
-        "assembly.compiler assembly.findings assembly.instructions "
-        "assembly.occupancy assembly.page assembly.recorded assembly.report "
-        "assembly.resources assembly.variables collector device hardware "
-        "simt.errors simt.frontend simt.launch simt.lowering simt.source tables"
+        "assembly.compiler assembly.findings assembly.making assembly.occupancy "
+        "assembly.page assembly.report assembly.resources collector device hardware "
+        "simt.errors simt.launch simt.lowering tables"
     ),
     "assembly.accesses": "simt.ir",
     "assembly.assertions": "assembly.instructions assembly.report",
@@ -26,6 +25,10 @@ MAY_IMPORT = {
     "assembly.elf": "",
     "assembly.findings": "",
     "assembly.instructions": "",
+    "assembly.making": (
+        "assembly.compiler assembly.instructions assembly.recorded "
+        "assembly.resources assembly.variables collector simt.frontend simt.source"
+    ),
     "assembly.occupancy": "hardware",
     "assembly.page": "assembly.report simt.page",
     "assembly.recorded": "assembly.instructions assembly.resources forms simt.source",

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numba import cuda
 
-from helpers import assemble, assembly
+from helpers import assemble
+from helpers.assembly import making
 from helpers.assembly.compiler import missing
 from helpers.assembly.instructions import instructions_of
 from helpers.assembly.occupancy import occupancy_of
@@ -235,9 +236,9 @@ def test_a_kernel_is_compiled_once_until_what_it_depends_on_changes(monkeypatch)
         i = cuda.grid(1)
         x[i] = x[i] * np.float32(FACTOR)
 
-    compiled, ask = [], assembly.machine_code
+    compiled, ask = [], making.machine_code
     monkeypatch.setattr(
-        assembly, "machine_code", lambda *its: compiled.append(its) or ask(*its)
+        making, "machine_code", lambda *its: compiled.append(its) or ask(*its)
     )
     first = assemble(scaled)[1, 64](X)
     assert first == assemble(scaled)[1, 64](X)
@@ -286,7 +287,7 @@ def test_the_listing_has_every_instruction():
 
 def test_without_the_compiler_there_are_the_types(monkeypatch):
     """And the sentence says what is missing, and how to get it."""
-    monkeypatch.setattr(assembly, "missing", lambda: "no compiler: get it so")
+    monkeypatch.setattr(making, "missing", lambda: "no compiler: get it so")
 
     found = assemble(kernels.saxpy)[4, 256](np.float32(2), X, X)
 

@@ -4,14 +4,13 @@ machine instructions of each source line.
 kernel -> Numba, libNVVM, nvJitLink, nvdisasm -> instructions, resources -> Assembly
           compiler.py                            instructions.py, resources.py
 
-Where NVIDIA's compiler is missing, an Assembly has what was recorded of a lesson's
-kernel (recorded.py); of others it has the types alone, and says so.
+making.py has it done, or takes what was recorded of a lesson's kernel where NVIDIA's
+compiler is missing; of other kernels there are then the types alone, and it is said so.
 """
 
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -19,27 +18,22 @@ from ..collector import held_back
 from ..device import device
 from ..hardware import GPUS
 from ..simt.errors import LaunchError, UnsupportedError, briefly
-from ..simt.frontend import typed_ir
 from ..simt.launch import argument_types, bracketed, configuration, is_kernel
 from ..simt.lowering import kernel_ir
-from ..simt.source import source_of
 from ..tables import table
-from . import recorded
 from .accesses import fates, source_accesses
 from .assertions import Assertions
 from .comparison import Comparison
-from .compiler import dotted, machine_code, missing
+from .compiler import dotted
 from .findings import findings_of
-from .instructions import instructions_of
+from .making import made_of
 from .occupancy import Occupancy, occupancy_of
 from .page import as_html
 from .report import as_text, listing
 from .resources import Resources
-from .variables import types_by_line
 
 __all__ = ["Assembly", "assemble"]
-H200 = (9, 0)  # the GPU of the recorded measurements
-_compiled = WeakKeyDictionary()  # kernel: {digest of all it depends on: what it became}
+RECORDED = GPUS["H200"]  # the GPU of the recorded measurements
 
 
 def assemble(kernel, target=None):
@@ -60,7 +54,7 @@ def assemble(kernel, target=None):
 def capability_of(target) -> tuple[int, int]:
     """The compute capability that a GPU's name, a pair of numbers or None means."""
     if target is None:
-        return device.compute_capability or H200
+        return device.compute_capability or RECORDED
     if isinstance(target, str):
         known = {name.casefold(): it for name, it in GPUS.items()}
         name = target.casefold().removeprefix("nvidia ").removeprefix("geforce ")
@@ -106,65 +100,10 @@ class Assembler:
 
 def assembled(kernel, types, threads, shared, capability):
     """The Assembly of a kernel for argument types, a launch and a capability."""
-    function = kernel.py_func
-    lacking, known = missing(), None
-    if lacking or recorded.is_preferred():
-        known = recorded.find(kernel, types, capability)
-    if known or lacking:
-        typed = typed_ir(function, types, kernel.targetoptions)
-        variables = types_by_line(typed.ir.blocks, typed.types, definition(function))
-        code, made, compilers = known or ((), None, {})
-    else:
-        code, made, variables = compiled_once(kernel, types, capability)
-        compilers = {}
+    made = made_of(kernel, types, capability)
     return Assembly(
-        function.__name__,
-        capability,
-        threads,
-        shared,
-        code,
-        variables,
-        "" if known else lacking,
-        compilers,
-        made,
-        kernel,
-        types,
+        kernel.py_func.__name__, capability, threads, shared, *made, kernel, types
     )
-
-
-def compiled_once(kernel, types, capability):
-    """The instructions, resources and variables' types of a kernel as it is now."""
-    known = _compiled.setdefault(kernel, {})
-    key = recorded.key_of(kernel, types, capability)
-    if key not in known:
-        function = kernel.py_func
-        with held_back():
-            it = machine_code(function, types, kernel.targetoptions, capability)
-        code = instructions_of(it.listing, it.entry, *extent(function))
-        variables = types_by_line(it.blocks, it.types, definition(function))
-        known[key] = code, Resources.of(it), variables
-        recorded.note(kernel, types, capability, code, known[key][1])
-    return known[key]
-
-
-def extent(function) -> tuple[int, int]:
-    """A function's first and last line in its file."""
-    source = source_of(function)
-    if source is not None:
-        return source.first, source.first + len(source.lines) - 1
-    lines = [line for *_, line in function.__code__.co_lines() if line]
-    return min(lines), max(lines)
-
-
-def definition(function) -> int:
-    """The line of a function's `def`, below its decorators."""
-    source = source_of(function)
-    for line, text in enumerate(
-        source.lines if source else (), source.first if source else 0
-    ):
-        if text.startswith("def "):
-            return line
-    return function.__code__.co_firstlineno
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from .report import rows_of, sentence, summary
 SIGNS = {"costly": "▲", "slight": "△"}
 MEANINGS = {"costly": "costs many instructions or much memory", "slight": "can be less"}
 MINE = f"""\
-{ROOT} .m {{text-align: left; white-space: normal; max-width: 36em;
+{ROOT} .m {{white-space: normal; max-width: 36em;
 font-family: var(--jp-code-font-family, monospace)}}
 {ROOT} .m details {{margin: 0; font-size: 12px}}
 {ROOT} .m pre {{white-space: pre; margin: 2px 0; background: none; color: inherit}}

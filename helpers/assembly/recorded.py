@@ -28,9 +28,9 @@ def is_preferred() -> bool:
     return os.environ.get(SETTING) == PREFER
 
 
-def find(kernel, types, capability):
+def find(kernel, key):
     """The instructions and resources recorded of a kernel, and with what; else None."""
-    entry = load(FILE)["kernels"].get(key_of(kernel, types, capability))
+    entry = load(FILE)["kernels"].get(key)
     if entry is None:
         return None
     source = source_of(kernel.py_func)
@@ -38,8 +38,8 @@ def find(kernel, types, capability):
     return code, Resources(**entry["resources"]), load(FILE)["versions"]
 
 
-def note(kernel, types, capability, code, resources):
-    """Add an assembly to the journal, where one is kept."""
+def note(kernel, key, capability, made):
+    """Add what a kernel became to the journal, where one is kept."""
     journal = os.environ.get(SETTING, PREFER)
     source = source_of(kernel.py_func)
     if journal == PREFER or source is None:
@@ -47,12 +47,11 @@ def note(kernel, types, capability, code, resources):
     entry = {
         "kernel": kernel.py_func.__name__,
         "capability": list(capability),
-        "resources": asdict(resources),
-        "instructions": [line_of(it, source.first) for it in code],
+        "resources": asdict(made.resources),
+        "instructions": [line_of(it, source.first) for it in made.instructions],
     }
     with open(journal, "a", encoding="utf-8") as file:
-        known = {key_of(kernel, types, capability): entry}
-        file.write(json.dumps(known) + "\n")
+        file.write(json.dumps({key: entry}) + "\n")
 
 
 def key_of(kernel, types, capability) -> str:

@@ -33,12 +33,11 @@ STYLE = f"""\
 vertical-align: top; white-space: nowrap; line-height: 1.35}}
 {ROOT} th {{border-bottom: 1px solid; vertical-align: bottom; white-space: normal;
 max-width: 6em}}
-{ROOT} .s {{text-align: left; white-space: pre; max-width: none;
+{ROOT} .s {{white-space: pre; max-width: none;
 font-family: var(--jp-code-font-family, monospace)}}
 {ROOT} .s code {{background: none; padding: 0}}
 {ROOT} .n {{opacity: .7; padding: 1px 0 1px 8px}}
-{ROOT} .a {{text-align: left; white-space: normal; max-width: 62em;
-padding-bottom: 4px}}
+{ROOT} .a {{white-space: normal; max-width: 62em; padding-bottom: 4px}}
 {ROOT} .wrong {{background: {CONFLICT}48}}
 {ROOT} .costly {{background: {STORE}48}}
 {ROOT} .s.wrong {{box-shadow: inset 3px 0 {CONFLICT}}}

@@ -1,0 +1,73 @@
+"""What a kernel became for its arguments' types and a capability: compiled, once; or as
+it was recorded, where the compiler is missing or a page is built; or its types alone.
+"""
+
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from ..collector import held_back
+from ..simt.frontend import typed_ir
+from ..simt.source import source_of
+from . import recorded
+from .compiler import machine_code, missing
+from .instructions import instructions_of
+from .resources import Resources
+from .variables import types_by_line
+
+_compiled = WeakKeyDictionary()  # kernel: {digest of all it depends on: Made}
+
+
+class Made(NamedTuple):
+    """The instructions, the variables' types by line, and what a kernel takes."""
+
+    instructions: tuple
+    variables: dict
+    missing: str  # why there are the types alone; "" where there is all
+    compilers: dict  # what it was recorded with; {} where it was compiled here
+    resources: Resources | None
+
+
+def made_of(kernel, types, capability) -> Made:
+    """What a kernel became, as it is now, with the numbers around it."""
+    key = recorded.key_of(kernel, types, capability)
+    lacking = missing()
+    from_records = lacking or recorded.is_preferred()
+    known = recorded.find(kernel, key) if from_records else None
+    if known is None and not lacking:
+        return _compiled_once(kernel, types, capability, key)
+    function = kernel.py_func
+    typed = typed_ir(function, types, kernel.targetoptions)
+    variables = types_by_line(typed.ir.blocks, typed.types, definition(function))
+    if known is None:
+        return Made((), variables, lacking, {}, None)
+    code, resources, compilers = known
+    return Made(code, variables, "", compilers, resources)
+
+
+def _compiled_once(kernel, types, capability, key):
+    known, function = _compiled.setdefault(kernel, {}), kernel.py_func
+    if key not in known:
+        with held_back():
+            it = machine_code(function, types, kernel.targetoptions, capability)
+        code = instructions_of(it.listing, it.entry, *extent(function))
+        variables = types_by_line(it.blocks, it.types, definition(function))
+        known[key] = Made(code, variables, "", {}, Resources.of(it))
+        recorded.note(kernel, key, capability, known[key])
+    return known[key]
+
+
+def extent(function) -> tuple[int, int]:
+    """A function's first and last line in its file."""
+    source = source_of(function)
+    if source is not None:
+        return source.first, source.first + len(source.lines) - 1
+    lines = [line for *_, line in function.__code__.co_lines() if line]
+    return min(lines), max(lines)
+
+
+def definition(function) -> int:
+    """The line of a function's `def`, below its decorators."""
+    source = source_of(function)
+    lines = enumerate(source.lines, source.first) if source else ()
+    first = function.__code__.co_firstlineno
+    return next((n for n, text in lines if text.startswith("def ")), first)
