@@ -101,11 +101,12 @@ def said(tool):
 
 def unasked():
     """Kernels that a tool was not asked about, as they are now."""
+    answers = {tool: said(tool) for tool in TOOLS}
     return [
         f"{name} ({tool})"
         for name, case in ALL.items()
         for tool in TOOLS
-        if not case.hangs and said(tool).get(name, "not run") == "not run"
+        if not case.hangs and answers[tool].get(name, "not run") == "not run"
     ]
 
 
