@@ -28,7 +28,7 @@ test: setup  ## run the tests
 	@$(VENV) -m pytest --numprocesses=auto $(OPTIONS)
 
 bench: setup  ## print how fast the emulator is, as ratios measured in one run
-	@$(VENV) tests/bench.py $(OPTIONS)
+	@$(VENV) -m tests.bench $(OPTIONS)
 
 notebooks: setup  ## build notebooks/ from lessons/
 	@$(VENV) -m lessons.build $(OPTIONS)

@@ -7,15 +7,20 @@ Numba's warnings about small grids and host arrays are off everywhere. The envir
 variables `EMULATOR_SEED` and `EMULATOR_TURNS` choose what `emulate` says of them.
 """
 
-from .collector import held_back
-from .doctor import unusable
+from helpers.core.gc_pause import held_back
+from helpers.doctor import unusable
 
 try:
     with held_back(old=True):
-        from .assembly import assemble
-        from .baselines import baseline
-        from .device import device, silence_numba
-        from .plotting import (
+        from helpers.assembly import assemble
+        from helpers.checking.check import check, expect
+        from helpers.core.device import device, silence_numba
+        from helpers.core.tables import table
+        from helpers.emulator import emulate, twin
+        from helpers.emulator.host import install as host
+        from helpers.measuring.baselines import baseline
+        from helpers.measuring.timing import measure
+        from helpers.plotting import (
             plot_bandwidth,
             plot_banks,
             plot_conflicts,
@@ -38,12 +43,8 @@ try:
             plot_traffic,
             plot_warps,
         )
-        from .simt import emulate, host, twin
-        from .tables import table
-        from .timing import measure
-        from .verification import check, expect
-        from .wide import load4, store4
-        from .widgets import explore
+        from helpers.plotting.explore import explore
+        from helpers.wide_access import load4, store4
 except ImportError as error:  # a package is missing, or does not fit the others
     __getattr__ = unusable(error)
 else:

@@ -76,7 +76,7 @@ def page(findings):
 def device():
     """Where kernels run."""
     try:
-        from helpers.device import device as found
+        from helpers.core.device import device as found
     except ImportError:
         return Finding("device", "unknown until the packages below are there")
     return Finding("device", repr(found))
@@ -125,7 +125,7 @@ def launch():
 
 def remedy_here():
     """What to install: CUDA's libraries too, on a machine with a GPU."""
-    from helpers.device import device as found
+    from helpers.core.device import device as found
 
     return GPU_REMEDY if found.has_gpu else REMEDY
 

@@ -17,7 +17,7 @@ from unittest import mock
 from helpers.assembly import recorded
 from helpers.assembly.compiler import missing
 from lessons.record import RecordError, run_lesson
-from lessons.solutions import with_solutions
+from lessons.publishing.solutions import with_solutions
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python -m lessons.assemblies"

@@ -21,9 +21,9 @@ os.environ["NVIDIA_TF32_OVERRIDE"] = "0"    # before cuBLAS is loaded
 import numpy as np
 from numba import cuda
 
-from helpers import recordings
-from helpers.device import device
-from helpers.timing import summary, versions
+from helpers.measuring import recordings
+from helpers.core.device import device
+from helpers.measuring.timing import summary, versions
 
 COMMAND = "python -m lessons.baselines"
 LESSONS = Path(__file__).resolve().parent

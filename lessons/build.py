@@ -13,18 +13,18 @@ import time
 from itertools import chain
 from pathlib import Path
 
-from lessons.contents import with_table
-from lessons.convert import (
+from lessons.publishing.contents import with_table
+from lessons.publishing.convert import (
     LessonError,
     convert,
     lessons_of,
     notebook_path,
     serialise,
 )
-from lessons.execute import complete, execute
-from lessons.glossary import NAME as GLOSSARY
-from lessons.glossary import glossary
-from lessons.outputs import differences, faults
+from lessons.publishing.execute import complete, execute
+from lessons.publishing.glossary import NAME as GLOSSARY
+from lessons.publishing.glossary import glossary
+from lessons.publishing.outputs import differences, faults
 
 ROOT = Path(__file__).resolve().parent.parent
 SENTENCES = "lessons/glossary.toml"

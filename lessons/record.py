@@ -19,8 +19,8 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from helpers import recordings
-from helpers.device import device
+from helpers.measuring import recordings
+from helpers.core.device import device
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python -m lessons.record && python -m lessons.record --counters"

@@ -1,8 +1,8 @@
 """How fast is the emulator? One table of ratios, all measured in this run.
 
-    python tests/bench.py            every case
-    python tests/bench.py tiled      those whose name begins so
-    python tests/bench.py --scaling  cost against work, over a hundredfold range
+    python -m tests.bench            every case
+    python -m tests.bench tiled      those whose name begins so
+    python -m tests.bench --scaling  cost against work, over a hundredfold range
 
 Each line is a kernel: a plain launch and one with every report on, in seconds; how many
 times as long Numba's simulator takes (in a process of its own, at a small size and
@@ -16,8 +16,9 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 from statistics import geometric_mean, median
+
+from tests.paths import ROOT
 
 ROUNDS = 5
 SIMULATOR = "NUMBA_ENABLE_CUDASIM"
@@ -25,7 +26,6 @@ SIMULATOR = "NUMBA_ENABLE_CUDASIM"
 
 def main(words):
     """Print the table, or the simulator's times as JSON."""
-    sys.path.insert(0, str(Path(__file__).parents[1]))
     if SIMULATOR in os.environ:
         return print(json.dumps(simulated()))
     if "--scaling" in words:
@@ -34,14 +34,14 @@ def main(words):
 
 
 def chosen(words):
-    from bench_kernels import CASES
+    from tests.specimens.bench_kernels import CASES
 
     return [c for c in CASES if not words or c.name.startswith(tuple(words))]
 
 
 def simulated():
     """Seconds that Numba's simulator takes for each case at its small size."""
-    from bench_kernels import CASES
+    from tests.specimens.bench_kernels import CASES
 
     found = {}
     for case in CASES:
@@ -56,9 +56,9 @@ def simulated():
 def in_simulator() -> dict:
     """The same, from a process in which Numba was told to simulate."""
     environment = os.environ | {SIMULATOR: "1"}
-    command = [sys.executable, __file__]
+    command = [sys.executable, "-m", "tests.bench"]
     told = subprocess.run(
-        command, env=environment, check=True, capture_output=True, text=True
+        command, env=environment, check=True, capture_output=True, text=True, cwd=ROOT
     )
     return json.loads(told.stdout.splitlines()[-1])
 

@@ -14,23 +14,23 @@ from functools import cached_property
 
 import numpy as np
 
-from ..collector import held_back
-from ..device import device
-from ..hardware import GPUS
-from ..simt.errors import LaunchError, UnsupportedError, briefly
-from ..simt.launch import argument_types, bracketed, configuration, is_kernel
-from ..simt.lowering import kernel_ir
-from ..tables import table
-from .accesses import fates, source_accesses
-from .assertions import Assertions
-from .comparison import Comparison
-from .compiler import dotted
-from .findings import findings_of
-from .making import made_of
-from .occupancy import Occupancy, occupancy_of
-from .page import as_html
-from .report import as_text, listing
-from .resources import Resources
+from helpers.assembly.accesses import fates, source_accesses
+from helpers.assembly.assertions import Assertions
+from helpers.assembly.comparison import Comparison
+from helpers.assembly.compiler import dotted
+from helpers.assembly.findings import findings_of
+from helpers.assembly.making import made_of
+from helpers.assembly.page import as_html
+from helpers.assembly.report import as_text, listing
+from helpers.assembly.resources import Resources
+from helpers.core.device import device
+from helpers.core.errors import LaunchError, UnsupportedError, briefly
+from helpers.core.gc_pause import held_back
+from helpers.core.hardware import GPUS
+from helpers.core.occupancy import Occupancy, occupancy_of
+from helpers.core.tables import table
+from helpers.emulator.launch import argument_types, bracketed, configuration, is_kernel
+from helpers.frontend.lower.statements import kernel_ir
 
 __all__ = ["Assembly", "assemble"]
 RECORDED = GPUS["H200"]  # the GPU of the recorded measurements

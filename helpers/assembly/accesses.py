@@ -9,7 +9,7 @@ than the source has accesses, and is no finding.
 
 from dataclasses import dataclass
 
-from ..simt import ir
+from helpers.core import ir
 
 ORIGIN = {
     ir.Field: "array",

@@ -4,8 +4,8 @@ lines, the figure and the remedy.
 
 from collections import Counter
 
-from .instructions import KINDS, MEMORY
-from .report import source_lines
+from helpers.assembly.instructions import KINDS, MEMORY
+from helpers.assembly.report import source_lines
 
 FIGURES = {  # a limit's name: what a kernel has so many of
     "instructions": "instructions",

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ..tables import table
-from .report import source_lines
+from helpers.assembly.report import source_lines
+from helpers.core.tables import table
 
 LAST = 10**9  # routines come after all lines
 TAKEN = (  # a row's name, and what it asks of an assembly

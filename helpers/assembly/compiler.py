@@ -23,8 +23,8 @@ from numba.cuda import compiler as numba_compiler
 from numba.cuda import dispatcher as numba_dispatcher
 from numba.cuda.cudadrv import nvvm
 
-from ..simt.errors import KernelError, Told, UnsupportedError
-from ..simt.refusals import refusal
+from helpers.core.errors import KernelError, Told, UnsupportedError
+from helpers.frontend.refusals.refusals import refusal
 
 HOW = (
     "`make setup` brings them, and so does `python -m pip install --requirement "

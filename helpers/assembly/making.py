@@ -5,14 +5,14 @@ it was recorded, where the compiler is missing or a page is built; or its types 
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from ..collector import held_back
-from ..simt.frontend import typed_ir
-from ..simt.source import source_of
-from . import recorded
-from .compiler import machine_code, missing
-from .instructions import instructions_of
-from .resources import Resources
-from .variables import types_by_line
+from helpers.assembly import recorded
+from helpers.assembly.compiler import machine_code, missing
+from helpers.assembly.instructions import instructions_of
+from helpers.assembly.resources import Resources
+from helpers.assembly.variables import types_by_line
+from helpers.core.gc_pause import held_back
+from helpers.core.source import source_of
+from helpers.frontend.inference import typed_ir
 
 _compiled = WeakKeyDictionary()  # kernel: {digest of all it depends on: Made}
 

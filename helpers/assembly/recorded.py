@@ -12,10 +12,10 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from ..forms import Launch, form_of
-from ..simt.source import source_of
-from .instructions import Instruction
-from .resources import Resources
+from helpers.assembly.instructions import Instruction
+from helpers.assembly.resources import Resources
+from helpers.core.source import source_of
+from helpers.measuring.launch_form import Launch, form_of
 
 FILE = Path(__file__).with_name("recorded.json")
 SETTING = "HELPERS_ASSEMBLIES"  # "recorded": prefer these; or the name of a journal

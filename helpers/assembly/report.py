@@ -5,8 +5,8 @@ of it.
 import textwrap
 from collections import Counter
 
-from ..simt.source import source_of
-from .findings import routine
+from helpers.assembly.findings import routine
+from helpers.core.source import source_of
 
 WIDEST_SOURCE = 48  # characters of a source line that others are aligned with
 WIDEST_NOTE = 78

@@ -5,7 +5,7 @@ what the linker says.
 import re
 from dataclasses import dataclass
 
-from .elf import REGISTERS, STACK, Elf
+from helpers.assembly.elf import REGISTERS, STACK, Elf
 
 SPILLS = r"(\d+) bytes spill stores, (\d+) bytes spill loads"
 RESERVED = ".nv.shared.reserved.0"  # where it is, a block's bytes count this in:

@@ -1,18 +1,18 @@
 """Figures: each function takes numbers, never a machine, and gives a `Picture`."""
 
-from .banks import plot_banks
-from .blocks import plot_exchange, plot_halo
-from .charts import plot_conflicts, plot_times
-from .grids import plot_grid, plot_grid_2d, plot_grid_stride
-from .hierarchy import plot_hierarchy
-from .instructions import plot_instructions
-from .intervals import plot_intervals
-from .picture import Picture
-from .products import plot_reuse, plot_roofline, plot_tile_walk
-from .rates import plot_bandwidth, plot_latency, plot_traffic
-from .sectors import plot_sectors
-from .tiles import plot_tile_banks
-from .warps import plot_lanes, plot_warps
+from helpers.plotting.banks import plot_banks
+from helpers.plotting.blocks import plot_exchange, plot_halo
+from helpers.plotting.charts import plot_conflicts, plot_times
+from helpers.plotting.grids import plot_grid, plot_grid_2d, plot_grid_stride
+from helpers.plotting.hierarchy import plot_hierarchy
+from helpers.plotting.instructions import plot_instructions
+from helpers.plotting.intervals import plot_intervals
+from helpers.plotting.picture import Picture
+from helpers.plotting.products import plot_reuse, plot_roofline, plot_tile_walk
+from helpers.plotting.rates import plot_bandwidth, plot_latency, plot_traffic
+from helpers.plotting.sectors import plot_sectors
+from helpers.plotting.tiles import plot_tile_banks
+from helpers.plotting.warps import plot_lanes, plot_warps
 
 __all__ = [
     "Picture",

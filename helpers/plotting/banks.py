@@ -6,9 +6,9 @@ request goes is the emulator's to say, so `plot_banks` takes that number.
 
 from itertools import pairwise
 
-from .. import style
-from ..hardware import NUM_BANKS, WARP_SIZE, WORD_BYTES
-from .picture import Picture, bare, canvas, cell, counted, label
+from helpers.core import style
+from helpers.core.hardware import NUM_BANKS, WARP_SIZE, WORD_BYTES
+from helpers.plotting.picture import Picture, bare, canvas, cell, counted, label
 
 ROOMY_ROWS = 12     # with so many rows of boxes there is room for two lines in each
 HEADER_INCHES = 0.26

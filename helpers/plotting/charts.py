@@ -2,8 +2,8 @@
 
 import math
 
-from .. import style
-from .picture import Picture, canvas, label
+from helpers.core import style
+from helpers.plotting.picture import Picture, canvas, label
 
 NAN = float("nan")
 

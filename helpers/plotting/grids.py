@@ -1,7 +1,7 @@
 """Which thread of a grid takes which element, and who is left over."""
 
-from .. import style
-from .picture import Picture, bare, canvas, cell, counted, label
+from helpers.core import style
+from helpers.plotting.picture import Picture, bare, canvas, cell, counted, label
 
 MOST = 40       # boxes in a row that can still be read
 ROW_INCHES = 0.27

@@ -1,7 +1,7 @@
 """What each thread of a block does between barriers, and which cells are in a race."""
 
-from .. import style
-from .picture import Picture, bare, canvas, cell, counted, label
+from helpers.core import style
+from helpers.plotting.picture import Picture, bare, canvas, cell, counted, label
 
 ROW_INCHES = 0.27
 BOX_INCHES = 0.62

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import style
+from helpers.core import style
 
 CSS_PIXELS_PER_INCH = 96
 COLOURS = 256

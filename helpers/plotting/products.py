@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from .. import style
-from ..hardware import H200
-from .charts import NAN, known
-from .picture import Picture, bare, canvas, cell, counted, inside, label
+from helpers.core import style
+from helpers.core.hardware import H200
+from helpers.plotting.charts import NAN, known
+from helpers.plotting.picture import Picture, bare, canvas, cell, counted, inside, label
 
 NUMBERED = 20  # rows or columns, in which numbers can still be read
 CELL_INCHES = 0.34

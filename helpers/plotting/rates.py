@@ -4,9 +4,9 @@ memory takes to answer.
 
 import math
 
-from .. import style
-from .charts import NAN, draw_counts, known, listed
-from .picture import Picture, canvas, label
+from helpers.core import style
+from helpers.plotting.charts import NAN, draw_counts, known, listed
+from helpers.plotting.picture import Picture, canvas, label
 
 
 def plot_traffic(

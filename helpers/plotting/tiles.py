@@ -4,8 +4,8 @@ from collections import Counter
 
 import numpy as np
 
-from .. import style
-from .picture import Picture, bare, canvas, cell, counted, inside, label
+from helpers.core import style
+from helpers.plotting.picture import Picture, bare, canvas, cell, counted, inside, label
 
 MARGIN_INCHES = 0.5
 COL_INCHES = 0.225

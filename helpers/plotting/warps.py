@@ -1,9 +1,9 @@
 """Which threads of a block are a warp, and which of its lanes take part in a line."""
 
-from .. import style
-from ..hardware import WARP_SIZE
-from .grids import ROW_INCHES, refuse_too_many
-from .picture import Picture, bare, canvas, cell, counted, label
+from helpers.core import style
+from helpers.core.hardware import WARP_SIZE
+from helpers.plotting.grids import ROW_INCHES, refuse_too_many
+from helpers.plotting.picture import Picture, bare, canvas, cell, counted, label
 
 SHARES = 0.45, 0.15  # warps take turns in dark and light
 

@@ -1,0 +1,201 @@
+"""What probably went wrong, told from two arrays that differ.
+
+`check` shows it. A clue is given only where it explains every wrong value looked at.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from helpers.checking.tolerance import Exactly, Within, wide
+from helpers.core.hardware import WARP_SIZE
+
+ENOUGH = 3                                  # values make a pattern
+SAMPLE = 10_000                             # wrong values are looked at
+BLOCKS = (1024, 512, 256, 128, 64, 32)      # threads, the usual numbers
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Two arrays of one shape, and where they differ."""
+
+    actual: np.ndarray
+    expected: np.ndarray
+    wrong: np.ndarray
+    tolerance: Exactly | Within
+
+    def report(self):
+        """How many differ, the first of them, and the likely cause."""
+        clues = self.numbers(), self.where(), self.how()
+        return "\n".join(clue for clue in clues if clue)
+
+    def numbers(self):
+        place = np.unravel_index(self.places[0], self.wrong.shape)
+        got, want = self.actual[place], self.expected[place]
+        if self.wrong.size == 1:
+            return f"the value differs: got {got!s}, expected {want!s}"
+        index = ", ".join(str(int(i)) for i in place)
+        return (
+            f"{self.wrong.sum():,} of {self.wrong.size:,} values differ, "
+            f"the first at [{index}]: got {got!s}, expected {want!s}"
+        )
+
+    @cached_property
+    def places(self):
+        """The flat indices of the wrong values looked at."""
+        return np.flatnonzero(self.wrong)[:SAMPLE]
+
+    @cached_property
+    def got(self):
+        return self.actual.reshape(-1)[self.places]
+
+    @cached_property
+    def want(self):
+        return self.expected.reshape(-1)[self.places]
+
+    # -------------------------------------------------------- where they differ
+
+    def where(self):
+        """A sentence on the places of the wrong values, if they form a pattern."""
+        return None if self.wrong.all() else self.tail() or self.comb()
+
+    def tail(self):
+        """Is all wrong from some index on, and nothing before?"""
+        names = {1: ("index",), 2: ("row", "column")}.get(self.wrong.ndim, ())
+        for axis, name in enumerate(names):
+            along = np.moveaxis(self.wrong, axis, 0)
+            start = int(along.reshape(len(along), -1).any(axis=1).argmax())
+            if start >= ENOUGH and along[start:].all():
+                return f"They are all those from {name} {start:,} on{blocks(start)}"
+        return None
+
+    def comb(self):
+        """Is one value wrong in every so many?"""
+        places = np.flatnonzero(self.wrong)
+        steps = np.unique(np.diff(places))
+        if len(places) < ENOUGH or len(steps) > 1 or steps[0] == 1:
+            return None
+        step = int(steps[0])
+        edges = ": look at the threads at the edge of a warp or block"
+        hint = edges if step % WARP_SIZE == 0 else ""
+        return f"They are one in {step:,}, from index {places[0]:,} on{hint}"
+
+    # -------------------------------------------------------- how they differ
+
+    def how(self):
+        """A sentence on the wrong values themselves, if they tell something."""
+        if not {self.actual.dtype.kind, self.expected.dtype.kind} <= set("biufc"):
+            return None
+        clues = self.lost_type, self.transposed, self.unwritten, self.moved, self.off
+        return next((clue for clue in (clue() for clue in clues) if clue), None)
+
+    def lost_type(self):
+        """Can the result's type not hold what is expected?"""
+        if self.actual.dtype.kind not in "iu" or not self.is_finite(self.want):
+            return None
+        if self.expected.dtype.kind == "f" and (self.got == np.trunc(self.want)).all():
+            return f"The fractions were lost: the result is {self.actual.dtype}"
+        if self.expected.dtype.kind in "iu" and self.is_wrapped():
+            last = np.iinfo(self.actual.dtype).max
+            return f"The values wrapped round: {self.actual.dtype} ends at {last:,}"
+        return None
+
+    def is_wrapped(self):
+        """Are these the expected values, modulo what the result's type can hold?"""
+        limits = np.iinfo(self.actual.dtype)
+        outside = (self.want < limits.min) | (self.want > limits.max)
+        return outside.all() and (self.want.astype(self.actual.dtype) == self.got).all()
+
+    def transposed(self):
+        square = self.wrong.ndim == 2 and len(set(self.wrong.shape)) == 1
+        if not square or not self.is_pattern():
+            return None
+        if self.tolerance.agree(self.actual, self.expected.T).all():
+            return "It is the transpose of what is expected: are the indices swapped?"
+        return None
+
+    def unwritten(self):
+        """Do all of them hold one value, as memory does that nobody wrote?"""
+        value = self.got[0]
+        they_are = "All of them are" if len(self.got) > 1 else "It is"
+        if np.isnan(self.got).all() and not np.isnan(self.want).any():
+            return f"{they_are} NaN: never written, or the result of 0/0?"
+        suspect = value == 0 or self.is_pattern()
+        if suspect and (self.got == value).all() and self.is_finite(self.got):
+            return f"{they_are} {value!s}: never written?"
+        return None
+
+    def moved(self):
+        """Is each wrong by the same amount, or what its neighbour should be?"""
+        return self.is_pattern() and (self.offset() or self.shifted())
+
+    def offset(self):
+        if not self.is_finite(self.got) or not self.is_finite(self.want):
+            return None
+        first = self.exact(self.got)[0] - self.exact(self.want)[0]
+        if not self.is_explained_by(self.exact(self.want) + first):
+            return None
+        side = "large" if np.real(first) > 0 else "small"
+        also = ", or they are shifted by one" if self.shifted() else ""
+        return f"Each of them is {abs(first):g} too {side}{also}"
+
+    def shifted(self):
+        for step, sign in ((-1, "-"), (1, "+")):
+            source = self.places + step
+            inside = (source >= 0) & (source < self.wrong.size)
+            neighbours = self.expected.reshape(-1)[source[inside]]
+            if self.tolerance.agree(self.got[inside], neighbours).all():
+                return f"Shifted by one: [i] holds what is expected at [i {sign} 1]"
+        return None
+
+    def off(self):
+        """Is it rounding, or a constant factor?"""
+        if not self.is_finite(self.got) or not self.is_finite(self.want):
+            return None
+        return self.rounding() or self.factor()
+
+    def rounding(self):
+        if isinstance(self.tolerance, Exactly):
+            return None
+        largest = self.tolerance.errors(self.got, self.want).max()
+        if not self.tolerance.rtol < largest < 100 * self.tolerance.rtol:
+            return None
+        return (
+            f"They are close: the largest relative error is {largest:.1e}, allowed is "
+            f"{self.tolerance.rtol:.1e}; if it is rounding, pass a larger `rtol`"
+        )
+
+    def factor(self):
+        if not self.is_pattern() or not self.want.all():
+            return None
+        ratio = wide(self.got)[0] / wide(self.want)[0]
+        if self.is_explained_by(ratio * wide(self.want)):
+            return f"Each of them is {ratio:g} times what is expected"
+        return None
+
+    # -------------------------------------------------------- questions to the sample
+
+    def is_pattern(self):
+        """Are enough different values wrong for a pattern to mean something?"""
+        return len(self.places) >= ENOUGH and len(np.unique(self.want)) >= ENOUGH
+
+    def is_explained_by(self, values):
+        """Are these the values that were got?"""
+        return bool(self.tolerance.agree(self.got, values).all())
+
+    def is_finite(self, values):
+        return bool(np.isfinite(values).all())
+
+    def exact(self, values):
+        """The values in a type in which their differences do not overflow."""
+        exactly = isinstance(self.tolerance, Exactly)
+        return values.astype(object) if exactly else wide(values)
+
+
+def blocks(start):
+    """What it suggests that values are wrong from `start` on."""
+    block = next((size for size in BLOCKS if start % size == 0), None)
+    if block is None:
+        return ": is the guard right, and the grid large enough?"
+    return f", a multiple of {block:,}: is the grid a block short?"

@@ -1,0 +1,302 @@
+"""Our own small IR: what the front end makes and the translator reads.
+
+A variable is a name; its type is a NumPy dtype for a scalar, an `ArrayType`, a tuple of
+types, or None. Blocks are lists of instructions whose last one is a terminator. Scalars
+are already cast to the types that Numba inferred, phi nodes are copies on edges, and
+device functions are inlined.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from helpers.core.events import Reference, Site
+
+
+@dataclass(frozen=True)
+class ArrayType:
+    """An array of a kernel: what its elements are and how many axes it has."""
+
+    dtype: np.dtype
+    ndim: int
+
+
+@dataclass(frozen=True)
+class Const:
+    """A value known before the launch: a NumPy scalar, or a tuple of them."""
+
+    value: object
+
+
+Operand = str | Const
+
+
+@dataclass(frozen=True)
+class Operation:
+    """`target = operator(*operands)`, lane by lane, on operands already cast."""
+
+    target: str
+    operator: str  # a key of operators.OPERATORS
+    operands: tuple[Operand, ...]
+    site: Site
+
+
+@dataclass(frozen=True)
+class Cast:
+    """`target = dtype(operand)`, converted as the GPU converts."""
+
+    target: str
+    operand: Operand
+    dtype: np.dtype
+    site: Site | None = None
+    meant: bool = False  # is it asked for, even if it changes the value?
+
+
+@dataclass(frozen=True)
+class Call:
+    """`target = function(*operands)`, of a function that sees threads and lanes."""
+
+    target: str
+    function: str  # a key of intrinsics.INTRINSICS
+    operands: tuple[Operand, ...]
+    site: Site
+    pure: bool = True  # can it be left out when nobody reads the target?
+
+
+@dataclass(frozen=True)
+class Copy:
+    """`targets = sources`, all at once, as phi nodes ask."""
+
+    targets: tuple[str, ...]
+    sources: tuple[Operand, ...]
+
+
+@dataclass(frozen=True)
+class Pack:
+    """`target = (items…)`, a tuple."""
+
+    target: str
+    items: tuple[Operand, ...]
+
+
+@dataclass(frozen=True)
+class Item:
+    """`target = operand[index]`, an item of a tuple, known by its place."""
+
+    target: str
+    operand: Operand
+    index: int
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """`target = array.name`, of an array: shape, size, strides or T."""
+
+    target: str
+    array: Operand
+    name: str
+
+
+@dataclass(frozen=True)
+class Field:
+    """`target` = a field of each element, at a byte of it; `inner` are its own axes."""
+
+    target: str
+    array: Operand
+    dtype: np.dtype
+    offset: int
+    inner: tuple[int, ...]
+    packed: bool = False  # may it begin at any byte?
+
+
+@dataclass(frozen=True)
+class Reinterpret:
+    """`target = array.view(dtype)`: the same bytes as other elements."""
+
+    target: str
+    array: Operand
+    dtype: np.dtype
+    site: Site
+
+
+@dataclass(frozen=True)
+class Reshape:
+    """`target = array.reshape(shape)`, of a contiguous array."""
+
+    target: str
+    array: Operand
+    shape: tuple[Operand, ...]
+    site: Site
+
+
+@dataclass(frozen=True)
+class Allocate:
+    """`target = cuda.<space>.array(shape, dtype)`; shape (0,) is dynamic.
+
+    Those with one key are one array: a device function, compiled once, has one shared
+    array however often it is called.
+    """
+
+    target: str = field(compare=False)
+    space: str
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    name: str = field(compare=False)
+    site: Site = field(compare=False)
+    key: tuple = ()
+    alignment: int = 1
+
+
+@dataclass(frozen=True)
+class View:
+    """`target = array[indices]`, an array again: slices, or fewer indices than axes."""
+
+    target: str
+    array: Operand
+    indices: tuple[object, ...]  # operands, `Slice`s, Ellipsis, None: a new axis
+    reference: Reference
+
+
+@dataclass(frozen=True)
+class Slice:
+    """`start:stop:step` within a View; None where nothing is written."""
+
+    start: Operand | None
+    stop: Operand | None
+    step: Operand | None
+
+
+@dataclass(frozen=True)
+class Load:
+    """`target = array[indices]`."""
+
+    target: str
+    array: Operand
+    indices: tuple[Operand, ...]
+    reference: Reference
+
+
+@dataclass(frozen=True)
+class Store:
+    """`array[indices] = value`."""
+
+    array: Operand
+    indices: tuple[Operand, ...]
+    value: Operand
+    reference: Reference
+
+
+@dataclass(frozen=True)
+class Fill:
+    """`array[...] = value`: each element in turn; a tuple gives one each."""
+
+    array: Operand
+    value: Operand
+    reference: Reference
+
+
+@dataclass(frozen=True)
+class Move:
+    """`array[...] = record`, byte by byte; both are references to records."""
+
+    array: Operand
+    source: Operand
+    stored: Reference
+    loaded: Reference
+
+
+@dataclass(frozen=True)
+class Twin:
+    """`target = intrinsic(*operands)`, computed by its twin on NumPy arrays."""
+
+    target: str | None
+    function: object
+    operands: tuple[Operand, ...]
+    result: object  # our type
+    loaded: Reference
+    stored: Reference
+
+
+@dataclass(frozen=True)
+class Atomic:
+    """`target = array[indices]`, then the update."""
+
+    target: str | None
+    operator: str  # a key of memory.ATOMICS
+    array: Operand
+    indices: tuple[Operand, ...]
+    values: tuple[Operand, ...]
+    reference: Reference
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """`cuda.syncthreads()`, and its count, and, or of a predicate."""
+
+    target: str | None
+    operator: str | None
+    predicate: Operand | None
+    site: Site
+
+
+@dataclass(frozen=True)
+class Gather:
+    """Wait for the lanes of a mask, in front of a shuffle, a vote or `syncwarp`."""
+
+    mask: Operand
+    site: Site
+
+
+@dataclass(frozen=True)
+class Print:
+    """`print(*items)`, in each thread; a text is a Const."""
+
+    items: tuple[Operand, ...]
+    site: Site
+
+
+@dataclass(frozen=True)
+class Raise:
+    """Remember an exception, which the launch raises when it is over."""
+
+    exception: type
+    arguments: tuple
+    function: str
+    site: Site
+
+
+@dataclass(frozen=True)
+class Jump:
+    block: int
+    site: Site | None = None
+
+
+@dataclass(frozen=True)
+class Branch:
+    condition: Operand
+    then: int
+    otherwise: int
+    site: Site
+
+
+@dataclass(frozen=True)
+class Return:
+    """The end of a thread."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel for one list of argument types: blocks by number, entered at `entry`."""
+
+    name: str
+    arguments: tuple[str, ...]
+    types: dict[str, object]
+    blocks: dict[int, list]
+    entry: int
+    site: Site | None = None
+
+
+def references_of(instruction) -> tuple[Reference, ...]:
+    """The references of an instruction that touches memory, loads first."""
+    names = ("reference", "loaded", "stored")
+    return tuple(getattr(instruction, n) for n in names if hasattr(instruction, n))

@@ -1,0 +1,144 @@
+"""What a launch does with its arguments: copies there and back, as a GPU's would be.
+
+A host array is its own device memory for the time of a launch. Its copy is left out
+where nobody could tell: two arguments that share memory get one each, and the last one
+copied back wins, as on the hardware.
+"""
+
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from numba import cuda
+from numba.cuda.cudadrv import devicearray
+
+from helpers.core.device_memory import UNWRITTEN, host_view, is_here
+from helpers.core.errors import LaunchError, caller_level
+
+
+@contextmanager
+def borrowed(kernel, arguments):
+    """Launch arguments as NumPy arrays and numbers; what the launch wrote goes back."""
+    finish = []  # what Numba's extensions ask to be called afterwards
+    loans = [_loan(a) for a in _extended(kernel, arguments, finish)]
+    shared = _separate(loans)
+    yield [loan.value for loan in loans]
+    for loan in loans:
+        if isinstance(loan.target, np.ndarray):
+            loan.target[...] = loan.value
+        elif loan.target is not None:
+            loan.target.copy_to_device(loan.value)
+    for function in finish:
+        function()
+    _tell_of_lost(kernel, loans, shared)
+
+
+@dataclass(eq=False)
+class Loan:
+    """What a kernel gets for an argument, and the array to which it goes back."""
+
+    value: object
+    target: object = None
+    is_host: bool = False  # an array of the host, that a GPU would copy
+
+
+def _extended(kernel, arguments, finish):
+    """The arguments after Numba's extensions (`@cuda.jit(extensions=…)`)."""
+    for argument in arguments:
+        for extension in reversed(kernel.targetoptions.get("extensions") or ()):
+            _, argument = extension.prepare_args(
+                _typeof(kernel, argument), argument, stream=0, retr=finish
+            )
+        yield argument
+
+
+def _typeof(kernel, argument):
+    try:
+        return kernel.typeof_pyval(argument)
+    except Exception:  # a value that only the extension knows
+        return None
+
+
+def _loan(argument) -> Loan:
+    hint = type(argument) if isinstance(argument, _HINTS) else None
+    if hint is not None:
+        argument = argument.value
+    if not isinstance(argument, np.ndarray) and cuda.is_cuda_array(argument):
+        return _of_device(argument)
+    if not isinstance(argument, np.ndarray):
+        return Loan(argument)
+    if hasattr(argument, "gpu_data"):  # host and device share it
+        return Loan(np.asarray(argument))
+    if hint is cuda.In:
+        return Loan(argument.copy("K"), is_host=True)
+    if hint is cuda.Out:
+        return Loan(_unwritten(argument), argument, is_host=True)
+    return Loan(argument, is_host=True)
+
+
+def _of_device(argument) -> Loan:
+    """A device array as it lies there; a copy of what lies on a GPU."""
+    if not isinstance(argument, devicearray.DeviceNDArrayBase):
+        argument = cuda.as_cuda_array(argument)
+    if is_here(argument) or not argument.size:
+        return Loan(host_view(argument))
+    return Loan(argument.copy_to_host(), argument)
+
+
+_HINTS = (cuda.In, cuda.Out, cuda.InOut)
+
+
+def _unwritten(array):
+    """An array like another that nobody wrote."""
+    cells = np.full(max(array.nbytes, 1), UNWRITTEN, np.uint8)
+    return np.ndarray(array.shape, array.dtype, cells, strides=array.strides)
+
+
+def _separate(loans):
+    """Give host arrays that share memory a copy each; those, with what they held."""
+    hosts = [loan for loan in loans if loan.is_host]
+    sharing = [
+        loan
+        for loan in hosts
+        if any(
+            np.may_share_memory(loan.value, other.value)
+            for other in hosts
+            if other is not loan
+        )
+    ]
+    shared = [(loan, loan.value.tobytes()) for loan in sharing]
+    for loan in sharing:
+        original, loan.value = loan.value, loan.value.copy("K")
+        loan.value.flags.writeable = original.flags.writeable
+        loan.target = original if original.flags.writeable else None
+    return shared
+
+
+def _tell_of_lost(kernel, loans, shared):
+    """Warn where the copy of one argument was written over by that of another."""
+    written = [loan for loan, before in shared if loan.value.tobytes() != before]
+    if not written or written == [shared[-1][0]]:
+        return
+    names = kernel.py_func.__code__.co_varnames
+    name = kernel.py_func.__name__
+    told = [f"`{names[n]}`" for n, loan in enumerate(loans) if loan.target is not None]
+    warnings.warn(
+        f"{' and '.join(told)} of `{name}` are the same host memory: "
+        "a GPU gets a copy of each, and the one that is copied back last wins. Pass a "
+        "device array (`cuda.to_device`) to share it",
+        stacklevel=caller_level(),
+    )
+
+
+def contiguous_or_refused(kernel, arguments):
+    """A LaunchError for host arrays that Numba cannot copy to a GPU."""
+    names = kernel.py_func.__code__.co_varnames
+    for name, argument in zip(names, arguments, strict=False):
+        value = argument.value if isinstance(argument, _HINTS) else argument
+        if type(value) is np.ndarray and not value.flags.forc:
+            raise LaunchError(
+                f"argument `{name}` is not contiguous (a slice with a step, or a "
+                "column?), and Numba cannot copy it to a GPU as it is: pass "
+                f"`np.ascontiguousarray({name})`, or slice a device array"
+            )

@@ -1,0 +1,164 @@
+"""What a kernel's code alone tells: float64 among float32, and what guards compare.
+
+Looked for once, when a kernel is translated; `mistakes.py` says it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from helpers.core import ir
+from helpers.core.events import Site
+from helpers.emulator.codegen.instruction_counts import NO_OPERATION
+
+_COMPARISONS = ("lt", "le", "gt", "ge")
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
+class Float64(NamedTuple):
+    """A line that computes in float64, and what makes it: cause and its text."""
+
+    site: Site
+    cause: str  # "number", "division", "integer", "variable" or "argument"
+    what: str
+
+
+class Definitions:
+    """Where each variable of a kernel gets its values."""
+
+    def __init__(self, kernel, blocks):
+        self.types, self.arguments = kernel.types, set(kernel.arguments)
+        self.instructions = [i for block in blocks for i in block]
+        self.sources = {}  # variable: operands that are copied or cast to it
+        self.made = {}  # variable: the other instructions that make it
+        for instruction in self.instructions:
+            if isinstance(instruction, ir.Copy):
+                pairs = zip(instruction.targets, instruction.sources, strict=True)
+                for target, source in pairs:
+                    self.sources.setdefault(target, []).append(source)
+            elif isinstance(getattr(instruction, "target", None), str):
+                self.made.setdefault(instruction.target, []).append(instruction)
+
+    def type_of(self, operand):
+        """The type of an operand."""
+        if isinstance(operand, ir.Const):
+            return getattr(operand.value, "dtype", None)
+        return self.types.get(operand)
+
+    def origins(self, operand, seen=()) -> list:
+        """What an operand is made from, through copies: constants, instructions,
+        names of arguments.
+        """
+        if isinstance(operand, ir.Const):
+            return [operand]
+        if operand in seen:
+            return []
+        found = [operand] if operand in self.arguments else []
+        found += self.made.get(operand, [])
+        for source in self.sources.get(operand, ()):
+            found += self.origins(source, (*seen, operand))
+        return found
+
+    def origin(self, operand):
+        """The one thing that an operand is made from, through casts too, or None."""
+        found = self.origins(operand)
+        if len(found) != 1:
+            return None
+        if isinstance(found[0], ir.Cast):
+            return self.origin(found[0].operand)
+        return found[0]
+
+
+def guards_of(definitions) -> frozenset:
+    """What conditions compare with: arguments, and (array, "shape0" or "size")."""
+    found = set()
+    for instruction in definitions.instructions:
+        if getattr(instruction, "operator", None) in _COMPARISONS:
+            for operand in instruction.operands:
+                origin = definitions.origin(operand)
+                if isinstance(origin, ir.Attribute):
+                    found.add((origin.array, origin.name))
+                elif isinstance(origin, str):
+                    found.add(origin)
+    return frozenset(found)
+
+
+def float64_of(definitions) -> tuple[Float64, ...]:
+    """Where float64 begins in a kernel whose arrays of floats are all float32."""
+    arrays = {
+        t.dtype for t in definitions.types.values() if isinstance(t, ir.ArrayType)
+    }
+    if {dtype for dtype in arrays if dtype.kind not in "iub"} != {F32}:
+        return ()
+    found = {}
+    for i in definitions.instructions:
+        wide = isinstance(i, ir.Operation) and definitions.types.get(i.target) == F64
+        if wide and i.operator not in NO_OPERATION:
+            cause = _cause(definitions, i)
+            if cause:
+                found.setdefault(i.site, Float64(i.site, *cause))
+    return tuple(found.values())
+
+
+def _cause(definitions, operation):
+    """Why an operation is float64, None when what it is made of was so before."""
+    dtypes = [definitions.type_of(o) for o in operation.operands]
+    if all(getattr(dtype, "kind", "") in "iu" for dtype in dtypes):
+        return "division", ""
+    numbers = [o for o in operation.operands if isinstance(o, ir.Const)]
+    others = [o for o in operation.operands if not isinstance(o, ir.Const)]
+    before = [o for o in others if not _widened(definitions, o)]
+    for operand in before:
+        begun = _begun(definitions, operand)
+        if begun is None and numbers and _begins_narrow(definitions, operand):
+            break
+        return begun
+    if not others:
+        return None
+    if numbers:
+        return "number", f"{numbers[0].value:g}"
+    return "integer", ""
+
+
+def _widened(definitions, operand) -> bool:
+    """Is this a float32 or an integer, made float64 for the operation only?"""
+    return any(_widens(definitions, i) for i in definitions.made.get(operand, ()))
+
+
+def _widens(definitions, instruction) -> bool:
+    """Does this make a float64 of a float32 or an integer, and nobody asked for it?"""
+    return (
+        isinstance(instruction, ir.Cast)
+        and not instruction.meant
+        and (
+            definitions.type_of(instruction.operand) == F32
+            or _is_integer(definitions, instruction)
+        )
+    )
+
+
+def _begins_narrow(definitions, operand) -> bool:
+    """Is this a variable of a loop that begins as a float32, and is float64 for what
+    it becomes?
+    """
+    origins = definitions.origins(operand)
+    others = [i for i in origins if not _widens(definitions, i)]
+    return len(others) < len(origins) and all(
+        isinstance(i, ir.Operation) for i in others
+    )
+
+
+def _is_integer(definitions, cast) -> bool:
+    return getattr(definitions.type_of(cast.operand), "kind", "") in "iub"
+
+
+def _begun(definitions, operand):
+    """A variable that is float64 since it begins as a number, or is an argument."""
+    origins = definitions.origins(operand)
+    if any(isinstance(o, str) for o in origins):
+        return "argument", next(o for o in origins if isinstance(o, str))
+    numbers = [o for o in origins if isinstance(o, ir.Const)]
+    name = operand.split("#")[-1].split(".", operand.count("#"))[-1].split(".")[0]
+    if numbers and not name.startswith("$"):
+        return "variable", name
+    return None

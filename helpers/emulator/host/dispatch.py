@@ -1,0 +1,185 @@
+"""Plain launches, `kernel[blocks, threads](*args)`, and what Numba keeps of a kernel
+for each list of argument types.
+"""
+
+from numba.core.types import none
+from numba.core.typing import signature
+from numba.cuda.dispatcher import sigutils
+
+from helpers.core.errors import LaunchError, UnsupportedError, briefly
+from helpers.emulator import launch
+from helpers.emulator.arguments import borrowed, contiguous_or_refused
+from helpers.emulator.limits import most_resident_blocks, most_threads, static_bytes
+from helpers.emulator.program_cache import forget, prepared
+from helpers.frontend.inference import assembly, compiled
+
+
+@briefly
+def brackets(kernel, config):
+    """What stands between a launch's brackets."""
+    return kernel.configure(*launch.bracketed(config))
+
+
+@briefly
+def configure(kernel, griddim, blockdim, stream=0, sharedmem=0):
+    """A kernel with its blocks and threads, which waits for its arguments."""
+    return LaunchConfiguration(
+        kernel, launch.configuration(griddim, blockdim, stream, sharedmem), stream
+    )
+
+
+@briefly
+def call_without_brackets(kernel, *arguments, **named):
+    """`kernel(*args)`: an error."""
+    name = kernel.py_func.__name__
+    if kernel.targetoptions.get("device"):
+        raise LaunchError(
+            f"`{name}` is a device function: kernels call it, and the host cannot"
+        )
+    raise LaunchError(
+        f"the launch configuration was not specified: say how many, as in "
+        f"`{name}[blocks, threads](…)`"
+    )
+
+
+class LaunchConfiguration:
+    """A kernel with its blocks and threads, which waits for its arguments."""
+
+    is_launch = True
+
+    def __init__(self, dispatcher, config, stream):
+        self.dispatcher, self.stream, self._config = dispatcher, stream, config
+        self.griddim, self.blockdim, self.sharedmem = config
+        self.pre_launch_callbacks = []
+
+    def __repr__(self):
+        return (
+            f"a launch of `{self.dispatcher.py_func.__name__}`, "
+            f"[{self.griddim}, {self.blockdim}], that waits for its arguments"
+        )
+
+    @briefly
+    def __call__(self, *arguments, **named):
+        kernel = self.dispatcher
+        if named:
+            raise LaunchError(
+                f"a kernel takes its arguments by their place, without names: write "
+                f"`{kernel.py_func.__name__}[…](…, {next(iter(named))})`"
+            )
+        contiguous_or_refused(kernel, arguments)
+        with borrowed(kernel, arguments) as values:
+            types = launch.argument_types(kernel, values)
+            overload = _overload(kernel, types)
+            for callback in self.pre_launch_callbacks:
+                callback(overload, self)
+            launch.run_plainly(kernel, self._config, values, types)
+
+
+def compile_kernel(kernel, declared):
+    """An eager signature: refuse now what would be refused at the first launch."""
+    argument_types = tuple(sigutils.normalize_signature(declared)[0])
+    return _overload(kernel, argument_types)
+
+
+def recompile(kernel):
+    """Compile again what was compiled, with the values that are around it now."""
+    known = list(kernel.overloads)
+    forget(kernel)
+    kernel.overloads.clear()
+    for argument_types in known:
+        _overload(kernel, argument_types)
+
+
+def _overload(kernel, argument_types):
+    """What Numba keeps of a kernel for these argument types."""
+    if argument_types not in kernel.overloads:
+        prepared(kernel, argument_types)
+        kernel.overloads[argument_types] = Compiled(kernel, argument_types)
+    return kernel.overloads[argument_types]
+
+
+def run_for_all(forall, *arguments):
+    """`kernel.forall(n)(*args)`: as many threads as tasks, or a few more."""
+    if forall.ntasks:
+        most = most_threads(forall.dispatcher.targetoptions)
+        threads = forall.thread_per_block or min(256, most)
+        blocks = -(-forall.ntasks // threads)
+        forall.dispatcher[blocks, threads, forall.stream, forall.sharedmem](*arguments)
+
+
+class Compiled:
+    """A kernel for one list of argument types, in the place of Numba's `_Kernel`."""
+
+    entry_point, objectmode = None, False  # what Numba looks at when it lets go
+    launch_config_sensitive = False
+
+    def __init__(self, kernel, argument_types):
+        self.kernel, self.argument_types = kernel, argument_types
+        self.signature = signature(none, *argument_types)
+
+    @property
+    def _prepared(self):
+        return prepared(self.kernel, self.argument_types)
+
+    @property
+    def regs_per_thread(self):
+        raise UnsupportedError(
+            "registers are given out by NVIDIA's compiler, for one GPU: the emulator "
+            "has none to count"
+        )
+
+    @property
+    def cooperative(self):
+        """Does the kernel wait for its whole grid?"""
+        return bool(self._prepared.program.grid_barriers)
+
+    @property
+    def shared_mem_per_block(self):
+        return static_bytes(self._prepared.program, "shared")
+
+    @property
+    def local_mem_per_thread(self):
+        return static_bytes(self._prepared.program, "local")
+
+    @property
+    def const_mem_size(self):
+        """The bytes of the arrays that the kernel takes from the names around it."""
+        return self._prepared.constant_bytes
+
+    @property
+    def max_threads_per_block(self):
+        return most_threads(self.kernel.targetoptions)
+
+    def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
+        """The blocks that an H200 holds at a time, by their threads and their shared
+        memory.
+        """
+        return most_resident_blocks(blockdim, self.shared_mem_per_block + dynsmemsize)
+
+    def inspect_types(self, file=None):
+        """Print the kernel's lines with the types that Numba inferred."""
+        print(f"{self.kernel.py_func.__name__} {self.argument_types}", file=file)
+        print("-" * 80, file=file)
+        print(self._compiled().type_annotation, file=file)
+        print("=" * 80, file=file)
+
+    def inspect_llvm(self):
+        return self._compiled().library.get_llvm_str()
+
+    def inspect_asm(self, cc):
+        return assembly(
+            self.kernel.py_func, self.argument_types, self.kernel.targetoptions, cc
+        )
+
+    def inspect_sass(self, *compute_capability):
+        raise UnsupportedError(
+            "machine code (SASS) is written by NVIDIA's assembler, for one GPU: the "
+            "emulator has none to show"
+        )
+
+    inspect_sass_cfg = inspect_lto_ptx = inspect_sass
+
+    def _compiled(self):
+        return compiled(
+            self.kernel.py_func, self.argument_types, self.kernel.targetoptions
+        )

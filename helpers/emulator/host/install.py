@@ -1,0 +1,113 @@
+"""What `numba.cuda` offers the host, answered without a GPU: launches, arrays, streams,
+events.
+
+`install()` is the one global effect of `import helpers`, and only where there is no
+GPU. It changes methods and the driver's own functions, never names of `numba.cuda` but
+`is_available`, so that `from numba.cuda import to_device` works whenever it was
+written. Device memory is host memory aligned as cudaMalloc aligns; a device array is
+Numba's own class over it.
+"""
+
+from numba import cuda
+from numba.cuda import dispatcher as numba_dispatcher
+from numba.cuda.cudadrv import devicearray, devices, driver, runtime
+
+from helpers.core.device_memory import (
+    Pointer,
+    copy,
+    fill,
+    host_view,
+    note_array_written,
+)
+from helpers.core.errors import UnsupportedError
+from helpers.emulator.host import dispatch
+from helpers.emulator.host.attributes import CUDA
+from helpers.emulator.host.device import Context
+from helpers.emulator.host.streams import elapsed
+
+
+def install():
+    """Answer for the GPU that is not there."""
+    context = Context()
+    _answer_for_the_driver(context)
+    cuda.is_available = lambda: True
+    runtime.Runtime.get_version = lambda self: CUDA
+    dispatcher = numba_dispatcher.CUDADispatcher
+    dispatcher.configure = dispatch.configure
+    dispatcher.__getitem__ = dispatch.brackets
+    dispatcher.__call__ = dispatch.call_without_brackets
+    dispatcher.compile = dispatch.compile_kernel
+    dispatcher.recompile = dispatch.recompile
+    numba_dispatcher.ForAll.__call__ = dispatch.run_for_all
+    numba_dispatcher.get_current_device = lambda: context.device
+    devicearray.DeviceNDArray._do_setitem = _set_item
+
+
+def _answer_for_the_driver(context):
+    devices._runtime.get_or_create_context = context.for_device
+    devices._runtime.ensure_context = lambda: context
+    devices._runtime.reset = context.reset
+    devices._DeviceList.lst = (context.device,)
+    driver.driver.initialization_error = None
+    driver.driver.get_active_context = lambda: context
+    driver.driver.get_device = lambda number=0: context.for_device(number).device
+    driver.driver.get_device_count = lambda: 1
+    for name, function in _DRIVER.items():
+        setattr(driver.driver, name, function)
+    driver.Driver.__getattr__ = _refuse
+
+
+def _set_item(array, key, value, stream=0):
+    """`array[key] = value` from the host; Numba would launch a kernel of its own."""
+    value = host_view(value) if isinstance(value, devicearray.DeviceNDArray) else value
+    host_view(array)[key] = value
+    note_array_written(
+        host_view(array)[(*key, ...) if type(key) is tuple else (key, ...)]
+    )
+
+
+def _nothing(*arguments):
+    return 0
+
+
+def _own_address(target, attribute, pointer):
+    """The address by which a device knows a pointer, as the built-in target asks."""
+    target._obj.value = getattr(pointer, "value", pointer)
+
+
+def _address_range(*arguments):
+    """Where the memory of an address begins, and its size; as either target asks."""
+    *targets, address = arguments
+    memory = Pointer.at(int(getattr(address, "value", address)), 1).memory
+    extent = (memory.ctypes.data, memory.size)
+    for target, value in zip(targets, extent, strict=False):
+        target._obj.value = value
+    return extent
+
+
+_DRIVER = {
+    "cuMemcpyHtoD": copy,
+    "cuMemcpyHtoDAsync": copy,
+    "cuMemcpyDtoH": copy,
+    "cuMemcpyDtoHAsync": copy,
+    "cuMemcpyDtoD": copy,
+    "cuMemcpyDtoDAsync": copy,
+    "cuMemsetD8": fill,
+    "cuMemsetD8Async": fill,
+    "cuEventElapsedTime": elapsed,
+    "cuDriverGetVersion": lambda *arguments: 1000 * CUDA[0] + 10 * CUDA[1],
+    "cuPointerGetAttribute": _own_address,
+    "cuMemGetAddressRange": _address_range,
+    "cuProfilerStart": _nothing,
+    "cuProfilerStop": _nothing,
+}
+
+
+def _refuse(asked, name):
+    """The driver's functions that the emulator does not answer for."""
+    if not name.startswith("cu"):
+        raise AttributeError(name)
+    raise UnsupportedError(
+        f"the emulator does not answer for `{name}` of NVIDIA's driver: this call "
+        "needs a GPU"
+    )

@@ -1,0 +1,116 @@
+"""Divergence: how many lanes of a warp are active when it issues an instruction.
+
+`active_share` is smsp__thread_inst_executed_per_inst_executed / 32, over instructions
+of our IR in the machine code's place; `splits` are warps whose lanes took both ways of
+a branch, smsp__sass_branch_targets_threads_divergent. Arithmetic is counted with it.
+Not modelled: short branches that the compiler replaces by predicates or selections.
+"""
+
+from helpers.core.hardware import WARP_SIZE
+from helpers.emulator.codegen.instruction_counts import KINDS
+from helpers.emulator.judges.judge import ByLine, Counts
+
+
+class Steps:
+    """Adds up, piece by piece, warps that run it and lanes that take part."""
+
+    def __init__(self):
+        self.pieces, self.warps, self.lanes = (), [], []
+
+    def hears(self) -> dict:
+        """What it listens to, by topic."""
+        return {"start": self.start, "step": self.step}
+
+    def start(self, start):
+        """Know the pieces."""
+        self.pieces = start.pieces
+        self.warps = [0] * len(start.pieces)
+        self.lanes = [0] * len(start.pieces)
+
+    def step(self, step):
+        """Add one run of a piece."""
+        self.warps[step.piece] += step.warps
+        self.lanes[step.piece] += step.lanes
+
+    def by_work(self):
+        """Each piece's work on a line, with the warps and lanes that did it."""
+        for piece, warps, lanes in zip(
+            self.pieces, self.warps, self.lanes, strict=True
+        ):
+            for work in piece.work if warps else ():
+                yield work, warps, lanes
+
+
+class Share(Counts):
+    """A line's instructions and active lanes, and the branches that split warps."""
+
+    @property
+    def active_share(self) -> float:
+        """Active lanes of all lanes, of the warps that issued an instruction."""
+        issued = WARP_SIZE * self.instructions
+        return self.active_lanes / issued if issued else 1.0
+
+
+class Divergence(Steps):
+    """Instructions, the lanes that take part, and the branches that split warps."""
+
+    def __init__(self):
+        super().__init__()
+        self.splits = {}
+
+    def hears(self) -> dict:
+        """What it listens to, by topic."""
+        return super().hears() | {"parting": self.part}
+
+    def part(self, parting):
+        """Add the warps that a branch splits."""
+        both = parting.then.any(axis=0) & parting.otherwise.any(axis=0)
+        count = int(both.sum()) * (parting.who.blocks // len(both))
+        self.splits[parting.site] = self.splits.get(parting.site, 0) + count
+
+    def table(self) -> Share:
+        """The sums, `.active_share` too, and `.by_line`."""
+        rows = {}
+        for work, warps, lanes in self.by_work():
+            row = rows.setdefault(work.site, _share())
+            row.instructions += work.instructions * warps
+            row.active_lanes += work.instructions * lanes
+        for piece, warps in zip(self.pieces, self.warps, strict=True):
+            if piece.then != piece.otherwise and piece.ending.site in rows:
+                rows[piece.ending.site].branches += warps
+        for site, count in self.splits.items():
+            rows[site].splits += count
+        table = ByLine((site, rows[site]) for site in sorted(rows, key=place))
+        return Share(**_sums(rows.values(), _share()), by_line=table)
+
+
+class Operations(Steps):
+    """Arithmetic operations by kind, one for each active lane: see work.py."""
+
+    def table(self) -> Counts:
+        """The sums by kind of number, and `.by_line`."""
+        rows = {}
+        for work, _, lanes in self.by_work():
+            if any(work.operations):
+                row = rows.setdefault(work.site, _no_operations())
+                for kind, count in zip(KINDS, work.operations, strict=True):
+                    setattr(row, kind, getattr(row, kind) + count * lanes)
+        table = ByLine((site, rows[site]) for site in sorted(rows, key=place))
+        return Counts(**_sums(rows.values(), _no_operations()), by_line=table)
+
+
+def _share():
+    return Share(instructions=0, active_lanes=0, branches=0, splits=0)
+
+
+def _no_operations():
+    return Counts(**dict.fromkeys(KINDS, 0))
+
+
+def _sums(rows, zero):
+    return {name: sum(getattr(row, name) for row in rows) for name in vars(zero)}
+
+
+def place(site):
+    """By file and line, and then by the line of the call."""
+    return site.file, site.line, site.called_from or 0

@@ -1,0 +1,215 @@
+"""Silent mistakes: what a GPU does without a word, and is seldom meant.
+
+A negative index that wraps, an integer that does not fit, float64 among float32, a grid
+that ends before its array; and as notes, which accuse nobody, a grid too small for the
+GPU and NumPy arrays that each launch copies. A store beyond what a grid covers is told
+only where a guard says that there is more to do. Not modelled: integers that a cast to
+an unsigned type cuts off on purpose.
+"""
+
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+
+from helpers.core.events import Site
+from helpers.core.hardware import H200
+
+
+class Warning(NamedTuple):
+    """A line and a sentence; a note says what is so, not what is wrong."""
+
+    site: Site
+    kind: str
+    text: str
+    note: bool = False
+
+    @property
+    def line(self) -> int:
+        """The number of the line."""
+        return self.site.line
+
+    def __repr__(self):
+        return f"line {self.line}: {self.text}\n    {self.site.text}"
+
+
+class Mistakes:
+    """Listens for what is seldom meant."""
+
+    def __init__(self):
+        self.start, self.roots = None, []
+        self.wrapped, self.narrowed, self.stores = {}, {}, {}
+
+    def hears(self) -> dict:
+        """What it listens to, by topic."""
+        return {
+            "start": self._begin,
+            "root": self.roots.append,
+            "wrap": self._wrap,
+            "narrow": self._narrow,
+            "global": self._access,
+        }
+
+    def _begin(self, start):
+        self.start = start
+
+    def _wrap(self, event):
+        key = event.reference.site, event.reference.array
+        first, count = self.wrapped.get(key, (event, 0))
+        self.wrapped[key] = first, count + event.count
+
+    def _narrow(self, event):
+        first, count = self.narrowed.get(event.site, (event, 0))
+        self.narrowed[event.site] = first, count + event.count
+
+    def _access(self, access):
+        """Remember which traffic a line stores to."""
+        if access.reference.kind == "store":
+            traffic = access.findings.get("traffic")
+            if traffic is not None:
+                self.stores.setdefault(traffic.name, (traffic, set()))[1].add(
+                    access.reference.site
+                )
+
+    def table(self) -> tuple[Warning, ...]:
+        """All warnings by line, the notes last."""
+        found = [
+            *self._wraps(),
+            *self._overflows(),
+            *map(_float64, self.start.program.float64),
+            *self._uncovered(),
+            *self._notes(),
+        ]
+        unique = {}
+        for warning in found:
+            unique.setdefault((warning.site, warning.kind), warning)
+        return tuple(
+            sorted(unique.values(), key=lambda w: (w.note, w.site.file, w.line))
+        )
+
+    def _wraps(self):
+        for (site, array), (first, count) in self.wrapped.items():
+            threads = "once" if count == 1 else f"{count:,} times"
+            yield Warning(
+                site,
+                "wrap",
+                f"a negative index of `{array}` counts from its end, {threads}; the "
+                f"first is {first.index}, of thread {first.thread} of block "
+                f"{first.block}. If that is not meant, guard it: `if i >= 0`",
+            )
+
+    def _overflows(self):
+        for site, (first, count) in self.narrowed.items():
+            yield Warning(
+                site,
+                "overflow",
+                f"{first.before} does not fit into {first.dtype} and becomes "
+                f"{first.after}, in thread {first.thread} of block {first.block} "
+                f"({count:,} such values): use a wider type",
+            )
+
+    def _uncovered(self):
+        """Arrays that a guard says are longer than the grid that stores to them."""
+        sizes = [
+            int(b) * int(t)
+            for b, t in zip(self.start.grid_dim, self.start.block_dim, strict=True)
+        ]
+        for traffic, sites in self.stores.values():
+            shape = traffic.root.shape
+            for axes in permutations(range(len(shape))) if len(shape) <= 3 else ():
+                threads = [sizes[axis] for axis in axes]
+                short = [
+                    n
+                    for n, (t, s) in enumerate(zip(threads, shape, strict=True))
+                    if t < s
+                ]
+                if short and self._ends_early(traffic, threads, short, sizes):
+                    yield _uncovered(min(sites), traffic, short[0], threads)
+                    break
+
+    def _ends_early(self, traffic, threads, short, sizes) -> bool:
+        """Does each thread store to one element, and the array go on behind them?"""
+        shape = traffic.root.shape
+        box = [min(t, s) for t, s in zip(threads, shape, strict=True)]
+        if np.prod(sizes, dtype=object) != np.prod(threads, dtype=object):
+            return False
+        if traffic.lanes_stored != np.prod(box, dtype=object):
+            return False
+        if not all(self._guarded(threads[n], shape[n]) for n in short):
+            return False
+        return bool((traffic.stores[tuple(map(slice, box))] == 1).all())
+
+    def _guarded(self, threads, size) -> bool:
+        """Does a guard compare with a size beyond the threads?"""
+        return any(
+            threads < b <= size for b in map(self._bound, self.start.program.guards)
+        )
+
+    def _bound(self, guard) -> int:
+        """The number that a guard compares with, 0 when it is not known."""
+        if isinstance(guard, str):
+            value = self.start.arguments.get(guard)
+            return int(value) if isinstance(value, np.integer) else 0
+        array = self.start.arguments.get(guard[0])
+        if not isinstance(array, np.ndarray):
+            return 0
+        name = guard[1]
+        return array.shape[int(name[5:])] if name.startswith("shape") else array.size
+
+    def _notes(self):
+        site = self.start.program.site
+        blocks = int(np.prod(self.start.grid_dim, dtype=np.int64))
+        if blocks < H200.multiprocessors:
+            yield Warning(
+                site,
+                "small grid",
+                f"{blocks:,} {'block' if blocks == 1 else 'blocks'} for the "
+                f"{H200.multiprocessors} multiprocessors of an {H200.name}: the others "
+                "have nothing to do",
+                note=True,
+            )
+        host = [
+            r for r in self.roots if not r.device and r.name in self.start.arguments
+        ]
+        names = [f"`{name}`" for name in dict.fromkeys(r.name for r in host)]
+        if names:
+            size = sum({r.start: r.size for r in host}.values())
+            yield Warning(
+                site,
+                "host arrays",
+                f"{', '.join(names)} lie in the host's memory: on a GPU each launch "
+                f"copies their {size:,} bytes there and back. `cuda.to_device` copies "
+                "once",
+                note=True,
+            )
+
+
+def _uncovered(site, traffic, axis, threads):
+    size = traffic.root.shape[axis]
+    along = f" along axis {axis}" if len(threads) > 1 else ""
+    return Warning(
+        site,
+        "grid",
+        f"the grid has {threads[axis]:,} threads{along}, and `{traffic.name}` "
+        f"{size:,} elements: the last {size - threads[axis]:,} are never stored to. "
+        f"Launch more blocks: as many as `(n + threads - 1) // threads`",
+    )
+
+
+_CAUSES = {
+    "number": "the number {0} is a float64 beside a float32: write `float32({0})`",
+    "division": "a quotient of integers is one: write `float32(i) / float32(n)`",
+    "integer": "an integer makes a float64 here: convert it, `float32(i)`",
+    "variable": "`{0}` begins as a Python number, a float64: begin with `float32(...)`",
+    "argument": "the argument `{0}` is a float64: pass `np.float32(...)`",
+}
+
+
+def _float64(found):
+    cause = _CAUSES[found.cause].format(found.what)
+    return Warning(
+        found.site,
+        "float64",
+        f"computes in float64 though the arrays are float32, which is slower on every "
+        f"GPU, up to 64 times: {cause}",
+    )

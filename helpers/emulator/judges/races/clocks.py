@@ -1,0 +1,89 @@
+"""Threads by number, and the barriers that each has passed: how races are judged."""
+
+import numpy as np
+
+from helpers.core.hardware import WARP_SIZE
+
+
+class Clocks:
+    """Numbers threads through the grid, `width` to a block, and counts who met when."""
+
+    def __init__(self):
+        self.width = self.all = WARP_SIZE  # threads of a block, of the grid
+        self.epoch = 0  # barriers of the grid
+        self.intervals = {}  # first block of a batch: barriers, a number or (1, blocks)
+        self.threads = {}
+        self.masks = {}  # (first block, warp): the lanes of each of its meetings
+
+    def start(self, start):
+        self.width = -(-int(np.prod(start.block_dim)) // WARP_SIZE) * WARP_SIZE
+        self.all = self.width * int(np.prod(np.array(start.grid_dim, np.int64)))
+
+    def meet(self, meeting):
+        """Count a barrier of blocks or of the grid."""
+        if meeting.scope == "grid":
+            self.epoch += 1
+        elif meeting.scope == "block":
+            first = meeting.who.first_block
+            one = 1 if meeting.blocks is None else meeting.blocks.astype(np.int32)
+            self.intervals[first] = self.intervals.get(first, 0) + one
+        else:
+            warp, first, blocks = meeting.who
+            lanes = np.broadcast_to(meeting.lanes, (WARP_SIZE, blocks))
+            self.masks.setdefault((first, warp), []).append(lanes)
+
+    def thread(self, who):
+        """The number of each thread of a warp, (lanes, blocks)."""
+        key = (who.first_block, who.warp)
+        if key not in self.threads:
+            if self.threads and next(iter(self.threads))[0] != who.first_block:
+                self.threads = {}
+            block = np.arange(who.blocks)[None, :] + who.first_block
+            lane = np.arange(WARP_SIZE)[:, None] + who.warp * WARP_SIZE
+            self.threads[key] = block * self.width + lane
+        return self.threads[key]
+
+    def meetings(self, who) -> int:
+        """How often lanes of a warp have met."""
+        return len(self.masks.get((who.first_block, who.warp), ()))
+
+    def met(self, thread, lanes, since, until) -> bool:
+        """Did two lanes of a thread's warp meet, after `since` and up to `until`?"""
+        block, warp = thread // self.width, thread % self.width // WARP_SIZE
+        first = max(f for f, w in self.masks if w == warp and f <= block)
+        masks = self.masks[first, warp][since:until]
+        return any(mask[list(lanes), block - first].all() for mask in masks)
+
+    def interval(self, who):
+        """The barriers that the blocks have passed, a number or (1, blocks)."""
+        return self.intervals.get(who.first_block, 0)
+
+
+def active_rows(access, *columns):
+    """The addresses of the active lanes in rows, and columns of shape (lanes, blocks),
+    broadcast; numbers stay numbers.
+    """
+    shape = (WARP_SIZE, access.blocks)
+    columns = (np.asarray(access.addresses), *columns)
+    if access.active is None:
+        return [_rows(column, shape) for column in columns]
+    active = np.broadcast_to(access.active, shape)
+    return [_rows(column, shape, active) for column in columns]
+
+
+def _rows(column, shape, active=None):
+    if np.ndim(column) == 0 and not isinstance(column, np.ndarray):
+        return column
+    column = np.broadcast_to(column, shape)
+    return column.reshape(-1) if active is None else column[active]
+
+
+def split(addresses, itemsize, grain, *columns):
+    """The cells of `grain` bytes that accesses cover, and the columns beside them."""
+    parts = itemsize // grain
+    cells = addresses // grain
+    if parts == 1:
+        return cells, *columns
+    cells = (cells[:, None] + np.arange(parts)).reshape(-1)
+    repeated = (np.repeat(c, parts) if np.ndim(c) else c for c in columns)
+    return cells, *repeated

@@ -1,0 +1,255 @@
+"""Races in shared and global memory: accesses of one cell by different threads, one of
+them a write, that nothing orders.
+
+Barriers order the threads of their block, `syncwarp` the lanes of its mask, grid
+barriers all, and a write, a fence and an atomic are ordered before what follows another
+thread's later atomic on the same cell. Votes and shuffles order nothing. An atomic and
+a plain access race. Found whatever order ran, for the accesses that the run made:
+compute-sanitizer's racecheck sees shared memory alone, and neither atomics against
+plain accesses nor what the compiler hid. A launch is looked at twice: once to see which
+cells could be in a race, and if there are any, once more to look at those.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from helpers.core.events import Site
+from helpers.emulator.judges.races.clocks import Clocks
+from helpers.emulator.judges.races.global_suspects import GlobalSuspects
+from helpers.emulator.judges.races.hazards import find_hazards
+from helpers.emulator.judges.races.recorder import Witness
+from helpers.emulator.judges.races.release_acquire import Chains
+from helpers.emulator.judges.races.shared_suspects import SharedSuspects
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two lines that race for cells of an array.
+
+    `kind` is RAW, WAR or WAW; `scope` is the smallest group that holds both threads:
+    "warp", "block" or "grid". `hazards` is the number of different triples (cell,
+    earlier thread, later thread); at least so many where `exact` is False. `cell` and
+    the threads are the first such triple.
+    """
+
+    kind: str
+    space: str
+    scope: str
+    array: str
+    first: Site
+    second: Site
+    hazards: int
+    cell: str
+    first_thread: str
+    second_thread: str
+    remedy: str
+    first_kind: str
+    second_kind: str
+    same_value: bool = False
+    exact: bool = True
+
+    def __repr__(self):
+        most = "" if self.exact else "at least "
+        count = f"{self.hazards:,} hazard{'s' * (self.hazards != 1)}"
+        places = (self.first, self.second)
+        threads = (self.first_thread, self.second_thread)
+        kinds = (self.first_kind, self.second_kind)
+        number = max(len(str(site.line)) for site in places)
+        text = max(len(site.text) for site in places)
+        lines = [
+            f"{self.kind} race on {self.space} `{self.array}`: {most}{count} "
+            f"{BETWEEN[self.scope]}{', all write the same' * self.same_value}"
+        ] + [
+            f"  line {site.line:>{number}}  {site.text:<{text}}  {kind} by {thread}"
+            for site, kind, thread in zip(places, kinds, threads, strict=True)
+        ]
+        return "\n".join([*lines, f"  {self.remedy}"])
+
+
+BETWEEN = {
+    "warp": "within a warp",
+    "block": "between warps of a block",
+    "grid": "between blocks",
+}
+
+
+class Races(tuple):
+    """The races of a run, worst first; `minor` has those within a warp, and those
+    where all write the same.
+    """
+
+    def __repr__(self):
+        return "\n".join(map(repr, self)) or "no race"
+
+
+Races.minor = Races()
+
+
+class RaceJudge:
+    """Listens to a first run, and says whether a second one is needed."""
+
+    def __init__(self):
+        self.clocks = Clocks()
+        self.shared = SharedSuspects()
+        self.shadows = GlobalSuspects(self.clocks)
+        self.roots = []
+        self.block_dim = self.grid_dim = None
+
+    def hears(self):
+        return {
+            "start": self.start,
+            "root": self.root,
+            "shared": self.shared.access,
+            "global": self.shadows.access,
+            "meeting": self.meet,
+        }
+
+    def start(self, start):
+        self.block_dim, self.grid_dim = start.block_dim, start.grid_dim
+        self.clocks.start(start)
+        self.shadows.start(start)
+
+    def root(self, root):
+        self.roots.append(root)
+        self.shadows.root(root)
+
+    def meet(self, meeting):
+        self.shared.meet(meeting)
+        self.shadows.meet(meeting)
+        self.clocks.meet(meeting)
+
+    def witness(self):
+        """Who listens to a second run; None where no cell could be in a race."""
+        self.shared.finish()
+        shadows = filter(None, self.shadows.roots.values())
+        if not self.shared.bytes and not any(s.suspects.any() for s in shadows):
+            return None
+        clocks = Clocks()
+        return Witness(clocks, Chains(clocks), self.shared, self.shadows)
+
+    def let_go(self):
+        """Give memory back that others can use."""
+        for shadow in filter(None, self.shadows.roots.values()):
+            shadow.let_go()
+
+    def verdict(self, witness) -> Races:
+        """The races that a witness saw."""
+        if witness is None:
+            return Races()
+        found = find_hazards(
+            witness.rows, witness.places, witness.clocks, witness.chains
+        )
+        races = [self._race(hazards, witness.places) for hazards in found]
+        races.sort(key=lambda r: (-r.hazards, r.first.line, r.second.line, r.kind))
+        minor = [r for r in races if r.scope == "warp" or r.same_value]
+        result = Races(r for r in races if r not in minor)
+        result.minor = Races(minor)
+        return result
+
+    def _race(self, hazards, places) -> Race:
+        first, first_kind, array, space = places[hazards.earlier]
+        second, second_kind, other, _ = places[hazards.later]
+        width = self.clocks.width
+        threads = [
+            self._thread(number, space, hazards.scope) for number in hazards.threads
+        ]
+        return Race(
+            kind=hazards.kind,
+            space=space,
+            scope=hazards.scope,
+            array=array,
+            first=first,
+            second=second,
+            hazards=hazards.count,
+            cell=self._cell(hazards.cell, array, space, width),
+            first_thread=threads[0],
+            second_thread=threads[1],
+            remedy=remedy(hazards, first, second, (first_kind, second_kind), array),
+            first_kind=first_kind,
+            second_kind=second_kind,
+            same_value=hazards.same_value,
+            exact=hazards.exact,
+        )
+
+    def _thread(self, number, space, scope):
+        block, thread = divmod(number, self.clocks.width)
+        told = f"thread {_coordinates(thread, self.block_dim)}"
+        if scope == "grid" or int(np.prod(self.grid_dim)) > 1:
+            told += f" of block {_coordinates(block, self.grid_dim)}"
+        return told
+
+    def _cell(self, cell, array, space, width):
+        """`tile[3, 4]`: the cell by the array's own indices."""
+        if space == "shared":
+            address = (cell >> 32) * self.shared.grain
+        else:
+            shadow = self.shadows.shadow_at(cell)
+            address = shadow.start + (cell - shadow.start) * shadow.grain
+        fitting = [r for r in self.roots if r.space == space and _holds(r, address)]
+        fitting.sort(key=lambda root: root.name != array)
+        if not fitting:
+            return array
+        root = fitting[0]
+        index = index_at(address - root.first, root.shape, root.strides)
+        return f"{root.name}[{', '.join(map(str, index))}]"
+
+
+def _holds(root, address):
+    return root.start <= address < root.start + root.size
+
+
+def _coordinates(number, sizes):
+    """`7`, or `(7, 1)` where the launch has several axes."""
+    axes = max((n + 1 for n, size in enumerate(sizes) if size > 1), default=1)
+    parts = []
+    for size in sizes[:axes]:
+        number, part = divmod(int(number), int(size))
+        parts.append(part)
+    return str(parts[0]) if axes == 1 else str(tuple(parts))
+
+
+def index_at(offset, shape, strides) -> tuple[int, ...]:
+    """The index of the element that a byte belongs to."""
+    order = sorted(range(len(shape)), key=lambda axis: -abs(strides[axis]))
+    index = [0] * len(shape)
+    for axis in order:
+        if strides[axis] > 0 and shape[axis] > 1:
+            index[axis], offset = divmod(offset, strides[axis])
+        elif strides[axis] < 0:
+            index[axis] = -(offset // -strides[axis])
+            offset += -strides[axis] * index[axis]
+    return tuple(int(part) for part in index)
+
+
+def remedy(hazards, first, second, kinds, array) -> str:
+    """What would order the two lines."""
+    before, after = (site.called_from or site.line for site in (first, second))
+    same_line = first.line == second.line
+    if "atomic" in kinds and set(kinds) != {"atomic"}:
+        return (
+            f"An atomic is ordered with atomics only: make both accesses of `{array}` "
+            "atomic, or put a barrier between them"
+        )
+    if hazards.scope == "grid":
+        return (
+            "No barrier orders threads of different blocks: let each cell belong to one"
+            " thread, use `cuda.atomic`, or end the kernel between the two"
+        )
+    barrier = "cuda.syncthreads()" if hazards.scope == "block" else "cuda.syncwarp()"
+    if hazards.kind == "WAW":
+        return (
+            f"Let one thread write the cell, give each thread its own, or use "
+            f"`cuda.atomic`; `{barrier}` orders writes of different lines"
+        )
+    if same_line:
+        return (
+            f"Load into a variable first, then `{barrier}`, then store; or use "
+            "`cuda.atomic`"
+        )
+    if before < after:
+        return f"`{barrier}` between line {before} and line {after}"
+    return (
+        f"`{barrier}` between line {before} and the next turn of the loop, where line "
+        f"{after} follows"
+    )

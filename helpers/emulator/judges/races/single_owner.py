@@ -1,0 +1,125 @@
+"""Arrays of which each cell belongs to one thread: the quick answer to "no race here".
+
+Most arrays that a kernel writes are such, and as long as one is, a cell needs one
+number: its thread, and whether it wrote. Lanes that lie side by side are looked at in
+windows, a block at a time.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from helpers.core.buffers import borrow, give_back
+from helpers.core.hardware import WARP_SIZE
+from helpers.emulator.judges.requests import requests_of
+
+NOBODY = 0
+SHORTEST = 4  # cells of a window that is faster than single cells
+
+
+class Owners:
+    """The thread of each cell, times two and two more, and one more if it wrote."""
+
+    def __init__(self, cells, threads, timed):
+        self.owner = borrow(cells, np.int32 if threads < 1 << 29 else np.int64)
+        self.owner[...] = NOBODY
+        self.since = np.zeros(cells, np.int32) if timed else None
+
+    def forget(self):
+        """Let go of the memory."""
+        give_back(self.owner)
+
+    def windows(self, kind, windows, thread, time) -> bool:
+        """Let threads load or store; False if some cell has another thread already."""
+        firsts, length = windows
+        owner = _runs_in(self.owner, length)
+        code = self._code(thread.T).reshape(*firsts.shape, length)
+        if not self._take(kind, owner, firsts, code):
+            return False
+        if self.since is not None:
+            since = _runs_in(self.since, length)
+            since[firsts] = time if np.ndim(time) == 0 else time.reshape(-1, 1, 1)
+        return True
+
+    def cells(self, kind, cell, thread, time) -> bool:
+        """The same, cell by cell; False also if lanes meet."""
+        code = self._code(thread)
+        if not self._take(kind, self.owner, cell, code):
+            return False
+        if self.since is not None:
+            self.since[cell] = time
+        return bool((self.owner[cell] | 1 == code + 1).all())
+
+    def _code(self, thread):
+        return (2 * thread + 2).astype(self.owner.dtype)
+
+    def writer_and_reader(self, nobody):
+        """The last writer of each cell, and who else read it."""
+        thread, wrote = (self.owner >> 1) - 1, self.owner & 1 > 0
+        thread = np.where(self.owner == NOBODY, nobody, thread.astype(np.int64))
+        return np.where(wrote, thread, nobody), np.where(wrote, nobody, thread)
+
+    def _take(self, kind, owner, where, code):
+        before = owner[where]
+        writing = code + 1
+        if not before.any():
+            owner[where] = writing if kind == "store" else code
+            return True
+        if not ((before == NOBODY) | (before | 1 == writing)).all():
+            return False
+        owner[where] = writing if kind == "store" else np.maximum(before, code)
+        return True
+
+
+def _runs_in(cells, length):
+    """Each run of neighbours, as a row; NumPy's own windows take ten times as long."""
+    shape = len(cells) - length + 1, length
+    return np.ndarray(shape, cells.dtype, cells, 0, cells.strides * 2)
+
+
+def windows_of(access, grain, start):
+    """Where windows begin, (blocks, windows), and their length in cells; None where
+    lanes lie otherwise, or meet.
+    """
+    if access.active is not None or access.dtype.itemsize != grain:
+        return None
+    groups, rest = requests_of(access)
+    if rest is not None or len(groups) != 1 or len(groups[0].firsts) != access.blocks:
+        return None
+    runs = _runs(groups[0].key, grain)
+    if runs is None:
+        return None
+    offsets, length, span = runs
+    firsts = np.ascontiguousarray((groups[0].firsts - start) // grain)
+    if len(firsts) > 1 and not _apart(firsts, offsets, length, span):
+        return None
+    return firsts[:, None] + offsets, length
+
+
+@lru_cache(maxsize=4096)
+def _runs(key, grain):
+    """Where runs of neighbours begin, their length, and the span of all; in cells."""
+    lanes = np.frombuffer(key, np.int64) // grain
+    if len(lanes) != WARP_SIZE:
+        return None
+    length = WARP_SIZE
+    while length >= SHORTEST:
+        runs = lanes.reshape(-1, length)
+        starts = runs[:, 0]
+        whole = (runs == starts[:, None] + np.arange(length)).all()
+        if whole and (len(starts) == 1 or _least_step(np.sort(starts)) >= length):
+            return starts.copy(), length, int(starts.max()) + length
+        length //= 2
+    return None
+
+
+def _apart(firsts, offsets, length, span) -> bool:
+    """Do the windows of different blocks never meet?"""
+    if len(offsets) == 1 or _least_step(firsts) >= span:
+        return bool(_least_step(np.sort(firsts)) >= length)
+    every = np.sort((firsts[:, None] + offsets).ravel())
+    return bool(_least_step(every) >= length)
+
+
+def _least_step(numbers):
+    return (numbers[1:] - numbers[:-1]).min()

@@ -1,0 +1,162 @@
+"""The requests of one access, sorted by their shape: what makes judges fast.
+
+Most often the lanes lie the same way in every block, and only where they begin differs:
+a `Group`. So a judge looks at 32 numbers and at one for each block, not at 32 for each
+block. What is in no group are single requests, `Rest`.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from helpers.core.hardware import WARP_SIZE
+
+FEW = 8  # masks of one access that are worth a group each
+
+
+class Group(NamedTuple):
+    """Requests whose active lanes lie the same way, from the lowest address on."""
+
+    lanes: np.ndarray  # bytes from the lowest address to each active lane's
+    key: bytes  # the same, as a key of dictionaries
+    firsts: np.ndarray  # the lowest address of each request
+    every: bool  # is it one request that stands for those of every block?
+
+    def requests(self, access) -> int:
+        """How many requests these are."""
+        return access.blocks if self.every else len(self.firsts)
+
+
+class Rest(NamedTuple):
+    """Requests of no common shape: (lanes, requests) each."""
+
+    addresses: np.ndarray
+    active: np.ndarray
+
+
+def requests_of(access):
+    """The groups of an access, and a Rest or None; found once for all judges."""
+    found = access.findings.get("requests")
+    if found is None:
+        found = access.findings["requests"] = _sorted_by_shape(access)
+    return found
+
+
+def _sorted_by_shape(access):
+    cells, active = np.atleast_2d(access.cells), access.active
+    if len(cells) == 1:
+        cells = np.broadcast_to(cells, (WARP_SIZE, cells.shape[1]))
+    if active is None:
+        mask = slice(None)
+    elif active.shape[1] == 1:
+        mask = np.broadcast_to(active[:, 0], WARP_SIZE)
+        if not mask.any():
+            return (), None
+    else:
+        return _by_mask(access, cells, active)
+    group = _group(access, cells, mask, every=cells.shape[1] == 1)
+    return ((group,), None) if group else ((), _rest(access, cells, active))
+
+
+def _group(access, cells, mask, every=False):
+    """The active lanes of some blocks as a Group, None if their shapes differ."""
+    if not _have_one_shape(cells):
+        if isinstance(mask, slice):
+            return None
+        cells = cells[mask]  # lanes that take no part ask for anything
+        if not _have_one_shape(cells):
+            return None
+        mask = slice(None)
+    return _as_group(access, cells[:, 0] - cells[0, 0], cells[0], mask, every)
+
+
+def _as_group(access, lanes, firsts, mask, every=False):
+    """A Group of the lanes in a mask, from cells."""
+    low, lanes, key = _shape(
+        lanes[mask].astype(np.int64, copy=False).tobytes(), int(access.step)
+    )
+    return Group(lanes, key, firsts * access.step + (access.base + low), every)
+
+
+@lru_cache(maxsize=4096)
+def _shape(lanes, step):
+    """How far below the first lane's the lowest address is, and lanes from there."""
+    lanes = np.frombuffer(lanes, np.int64) * step
+    low = int(lanes.min())
+    return low, lanes - low, (lanes - low).tobytes()
+
+
+def _have_one_shape(cells) -> bool:
+    """Are the lanes of each block as far from each other as those of the first?"""
+    blocks = cells.shape[1]
+    if blocks == 1 or len(cells) == 1 or not cells.strides[0]:
+        return True
+    steps = (cells[1:] - cells[:-1]).ravel()  # the same along a row of (lanes, blocks)
+    changes = steps[1:] != steps[:-1]
+    count = np.count_nonzero(changes)
+    if not count or count >= len(cells):
+        return not count
+    return count == np.count_nonzero(changes[blocks - 1 :: blocks])
+
+
+def _by_mask(access, cells, active):
+    """Groups of the blocks whose active lanes are the same."""
+    cells = np.broadcast_to(cells, (len(cells), active.shape[1]))
+    lanes = cells[:, 0] - cells[0, 0] if _have_one_shape(cells) else None
+    groups, others = [], []
+    for columns, mask in _masks_of(access):
+        group = None
+        if mask is not None and lanes is not None:
+            group = _as_group(access, lanes, cells[0, columns], mask)
+        elif mask is not None:
+            group = _group(access, cells.take(columns, axis=1), mask)
+        if group:
+            groups.append(group)
+        else:
+            others.append(columns)
+    if not others:
+        return groups, None
+    columns = np.concatenate(others)
+    return groups, _rest(access, cells[:, columns], active[:, columns])
+
+
+def _masks_of(access):
+    """The masks of an access, often those of the warp's access before."""
+    seen = access.findings.get("masks", {})
+    if seen.get("active") is not access.active:
+        seen["active"], seen["parts"] = access.active, list(_masks(access.active))
+    return seen["parts"]
+
+
+def _masks(active):
+    """Blocks with the same active lanes, and those; None for blocks of many masks."""
+    full = active.all(axis=0)
+    if full.any():
+        yield np.flatnonzero(full), slice(None)
+    if len(active) == 1 or full.all():
+        return
+    columns = np.flatnonzero(active.any(axis=0) & ~full)
+    if not len(columns):
+        return
+    bits = np.packbits(active[:, columns], axis=0, bitorder="little")
+    bits = np.ascontiguousarray(bits.T).view(np.uint32)[:, 0]
+    masks, member = np.unique(bits, return_inverse=True)
+    if len(masks) > FEW:
+        yield columns, None
+        return
+    for number in range(len(masks)):
+        chosen = columns[member == number]
+        yield chosen, active[:, chosen[0]]
+
+
+def _rest(access, cells, active):
+    shape = (
+        WARP_SIZE,
+        access.blocks if active is None else max(active.shape[1], cells.shape[1]),
+    )
+    addresses = cells * access.step + access.base
+    return Rest(
+        np.broadcast_to(addresses, shape),
+        np.broadcast_to(True if active is None else active, shape),
+    )

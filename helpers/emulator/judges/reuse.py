@@ -1,0 +1,223 @@
+"""Reuse: how often each element of an argument is loaded, and what moves for that.
+
+`bytes_asked` and `bytes_moved` are those of run.coalescing, by argument.
+`bytes_distinct` are the different bytes that loads ask for, the least that could move:
+what misses in a cache that forgets nothing. `bytes_stored` is the same of stores and
+atomic updates. Not modelled: caches, which make some loads of a byte free.
+"""
+
+from bisect import bisect
+from functools import cached_property
+
+import numpy as np
+
+from helpers.emulator.judges.coalescing import Coalescing, sectors_of
+from helpers.emulator.judges.requests import FEW, requests_of
+
+PENDING = 1 << 20  # requests that wait to be counted together
+
+BYTES = Coalescing.columns.index("bytes")
+MOVED = Coalescing.columns.index("bytes_moved")
+
+
+class Tally:
+    """How often each element between two addresses was asked for, counted in bulk."""
+
+    def __init__(self, root):
+        self.unit = root.dtype.itemsize
+        self.origin = root.start + (root.first - root.start) % self.unit
+        self.size = -(-root.size // self.unit) + 1
+        self.shapes = {}  # by field and shape of the lanes: a Shape
+
+    def add(self, access):
+        """Count an access."""
+        groups, rest = requests_of(access)
+        for group in groups:
+            times = access.blocks if group.every else 1
+            self._add(access, group.key, group.lanes, group.firsts, times)
+        if rest is not None:
+            addresses = rest.addresses[rest.active]
+            if len(addresses):
+                self._add_each(access, addresses, 1)
+
+    def _add(self, access, key, lanes, firsts, times):
+        field = (int(firsts[0]) - self.origin) % self.unit, access.dtype.itemsize
+        shape = self.shapes.get((field, key))
+        if shape is None:
+            if len(self.shapes) >= FEW:
+                addresses = (firsts[:, None] + lanes).ravel()
+                return self._add_each(access, addresses, times)
+            shape = self.shapes[field, key] = Shape(lanes // self.unit)
+        shape.pending.append((firsts, times))
+        shape.waiting += len(firsts)
+        if shape.waiting > PENDING:
+            self._count(shape)
+
+    def _add_each(self, access, addresses, times):
+        one = np.zeros(1, np.int64)
+        key = one.tobytes()
+        field = (int(addresses[0]) - self.origin) % self.unit, access.dtype.itemsize
+        self.shapes.setdefault((field, key), Shape(one))
+        self._add(access, key, one, addresses, times)
+
+    def _count(self, shape):
+        if shape.starts is None:
+            shape.starts = np.zeros(self.size, np.int64)
+        by_times = {}
+        for firsts, times in shape.pending:
+            by_times.setdefault(times, []).append(firsts)
+        for times, firsts in by_times.items():
+            begin = (np.concatenate(firsts) - self.origin) // self.unit
+            shape.starts += times * np.bincount(begin, minlength=self.size)
+        shape.pending, shape.waiting = [], 0
+
+    def counts(self) -> dict:
+        """How often each element was asked for, by field: (its place, its bytes)."""
+        fields = {}
+        for (field, _), shape in self.shapes.items():
+            self._count(shape)
+            total = fields.setdefault(field, np.zeros(self.size, np.int64))
+            total += shape.spread()
+        return fields
+
+
+class Shape:
+    """Requests of one shape: where they begin, and how their lanes lie."""
+
+    def __init__(self, lanes):
+        self.lanes, self.times = np.unique(lanes, return_counts=True)
+        self.pending, self.waiting, self.starts = [], 0, None
+
+    def spread(self):
+        """How often each element was asked for, from where requests begin."""
+        width = len(self.lanes)
+        if self.lanes[-1] == width - 1 and (self.times == self.times[0]).all():
+            sums = np.cumsum(self.starts)
+            sums[width:] -= sums[:-width].copy()
+            return sums * self.times[0]
+        total = np.zeros_like(self.starts)
+        for lane, times in zip(self.lanes.tolist(), self.times.tolist(), strict=True):
+            total[lane:] += times * self.starts[: len(total) - lane]
+        return total
+
+
+class Traffic:
+    """An argument's traffic; what needs each element is counted when asked for."""
+
+    def __init__(self, root):
+        self.root, self.name = root, root.name
+        self.bytes_asked = self.bytes_moved = self.lanes_stored = 0
+        self.loaded, self.stored = Tally(root), Tally(root)
+
+    def add(self, access):
+        """Add an access."""
+        counts = sectors_of(access)
+        self.bytes_asked += int(counts[BYTES])
+        self.bytes_moved += int(counts[MOVED])
+        if access.reference.kind == "load":
+            return self.loaded.add(access)
+        self.stored.add(access)
+        self.lanes_stored += int(counts[BYTES]) // access.dtype.itemsize
+
+    @cached_property
+    def loads(self) -> np.ndarray:
+        """How often each element was loaded, in the argument's shape."""
+        return self._by_element(self.loaded)
+
+    @cached_property
+    def stores(self) -> np.ndarray:
+        """How often each element was stored to or updated, in the argument's shape."""
+        return self._by_element(self.stored)
+
+    def _by_element(self, tally):
+        fields = tally.counts().values()
+        total = sum(fields, np.zeros(tally.size, np.int64))
+        first = (self.root.first - tally.origin) // tally.unit
+        strides = [s // tally.unit * total.itemsize for s in self.root.strides]
+        seen = np.lib.stride_tricks.as_strided(
+            total[first:], self.root.shape, strides, writeable=False
+        )
+        return seen.copy()
+
+    @cached_property
+    def bytes_distinct(self) -> int:
+        """The different bytes that were loaded."""
+        return _distinct(self.loaded)
+
+    @cached_property
+    def bytes_stored(self) -> int:
+        """The different bytes that were stored to or updated."""
+        return _distinct(self.stored)
+
+    @property
+    def reuse(self) -> float:
+        """How often an element was loaded, of those that were."""
+        touched = np.count_nonzero(self.loads)
+        return int(self.loads.sum()) / touched if touched else 0.0
+
+    def __repr__(self):
+        return (
+            f"`{self.name}`: {self.bytes_asked:,} bytes asked, {self.bytes_moved:,} "
+            f"moved, {self.bytes_distinct:,} different ones loaded and "
+            f"{self.bytes_stored:,} stored"
+        )
+
+
+def _distinct(tally) -> int:
+    return sum(
+        int(np.count_nonzero(counts)) * size
+        for (_, size), counts in tally.counts().items()
+    )
+
+
+class ByArray(dict):
+    """The traffic of each argument, by its name."""
+
+    def __getattr__(self, name):
+        """A sum over the arguments, as of `bytes_moved`."""
+        if name in ("bytes_asked", "bytes_moved", "bytes_distinct", "bytes_stored"):
+            return sum(getattr(row, name) for row in self.values())
+        raise AttributeError(name)
+
+
+class Reuse:
+    """Traffic of each argument in global memory."""
+
+    def __init__(self):
+        self.starts, self.arguments = [], {}
+
+    def hears(self) -> dict:
+        """What it listens to, by topic."""
+        return {"root": self.root, "global": self.observe}
+
+    def root(self, root):
+        """Know an argument, and where its memory is."""
+        if root.space != "global":
+            return
+        if root.start not in self.arguments:
+            self.starts.insert(bisect(self.starts, root.start), root.start)
+        names = self.arguments.setdefault(root.start, {})
+        names.setdefault(root.name, Traffic(root))
+
+    def observe(self, access):
+        """Add one access of each block."""
+        groups, rest = requests_of(access)
+        if groups:
+            address = groups[0].firsts[0]
+        elif rest is not None and rest.active.any():
+            address = rest.addresses[rest.active][0]
+        else:
+            return
+        start = self.starts[bisect(self.starts, address) - 1]
+        names = self.arguments[start]
+        traffic = names.get(access.reference.array) or next(iter(names.values()))
+        access.findings["traffic"] = traffic
+        traffic.add(access)
+
+    def table(self) -> ByArray:
+        """Each argument's Traffic by its name."""
+        return ByArray(
+            (name, traffic)
+            for names in self.arguments.values()
+            for name, traffic in names.items()
+        )

@@ -1,0 +1,215 @@
+"""Reads of what nobody wrote: shared and local cells, and new device arrays.
+
+compute-sanitizer's initcheck sees global memory, and from 2026.3 shared memory; local
+arrays it does not see. A cell counts once in each block (of local memory, in each
+thread). A host array counts as written, whatever is in it. Not modelled: an atomic
+update writes its cell, so only the first is told of.
+"""
+
+from bisect import bisect
+from typing import NamedTuple
+
+import numpy as np
+
+from helpers.core.events import Site
+from helpers.core.hardware import WARP_SIZE
+from helpers.emulator.judges.requests import requests_of
+
+ROOM = 1 << 14  # bytes of a block's memory, to begin with
+
+
+class Uninitialised(NamedTuple):
+    """A line that read cells before anyone wrote them."""
+
+    site: Site
+    array: str
+    space: str
+    count: int
+
+    @property
+    def line(self) -> int:
+        """The number of the line."""
+        return self.site.line
+
+    def __repr__(self):
+        return (
+            f"line {self.line} reads {self.count:,} cells of {self.space} "
+            f"`{self.array}` that nobody wrote\n    {self.site.text}"
+        )
+
+
+class Written:
+    """Which cells of the blocks of a batch are written, by the address in a block."""
+
+    def __init__(self, blocks):
+        self.blocks = blocks
+        self.everywhere = np.zeros(ROOM, bool)  # in all blocks
+        self.somewhere = {}  # by the size of a cell: (cells, blocks)
+        self.known = set()  # patterns of which each cell is written
+
+    def reach(self, last):
+        """Have room for an address."""
+        while last >= len(self.everywhere):
+            more = np.zeros_like(self.everywhere)
+            self.everywhere = np.concatenate([self.everywhere, more])
+
+    def cells(self, size):
+        """Which cells are written in which block, where it is not in all."""
+        count = len(self.everywhere) // size
+        known = self.somewhere.get(size)
+        if known is None or len(known) < count:
+            marks = np.zeros((count, self.blocks), bool)
+            if known is not None:
+                marks[: len(known)] = known
+            self.somewhere[size] = known = marks
+        return known
+
+
+def _cells(access):
+    """The cells of a pattern's active lanes, by address, and the last of them."""
+    addresses = np.broadcast_to(access.addresses, (WARP_SIZE, 1))[:, 0]
+    if access.active is not None:
+        addresses = addresses[np.broadcast_to(access.active[:, 0], WARP_SIZE)]
+    return addresses, int(addresses.max(initial=0))
+
+
+class Initialisation:
+    """Follows what is written, and tells of reads of what is not."""
+
+    def __init__(self):
+        self.blocks = {}  # by batch, and by warp for local memory: Written
+        self.starts, self.roots = [], {}
+        self.found = {}  # by line, array, space and warp: the cells, as numbers
+
+    def hears(self) -> dict:
+        """What it listens to, by topic."""
+        return {
+            "root": self.root,
+            "global": self.in_global,
+            "shared": self.in_block,
+            "local": self.in_block,
+            "end": self.end,
+        }
+
+    def root(self, root):
+        """Know a device array that nobody wrote, or not all of it."""
+        if root.unwritten is not None and root.start not in self.roots:
+            self.starts.insert(bisect(self.starts, root.start), root.start)
+            self.roots[root.start] = root.unwritten
+
+    def end(self, who):
+        """Forget the memory of blocks that are done."""
+        for key in [key for key in self.blocks if key[0] == who.first_block]:
+            del self.blocks[key]
+
+    # shared and local memory
+
+    def in_block(self, access):
+        """Follow an access to the memory of blocks, or of their threads."""
+        who = access.who
+        key = who.first_block, who.warp if access.space == "local" else -1
+        written = self.blocks.get(key)
+        if written is None:
+            written = self.blocks[key] = Written(access.blocks)
+        pattern = access.pattern
+        if pattern is None:
+            return self._by_block(access, written)
+        if id(pattern) not in written.known:
+            self._same_in_all(access, written)
+
+    def _same_in_all(self, access, written):
+        """Follow an access to the same cells in every block."""
+        known = access.pattern.get(Initialisation)
+        if known is None:
+            known = access.pattern[Initialisation] = _cells(access)
+        addresses, last = known
+        written.reach(last)
+        kind = access.reference.kind
+        if kind != "store" and not written.everywhere[addresses].all():
+            self._missing(access, written, addresses)
+            if kind == "load":
+                return
+        if kind != "load":
+            written.everywhere[addresses] = True
+        written.known.add(id(access.pattern))
+
+    def _missing(self, access, written, addresses):
+        """Tell of cells that are not written in all blocks, where they are not."""
+        addresses = addresses[~written.everywhere[addresses]]
+        size = access.dtype.itemsize
+        row, block = np.nonzero(~written.cells(size)[addresses // size])
+        self._tell(access, addresses[row], block)
+
+    def _by_block(self, access, written):
+        """Follow an access to cells that differ from block to block."""
+        shape, size = (WARP_SIZE, access.blocks), access.dtype.itemsize
+        addresses = np.broadcast_to(access.addresses, shape)
+        low, high = int(addresses.min()), int(addresses.max())
+        written.reach(high)
+        if written.everywhere[low : high + 1 : size].all():
+            return
+        active = np.broadcast_to(
+            True if access.active is None else access.active, shape
+        )
+        marks, block = written.cells(size), np.arange(access.blocks)
+        if access.reference.kind != "store":
+            seen = written.everywhere[addresses] | marks[addresses // size, block]
+            lane, place = np.nonzero(active & ~seen)
+            self._tell(access, addresses[lane, place], place)
+        if access.reference.kind != "load":
+            lane, place = np.nonzero(active)
+            marks[addresses[lane, place] // size, place] = True
+
+    def _tell(self, access, addresses, blocks):
+        """Remember cells that were read, one number for each cell and block."""
+        if len(addresses):
+            who = access.who
+            warp = who.warp if access.space == "local" else -1
+            numbers = addresses.astype(np.int64) << 32 | who.first_block + blocks
+            self._remember(access, warp, numbers)
+
+    def _remember(self, access, warp, numbers):
+        reference = access.reference
+        key = reference.site, reference.array, access.space, warp
+        known = self.found.get(key, np.zeros(0, np.int64))
+        self.found[key] = np.unique(np.concatenate([known, numbers]))
+
+    # global memory
+
+    def in_global(self, access):
+        """Follow an access to global memory, where some of it is not written."""
+        if not self.starts:
+            return
+        groups, rest = requests_of(access)
+        parts = [(g.firsts + g.lanes[:, None]).ravel() for g in groups]
+        if rest is not None:
+            parts.append(rest.addresses[rest.active])
+        for addresses in parts:
+            if len(addresses):
+                self._in_root(access, addresses)
+
+    def _in_root(self, access, addresses):
+        place = bisect(self.starts, int(addresses[0])) - 1
+        start = self.starts[place]
+        unwritten = self.roots[start]
+        places = addresses - start
+        if place < 0 or not 0 <= places[0] < len(unwritten):
+            return
+        kind, size = access.reference.kind, access.dtype.itemsize
+        if not unwritten[places.min() : places.max() + size].any():
+            return
+        if kind != "store":
+            missing = addresses[unwritten[places]]
+            if len(missing):
+                self._remember(access, -1, missing)
+        if kind != "load":
+            for byte in range(size):
+                unwritten[places + byte] = False
+
+    def table(self) -> tuple[Uninitialised, ...]:
+        """What was read before it was written, line by line."""
+        rows = {}
+        for (*key, _), numbers in self.found.items():
+            rows[tuple(key)] = rows.get(tuple(key), 0) + len(numbers)
+        found = [Uninitialised(*key, count) for key, count in rows.items()]
+        return tuple(sorted(found, key=lambda u: (u.site.file, u.line, u.array)))

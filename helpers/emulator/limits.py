@@ -1,0 +1,79 @@
+"""What a GPU does not accept: too many threads, too much shared memory; an H200's
+limits.
+"""
+
+import numpy as np
+
+from helpers.core import hardware
+from helpers.core.errors import LaunchError
+
+BLOCKS_PER_MULTIPROCESSOR = 32
+RESERVED_BYTES = 1024  # of shared memory, in each block, by the system
+
+
+def static_bytes(program, space) -> int:
+    """The bytes of shared memory of a block, or of local memory of a thread, that a
+    program declares.
+    """
+    return sum(
+        int(np.prod(a.shape)) * a.dtype.itemsize
+        for a in program.allocations
+        if a.space == space
+    )
+
+
+def check_static_shared(program):
+    """Refuse shared arrays that no block gets."""
+    used = static_bytes(program, "shared")
+    if used > hardware.STATIC_SHARED_BYTES:
+        raise LaunchError(
+            f"`{program.name}` declares {used:,} bytes of shared arrays; a block may "
+            f"declare {hardware.STATIC_SHARED_BYTES:,} at most. Use smaller tiles, or "
+            "dynamic shared memory"
+        )
+
+
+def most_threads(options) -> int:
+    """The threads that a block may have: `launch_bounds` may say fewer."""
+    bounds = options.get("launch_bounds") or hardware.MAX_THREADS_PER_BLOCK
+    bounds = bounds if isinstance(bounds, (tuple, list)) else (bounds,)
+    if len(bounds) > 3:
+        raise LaunchError(
+            "`launch_bounds` is the most threads of a block, then the fewest blocks "
+            f"of a multiprocessor, then the most blocks of a cluster, and not {bounds}"
+        )
+    return int(bounds[0])
+
+
+def most_resident_blocks(block_dim, shared_bytes) -> int:
+    """The blocks that an H200 holds at a time, by their threads and their shared
+    memory; registers may leave room for fewer.
+    """
+    warps = -(-int(np.prod(block_dim)) // hardware.WARP_SIZE)
+    by_threads = hardware.THREADS_PER_MULTIPROCESSOR // (warps * hardware.WARP_SIZE)
+    by_shared = hardware.H200.shared_bytes_per_multiprocessor // (
+        shared_bytes + RESERVED_BYTES
+    )
+    held = min(BLOCKS_PER_MULTIPROCESSOR, by_threads, by_shared)
+    return held * hardware.H200.multiprocessors
+
+
+def check_launch(kernel, program, config):
+    """Refuse a launch that this kernel forbids, or that could not wait for its grid."""
+    grid_dim, block_dim, shared_bytes = config
+    threads, most = int(np.prod(block_dim)), most_threads(kernel.targetoptions)
+    if threads > most:
+        raise LaunchError(
+            f"`{program.name}` promises at most {most:,} threads a block "
+            f"(`launch_bounds`), and this launch has {threads:,}"
+        )
+    if program.grid_barriers:
+        shared_bytes += static_bytes(program, "shared")
+        most = most_resident_blocks(block_dim, shared_bytes)
+        blocks = int(np.prod(np.array(grid_dim, dtype=np.int64)))
+        if blocks > most:
+            raise LaunchError(
+                f"`{program.name}` waits for its whole grid, so all {blocks:,} blocks "
+                f"must be on the GPU at once; an H200 holds {most:,} of them. Use "
+                "fewer blocks, and a loop over what they leave"
+            )

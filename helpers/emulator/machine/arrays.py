@@ -1,0 +1,339 @@
+"""Arrays as kernels see them: where an index leads, loads and stores; tells listeners
+of each.
+
+An index of shared or local memory that does not depend on the block is a row, checked
+and judged once for all blocks. A local array's cells are interleaved by lane, as the
+hardware keeps them. Not modelled: caches; the order in which lanes of one store reach
+one cell (the highest lane wins).
+"""
+
+import numpy as np
+
+from helpers.core.events import Access
+from helpers.core.hardware import WARP_SIZE
+from helpers.emulator.machine.bounds import checked, out_of_bounds
+from helpers.emulator.machine.cells import LANES, of_host
+
+BYTE = np.dtype(np.uint8)
+ZERO = np.int64(0)
+
+
+class Array:
+    """An array, or a view of one: its cells, and where in them an index leads.
+
+    Base and strides count cells; like the shape they may differ between threads.
+    """
+
+    __slots__ = (
+        *("cells", "base", "shape", "strides", "factors"),
+        *("dtype", "space", "name", "patterns"),
+    )
+
+    def __init__(self, cells, base, shape, strides, name, patterns):
+        self.cells, self.shape, self.name = cells, shape, name
+        # wide as addresses
+        self.base = base if isinstance(base, np.ndarray) else np.int64(base) or ZERO
+        self.strides = strides
+        self.factors = tuple(None if is_one(stride) else stride for stride in strides)
+        self.dtype, self.space = cells.dtype, cells.space
+        self.patterns = patterns  # what judges know of rows that recur; None: nothing
+
+    def part(self, base, shape, strides, cells=None):
+        """The same memory seen with another base, shape, strides and cells."""
+        cells = cells or self.cells
+        patterns = None
+        if cells.rows is not None and self.patterns is not None:
+            parts = [np.asarray(part) for part in (base, *shape, *strides)]
+            if all(part.ndim == 0 or part.shape[1] == 1 for part in parts):
+                seen = (cells.dtype, cells.step, cells.address, len(shape))
+                key = (*seen, *(p.tobytes() for p in parts))
+                patterns = self.patterns.setdefault(key, {})
+        return Array(cells, base, shape, strides, self.name, patterns)
+
+
+def is_one(stride) -> bool:
+    """Is this stride one cell, in all threads?"""
+    return np.ndim(stride) == 0 and stride == 1
+
+
+class Choice:
+    """A variable that is one array in some threads and another in others."""
+
+    def __init__(self, parts):
+        self.parts = parts  # arrays, each with the threads that have it
+        self.cells = None
+        first = parts[0][0]
+        self.dtype, self.name = first.dtype, first.name
+
+    def here(self, active):
+        """Each array, with those of its threads that are active."""
+        for array, threads in self.parts:
+            taking_part = threads if active is None else threads & active
+            if taking_part.any():
+                yield array, taking_part
+
+
+class Pattern:
+    """A block-invariant access: its rows, its addresses, and what judges found."""
+
+    __slots__ = ("rows", "addresses", "facts")
+
+    def __init__(self, rows, addresses):
+        self.rows, self.addresses, self.facts = rows, addresses, {}
+
+
+def contiguous(cells, shape, name, patterns=None) -> Array:
+    """An array in C order over its cells."""
+    shape = tuple(np.int64(size) for size in shape)
+    strides = c_strides(shape, np.int64(1))
+    return Array(cells, 0, shape, strides, name, {} if patterns is None else patterns)
+
+
+def c_strides(shape, innermost) -> tuple:
+    """The strides of an array in C order."""
+    strides = [innermost]
+    for size in reversed(shape[1:]):
+        strides.insert(0, strides[0] * size)
+    return tuple(strides[: len(shape)])
+
+
+def bind(array: np.ndarray, name: str, address: int, space="global") -> Array:
+    """A host array as a kernel's global array, whose first element is at `address`."""
+    cells, base = of_host(array, space, address)
+    shape = tuple(np.int64(count) for count in array.shape)
+    strides = tuple(np.int64(stride // cells.step) for stride in array.strides)
+    return Array(cells, base, shape, strides, name, {})
+
+
+# where an index leads
+
+
+def offsets(frame, reference, array, indices, active):
+    """The cell of each lane, of shape (lanes or 1, blocks or 1) or a number; bounds are
+    checked.
+    """
+    offset, ours = array.base, False
+    for axis, (index, factor) in enumerate(zip(indices, array.factors, strict=True)):
+        index = checked(index, array.shape[axis], active, frame, reference)
+        if index is None:
+            raise out_of_bounds(frame, reference, array, indices, axis, active)
+        index = index if factor is None else index * factor
+        if offset is ZERO and index.dtype == ZERO.dtype:
+            offset, ours = index, factor is not None
+        elif ours and _fits(index, offset):
+            offset += index  # in memory that the cache holds
+        else:
+            offset, ours = offset + index, True
+    if active is not None and isinstance(array.base, np.ndarray):
+        return np.where(active, offset, 0)  # a part of others may begin anywhere
+    return offset
+
+
+def _fits(index, offset) -> bool:
+    """Has the sum of both the shape and the type of the second?"""
+    return index.dtype == offset.dtype and all(
+        n in (1, m) for n, m in zip(index.shape, offset.shape, strict=False)
+    )
+
+
+def find_pattern(frame, reference, array, indices, active):
+    """The pattern of a block-invariant access to shared or local memory, or None."""
+    if array.patterns is None:
+        return None
+    key = [id(reference)]
+    for index in indices:
+        if index.ndim == 0:
+            key.append(index.item())
+        elif index.shape[1] == 1:
+            key.append(index.tobytes())
+        else:
+            return None
+    if active is not None:
+        if active.shape[1] != 1:
+            return None
+        key.append(active.tobytes())
+    key = tuple(key)
+    pattern = array.patterns.get(key)
+    if pattern is None:
+        if frame.listeners["wrap"] and any((i < 0).any() for i in indices):
+            return None  # each wrap is told
+        offset = offsets(frame, reference, array, indices, active)
+        if np.ndim(offset) and offset.shape[1] != 1:
+            return None
+        pattern = array.patterns[key] = _pattern(array, offset)
+    return pattern
+
+
+def _pattern(array, offset):
+    addresses = np.asarray(array.cells.bytes_at(offset)).reshape(-1, 1)
+    rows = offset * WARP_SIZE + LANES if array.space == "local" else offset
+    if np.size(rows) == 1:
+        return Pattern(int(np.reshape(rows, ())), addresses)
+    return Pattern(np.ascontiguousarray(rows[:, 0]), addresses)
+
+
+# loads and stores
+
+
+def load(frame, reference, array, indices, active):
+    """`array[indices]` in each lane."""
+    cells = array.cells
+    if cells is None:
+        return _load_choice(frame, reference, array, indices, active)
+    if cells.rows is not None:
+        pattern = find_pattern(frame, reference, array, indices, active)
+        if pattern is not None:
+            tell(frame, reference, array, None, active, pattern)
+            rows = pattern.rows
+            if type(rows) is int:
+                return cells.rows[rows : rows + 1].copy()
+            return cells.rows.take(rows, axis=0)
+    offset = offsets(frame, reference, array, indices, active)
+    tell(frame, reference, array, offset, active)
+    return cells.gather(cells.at(offset))
+
+
+def _load_choice(frame, reference, array, indices, active):
+    result = array.dtype.type(0)
+    for part, threads in array.here(active):
+        result = np.where(
+            threads, load(frame, reference, part, indices, threads), result
+        )
+    return result
+
+
+def store(frame, reference, array, indices, value, active):
+    """`array[indices] = value` in each active lane; where lanes collide, the highest
+    wins.
+    """
+    frame.memory.changes += 1
+    cells = array.cells
+    if cells is None:
+        for part, threads in array.here(active):
+            store(frame, reference, part, indices, value, threads)
+        return
+    if cells.rows is not None:
+        pattern = find_pattern(frame, reference, array, indices, active)
+        if pattern is not None:
+            tell(frame, reference, array, None, active, pattern, value)
+            return _store_rows(cells.rows, pattern.rows, value, active)
+    offset = offsets(frame, reference, array, indices, active)
+    tell(frame, reference, array, offset, active, None, value)
+    _scatter(cells.flat, cells.at(offset), value, active)
+
+
+def _store_rows(cells, rows, value, active):
+    if active is not None:
+        lanes = np.flatnonzero(active[:, 0]) if len(active) > 1 else slice(None)
+        value = value[lanes] if np.ndim(value) and len(value) > 1 else value
+        rows = rows if type(rows) is int else rows[lanes]
+    if type(rows) is int:
+        cells[rows] = value[-1] if np.ndim(value) else value
+    else:
+        cells[rows] = value
+
+
+def _scatter(cells, offset, value, active):
+    if active is None and np.shape(offset) == np.shape(value):
+        cells[offset] = value
+        return
+    parts = np.broadcast_arrays(offset, value, True if active is None else active)
+    offset, value, active = parts
+    if offset.ndim == 0:
+        cells[offset] = value
+    else:
+        cells[offset[active]] = value[active]
+
+
+def tell(frame, reference, array, offset, active, pattern=None, value=None, dtype=None):
+    """Tell who listens of one request, whose cells are the pattern's if it has one.
+
+    A whole record is told byte by byte, as the compiler moves it, and so is a field of
+    records that are not aligned: it may begin at any byte.
+    """
+    listeners = frame.listeners[array.space]
+    if not listeners:
+        return
+    by_bytes = array.dtype.names is not None or array.cells.packed
+    if by_bytes and dtype is None:
+        return _tell_of_bytes(frame, reference, array, offset, active)
+    if pattern is None:
+        cells, facts, findings = array.cells, None, {"masks": frame.masks}
+        where = (cells.place_of(offset), cells.step, cells.address)
+    else:
+        where, facts, findings = (pattern.addresses, 1, 0), pattern.facts, pattern.facts
+    access = Access(
+        reference,
+        array.space,
+        dtype or array.dtype,
+        where[0],
+        active,
+        frame.blocks,
+        facts,
+        frame.who,
+        frame.turn,
+        value,
+        findings,
+        *where[1:],
+    )
+    for listener in listeners:
+        listener(access)
+
+
+def _tell_of_bytes(frame, reference, array, offset, active):
+    cells = array.cells
+    for byte in range(array.dtype.itemsize):
+        one = cells.seen_as(BYTE, byte, cells.step)
+        part = Array(one, array.base, array.shape, array.strides, array.name, None)
+        tell(frame, reference, part, offset, active)
+
+
+# values where some lanes take part
+
+
+def merge(active, new, old):
+    """`new` in the active lanes, `old` in the others."""
+    if old is None or new is old:
+        return new
+    if new is None:  # a loop over an array that ended: there is no element
+        return old
+    if isinstance(new, tuple):
+        return tuple(merge(active, n, o) for n, o in zip(new, old, strict=True))
+    if isinstance(new, (Array, Choice)):
+        return _merge_arrays(active, new, old)
+    if new.ndim == 0 and old.ndim == 0 and new.tobytes() == old.tobytes():
+        return new
+    return np.where(active, new, old)
+
+
+def _merge_arrays(active, new, old):
+    """One array where both lie in the same cells, and otherwise a choice."""
+    if new.cells is not None and new.cells is old.cells:
+        if new.base is old.base and new.shape is old.shape:
+            return new
+        parts = (new.base, *new.shape, *new.strides)
+        others = (old.base, *old.shape, *old.strides)
+        merged = [merge(active, n, o) for n, o in zip(parts, others, strict=True)]
+        axes = len(new.shape)
+        return new.part(
+            merged[0], tuple(merged[1 : 1 + axes]), tuple(merged[1 + axes :])
+        )
+    parts = [(array, threads & active) for array, threads in _parts(new)]
+    parts += [(array, threads & ~active) for array, threads in _parts(old)]
+    return Choice([(array, threads) for array, threads in parts if threads.any()])
+
+
+def one_of(frame, active, index, *arrays):
+    """The array of a tuple at an index that the lanes computed."""
+    index = np.where(index < 0, index + len(arrays), index)
+    result = None
+    for place, array in enumerate(arrays):
+        here = index == place
+        taking_part = here if active is None else here & active
+        if taking_part.any():
+            result = array if result is None else merge(here, array, result)
+    return arrays[-1] if result is None else result
+
+
+def _parts(array):
+    return array.parts if array.cells is None else [(array, np.True_)]

@@ -1,0 +1,255 @@
+"""What a barrier asks: that every thread of the block comes, and to the same one."""
+
+import warnings
+
+import numpy as np
+
+from helpers.core.errors import BarrierError, caller_level
+from helpers.core.events import Meeting
+from helpers.core.hardware import WARP_SIZE
+from helpers.emulator.machine.arrays import merge
+
+_COMBINE = {
+    "count": lambda votes: votes.sum(axis=0, dtype=np.int32, keepdims=True),
+    "and": lambda votes: votes,
+    "or": lambda votes: votes.any(axis=0, keepdims=True).astype(np.int32),
+}
+
+
+def release(batch) -> bool:
+    """Let threads that wait for their block go on; a BarrierError where they differ.
+
+    False when there are none, and all wait for the grid.
+    """
+    frames = batch.frames
+    together = {
+        next(iter(f.waiting)) for f in frames if len(f.waiting) == 1 and f.complete
+    }
+    if len(together) != 1 or not all(
+        len(f.waiting) == 1 and f.complete for f in frames
+    ):
+        _check(batch)
+    _answer(batch)
+    _tell(batch)
+    return _let_go(batch, wanted=False)
+
+
+def release_grid(batches, finished):
+    """Let all threads of a grid go on; a BarrierError where some have ended before."""
+    for batch in batches:
+        ended = _positions(batch) < 0
+        missing = ended.any() if batch.launch.strict else ended.all(axis=0).any()
+        if finished or missing:
+            raise _grid_missed(batch)
+        _let_go(batch, wanted=True)
+    for listener in batches[0].launch.listeners["meeting"]:
+        listener(Meeting("grid"))
+
+
+def _tell(batch):
+    """Tell of the blocks that meet at a barrier of their own."""
+    grid = batch.launch.program.grid_barriers
+    listeners = batch.launch.listeners["meeting"]
+    for position in {p for f in batch.frames for p in f.waiting} if listeners else ():
+        if position not in grid:
+            waiting = [f.waiting.get(position, (False,))[0] for f in batch.frames]
+            blocks = None
+            if not any(threads is None for threads in waiting):
+                here = [np.any(threads, axis=0, keepdims=True) for threads in waiting]
+                blocks = np.broadcast_to(
+                    np.any(np.broadcast_arrays(*here), axis=0), (1, batch.blocks)
+                )
+            for listener in listeners:
+                listener(
+                    Meeting(
+                        "block",
+                        batch.frames[0].who,
+                        blocks=blocks,
+                        site=_barriers(batch)[position].site,
+                    )
+                )
+
+
+def _barriers(batch):
+    """Each barrier by the position behind it."""
+    pieces = batch.launch.program.pieces
+    return {p.then: p.ending for p in pieces if hasattr(p.ending, "predicate")}
+
+
+def _let_go(batch, wanted) -> bool:
+    """Let the threads go on that wait for the grid, or those that do not."""
+    gone = False
+    for frame in batch.frames:
+        staying = {}
+        for position, (active, predicate) in frame.waiting.items():
+            if (position in batch.launch.program.grid_barriers) is wanted:
+                frame.add(position, active)
+                frame.turn, gone = 0, True
+            else:
+                staying[position] = (active, predicate)
+        frame.waiting = staying
+    return gone
+
+
+def _grid_missed(batch):
+    site = next(
+        p.ending.site
+        for p in batch.launch.program.pieces
+        if getattr(p.ending, "operator", None) == "grid"
+    )
+    return BarrierError(
+        f"the grid barrier of line {site.line} is not reached by all threads of the "
+        "grid: some ended before it, and the others would wait for ever\n"
+        f"    {site.text}\n  {site.place}\n  Remedy: guard the work, not the barrier"
+    )
+
+
+def lanes_missed(site):
+    """The error of lanes that wait for others of their mask, which do not come."""
+    return BarrierError(
+        f"the mask of line {site.line} names lanes that never come to it: the others "
+        f"would wait for ever, or read what is not there\n    {site.text}\n"
+        f"  {site.place}\n  Remedy: name in the mask just the lanes that take this "
+        "way, or take the call out of the `if`"
+    )
+
+
+def _check(batch):
+    """Does every block have all its threads at one barrier?
+
+    A launch that is not strict goes on without threads that returned, as the hardware
+    does, and warns.
+    """
+    places = _positions(batch)  # (threads, blocks)
+    first = places.max(axis=0)
+    missed = (places != first).any(axis=0)
+    if not missed.any():
+        return
+    block = int(np.argmax(missed))
+    launch = batch.launch
+    if launch.strict or ((places != first) & (places >= 0)).any():
+        raise _divergence(batch, block, places[:, block])
+    if not launch.warned:
+        launch.warned = True
+        told = str(_divergence(batch, block, places[:, block])).splitlines()[0]
+        warnings.warn(
+            f"{told}. A GPU goes on without them, and so does this launch; CUDA does "
+            "not promise it, and `emulate` refuses it",
+            stacklevel=caller_level(),
+        )
+
+
+def _positions(batch):
+    """The barrier that each thread waits at, -1 for those that returned."""
+    rows = []
+    for frame in batch.frames:
+        place = np.full((WARP_SIZE, batch.blocks), -1)
+        for position, (active, _) in frame.waiting.items():
+            place[np.broadcast_to(True if active is None else active, place.shape)] = (
+                position
+            )
+        rows.append(place)
+    return np.concatenate(rows)[: batch.geometry.threads]
+
+
+def _divergence(batch, block, column):
+    barriers = _barriers(batch)
+    first = int(column[column >= 0].max())
+    site = barriers[first].site
+    arrived = int((column == first).sum())
+    missing = np.flatnonzero(column != first)
+    place = batch.frames[0].block_at(block)
+    other = int(column[missing[0]])
+    where = (
+        "never come to it"
+        if other < 0
+        else f"wait at the barrier of line {barriers[other].site.line}"
+    )
+    return BarrierError(
+        f"the barrier of line {site.line} is reached by {arrived:,} of the "
+        f"{len(column):,} threads "
+        f"of block {place}: {_threads(missing)} {where}\n"
+        f"    {site.text}\n"
+        f"  {site.place}\n"
+        f"  {_on_hardware(column, first)}\n"
+        "  Remedy: every thread of a block must reach the same barrier. Take it out of "
+        "the `if` "
+        "or the loop that some threads leave, and guard the work, not the barrier"
+    )
+
+
+def _on_hardware(column, first):
+    """What a GPU does with threads of which some miss a barrier."""
+    at_others = (column >= 0) & (column != first)
+    if not at_others.any():
+        return (
+            "On a GPU the others go on without those that ended, in silence; CUDA does "
+            "not promise it"
+        )
+    warps = np.flatnonzero(column == first) // WARP_SIZE
+    if np.isin(np.flatnonzero(at_others) // WARP_SIZE, warps).any():
+        return "On a GPU lanes of one warp at two barriers hang, in silence"
+    return (
+        "A GPU takes the two for one barrier and goes on, in silence, though neither "
+        "has seen all threads"
+    )
+
+
+def mask_without_caller(frame, site, lane, block):
+    """The error of a lane that calls with a mask that does not name it."""
+    return BarrierError(
+        f"the mask of line {site.line} does not name lane {lane}, which comes to it, "
+        f"too: thread {frame.thread_at(lane)} of block {frame.block_at(block)}\n"
+        f"    {site.text}\n  {site.place}\n"
+        "  On a GPU that is undefined: it may wait for no one, or hang\n"
+        "  Remedy: name in the mask just the lanes that take this way, "
+        "`0xFFFFFFFF` for all 32"
+    )
+
+
+def _threads(numbers):
+    """Threads in words: `thread 5`, `threads 32 to 63`, `threads 1, 3, …`."""
+    if len(numbers) == 1:
+        return f"thread {numbers[0]}"
+    if numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"threads {numbers[0]} to {numbers[-1]}"
+    return f"threads {numbers[0]}, {numbers[1]}, … ({len(numbers)} of them)"
+
+
+def _answer(batch):
+    """Give the threads the count, the and or the or of what they brought."""
+    pieces = batch.launch.program.pieces
+    for piece in pieces:
+        operator = getattr(piece.ending, "operator", None)
+        slot = batch.launch.program.results.get(piece.then)
+        if operator not in _COMBINE or slot is None:
+            continue
+        votes = [
+            _votes(batch, f.waiting[piece.then])
+            for f in batch.frames
+            if piece.then in f.waiting
+        ]
+        if not votes:
+            continue
+        holds, arrived = (np.concatenate(part) for part in zip(*votes, strict=True))
+        if operator == "and":
+            result = (holds | ~arrived).all(axis=0, keepdims=True).astype(np.int32)
+        else:
+            result = _COMBINE[operator](holds & arrived)
+        for frame in batch.frames:
+            if piece.then in frame.waiting:
+                active = frame.waiting[piece.then][0]
+                frame.values[slot] = (
+                    result
+                    if active is None
+                    else merge(active, result, frame.values[slot])
+                )
+
+
+def _votes(batch, waiting):
+    active, predicate = waiting
+    shape = (WARP_SIZE, batch.blocks)
+    return (
+        np.broadcast_to(np.asarray(predicate) != 0, shape),
+        np.broadcast_to(True if active is None else active, shape),
+    )

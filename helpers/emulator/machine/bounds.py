@@ -1,0 +1,159 @@
+"""Is an index inside its array? Computed as Numba does, told where a GPU is silent."""
+
+import numpy as np
+
+from helpers.core.errors import KernelIndexError
+from helpers.core.events import Narrowed, Wrapped
+from helpers.core.hardware import WARP_SIZE
+from helpers.language.operators import convert
+
+
+def checked(index, size, active, frame, reference):
+    """The index with negative ones wrapped, of shape (lanes, blocks); None when one is
+    outside.
+
+    Numba adds the size to a negative signed index, once, and takes an unsigned one as
+    it is, and who listens is told. Lanes that take no part get index 0.
+    """
+    if index.ndim == 0 and size.ndim == 0:
+        if index < 0:
+            _tell_of_wraps(frame, reference, index, active)
+        return _checked_number(int(index), int(size), index.dtype.kind == "i")
+    unsigned = (
+        index.view(f"u{index.dtype.itemsize}") if index.dtype.kind == "i" else index
+    )
+    if size.ndim:
+        inside = (unsigned < size.astype(np.uint64)).all()
+    else:
+        inside = int(unsigned.max()) < int(size)
+    if inside:
+        return _wide(index)
+    if active is not None:
+        index = np.where(active, index, index.dtype.type(0))
+    if index.dtype.kind == "i":
+        negative = index < 0
+        if negative.any():
+            _tell_of_wraps(frame, reference, index, active)
+            index = np.where(negative, index + size, index)
+    inside = (index >= 0) & (index < size)
+    if active is not None:
+        inside = inside | ~active
+    return _wide(index) if inside.all() else None
+
+
+def _tell_of_wraps(frame, reference, index, active):
+    """Tell who listens of negative indices."""
+    listeners = frame.listeners["wrap"]
+    if not listeners:
+        return
+    lanes, blocks = where(frame, index < 0, active)
+    if len(lanes):
+        first = int(lanes[0]), int(blocks[0])
+        event = Wrapped(
+            reference,
+            len(lanes),
+            _at(index, *first),
+            frame.thread_at(first[0]),
+            frame.block_at(first[1]),
+        )
+        for listener in listeners:
+            listener(event)
+
+
+def where(frame, condition, active):
+    """Lanes and blocks of the active threads for which a condition holds."""
+    holds = condition if active is None else condition & active
+    return np.nonzero(np.broadcast_to(holds, (WARP_SIZE, frame.blocks)))
+
+
+def narrow(frame, site, value, dtype, active):
+    """An integer in a narrower type; who listens is told where that changes it."""
+    result = convert(value, dtype)
+    listeners = frame.listeners["narrow"]
+    if listeners and (result != value).any():
+        lanes, blocks = where(frame, result != value, active)
+        if len(lanes):
+            first = int(lanes[0]), int(blocks[0])
+            event = Narrowed(
+                site,
+                dtype,
+                len(lanes),
+                _at(value, *first),
+                _at(result, *first),
+                frame.thread_at(first[0]),
+                frame.block_at(first[1]),
+            )
+            for listener in listeners:
+                listener(event)
+    return result
+
+
+def _wide(index):
+    """The index as addresses are computed: NumPy has no common integer with uint64."""
+    return index.astype(np.int64) if index.dtype == np.uint64 else index
+
+
+def _checked_number(index, size, signed):
+    if index < 0 and signed:
+        index += size
+    return np.int64(index) if 0 <= index < size else None
+
+
+def out_of_bounds(frame, reference, array, indices, axis, active):
+    """An IndexError that names line, array, index, shape and thread."""
+    lane, block = _first_outside(indices[axis], array.shape[axis], active)
+    shape = tuple(_at(size, lane, block) for size in array.shape)
+    index = tuple(_at(i, lane, block) for i in indices)
+    told = ", ".join(map(str, index)) if len(index) > 1 else str(index[0])
+    verb = {"load": "reads", "store": "writes", "atomic": "updates"}[reference.kind]
+    thread, place = frame.thread_at(lane), frame.block_at(block)
+    site, name = reference.site, reference.array
+    return KernelIndexError(
+        f"line {site.line} {verb} {name}[{told}], but `{name}` has shape "
+        f"{shape}: along axis {axis} the last index is {shape[axis] - 1}\n"
+        f"    {site.text}\n"
+        f"  {site.place}, thread {thread} of block {place}\n"
+        f"  Remedy: {_remedy(index[axis], shape[axis], name, axis, len(shape))}"
+    )
+
+
+def _remedy(index, size, name, axis, ndim):
+    if size == 0:
+        return f"`{name}` is empty there: give it its elements before the launch"
+    if index < 0:
+        return (
+            "an index below zero counts from the end; this one goes too far: guard it"
+        )
+    length = f"{name}.size" if ndim == 1 else f"{name}.shape[{axis}]"
+    return (
+        f"let the threads beyond the end do nothing: `if i < {length}:`, with the "
+        "index that "
+        "this line uses for i"
+    )
+
+
+def _first_outside(index, size, active):
+    """Lane and block of the first thread whose index is outside."""
+    signed = index.astype(np.int64) if index.dtype.kind == "i" else index
+    outside = np.atleast_2d(
+        (signed < -size) | (signed >= size)
+        if index.dtype.kind == "i"
+        else signed >= size
+    )
+    if active is not None:
+        outside = outside & active
+    lane, block = np.argwhere(outside)[0] if outside.any() else (0, 0)
+    if outside.shape[0] == 1 and active is not None and active.shape[0] > 1:
+        lane = int(np.argmax(active[:, min(block, active.shape[1] - 1)]))
+    if outside.shape[1] == 1 and active is not None and active.shape[1] > 1:
+        block = int(np.argmax(active[min(lane, active.shape[0] - 1)]))
+    return int(lane), int(block)
+
+
+def _at(value, lane, block):
+    """One thread's value."""
+    if isinstance(value, slice) or value is Ellipsis:
+        return ":" if isinstance(value, slice) else "..."
+    if value.ndim == 0:
+        return int(value)
+    return int(value[min(lane, value.shape[0] - 1), min(block, value.shape[1] - 1)])

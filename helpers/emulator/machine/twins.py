@@ -1,0 +1,83 @@
+"""Twins: NumPy functions that the emulator runs in the place of Numba intrinsics.
+
+A twin gets the intrinsic's operands as NumPy values that broadcast against (lanes,
+blocks), tuples of them, and arrays as `Lanes`; it returns a value, a tuple of them, or
+None.
+"""
+
+import numpy as np
+
+from helpers.emulator.machine.arrays import load, store
+from helpers.emulator.machine.wide_access import load_wide, store_wide
+from helpers.language.operators import convert
+
+_TWINS = {}
+
+
+def twin(intrinsic):
+    """Register the NumPy function that the emulator runs in an intrinsic's place."""
+
+    def register(function):
+        _TWINS[intrinsic] = function
+        return function
+
+    return register
+
+
+def twin_of(value):
+    """The twin of an intrinsic, or None."""
+    try:
+        return _TWINS.get(value)
+    except TypeError:
+        return None
+
+
+def is_intrinsic(value) -> bool:
+    """Is this what Numba's `@intrinsic` makes of a function?"""
+    return type(value).__name__ == "_Intrinsic"
+
+
+class Lanes:
+    """An array as a twin sees it, in the threads of a warp that call the intrinsic."""
+
+    def __init__(self, frame, array, instruction, active):
+        self._frame, self._array, self._active = frame, array, active
+        self._loaded, self._stored = instruction.loaded, instruction.stored
+        self.dtype, self.shape = array.dtype, getattr(array, "shape", None)
+
+    def load(self, index, elements=1):
+        """`array[index]`, or so many neighbours in one request, as a tuple."""
+        given = self._frame, self._loaded, self._array, _indices(index)
+        if elements == 1:
+            return load(*given, self._active)
+        return load_wide(*given, elements, self._active)
+
+    def store(self, index, value):
+        """`array[index] = value`, or a tuple of neighbours in one request."""
+        given = self._frame, self._stored, self._array, _indices(index)
+        if isinstance(value, tuple):
+            return store_wide(*given, value, self._active)
+        return store(*given, value, self._active)
+
+
+def _indices(index):
+    return index if isinstance(index, tuple) else (index,)
+
+
+def run(frame, instruction, operands, active):
+    """What the twin returns, in the types that Numba gave the intrinsic."""
+    given = [
+        Lanes(frame, operand, instruction, active)
+        if hasattr(operand, "cells")
+        else operand
+        for operand in operands
+    ]
+    return _typed(instruction.function(*given), instruction.result)
+
+
+def _typed(value, dtype):
+    if isinstance(dtype, tuple):
+        return tuple(_typed(v, d) for v, d in zip(value, dtype, strict=True))
+    if isinstance(dtype, np.dtype):
+        return convert(np.asarray(value)[()], dtype)
+    return None

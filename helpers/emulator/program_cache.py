@@ -1,0 +1,96 @@
+"""A kernel's program for some argument types: translated once, and what it is known to
+do.
+"""
+
+import threading
+import warnings
+import weakref
+from dataclasses import dataclass
+
+import numpy as np
+
+from helpers.core import ir
+from helpers.core.errors import Told, caller_level
+from helpers.core.gc_pause import held_back
+from helpers.emulator.codegen.translate import Program, translate
+from helpers.emulator.limits import check_static_shared
+from helpers.frontend.inference import check_options
+from helpers.frontend.lower.statements import kernel_ir
+from helpers.frontend.refusals.refusals import unknown
+
+_prepared = weakref.WeakKeyDictionary()  # kernel: {argument types: Prepared}
+
+
+_one_at_a_time = threading.RLock()  # Numba compiles for one thread at a time
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A program, and what a host asks about it."""
+
+    program: Program
+    numbers: dict  # the numbers around the kernel, as they were
+    constant_bytes: int
+
+
+def prepared(kernel, types) -> Prepared:
+    """The program of a kernel for some argument types, translated once."""
+    with _one_at_a_time:
+        known = _prepared.setdefault(kernel, {})
+        if types not in known:
+            with held_back():
+                known[types] = _prepare(kernel, types)
+        found = known[types]
+    _tell_of_changes(found.program.name, found.numbers, global_numbers(kernel))
+    return found
+
+
+def forget(kernel):
+    """Let a kernel be translated anew, with the values that are around it now."""
+    _prepared.pop(kernel, None)
+
+
+def _prepare(kernel, types):
+    check_options(kernel.py_func, kernel.targetoptions)
+    try:
+        ours = kernel_ir(kernel.py_func, types, kernel.targetoptions)
+        program = translate(ours)
+    except Told:
+        raise
+    except Exception as error:  # whatever goes wrong is about this kernel
+        raise unknown(kernel.py_func, error) from error
+    check_static_shared(program)
+    return Prepared(program, global_numbers(kernel), constant_bytes(ours))
+
+
+def constant_bytes(kernel: ir.Kernel) -> int:
+    """The bytes of the arrays that a kernel takes from the names around it."""
+    arrays = {
+        id(i.operands[0].value): i.operands[0].value.nbytes
+        for block in kernel.blocks.values()
+        for i in block
+        if isinstance(i, ir.Call) and i.function == "constant array"
+    }
+    return sum(arrays.values())
+
+
+def global_numbers(kernel) -> dict:
+    """The numbers that a kernel takes from the names around it, as they are now."""
+    function = kernel.py_func
+    names = (
+        name for name in function.__code__.co_names if name in function.__globals__
+    )
+    values = {name: function.__globals__[name] for name in names}
+    return {n: v for n, v in values.items() if isinstance(v, (int, float, np.generic))}
+
+
+def _tell_of_changes(kernel, before, now):
+    """Warn of a global that changed since a kernel was compiled with it."""
+    for name in before.keys() & now.keys():
+        if before[name] != now[name]:
+            warnings.warn(
+                f"`{kernel}` was compiled with {name} = {before[name]} and keeps it, "
+                f"though {name} is {now[name]} now: run the cell that defines "
+                f"`{kernel}` again",
+                stacklevel=caller_level(),
+            )

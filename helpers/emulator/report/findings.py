@@ -1,0 +1,229 @@
+"""What a run found, worst first: a figure, a sentence of advice and its topic.
+
+Three levels: "wrong" can give wrong answers, "costly" takes at least half as much again
+as it must, "slight" less. Costs are put side by side as turns of a warp that are lost:
+a wavefront, four sectors, an instruction's 32 idle lanes. Not modelled: what a turn
+costs in time.
+"""
+
+from typing import NamedTuple
+
+from helpers.core.hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE
+
+COSTLY = 1.5  # times the ideal
+IDLE = 0.5  # of the lanes, from which on a line is told to be divergent
+SIGNIFICANT = 0.05  # of all lanes of a run, which must idle on a line to be told
+
+SCOPES = {
+    "warp": "within a warp",
+    "block": "between warps of a block",
+    "grid": "between blocks",
+}
+_MISTAKES = {"wrap": "guards", "overflow": "types", "grid": "guards"}
+
+
+class Finding(NamedTuple):
+    """What is wrong or costs too much on a line; `also` is a race's other line."""
+
+    level: str
+    site: object
+    topic: str  # words that the name of a lesson would hold
+    what: str
+    advice: str
+    cost: float = 0.0
+    also: object = None
+
+
+def findings_of(run) -> list[Finding]:
+    """All findings of a run, worst first; races are in the order of run.races."""
+    costs = [*_accesses(run), *_divergence(run)]
+    costs += [_float64(w) for w in run.warnings if w.kind == "float64"]
+    costs.sort(key=lambda it: (it.level != "costly", -it.cost))
+    return [
+        *map(_race, run.races),
+        *map(uninitialised, run.uninitialised),
+        *(_mistake(w) for w in run.warnings if w.kind in _MISTAKES),
+        *costs,
+    ]
+
+
+def level_of(taken, ideal) -> str:
+    """How bad it is to take so many where so many would do; "" where it is ideal."""
+    if taken <= ideal:
+        return ""
+    return "costly" if taken >= COSTLY * ideal else "slight"
+
+
+def counted(number, noun) -> str:
+    """A number beside its noun: "1 race", "2 races"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def figure(number) -> str:
+    """A number of a request: three digits, and no point where it is whole."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
+# ------------------------------------------------------------------ what may be wrong
+
+
+def hazards(race) -> str:
+    """How many hazards a race has, and between whom."""
+    least = "" if race.exact else "at least "
+    return f"{least}{counted(race.hazards, 'hazard')} {SCOPES[race.scope]}"
+
+
+def title(race) -> str:
+    """A race in half a sentence."""
+    same = ", all of the same value" if race.same_value else ""
+    return f"{race.kind} race on {race.space} `{race.array}`: {hazards(race)}{same}"
+
+
+def deeds(race):
+    """Each of the two accesses: its site, and who did what to which cell."""
+    verbs = {"load": "loads", "store": "stores to", "atomic": "updates"}
+    for site, kind, thread in (
+        (race.first, race.first_kind, race.first_thread),
+        (race.second, race.second_kind, race.second_thread),
+    ):
+        yield site, f"{thread} {verbs[kind]} {race.cell}"
+
+
+def _race(race):
+    return Finding(
+        "wrong",
+        race.first,
+        "races",
+        title(race),
+        f"Races for `{race.array}` with {_other(race)}: {_lowered(race.remedy)}.",
+        race.hazards,
+        race.second,
+    )
+
+
+def _other(race):
+    same = race.second.line == race.first.line
+    return "itself, in another thread" if same else f"line {race.second.line}"
+
+
+def _lowered(sentence):
+    return sentence[:1].lower() + sentence[1:]
+
+
+_WRITE_FIRST = {
+    "shared": "store to each cell first, and wait at a barrier before this line",
+    "local": "give each cell a value before this line",
+    "global": "`cuda.device_array` holds whatever was there before: store to each "
+    "element first",
+}
+
+
+def uninitialised(found) -> Finding:
+    """A line that reads what nobody wrote."""
+    cells = counted(found.count, "cell")
+    what = f"reads {cells} of {found.space} `{found.array}` that nobody wrote"
+    advice = f"{_raised(what)}: {_WRITE_FIRST.get(found.space, 'write it first')}."
+    return Finding("wrong", found.site, "shared memory", what, advice, found.count)
+
+
+def _raised(sentence):
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _mistake(warning):
+    topic = _MISTAKES[warning.kind]
+    advice = f"{_raised(warning.text)}."
+    return Finding("wrong", warning.site, topic, warning.text, advice)
+
+
+# ------------------------------------------------------------------ what costs
+
+
+def _accesses(run):
+    for site, row in run.coalescing.by_line.items():
+        if row.sectors > row.ideal_sectors:
+            yield scattered(site, row)
+    for site, row in run.bank_conflicts.by_line.items():
+        if row.conflicts:
+            yield conflict(site, row)
+
+
+def scattered(site, row, limit=None) -> Finding:
+    """A line whose requests to global memory touch more sectors than they must."""
+    taken, ideal = row.sectors / row.requests, row.ideal_sectors / row.requests
+    best = f"{figure(ideal)} would do"
+    if limit not in (None, row.ideal_sectors):
+        best = f"at most {figure(limit / row.requests)} may be"
+    apart = taken >= 0.9 * row.active_lanes / row.requests > 1
+    why = (
+        "its lanes lie a sector or more apart"
+        if apart
+        else "its lanes' elements do not fill the sectors that they lie in"
+    )
+    return Finding(
+        level_of(row.sectors, row.ideal_sectors),
+        site,
+        "coalescing",
+        f"{row.kind} of {row.array}: {taken:.3g} sectors per request, "
+        f"ideal {ideal:.3g}",
+        f"Each {row.kind} of `{row.array}` takes {counted_figure(taken, 'sector')} "
+        f"where {best}, since {why}: let neighbouring threads take neighbouring "
+        "elements, or go through a tile in shared memory.",
+        (row.sectors - row.ideal_sectors) * SECTOR_BYTES / LINE_BYTES,
+    )
+
+
+def conflict(site, row) -> Finding:
+    """A line whose requests to shared memory take more wavefronts than they must."""
+    taken, ideal = row.wavefronts / row.requests, row.ideal_wavefronts / row.requests
+    return Finding(
+        level_of(row.wavefronts, row.ideal_wavefronts),
+        site,
+        "bank conflicts",
+        f"{row.kind} of {row.array}: "
+        f"{1 + row.conflicts / row.ideal_wavefronts:.3g}-way bank conflict",
+        f"Each {row.kind} of `{row.array}` takes {counted_figure(taken, 'wavefront')} "
+        f"where {figure(ideal)} would do, since its lanes want different words of one "
+        "bank: put them an odd number of words apart, as one element of padding in "
+        "each row does, or swizzle the index.",
+        row.conflicts,
+    )
+
+
+def counted_figure(number, noun) -> str:
+    """A mean beside its noun."""
+    return f"{figure(number)} {noun}" + ("" if number == 1 else "s")
+
+
+def _divergence(run):
+    """The line where most lanes idle, and more slightly each other such line."""
+    total = WARP_SIZE * getattr(run.divergence, "instructions", 0)
+    found = []
+    for site, row in run.divergence.by_line.items() if total else ():
+        idle = WARP_SIZE * row.instructions - row.active_lanes
+        if row.active_share <= IDLE and idle >= SIGNIFICANT * total:
+            found.append((idle, site, row))
+    found.sort(key=lambda it: -it[0])
+    for n, (idle, site, row) in enumerate(found):
+        yield idling(site, row, "slight" if n else "costly", idle / WARP_SIZE)
+
+
+def idling(site, row, level="costly", cost=0.0) -> Finding:
+    """A line on which most lanes wait for the others of their warp."""
+    share = f"{row.active_share:.3g}" if row.active_share < 0.01 else ""
+    share = share or f"{row.active_share:.0%}"
+    return Finding(
+        level,
+        site,
+        "divergence",
+        f"{share} of the lanes are active",
+        f"Only {share} of the lanes are active here, and the others of their warps "
+        "wait: let whole warps go one way, with a condition that is the same for 32 "
+        "neighbouring threads.",
+        cost,
+    )
+
+
+def _float64(warning):
+    advice = f"{_raised(warning.text)}."
+    return Finding("costly", warning.site, "types", warning.text, advice)

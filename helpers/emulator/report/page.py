@@ -1,0 +1,207 @@
+"""A run as a page in a notebook, like a profiler's source page: the kernel's own lines
+with their counts, a sentence of advice below each bad one, and the races.
+
+A sign says what a colour says. Colours lie thinly over the page's own ground, so that
+they serve a light page and a dark one.
+"""
+
+import re
+from html import escape
+from pathlib import Path
+
+from helpers.core.source import source_of
+from helpers.core.style import CONFLICT, STORE
+from helpers.emulator.report.columns import columns_of, place_of
+from helpers.emulator.report.findings import counted, deeds, findings_of, title
+from helpers.emulator.report.text import sentence
+
+SIGNS = {"wrong": "✖", "costly": "▲", "slight": "△"}
+MEANINGS = {
+    "wrong": "can give wrong answers",
+    "costly": "takes at least half as much again as it must",
+    "slight": "takes a little more, or does no harm today",
+}
+MOST_RACES = 8
+
+LEFT = "style='text-align: left'"  # holds where a viewer takes away the rules below
+ROOT = ".run-page" * 3
+# the class thrice: a notebook's own rules for tables are more specific than once
+STYLE = f"""\
+{ROOT} table {{border-collapse: collapse; margin: 6px 0; font-size: 12px}}
+{ROOT} tbody tr {{background: none}}
+{ROOT} th, {ROOT} td {{padding: 1px 8px; border: 0; text-align: right;
+vertical-align: top; white-space: nowrap; line-height: 1.35}}
+{ROOT} th {{border-bottom: 1px solid; vertical-align: bottom; white-space: normal;
+max-width: 6em}}
+{ROOT} .s {{white-space: pre; max-width: none;
+font-family: var(--jp-code-font-family, monospace)}}
+{ROOT} .s code {{background: none; padding: 0}}
+{ROOT} .n {{opacity: .7; padding: 1px 0 1px 8px}}
+{ROOT} .a {{white-space: normal; max-width: 62em; padding-bottom: 4px}}
+{ROOT} .wrong {{background: {CONFLICT}48}}
+{ROOT} .costly {{background: {STORE}48}}
+{ROOT} .s.wrong {{box-shadow: inset 3px 0 {CONFLICT}}}
+{ROOT} .s.costly {{box-shadow: inset 3px 0 {STORE}}}
+{ROOT} div, {ROOT} details {{font-size: 13px; margin: 4px 0}}
+{ROOT} a {{color: inherit; text-decoration: underline}}
+"""
+
+
+def as_html(run) -> str:
+    """The sentence, the source page, the races, the notes and what the signs mean."""
+    found = findings_of(run)
+    parts = [
+        f"<div>{escape(sentence(run))}</div>",
+        table(run, found),
+        *more(found),
+        *(race_html(race, "wrong") for race in run.races[:MOST_RACES]),
+        folded("minor race", [race_html(it, "slight") for it in run.races.minor]),
+        folded("note", [f"<div>{note_of(it)}</div>" for it in run.warnings if it.note]),
+    ]
+    page = "".join(parts)
+    style = f"<style>{' '.join(STYLE.split())}</style>"
+    return f"<div class='run-page'>{style}{page}{legend(page)}</div>"
+
+
+def table(run, found) -> str:
+    """The kernel's lines, and then those of device functions, with their counts."""
+    columns = columns_of(run, found)
+    told, said = told_by_place(found), set()
+    sites = [site for column in columns for site in column.sites]
+    sites += [site for it in found for site in (it.site, it.also) if site is not None]
+    lines = kernel_lines(run.function)
+    apart = {place_of(it): it.text for it in sites if place_of(it) not in lines}
+    if not sites:
+        return ""
+    names = "".join(f"<th>{escape(column.name)}</th>" for column in columns)
+    head = f"<th></th><th></th><th class='s' {LEFT}>source</th>{names}"
+    body = [rows_of(at, text, columns, told, said) for at, text in lines.items()]
+    caller = None
+    for at, text in sorted(apart.items(), key=lambda it: (it[0][2] or 0, it[0])):
+        if at[2] and at[2] != caller:
+            caller = at[2]
+            what = f"in a device function, called from line {caller}"
+            body.append(f"<tr><td></td>{below(f'<i>{what}</i>', columns)}</tr>")
+        body.append(rows_of(at, text, columns, told, said))
+    rows = "".join(body)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def kernel_lines(function) -> dict:
+    """The kernel's source, line by line, by the place of each."""
+    source = source_of(function)
+    if source is None:
+        return {}
+    numbered = enumerate(source.lines, source.first)
+    return {(source.file, number, None): text for number, text in numbered}
+
+
+def told_by_place(found) -> dict:
+    """The level and the advice of each line: those of its worst finding."""
+    told = {}
+    for it in found:
+        advice = "" if it.level == "slight" else f"{code(it.advice)} {lesson(it.topic)}"
+        level, known = told.get(place_of(it.site), (it.level, ""))
+        told[place_of(it.site)] = level, known or advice
+        if it.also is not None:
+            told.setdefault(place_of(it.also), (it.level, ""))
+    return told
+
+
+def rows_of(at, text, columns, told, said) -> str:
+    """A line with its counts, and the row with its advice, unless it was said above."""
+    level, advice = told.get(at, ("", ""))
+    counts = "".join(cell(column.cells.get(at, ())) for column in columns)
+    row = (
+        f"<tr><td class='n'>{at[1]}</td><td class='n'>{sign(level)}</td>"
+        f"<td class='s {level}' {LEFT}>{source_code(text)}</td>{counts}</tr>"
+    )
+    if advice and advice not in said:
+        said.add(advice)
+        row += f"<tr><td></td>{below(advice, columns)}</tr>"
+    return row
+
+
+def source_code(text) -> str:
+    """A source line, whose indent holds where a viewer takes away our styles."""
+    code = text.lstrip()
+    return f"<code>{'&nbsp;' * (len(text) - len(code))}{escape(code)}</code>"
+
+
+def below(text, columns) -> str:
+    """A text that stands below a line, as wide as the page."""
+    return f"<td></td><td class='a' {LEFT} colspan={1 + len(columns)}>{text}</td>"
+
+
+def cell(marks) -> str:
+    """A cell with a line for each mark, in the worst one's colour."""
+    levels = [level for level in SIGNS if level in {it[1] for it in marks}]
+    texts = (f"{sign(level)} {escape(text)}".strip() for text, level in marks)
+    name = f" class='{levels[0]}'" if levels else ""
+    return f"<td{name}>{'<br>'.join(texts)}</td>"
+
+
+def sign(level) -> str:
+    """The sign of a level, with what it means for those who point at it."""
+    if not level:
+        return ""
+    return f"<span title='{MEANINGS[level]}'>{SIGNS[level]}</span>"
+
+
+def code(sentence) -> str:
+    """A sentence in HTML, with what stands between backticks as code."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(sentence, quote=False))
+
+
+def lesson(topic) -> str:
+    """A topic; a link to its lesson where one lies beside the notebook that is open."""
+    words = set(topic.split())
+    for file in sorted(Path().glob("[0-9]*_*.ipynb")):
+        if words <= set(re.split("[_.]", file.name)):
+            return f"<i>Lesson: <a href='{escape(file.name)}'>{topic}</a></i>"
+    return f"<i>Topic: {topic}</i>"
+
+
+def race_html(race, level) -> str:
+    """A race: both lines, who does what to which cell, and what would order them."""
+    rows = "".join(
+        f"<tr><td class='n'>line {site.line}</td><td class='s {level}' {LEFT}>"
+        f"{source_code(site.text)}</td><td class='a' {LEFT}>{escape(deed)}</td></tr>"
+        for site, deed in deeds(race)
+    )
+    return (
+        f"<div>{sign(level)} {code(title(race))}"
+        f"<table><tbody>{rows}</tbody></table>{code(race.remedy)}.</div>"
+    )
+
+
+def more(found):
+    """What else was found on a line that has its sentence, and no column tells."""
+    seen = set()
+    for it in found:
+        if it.level == "slight" or it.topic in ("coalescing", "bank conflicts"):
+            continue
+        at = place_of(it.site)
+        if at in seen and it.also is None:
+            yield f"<div>{sign(it.level)} line {it.site.line}: {code(it.advice)}</div>"
+        seen.add(at)
+
+
+def folded(noun, items) -> str:
+    """So many of a thing, folded away."""
+    if not items:
+        return ""
+    summary = f"<summary>{counted(len(items), noun)}</summary>"
+    return f"<details>{summary}{''.join(items[:MOST_RACES])}</details>"
+
+
+def note_of(warning) -> str:
+    """What is so and accuses nobody."""
+    return f"{code(warning.text[:1].upper() + warning.text[1:])}."
+
+
+def legend(page) -> str:
+    """What the signs of a page mean, those that are on it."""
+    used = [level for level in SIGNS if SIGNS[level] in page]
+    text = " · ".join(f"{SIGNS[level]} {MEANINGS[level]}" for level in used)
+    return f"<div class='n'>{text}</div>" if used else ""

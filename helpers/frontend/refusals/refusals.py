@@ -1,0 +1,155 @@
+"""Numba's refusals, and ours, as one sentence with the kernel's line and the remedy."""
+
+import builtins
+import difflib
+import linecache
+import re
+import sys
+import traceback
+
+from helpers.core.errors import KernelError, UnsupportedError
+from helpers.frontend.refusals.numba_messages import NAMES, SENTENCES
+from helpers.frontend.refusals.source_constructs import is_certain, told_from_source
+
+
+def place(function_or_file, line) -> str:
+    """A source line in words: "cell [7], line 3", or the file's own name."""
+    file = getattr(
+        getattr(function_or_file, "__code__", None), "co_filename", function_or_file
+    )
+    return f"{file_name(file)}, line {line}"
+
+
+def file_name(file: str) -> str:
+    """The name that a reader knows a source file by, never a path."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is not None:
+        named = getattr(shell.compile, "format_code_name", lambda name: None)(file)
+        if named:
+            return f"cell {named[1][2:]}" if named[1].startswith("In[") else named[1]
+    return re.split(r"[\\/]", str(file))[-1]
+
+
+def source_line(file: str, line: int) -> str:
+    """The text of a source line, stripped."""
+    return linecache.getline(file, line).strip()
+
+
+def at(function, line, sentence, error=KernelError) -> KernelError:
+    """An error about one line of a kernel, quoting it."""
+    text = source_line(function.__code__.co_filename, line)
+    quoted = f"\n    {text}" if text else ""
+    return error(f"{sentence} ({place(function, line)}){quoted}")
+
+
+def refusal(function, error) -> KernelError:
+    """Numba's error about a kernel, as one sentence."""
+    message = str(error)
+    line = _line_of(function, error, message)
+    sentence = _sentence(NAMES, message)
+    if not sentence:
+        told = told_from_source(function, line, _NEEDS_MEMORY.search(message))
+        if told:
+            return at(function, told[1], told[0])
+        sentence = _sentence(SENTENCES, message)
+    if sentence:
+        return at(function, line, sentence + _suggestion(function, sentence))
+    return at(
+        function, line, f"Numba refuses this line: {_plain(_first_sentence(message))}"
+    )
+
+
+_NEEDS_MEMORY = re.compile(r"NRT required|build_list|list\(")
+
+
+def _sentence(table, message):
+    """What a table says in the place of Numba's message, or None."""
+    for pattern, sentence in table:
+        found = re.search(pattern, message, re.DOTALL)
+        if found:
+            return _plain(found.expand(sentence))
+    return None
+
+
+def unknown(function, error, line=None) -> UnsupportedError:
+    """An error of ours about a kernel, for what the emulator was not made for."""
+    if line is None:
+        lines = [
+            line
+            for frame, _ in traceback.walk_tb(error.__traceback__)
+            if isinstance(line := _line_in_hand(frame, function), int)
+        ]
+        line = lines[-1] if lines else function.__code__.co_firstlineno
+    told = told_from_source(function, line)
+    if told and is_certain(told[0]):
+        return at(function, told[1], told[0])
+    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    return at(
+        function,
+        line,
+        "the emulator does not know what to do with this line, though a GPU may "
+        f"({what}): write it in a simpler way",
+        UnsupportedError,
+    )
+
+
+def _line_in_hand(frame, function):
+    """The line of this function that a frame of the lowering is about."""
+    lowering = frame.f_locals.get("self")
+    same = getattr(lowering, "function", None) is function
+    return getattr(lowering, "line", None) if same else None
+
+
+def _suggestion(function, sentence):
+    """For a name that does not exist, one that does and looks like it."""
+    missing = re.match(r"(?:there is no|`numba\.(cuda)` has no) `(\w+)`", sentence)
+    if not missing:
+        return ""
+    names = {*function.__code__.co_varnames, *function.__globals__, *dir(builtins)}
+    if missing[1]:
+        names = {n for n in dir(sys.modules["numba.cuda"]) if not n.startswith("_")}
+    close = difflib.get_close_matches(missing[2], names, 1)
+    return f" Did you mean `{close[0]}`?" if close else ""
+
+
+def _plain(sentence):
+    """A sentence without Numba's own marks: literal types, versions of variables,
+    paths.
+    """
+    sentence = re.sub(r"Literal\[(\w+)\]\([^)]*\)", r"\1", sentence)
+    sentence = re.sub(r"`(\w+)\.\d+`", r"`\1`", sentence)
+    return re.sub(r"(?:[A-Za-z]:)?[\\/][\w.\\/-]+[\\/]", "", sentence)
+
+
+def _line_of(function, error, message):
+    """The kernel's line that an error speaks of, or else its first."""
+    file = function.__code__.co_filename
+    lines = [
+        location.line for location in _locations(error) if location.filename == file
+    ]
+    if lines:
+        return lines[-1]
+    for name, line in reversed(re.findall(r'File "([^"]*)", line (\d+)', message)):
+        if file.endswith(name.lstrip("./")) or name.startswith("<"):
+            return int(line)
+    return function.__code__.co_firstlineno
+
+
+def _locations(error):
+    """The source locations that Numba had at hand, the outermost first."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        for name in ("self", "constraint", "inst", "stmt"):
+            location = getattr(frame.f_locals.get(name), "loc", None)
+            if hasattr(location, "filename"):
+                yield location
+    if hasattr(getattr(error, "loc", None), "filename"):
+        yield error.loc
+
+
+def _first_sentence(message):
+    """The first line of an error's message that says something."""
+    lines = [line.strip() for line in message.splitlines()]
+    told = [
+        line for line in lines if line and not line.startswith(("Failed in", ">>>"))
+    ]
+    return told[0].rstrip(".") if told else "no reason given"

@@ -1,0 +1,180 @@
+"""What each operator of the IR computes, lane by lane: one table, and the conversions
+of a GPU.
+
+An entry is Python source with a place for each operand; operands already have the types
+that Numba inferred, so that NumPy computes in those types. FUNCTIONS has what is called
+by name. Two terms of a product and a sum are not fused into one rounding. Not modelled:
+the compiler's contraction (FMA).
+"""
+
+import operator
+
+import numpy as np
+
+from helpers.language import (
+    float16 as halves,
+)
+from helpers.language import (
+    libdevice,
+    rounding,
+)
+from helpers.language import (
+    math_functions as functions,
+)
+
+PYTHON_OPERATORS = {
+    operator.add: "add",
+    operator.sub: "sub",
+    operator.mul: "mul",
+    operator.truediv: "truediv",
+    operator.floordiv: "floordiv",
+    operator.mod: "mod",
+    operator.pow: "pow",
+    operator.lshift: "lshift",
+    operator.rshift: "rshift",
+    operator.and_: "and",
+    operator.or_: "or",
+    operator.xor: "xor",
+    operator.lt: "lt",
+    operator.le: "le",
+    operator.gt: "gt",
+    operator.ge: "ge",
+    operator.eq: "eq",
+    operator.ne: "ne",
+}
+
+OPERATORS = {
+    "add": "{} + {}",
+    "sub": "{} - {}",
+    "mul": "{} * {}",
+    "truediv": "{} / {}",
+    "floordiv": "{} // {}",
+    "mod": "{} % {}",
+    "pow": "power({}, {})",
+    "lshift": "np.left_shift({}, {})",
+    "rshift": "np.right_shift({}, {})",
+    "and": "{} & {}",
+    "or": "{} | {}",
+    "xor": "{} ^ {}",
+    "lt": "{} < {}",
+    "le": "{} <= {}",
+    "gt": "{} > {}",
+    "ge": "{} >= {}",
+    "eq": "{} == {}",
+    "ne": "{} != {}",
+    "neg": "-{}",
+    "pos": "+{}",
+    "invert": "~{}",
+    "not": "np.logical_not({})",
+    "abs": "np.abs({})",
+    "round": "np.rint({})",
+    "min": "np.fmin({}, {})",
+    "max": "np.fmax({}, {})",
+    "real": "np.real({})",
+    "imag": "np.imag({})",
+    "in range": "in_range({}, {}, {})",
+    "choose": "choose({}, {})",
+    "view": "{}.view({}.dtype)",
+    "cuda.selp": "np.where({}, {}, {})[()]",
+    "math.pow": "power({}, {})",
+}
+
+FUNCTIONS = {
+    **functions.FUNCTIONS,
+    **halves.FUNCTIONS,
+    **libdevice.FUNCTIONS,
+    "cuda.fma": rounding.fma,
+}
+
+
+def source(name: str, operands: list[str]) -> str:
+    """The Python expression of an operator on operands that are expressions."""
+    if name == "choose":
+        return f"choose({operands[0]}, ({', '.join(operands[1:])},))"
+    if name in FUNCTIONS:
+        return f"functions[{name!r}]({', '.join(operands)})"
+    return OPERATORS[name].format(*operands)
+
+
+def convert(value, dtype):
+    """A value in another type as the GPU converts: floats to integers truncate and
+    saturate.
+    """
+    if value.dtype == dtype:
+        return value
+    if dtype.kind in "iu" and value.dtype.kind == "f":
+        return _saturate(value, dtype)
+    return value.astype(dtype)
+
+
+def _saturate(value, dtype):
+    """A float as an integer: toward zero, clipped to what 16, 32 or 64 bits hold.
+
+    PTX ISA, "cvt": a NaN becomes 0, or the highest bit alone where either side has 64
+    bits.
+    """
+    wide = np.dtype(f"{dtype.kind}{max(dtype.itemsize, 2)}")
+    limits = np.iinfo(wide)
+    if np.all((value > limits.min) & (value < limits.max)):
+        return value.astype(wide).astype(dtype)
+    nan = 0
+    if max(value.dtype.itemsize, wide.itemsize) == 8:
+        nan = limits.min if dtype.kind == "i" else (limits.max + 1) // 2
+    inside = np.where((value > limits.min) & (value < limits.max), value, 0).astype(
+        wide
+    )
+    clipped = np.where(value >= limits.max, wide.type(limits.max), inside)
+    clipped = np.where(value <= limits.min, wide.type(limits.min), clipped)
+    return np.where(np.isnan(value), wide.type(nan), clipped).astype(dtype)[()]
+
+
+def power(base, exponent):
+    """`base ** exponent`: a whole exponent multiplies in the base's type, as Numba's
+    code does.
+    """
+    if exponent.dtype.kind not in "iu":
+        return np.power(base, exponent)
+    result, square, left = base.dtype.type(1), base, np.abs(exponent)
+    while np.any(left):
+        result = np.where(left & 1, result * square, result)
+        square, left = square * square, left >> 1
+    return np.where(exponent < 0, _inverse(result, base), result)[()]
+
+
+def _inverse(result, base):
+    """`1 / result`; among integers what Numba gives: 0, but for 1, -1 and 0."""
+    if base.dtype.kind not in "iu":
+        return 1 / result
+    least = np.iinfo(base.dtype).min
+    return np.where(
+        base == 0, base.dtype.type(least), np.where(np.abs(result) == 1, result, 0)
+    )
+
+
+def in_range(value, stop, step):
+    """Does a range go on with `value`?"""
+    if isinstance(step, np.generic):
+        return value < stop if step > 0 else value > stop
+    return np.where(step > 0, value < stop, value > stop)
+
+
+def choose(index, items):
+    """The item of a tuple at an index that the lanes computed."""
+    if isinstance(items[0], tuple):
+        return tuple(choose(index, parts) for parts in zip(*items, strict=True))
+    result = items[0]
+    for place, item in enumerate(items[1:], 1):
+        result = np.where(
+            (index == place) | (index == place - len(items)), item, result
+        )
+    return result[()]
+
+
+NAMESPACE = {
+    "np": np,
+    "functions": FUNCTIONS,
+    "power": power,
+    "in_range": in_range,
+    "choose": choose,
+    "convert": convert,
+}

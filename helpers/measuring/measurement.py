@@ -1,0 +1,86 @@
+"""How long a kernel took on a GPU, as a sentence and as numbers."""
+
+import math
+from dataclasses import dataclass, field
+
+from helpers.core import hardware
+from helpers.measuring.launch_form import Form
+
+PEAK_GFLOP_PER_S = {gpu.name: 1000 * gpu.peak_tflop_per_s for gpu in (hardware.H200,)}
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The time of one launch on a GPU; NaN where it was not measured."""
+
+    form: Form
+    launches: int = 0
+    median_us: float = math.nan
+    lower_us: float = math.nan              # a quarter of the launches was faster
+    upper_us: float = math.nan              # a quarter was slower
+    min_us: float = math.nan
+    max_us: float = math.nan
+    bytes: float = math.nan                 # moved and computed, as the caller counts
+    flops: float = math.nan
+    copy_gb_per_s: float = math.nan         # what copying a large array reaches
+    gpu: str = ""
+    date: str = ""
+    versions: dict = field(default_factory=dict)
+    recorded: bool = False                  # on that GPU then, not on this one now
+    counters: dict = field(default_factory=dict)    # of Nsight Compute, for one launch
+    counters_gpu: str = ""
+    nearest: str = ""                       # what was recorded instead, in words
+
+    @property
+    def kernel(self):
+        return self.form.kernel
+
+    @property
+    def is_measured(self):
+        return self.launches > 0
+
+    @property
+    def gb_per_s(self):
+        return self.bytes / self.median_us / 1e3
+
+    @property
+    def gflop_per_s(self):
+        return self.flops / self.median_us / 1e3
+
+    @property
+    def share_of_copy(self):
+        """The bytes per second, as a share of what a copy on that GPU moves."""
+        return self.gb_per_s / self.copy_gb_per_s
+
+    @property
+    def share_of_peak(self):
+        """The operations per second, as a share of the data sheet's for float32."""
+        return self.gflop_per_s / PEAK_GFLOP_PER_S.get(self.gpu, math.nan)
+
+    def __repr__(self):
+        if not self.is_measured:
+            return f"{self.kernel}: not measured on a GPU in this form; {self.nearest}"
+        parts = [*self.figures(), self.gpu]
+        if self.recorded:
+            parts.append(f"recorded {self.date}")
+        return f"{self.kernel}: {', '.join(parts)}"
+
+    def figures(self):
+        """The time, and what it means for the bytes and operations declared."""
+        yield (
+            f"{self.median_us:,.1f} µs (median of {self.launches:,}, "
+            f"half of them {self.lower_us:,.1f} to {self.upper_us:,.1f})"
+        )
+        if not math.isnan(self.bytes):
+            yield f"{rate(self.gb_per_s)} GB/s{share(self.share_of_copy, 'a copy')}"
+        if not math.isnan(self.flops):
+            of_peak = share(self.share_of_peak, "the peak")
+            yield f"{rate(self.gflop_per_s)} GFLOP/s{of_peak}"
+
+
+def rate(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def share(part, whole):
+    return "" if math.isnan(part) else f" ({part:.0%} of {whole})"

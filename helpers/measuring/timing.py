@@ -1,0 +1,243 @@
+"""`measure`: how fast a kernel is on a GPU, timed here or recorded there.
+
+Each launch is timed by itself, between two events, with cold caches and with arrays as
+they were passed. Emulated time says nothing about a GPU, so none is ever shown.
+"""
+
+import math
+import os
+import time
+from datetime import date
+from functools import cache, partial
+from importlib.metadata import PackageNotFoundError, version
+from platform import python_version
+
+import numpy as np
+from numba import cuda
+
+from helpers.core.device import device
+from helpers.measuring import recordings
+from helpers.measuring.launch_form import Launch, form_of
+from helpers.measuring.measurement import Measurement
+
+COLD_BYTES = 256 * 2**20    # more than any L2 cache holds
+COPY_BYTES = 512 * 2**20
+WARM_UP_S = 0.025           # until the clocks are up
+BUDGET_US = 500_000
+FEWEST, MOST = 5, 100       # launches
+PACKAGES = "numba", "numba-cuda", "numpy"
+
+
+def measure(kernel, *, bytes=math.nan, flops=math.nan):
+    """Measure a kernel: `measure(kernel)[blocks, threads](*args)`.
+
+    The arrays keep their contents. Say how many bytes a launch moves or how many
+    operations it does, and the result tells GB/s and GFLOP/s. Without a GPU the result
+    is the recorded measurement of this very kernel, arguments and launch, if any is.
+    """
+    if not hasattr(kernel, "py_func") or not hasattr(kernel, "targetoptions"):
+        raise TypeError(
+            f"measure takes a kernel, a function under `@cuda.jit`; this is {kernel!r}"
+        )
+    return Measure(kernel, bytes, flops)
+
+
+class Measure:
+    """A kernel to be measured, waiting for its launch configuration."""
+
+    def __init__(self, kernel, bytes, flops):
+        self.kernel, self.bytes, self.flops = kernel, bytes, flops
+
+    def __getitem__(self, configuration):
+        return partial(self.run, Launch.of(configuration))
+
+    def __call__(self, *arguments):
+        name = self.kernel.py_func.__name__
+        raise TypeError(f"say how many: measure({name})[blocks, threads](...)")
+
+    def run(self, launch, *arguments):
+        form = form_of(self.kernel, launch, arguments)
+        if device.has_gpu:
+            values = measured(self.kernel, launch, arguments, form)
+        else:
+            values = recorded(form)
+        return Measurement(form, bytes=self.bytes, flops=self.flops, **values)
+
+
+def recorded(form):
+    """What was recorded of this form, or else what comes nearest."""
+    if values := recordings.find(form):
+        return {**values, "recorded": True}
+    near = recordings.nearest(form)
+    if near is None:
+        return {"nearest": "nothing like it was recorded"}
+    known, values = near
+    took = f"{values['median_us']:,.1f} µs on {values['gpu']}"
+    words = recordings.differences(known, form)
+    return {"nearest": f"nearest recorded: {took} ({words})"}
+
+
+def measured(kernel, launch, arguments, form):
+    """What is measured here and now, and noted if a journal is kept."""
+    bench = Bench(kernel, launch, arguments)
+    if journal := os.environ.get(recordings.PROFILE):
+        bench.profile()
+        recordings.note(journal, form, {})
+        return recorded(form)
+    values = {**summary(bench.times_us()), **circumstances()}
+    if journal := os.environ.get(recordings.JOURNAL):
+        recordings.note(journal, form, values)
+    return {**values, **counters(form)}
+
+
+def counters(form):
+    """The hardware's counters recorded of this form, and the GPU that they are of."""
+    known = recordings.find(form) or {}
+    return {name: known[name] for name in ("counters", "counters_gpu") if name in known}
+
+
+# ---------------------------------------------------------------- the clock
+
+
+class Bench:
+    """A kernel on the GPU with its arguments, which each launch finds as they were."""
+
+    def __init__(self, kernel, launch, arguments):
+        cuda.synchronize()
+        self.stream = launch.stream or cuda.stream()
+        self.arguments = [on_device(argument) for argument in arguments]
+        self.configured = kernel[
+            launch.blocks, launch.threads, self.stream, launch.dynamic_shared_bytes
+        ]
+        arrays = device_arrays(self.arguments)
+        self.kept = [(array, duplicate(array)) for array in arrays]
+
+    def launch(self):
+        self.configured(*self.arguments)
+
+    def restore(self):
+        """Give the arrays their first contents again."""
+        for array, first in self.kept:
+            transfer(first, array, self.stream)
+
+    def times_us(self):
+        """The times of many launches, in microseconds."""
+        times = steady_times_us(self.launch, self.restore, self.stream)
+        self.leave()
+        return times
+
+    def profile(self):
+        """Launch once, with the profiler's eyes open."""
+        self.stream.synchronize()
+        with cuda.profiling():
+            self.launch()
+            self.stream.synchronize()
+        self.leave()
+
+    def leave(self):
+        """Let the caller's arrays hold what they held."""
+        self.restore()
+        self.stream.synchronize()
+
+
+def steady_times_us(work, prepare, stream):
+    """The times of as many runs as fit the budget, once the clocks are up."""
+    cold = cuda.device_array(COLD_BYTES, np.uint8)
+
+    def prepare_cold():
+        prepare()
+        # while this is on its way the host queues what comes next, so that the
+        # time between the events holds none of the host's
+        cuda.cudadrv.driver.device_memset(cold, 0, COLD_BYTES, stream)
+
+    times_us(work, prepare_cold, stream, 1)     # compiles
+    end = time.perf_counter() + WARM_UP_S
+    while time.perf_counter() < end:
+        once = times_us(work, prepare_cold, stream, FEWEST)
+    runs = int(np.clip(BUDGET_US / np.median(once), FEWEST, MOST))
+    return times_us(work, prepare_cold, stream, runs)
+
+
+def times_us(work, prepare, stream, runs):
+    """The times of some runs, each after a preparation that does not count."""
+    events = [timed(work, prepare, stream) for _ in range(runs)]
+    stream.synchronize()
+    return [1000 * cuda.event_elapsed_time(start, end) for start, end in events]
+
+
+def timed(work, prepare, stream):
+    start, end = cuda.event(timing=True), cuda.event(timing=True)
+    prepare()
+    start.record(stream)
+    work()
+    end.record(stream)
+    return start, end
+
+
+def summary(times):
+    """The launches in five numbers."""
+    names = "min_us", "lower_us", "median_us", "upper_us", "max_us"
+    values = np.percentile(times, (0, 25, 50, 75, 100)).round(2).tolist()
+    return {"launches": len(times), **dict(zip(names, values, strict=True))}
+
+
+# ---------------------------------------------------------------- arrays on the device
+
+
+def on_device(argument):
+    """A host array's copy on the device; anything else as it is."""
+    return cuda.to_device(argument) if isinstance(argument, np.ndarray) else argument
+
+
+def device_arrays(arguments):
+    arrays = (a for a in arguments if cuda.is_cuda_array(a) and a.size)
+    return [cuda.as_cuda_array(array) for array in arrays]
+
+
+def duplicate(array):
+    copy = cuda.device_array(array.alloc_size, np.uint8)
+    transfer(array, copy, stream=0)
+    return copy
+
+
+def transfer(source, target, stream):
+    """Copy the bytes, whatever the arrays' strides."""
+    size = min(source.alloc_size, target.alloc_size)
+    cuda.cudadrv.driver.device_to_device(target, source, size, stream)
+
+
+# ---------------------------------------------------------------- circumstances
+
+
+def circumstances():
+    """Where and when this is measured."""
+    return {
+        "gpu": device.name,
+        "date": date.today().isoformat(),
+        "versions": versions(),
+        "copy_gb_per_s": copy_gb_per_s(),
+    }
+
+
+@cache
+def copy_gb_per_s():
+    """What copying a large array reaches here, bytes read and bytes written."""
+    source, target = (cuda.device_array(COPY_BYTES, np.uint8) for _ in range(2))
+    stream = cuda.stream()
+    work = partial(transfer, source, target, stream)
+    median_us = np.median(steady_times_us(work, lambda: None, stream))
+    return float(round(2 * COPY_BYTES / median_us / 1e3, 1))
+
+
+@cache
+def versions():
+    """The versions of Python and of the packages that compile a kernel."""
+    found = {name: package_version(name) for name in PACKAGES}
+    return {"python": python_version(), **{k: v for k, v in found.items() if v}}
+
+
+def package_version(name):
+    try:
+        return version(name)
+    except PackageNotFoundError:        # numba-cuda, on macOS
+        return None

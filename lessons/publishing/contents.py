@@ -1,0 +1,86 @@
+"""The README's table of lessons, made of what their first cells promise.
+
+A first cell reads, with as many bullets as it needs:
+
+    # Find the bank conflicts of a kernel
+
+    *25 minutes*
+
+    **What you'll do:** ...
+
+    **What you'll learn:**
+
+    - ...
+
+    **What you'll need:** ...
+"""
+
+import re
+from dataclasses import dataclass
+
+from lessons.publishing.convert import LessonError, convert
+
+BEGIN = "<!-- lessons: begin -->"
+END = "<!-- lessons: end -->"
+HEAD = """\
+| Lesson | What you'll do | Minutes | What you'll need |
+| --- | --- | ---: | --- |"""
+
+SECTION = r"\*\*What you'll (do|learn|need)[:.]?\*\*[:.]?"
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a lesson says of itself at its top."""
+
+    title: str
+    minutes: int
+    do: str
+    learn: str
+    need: str
+
+
+def with_table(readme, lessons):
+    """The README's text with the table of these lessons between its marks."""
+    if readme.count(BEGIN) != 1 or readme.count(END) != 1:
+        raise LessonError(f"README.md needs {BEGIN} and {END}, once each")
+    before, rest = readme.split(BEGIN)
+    after = rest.partition(END)[2]
+    rows = "\n".join([HEAD, *map(row, lessons)])
+    return f"{before}{BEGIN}\n{rows}\n{END}{after}"
+
+
+def row(lesson):
+    """A lesson's row of the table."""
+    said = promise(lesson)
+    link = f"[{said.title}](notebooks/{lesson.stem}.ipynb)"
+    need = re.sub(r"\]\((\w+\.ipynb)", r"](notebooks/\1", said.need)
+    return f"| {link} | {said.do} | {said.minutes} | {need} |"
+
+
+def promise(lesson):
+    """What the first cell of a lesson promises."""
+    first = "".join(cell.source for cell in convert(lesson).cells[:1])
+    head, *parts = re.split(SECTION, first)
+    sections = dict(zip(parts[::2], map(one_line, parts[1::2]), strict=True))
+    title = required(lesson, "a title, `# ...`", re.match(r"# (.+)", head))[1]
+    time = re.search(r"\*(\d+) minutes", head)
+    minutes = required(lesson, "`*25 minutes*`", time)[1]
+    for name in ("do", "learn", "need"):
+        required(lesson, f"`**What you'll {name}:** ...`", sections.get(name))
+    return Promise(title=title, minutes=int(minutes), **sections)
+
+
+def required(lesson, what, found):
+    """What was found in a first cell, or an error that says what to write."""
+    if not found:
+        raise LessonError(
+            f"lessons/{lesson.name}: the first cell lacks {what}"
+        )
+    return found
+
+
+def one_line(text):
+    """A paragraph or a list of bullets as one line for a table."""
+    items = re.split(r"^- ", text.strip(), flags=re.MULTILINE)
+    return "; ".join(" ".join(item.split()) for item in items if item.strip())

@@ -1,0 +1,167 @@
+"""Assemblies that were recorded: what a machine without NVIDIA's compiler shows."""
+
+import json
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pytest
+
+from helpers import assemble, assembly
+from helpers.assembly import making, recorded
+from helpers.assembly.compiler import missing
+from helpers.core.errors import UnsupportedError
+from lessons import assemblies
+from tests.specimens import assembly_kernels as kernels
+from tests.specimens.lesson_launches import launches, lessons
+
+X = np.ones(4096, np.float32)
+HERE = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
+ASSEMBLING = [it for it in lessons() if "assemble(" in it.read_text("utf-8")]
+
+
+def made():
+    """A kernel that calls a routine, so that its code has all that can be recorded."""
+    return assemble(kernels.divided)[1, 64](np.arange(100), np.int64(3))
+
+
+@pytest.fixture
+def journal(tmp_path, monkeypatch):
+    """A journal of what is compiled, and what it becomes as the recordings."""
+    place = tmp_path / "journal"
+    monkeypatch.setenv(recorded.SETTING, str(place))
+    monkeypatch.setattr(making, "_compiled", WeakKeyDictionary())
+
+    def read():
+        entries = map(json.loads, place.read_text("utf-8").splitlines())
+        found = {key: it for entry in entries for key, it in entry.items()}
+        file = tmp_path / "recorded.json"
+        file.write_text(assemblies.text_of(found), "utf-8")
+        monkeypatch.setattr(recorded, "FILE", file)
+        monkeypatch.setenv(recorded.SETTING, recorded.PREFER)
+
+    return read
+
+
+@HERE
+def test_what_was_recorded_is_what_was_compiled(journal, monkeypatch):
+    """Instructions, resources, types, findings: all but where it comes from."""
+    compiled = made()
+    journal()
+    monkeypatch.setattr(making, "missing", lambda: "no compiler: get it so")
+
+    found = made()
+
+    assert compiled.instructions == found.instructions
+    assert compiled.resources == found.resources
+    assert compiled.variables == found.variables
+    assert compiled.findings == found.findings
+    assert "; recorded, with numba-cuda" in repr(found)
+    assert repr(found).startswith(repr(compiled).splitlines()[0])
+    assert "routine: a division of 64-bit integers" in found._repr_html_()
+
+
+@HERE
+def test_a_recording_is_of_one_source_of_its_types_and_of_a_capability(journal):
+    """Whatever else was changed, nothing recorded is shown for it."""
+    made()
+    assemble(kernels.saxpy)[4, 256](np.float32(2), X, X)
+    journal()
+
+    def known(kernel, types, capability=(9, 0)):
+        key = recorded.key_of(kernel, types, capability)
+        return recorded.find(kernel, key) is not None
+
+    types = made()._types
+    assert known(kernels.divided, types)
+    assert not known(kernels.divided, types, (8, 0))
+    assert not known(kernels.divided, types[::-1])
+    assert not known(kernels.doubled, types)
+
+
+def test_a_kernel_that_nobody_recorded_has_its_types_alone(monkeypatch):
+    """And what an exercise asks of it is refused with the remedy."""
+    monkeypatch.setattr(making, "missing", lambda: "no compiler: get it so")
+
+    found = assemble(kernels.doubled)[1, 64](X)
+
+    assert "no compiler: get it so" in repr(found)
+    with pytest.raises(UnsupportedError, match="no compiler: get it so"):
+        found.assert_at_most(instructions=1)
+
+
+@HERE
+@pytest.mark.skipif(
+    recorded.versions() != recorded.load(recorded.FILE)["versions"],
+    reason="compiled with other versions than these",
+)
+def test_the_recordings_are_what_the_compiler_makes(capsys):
+    """`python -m lessons.assemblies` writes them."""
+    assert 0 == assemblies.main(["--check"]), capsys.readouterr().err
+
+
+@pytest.mark.parametrize("lesson", ASSEMBLING, ids=lambda lesson: lesson.stem)
+def test_a_lesson_shows_all_without_the_compiler(lesson, monkeypatch):
+    """Each kernel that it assembles is recorded."""
+    monkeypatch.setattr(making, "missing", lambda: "no compiler: get it so")
+    monkeypatch.setattr("helpers.assemble", assembly.assemble)
+
+    assert launches(lesson)
+
+
+def test_the_numbers_that_lesson_31_quotes(monkeypatch):
+    """From its own kernels, as recorded."""
+    monkeypatch.setenv(recorded.SETTING, recorded.PREFER)
+    lesson = next(it for it in ASSEMBLING if it.stem.startswith("31"))
+    text = lesson.read_text("utf-8")
+    names = {"__name__": "__main__"}
+    exec(compile(text, str(lesson), "exec"), names)
+
+    plain, narrow = names["made"], names["narrow"]
+    kind = "integers and addresses"
+    assert 2 * plain.kinds[kind] == len(plain.instructions)
+    assert f"from {plain.kinds[kind]} to {narrow.kinds[kind]}" in text
+    assert f"{names['wide_made'].opcodes['DFMA']} times in float64" in text
+    assert 2 == names["wide_made"].kinds["conversions"]
+    assert 0 == names["narrow_made"].kinds["float64"]
+    assert 0 == names["careful"].kinds["float64"]
+    assert {"FFMA": 1} == {k: v for k, v in names["found"].items() if k[0] == "F"}
+
+
+def test_the_numbers_that_lesson_23_quotes(monkeypatch):
+    """Two loads for each product, and two registers too many."""
+    monkeypatch.setenv(recorded.SETTING, recorded.PREFER)
+    lesson = next(it for it in ASSEMBLING if it.stem.startswith("23"))
+    names = {"__name__": "__main__"}
+    exec(compile(lesson.read_text("utf-8"), str(lesson), "exec"), names)
+
+    plain, narrow, free = names["plain"], names["narrow"], names["free"]
+    assert 2 * plain.opcodes["FFMA"] == plain.kinds["global loads"]
+    assert 32 == narrow.registers == free.registers - 2
+    assert (1, 2) == (free.occupancy.blocks, narrow.occupancy.blocks)
+
+
+@HERE
+@pytest.mark.parametrize(
+    "limits, said",
+    [
+        ({"instructions": 3}, "instructions, which may be 3 at most; "),
+        (
+            {"calls": 0},
+            r"has 1 call, which may be 0 at most; 1 of them on line \d+, `x",
+        ),
+        ({"registers": 1}, "registers a thread, which may be 1 at most"),
+    ],
+)
+def test_an_exercise_may_limit_what_a_kernel_takes(limits, said):
+    """The line with most of it is named, and what stands out is advised."""
+    with pytest.raises(AssertionError, match=said):
+        made().assert_at_most(**limits)
+
+    found = made()
+    assert found is found.assert_at_most(instructions=900, float64=0, spill_stores=0)
+
+
+def test_a_limit_of_what_no_kernel_has_is_refused():
+    """With the names that there are."""
+    with pytest.raises(ValueError, match="no figure `speed`: use one of instructions"):
+        made().assert_at_most(speed=3)

@@ -1,0 +1,270 @@
+"""`check` accepts what is right and refuses what is wrong, and says why."""
+
+import numpy as np
+import pytest
+
+from helpers.checking.check import check, expect
+
+N = 100_000
+
+
+@pytest.fixture
+def numbers():
+    return np.random.default_rng(seed=1).normal(size=1000).astype(np.float32)
+
+
+def complaint(actual, expected, **tolerance):
+    """What `check` says of two arrays that differ."""
+    with pytest.raises(AssertionError) as caught:
+        check(actual, expected, **tolerance)
+    return str(caught.value)
+
+
+# ---------------------------------------------------------------- what agrees
+
+
+def test_agreement_is_a_sentence():
+    """The result says how many values agree."""
+    assert "✓ 100,000 values agree" == repr(check(np.arange(N), np.arange(N)))
+
+
+def test_one_value_agrees_in_the_singular():
+    """A scalar is one value."""
+    assert "✓ 1 value agrees" == repr(check(np.int64(7), 7))
+
+
+def test_floats_tell_their_largest_relative_error():
+    """3 of 2,000,000 is a relative error of 1.5e-06."""
+    result = check(np.array([1.0, 2_000_003.5], "f4"), np.array([1.0, 2_000_000.5]))
+
+    assert "✓ 2 values agree, largest relative error 1.5e-06" == repr(result)
+
+
+def test_empty_arrays_say_so():
+    """Nothing was compared, and the result does not hide it."""
+    assert "✓ nothing to compare: both are empty" == repr(check([], []))
+
+
+def test_device_arrays_are_copied_to_the_host():
+    """What can copy itself to the host is compared there."""
+
+    class OnDevice:
+        def copy_to_host(self):
+            return np.array([1, 2, 3])
+
+    assert 3 == check(OnDevice(), [1, 2, 3]).values
+
+
+def test_one_expected_scalar_stands_for_every_value():
+    """`check(ones, 1)` needs no array of ones."""
+    assert 4 == check(np.ones((2, 2)), 1).values
+
+
+def test_nan_agrees_with_nan_and_infinity_with_itself():
+    """A reference that is NaN asks for NaN."""
+    values = np.array([np.nan, np.inf, -np.inf, 1.0])
+
+    assert 4 == check(values, values.copy()).values
+
+
+@pytest.mark.parametrize("wrong", [np.nan, -np.inf, 1.0])
+def test_only_infinity_agrees_with_infinity(wrong):
+    """However large a tolerance, what is finite is not infinite."""
+    assert "differ" in complaint([1.0, wrong], [1.0, np.inf], rtol=10)
+
+
+def test_inputs_stay_as_they_are(numbers):
+    """Neither array is written to, whether they agree or not."""
+    actual, expected = numbers.copy(), numbers * 2
+
+    complaint(actual, expected)
+
+    assert (numbers == actual).all() and (numbers * 2 == expected).all()
+
+
+# ---------------------------------------------------------------- how close is enough
+
+
+def test_integers_must_be_equal_however_large():
+    """2**53 and its successor are one float64, and two integers."""
+    assert "the value differs" in complaint(np.array([2**53 + 1]), [2**53])
+
+
+def test_a_float32_product_of_512_terms_agrees_with_float64():
+    """Rounding in a sum of 512 products is allowed, also where the sum cancels."""
+    random = np.random.default_rng(seed=2)
+    a, b = (random.normal(size=(512, 512)).astype(np.float32) for _ in range(2))
+    product = np.zeros((512, 512), np.float32)
+    for k in range(512):
+        product += a[:, k, None] * b[k]
+
+    check(product, a.astype(float) @ b.astype(float))
+
+
+@pytest.mark.parametrize("size", [1000, N, 2_000_000])
+def test_one_too_few_is_never_rounding_among_whole_numbers(size):
+    """A float32 near 2,000,000 that is 1 off is wrong, though relatively close."""
+    numbers = np.arange(size, dtype=np.float32)
+
+    assert "Each of them is 1 too small" in complaint(numbers, numbers + 1)
+
+
+def test_a_tolerance_can_be_given():
+    """What is 1% off passes with a tolerance of 2%, relative or absolute."""
+    check([101.0], [100.0], rtol=0.02)
+    check([101.0], [100.0], rtol=0, atol=2)
+
+    assert "got 101.0, expected 100.0" in complaint([101.0], [100.0])
+
+
+def test_the_coarser_type_decides():
+    """A float32 is as near to a float64 reference as it gets."""
+    check(np.float32(0.1), 0.1)
+
+    assert "differs" in complaint(np.float64(np.float32(0.1)), 0.1)
+
+
+# ---------------------------------------------------------------- what went wrong
+
+
+def test_the_first_difference_is_named():
+    """How many, where the first, and both values."""
+    actual = np.arange(12).reshape(3, 4)
+    expected = actual.copy()
+    expected[1, 2], expected[2, 3] = 60, 70
+
+    start = "2 of 12 values differ, the first at [1, 2]: got 6, expected 60"
+    assert start == complaint(actual, expected)
+
+
+def test_shapes_that_differ_are_named():
+    """Both shapes, before any value is looked at."""
+    assert "got (5,), expected (6,)" in complaint(np.zeros(5), np.zeros(6))
+    assert "rows and columns" in complaint(np.zeros((2, 3)), np.zeros((3, 2)))
+
+
+def test_a_missing_block_is_suspected_where_a_tail_starts_at_its_edge():
+    """390 blocks of 256 threads cover 99,840 of 100,000 values."""
+    actual = np.arange(1, N + 1)
+    actual[99_840:] = 0
+
+    text = complaint(actual, np.arange(1, N + 1))
+
+    assert "from index 99,840 on, a multiple of 512: is the grid a block short?" in text
+    assert "All of them are 0: never written?" in text
+
+
+def test_the_guard_is_suspected_where_a_tail_starts_within_a_block():
+    """The last three values of 100,000 are in no block of their own."""
+    actual = np.arange(N)
+    actual[-3:] = (5, 6, 8)
+
+    assert "from index 99,997 on: is the guard right" in complaint(actual, np.arange(N))
+
+
+def test_missing_columns_are_named():
+    """In two dimensions a tail may be one of columns."""
+    actual = np.random.default_rng(seed=3).integers(1, 99, size=(40, 40))
+    expected = actual.copy()
+    expected[:, 37:] += np.arange(40)[:, None] % 7 + 1
+
+    assert "They are all those from column 37 on" in complaint(actual, expected)
+
+
+def test_one_wrong_value_in_every_block_is_seen():
+    """Wrong values at a constant distance are told with that distance."""
+    actual = np.arange(4096)
+    actual[255::256] = -np.arange(16) ** 2 - 1
+
+    text = complaint(actual, np.arange(4096))
+
+    assert "one in 256, from index 255 on: look at the threads at the edge" in text
+
+
+def test_nan_everywhere_means_that_nothing_was_written(numbers):
+    """NaN is what a poisoned output holds until it is written."""
+    text = complaint(np.full_like(numbers, np.nan), numbers)
+
+    assert "All of them are NaN: never written" in text
+
+
+def test_one_poison_value_means_that_nothing_was_written(numbers):
+    """So is any other value that all wrong elements hold."""
+    assert "All of them are 7.0: never written?" in complaint(
+        np.full_like(numbers, 7), numbers
+    )
+
+
+def test_a_transpose_is_recognised():
+    """Indices swapped give the transpose."""
+    matrix = np.random.default_rng(seed=4).normal(size=(16, 16))
+
+    assert "It is the transpose" in complaint(matrix.T, matrix)
+
+
+@pytest.mark.parametrize("step, neighbour", [(1, "[i - 1]"), (-1, "[i + 1]")])
+def test_a_shift_by_one_is_recognised(numbers, step, neighbour):
+    """Off by one: each value is its neighbour's."""
+    text = complaint(np.roll(numbers, step), numbers)
+
+    assert f"Shifted by one: [i] holds what is expected at {neighbour}" in text
+
+
+def test_a_factor_is_recognised(numbers):
+    """Twice what is expected, throughout."""
+    assert "Each of them is 2 times what is expected" in complaint(2 * numbers, numbers)
+
+
+def test_lost_fractions_are_recognised():
+    """An integer array takes the whole part of a float."""
+    text = complaint(np.array([1, 2, -3]), [1.5, 2.25, -3.75])
+
+    assert "The fractions were lost: the result is int64" in text
+
+
+def test_integers_that_wrapped_are_recognised():
+    """200 in an int8 is -56."""
+    text = complaint(np.array([-56, -6, 44], np.int8), [200, 250, 300])
+
+    assert "The values wrapped round: int8 ends at 127" in text
+
+
+def test_rounding_is_told_from_a_bug(numbers):
+    """Differences just outside of the tolerance, without a pattern."""
+    noise = np.random.default_rng(seed=5).uniform(0, 1e-4, size=numbers.shape)
+
+    assert "if it is rounding, pass a larger `rtol`" in complaint(
+        numbers * (1 + noise), numbers
+    )
+
+
+def test_unrelated_values_get_no_invented_cause(numbers):
+    """Where nothing explains the difference, nothing is claimed."""
+    other = np.random.default_rng(seed=6).normal(size=numbers.shape)
+
+    assert 1 == len(complaint(other, numbers).splitlines())
+
+
+# ---------------------------------------------------------------- expected errors
+
+
+def test_an_expected_error_is_shown_and_the_work_goes_on(capsys):
+    """One line, no traceback, and the next statement runs."""
+    with expect(IndexError):
+        raise IndexError("index 5 is out of range")
+
+    assert "IndexError: index 5 is out of range\n" == capsys.readouterr().out
+
+
+def test_nothing_wrong_is_wrong_where_an_error_is_expected():
+    """A lesson that shows an error must notice when it no longer comes."""
+    with pytest.raises(AssertionError, match="an IndexError or a KeyError, but"):
+        with expect(IndexError, KeyError):
+            pass
+
+
+def test_another_error_is_not_swallowed():
+    """Only what is named is expected."""
+    with pytest.raises(ZeroDivisionError):
+        with expect(IndexError):
+            raise ZeroDivisionError

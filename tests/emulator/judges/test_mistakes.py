@@ -1,0 +1,288 @@
+"""What is seldom meant: told where it happens, and nowhere else."""
+
+import numpy as np
+import pytest
+from numba import cuda, float32, int8, int32, uint8, uint32
+
+from helpers import emulate
+from tests.specimens.kernels import (
+    add,
+    grid_stride,
+    line_of,
+    matrix_product,
+    numbers,
+    reduce_by_shuffles,
+    reduce_in_shared,
+    stencil,
+    table,
+    transpose_with,
+)
+
+MANY = 200  # blocks, enough for a large GPU
+
+
+def told(run):
+    """What a run accuses: kind and line."""
+    return [(w.kind, w.line) for w in run.warnings if not w.note]
+
+
+def zeros(*shape, dtype=np.float32):
+    return np.zeros(shape, dtype)
+
+
+def test_a_negative_index_is_told_with_its_count_and_first_thread():
+    """Threads 0 and 1 of each of two blocks read behind the end of 64."""
+
+    @cuda.jit
+    def back(a, out):
+        t = cuda.threadIdx.x
+        out[t] = a[t - 2]
+
+    run = emulate(back)[2, 64](zeros(64), zeros(64))
+
+    assert [("wrap", line_of(back, "t - 2"))] == told(run)
+    (warning,) = (w for w in run.warnings if w.kind == "wrap")
+    assert "4 times" in warning.text and "the first is -2" in warning.text
+    assert "`a`" in warning.text and "thread 0 of block 0" in warning.text
+
+
+def test_a_negative_index_into_shared_memory_is_told_each_time():
+    """One lane, in 5 turns, of 3 blocks; `cells[-1]` itself is written."""
+
+    @cuda.jit
+    def around(out):
+        cells = cuda.shared.array(32, float32)
+        t = cuda.threadIdx.x
+        cells[t] = t
+        cuda.syncthreads()
+        for _ in range(5):
+            out[t] += cells[t - 1]
+
+    run = emulate(around)[3, 32](zeros(32))
+
+    assert [("wrap", line_of(around, "cells[t - 1]"))] == told(run)
+    assert "15 times" in run.warnings[0].text
+
+
+def test_a_guarded_negative_index_is_none():
+    """Lanes that take no part compute an index and do not use it."""
+
+    @cuda.jit
+    def guarded(a, out):
+        t = cuda.threadIdx.x
+        if t > 1:
+            out[t] = a[t - 2]
+
+    assert [] == told(emulate(guarded)[2, 64](zeros(64), zeros(64)))
+
+
+@pytest.mark.parametrize(
+    "expression, cause",
+    [
+        ("a[i] * 2.5", "the number 2.5"),
+        ("2 * a[i]", "the number 2 "),
+        ("a[i] + i", "an integer"),
+        ("a[i] * factor", "the argument `factor`"),
+        ("i / 3", "a quotient of integers"),
+        ("math.sqrt(i)", "an integer"),
+    ],
+)
+def test_float64_among_float32_is_told_with_what_makes_it(expression, cause):
+    """The line, the cause and the remedy."""
+    import math
+
+    source = f"""
+def kernel(a, factor, out):
+    i = cuda.grid(1)
+    out[i] = {expression}
+"""
+    namespace = {"cuda": cuda, "math": math}
+    exec(source, namespace)
+
+    run = emulate(cuda.jit(namespace["kernel"]))[1, 32](zeros(32), 1.5, zeros(32))
+
+    assert [("float64", 4)] == told(run)
+    assert cause in run.warnings[0].text
+
+
+def test_a_float64_accumulator_is_named():
+    """`total` begins as 0.0, so every sum is a float64 one."""
+
+    @cuda.jit
+    def sums(a, out):
+        total = 0.0
+        for k in range(a.size):
+            total += a[k]
+        out[0] = total
+
+    run = emulate(sums)[1, 1](zeros(4), zeros(1))
+
+    assert [("float64", line_of(sums, "total += a[k]"))] == told(run)
+    assert "`total`" in run.warnings[0].text
+
+
+@pytest.mark.parametrize("grown", ["value * 1.5 + 2.0", "2 * value", "value / 3"])
+def test_a_float32_that_a_loop_makes_float64_is_told_once(grown):
+    """`value` is loaded as a float32, and is a float64 for what it becomes."""
+    source = f"""
+def kernel(a, out):
+    value = a[0]
+    for _ in range(4):
+        value = {grown}
+    out[0] = value
+"""
+    namespace = {"cuda": cuda}
+    exec(source, namespace)
+
+    run = emulate(cuda.jit(namespace["kernel"]))[1, 1](zeros(1), zeros(1))
+
+    assert [("float64", 5)] == told(run)
+    assert "the number" in run.warnings[0].text
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "a[i] * float32(2.5)",
+        "float32(i) / float32(3)",
+        "math.sqrt(a[i]) + a[i]",
+        "float64(a[i]) * 2.5",
+        "-a[i]",
+        "a[i] if a[i] > 0.5 else float32(0)",
+    ],
+)
+def test_float32_and_what_is_asked_for_are_left_alone(expression):
+    """`float64(...)` says that it is meant, and comparisons are cheap."""
+    import math
+
+    source = f"""
+def kernel(a, out):
+    i = cuda.grid(1)
+    out[i] = {expression}
+"""
+    namespace = {"cuda": cuda, "math": math, "float32": float32, "float64": np.float64}
+    exec(source, namespace)
+
+    assert [] == told(emulate(cuda.jit(namespace["kernel"]))[1, 32](*[zeros(32)] * 2))
+
+
+def test_a_kernel_with_float64_arrays_computes_in_float64():
+    """Nothing to tell, where any array is a float64 one."""
+    assert [] == told(emulate(grid_stride)[1, 32](np.zeros(64), zeros(64)))
+
+
+def test_an_integer_that_does_not_fit_is_told():
+    """Two of 32 values are beyond an int8, and the first is named."""
+
+    @cuda.jit
+    def small(out):
+        t = cuda.threadIdx.x
+        out[t] = t + 98
+
+    run = emulate(small)[1, 32](np.zeros(32, np.int8))
+
+    assert [("overflow", line_of(small, "t + 98"))] == told(run)
+    text = run.warnings[0].text
+    assert "128 does not fit into int8 and becomes -128" in text
+    assert "thread 30 of block 0" in text and "(2 such" in text
+
+
+def test_a_narrowed_index_is_told_and_a_masked_one_is_not():
+    """`int32` of a large product; `uint32` and `uint8` cut off on purpose."""
+
+    @cuda.jit
+    def narrow(out):
+        t = cuda.grid(1)
+        out[t] = int32(t * 1_000_000_000)
+
+    @cuda.jit
+    def cut(out):
+        t = cuda.grid(1)
+        out[t] = uint32(t * 1_000_000_000) + uint8(t * 100)
+
+    @cuda.jit
+    def fitting(out):
+        t = cuda.grid(1)
+        if t < 100:
+            out[t] = int8(t)
+
+    assert ["overflow"] == [k for k, _ in told(emulate(narrow)[1, 32](np.zeros(32)))]
+    assert [] == told(emulate(cut)[1, 32](np.zeros(32)))
+    assert [] == told(emulate(fitting)[4, 32](np.zeros(100)))
+
+
+def test_a_grid_that_ends_before_its_array_is_told():
+    """4 blocks of 32 for 130 elements; the guard says that 130 were meant."""
+    run = emulate(add)[4, 32](zeros(130), zeros(130), zeros(130))
+
+    assert [("grid", line_of(add, "out[i] ="))] == told(run)
+    assert "128 threads" in run.warnings[0].text
+    assert "the last 2 are" in run.warnings[0].text
+    assert [] == told(emulate(add)[5, 32](zeros(130), zeros(130), zeros(130)))
+
+
+def test_a_grid_that_ends_along_one_axis_is_told():
+    """33 rows by 32: the rows end too early."""
+    run = emulate(table)[(2, 2), (16, 16)](zeros(33, 20))
+
+    assert [("grid", line_of(table, "out[row, col]"))] == told(run)
+
+
+def test_a_size_that_is_an_argument_guards_too():
+    """`if i < n`, with n elements and fewer threads."""
+
+    @cuda.jit
+    def fill(out, n):
+        i = cuda.grid(1)
+        if i < n:
+            out[i] = 1
+
+    assert ["grid"] == [k for k, _ in told(emulate(fill)[2, 32](zeros(70), 70))]
+    assert [] == told(emulate(fill)[2, 32](zeros(70), 64))
+    assert [] == told(emulate(fill)[2, 32](zeros(70), 50))
+
+
+def test_partial_writes_that_are_meant_are_left_alone():
+    """A grid-stride loop, a sum of each block, a part of an array, an unguarded one."""
+
+    @cuda.jit
+    def part(out):
+        out[cuda.grid(1)] = 1
+
+    @cuda.jit
+    def strided(a, out):
+        for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
+            out[i] = a[i]
+
+    runs = [
+        emulate(strided)[2, 32](zeros(500), zeros(500)),
+        emulate(part)[1, 32](zeros(64)),
+        emulate(reduce_in_shared)[2, 256](zeros(500), zeros(9)),
+        emulate(add)[2, 32](zeros(64), zeros(64), zeros(64)),
+    ]
+
+    assert [[]] * 4 == [told(run) for run in runs]
+
+
+def test_notes_accuse_nobody():
+    """A small grid and host arrays; neither with many blocks and device arrays."""
+    run = emulate(add)[4, 32](*(zeros(128) for _ in "abo"))
+    device = [cuda.to_device(zeros(32 * MANY)) for _ in "abo"]
+
+    assert ["small grid", "host arrays"] == [w.kind for w in run.warnings]
+    assert all(w.note for w in run.warnings)
+    assert "1,536 bytes" in run.warnings[1].text
+    assert () == emulate(add)[MANY, 32](*device).warnings
+
+
+def test_correct_kernels_are_not_accused():
+    """A product, a transpose, a stencil, and sums."""
+    a, b, out = numbers(20, 37), numbers(37, 33), zeros(20, 33)
+    runs = [
+        emulate(matrix_product)[(3, 2), (16, 16)](a, b, out),
+        emulate(transpose_with(33))[(2, 2), (32, 32)](a, zeros(37, 20)),
+        emulate(stencil)[3, 128](zeros(300), zeros(300)),
+        emulate(reduce_by_shuffles)[2, 256](zeros(300), zeros(2)),
+    ]
+
+    assert [[]] * 4 == [told(run) for run in runs]

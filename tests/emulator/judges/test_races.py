@@ -1,0 +1,329 @@
+"""Races: counted by hand, against vector clocks for every thread, and by both ways of
+counting.
+"""
+
+import numpy as np
+import pytest
+from numba import cuda, float32, int32
+
+from helpers import emulate
+from helpers.emulator.judges.races import hazards
+from tests.emulator.judges.race_oracle import CELLS, random_kernel, reported, traced
+from tests.emulator.machine.test_order import tiled
+from tests.specimens.kernels import (
+    add,
+    grid_stride,
+    line_of,
+    numbers,
+    reduce_by_shuffles,
+    reduce_in_shared,
+    reverse_without_barrier,
+    stencil,
+    transpose_with,
+)
+
+
+@cuda.jit
+def count(out):
+    out[0] += 1
+
+
+@cuda.jit
+def last_block(a, partial, counter, out, fence):
+    """The block that comes last adds up what all blocks left."""
+    last = cuda.shared.array(1, int32)
+    t = cuda.threadIdx.x
+    if t == 0:
+        partial[cuda.blockIdx.x] = a[cuda.grid(1)]
+        if fence:
+            cuda.threadfence()
+        last[0] = cuda.atomic.add(counter, 0, 1) == cuda.gridDim.x - 1
+    cuda.syncthreads()
+    if last[0] and t < cuda.gridDim.x:
+        cuda.atomic.add(out, 0, partial[t])
+
+
+def told(run):
+    """Kind, scope, hazards and the lines' texts of the races of a run."""
+    return [
+        (r.kind, r.scope, r.hazards, r.first.text, r.second.text) for r in run.races
+    ]
+
+
+@pytest.mark.parametrize("seed", range(48))
+def test_random_kernels_have_the_races_that_vector_clocks_find(seed):
+    """Shared and global memory, barriers, fences, atomics, loops and branches."""
+    kernel, source = random_kernel(np.random.default_rng(seed))
+    blocks, threads = [(2, 48), (1, 64), (3, 32), (2, 33)][seed % 4]
+    g, out = np.zeros(CELLS, np.int32), np.zeros(96, np.int64)
+
+    expected = traced(kernel, blocks, threads, g.copy(), out)
+
+    assert expected == reported(emulate(kernel)[blocks, threads](g, out)), source
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_hazards_are_counted_as_they_are_listed(seed, monkeypatch):
+    """Without a list of pairs the figure is the same, or a least one that says so."""
+    kernel, source = random_kernel(np.random.default_rng(100 + seed))
+    g, out = np.zeros(CELLS, np.int32), np.zeros(96, np.int64)
+    listed = reported(emulate(kernel)[2, 48](g.copy(), out))
+    monkeypatch.setattr(hazards, "MOST_PAIRS", 0)
+    run = emulate(kernel)[2, 48](g.copy(), out)
+    counted = reported(run)
+
+    if "syncwarp" in source or "threadfence" in source:
+        assert set(counted) <= set(listed), source
+    elif all(race.exact for race in (*run.races, *run.races.minor)):
+        assert listed == counted, source
+    else:
+        assert all(0 < counted[key] <= listed[key] for key in listed), source
+
+
+def test_a_lost_update_is_a_race_of_every_pair_of_threads():
+    """4,096 threads in 16 blocks; hazards by hand."""
+    run = emulate(count)[16, 256](np.zeros(1, np.int32))
+
+    line = "out[0] += 1"
+    between, within = 4096 * 3840, 16 * 256 * 224
+    assert [
+        ("WAR", "grid", between, line, line),
+        ("WAW", "grid", between // 2, line, line),
+        ("WAR", "block", within, line, line),
+        ("WAW", "block", within // 2, line, line),
+    ] == told(run)
+    assert {("WAR", 128 * 32 * 31), ("WAW", 128 * 16 * 31)} == {
+        (race.kind, race.hazards) for race in run.races.minor
+    }
+
+
+def test_a_missing_barrier_is_told_with_lines_threads_cell_and_remedy():
+    """Each cell is stored by one thread and loaded by its mirror image."""
+    run = emulate(reverse_without_barrier)[2, 256](np.arange(512), np.zeros(512, int))
+
+    (race,) = run.races
+    store = line_of(reverse_without_barrier, "cells[t] = a[i]")
+    assert ("RAW", "shared", "block", 512, store, store + 1) == (
+        *(race.kind, race.space, race.scope, race.hazards),
+        *(race.first.line, race.second.line),
+    )
+    assert ("cells[0]", "thread 0 of block 0", "thread 255 of block 0") == (
+        race.cell,
+        race.first_thread,
+        race.second_thread,
+    )
+    assert f"`cuda.syncthreads()` between line {store} and line {store + 1}" == (
+        race.remedy
+    )
+
+
+@pytest.mark.parametrize("first, second, kind", [(0, 1, "RAW"), (1, 0, "WAR")])
+def test_a_tiled_product_without_a_barrier_races_from_warp_to_warp(first, second, kind):
+    """Each cell of b's tile is read by 14 threads of other warps; a's row is a warp's
+    own.
+    """
+    a, out = numbers(64, 64), np.zeros((64, 64), np.float32)
+
+    run = emulate(tiled(16, first, second))[(4, 4), (16, 16)](a, a, out)
+
+    assert [(kind, "b_tile", 16 * 256 * 14)] == [
+        (r.kind, r.array, r.hazards) for r in run.races
+    ]
+    assert {("a_tile", 16 * 256 * 15), ("b_tile", 16 * 256)} == {
+        (r.array, r.hazards) for r in run.races.minor
+    }
+
+
+@pytest.mark.parametrize(
+    "kernel, launch, arguments",
+    [
+        (add, (8, 128), [numbers(1000)] * 2 + [np.zeros(1000, np.float32)]),
+        (grid_stride, (2, 64), [numbers(1000), np.zeros(1000, np.float32)]),
+        (tiled(8, 1, 1), ((4, 4), (8, 8)), [numbers(32, 32)] * 2 + [numbers(32, 32)]),
+        (transpose_with(33), ((2, 2), (32, 32)), [numbers(50, 60), numbers(60, 50)]),
+        (reduce_in_shared, (4, 256), [numbers(1000), numbers(4)]),
+        (reduce_by_shuffles, (4, 256), [numbers(1000), numbers(1)]),
+        (stencil, (8, 128), [numbers(1000), numbers(1000)]),
+    ],
+)
+def test_correct_kernels_have_no_race(kernel, launch, arguments):
+    """No false alarm, not even a minor one."""
+    run = emulate(kernel)[launch](*[a.copy() for a in arguments])
+
+    assert ((), ()) == (tuple(run.races), run.races.minor)
+
+
+@pytest.mark.parametrize("fence", [True, False])
+def test_a_last_block_is_ordered_by_its_fence(fence):
+    """A write, a fence, an atomic; an atomic, a read: without the fence, a race."""
+    partial, counter = np.zeros(8, np.float32), np.zeros(1, np.int32)
+    out = np.zeros(1, np.float32)
+
+    run = emulate(last_block)[8, 32](numbers(256), partial, counter, out, fence)
+
+    expected = [] if fence else [("RAW", "grid", "partial[0]")]
+    assert expected == [(r.kind, r.scope, r.cell) for r in run.races]
+
+
+def test_a_lock_orders_what_it_guards():
+    """Each holder sees what the one before did."""
+
+    @cuda.jit
+    def locked(lock, total):
+        if cuda.threadIdx.x == 0:
+            while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+                pass
+            cuda.threadfence()
+            total[0] += 1
+            cuda.threadfence()
+            cuda.atomic.exch(lock, 0, 0)
+
+    total = np.zeros(1, np.int64)
+
+    run = emulate(locked)[6, 32](np.zeros(1, np.int32), total)
+
+    assert ([6], ()) == (total.tolist(), tuple(run.races))
+
+
+def test_threads_that_write_the_same_value_are_a_minor_race():
+    """A flag that many threads raise."""
+
+    @cuda.jit
+    def raised(out):
+        out[0] = 1
+
+    run = emulate(raised)[2, 64](np.zeros(1, np.int32))
+
+    assert ((), {True}) == (
+        tuple(run.races),
+        {r.same_value for r in run.races.minor},
+    )
+
+
+def test_a_barrier_orders_threads_of_its_block_only():
+    """Global memory as a mailbox: within a block it needs a barrier, between blocks
+    nothing helps.
+    """
+
+    @cuda.jit
+    def mailbox(box, out, shift):
+        i = cuda.grid(1)
+        box[i] = i
+        cuda.syncthreads()
+        out[i] = box[(i + shift) % box.size]
+
+    def kinds(shift):
+        box, out = np.zeros(128, np.int32), np.zeros(128, np.int32)
+        return [
+            (r.kind, r.scope) for r in emulate(mailbox)[2, 64](box, out, shift).races
+        ]
+
+    assert [("RAW", "grid")] == kinds(64)
+    assert [("RAW", "grid")] == kinds(1)
+    assert [] == kinds(0)
+
+
+def test_what_was_printed_and_stored_is_not_doubled_by_the_second_look(capsys):
+    """A racy launch runs twice and leaves what one run leaves."""
+
+    @cuda.jit
+    def racy(out):
+        if cuda.grid(1) == 0:
+            print("once")
+        out[0] += 1
+
+    out = np.full(1, 5, np.int32)
+
+    run = emulate(racy)[1, 64](out)
+
+    assert (["once"], 7, True) == (
+        capsys.readouterr().out.split(),
+        int(out[0]),
+        bool(run.races),
+    )
+
+
+def test_fields_of_a_record_are_cells_of_their_own():
+    """Two threads that write different fields do not race."""
+    records = np.zeros(1, np.dtype([("x", np.float32), ("y", np.float64)], align=True))
+
+    @cuda.jit
+    def fields(a, same):
+        if cuda.threadIdx.x == 0:
+            a[0].x = 1
+        if cuda.threadIdx.x == 40:
+            if same:
+                a[0].x = 2
+            else:
+                a[0].y = 2
+
+    assert [] == told(emulate(fields)[1, 64](records, False))
+    assert 1 == len(emulate(fields)[1, 64](records, True).races)
+
+
+def test_the_largest_races_are_counted_and_not_listed():
+    """A million threads, one cell: 10^12 pairs."""
+    run = emulate(count)[1024, 1024](np.zeros(1, np.int32))
+
+    threads = 1024 * 1024
+    assert threads * (threads - 1024) == run.races[0].hazards
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int64, np.float32])
+def test_hazards_count_elements_of_any_width(dtype):
+    """One cell is one element."""
+
+    @cuda.jit
+    def shifted(a, out):
+        t = cuda.threadIdx.x
+        a[t] = t
+        out[t] = a[(t + 32) % 64]
+
+    run = emulate(shifted)[1, 64](np.zeros(64, dtype), np.zeros(64, float32.name))
+
+    assert [("RAW", "block", 64)] == [(r.kind, r.scope, r.hazards) for r in run.races]
+
+
+def test_a_race_reads_as_both_lines_and_what_orders_them():
+    """What a notebook shows: the kind, the scope, who did what where, the remedy."""
+    a, out = np.ones(64, np.int64), np.zeros(64, np.int64)
+
+    run = emulate(reverse_without_barrier)[1, 64](a, out)
+
+    store = line_of(reverse_without_barrier, "cells[t] =")
+    load = line_of(reverse_without_barrier, "= cells[")
+    lines = repr(run.races).splitlines()
+    assert "RAW race on shared `cells`: 64 hazards between warps of a block" == lines[0]
+    assert f"  line {store}  cells[t] =" in lines[1]
+    assert lines[1].endswith("  store by thread 0")
+    assert lines[2].endswith("  load by thread 63")
+    assert f"  `cuda.syncthreads()` between line {store} and line {load}" == lines[3]
+
+
+def test_a_run_without_a_race_says_so():
+    """Both sequences have a sentence where they hold nothing."""
+    a, out = np.ones(64, np.float32), np.zeros(64, np.float32)
+
+    run = emulate(add)[1, 64](a, a, out)
+
+    assert ("no race", "no race") == (repr(run.races), repr(run.races.minor))
+
+
+def test_a_barrier_is_asked_for_between_the_kernels_own_lines():
+    """Of a device function's line, the line of its call counts."""
+
+    @cuda.jit(device=True)
+    def left(tile, t):
+        return tile[t - 1]
+
+    @cuda.jit
+    def shift(out):
+        tile = cuda.shared.array(64, int32)
+        t = cuda.threadIdx.x
+        tile[t] = t
+        out[t] = left(tile, t)
+
+    (race,) = emulate(shift)[1, 64](np.zeros(64, np.int32)).races
+
+    store, call = line_of(shift, "tile[t] = t"), line_of(shift, "left(tile")
+    assert f"`cuda.syncthreads()` between line {store} and line {call}" == race.remedy

@@ -1,0 +1,189 @@
+"""Cells that are read before anyone wrote them."""
+
+import numpy as np
+import pytest
+from numba import cuda, float32, int32
+
+from helpers import emulate
+from helpers.emulator.machine import machine
+from tests.specimens.kernels import (
+    line_of,
+    matrix_product,
+    numbers,
+    reduce_in_shared,
+    stencil,
+    transpose_with,
+)
+
+
+def told(run):
+    """What a run says: line, array, space and count."""
+    return [(u.line, u.array, u.space, u.count) for u in run.uninitialised]
+
+
+@cuda.jit
+def half_filled(out):
+    cells = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    if t < 48:
+        cells[t] = t
+    cuda.syncthreads()
+    out[cuda.grid(1)] = cells[63 - t]
+
+
+@pytest.mark.parametrize("batch", [2, 1000])
+def test_shared_cells_that_nobody_wrote_count_once_a_block(batch, monkeypatch):
+    """Cells 48 to 63 of 5 blocks, whatever batches the blocks run in."""
+    monkeypatch.setattr(machine, "BATCH_BLOCKS", batch)
+
+    run = emulate(half_filled)[5, 64](np.zeros(320))
+
+    line = line_of(half_filled, "cells[63 - t]")
+    assert [(line, "cells", "shared", 5 * 16)] == told(run)
+
+
+def test_correct_kernels_read_what_they_wrote():
+    """A product, a transpose, a stencil and a sum, of ragged sizes."""
+    a, b, out = numbers(20, 37), numbers(37, 33), np.zeros((20, 33), np.float32)
+    runs = [
+        emulate(matrix_product)[(3, 2), (16, 16)](a, b, out),
+        emulate(transpose_with(33))[(2, 2), (32, 32)](a, np.zeros((37, 20))),
+        emulate(stencil)[3, 128](np.zeros(300, np.float32), np.zeros(300)),
+        emulate(reduce_in_shared)[2, 256](np.zeros(300, np.float32), np.zeros(2)),
+    ]
+
+    assert [[]] * 4 == [told(run) for run in runs]
+
+
+def test_a_cell_written_in_some_blocks_is_missing_in_the_others():
+    """Block b writes cell b of 4, and every block reads all."""
+
+    @cuda.jit
+    def own(out):
+        cells = cuda.shared.array(4, int32)
+        t, b = cuda.threadIdx.x, cuda.blockIdx.x
+        if t == 0:
+            cells[b] = 1
+        cuda.syncthreads()
+        out[b, t] = cells[t]
+
+    run = emulate(own)[4, 4](np.zeros((4, 4)))
+
+    assert [(line_of(own, "cells[t]"), "cells", "shared", 12)] == told(run)
+
+
+def test_a_local_cell_counts_in_each_thread():
+    """Threads 0 to 39 of two blocks skip the second cell; one reads it twice."""
+
+    @cuda.jit
+    def skip(out):
+        own = cuda.local.array(2, float32)
+        t = cuda.threadIdx.x
+        own[0] = 1
+        if t >= 40:
+            own[1] = 1
+        out[t] = own[0] + own[1] + own[1]
+
+    run = emulate(skip)[2, 64](np.zeros(64))
+
+    assert [(line_of(skip, "out[t]"), "own", "local", 80)] == told(run)
+
+
+def test_an_atomic_update_reads_and_writes():
+    """16 cells updated twice by 32 threads of three blocks: missing once."""
+
+    @cuda.jit
+    def count(out):
+        cells = cuda.shared.array(16, int32)
+        t = cuda.threadIdx.x
+        cuda.atomic.add(cells, t % 16, 1)
+        cuda.atomic.add(cells, t % 16, 1)
+        out[t] = cells[t % 16]
+
+    ((line, *rest),) = told(emulate(count)[3, 32](np.zeros(32)))
+
+    assert line_of(count, "cuda.atomic") == line
+    assert ["cells", "shared", 48] == rest
+
+
+@cuda.jit
+def accumulate(out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] += 1
+
+
+@cuda.jit
+def fill(out, n):
+    i = cuda.grid(1)
+    if i < n:
+        out[i] = 1
+
+
+def new(*shape):
+    """A device array that nobody wrote."""
+    return cuda.device_array(shape, np.float32)
+
+
+def missing(array):
+    """How many elements of an array a kernel reads that nobody wrote."""
+    return sum(u.count for u in emulate(accumulate)[4, 32](array).uninitialised)
+
+
+def test_a_new_device_array_is_unwritten_until_someone_writes_it():
+    """Copies, host stores, launches and kernels that were emulated all write."""
+    device = new(100)
+    assert (100, 0) == (missing(device), missing(device))
+
+    assert 0 == missing(cuda.to_device(np.zeros(100, np.float32)))
+    assert 0 == missing(np.empty(100, np.float32))
+    copied = new(100)
+    copied.copy_to_device(np.zeros(100, np.float32))
+    assert 0 == missing(copied)
+    stored = new(100)
+    stored[10:20] = 1
+    stored[99] = 1
+    assert 89 == missing(stored)
+    launched = new(100)
+    fill[4, 32](launched, 60)
+    assert 0 == missing(launched)
+    emulated = new(100)
+    emulate(fill)[4, 32](emulated, 60)
+    assert 40 == missing(emulated)
+
+
+def test_the_row_of_a_device_array_names_it():
+    """Line, array, space and count, and a sentence that quotes the line."""
+    (row,) = emulate(accumulate)[4, 32](new(100)).uninitialised
+
+    assert line_of(accumulate, "+= 1") == row.line
+    assert ("out", "global", 100) == (row.array, row.space, row.count)
+    assert "out[i] += 1" in repr(row)
+
+
+@cuda.jit
+def wandering(index, values, out):
+    cells = cuda.shared.array(24, int32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    for k in range(index.shape[0]):
+        if values[k, i] < 5:
+            cells[index[k, i]] = t
+        elif values[k, i] < 8:
+            out[i] += cells[index[k, i]]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_reads_and_writes_are_followed_cell_by_cell(seed):
+    """One warp a block, so the order of accesses is known: a set of cells a block."""
+    rng = np.random.default_rng(seed)
+    index, values = rng.integers(0, 24, (6, 96)), rng.integers(0, 40, (6, 96))
+
+    rows = emulate(wandering)[3, 32](index, values, np.zeros(96)).uninitialised
+
+    written, unread = set(), set()
+    for k in range(6):
+        cells = [(i // 32, index[k, i]) for i in range(96)]
+        written |= {c for i, c in enumerate(cells) if values[k, i] < 5}
+        reads = {c for i, c in enumerate(cells) if 5 <= values[k, i] < 8}
+        unread |= reads - written
+    assert len(unread) == sum(row.count for row in rows)

@@ -1,0 +1,138 @@
+"""Wrong kernels give wrong answers: the order of the warps is adverse, and repeats."""
+
+import numpy as np
+import pytest
+from numba import cuda, float32, int32
+
+from helpers import emulate
+from tests.specimens.kernels import numbers
+
+SEEDS = range(6)
+
+
+def tiled(size, first, second):
+    """The tiled product, with or without each of its two barriers."""
+
+    @cuda.jit
+    def product(a, b, out):
+        a_tile = cuda.shared.array((size, size), float32)
+        b_tile = cuda.shared.array((size, size), float32)
+        tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+        col, row = cuda.grid(2)
+        total = float32(0)
+        for k in range(0, a.shape[1], size):
+            a_tile[ty, tx] = a[row, k + tx]
+            b_tile[ty, tx] = b[k + ty, col]
+            if first:
+                cuda.syncthreads()
+            for i in range(size):
+                total += a_tile[ty, i] * b_tile[i, tx]
+            if second:
+                cuda.syncthreads()
+        out[row, col] = total
+
+    return product
+
+
+def scan(barrier):
+    """Sums of all elements up to each; in place, so it needs a barrier between."""
+
+    @cuda.jit
+    def in_place(a, out):
+        cells = cuda.shared.array(1024, float32)
+        t = cuda.threadIdx.x
+        cells[t] = a[t]
+        cuda.syncthreads()
+        distance = 1
+        while distance < cuda.blockDim.x:
+            before = cells[t - distance] if t >= distance else float32(0)
+            if barrier:
+                cuda.syncthreads()
+            cells[t] += before
+            cuda.syncthreads()
+            distance *= 2
+        out[t] = cells[t]
+
+    return in_place
+
+
+@cuda.jit
+def histogram(a, out):
+    """Counts without atomics, in shared memory and then in global memory."""
+    bins = cuda.shared.array(8, int32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    if t < 8:
+        bins[t] = 0
+    cuda.syncthreads()
+    bins[a[i]] += 1
+    cuda.syncthreads()
+    if t < 8:
+        cuda.atomic.add(out, t, bins[t])
+
+
+@cuda.jit
+def count(out):
+    out[0] += 1
+
+
+def product_differs(kernel, size, seed):
+    """Does it differ from NumPy's product? And what did it give?"""
+    n = 4 * size
+    a, b, out = numbers(n, n), numbers(n, n).T.copy(), np.zeros((n, n), np.float32)
+    emulate(kernel, seed=seed)[(4, 4), (size, size)](a, b, out)
+    return not np.array_equal(a @ b, out), out.tobytes()
+
+
+def scan_differs(kernel, threads, seed):
+    a, out = numbers(threads), np.zeros(threads, np.float32)
+    emulate(kernel, seed=seed)[1, threads](a, out)
+    return not np.array_equal(np.cumsum(a), out), out.tobytes()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("size", [8, 16, 32])
+@pytest.mark.parametrize("first, second", [(True, True), (True, False), (False, True)])
+def test_a_tiled_product_needs_both_barriers(size, first, second, seed):
+    """Without the first or the second, the product is wrong; with both it is right."""
+    kernel = tiled(size, first, second)
+
+    wrong, out = product_differs(kernel, size, seed)
+
+    assert (not (first and second)) == wrong
+    assert out == product_differs(kernel, size, seed)[1]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("threads", [64, 96, 256, 1024])
+@pytest.mark.parametrize("barrier", [True, False])
+def test_a_scan_in_place_needs_a_barrier_between_load_and_store(barrier, threads, seed):
+    """Warps overtake each other in either direction, also when there are only two."""
+    kernel = scan(barrier)
+
+    wrong, out = scan_differs(kernel, threads, seed)
+
+    assert (not barrier) == wrong
+    assert out == scan_differs(kernel, threads, seed)[1]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_unguarded_histogram_loses_counts(seed):
+    """`bins[x] += 1` by many threads at once."""
+    a = np.arange(1024) % 8
+
+    first, again = np.zeros(8, np.int32), np.zeros(8, np.int32)
+    emulate(histogram, seed=seed)[4, 256](a, first)
+    emulate(histogram, seed=seed)[4, 256](a, again)
+
+    assert (first < 128).all()
+    assert first.tolist() == again.tolist()
+
+
+@pytest.mark.parametrize("launch", [emulate(count), count])
+def test_threads_that_add_to_one_cell_lose_updates(launch):
+    """4,096 threads add one each; on an H200 the sum was 2."""
+    out = np.zeros(1, np.int32)
+
+    launch[16, 256](out)
+
+    assert out[0] < 4096

@@ -1,0 +1,185 @@
+"""Twins, and the wide loads and stores that are built on them."""
+
+import numpy as np
+import pytest
+from numba import cuda, float32, types
+
+from helpers import device, emulate, load4, store4, twin
+from helpers.emulator import KernelError
+from tests.specimens.kernels import message
+
+try:
+    from numba.cuda.extending import intrinsic
+except ImportError:
+    from numba.core.extending import intrinsic
+
+
+def number_intrinsic(name, result):
+    """An intrinsic that a GPU would compile, here without the code for it."""
+
+    def typing(typingctx, x, y):
+        return result(
+            x, y
+        ), lambda context, builder, signature, arguments: context.get_constant_undef(
+            signature.return_type
+        )
+
+    typing.__name__ = name
+    return intrinsic(typing)
+
+
+mean_of_two = number_intrinsic("mean_of_two", types.float32)
+both_ways = number_intrinsic("both_ways", types.UniTuple(types.int64, 2))
+without_twin = number_intrinsic("without_twin", types.int64)
+
+
+@twin(mean_of_two)
+def _mean_of_two(x, y):
+    return (x + y) / 2
+
+
+@twin(both_ways)
+def _both_ways(x, y):
+    return x // y, y // x
+
+
+@cuda.jit
+def uses_values(out):
+    i = cuda.grid(1)
+    up, down = both_ways(i + 1, 3)
+    out[i] = mean_of_two(i, 3) + 100 * up + 10000 * down
+
+
+@cuda.jit
+def uses_none(out):
+    out[0] = without_twin(1, 2)
+
+
+@cuda.jit
+def doubled(a, out):
+    """Four neighbours by each thread."""
+    i = 4 * cuda.grid(1)
+    if i < a.size:
+        x, y, z, w = load4(a, i)
+        store4(out, i, (2 * x, 2 * y, 2 * z, 2 * w))
+
+
+@cuda.jit
+def through_shared(a, out):
+    """Rows of 128 in the opposite order of their fours."""
+    tile = cuda.shared.array((8, 128), float32)
+    t, row = cuda.threadIdx.x, cuda.blockIdx.x
+    store4(tile, (-1, 4 * t), load4(a, (row, 4 * t)))
+    cuda.syncthreads()
+    store4(out, (row, 4 * (31 - t)), load4(tile, (7, 4 * t)))
+
+
+@cuda.jit
+def misaligned(a, out):
+    x, y, z, w = load4(a, 4 * cuda.threadIdx.x + 2)
+    out[0] = x + y + z + w
+
+
+def test_a_twin_computes_with_the_operands_of_all_lanes():
+    """Its result has the type that Numba gave the intrinsic; it may be a tuple."""
+    out = np.zeros(64)
+
+    emulate(uses_values)[2, 32](out)
+
+    i = np.arange(64)
+    expected = (i + 3) / 2 + 100 * ((i + 1) // 3) + 10000 * (3 // (i + 1))
+    np.testing.assert_array_equal(expected, out)
+
+
+def test_an_intrinsic_without_a_twin_is_refused_by_name_and_line():
+    """With what to write."""
+    text = message(TypeError, uses_none, 1, 1, np.zeros(1))
+
+    assert "`without_twin` has no twin" in text and "@twin(without_twin)" in text
+    assert "out[0] = without_twin(1, 2)" in text
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint32])
+def test_four_neighbours_are_one_request(dtype):
+    """Sixteen sectors a warp; the last warp is short."""
+    a, out = np.arange(600, dtype=dtype), np.zeros(600, dtype)
+
+    run = emulate(doubled)[5, 32](a, out)
+
+    np.testing.assert_array_equal(2 * a, out)
+    for kind in ("load", "store"):
+        row = run.coalescing.by_kind[kind]
+        assert (5, 75) == (row.requests, row.sectors)
+
+
+def test_fours_in_shared_memory_take_four_wavefronts():
+    """One for each quarter of a warp, and no conflict."""
+    a = np.random.default_rng(0).random((3, 128), np.float32)
+    out = np.zeros_like(a)
+
+    run = emulate(through_shared)[3, 32](a, out)
+
+    np.testing.assert_array_equal(a.reshape(3, 32, 4)[:, ::-1].reshape(3, 128), out)
+    assert 3 * 2 * 4 == run.bank_conflicts.wavefronts
+    assert 0 == run.bank_conflicts.conflicts
+
+
+def test_a_misaligned_four_is_an_error():
+    """A GPU stops there: line, thread and remedy."""
+    text = message(KernelError, misaligned, 1, 4, np.zeros(40, np.float32), np.zeros(1))
+
+    assert "16 bytes of `a`" in text and "misaligned" in text
+    assert "thread 0 of block 0" in text and "multiple of 4" in text
+
+
+def test_four_that_do_not_fit_are_out_of_bounds():
+    """The last of them decides; a negative index does not run into the beginning."""
+    a, out = np.zeros(10, np.float32), np.zeros(12, np.float32)
+
+    assert "reads a[11]" in message(IndexError, doubled, 1, 32, a, out)
+
+
+@cuda.jit
+def of_doubles(a):
+    load4(a, 0)
+
+
+@cuda.jit
+def too_few_indices(a):
+    load4(a, 4)
+
+
+def test_what_has_no_wide_load_is_refused():
+    """Eight-byte elements, and fewer indices than axes."""
+    assert "`load4`" in message(TypeError, of_doubles, 1, 1, np.zeros(8))
+    text = message(TypeError, too_few_indices, 1, 1, np.zeros((4, 4), np.float32))
+    assert "as many indices" in text
+
+
+@pytest.mark.parametrize("kernel, rank", [(doubled, 1), (through_shared, 2)])
+def test_the_compiler_makes_vector_instructions(kernel, rank):
+    """PTX: v4 loads and stores, in global and in shared memory."""
+    array = types.Array(types.float32, rank, "C")
+    try:
+        text, _ = cuda.compile_ptx(kernel.py_func, (array, array), cc=(9, 0))
+    except Exception as error:  # whatever says that there is no libNVVM
+        pytest.skip(f"no compiler here: {type(error).__name__}")
+
+    spaces = ("global",) if rank == 1 else ("global", "shared")
+    for space in spaces:
+        assert f"ld.{space}.v4" in text and f"st.{space}.v4" in text
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not device.has_gpu, reason="there is no GPU here")
+def test_wide_loads_are_the_same_on_the_gpu():
+    """In global and in shared memory, against the emulator."""
+    a = np.random.default_rng(1).random((30, 128), np.float32)
+    here, there = np.zeros((2, *a.shape), np.float32)
+
+    emulate(through_shared)[30, 32](a, here)
+    through_shared[30, 32](a, there)
+    np.testing.assert_array_equal(here, there)
+    emulate(doubled)[30, 32](a.ravel(), here.ravel())
+    doubled[30, 32](a.ravel(), there.ravel())
+    np.testing.assert_array_equal(here, there)

@@ -1,0 +1,129 @@
+"""A run made by hand, for those who tell of it: tables of one or two lines."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from helpers.core.events import Site
+from helpers.emulator.judges.divergence import Share
+from helpers.emulator.judges.judge import ByLine, Counts
+from helpers.emulator.judges.mistakes import Warning
+from helpers.emulator.judges.races.races import Race, Races
+from helpers.emulator.judges.uninitialised import Uninitialised
+from helpers.emulator.report.assertions import Assertions
+
+
+class HandMade(Assertions, SimpleNamespace):
+    """What emulate would return, with the numbers that a test gives it."""
+
+
+def site(line, text="tile[t] = 1", called_from=None):
+    return Site("kernel.py", line, text, called_from)
+
+
+def sectors(requests, taken, ideal, array="a", kind="load"):
+    """A row of run.coalescing, of full warps."""
+    return Counts(
+        requests=requests,
+        sectors=taken,
+        ideal_sectors=ideal,
+        active_lanes=32 * requests,
+        kind=kind,
+        array=array,
+    )
+
+
+def wavefronts(requests, taken, ideal, array="tile", kind="load"):
+    """A row of run.bank_conflicts."""
+    return Counts(
+        requests=requests,
+        wavefronts=taken,
+        ideal_wavefronts=ideal,
+        conflicts=taken - ideal,
+        kind=kind,
+        array=array,
+    )
+
+
+def share(instructions, active_lanes, branches=0, splits=0):
+    return Share(
+        instructions=instructions,
+        active_lanes=active_lanes,
+        branches=branches,
+        splits=splits,
+    )
+
+
+def race(**changes):
+    """A race between lines 7 and 8, as a missing barrier makes it."""
+    known = {
+        "kind": "RAW",
+        "space": "shared",
+        "scope": "block",
+        "array": "tile",
+        "first": site(7, "tile[t] = src[i]"),
+        "second": site(8, "dst[i] = tile[t - 1]"),
+        "hazards": 31,
+        "cell": "tile[31]",
+        "first_thread": "thread 31",
+        "second_thread": "thread 32",
+        "remedy": "`cuda.syncthreads()` between line 7 and line 8",
+        "first_kind": "store",
+        "second_kind": "load",
+    }
+    return Race(**known | changes)
+
+
+def unwritten(line=9, array="tile", count=3):
+    return Uninitialised(site(line, "x = tile[t]"), array, "shared", count)
+
+
+def warning(line=9, kind="wrap", note=False):
+    return Warning(site(line, "x = a[i - 1]"), kind, f"a {kind} happens", note)
+
+
+def traffic(loads):
+    """How often each element of an argument was loaded."""
+    loads = np.array(loads)
+    numbers = dict.fromkeys(("bytes_asked", "bytes_moved"), 4 * int(loads.sum()))
+    rest = {"bytes_distinct": 4 * loads.size, "bytes_stored": 0, "reuse": 1.5}
+    return SimpleNamespace(loads=loads, **numbers, **rest)
+
+
+def table(rows, make, *zero):
+    """A table of rows by site, with their sums."""
+    rows = ByLine(rows or {})
+    names = [n for n in vars(make(*zero)) if n not in ("kind", "array")]
+    sums = {n: sum(getattr(row, n) for row in rows.values()) for n in names}
+    kind = Share if make is share else Counts
+    return kind(**sums, by_line=rows)
+
+
+def hand_made(
+    coalescing=None,
+    bank_conflicts=None,
+    divergence=None,
+    races=(),
+    minor=(),
+    uninitialised=(),
+    warnings=(),
+    reuse=None,
+):
+    """A run with these rows, and nothing else to tell."""
+    found = Races(races)
+    found.minor = tuple(minor)
+    return HandMade(
+        kernel="shift",
+        blocks=2,
+        threads_per_block=64,
+        function=None,
+        coalescing=table(coalescing, sectors, 0, 0, 0),
+        bank_conflicts=table(bank_conflicts, wavefronts, 0, 0, 0),
+        local_memory=table(None, sectors, 0, 0, 0),
+        divergence=table(divergence, share, 0, 0),
+        operations=Counts(float32=0, by_line=ByLine()),
+        reuse=reuse or {},
+        uninitialised=tuple(uninitialised),
+        warnings=tuple(warnings),
+        races=found,
+    )

@@ -1,0 +1,262 @@
+"""A run told to people: in a terminal, as a page, as data."""
+
+import json
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from numba import cuda, float32
+
+from helpers import emulate
+from helpers.emulator.report.as_dict import as_dict
+from helpers.emulator.report.findings import findings_of
+from helpers.emulator.report.page import as_html, lesson, source_code
+from helpers.emulator.report.text import as_text
+from tests.emulator.report.made_by_hand import (
+    hand_made,
+    race,
+    sectors,
+    share,
+    site,
+    traffic,
+    unwritten,
+    warning,
+    wavefronts,
+)
+from tests.specimens.kernels import add, line_of
+
+
+def everything():
+    """A run in which all went wrong that can."""
+    return hand_made(
+        coalescing={
+            site(4, "a[i]"): sectors(10, 50, 40),
+            site(5, "b[i]"): sectors(10, 320, 40, "b"),
+        },
+        bank_conflicts={site(6, "tile[x] <b>"): wavefronts(10, 320, 10)},
+        divergence={site(3, "if t:"): share(9, 9)},
+        races=[race()],
+        minor=[race(scope="warp")],
+        uninitialised=[unwritten()],
+        warnings=[warning(), warning(3, "float64"), warning(2, "small grid", True)],
+    )
+
+
+class Text(HTMLParser):
+    """The rows of a page's tables, as lists of cells, and the text of all of it."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.rows, self.text, self.inside = [], "", ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.inside = tag
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        if tag == "style":
+            self.inside = ""
+
+    def handle_data(self, data):
+        if self.inside != "style":
+            self.text += data
+            if self.rows and self.rows[-1]:
+                self.rows[-1][-1] += data.replace("\xa0", " ")
+
+    def row(self, number):
+        """The cells of a line of the kernel."""
+        return next(row for row in self.rows if row[0] == str(number))
+
+
+def test_what_may_be_wrong_comes_before_what_costs():
+    """Races, unwritten cells, mistakes; then costs by the turns that they lose."""
+    found = [(it.level, it.site.line) for it in findings_of(everything())]
+
+    assert [
+        ("wrong", 7),
+        ("wrong", 9),
+        ("wrong", 9),
+        ("costly", 6),
+        ("costly", 5),
+        ("costly", 3),
+        ("costly", 3),
+        ("slight", 4),
+    ] == found
+
+
+def test_a_terminal_is_told_a_sentence_and_then_the_worst():
+    """One line each; a race has both lines, both threads, the cell and the remedy."""
+    lines = as_text(everything()).splitlines()
+
+    assert (
+        "emulated shift: 2 blocks × 64 threads, 1 race, 1 minor race, 370 sectors for "
+        "20 global requests (ideal 80), 310 bank conflicts in 10 shared requests"
+    ) == lines[0]
+    assert [
+        "  RAW race on shared `tile`: 31 hazards between warps of a block",
+        "    line 7  tile[t] = src[i]        thread 31 stores to tile[31]",
+        "    line 8  dst[i] = tile[t - 1]    thread 32 loads tile[31]",
+        "    `cuda.syncthreads()` between line 7 and line 8",
+    ] == lines[1:5]
+    assert "  line 6  tile[x] <b>     load of tile: 32-way bank conflict" == lines[7]
+    assert "minor" in lines[-1]
+
+
+def test_a_long_list_of_findings_is_cut():
+    """The rest is a number."""
+    rows = {site(line): wavefronts(1, 2, 1) for line in range(1, 21)}
+    lines = as_text(hand_made(bank_conflicts=rows)).splitlines()
+
+    assert 1 + 12 + 1 == len(lines)
+    assert "  and 8 more: the tables of the run have all" == lines[-1]
+
+
+def test_a_clean_run_is_one_sentence():
+    """Nothing is told that is as it should be."""
+    a, b, out = (np.zeros(64, np.float32) for _ in "abo")
+
+    run = emulate(add)[2, 32](a, b, out)
+
+    assert (
+        "emulated add: 2 blocks × 32 threads, 24 sectors for 6 global requests "
+        "(ideal 24)"
+    ) == repr(run)
+    assert not {"✖", "▲", "△"} & set(run._repr_html_())
+
+
+@cuda.jit(device=True)
+def column(tile, x, y):
+    return tile[x, y]  # down a column
+
+
+@cuda.jit
+def turn(dst, src):
+    """Transpose through a tile."""
+    tile = cuda.shared.array((32, 32), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[y, x] = src[x, y]
+    cuda.syncthreads()
+    dst[y, x] = column(tile, x, y)
+
+
+@pytest.fixture(scope="module")
+def page():
+    dst, src = np.zeros((2, 32, 32), np.float32)
+    return Text(emulate(turn)[1, (32, 32)](dst, src)._repr_html_())
+
+
+def test_a_page_shows_each_line_of_the_kernel_with_its_counts(page):
+    """From the decorator to the last line; sectors of the load by its columns."""
+    line = line_of(turn, "tile[y, x] =")
+
+    head = ["", "", "source", "global requests", "sectors each"]
+    assert [*head, "shared requests", "wavefronts each"] == page.rows[0]
+    code = "    tile[y, x] = src[x, y]"
+    counts = ["32", "▲ 32 (ideal 4)", "32", "1"]
+    assert [str(line), "▲", code, *counts] == page.row(line)
+    first = line_of(turn, "def turn") - 1
+    shown = [row[2] for row in page.rows if row[0].isdigit() and int(row[0]) >= first]
+    assert 8 == len(shown)
+    assert "@cuda.jit" == shown[0]
+
+
+def test_the_indent_holds_where_styles_are_taken_away():
+    """As a site that shows notebooks does: spaces that no rule needs to keep."""
+    rows = {site(4): sectors(1, 4, 4)}
+    shown = as_html(hand_made(coalescing=rows))
+
+    assert "<code>tile[t] = 1</code>" in shown
+    assert "<code>&nbsp;&nbsp;x</code>" == source_code("  x")
+
+
+def test_a_bad_line_has_one_sentence_of_advice_below_it(page):
+    """What it costs, why, what to do, and the topic to look up."""
+    rows = page.rows
+    below = rows[rows.index(page.row(line_of(turn, "tile[y, x] ="))) + 1]
+
+    assert below[-1].startswith("Each load of src takes 32 sectors where 4 would do")
+    assert below[-1].endswith("Topic: coalescing")
+
+
+def test_lines_of_a_device_function_stand_apart_with_the_line_of_the_call(page):
+    """The function's own line number, below those of the kernel."""
+    call, line = line_of(turn, "dst[y, x] ="), line_of(column, "return")
+    texts = [row[2] if len(row) > 2 else "" for row in page.rows]
+
+    at = texts.index(f"in a device function, called from line {call}")
+    assert at > texts.index("    dst[y, x] = column(tile, x, y)")
+    assert [str(line), "▲"] == page.rows[at + 1][:2]
+    assert "▲ 32 (ideal 1)" == page.rows[at + 1][-1]
+
+
+def test_a_page_tells_all_that_was_found():
+    """Races with both lines, what shares a line with worse, notes folded away."""
+    page = as_html(everything())
+    text = Text(page).text
+
+    assert "RAW race on shared tile: 31 hazards between warps of a block" in text
+    assert "thread 31 stores to tile[31]" in text
+    assert "A float64 happens." in text
+    assert "1 minor race" in text and "1 note" in text
+    assert "✖ can give wrong answers" in text
+    assert "tile[x] &lt;b&gt;" in page and "tile[x] <b>" not in page
+
+
+def test_accesses_of_one_line_stand_apart_when_one_is_bad():
+    """The mean of a good load and a bad store would hide both."""
+    rows = {
+        site(4): sectors(8, 32, 32, "src"),
+        site(4, called_from=None, text="tile[t] = 1 "): sectors(8, 256, 32, "dst"),
+    }
+    page = Text(as_html(hand_made(coalescing=rows)))
+
+    assert ["16", "src 4▲ dst 32 (ideal 4)"] == page.row(4)[-2:]
+
+
+def test_a_topic_becomes_a_link_where_its_lesson_lies_beside(tmp_path, monkeypatch):
+    """Helpers know no lesson: they look in the folder of the open notebook."""
+    monkeypatch.chdir(tmp_path)
+    assert "<i>Topic: bank conflicts</i>" == lesson("bank conflicts")
+
+    (tmp_path / "14_bank_conflicts.ipynb").touch()
+    assert "href='14_bank_conflicts.ipynb'" in lesson("bank conflicts")
+    assert "Topic" in lesson("races")
+
+
+def test_a_kernel_without_source_still_has_a_page():
+    """The lines that did something have their text from the compiler."""
+    page = Text(as_html(hand_made(coalescing={site(4, "a[i]"): sectors(1, 4, 4)})))
+
+    assert ["4", "", "a[i]", "1", "4"] == page.row(4)
+
+
+def test_a_run_is_plain_data():
+    """JSON holds it, with the numbers of the tables."""
+    a, b, out = (np.zeros(40, np.float32) for _ in "abo")
+    run = emulate(add)[1, 40](a, b, out)
+    data = json.loads(json.dumps(run.to_dict()))
+
+    assert ("add", 1, 40) == (data["kernel"], data["blocks"], data["threads_per_block"])
+    rows = data["coalescing"]["by_line"]
+    assert [("a", 5), ("b", 5), ("out", 5)] == [
+        (row["array"], row["sectors"]) for row in rows
+    ]
+    assert {line_of(add, "out[i]")} == {row["line"] for row in rows}
+    assert 160 == data["reuse"]["a"]["bytes_distinct"]
+    assert 0 < data["divergence"]["active_share"] < 1
+
+
+def test_findings_are_plain_data_too():
+    """Races with both sites, unwritten cells, warnings."""
+    run = everything()
+    run.reuse["a"] = traffic([1, 2])
+    data = json.loads(json.dumps(as_dict(run)))
+
+    assert [7, 8] == [data["races"][0][end]["line"] for end in ("first", "second")]
+    assert "warp" == data["minor_races"][0]["scope"]
+    assert [(9, 3)] == [(u["line"], u["count"]) for u in data["uninitialised"]]
+    assert [False, False, True] == [w["note"] for w in data["warnings"]]

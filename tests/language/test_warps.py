@@ -1,0 +1,150 @@
+"""Shuffles, votes and matches of lanes that come together, apart and late."""
+
+import numpy as np
+import pytest
+from numba import cuda, int32
+
+from helpers import emulate
+from helpers.emulator import BarrierError
+from tests.specimens.kernels import BUILT_IN, message
+
+ALL = 0xFFFFFFFF
+
+
+@cuda.jit
+def four_ways(out):
+    """Each quarter of the warp votes in a branch of its own, with a mask of its own."""
+    lane = cuda.laneid
+    if lane % 4 == 0:
+        out[lane] = cuda.ballot_sync(0x11111111, True)
+    elif lane % 4 == 1:
+        out[lane] = cuda.ballot_sync(0x22222222, True)
+    elif lane % 4 == 2:
+        out[lane] = cuda.ballot_sync(0x44444444, True)
+    else:
+        out[lane] = cuda.ballot_sync(0x88888888, True)
+
+
+@cuda.jit
+def late_lanes(out):
+    """Lanes go to the same vote after loops of different lengths, with one `while`."""
+    lane = cuda.laneid
+    turns = 0
+    while True:
+        if turns == lane % 5:
+            break
+        turns += 1
+    cuda.syncwarp()
+    out[lane] = cuda.shfl_sync(ALL, turns, (lane + 1) % 32)
+
+
+@cuda.jit
+def one_half_only(out):
+    """Half of the warp asks all of it."""
+    lane = cuda.laneid
+    if lane < 16:
+        out[lane] = cuda.shfl_down_sync(ALL, lane, 1)
+    cuda.syncthreads()
+
+
+@cuda.jit
+def half_among_itself(out):
+    """Half of the warp shuffles within its own mask."""
+    lane = cuda.laneid
+    if lane < 16:
+        out[lane] = cuda.shfl_xor_sync(0xFFFF, lane, 8)
+
+
+@cuda.jit
+def who_is_like_me(out, agree, values):
+    """Each lane learns which lanes hold its value, and whether all do."""
+    lane = cuda.laneid
+    out[lane] = cuda.match_any_sync(ALL, values[lane])
+    agree[lane] = cuda.match_all_sync(ALL, values[lane])[1]
+
+
+@cuda.jit
+def rank_below(out, flags):
+    """Each flagged lane counts the flagged ones below it."""
+    lane = cuda.laneid
+    votes = cuda.ballot_sync(ALL, flags[lane])
+    out[lane] = cuda.popc(votes & int32(cuda.lanemask_lt()))
+
+
+def test_branches_vote_with_masks_of_their_own():
+    """Independent thread scheduling: as in Numba's own test of it."""
+    out = np.zeros(32, np.uint32)
+
+    emulate(four_ways)[1, 32](out)
+
+    masks = [0x11111111, 0x22222222, 0x44444444, 0x88888888]
+    np.testing.assert_array_equal(np.tile(masks, 8), out)
+
+
+def test_a_shuffle_waits_for_lanes_that_come_later():
+    """The first to leave a loop wait for the last."""
+    out = np.zeros(32, np.int64)
+
+    emulate(late_lanes)[1, 32](out)
+
+    np.testing.assert_array_equal((np.arange(32) + 1) % 32 % 5, out)
+
+
+def test_lanes_that_never_come_are_an_error():
+    """The mask names lanes that take another way; on a GPU the others may hang."""
+    text = message(BarrierError, one_half_only, 1, 32, np.zeros(32, np.int32))
+
+    assert "names lanes that never come" in text and "shfl_down_sync" in text
+
+
+def test_a_mask_of_the_lanes_that_are_there_is_enough():
+    """Half a warp exchanges its values in a branch."""
+    out = np.full(32, -1)
+
+    emulate(half_among_itself)[1, 32](out)
+
+    np.testing.assert_array_equal(np.arange(16) ^ 8, out[:16])
+    assert (out[16:] == -1).all()
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_matches_tell_who_holds_the_same_value(alike):
+    """As bits of a mask; `match_all` says whether all agree."""
+    values = np.zeros(32, np.int64) if alike else np.arange(32) % 3
+    out, agree = np.zeros(32, np.uint32), np.zeros(32, np.bool_)
+
+    emulate(who_is_like_me)[1, 32](out, agree, values)
+
+    expected = [
+        sum(1 << other for other in range(32) if values[other] == value)
+        for value in values
+    ]
+    np.testing.assert_array_equal(expected, out)
+    assert (agree == alike).all()
+
+
+@pytest.mark.skipif(BUILT_IN, reason="its `popc` of an int32 has another type")
+def test_a_ballot_gives_each_lane_its_rank():
+    """Votes, the mask of the lanes below, and a count of bits."""
+    flags = np.random.default_rng(3).random(32) < 0.5
+    out = np.zeros(32, np.int64)
+
+    emulate(rank_below)[1, 32](out, flags)
+
+    np.testing.assert_array_equal(np.cumsum(flags) - flags, out)
+
+
+def test_popc_counts_the_bits_of_negative_numbers_as_they_lie():
+    """A ballot in which the last lane said yes is negative, and counts like others."""
+
+    @cuda.jit
+    def kernel(a, out):
+        lane = cuda.threadIdx.x
+        out[lane] = cuda.popc(cuda.ballot_sync(0xFFFFFFFF, a[lane] > 0))
+
+    a = np.where(np.arange(32) % 3 == 1, 1, 0).astype(np.int32)
+    out = np.zeros(32, np.int32)
+
+    emulate(kernel)[1, 32](a, out)
+
+    assert [int(a.sum())] * 32 == out.tolist()

@@ -1,0 +1,152 @@
+"""The rules of a lesson that a machine judges well; the rest is for a reader's eye."""
+
+import ast
+import re
+import subprocess
+import sys
+
+import pytest
+
+import helpers
+from lessons.build import ROOT
+from lessons.publishing.convert import convert, lessons_of
+from lessons.publishing.execute import LIMIT_S, environment
+from lessons.publishing.solutions import with_solutions
+
+LESSONS = lessons_of(ROOT)
+ALLOWED = {"helpers", "numba", "numpy", "math"}
+CODE_LINES = 25
+CODE_WIDTH = 79
+WORDS = 130
+LONGER_WORDS = 150
+LONGER = ("# ", "## In practice")  # the promise, and the fine print
+
+each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.stem)
+
+
+def code_of(lesson):
+    return [c.source for c in convert(lesson).cells if c.cell_type == "code"]
+
+
+def texts_of(lesson):
+    return [c.source for c in convert(lesson).cells if c.cell_type == "markdown"]
+
+
+def nodes(lesson, kind):
+    tree = ast.parse(lesson.read_text("utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, kind)]
+
+
+@each_lesson
+def test_a_lesson_runs_as_a_plain_script(lesson, tmp_path, fonts):
+    """A lesson is Python: it needs no notebook, and warns of nothing."""
+    ran = run_script(lesson, tmp_path)
+
+    assert (0, "") == (ran.returncode, ran.stderr)
+
+
+@each_lesson
+def test_a_folded_solution_passes_where_its_stub_is_refused(lesson, tmp_path, fonts):
+    """A solution in its stub's place is right, and keeps within the budget."""
+    sources, trials = with_solutions(lesson)
+    if not trials:
+        pytest.skip("no folded solution")
+    script = tmp_path / lesson.name
+    script.write_text("\n\n".join(sources), "utf-8")
+
+    ran = run_script(script, tmp_path)
+
+    assert (0, "") == (ran.returncode, ran.stderr)
+
+
+def run_script(script, folder):
+    """What running a file of Python gives, where there is no GPU."""
+    return subprocess.run(
+        [sys.executable, script],
+        env=environment(folder, ROOT),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+
+
+@each_lesson
+def test_a_lesson_holds_no_magics(lesson):
+    """Each code cell of the notebook is Python too."""
+    for source in code_of(lesson):
+        ast.parse(source)
+
+
+@each_lesson
+def test_a_lesson_imports_through_the_front_door(lesson):
+    """A lesson needs Numba, NumPy, `math`, and what `helpers` itself offers."""
+    plain = [name.name for node in nodes(lesson, ast.Import) for name in node.names]
+    taken = nodes(lesson, ast.ImportFrom)
+    behind = {n.module for n in taken if n.module.startswith("helpers.")}
+    offered = {a.name for n in taken if n.module == "helpers" for a in n.names}
+
+    roots = {module.partition(".")[0] for module in plain + [n.module for n in taken]}
+    assert set() == roots - ALLOWED
+    assert set() == behind | {m for m in plain if m.startswith("helpers.")}
+    assert set() == offered - set(helpers.__all__)
+
+
+@each_lesson
+def test_a_kernel_says_in_one_line_what_it_does(lesson):
+    """The sentence above a kernel is its docstring."""
+    for function in nodes(lesson, ast.FunctionDef):
+        if any(ast.unparse(d).startswith("cuda.jit") for d in function.decorator_list):
+            said = ast.get_docstring(function) or ""
+            assert re.fullmatch(r".+[.?!]", said), f"{function.name}: {said!r}"
+
+
+@each_lesson
+def test_a_code_cell_fits_on_a_screen(lesson):
+    """No code cell is longer or wider than a reader takes in at once."""
+    for source in code_of(lesson):
+        lines = source.splitlines()
+        assert len(lines) <= CODE_LINES, source
+        assert max(map(len, lines)) <= CODE_WIDTH, max(lines, key=len)
+
+
+@each_lesson
+def test_a_text_cell_is_short(lesson):
+    """A text has a few sentences; the promise and the fine print have some more."""
+    for text in texts_of(lesson):
+        assert words(text) <= (LONGER_WORDS if text.startswith(LONGER) else WORDS), text
+
+
+def words(text):
+    """The number of words in a text, without those of tables, tags and addresses."""
+    prose = re.sub(r"^\|.*$|<[^>]*>|\]\([^)]*\)", "", text, flags=re.MULTILINE)
+    return len(re.findall(r"[^\W_][\w'’.,-]*", prose))
+
+
+@each_lesson
+def test_a_lessons_number_stands_in_its_file_name_only(lesson):
+    """Renumbering a lesson touches file names, and no sentence."""
+    for text in texts_of(lesson):
+        assert not re.search(r"\blessons? \d", text, re.IGNORECASE), text
+        assert not re.search(r"^#+ \d", text, re.MULTILINE), text
+
+
+@each_lesson
+def test_a_lesson_names_only_lessons_that_exist(lesson):
+    """Each link to a notebook leads to one; the last line to the lesson after this,
+    with its question.
+    """
+    texts = texts_of(lesson)
+    last = texts[-1].splitlines()[-1]
+    following = [each.stem for each in LESSONS if each.stem > lesson.stem][:1]
+
+    assert set() == set(links("\n".join(texts))) - {each.stem for each in LESSONS}
+    assert following == links(last)
+    assert last.startswith("*Next:*") or not following
+    assert last.endswith("?")
+
+
+def links(text):
+    """The notebooks that a text links to."""
+    return re.findall(r"\]\(([\w/]+)\.ipynb", text)

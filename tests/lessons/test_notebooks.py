@@ -1,0 +1,37 @@
+"""Each notebook, run from top to bottom by a real kernel that sees no GPU."""
+
+import nbformat
+import pytest
+
+from lessons.build import ROOT, main
+from lessons.publishing.convert import lessons_of, notebook_path
+
+each_lesson = pytest.mark.parametrize(
+    "lesson", lessons_of(ROOT), ids=lambda it: it.stem
+)
+
+
+@each_lesson
+def test_a_notebook_runs_with_no_gpu_and_is_what_a_build_writes(lesson, fonts, capsys):
+    """Each cell ends without a warning and gives the committed texts again."""
+    status = main(["--check", lesson.stem])
+
+    assert 0 == status, capsys.readouterr().err
+
+
+@each_lesson
+def test_a_figure_has_a_text_alternative_and_a_caption(lesson):
+    """Who cannot see a figure reads what it shows; who can reads how to look at it."""
+    cells = nbformat.read(notebook_path(ROOT, lesson), as_version=4).cells
+
+    for cell, following in zip(cells, [*cells[1:], None], strict=True):
+        for figure in figures(cell):
+            assert figure.metadata.get("image/png", {}).get("alt"), cell.source
+            assert "text/plain" in figure.data, cell.source
+            assert following and following.cell_type == "markdown", cell.source
+
+
+def figures(cell):
+    """The outputs of a cell that are images."""
+    outputs = cell.get("outputs", [])
+    return [each for each in outputs if "image/" in str(each.get("data", {}).keys())]

@@ -1,0 +1,75 @@
+"""Baselines: what is recorded is told, and what is not is said in a sentence."""
+
+import json
+import math
+
+import pytest
+
+from helpers import table
+from helpers.measuring import baselines, recordings
+from lessons.baselines import lesson_kernels
+
+RECORDED = {
+    "gpu": "NVIDIA H200",
+    "date": "2026-11-21",
+    "baselines": {
+        "cuBLAS 4096": {
+            "launches": 30,
+            "min_us": 2690.0,
+            "lower_us": 2700.0,
+            "median_us": 2710.0,
+            "upper_us": 2720.0,
+            "max_us": 2800.0,
+            "flops": 2 * 4096**3,
+        }
+    },
+}
+
+
+@pytest.fixture
+def recorded(tmp_path, monkeypatch):
+    """A folder that holds one file of baselines."""
+    file = tmp_path / "baselines_nvidia_h200.json"
+    file.write_text(json.dumps(RECORDED), "utf-8")
+    monkeypatch.setattr(recordings, "FOLDER", tmp_path)
+    return tmp_path
+
+
+def test_a_recorded_baseline_tells_its_time_and_rate(recorded):
+    """2 · 4096³ operations in 2,710 µs are 50.7 TFLOP/s."""
+    expected = (
+        "cuBLAS 4096: 2,710.0 µs (median of 30, half of them 2,700.0 to 2,720.0), "
+        "50,715 GFLOP/s, NVIDIA H200, recorded 2026-11-21"
+    )
+
+    assert expected == repr(baselines.baseline("cuBLAS 4096"))
+
+
+def test_a_baseline_that_nobody_recorded_says_so(recorded):
+    """Its numbers are NaN, which figures and tables show as not measured."""
+    found = baselines.baseline("cuBLAS 3")
+
+    assert "cuBLAS 3: no baseline is recorded" == repr(found)
+    assert math.isnan(found.gflop_per_s)
+
+
+def test_baselines_are_no_recordings_of_kernels(recorded):
+    """A file of baselines is not read as measurements."""
+    assert [] == recordings.load.__wrapped__(recorded)
+
+
+def test_a_table_says_what_was_not_measured():
+    """Numbers have few digits, and NaN is words."""
+    shown = table(["name", "time"], [("a", 1234.5), ("b", math.nan), ("c", 0.25)])
+
+    assert "name  time\na     1,234\nb     not measured\nc     0.25" == repr(shown)
+    assert "| a | 1,234 |" in shown._repr_markdown_()
+
+
+@pytest.mark.parametrize(
+    ("lesson", "name"),
+    [("21", "transpose_down"), ("23", "multiply_32"), ("23", "multiply_tiled_32")],
+)
+def test_the_kernels_of_a_lesson_are_found_without_running_it(lesson, name):
+    """The baselines measure the lesson's own kernels beside the others."""
+    assert hasattr(lesson_kernels(lesson)[name], "py_func")

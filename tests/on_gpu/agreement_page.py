@@ -1,0 +1,179 @@
+"""Writes the page that says how far the emulator and the hardware agree."""
+
+from collections import Counter
+
+from tests.on_gpu import agreement
+from tests.specimens.labelled import CLEAN, MINOR, RACE
+
+HEAD = """\
+# How far the emulator and a GPU agree
+
+Written by `python -m tests.on_gpu.agreement` from what was recorded on a GPU; the tests
+hold the emulator to the same recordings, where there is no GPU.
+"""
+NOTHING = {
+    "sanitizer": "compute-sanitizer has not been asked yet. On a machine with a GPU:",
+    "counters": "Nsight Compute has not been asked yet. On a machine with a GPU:",
+}
+COMMANDS = {
+    "sanitizer": "python -m tests.on_gpu.sanitizer",
+    "counters": "python -m tests.on_gpu.counters",
+}
+TAIL = """\
+## What the emulator does not model
+
+- **Caches.** A sector counts whether it hits or misses, and each request alone. What
+  L1 and L2 save of the traffic is not known here; `run.reuse` says what could be saved.
+- **Time.** No cycles, no latencies, no occupancy: `measure` has times, of a GPU.
+- **What the compiler merges and moves.** Four loads of neighbours may become one of 16
+  bytes, a value may stay in a register, a loop-invariant load may leave its loop, and
+  two lines may share an instruction. The emulator counts what the source says; where a
+  recording differs, the table above names the instruction.
+- **Registers and spills.** Local arrays are counted as if they spill; most do not.
+- **Predicates.** A short branch may become instructions that some lanes skip. Requests
+  and lanes count the same; the number of instructions issued does not.
+- **Lost arbitration.** The hardware's conflict counter also holds requests that waited
+  for other traffic, a few in tens of thousands; the emulator's holds addresses only.
+- **How an atomic is carried out.** One request of a warp counts as one; a GPU may add
+  up the lanes first, or go round in a loop where it has no such instruction.
+- **Weak memory.** Values are those of one order of the warps, and what a GPU may show
+  beyond any order is not shown. Races are found without looking at values: for the
+  accesses that the run made, whatever order ran. Data that other inputs would touch
+  are not looked at.
+- **Fences and atomics that synchronise.** An atomic takes up what earlier atomics on
+  its cell released, without a fence of its own, as the hardware's do.
+- **The same value.** Whether all writers stored the same is seen of this run only.
+"""
+
+
+def page():
+    """The whole page."""
+    return "\n".join([HEAD, counters_part(), races_part(), others_part(), TAIL])
+
+
+def provenance(recorded):
+    """Where, when and with what something was recorded."""
+    versions = ", ".join(f"{k} {v}" for k, v in sorted(recorded["versions"].items()))
+    return f"Recorded on an {recorded['gpu']}, {recorded['date']}, with {versions}."
+
+
+def table(head, rows):
+    """A table; the first column is text, the others numbers or text."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + "\n"
+
+
+def absent(kind):
+    return f"{NOTHING[kind]}\n\n    {COMMANDS[kind]}\n"
+
+
+# ---------------------------------------------------------------- counters
+
+
+def counters_part():
+    """Wavefronts, conflicts, requests, sectors and lanes."""
+    recorded = agreement.counters()
+    if not recorded:
+        return "## Counters\n\n" + absent("counters")
+    cases = agreement.launches()
+    lessons = [name for name in cases if name.startswith("lesson_")]
+    differ = agreement.kernels_that_differ()
+    odd = agreement.patterns_that_differ()
+    rows = [
+        ("random access patterns", len(recorded["patterns"]), len(odd)),
+        ("kernels of the zoo", *counts([n for n in cases if n not in lessons], differ)),
+        ("launches of the lessons", *counts(lessons, differ)),
+    ]
+    parts = [
+        "## Counters\n",
+        provenance(recorded) + "\n",
+        "Requests, sectors, wavefronts and conflicts by the hardware's counters; of "
+        "kernels also sectors and active lanes by source line. The profiler's "
+        "wavefronts by line are a model of its own: where it differs, the counter "
+        "decides.\n",
+        table(("what", "compared", "differ"), rows),
+    ]
+    if odd:
+        parts.append(
+            table(("pattern", "emulator and GPU"), map(pattern_row, odd.items()))
+        )
+        told = sorted({agreement.UNEXPLAINED.get(name, "") for name in odd})
+        parts += [f"Not explained: {text}.\n" for text in told]
+    if differ:
+        rows = [row for name, what in differ.items() for row in kernel_rows(name, what)]
+        head = ("kernel", "line, memory", "emulator", "GPU", "instructions", "why")
+        parts.append(table(head, rows))
+    return "\n".join(parts)
+
+
+def counts(names, differ):
+    return len(names), sum(name in differ for name in names)
+
+
+def pattern_row(pair):
+    name, found = pair
+    told = "; ".join(f"{k}: {here} and {there}" for k, (here, there) in found.items())
+    return f"`{name}`", told
+
+
+def kernel_rows(name, what):
+    """A row for each line that differs, or for each total where no line does."""
+    why = agreement.reason(name)
+    for (line, space, kind, count), (here, there, codes) in what["lines"].items():
+        code = ", ".join(f"{n} {c}" for c, n in Counter(codes).items()) or "none"
+        place = f"{line}, {count} of {space} {kind}s"
+        yield f"`{name}`", place, here, there, code, why
+    if not what["lines"]:
+        for count, (here, there) in what["totals"].items():
+            yield f"`{name}`", count.replace("_", " "), here, there, "", why
+
+
+# ---------------------------------------------------------------- compute-sanitizer
+
+
+def races_part():
+    """The labels, the emulator and racecheck."""
+    if not agreement.sanitizer():
+        return "## Races, barriers, bounds\n\n" + absent("sanitizer")
+    asked = agreement.said("racecheck")
+    found, unseen = agreement.found_races(), agreement.unseen()
+    rows = []
+    for label in (CLEAN, MINOR, RACE):
+        names = [name for name in asked if agreement.ALL[name].verdict == label]
+        seen = sum(name in found for name in names)
+        rows.append((label, len(names), seen, sum(name in unseen for name in names)))
+    reasons = Counter(why or "no reason is known" for why in unseen.values())
+    return "\n".join(
+        [
+            "## Races\n",
+            provenance(agreement.sanitizer()) + "\n",
+            "The emulator's verdict is the label of each of these kernels; a test says "
+            "so.\n",
+            table(("label", "kernels", "racecheck finds", "racecheck is silent"), rows),
+            "Why racecheck is silent where there is a race:\n",
+            table(("reason", "kernels"), sorted(reasons.items())),
+        ]
+    )
+
+
+def others_part():
+    """memcheck, synccheck and initcheck, and what was not run."""
+    if not agreement.sanitizer():
+        return ""
+    rows = []
+    for case in agreement.ZOO:
+        marks = getattr(case, "error", ()), getattr(case, "tool", ""), case.hangs
+        if any(marks):
+            ours = case.error[0] if case.error else "uninitialised"
+            rows.append(
+                (f"`{case.name}`", ours, *map(by_tool(case), agreement.TOOLS[1:]))
+            )
+    head = ("kernel", "emulator", "memcheck", "synccheck", "initcheck")
+    return "## Barriers, bounds, initialisation\n\n" + table(head, rows)
+
+
+def by_tool(case):
+    """What a tool says of a kernel, or why it was not asked."""
+    if case.hangs:
+        return lambda tool: "not run: it hangs"
+    return lambda tool: agreement.said(tool).get(case.name, "not asked")

@@ -1,0 +1,132 @@
+"""Figures of memory: the numbers in their sentences, held to the emulator's counts."""
+
+import math
+
+import numpy as np
+import pytest
+
+from helpers import plotting
+from helpers.emulator.judges.coalescing import request_sectors
+
+LANES = range(32)
+SENTENCES = {
+    "side by side": (
+        lambda: plotting.plot_sectors([4 * lane for lane in LANES]),
+        "32 lanes load 4 bytes each, stride 1: 4 sectors in 1 line, "
+        "128 bytes move and 128 of them are asked for.",
+    ),
+    "one element on": (
+        lambda: plotting.plot_sectors([4 * lane + 4 for lane in LANES], kind="store"),
+        "32 lanes store 4 bytes each, stride 1: 5 sectors in 2 lines, "
+        "160 bytes move and 128 of them are asked for.",
+    ),
+    "far apart": (
+        lambda: plotting.plot_sectors([128 * lane for lane in LANES]),
+        "32 lanes load 4 bytes each, stride 32: 32 sectors in 32 lines, "
+        "1,024 bytes move and 128 of them are asked for.",
+    ),
+    "a broadcast, and an absent lane": (
+        lambda: plotting.plot_sectors([8, 8, None, 8], 8),
+        "3 lanes load 8 bytes each: 1 sector in 1 line, "
+        "32 bytes move and 8 of them are asked for.",
+    ),
+    "an exchange": (
+        lambda: plotting.plot_exchange([0, 1, None], [None, 0, 1]),
+        "Stores, thread → cell: 0 → 0, 1 → 1; then a barrier; "
+        "loads, thread → cell: 1 → 0, 2 → 1.",
+    ),
+    "an exchange that nothing orders": (
+        lambda: plotting.plot_exchange([1, 0], [0, 1], barrier=False),
+        "Stores, thread → cell: 0 → 1, 1 → 0; loads, thread → cell: 0 → 0, 1 → 1.",
+    ),
+    "a halo": (
+        lambda: plotting.plot_halo(3, 8, 2),
+        "3 blocks of 8 threads: each brings its own 8 elements and a halo of 2 on each "
+        "side into its tile; 8 elements are in two tiles.",
+    ),
+    "barrier intervals": (
+        lambda: plotting.plot_intervals(
+            [[[("store", 0)], [("store", 1), ("load", 1)]], [[("load", 1)], []]]
+        ),
+        "2 threads: interval 0: 2 stores and 1 load, no race; then a barrier; "
+        "interval 1: 1 load, no race.",
+    ),
+    "barrier intervals up to a race": (
+        lambda: plotting.plot_intervals(
+            [[[("store", 0), ("load", 1)], [("store", 1)]], [[("load", 0)], []]], 1
+        ),
+        "2 threads: interval 0: 2 stores and 1 load, 1 cell in a race.",
+    ),
+    "a block of one axis": (
+        lambda: plotting.plot_warps(48),
+        "A block of 48 threads: 2 warps, the last with 16 lanes of 32.",
+    ),
+    "a block of two axes": (
+        lambda: plotting.plot_warps((16, 4)),
+        "A block of 16 × 4 threads (x × y): 2 warps, all full.",
+    ),
+    "lanes": (
+        lambda: plotting.plot_lanes({"if a:": [1] * 32, "  b": [1] * 16 + [0] * 16}),
+        "Lanes of 32 that take part: `if a:` 32, `b` 16; 75% of all.",
+    ),
+    "traffic": (
+        lambda: plotting.plot_traffic([1, 2], [4, 8], [4000, math.nan], 4150, "stride"),
+        "Sectors a request, counted by the emulator: 4 at stride 1, 8 at stride 2; the "
+        "GPU's rate: 4,000 GB/s at stride 1, not measured at stride 2; a copy reaches "
+        "4,150 GB/s.",
+    ),
+    "traffic that nobody measured": (
+        lambda: plotting.plot_traffic([1], [4], [math.nan], math.nan, "step, in bytes"),
+        "Sectors a request, counted by the emulator: 4 at step 1.",
+    ),
+    "latency": (
+        lambda: plotting.plot_latency([2**14, 2**21], [28.2, 150], {"L1": 2**18}),
+        "The time of one load: 28 ns within 16 KB, 150 ns within 2 MB; "
+        "L1 ends at 256 KB.",
+    ),
+    "latency that nobody measured": (
+        lambda: plotting.plot_latency([512, 2**30], [math.nan] * 2),
+        "The time of one load: not measured within 512 B, not measured within 1 GB.",
+    ),
+    "bandwidth": (
+        lambda: plotting.plot_bandwidth(
+            [2**14, 2**21], [30000.4, math.nan], {"L1": 2**18}, {"shared": 31000}
+        ),
+        "The rate of reading: 30,000 GB/s within 16 KB, not measured within 2 MB; "
+        "L1 ends at 256 KB; shared reaches 31,000 GB/s.",
+    ),
+    "bandwidth that nobody measured": (
+        lambda: plotting.plot_bandwidth([512], [math.nan], None, {"shared": math.nan}),
+        "The rate of reading: not measured within 512 B.",
+    ),
+    "a hierarchy": (
+        lambda: plotting.plot_hierarchy(8, 2**18, 2**16, 2**12, 3 * 2**20, 5 * 2**30),
+        "The memories, from near to far: 256 KB of registers in each multiprocessor, "
+        "each thread with its own; 64 KB of shared memory beside them, each block with "
+        "its own, in one store with the L1 cache; 3 MB of L2 cache for all 8 "
+        "multiprocessors; and 5 GB of global memory off the chip, where local memory "
+        "and 4 KB of constant memory lie too.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SENTENCES)
+def test_a_figure_of_memory_says_what_it_shows(case):
+    """The text alternative holds the numbers that the picture was drawn from."""
+    draw, sentence = SENTENCES[case]
+
+    assert sentence == draw().alt
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_picture_of_sectors_counts_as_the_emulator_does(seed):
+    """The sectors drawn for random lanes are those that the judge counts."""
+    random = np.random.default_rng(seed)
+    itemsize = int(random.choice([1, 2, 4, 8, 16]))
+    addresses = itemsize * random.integers(0, 200, 32)
+    active = np.ones((32, 1), bool)
+
+    picture = plotting.plot_sectors(addresses, itemsize)
+
+    sectors, _ = request_sectors(addresses[:, None], active, itemsize)
+    assert f": {sectors[0]} sector" in picture.alt

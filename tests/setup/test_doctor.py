@@ -1,0 +1,139 @@
+"""`python -m helpers`: the page is honest, and names a remedy for all that is wrong."""
+
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+
+import pytest
+from packaging.requirements import Requirement as Asked
+from packaging.specifiers import SpecifierSet as Set
+
+from helpers import doctor
+from helpers.doctor import Finding, Requirement, package, page
+from tests.paths import ROOT
+
+NUMPY = Requirement("numpy", "2", "2.5", None)
+
+
+@pytest.fixture
+def pretend(monkeypatch):
+    """Say that a version of every package is installed; None: no package is."""
+
+    def installed(version):
+        def answer(name):
+            if version is None:
+                raise metadata.PackageNotFoundError(name)
+            return version
+
+        monkeypatch.setattr(metadata, "version", answer)
+
+    return installed
+
+
+def test_the_page_of_this_machine():
+    """The command runs one kernel, and shows every package that the course needs."""
+    said = subprocess.run(
+        [sys.executable, "-m", "helpers"], cwd=ROOT, capture_output=True, text=True
+    )
+    rows = [line for line in said.stdout.splitlines() if line.startswith("  ")]
+    shown = dict(row.split(None, 1) for row in rows)
+
+    assert "" == said.stderr
+    assert "run" == shown["kernels"]
+    assert metadata.version("numba") == shown["numba"]
+    assert {each.name for each in doctor.needed()} <= shown.keys()
+
+
+def test_the_page_comes_without_any_package():
+    """A Python with nothing installed is told what is missing, without a traceback."""
+    said = subprocess.run(
+        [sys.executable, "-S", "-E", "-m", "helpers"],  # -S hides what is installed
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+
+    assert "" == said.stderr
+    assert "numba is missing." in said.stdout
+    assert "  python -m pip install --editable ." in said.stdout.splitlines()
+    assert 1 == said.returncode
+
+
+def test_the_front_door_says_what_to_do_without_packages():
+    """`from helpers import emulate` names what is missing, and the remedy."""
+    said = subprocess.run(
+        [sys.executable, "-S", "-E", "-c", "from helpers import emulate"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+
+    assert "ImportError: helpers.emulate cannot be used" in said.stderr
+    assert "python -m helpers" in said.stderr
+
+
+@pytest.mark.parametrize(
+    "version, accepted",
+    [
+        ("1.26.4", False),
+        ("2.0", True),
+        ("2.4.6", True),
+        ("2.5.0rc1", False),  # what will be 2.5 lacks what 2.5 lacks
+        ("2.10", False),  # ten is more than five
+    ],
+)
+def test_a_version_is_in_the_tried_series_or_not(version, accepted):
+    """Versions are compared as numbers."""
+    assert accepted == NUMPY.accepts(version)
+
+
+def test_a_package_outside_its_series_is_a_fault(pretend):
+    """The page names the version, the series and a command."""
+    pretend("2.5.1")
+
+    assert Finding(
+        "numpy",
+        "2.5.1, not >=2,<2.5",
+        "numpy 2.5.1 is outside the series that was tried, >=2,<2.5.",
+    ) == package(NUMPY)
+
+
+def test_a_package_that_is_missing_is_a_fault(pretend):
+    """The page says so twice: in its row, and below."""
+    pretend(None)
+
+    assert Finding("numpy", "missing", "numpy is missing.") == package(NUMPY)
+
+
+def test_a_page_without_faults_says_so():
+    """The last line is the verdict."""
+    assert "Nothing is missing." == page([Finding("numpy", "2.4.6")]).splitlines()[-1]
+
+
+def test_a_remedy_is_named_once():
+    """Two faults with one remedy, one line."""
+    faults = [Finding(name, "missing", f"{name} is missing.") for name in "ab"]
+
+    assert 1 == page(faults).count("python -m pip install")
+
+
+def test_a_kernel_that_fails_is_told_with_its_error(monkeypatch):
+    """Whatever the compiler raises becomes a line of the page."""
+
+    def launch():
+        raise OSError("no libnvvm\nand much more")
+
+    monkeypatch.setattr(doctor, "launch", launch)
+
+    assert "A kernel does not run: OSError: no libnvvm" == doctor.kernels().fault
+
+
+def test_every_line_of_pyproject_can_be_read():
+    """The doctor reads ranges of one form; pyproject.toml uses no other."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+    asked = [Asked(line) for line in project["dependencies"]]
+    read = doctor.requirements()
+    assert [each.name for each in asked] == [each.name for each in read]
+    assert [each.specifier for each in asked] == [Set(each.series) for each in read]

@@ -1,0 +1,171 @@
+"""What is installed: pyproject.toml, locks, environment.yml and workflows agree."""
+
+import re
+import tomllib
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+from tests.paths import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+ADDED = ["compiler", "cu13", "cu12"]
+LOCKS = ["requirements.lock", *(f"requirements-{name}.lock" for name in ADDED)]
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+SYSTEMS = ["linux", "darwin", "win32"]
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
+
+
+def pins(lock):
+    """The pinned requirements of a lock file, without their hashes."""
+    lines = (ROOT / lock).read_text().splitlines()
+    return [Requirement(line.rstrip("\\")) for line in lines if re.match(r"\w", line)]
+
+
+def installed(lock, python, system):
+    """The versions, by name, that a lock installs with one Python on one system."""
+    place = {"python_version": python, "python_full_version": f"{python}.9"}
+    place |= {"sys_platform": system, "os_name": "nt" if system == "win32" else "posix"}
+    place["platform_machine"] = "AMD64" if system == "win32" else "x86_64"
+    wanted = [pin for pin in pins(lock) if not pin.marker or pin.marker.evaluate(place)]
+    return {pin.name: Version(str(pin.specifier)[2:]) for pin in wanted}
+
+
+def workflow(name):
+    """A workflow, read."""
+    return yaml.safe_load((ROOT / ".github/workflows" / name).read_text())
+
+
+def commands(name):
+    """Every command line of a workflow."""
+    jobs = workflow(name)["jobs"].values()
+    return "\n".join(step.get("run", "") for job in jobs for step in job["steps"])
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("python", PYTHONS)
+def test_the_lock_holds_one_version_in_each_range(python, system):
+    """What pyproject.toml asks for is pinned inside its range, on every platform."""
+    versions = installed("requirements.lock", python, system)
+
+    for asked in map(Requirement, PROJECT["dependencies"] + EXTRAS["test"]):
+        if not asked.marker or asked.marker.evaluate({"sys_platform": system}):
+            assert asked.specifier.contains(versions[asked.name]), asked.name
+        else:
+            assert asked.name not in versions
+
+
+def test_numba_and_numpy_stay_in_the_series_that_were_tried():
+    """The pins that the emulator's front end rests on."""
+    asked = {each.name: each for each in map(Requirement, PROJECT["dependencies"])}
+
+    assert {"numba": "<0.69,>=0.68", "numba-cuda": "<0.31,>=0.30.4"} == {
+        name: str(asked[name].specifier) for name in ("numba", "numba-cuda")
+    }
+    assert not asked["numpy"].specifier.contains("2.5.0")
+
+
+@pytest.mark.parametrize("series, bindings", [("13", 13), ("12", 12)])
+@pytest.mark.parametrize("system", ["linux", "win32"])
+def test_a_cuda_lock_brings_the_libraries_of_its_series(series, bindings, system):
+    """After requirements.lock, it leaves CUDA's parts at one major version."""
+    lock = f"requirements-cu{series}.lock"
+    versions = installed("requirements.lock", "3.12", system)
+    versions |= installed(lock, "3.12", system)
+
+    assert bindings == versions["cuda-bindings"].major
+    assert bindings == versions["cuda-toolkit"].major
+
+
+@pytest.mark.parametrize("added", ADDED)
+@pytest.mark.parametrize("system", ["linux", "win32"])
+def test_every_way_of_setting_up_brings_the_disassembler(added, system):
+    """`assemble` works wherever NVIDIA's compiler is made for."""
+    assert "nvidia-cuda-nvdisasm" in installed(
+        f"requirements-{added}.lock", "3.12", system
+    )
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_names_no_host(lock):
+    """It can be installed from any mirror."""
+    text = (ROOT / lock).read_text()
+
+    assert "://" not in text
+    assert not re.search(r"^\s*-", text.replace("    --hash=sha256:", ""), re.MULTILINE)
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_has_a_hash_for_every_package(lock):
+    """pip refuses a file that was changed after it was pinned."""
+    blocks = re.split(r"^(?=\w)", (ROOT / lock).read_text(), flags=re.MULTILINE)[1:]
+
+    assert blocks
+    assert [] == [block.split()[0] for block in blocks if "--hash=sha256:" not in block]
+
+
+def test_macos_gets_no_package_of_cuda():
+    """There is none for it; it uses the `numba.cuda` inside Numba."""
+    names = set().union(*(installed(lock, "3.13", "darwin") for lock in LOCKS))
+
+    assert set() == {name for name in names if "cuda" in name or "nvidia" in name}
+
+
+def test_conda_installs_what_pyproject_asks_for():
+    """environment.yml brings a tried Python and leaves the rest to pyproject.toml."""
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    python, pip, course = environment["dependencies"]
+
+    assert PROJECT["name"] == environment["name"]
+    assert "pip" == pip
+    assert {"pip": ["--editable .[test,compiler]"]} == course
+    tried = Requirement(python).specifier
+    assert PYTHONS == [f"3.{minor}" for minor in range(8, 17) if f"3.{minor}" in tried]
+
+
+def test_workflows_try_every_system_and_python():
+    """Linux, macOS and Windows, with every Python that is promised."""
+    matrix = workflow("tests.yml")["jobs"]["tests"]["strategy"]["matrix"]
+    said = [line.split(" :: ")[-1] for line in PROJECT["classifiers"]]
+
+    assert PYTHONS == matrix["python"] == said
+    assert ["ubuntu", "macos", "windows"] == [
+        system.split("-")[0] for system in matrix["system"]
+    ]
+
+
+def test_workflows_pin_their_actions():
+    """An action changes when its version in the file does."""
+    uses = [
+        step["uses"]
+        for path in WORKFLOWS
+        for job in workflow(path.name)["jobs"].values()
+        for step in job["steps"]
+        if "uses" in step
+    ]
+
+    assert uses
+    assert [] == [each for each in uses if not re.search(r"@v\d+\.\d+\.\d+$", each)]
+
+
+def test_the_weekly_run_renews_every_package():
+    """It is started by a clock and upgrades all that pyproject.toml names."""
+    asked = PROJECT["dependencies"] + EXTRAS["test"]
+
+    assert workflow("newest.yml")[True]["schedule"]  # YAML reads the key `on` as True
+    upgraded = commands("newest.yml").split("--upgrade")[1].split("pip list")[0]
+    renewed = set(re.findall(r"[a-z][\w-]+", upgraded))
+    assert {Requirement(line).name for line in asked} <= renewed
+
+
+def test_windows_is_tried_with_the_readme_lines():
+    """The workflow types what the README tells a reader on Windows to type."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    windows = readme.split("## Without make")[1].split("Elsewhere")[0]
+    told = re.findall(r"python -m pip install .*", windows)
+
+    assert 3 == len(told)
+    assert [] == [line for line in told if line not in commands("tests.yml")]

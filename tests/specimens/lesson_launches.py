@@ -1,0 +1,82 @@
+"""What the lessons launch: each lesson runs, and its calls of `emulate` are noted."""
+
+import hashlib
+import inspect
+import os
+
+import numpy as np
+
+import helpers
+from tests.paths import ROOT
+from tests.specimens.labelled import Case
+
+LESSONS = ROOT / "lessons"
+SETTINGS = {"MPLBACKEND": "Agg", "HELPERS_STATIC": "1"}
+
+
+def launches(lesson):
+    """A case for each launch that a lesson emulates and that ends, with its Run."""
+    os.environ.update(SETTINGS)
+    noted, emulate = [], helpers.emulate
+
+    def noting(kernel, **options):
+        return Noting(kernel, emulate(kernel, **options), noted)
+
+    helpers.emulate = noting
+    try:
+        code = compile(lesson.read_text(encoding="utf-8"), str(lesson), "exec")
+        exec(code, {"__name__": "__main__", "__file__": str(lesson)})
+    finally:
+        helpers.emulate = emulate
+    return named(lesson.stem, noted)
+
+
+class Noting:
+    """An emulation that keeps what it is launched with."""
+
+    def __init__(self, kernel, emulation, noted):
+        self.kernel, self.emulation, self.noted = kernel, emulation, noted
+
+    def __getitem__(self, config):
+        emulated = self.emulation[config]
+
+        def launched(*arguments):
+            kept = tuple(map(kept_as, arguments))
+            run = emulated(*arguments)
+            self.noted.append((self.kernel, config, kept, run))
+            return run
+
+        return launched
+
+
+def kept_as(argument):
+    """A copy of what a launch is given, on the host."""
+    if hasattr(argument, "copy_to_host"):
+        return argument.copy_to_host()
+    return np.array(argument) if isinstance(argument, np.ndarray) else argument
+
+
+def named(stem, noted):
+    """The launches of a lesson by name, each with its Run; equal ones once."""
+    found, seen = [], set()
+    for kernel, config, arguments, run in noted:
+        key = identity(kernel, config, arguments)
+        if key not in seen:
+            seen.add(key)
+            name = f"lesson_{stem}_{len(seen)}_{kernel.py_func.__name__}"
+            found.append((Case(kernel, config, arguments, "clean", name=name), run))
+    return found
+
+
+def identity(kernel, config, arguments):
+    """The same for launches that do the same."""
+    told = hashlib.sha256(inspect.getsource(kernel.py_func).encode())
+    cells = kernel.py_func.__closure__ or ()
+    for part in (config, *(cell.cell_contents for cell in cells), *arguments):
+        told.update(part.tobytes() if hasattr(part, "tobytes") else repr(part).encode())
+    return told.hexdigest()
+
+
+def lessons():
+    """All lessons, in order."""
+    return sorted(LESSONS.glob("[0-9]*.py"))
