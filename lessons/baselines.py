@@ -186,26 +186,17 @@ def transposes(bench, side=12288):
         blocks, values = (side // tile, side // tile), (dst, src, np.int32(side))
         return lambda: bench.kernels[name](blocks, threads, values)
 
-    padded = ours["make_tiled"](33)
+    padded, down = ours["make_tiled"](33), ours["transpose_down"]
     rung = "transpose {} 12288".format
-    return {
-        "copy 12288": (lambda: cupy.copyto(dst, src), copied, sizes),
-        f"Numba {rung('padded')}": (numba(padded, 32, (32, 32)), turned, sizes),
-        f"CUDA C++ {rung('padded')}": (
-            native("transpose", 32, (32, 32)),
-            turned,
-            sizes,
-        ),
-        f"Numba {rung('down')}": (
-            numba(ours["transpose_down"], 64, (16, 32)),
-            turned,
-            sizes,
-        ),
-        f"CUDA C++ {rung('down')}": (
-            native("transpose_down", 64, (16, 32)),
-            turned,
-            sizes,
-        ),
+    contenders = {
+        f"Numba {rung('padded')}": numba(padded, 32, (32, 32)),
+        f"CUDA C++ {rung('padded')}": native("transpose", 32, (32, 32)),
+        f"Numba {rung('down')}": numba(down, 64, (16, 32)),
+        f"CUDA C++ {rung('down')}": native("transpose_down", 64, (16, 32)),
+    }
+    copy = lambda: cupy.copyto(dst, src), copied, sizes
+    return {"copy 12288": copy} | {
+        name: (launch, turned, sizes) for name, launch in contenders.items()
     }
 
 

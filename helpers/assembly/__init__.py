@@ -29,7 +29,7 @@ from helpers.core.gc_pause import held_back
 from helpers.core.hardware import GPUS
 from helpers.core.occupancy import Occupancy, occupancy_of
 from helpers.core.tables import table
-from helpers.emulator.launch import argument_types, bracketed, configuration, is_kernel
+from helpers.frontend.kernels import argument_types, bracketed, configuration, is_kernel
 from helpers.frontend.lower.statements import kernel_ir
 
 __all__ = ["Assembly", "assemble"]

@@ -68,7 +68,7 @@ def spaces_of(kernel: ir.Kernel) -> dict[str, str]:
         for it in block:
             if isinstance(it, ir.Allocate):
                 spaces[it.target] = it.space
-            elif isinstance(it, ir.Call) and it.function == "constant array":
+            elif isinstance(it, ir.Captured) and it.space == "const":
                 spaces[it.target] = "const"
             elif type(it) in ORIGIN:
                 origins[it.target] = getattr(it, ORIGIN[type(it)])

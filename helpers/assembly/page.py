@@ -5,7 +5,7 @@ that each gives a value, and its machine instructions, folded.
 from html import escape
 
 from helpers.assembly.report import rows_of, sentence, summary
-from helpers.emulator.report.page import LEFT, ROOT, STYLE, below, code, source_code
+from helpers.core.html import LEFT, ROOT, STYLE, below, code, source_code
 
 SIGNS = {"costly": "▲", "slight": "△"}
 MEANINGS = {"costly": "costs many instructions or much memory", "slight": "can be less"}

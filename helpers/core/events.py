@@ -1,64 +1,35 @@
 """What the machine tells the judges: the records of the emulator, and nothing else.
 
-Each has a topic, and is told to who asked for it: "start", "root", "step", "parting",
-"meeting", "fence", "wrap", "narrow", an access by its space, "global", "shared",
-"local" or "const", and "end" with the Warps of a batch that is done.
+Each has a topic, and reaches who listens to it: "launch", "allocation", "step",
+"split", "sync", "fence", "negative_index", "overflow", an access by its space,
+"global", "shared", "local" or "const", and "end" with the Warps of a batch that is
+done.
 """
 
-from dataclasses import astuple, dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from helpers.core.source import Reference, Site
+
 TOPICS = (
-    *("start", "root", "step", "parting", "meeting", "fence", "wrap", "narrow", "end"),
+    *(
+        "launch",
+        "allocation",
+        "step",
+        "split",
+        "sync",
+        "fence",
+        "negative_index",
+        "overflow",
+        "end",
+    ),
     *("global", "shared", "local", "const"),
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Site:
-    """A source line of a kernel, equal to its number, so that tables go by line."""
-
-    file: str
-    line: int
-    text: str
-    called_from: int | None = None  # the kernel's line, for lines of a device function
-    kind: str | None = None  # in a table: load, store or atomic
-    array: str | None = None  # in a table: the array's name in the kernel
-
-    def __eq__(self, other):
-        if isinstance(other, Site):
-            return astuple(self) == astuple(other)
-        return self.line == other
-
-    def __hash__(self):
-        return hash(self.line)
-
-    def __lt__(self, other):
-        return self.line < getattr(other, "line", other)
-
-    def __repr__(self):
-        return f"{self.place}  {self.text}"
-
-    @property
-    def place(self) -> str:
-        """The line's place in words."""
-        caller = f", called from line {self.called_from}" if self.called_from else ""
-        return f"{self.file}, line {self.line}{caller}"
-
-
-@dataclass(frozen=True, eq=False)
-class Reference:
-    """One place in the source that touches memory: where, how, and which array."""
-
-    site: Site
-    kind: str  # "load", "store" or "atomic"
-    array: str  # the name that the kernel gives it
-
-
-class Start(NamedTuple):
-    """A launch begins: its shape, and the program's references and pieces in order.
+class LaunchBegin(NamedTuple):
+    """A launch begins: its shape, and the program's references and code in order.
 
     `program` is what else the code tells, and `arguments` are the launch's, by name.
     """
@@ -66,12 +37,12 @@ class Start(NamedTuple):
     grid_dim: tuple
     block_dim: tuple
     references: tuple[Reference, ...]
-    pieces: tuple
+    code: tuple
     program: object = None
     arguments: dict | None = None
 
 
-class Root(NamedTuple):
+class Allocation(NamedTuple):
     """An array comes into sight: a name, elements, and the memory they are part of.
 
     `start` and `size` are that memory's first byte and length; `first` is the address
@@ -144,16 +115,16 @@ class Access(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A piece begins, for the active lanes: so many lanes, of so many warps."""
+    """A basic block begins, for the active lanes: so many lanes, of so many warps."""
 
-    piece: int
+    basic_block: int
     active: np.ndarray | None
     who: Warps
     lanes: int = 0
     warps: int = 0
 
 
-class Parting(NamedTuple):
+class BranchSplit(NamedTuple):
     """A branch splits warps: `then` and `otherwise` are lanes, (lanes, blocks)."""
 
     site: Site
@@ -162,11 +133,11 @@ class Parting(NamedTuple):
     who: Warps | None = None
 
 
-class Meeting(NamedTuple):
+class Sync(NamedTuple):
     """Threads waited for each other, and go on: a scope's "warp", "block" or "grid".
 
     `lanes` are those of a warp, (lanes, blocks or 1); `blocks` those of the batch that
-    met at a barrier, None for all; a meeting of the grid says neither.
+    met at a barrier, None for all; a sync of the grid says neither.
     """
 
     scope: str
@@ -176,7 +147,7 @@ class Meeting(NamedTuple):
     site: Site | None = None
 
 
-class Wrapped(NamedTuple):
+class NegativeIndex(NamedTuple):
     """Negative indices counted from the end: how many, and the first of them."""
 
     reference: Reference
@@ -186,7 +157,7 @@ class Wrapped(NamedTuple):
     block: str
 
 
-class Narrowed(NamedTuple):
+class Overflow(NamedTuple):
     """Integers that did not fit: how many, and the first of them."""
 
     site: Site

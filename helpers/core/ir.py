@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from helpers.core.events import Reference, Site
+from helpers.core.source import Reference, Site
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,29 @@ class Call:
     operands: tuple[Operand, ...]
     site: Site
     pure: bool = True  # can it be left out when nobody reads the target?
+
+
+@dataclass(frozen=True)
+class Captured:
+    """`target` = an array that the kernel takes from the names around it: frozen at
+    compilation in "const" memory, or a device array in "global" memory.
+    """
+
+    target: str
+    array: np.ndarray = field(compare=False)
+    name: str
+    space: str
+    site: Site
+
+
+@dataclass(frozen=True)
+class ChooseArray:
+    """`target = arrays[index]`, of a tuple of arrays, lane by lane."""
+
+    target: str
+    index: Operand
+    arrays: tuple[Operand, ...]
+    site: Site
 
 
 @dataclass(frozen=True)
@@ -240,7 +263,7 @@ class Barrier:
 
 
 @dataclass(frozen=True)
-class Gather:
+class WarpSync:
     """Wait for the lanes of a mask, in front of a shuffle, a vote or `syncwarp`."""
 
     mask: Operand
@@ -277,6 +300,22 @@ class Branch:
     then: int
     otherwise: int
     site: Site
+
+
+@dataclass(frozen=True)
+class WaitAtBarrier:
+    """A barrier as a terminator: wait, then go on with a block."""
+
+    barrier: Barrier
+    block: int
+
+
+@dataclass(frozen=True)
+class WaitForLanes:
+    """A WarpSync as a terminator, of a block of its own that can be run again."""
+
+    sync: WarpSync
+    block: int
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,55 @@
-"""The source of a kernel, as it stands in its file or its notebook's cell."""
+"""Where something is in the source: files by the names that readers know, lines, and
+the source of a function.
+"""
 
 import inspect
+import linecache
+import re
+import sys
+from dataclasses import astuple, dataclass
 from textwrap import dedent
 from typing import NamedTuple
 
-from helpers.frontend.refusals.refusals import file_name
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """A source line of a kernel, equal to its number, so that tables go by line."""
+
+    file: str
+    line: int
+    text: str
+    called_from: int | None = None  # the kernel's line, for lines of a device function
+    kind: str | None = None  # in a table: load, store or atomic
+    array: str | None = None  # in a table: the array's name in the kernel
+
+    def __eq__(self, other):
+        if isinstance(other, Site):
+            return astuple(self) == astuple(other)
+        return self.line == other
+
+    def __hash__(self):
+        return hash(self.line)
+
+    def __lt__(self, other):
+        return self.line < getattr(other, "line", other)
+
+    def __repr__(self):
+        return f"{self.place}  {self.text}"
+
+    @property
+    def place(self) -> str:
+        """The line's place in words."""
+        caller = f", called from line {self.called_from}" if self.called_from else ""
+        return f"{self.file}, line {self.line}{caller}"
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """One place in the source that touches memory: where, how, and which array."""
+
+    site: Site
+    kind: str  # "load", "store" or "atomic"
+    array: str  # the name that the kernel gives it
 
 
 class Source(NamedTuple):
@@ -24,3 +69,26 @@ def source_of(function) -> Source | None:
     text = dedent("".join(lines)).rstrip()
     name = file_name(function.__code__.co_filename)
     return Source(name, first, tuple(text.splitlines()))
+
+
+def place(function_or_file, line) -> str:
+    """A source line in words: "cell [7], line 3", or the file's own name."""
+    file = getattr(
+        getattr(function_or_file, "__code__", None), "co_filename", function_or_file
+    )
+    return f"{file_name(file)}, line {line}"
+
+
+def file_name(file: str) -> str:
+    """The name that a reader knows a source file by, never a path."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is not None:
+        named = getattr(shell.compile, "format_code_name", lambda name: None)(file)
+        if named:
+            return f"cell {named[1][2:]}" if named[1].startswith("In[") else named[1]
+    return re.split(r"[\\/]", str(file))[-1]
+
+
+def source_line(file: str, line: int) -> str:
+    """The text of a source line, stripped."""
+    return linecache.getline(file, line).strip()

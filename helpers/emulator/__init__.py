@@ -25,12 +25,13 @@ from helpers.emulator.judges.mistakes import Mistakes
 from helpers.emulator.judges.races.races import RaceJudge
 from helpers.emulator.judges.reuse import Reuse
 from helpers.emulator.judges.uninitialised import Initialisation
-from helpers.emulator.launch import bracketed, configuration, is_kernel, prepare, run
-from helpers.emulator.machine.twins import twin
+from helpers.emulator.launch import prepare, run
 from helpers.emulator.report.as_dict import as_dict
 from helpers.emulator.report.assertions import Assertions
 from helpers.emulator.report.page import as_html
 from helpers.emulator.report.text import as_text
+from helpers.frontend.kernels import bracketed, configuration, is_kernel
+from helpers.language.twin_registry import twin
 
 __all__ = [
     "BarrierError",

@@ -54,7 +54,7 @@ def _interrupted(kernel, launch, line):
 def line_of(error) -> int | None:
     """The kernel's line that was running when an error came."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
-        site = getattr(frame.f_locals.get("piece"), "site", None)
+        site = getattr(frame.f_locals.get("basic_block"), "site", None)
         if site is not None:
             return site.line
     return None

@@ -12,8 +12,9 @@ import numpy as np
 from helpers.core import ir
 from helpers.core.errors import Told, caller_level
 from helpers.core.gc_pause import held_back
-from helpers.emulator.codegen.translate import Program, translate
+from helpers.emulator.codegen.translate import translate
 from helpers.emulator.limits import check_static_shared
+from helpers.emulator.program import Program
 from helpers.frontend.inference import check_options
 from helpers.frontend.lower.statements import kernel_ir
 from helpers.frontend.refusals.refusals import unknown
@@ -66,10 +67,10 @@ def _prepare(kernel, types):
 def constant_bytes(kernel: ir.Kernel) -> int:
     """The bytes of the arrays that a kernel takes from the names around it."""
     arrays = {
-        id(i.operands[0].value): i.operands[0].value.nbytes
+        id(i.array): i.array.nbytes
         for block in kernel.blocks.values()
         for i in block
-        if isinstance(i, ir.Call) and i.function == "constant array"
+        if isinstance(i, ir.Captured) and i.space == "const"
     }
     return sum(arrays.values())
 

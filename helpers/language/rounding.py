@@ -115,8 +115,8 @@ def rcp(mode):
 
 def sqrt(mode):
     def function(a):
-        root = np.sqrt(a)
-        return rounded(mode, root, fma(-root, root, a))
+        allocation = np.sqrt(a)
+        return rounded(mode, allocation, fma(-allocation, allocation, a))
 
     return function
 

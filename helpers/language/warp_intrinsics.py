@@ -1,6 +1,6 @@
 """What each function of `numba.cuda` does to a warp: one row each.
 
-A function takes the frame (one warp of each block), the active lanes (None: all), and
+A function takes the warp (one warp of each block), the active lanes (None: all), and
 operands of shape (lanes or 1, blocks or 1), and returns such a value. Atomics are rows
 of memory.ATOMICS and barriers belong to the machine; their names are here.
 """
@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from helpers.core.events import Fence, Meeting
+from helpers.core.events import Fence, Sync
 from helpers.core.hardware import WARP_SIZE
-from helpers.emulator.machine.arrays import one_of
 
 LANES = np.arange(WARP_SIZE, dtype=np.int32)[:, None]  # (32, 1)
 LANES_BELOW = ((np.uint64(1) << LANES.astype(np.uint64)) - 1).astype(np.uint32)
@@ -24,24 +23,24 @@ class Intrinsic(NamedTuple):
     function: Callable
     value: bool = False  # is it read, and not called?
     cast: bool = True  # are operands cast to the types that Numba inferred?
-    gathers: bool = False  # does it wait for the lanes of a mask, its first operand?
+    syncs_warp: bool = False  # does it wait for the lanes of a mask, its first operand?
     pure: bool = True  # can it be left out when nobody reads what it gives?
 
 
-def _grid(frame, active, ndim):
+def _grid(warp, active, ndim):
     return _per_axis(
         ndim,
         lambda axis: (
-            np.int64(frame.thread[axis])
-            + np.int64(frame.block[axis]) * np.int64(frame.block_dim[axis])
+            np.int64(warp.thread[axis])
+            + np.int64(warp.block[axis]) * np.int64(warp.block_dim[axis])
         ),
     )
 
 
-def _gridsize(frame, active, ndim):
+def _gridsize(warp, active, ndim):
     return _per_axis(
         ndim,
-        lambda axis: np.int64(frame.grid_dim[axis]) * np.int64(frame.block_dim[axis]),
+        lambda axis: np.int64(warp.grid_dim[axis]) * np.int64(warp.block_dim[axis]),
     )
 
 
@@ -55,7 +54,7 @@ def _shuffle(source_lane):
     count.
     """
 
-    def shuffle(frame, active, mask, value, operand):
+    def shuffle(warp, active, mask, value, operand):
         lane = source_lane(
             LANES, operand.astype(np.int64) & 31
         )  # (32, 1) or (32, blocks)
@@ -65,13 +64,13 @@ def _shuffle(source_lane):
         if lane.shape[1] == 1:
             return value[lane[:, 0]]
         return np.take_along_axis(
-            np.broadcast_to(value, (WARP_SIZE, frame.blocks)), lane, axis=0
+            np.broadcast_to(value, (WARP_SIZE, warp.blocks)), lane, axis=0
         )
 
-    return Intrinsic(shuffle, gathers=True)
+    return Intrinsic(shuffle, syncs_warp=True)
 
 
-def _voters(frame, active, predicate):
+def _voters(warp, active, predicate):
     """The lanes of an active thread whose predicate holds, of shape (lanes, blocks)."""
     holds = np.asarray(predicate != 0)
     active = np.True_ if active is None else active
@@ -91,59 +90,59 @@ def _mask_lanes(mask):
     return (np.asarray(mask).astype(np.int64) >> LANES.astype(np.int64)) & 1 != 0
 
 
-def _ballot(frame, active, mask, predicate):
-    votes = _voters(frame, active, predicate) & _mask_lanes(mask)
+def _ballot(warp, active, mask, predicate):
+    votes = _voters(warp, active, predicate) & _mask_lanes(mask)
     bits = (votes.astype(np.uint64) << LANES.astype(np.uint64)).sum(
         axis=0, keepdims=True
     )
     return bits.astype(np.uint32).view(np.int32)
 
 
-def _any(frame, active, mask, predicate):
-    return (_voters(frame, active, predicate) & _mask_lanes(mask)).any(
+def _any(warp, active, mask, predicate):
+    return (_voters(warp, active, predicate) & _mask_lanes(mask)).any(
         axis=0, keepdims=True
     )
 
 
-def _all(frame, active, mask, predicate):
-    return ~_any(frame, active, mask, np.asarray(predicate == 0))
+def _all(warp, active, mask, predicate):
+    return ~_any(warp, active, mask, np.asarray(predicate == 0))
 
 
-def _eq(frame, active, mask, predicate):
-    return _all(frame, active, mask, predicate) | ~_any(frame, active, mask, predicate)
+def _eq(warp, active, mask, predicate):
+    return _all(warp, active, mask, predicate) | ~_any(warp, active, mask, predicate)
 
 
-def _activemask(frame, active):
+def _activemask(warp, active):
     everyone = np.True_ if active is None else active
-    return _ballot(frame, everyone, np.int32(-1), np.True_).view(np.uint32)
+    return _ballot(warp, everyone, np.int32(-1), np.True_).view(np.uint32)
 
 
-def _match_any(frame, active, mask, value):
+def _match_any(warp, active, mask, value):
     """The lanes of the mask that hold the same value, as bits."""
-    taking_part = _voters(frame, active, np.True_) & _mask_lanes(mask)
+    taking_part = _voters(warp, active, np.True_) & _mask_lanes(mask)
     value = np.broadcast_to(value, (WARP_SIZE, max(np.shape(value)[-1:], default=1)))
     same = (value[:, None] == value[None]) & taking_part[None]  # (lane, other, blocks)
     bits = same.astype(np.uint64) << LANES.astype(np.uint64)[None]
     return bits.sum(axis=1).astype(np.uint32).view(np.int32)
 
 
-def _match_all(frame, active, mask, value):
+def _match_all(warp, active, mask, value):
     """The mask, where all its lanes hold the same value, or 0; and do they?"""
-    matching = _match_any(frame, active, mask, value).view(np.uint32)
-    everyone = _match_any(frame, active, mask, np.int32(0)).view(np.uint32)
+    matching = _match_any(warp, active, mask, value).view(np.uint32)
+    everyone = _match_any(warp, active, mask, np.int32(0)).view(np.uint32)
     agree = matching == everyone
     return np.where(agree, matching, np.uint32(0)).view(np.int32), agree
 
 
-def gathered(frame, active, mask) -> bool:
+def have_arrived(warp, active, mask) -> bool:
     """Have all lanes of the mask arrived that have not returned?"""
     if active is None:
         return True
     missing = _mask_lanes(mask) & ~active
-    return not (missing if frame.live is None else missing & frame.live).any()
+    return not (missing if warp.live is None else missing & warp.live).any()
 
 
-def outside_of_mask(frame, active, mask):
+def outside_of_mask(warp, active, mask):
     """Lane and block of a thread that comes with a mask not naming it, or None."""
     if np.ndim(mask) == 0 and int(mask) & 0xFFFFFFFF == 0xFFFFFFFF:
         return None
@@ -154,32 +153,28 @@ def outside_of_mask(frame, active, mask):
     return int(lane), int(block)
 
 
-def _captured(space):
-    return lambda frame, active, array, name: frame.memory.captured(array, name, space)
-
-
-def _nothing(frame, active, *operands):
+def _nothing(warp, active, *operands):
     return None
 
 
-def _syncwarp(frame, active, mask=-1):
+def _syncwarp(warp, active, mask=-1):
     """Tell of the lanes that met: those of the mask that are here."""
-    if frame.listeners["meeting"]:
+    if warp.listeners["sync"]:
         lanes = _mask_lanes(mask) & (True if active is None else active)
-        for listener in frame.listeners["meeting"]:
-            listener(Meeting("warp", frame.who, lanes=lanes))
+        for listener in warp.listeners["sync"]:
+            listener(Sync("warp", warp.who, lanes=lanes))
 
 
 def _fence(scope):
-    def fence(frame, active):
-        for listener in frame.listeners["fence"]:
-            listener(Fence(scope, active, frame.who))
+    def fence(warp, active):
+        for listener in warp.listeners["fence"]:
+            listener(Fence(scope, active, warp.who))
 
     return Intrinsic(fence, pure=False)
 
 
 def _dimension(name, axis):
-    return Intrinsic(lambda frame, active: getattr(frame, name)[axis], value=True)
+    return Intrinsic(lambda warp, active: getattr(warp, name)[axis], value=True)
 
 
 INTRINSICS = {
@@ -195,12 +190,12 @@ INTRINSICS = {
     },
     "cuda.grid": Intrinsic(_grid),
     "cuda.gridsize": Intrinsic(_gridsize),
-    "cuda.laneid": Intrinsic(lambda frame, active: LANES, value=True),
-    "cuda.warpsize": Intrinsic(lambda frame, active: np.int32(WARP_SIZE), value=True),
-    "cuda.syncwarp": Intrinsic(_syncwarp, cast=False, gathers=True, pure=False),
-    "cuda.match_any_sync": Intrinsic(_match_any, gathers=True),
-    "cuda.match_all_sync": Intrinsic(_match_all, gathers=True),
-    "cuda.lanemask_lt": Intrinsic(lambda frame, active: LANES_BELOW),
+    "cuda.laneid": Intrinsic(lambda warp, active: LANES, value=True),
+    "cuda.warpsize": Intrinsic(lambda warp, active: np.int32(WARP_SIZE), value=True),
+    "cuda.syncwarp": Intrinsic(_syncwarp, cast=False, syncs_warp=True, pure=False),
+    "cuda.match_any_sync": Intrinsic(_match_any, syncs_warp=True),
+    "cuda.match_all_sync": Intrinsic(_match_all, syncs_warp=True),
+    "cuda.lanemask_lt": Intrinsic(lambda warp, active: LANES_BELOW),
     "cuda.nanosleep": Intrinsic(_nothing),
     "cuda.threadfence": _fence("grid"),
     "cuda.threadfence_block": _fence("block"),
@@ -209,14 +204,11 @@ INTRINSICS = {
     "cuda.shfl_up_sync": _shuffle(lambda lane, delta: lane - delta),
     "cuda.shfl_down_sync": _shuffle(lambda lane, delta: lane + delta),
     "cuda.shfl_xor_sync": _shuffle(lambda lane, bits: lane ^ bits),
-    "cuda.ballot_sync": Intrinsic(_ballot, gathers=True),
-    "cuda.any_sync": Intrinsic(_any, gathers=True),
-    "cuda.all_sync": Intrinsic(_all, gathers=True),
-    "cuda.eq_sync": Intrinsic(_eq, gathers=True),
+    "cuda.ballot_sync": Intrinsic(_ballot, syncs_warp=True),
+    "cuda.any_sync": Intrinsic(_any, syncs_warp=True),
+    "cuda.all_sync": Intrinsic(_all, syncs_warp=True),
+    "cuda.eq_sync": Intrinsic(_eq, syncs_warp=True),
     "cuda.activemask": Intrinsic(_activemask),
-    "one of the arrays": Intrinsic(one_of, cast=False),
-    "constant array": Intrinsic(_captured("const"), cast=False),
-    "captured device array": Intrinsic(_captured("global"), cast=False),
 }
 
 BARRIERS = {

@@ -6,7 +6,7 @@ import pytest
 
 from helpers import assemble
 from helpers.assembly.compiler import compiled, missing
-from helpers.emulator.launch import argument_types
+from helpers.frontend.kernels import argument_types
 from tests.paths import RECORDED
 from tests.specimens.lesson_launches import launches, lessons
 

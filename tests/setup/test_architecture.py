@@ -1,7 +1,8 @@
-"""Who may import whom inside `helpers`: the diagram that cannot go stale."""
+"""Which room of `helpers` may import which, and why; and how large things may grow."""
 
 import ast
 import sys
+from typing import NamedTuple
 
 import pytest
 
@@ -9,248 +10,135 @@ from tests.paths import ROOT
 
 HELPERS = ROOT / "helpers"
 
-# the machine emits, the judges listen, neither knows the other; plots take numbers,
-# never machines; few know Numba
-MAY_IMPORT = {
-    "__main__": "doctor",
-    "assembly": (
-        "assembly.accesses assembly.assertions assembly.comparison "
-        "assembly.compiler assembly.findings assembly.making assembly.occupancy "
-        "assembly.page assembly.report assembly.resources collector device hardware "
-        "simt.errors simt.launch simt.lowering tables"
-    ),
-    "assembly.accesses": "simt.ir",
-    "assembly.assertions": "assembly.instructions assembly.report",
-    "assembly.comparison": "assembly.report tables",
-    "assembly.compiler": "cuda numba simt.errors simt.refusals",
-    "assembly.elf": "",
-    "assembly.findings": "",
-    "assembly.instructions": "",
-    "assembly.making": (
-        "assembly.compiler assembly.instructions assembly.recorded "
-        "assembly.resources assembly.variables collector simt.frontend simt.source"
-    ),
-    "assembly.occupancy": "hardware",
-    "assembly.page": "assembly.report simt.page",
-    "assembly.recorded": "assembly.instructions assembly.resources forms simt.source",
-    "assembly.report": "assembly.findings simt.source",
-    "assembly.resources": "assembly.elf",
-    "assembly.variables": "numba",
-    "baselines": "recordings",
-    "collector": "",
-    "device": "numba",
-    "diagnosis": "hardware tolerance",
-    "doctor": "assembly.compiler device helpers numba",
-    "forms": "numba",
-    "hardware": "",
-    "helpers": (
-        "assembly baselines collector device doctor plotting simt simt.host tables "
-        "timing verification wide widgets"
-    ),
-    "measurement": "forms hardware",
-    "plotting": "IPython PIL hardware matplotlib style",
-    "recordings": "forms",
-    "simt": (
-        "simt.arguments simt.assertions simt.banks simt.coalescing simt.data "
-        "simt.divergence simt.errors simt.judges simt.launch simt.mistakes "
-        "simt.page simt.races simt.report simt.reuse simt.spilled simt.twins "
-        "simt.uninitialised"
-    ),
-    "simt.advice": "simt.events simt.ir simt.work",
-    "simt.allocation": "simt.cells simt.ir simt.memory",
-    "simt.arguments": "numba simt.device_memory simt.errors",
-    "simt.arrays": "simt.constants simt.device_memory simt.ir simt.types",
-    "simt.assertions": "simt.findings",
-    "simt.atomics": "simt.memory",
-    "simt.attributes": "hardware",
-    "simt.banks": "hardware simt.judges",
-    "simt.barriers": "hardware simt.errors simt.events simt.memory",
-    "simt.bounds": "hardware simt.errors simt.events simt.operators",
-    "simt.builtin_calls": "simt.ir simt.types",
-    "simt.builtin_target": "numba",
-    "simt.calls": (
-        "simt.builtin_calls simt.intrinsics simt.ir simt.names simt.operators "
-        "simt.twins simt.types"
-    ),
-    "simt.cells": "hardware",
-    "simt.chains": "hardware",
-    "simt.clocks": "hardware",
-    "simt.coalescing": "hardware simt.judges simt.requests",
-    "simt.columns": "simt.findings",
-    "simt.constants": "simt.ir",
-    "simt.constructs": "",
-    "simt.context": (
-        "hardware numba simt.attributes simt.device_memory simt.errors simt.streams"
-    ),
-    "simt.data": "",
-    "simt.device_memory": "numba",
-    "simt.dispatch": (
-        "numba simt.arguments simt.errors simt.frontend simt.launch simt.limits "
-        "simt.programs"
-    ),
-    "simt.divergence": "hardware simt.judges simt.work",
-    "simt.doors": "simt.constructs simt.errors simt.refusals",
-    "simt.errors": "",
-    "simt.events": "",
-    "simt.expressions": (
-        "simt.constants simt.intrinsics simt.ir simt.names simt.operators "
-        "simt.tuples simt.types"
-    ),
-    "simt.findings": "hardware",
-    "simt.frames": "hardware simt.events",
-    "simt.frontend": "numba simt.builtin_target simt.errors simt.refusals",
-    "simt.functions": "",
-    "simt.halves": "simt.rounding",
-    "simt.hazards": "hardware",
-    "simt.heap": (
-        "simt.allocation simt.device_memory simt.events simt.memory simt.scratch"
-    ),
-    "simt.host": (
-        "numba simt.attributes simt.context simt.device_memory simt.dispatch "
-        "simt.errors simt.streams"
-    ),
-    "simt.inlining": "simt.frontend simt.ir simt.types",
-    "simt.intrinsics": "hardware simt.events simt.memory",
-    "simt.ir": "simt.events",
-    "simt.iteration": "simt.ir simt.types",
-    "simt.judges": "hardware",
-    "simt.launch": (
-        "hardware simt.constants simt.device_memory simt.doors simt.errors simt.ir "
-        "simt.limits simt.machine simt.programs simt.raising simt.settings "
-        "simt.types"
-    ),
-    "simt.libdevice": "simt.functions simt.rounding",
-    "simt.limits": "hardware simt.errors",
-    "simt.liveness": "simt.ir",
-    "simt.lowering": (
-        "simt.arrays simt.builtin_calls simt.calls simt.constructs simt.errors "
-        "simt.events simt.expressions simt.frontend simt.inlining simt.ir "
-        "simt.iteration simt.methods simt.records simt.refusals simt.tuples "
-        "simt.types simt.ufuncs simt.unrolling"
-    ),
-    "simt.machine": (
-        "simt.allocation simt.barriers simt.errors simt.events simt.frames "
-        "simt.heap simt.intrinsics simt.translate"
-    ),
-    "simt.memory": "hardware simt.bounds simt.cells simt.events",
-    "simt.methods": "simt.frontend simt.ir simt.operators simt.twins simt.types",
-    "simt.mistakes": "hardware simt.events",
-    "simt.names": "numba simt.intrinsics simt.operators",
-    "simt.operators": "simt.functions simt.halves simt.libdevice simt.rounding",
-    "simt.order": "",
-    "simt.owners": "hardware simt.requests simt.scratch",
-    "simt.page": "simt.columns simt.findings simt.report simt.source style",
-    "simt.parts": "simt.errors simt.memory",
-    "simt.printing": "hardware",
-    "simt.programs": (
-        "collector simt.errors simt.frontend simt.ir simt.limits simt.lowering "
-        "simt.refusals simt.translate"
-    ),
-    "simt.races": (
-        "simt.chains simt.clocks simt.events simt.hazards simt.shadows "
-        "simt.suspects simt.witness"
-    ),
-    "simt.raising": "hardware",
-    "simt.records": "simt.ir",
-    "simt.refusals": "simt.constructs simt.errors simt.sentences",
-    "simt.report": "simt.findings",
-    "simt.requests": "hardware",
-    "simt.reuse": "simt.coalescing simt.requests",
-    "simt.rounding": "",
-    "simt.scratch": "",
-    "simt.sentences": "",
-    "simt.settings": "simt.errors simt.machine",
-    "simt.shadows": "simt.clocks simt.owners",
-    "simt.source": "simt.refusals",
-    "simt.spilled": "hardware simt.coalescing simt.judges",
-    "simt.streams": "numba",
-    "simt.suspects": "hardware simt.clocks",
-    "simt.temporaries": "simt.ir simt.liveness",
-    "simt.translate": (
-        "simt.advice simt.allocation simt.ir simt.liveness simt.order simt.work "
-        "simt.writer"
-    ),
-    "simt.tuples": "simt.ir simt.types",
-    "simt.twins": "simt.memory simt.operators simt.wide",
-    "simt.types": "numba simt.ir",
-    "simt.ufuncs": "simt.ir simt.operators simt.types",
-    "simt.uninitialised": "hardware simt.events simt.requests",
-    "simt.unrolling": "simt.ir simt.types",
-    "simt.views": "simt.bounds simt.errors simt.memory",
-    "simt.wide": "simt.bounds simt.errors simt.memory",
-    "simt.witness": "simt.clocks simt.suspects",
-    "simt.work": "simt.events simt.ir",
-    "simt.writer": (
-        "simt.atomics simt.bounds simt.intrinsics simt.ir simt.liveness simt.memory "
-        "simt.operators simt.parts simt.printing simt.raising simt.temporaries "
-        "simt.twins simt.views"
-    ),
-    "style": "matplotlib",
-    "tables": "",
-    "timing": "device forms measurement numba recordings",
-    "tolerance": "",
-    "verification": "diagnosis tolerance",
-    "wide": "llvmlite numba simt",
-    "widgets": "IPython ipywidgets plotting",
-}
+
+class Rule(NamedTuple):
+    """A room, what it may import of ours and of other packages, and why no more."""
+
+    room: str
+    may: str
+    packages: str
+    why: str
 
 
-def rooms():
-    """Each module of `helpers`, by its room: a file, or all files of `plotting`."""
-    found = {}
+RULES = (
+    Rule("core", "", "numba matplotlib", "what rooms say to each other, and facts"),
+    Rule("language", "core", "", "the CUDA language as tables: NumPy, no compiler"),
+    Rule("frontend", "core language", "numba", "the one room that knows typed IR"),
+    Rule("emulator/program.py", "core", "", "a contract belongs to neither side"),
+    Rule("emulator/machine", "core language program", "", "emits; knows no judge"),
+    Rule("emulator/codegen", "core language program machine", "", "names its calls"),
+    Rule("emulator/judges", "core program races", "", "listen; know no machine"),
+    Rule("emulator/judges/races", "core judges", "", "judges of their own"),
+    Rule("emulator/report", "core", "", "words, made of what judges found"),
+    Rule(
+        "emulator",
+        "core language frontend program codegen machine judges races report",
+        "numba",
+        "one launch: compile, bind, run, judge, report",
+    ),
+    Rule("emulator/host", "core frontend emulator", "numba", "where Numba calls us"),
+    Rule("assembly", "core frontend measuring", "numba cuda", "asks the compiler"),
+    Rule("checking", "core", "", "compares arrays, whoever made them"),
+    Rule("measuring", "core", "numba", "times and recordings; never the emulator"),
+    Rule("plotting", "core", "matplotlib PIL IPython ipywidgets", "takes numbers"),
+    Rule("door", "*", "numba llvmlite", "the front door, the doctor, wide accesses"),
+)
+PATHS = {rule.room.removesuffix(".py"): rule for rule in RULES}
+DOORS = ("", "assembly", "plotting", "emulator", "emulator/judges")  # not empty
+
+
+def room_of(parts) -> str:
+    """The short name of a module's room: the longest path that has a rule."""
+    paths = ["/".join(parts[: end + 1]) for end in reversed(range(len(parts)))]
+    return short(next((path for path in paths if path in PATHS), "door"))
+
+
+def short(path) -> str:
+    """What a rule calls a room: the last word of its path."""
+    return path.removesuffix(".py").rpartition("/")[2]
+
+
+def modules():
+    """Each module of `helpers`, as the names of its folders and its own."""
     for file in sorted(HELPERS.rglob("*.py")):
-        found.setdefault(
-            room_of(file.relative_to(HELPERS).with_suffix("").parts), []
-        ).append(file)
-    return found
-
-
-def room_of(parts):
-    """`simt.banks`, `device`; `plotting` for all in it; `helpers`: the front door."""
-    parts = [part for part in parts if part != "__init__"] or ["helpers"]
-    return parts[0] if parts[0] == "plotting" else ".".join(parts)
+        yield file, file.relative_to(HELPERS).with_suffix("").parts
 
 
 def imports(file):
-    """The rooms and packages that a file imports, without NumPy and Python's own."""
-    here = ["helpers", *file.relative_to(HELPERS).parent.parts]
+    """What a file imports, wherever in it, as dotted names."""
+    package = ["helpers", *file.relative_to(HELPERS).parent.parts]
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = here[: len(here) + 1 - node.level] if node.level else []
-            base = [*base, *(node.module or "").split(".")] if node.module else base
-            whole = [".".join([*base, alias.name]) for alias in node.names]
-            names = [name if is_module(name) else ".".join(base) for name in whole]
-        else:
+            base = package[: len(package) + 1 - node.level] if node.level else []
+            base += [node.module] if node.module else []
+            yield from (".".join([*base, alias.name]) for alias in node.names)
+
+
+def imported_rooms(file):
+    """The rooms of ours that a file imports, and the packages of others."""
+    for name in imports(file):
+        first, *rest = name.split(".")
+        if first == "helpers":
+            yield room_of(rest)
+        elif first != "numpy" and first not in sys.stdlib_module_names:
+            yield first
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.room)
+def test_a_room_imports_only_what_its_rule_allows(rule):
+    """Within functions, too; a rule for a room that is gone is wrong as well."""
+    name = short(rule.room)
+    files = [file for file, parts in modules() if room_of(parts) == name]
+    allowed = {name, *rule.may.split(), *rule.packages.split()}
+    allowed |= set(map(short, PATHS)) if rule.may == "*" else set()
+
+    broken = [
+        f"{file.relative_to(HELPERS)} imports {other}"
+        for file in files
+        for other in sorted(set(imported_rooms(file)) - allowed)
+    ]
+    assert files
+    assert [] == broken, f"{rule.room}: {rule.why}"
+
+
+def test_a_file_has_at_most_400_lines_and_a_function_40():
+    """A file that you cannot hold in your head is two files; lessons are read aloud."""
+    long = []
+    folders = HELPERS, ROOT / "tests", ROOT / "lessons", ROOT / ".make"
+    for file in (file for folder in folders for file in folder.rglob("*.py")):
+        if file.parent.name == "lessons" and file.name[0].isdigit():
             continue
-        yield from map(destination, names)
+        text = file.read_text(encoding="utf-8")
+        name = file.relative_to(ROOT)
+        if len(text.splitlines()) > 400:
+            long.append(f"{name}: {len(text.splitlines())} lines")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                lines = node.end_lineno - node.lineno + 1
+                if lines > 40:
+                    long.append(f"{name}: `{node.name}` has {lines} lines")
+    assert [] == long
 
 
-def is_module(name):
-    """Is this dotted name a module of `helpers`?"""
-    path = HELPERS.parent.joinpath(*name.split("."))
-    return name.startswith("helpers.") and (
-        path.is_dir() or path.with_suffix(".py").exists()
-    )
+def test_a_folder_has_at_most_16_modules():
+    """A stranger finds any file in a look."""
+    folders = [f for f in (HELPERS, *HELPERS.rglob("*")) if f.is_dir()]
+    folders += [f for f in (ROOT / "tests").rglob("*") if f.is_dir()]
+    crowded = {
+        str(folder.relative_to(ROOT)): count
+        for folder in folders
+        if (count := len(list(folder.glob("*.py")))) > 16
+    }
+    assert {} == crowded
 
 
-def destination(name):
-    """The room of a dotted name, or the package that it belongs to."""
-    root, *rest = name.split(".")
-    if root == "helpers":
-        return room_of(rest)
-    return None if root == "numpy" or root in sys.stdlib_module_names else root
-
-
-@pytest.mark.parametrize("room", sorted(rooms()))
-def test_a_room_imports_what_the_table_says_and_nothing_else(room):
-    """A row that grants more than a room uses is wrong too."""
-    used = {name for file in rooms()[room] for name in imports(file)} - {None, room}
-
-    assert set(MAY_IMPORT[room].split()) == used
-
-
-def test_the_table_names_no_room_that_is_gone():
-    """Every row is a room."""
-    assert sorted(rooms()) == sorted(MAY_IMPORT)
+def test_a_package_is_silent_unless_it_is_a_front_door():
+    """An `__init__` that is not empty is a door that people come in by."""
+    speaking = {
+        file.parent.relative_to(HELPERS).as_posix().removeprefix(".")
+        for file, parts in modules()
+        if parts[-1] == "__init__" and file.read_text(encoding="utf-8").strip()
+    }
+    assert speaking <= set(DOORS)

@@ -1,11 +1,14 @@
 """Kernels that several tests launch, and what they are launched with."""
 
+import cmath
 import inspect
+import math
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from numba import cuda, float32
+from numba.cuda import libdevice
 
 from helpers import emulate
 
@@ -185,3 +188,25 @@ def line_of(kernel, text):
     """The number of the kernel's line that holds a text."""
     lines, first = inspect.getsourcelines(kernel.py_func)
     return first + next(n for n, line in enumerate(lines) if text in line)
+
+
+NAMESPACE = {
+    "math": math,
+    "cmath": cmath,
+    "np": np,
+    "cuda": cuda,
+    "libdevice": libdevice,
+}
+
+
+def kernel_of(expression, names="xy"):
+    """A kernel that stores an expression of each thread's elements."""
+    lines = [
+        f"def kernel({', '.join(names)}, out):",
+        "    i = cuda.grid(1)",
+        *(f"    {name.upper()} = {name}[i]" for name in names),
+        f"    out[i] = {expression}",
+    ]
+    namespace = dict(NAMESPACE)
+    exec("\n".join(lines), namespace)
+    return cuda.jit(namespace["kernel"])

@@ -1,4 +1,4 @@
-"""What each piece of a program does, by source line: instructions and arithmetic.
+"""What each basic block of a program does, by source line: instructions and arithmetic.
 
 Instructions are those of our IR that become machine code of their own: operations,
 conversions, calls, accesses and branches, and no copies. Operations count as in a
@@ -9,17 +9,14 @@ what the compiler leaves out, joins or moves out of loops; the steps of a librar
 function.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from helpers.core import ir
-from helpers.core.events import Site
-
-KINDS = ("float32", "float64", "float16", "integer")
+from helpers.emulator.program import KINDS, Work
 
 _INSTRUCTIONS = (
-    *(ir.Operation, ir.Cast, ir.Call, ir.Load, ir.Store, ir.Atomic),
+    *(ir.Operation, ir.Cast, ir.Call, ir.Captured, ir.ChooseArray),
+    *(ir.Load, ir.Store, ir.Atomic),
     *(ir.Fill, ir.Move, ir.Twin, ir.Print, ir.Branch),
 )
 NO_OPERATION = {
@@ -31,14 +28,6 @@ NO_OPERATION = {
 }
 FUSED = {"cuda.fma", "cuda.fp16.hfma", "cuda.libdevice.fma", "cuda.libdevice.fmaf"}
 _COMPLEX = {"add": 2, "sub": 2, "neg": 2, "mul": 6}
-
-
-class Work(NamedTuple):
-    """What one line does in one piece, for each active lane; operations by KINDS."""
-
-    site: Site
-    instructions: int
-    operations: tuple[int, int, int, int]
 
 
 def work_of(block, types) -> tuple[Work, ...]:

@@ -2,25 +2,7 @@
 later.
 """
 
-from dataclasses import dataclass
-
 from helpers.core import ir
-
-
-@dataclass(frozen=True)
-class Wait:
-    """A barrier as a terminator: wait, then go on with a block."""
-
-    barrier: ir.Barrier
-    block: int
-
-
-@dataclass(frozen=True)
-class Gathering:
-    """A Gather as a terminator, of a block of its own that can be run again."""
-
-    gather: ir.Gather
-    block: int
 
 
 def successors(terminator) -> tuple[int, ...]:
@@ -45,6 +27,8 @@ _READS = {
     ir.Operation: ("operands",),
     ir.Cast: ("operand",),
     ir.Call: ("operands",),
+    ir.Captured: (),
+    ir.ChooseArray: ("index", "arrays"),
     ir.Copy: ("sources",),
     ir.Pack: ("items",),
     ir.Item: ("operand",),
@@ -70,9 +54,9 @@ _READS = {
 
 def reads(instruction) -> set[str]:
     """The variables that an instruction reads."""
-    if isinstance(instruction, Gathering):
-        return set(_operands(instruction.gather.mask))
-    if isinstance(instruction, Wait):
+    if isinstance(instruction, ir.WaitForLanes):
+        return set(_operands(instruction.sync.mask))
+    if isinstance(instruction, ir.WaitAtBarrier):
         return set(_operands(instruction.barrier.predicate))
     fields = _READS[type(instruction)]
     return {name for f in fields for name in _operands(getattr(instruction, f))}
@@ -101,44 +85,15 @@ def live_at_start(blocks):
         changed = False
         for number, block in reversed(list(blocks.items())):
             after = set().union(*(live[n] for n in successors(block[-1])))
-            if isinstance(block[-1], Wait):
+            if isinstance(block[-1], ir.WaitAtBarrier):
                 after.discard(block[-1].barrier.target)
             now = uses[number] | (after - defs[number])
             if now != live[number]:
                 live[number], changed = now, True
     for block in blocks.values():
-        if isinstance(block[-1], Wait) and block[-1].barrier.target:
+        if isinstance(block[-1], ir.WaitAtBarrier) and block[-1].barrier.target:
             live[block[-1].block].add(block[-1].barrier.target)
     return live
-
-
-def written_arrays(kernel, blocks) -> set[str]:
-    """The variables whose elements may be written."""
-    return _reached(kernel, blocks, (ir.Store, ir.Atomic, ir.Fill, ir.Move), "array")
-
-
-def read_arrays(kernel, blocks) -> set[str]:
-    """The variables whose elements may be read."""
-    loads = _reached(kernel, blocks, (ir.Load, ir.Atomic), "array")
-    return loads | _reached(kernel, blocks, (ir.Move,), "source")
-
-
-def _reached(kernel, blocks, kinds, field):
-    """The arrays that instructions touch, and those that they are made from."""
-    instructions = [i for block in blocks for i in block]
-    found = {getattr(i, field) for i in instructions if isinstance(i, kinds)}
-    found |= {o for i in instructions if isinstance(i, ir.Twin) for o in reads(i)}
-    size = -1
-    while size != len(found):
-        size = len(found)
-        for instruction in instructions:
-            if found.intersection(writes(instruction)):
-                found |= {
-                    name
-                    for name in reads(instruction)
-                    if isinstance(kernel.types.get(name), (ir.ArrayType, tuple))
-                }
-    return found
 
 
 def without_dead_code(blocks):
@@ -146,7 +101,7 @@ def without_dead_code(blocks):
     counts.
     """
     pure = (ir.Operation, ir.Cast, ir.Call, ir.Pack, ir.Item, ir.Attribute, ir.View)
-    pure += (ir.Field,)
+    pure += (ir.Field, ir.Captured, ir.ChooseArray)
     while True:
         read = {name for block in blocks.values() for i in block for name in reads(i)}
         kept = {

@@ -1,9 +1,9 @@
-"""The order of positions in which threads that parted meet again."""
+"""The order of pcs in which threads that parted meet again."""
 
 import heapq
 
 
-def position_order(graph: dict[int, tuple[int, ...]], entry: int):
+def pc_order(graph: dict[int, tuple[int, ...]], entry: int):
     """The nodes so that each loop's come together, before its exits, and all others
     after what leads to them; and the latches.
 

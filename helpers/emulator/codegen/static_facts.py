@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from helpers.core import ir
-from helpers.core.events import Site
+from helpers.core.source import Site
 from helpers.emulator.codegen.instruction_counts import NO_OPERATION
 
 _COMPARISONS = ("lt", "le", "gt", "ge")

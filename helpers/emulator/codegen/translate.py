@@ -1,132 +1,118 @@
-"""A kernel of our IR made into Python: one NumPy function per piece, which writer.py
-writes.
+"""Translates a kernel of our IR into a program: one NumPy function per basic block.
 
-A piece is a straight line of instructions between two places where threads may part or
-wait. Pieces are numbered so that every piece of a loop comes before the pieces behind
-the loop, and a piece comes before those it leads to: threads that run the lowest number
-first meet again at the end of each `if`, of each turn of a loop, and of the loop.
+A basic block is a straight line of instructions between two places where threads may
+diverge or wait. Its number is its program counter (pc). Blocks are numbered so that
+every block of a loop comes before the blocks behind the loop, and a block comes before
+those it leads to: threads that run the lowest pc first reconverge at the end of each
+`if`, of each iteration of a loop, and of the loop.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from helpers.core import ir
+from helpers.emulator.codegen.aliasing import (
+    read_arrays,
+    seen_otherwise,
+    written_arrays,
+)
 from helpers.emulator.codegen.instruction_counts import work_of
 from helpers.emulator.codegen.liveness import (
-    Gathering,
-    Wait,
     live_at_start,
-    read_arrays,
     reads,
     successors,
     without_dead_code,
-    written_arrays,
 )
-from helpers.emulator.codegen.reconvergence import position_order
+from helpers.emulator.codegen.reconvergence import pc_order
 from helpers.emulator.codegen.static_facts import Definitions, float64_of, guards_of
 from helpers.emulator.codegen.writer import Writer
-from helpers.emulator.machine.allocation import seen_otherwise
-
-JUMP, BRANCH, RETURN, BARRIER, GATHER = range(5)
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One compiled piece and where it leads; `needs` are the slots read at or after its
-    start.
-    """
-
-    run: Callable  # (frame, active, others) -> condition or predicate
-    kind: int
-    then: int
-    otherwise: int
-    needs: int  # a set of slots, as bits
-    site: object  # the first line of source in it, or None
-    ending: object  # the terminator, for messages
-    work: tuple = ()  # what it does, by source line
-
-
-@dataclass(frozen=True)
-class Program:
-    """A kernel ready to run: its pieces by position, and a frame's slots."""
-
-    name: str
-    arguments: tuple[int, ...]  # the slots of the arguments
-    pieces: tuple[Piece, ...]
-    slots: int
-    results: dict[int, int]  # position after a barrier: slot of its result
-    allocations: tuple[ir.Allocate, ...]
-    seen_otherwise: frozenset[ir.Allocate]  # as elements of another size
-    grid_barriers: frozenset[int]  # positions after barriers of the grid
-    references: tuple  # in the order in which threads come to them
-    read: frozenset[str]  # arguments whose elements may be read
-    written: frozenset[str]  # arguments whose elements may be written
-    source: str
-    site: object = None  # where the kernel begins
-    float64: tuple = ()  # lines that compute in float64, among float32
-    guards: frozenset = frozenset()  # what conditions compare with
+from helpers.emulator.program import (
+    BARRIER,
+    BRANCH,
+    JUMP,
+    RETURN,
+    WARP_SYNC,
+    BasicBlock,
+    Program,
+)
 
 
 def translate(kernel: ir.Kernel) -> Program:
     """The program of a kernel."""
-    blocks = without_dead_code(_straighten(kernel.blocks, kernel.entry))
-    order, latches = position_order(
-        {n: successors(b[-1]) for n, b in blocks.items()}, kernel.entry
-    )
-    blocks = _with_latches(blocks, latches)
-    position = {number: place for place, number in enumerate(order)}
+    order, blocks = _in_order(kernel)
+    pc = {number: place for place, number in enumerate(order)}
     live = live_at_start(blocks)
-    shared = (
-        set().union(*live.values(), kernel.arguments) if live else set(kernel.arguments)
+    slots = {name: n for n, name in enumerate(sorted(_shared(kernel, live)))}
+    namespace, source = _compiled(kernel, order, blocks, slots)
+    waits = [b[-1] for b in blocks.values() if isinstance(b[-1], ir.WaitAtBarrier)]
+    instructions = [i for number in order for i in blocks[number]]
+    definitions = Definitions(kernel, blocks.values())
+    return Program(
+        name=kernel.name,
+        arguments=tuple(slots[a] for a in kernel.arguments),
+        code=tuple(
+            _basic_block(
+                namespace[f"block_{pc[n]}"],
+                blocks[n],
+                pc,
+                sum(1 << slots[name] for name in live[n]),
+                work_of(blocks[n], kernel.types),
+            )
+            for n in order
+        ),
+        slots=len(slots),
+        results=_results(waits, pc, slots),
+        allocations=_allocations(blocks),
+        seen_otherwise=seen_otherwise(blocks),
+        grid_barriers=frozenset(
+            pc[w.block] for w in waits if w.barrier.operator == "grid"
+        ),
+        references=tuple(r for i in instructions for r in ir.references_of(i)),
+        read=read_arrays(kernel, blocks.values()).intersection(kernel.arguments),
+        written=written_arrays(kernel, blocks.values()).intersection(kernel.arguments),
+        source=source,
+        site=kernel.site,
+        float64=float64_of(definitions),
+        guards=guards_of(definitions),
     )
-    slots = {name: slot for slot, name in enumerate(sorted(shared))}
+
+
+def _in_order(kernel):
+    """The blocks' numbers by pc, and the blocks by number."""
+    blocks = without_dead_code(_straighten(kernel.blocks, kernel.entry))
+    graph = {n: successors(b[-1]) for n, b in blocks.items()}
+    order, latches = pc_order(graph, kernel.entry)
+    return order, _with_latches(blocks, latches)
+
+
+def _shared(kernel, live) -> set[str]:
+    """The variables that some block leaves for another: those that get a slot."""
+    return set(kernel.arguments).union(*live.values())
+
+
+def _compiled(kernel, order, blocks, slots):
+    """The blocks' functions by name, and their source."""
     read = {name for block in blocks.values() for i in block for name in reads(i)}
     writer = Writer(slots, read, kernel.types)
-    definitions = Definitions(kernel, blocks.values())
-    sources = [writer.piece(position[n], blocks[n]) for n in order]
-    text = "\n\n".join(sources)
-    namespace = writer.namespace
-    exec(compile(text, f"<emulated {kernel.name}>", "exec"), namespace)
-    pieces = tuple(
-        _piece(
-            namespace[f"piece_{position[n]}"],
-            blocks[n],
-            position,
-            sum(1 << slots[name] for name in live[n]),
-            work_of(blocks[n], kernel.types),
-        )
-        for n in order
+    source = "\n\n".join(
+        writer.basic_block(pc, blocks[number]) for pc, number in enumerate(order)
     )
-    results = {
-        position[b[-1].block]: slots[b[-1].barrier.target]
-        for b in blocks.values()
-        if isinstance(b[-1], Wait) and b[-1].barrier.target in slots
+    exec(compile(source, f"<emulated {kernel.name}>", "exec"), writer.namespace)
+    return writer.namespace, source
+
+
+def _results(waits, pc, slots) -> dict[int, int]:
+    """The slots of what barriers give their threads, by the pc behind each."""
+    return {
+        pc[wait.block]: slots[wait.barrier.target]
+        for wait in waits
+        if wait.barrier.target in slots
     }
-    grid_barriers = frozenset(
-        position[b[-1].block]
-        for b in blocks.values()
-        if isinstance(b[-1], Wait) and b[-1].barrier.operator == "grid"
-    )
-    allocations = dict.fromkeys(
-        i for b in blocks.values() for i in b if isinstance(i, ir.Allocate)
-    )
-    return Program(
-        kernel.name,
-        tuple(slots[a] for a in kernel.arguments),
-        pieces,
-        len(slots),
-        results,
-        tuple(allocations),
-        seen_otherwise(blocks),
-        grid_barriers,
-        tuple(r for n in order for i in blocks[n] for r in ir.references_of(i)),
-        read_arrays(kernel, blocks.values()).intersection(kernel.arguments),
-        written_arrays(kernel, blocks.values()).intersection(kernel.arguments),
-        text,
-        kernel.site,
-        float64_of(definitions),
-        guards_of(definitions),
-    )
+
+
+def _allocations(blocks) -> tuple[ir.Allocate, ...]:
+    """Each shared and local array once, in the order of the blocks' numbers."""
+    instructions = (i for block in blocks.values() for i in block)
+    return tuple(dict.fromkeys(i for i in instructions if isinstance(i, ir.Allocate)))
 
 
 def _straighten(blocks, entry):
@@ -145,7 +131,7 @@ def _straighten(blocks, entry):
     for number in sorted(reached):
         while number not in joined and isinstance(blocks[number][-1], ir.Jump):
             following = blocks[number][-1].block
-            again = isinstance(blocks[following][-1], Gathering)
+            again = isinstance(blocks[following][-1], ir.WaitForLanes)
             if arrivals[following] != 1 or following == number or again:
                 break
             blocks[number] = blocks[number][:-1] + blocks[following]
@@ -176,9 +162,9 @@ def _redirected(terminator, old, new):
 
 def _with_wait(block):
     if len(block) > 1 and isinstance(block[-2], ir.Barrier):
-        return [*block[:-2], Wait(block[-2], block[-1].block)]
-    if len(block) > 1 and isinstance(block[-2], ir.Gather):
-        return [Gathering(block[-2], block[-1].block)]
+        return [*block[:-2], ir.WaitAtBarrier(block[-2], block[-1].block)]
+    if len(block) > 1 and isinstance(block[-2], ir.WarpSync):
+        return [ir.WaitForLanes(block[-2], block[-1].block)]
     return list(block)
 
 
@@ -186,25 +172,25 @@ _KINDS = {
     ir.Jump: JUMP,
     ir.Branch: BRANCH,
     ir.Return: RETURN,
-    Wait: BARRIER,
-    Gathering: GATHER,
+    ir.WaitAtBarrier: BARRIER,
+    ir.WaitForLanes: WARP_SYNC,
 }
 
 
-def _piece(function, block, position, needs, work):
+def _basic_block(function, block, pc, needs, work):
     end = block[-1]
     kind = _KINDS[type(end)]
-    after = [position[n] for n in successors(end)]
+    after = [pc[n] for n in successors(end)]
     sites = [getattr(i, "site", None) for i in block]
-    sites.append(getattr(getattr(end, "gather", None), "site", None))
+    sites.append(getattr(getattr(end, "sync", None), "site", None))
     sites += [r.site for i in block for r in ir.references_of(i)]
-    return Piece(
+    return BasicBlock(
         function,
         kind,
         after[0] if after else -1,
         after[-1] if after else -1,
         needs,
         min(filter(None, sites), key=lambda site: site.line, default=None),
-        getattr(end, "barrier", None) or getattr(end, "gather", end),
+        getattr(end, "barrier", None) or getattr(end, "sync", end),
         work,
     )

@@ -1,12 +1,12 @@
-"""Writes each piece of a program as a Python function; the only file that writes code.
+"""Writes each basic block as a Python function; the only file that writes code.
 
-A piece reads its frame's slots into variables, computes on values of shape (lanes,
+A basic block reads its warp's slots into variables, computes on values of shape (lanes,
 blocks), and writes back what others read, merged where some lanes take no part.
 """
 
 from helpers.core import ir
 from helpers.emulator.codegen import temporaries
-from helpers.emulator.codegen.liveness import Gathering, Wait, reads, writes
+from helpers.emulator.codegen.liveness import reads, writes
 from helpers.emulator.machine import (
     arrays as memory,
 )
@@ -26,7 +26,7 @@ from helpers.language import warp_intrinsics as intrinsics
 
 
 class Writer:
-    """Writes pieces as Python source, and keeps the constants that they name."""
+    """Writes code as Python source, and keeps the constants that they name."""
 
     def __init__(self, slots, read, types):
         self.slots, self.read, self.types = slots, read, types
@@ -35,6 +35,7 @@ class Writer:
             **operators.NAMESPACE,
             "memory": memory,
             "load": memory.load,
+            "choose_array": memory.choose_array,
             "store": memory.store,
             "view": views.view,
             "atomic": atomics.atomic,
@@ -48,13 +49,13 @@ class Writer:
             "merge": memory.merge,
             "show": printing.show,
             "note": raising.note,
-            "narrow": bounds.narrow,
+            "convert_checked": bounds.convert_checked,
             "over": temporaries.over,
         }
-        self.spared = {}  # of the piece that is written
+        self.spared = {}  # of the basic block that is written
 
-    def piece(self, position, block) -> str:
-        """The source of one piece."""
+    def basic_block(self, pc, block) -> str:
+        """The source of one basic block."""
         body, written, used = [], {}, set()
         self.spared = temporaries.overwritten(block, self.types, self.slots)
         for instruction in block:
@@ -66,15 +67,13 @@ class Writer:
         result = self._result(block[-1])
         loads = [f"{self.variable(n)} = v[{self.slots[n]}]" for n in sorted(used)]
         lines = [
-            "v = frame.values",
+            "v = warp.values",
             *loads,
             *body,
             *self._write_back(written),
             f"return {result}",
         ]
-        return f"def piece_{position}(frame, active, others):\n    " + "\n    ".join(
-            lines
-        )
+        return f"def block_{pc}(warp, active, others):\n    " + "\n    ".join(lines)
 
     def _write_back(self, written):
         if not written:
@@ -91,9 +90,9 @@ class Writer:
     def _result(self, end):
         if isinstance(end, ir.Branch):
             return self.expression(end.condition)
-        if isinstance(end, Gathering):
-            return self.expression(end.gather.mask)
-        if isinstance(end, Wait) and end.barrier.predicate is not None:
+        if isinstance(end, ir.WaitForLanes):
+            return self.expression(end.sync.mask)
+        if isinstance(end, ir.WaitAtBarrier) and end.barrier.predicate is not None:
             return self.expression(end.barrier.predicate)
         return "None"
 
@@ -102,7 +101,7 @@ class Writer:
         return self.names.setdefault(name, f"x{len(self.names)}")
 
     def constant(self, value) -> str:
-        """The name of a constant in the piece's namespace."""
+        """The name of a constant in the basic block's namespace."""
         name = f"c{len(self.namespace)}"
         self.namespace[name] = value
         return name
@@ -136,8 +135,9 @@ class Writer:
         source = self.types.get(i.operand)
         if not i.meant and _is_narrower(i.dtype, source):
             return [
-                f"{self.variable(i.target)} = narrow(frame, {self.constant(i.site)}, "
-                f"{self.expression(i.operand)}, {self.constant(i.dtype)}, active)"
+                f"{self.variable(i.target)} = convert_checked(warp, "
+                f"{self.constant(i.site)}, {self.expression(i.operand)}, "
+                f"{self.constant(i.dtype)}, active)"
             ]
         return [
             f"{self.variable(i.target)} = convert({self.expression(i.operand)}, "
@@ -147,7 +147,19 @@ class Writer:
     def _write_Call(self, i):
         function = self.constant(intrinsics.INTRINSICS[i.function].function)
         operands = "".join(f", {self.expression(o)}" for o in i.operands)
-        return [f"{self.variable(i.target)} = {function}(frame, active{operands})"]
+        return [f"{self.variable(i.target)} = {function}(warp, active{operands})"]
+
+    def _write_Captured(self, i):
+        return [
+            f"{self.variable(i.target)} = warp.memory.captured("
+            f"{self.constant(i.array)}, {i.name!r}, {i.space!r})"
+        ]
+
+    def _write_ChooseArray(self, i):
+        return [
+            f"{self.variable(i.target)} = choose_array(active, "
+            f"{self.expression(i.index)}, {self.tuple(i.arrays)})"
+        ]
 
     def _write_Copy(self, i):
         targets = ", ".join(self.variable(t) for t in i.targets)
@@ -161,77 +173,77 @@ class Writer:
 
     def _write_Attribute(self, i):
         return [
-            f"{self.variable(i.target)} = attribute(frame, "
+            f"{self.variable(i.target)} = attribute(warp, "
             f"{self.expression(i.array)}, {i.name!r}, active)"
         ]
 
     def _write_Field(self, i):
         return [
-            f"{self.variable(i.target)} = field(frame, {self.expression(i.array)}, "
+            f"{self.variable(i.target)} = field(warp, {self.expression(i.array)}, "
             f"{self.constant(i.dtype)}, {i.offset}, {i.inner}, {i.packed}, active)"
         ]
 
     def _write_Reinterpret(self, i):
         return [
-            f"{self.variable(i.target)} = reinterpret(frame, "
+            f"{self.variable(i.target)} = reinterpret(warp, "
             f"{self.expression(i.array)}, {self.constant(i.dtype)}, "
             f"{self.constant(i.site)}, active)"
         ]
 
     def _write_Reshape(self, i):
         return [
-            f"{self.variable(i.target)} = reshape(frame, {self.expression(i.array)}, "
+            f"{self.variable(i.target)} = reshape(warp, {self.expression(i.array)}, "
             f"{self.tuple(i.shape)}, {self.constant(i.site)}, active)"
         ]
 
     def _write_Fill(self, i):
         return [
-            f"fill(frame, {self.expression(i.array)}, {self.constant(i.reference)}, "
+            f"fill(warp, {self.expression(i.array)}, {self.constant(i.reference)}, "
             f"{self.expression(i.value)}, active)"
         ]
 
     def _write_Move(self, i):
         return [
-            f"move(frame, {self.expression(i.array)}, {self.expression(i.source)}, "
+            f"move(warp, {self.expression(i.array)}, {self.expression(i.source)}, "
             f"{self.constant(i.stored)}, {self.constant(i.loaded)}, active)"
         ]
 
     def _write_Twin(self, i):
         return [
-            f"{self.variable(i.target)} = twin(frame, {self.constant(i)}, "
+            f"{self.variable(i.target)} = twin(warp, {self.constant(i)}, "
             f"{self.tuple(i.operands)}, active)"
         ]
 
     def _write_Allocate(self, i):
-        return [f"{self.variable(i.target)} = frame.allocate({self.constant(i)})"]
+        return [f"{self.variable(i.target)} = warp.allocate({self.constant(i)})"]
 
     def _write_View(self, i):
         return [
-            f"{self.variable(i.target)} = view(frame, {self.expression(i.array)}, "
+            f"{self.variable(i.target)} = view(warp, {self.expression(i.array)}, "
             f"{self.constant(i.reference)}, {self.tuple(i.indices)}, active)"
         ]
 
     def _write_Load(self, i):
         return [
-            f"{self.variable(i.target)} = load(frame, {self.constant(i.reference)}, "
+            f"{self.variable(i.target)} = load(warp, {self.constant(i.reference)}, "
             f"{self.expression(i.array)}, {self.tuple(i.indices)}, active)"
         ]
 
     def _write_Print(self, i):
-        return [f"show(frame, active, {self.tuple(i.items)})"]
+        return [f"show(warp, active, {self.tuple(i.items)})"]
 
     def _write_Raise(self, i):
-        return [f"note(frame, active, {self.constant(i)})"]
+        return [f"note(warp, active, {self.constant(i)})"]
 
     def _write_Store(self, i):
         return [
-            f"store(frame, {self.constant(i.reference)}, {self.expression(i.array)}, "
+            f"store(warp, {self.constant(i.reference)}, {self.expression(i.array)}, "
             f"{self.tuple(i.indices)}, {self.expression(i.value)}, active)"
         ]
 
     def _write_Atomic(self, i):
         return [
-            f"{self.variable(i.target)} = atomic(frame, {self.constant(i.reference)}, "
+            f"{self.variable(i.target)} = atomic(warp, {self.constant(i.reference)}, "
             f"{i.operator!r}, {self.expression(i.array)}, {self.tuple(i.indices)}, "
             f"{self.tuple(i.values)}, active, {i.target in self.read})"
         ]

@@ -12,19 +12,20 @@ from helpers.emulator.arguments import borrowed, contiguous_or_refused
 from helpers.emulator.limits import most_resident_blocks, most_threads, static_bytes
 from helpers.emulator.program_cache import forget, prepared
 from helpers.frontend.inference import assembly, compiled
+from helpers.frontend.kernels import argument_types, bracketed, configuration
 
 
 @briefly
 def brackets(kernel, config):
     """What stands between a launch's brackets."""
-    return kernel.configure(*launch.bracketed(config))
+    return kernel.configure(*bracketed(config))
 
 
 @briefly
 def configure(kernel, griddim, blockdim, stream=0, sharedmem=0):
     """A kernel with its blocks and threads, which waits for its arguments."""
     return LaunchConfiguration(
-        kernel, launch.configuration(griddim, blockdim, stream, sharedmem), stream
+        kernel, configuration(griddim, blockdim, stream, sharedmem), stream
     )
 
 
@@ -68,7 +69,7 @@ class LaunchConfiguration:
             )
         contiguous_or_refused(kernel, arguments)
         with borrowed(kernel, arguments) as values:
-            types = launch.argument_types(kernel, values)
+            types = argument_types(kernel, values)
             overload = _overload(kernel, types)
             for callback in self.pre_launch_callbacks:
                 callback(overload, self)
@@ -86,8 +87,8 @@ def recompile(kernel):
     known = list(kernel.overloads)
     forget(kernel)
     kernel.overloads.clear()
-    for argument_types in known:
-        _overload(kernel, argument_types)
+    for types in known:
+        _overload(kernel, types)
 
 
 def _overload(kernel, argument_types):

@@ -7,37 +7,37 @@ Not modelled: short branches that the compiler replaces by predicates or selecti
 """
 
 from helpers.core.hardware import WARP_SIZE
-from helpers.emulator.codegen.instruction_counts import KINDS
 from helpers.emulator.judges.judge import ByLine, Counts
+from helpers.emulator.program import KINDS
 
 
 class Steps:
-    """Adds up, piece by piece, warps that run it and lanes that take part."""
+    """Adds up the warps that run each basic block, and their active lanes."""
 
     def __init__(self):
-        self.pieces, self.warps, self.lanes = (), [], []
+        self.code, self.warps, self.lanes = (), [], []
 
     def hears(self) -> dict:
         """What it listens to, by topic."""
-        return {"start": self.start, "step": self.step}
+        return {"launch": self.start, "step": self.step}
 
     def start(self, start):
-        """Know the pieces."""
-        self.pieces = start.pieces
-        self.warps = [0] * len(start.pieces)
-        self.lanes = [0] * len(start.pieces)
+        """Know the code."""
+        self.code = start.code
+        self.warps = [0] * len(start.code)
+        self.lanes = [0] * len(start.code)
 
     def step(self, step):
-        """Add one run of a piece."""
-        self.warps[step.piece] += step.warps
-        self.lanes[step.piece] += step.lanes
+        """Add one run of a basic block."""
+        self.warps[step.basic_block] += step.warps
+        self.lanes[step.basic_block] += step.lanes
 
     def by_work(self):
-        """Each piece's work on a line, with the warps and lanes that did it."""
-        for piece, warps, lanes in zip(
-            self.pieces, self.warps, self.lanes, strict=True
+        """Each basic block's work on a line, with the warps and lanes that did it."""
+        for basic_block, warps, lanes in zip(
+            self.code, self.warps, self.lanes, strict=True
         ):
-            for work in piece.work if warps else ():
+            for work in basic_block.work if warps else ():
                 yield work, warps, lanes
 
 
@@ -60,13 +60,13 @@ class Divergence(Steps):
 
     def hears(self) -> dict:
         """What it listens to, by topic."""
-        return super().hears() | {"parting": self.part}
+        return super().hears() | {"split": self.part}
 
-    def part(self, parting):
+    def part(self, split):
         """Add the warps that a branch splits."""
-        both = parting.then.any(axis=0) & parting.otherwise.any(axis=0)
-        count = int(both.sum()) * (parting.who.blocks // len(both))
-        self.splits[parting.site] = self.splits.get(parting.site, 0) + count
+        both = split.then.any(axis=0) & split.otherwise.any(axis=0)
+        count = int(both.sum()) * (split.who.blocks // len(both))
+        self.splits[split.site] = self.splits.get(split.site, 0) + count
 
     def table(self) -> Share:
         """The sums, `.active_share` too, and `.by_line`."""
@@ -75,9 +75,12 @@ class Divergence(Steps):
             row = rows.setdefault(work.site, _share())
             row.instructions += work.instructions * warps
             row.active_lanes += work.instructions * lanes
-        for piece, warps in zip(self.pieces, self.warps, strict=True):
-            if piece.then != piece.otherwise and piece.ending.site in rows:
-                rows[piece.ending.site].branches += warps
+        for basic_block, warps in zip(self.code, self.warps, strict=True):
+            if (
+                basic_block.then != basic_block.otherwise
+                and basic_block.ending.site in rows
+            ):
+                rows[basic_block.ending.site].branches += warps
         for site, count in self.splits.items():
             rows[site].splits += count
         table = ByLine((site, rows[site]) for site in sorted(rows, key=place))

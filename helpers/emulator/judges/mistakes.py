@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from helpers.core.events import Site
 from helpers.core.hardware import H200
+from helpers.core.source import Site
 
 
 class Warning(NamedTuple):
@@ -37,16 +37,16 @@ class Mistakes:
     """Listens for what is seldom meant."""
 
     def __init__(self):
-        self.start, self.roots = None, []
+        self.start, self.allocations = None, []
         self.wrapped, self.narrowed, self.stores = {}, {}, {}
 
     def hears(self) -> dict:
         """What it listens to, by topic."""
         return {
-            "start": self._begin,
-            "root": self.roots.append,
-            "wrap": self._wrap,
-            "narrow": self._narrow,
+            "launch": self._begin,
+            "allocation": self.allocations.append,
+            "negative_index": self._wrap,
+            "overflow": self._narrow,
             "global": self._access,
         }
 
@@ -115,7 +115,7 @@ class Mistakes:
             for b, t in zip(self.start.grid_dim, self.start.block_dim, strict=True)
         ]
         for traffic, sites in self.stores.values():
-            shape = traffic.root.shape
+            shape = traffic.allocation.shape
             for axes in permutations(range(len(shape))) if len(shape) <= 3 else ():
                 threads = [sizes[axis] for axis in axes]
                 short = [
@@ -129,7 +129,7 @@ class Mistakes:
 
     def _ends_early(self, traffic, threads, short, sizes) -> bool:
         """Does each thread store to one element, and the array go on behind them?"""
-        shape = traffic.root.shape
+        shape = traffic.allocation.shape
         box = [min(t, s) for t, s in zip(threads, shape, strict=True)]
         if np.prod(sizes, dtype=object) != np.prod(threads, dtype=object):
             return False
@@ -169,7 +169,9 @@ class Mistakes:
                 note=True,
             )
         host = [
-            r for r in self.roots if not r.device and r.name in self.start.arguments
+            r
+            for r in self.allocations
+            if not r.device and r.name in self.start.arguments
         ]
         names = [f"`{name}`" for name in dict.fromkeys(r.name for r in host)]
         if names:
@@ -185,7 +187,7 @@ class Mistakes:
 
 
 def _uncovered(site, traffic, axis, threads):
-    size = traffic.root.shape[axis]
+    size = traffic.allocation.shape[axis]
     along = f" along axis {axis}" if len(threads) > 1 else ""
     return Warning(
         site,

@@ -23,10 +23,12 @@ MOVED = Coalescing.columns.index("bytes_moved")
 class Tally:
     """How often each element between two addresses was asked for, counted in bulk."""
 
-    def __init__(self, root):
-        self.unit = root.dtype.itemsize
-        self.origin = root.start + (root.first - root.start) % self.unit
-        self.size = -(-root.size // self.unit) + 1
+    def __init__(self, allocation):
+        self.unit = allocation.dtype.itemsize
+        self.origin = (
+            allocation.start + (allocation.first - allocation.start) % self.unit
+        )
+        self.size = -(-allocation.size // self.unit) + 1
         self.shapes = {}  # by field and shape of the lanes: a Shape
 
     def add(self, access):
@@ -104,10 +106,10 @@ class Shape:
 class Traffic:
     """An argument's traffic; what needs each element is counted when asked for."""
 
-    def __init__(self, root):
-        self.root, self.name = root, root.name
+    def __init__(self, allocation):
+        self.allocation, self.name = allocation, allocation.name
         self.bytes_asked = self.bytes_moved = self.lanes_stored = 0
-        self.loaded, self.stored = Tally(root), Tally(root)
+        self.loaded, self.stored = Tally(allocation), Tally(allocation)
 
     def add(self, access):
         """Add an access."""
@@ -132,10 +134,10 @@ class Traffic:
     def _by_element(self, tally):
         fields = tally.counts().values()
         total = sum(fields, np.zeros(tally.size, np.int64))
-        first = (self.root.first - tally.origin) // tally.unit
-        strides = [s // tally.unit * total.itemsize for s in self.root.strides]
+        first = (self.allocation.first - tally.origin) // tally.unit
+        strides = [s // tally.unit * total.itemsize for s in self.allocation.strides]
         seen = np.lib.stride_tricks.as_strided(
-            total[first:], self.root.shape, strides, writeable=False
+            total[first:], self.allocation.shape, strides, writeable=False
         )
         return seen.copy()
 
@@ -188,16 +190,16 @@ class Reuse:
 
     def hears(self) -> dict:
         """What it listens to, by topic."""
-        return {"root": self.root, "global": self.observe}
+        return {"allocation": self.allocation, "global": self.observe}
 
-    def root(self, root):
+    def allocation(self, allocation):
         """Know an argument, and where its memory is."""
-        if root.space != "global":
+        if allocation.space != "global":
             return
-        if root.start not in self.arguments:
-            self.starts.insert(bisect(self.starts, root.start), root.start)
-        names = self.arguments.setdefault(root.start, {})
-        names.setdefault(root.name, Traffic(root))
+        if allocation.start not in self.arguments:
+            self.starts.insert(bisect(self.starts, allocation.start), allocation.start)
+        names = self.arguments.setdefault(allocation.start, {})
+        names.setdefault(allocation.name, Traffic(allocation))
 
     def observe(self, access):
         """Add one access of each block."""

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from helpers.core.events import Site
 from helpers.core.hardware import WARP_SIZE
+from helpers.core.source import Site
 from helpers.emulator.judges.requests import requests_of
 
 ROOM = 1 << 14  # bytes of a block's memory, to begin with
@@ -78,24 +78,27 @@ class Initialisation:
 
     def __init__(self):
         self.blocks = {}  # by batch, and by warp for local memory: Written
-        self.starts, self.roots = [], {}
+        self.starts, self.allocations = [], {}
         self.found = {}  # by line, array, space and warp: the cells, as numbers
 
     def hears(self) -> dict:
         """What it listens to, by topic."""
         return {
-            "root": self.root,
+            "allocation": self.allocation,
             "global": self.in_global,
             "shared": self.in_block,
             "local": self.in_block,
             "end": self.end,
         }
 
-    def root(self, root):
+    def allocation(self, allocation):
         """Know a device array that nobody wrote, or not all of it."""
-        if root.unwritten is not None and root.start not in self.roots:
-            self.starts.insert(bisect(self.starts, root.start), root.start)
-            self.roots[root.start] = root.unwritten
+        if (
+            allocation.unwritten is not None
+            and allocation.start not in self.allocations
+        ):
+            self.starts.insert(bisect(self.starts, allocation.start), allocation.start)
+            self.allocations[allocation.start] = allocation.unwritten
 
     def end(self, who):
         """Forget the memory of blocks that are done."""
@@ -191,7 +194,7 @@ class Initialisation:
     def _in_root(self, access, addresses):
         place = bisect(self.starts, int(addresses[0])) - 1
         start = self.starts[place]
-        unwritten = self.roots[start]
+        unwritten = self.allocations[start]
         places = addresses - start
         if place < 0 or not 0 <= places[0] < len(unwritten):
             return

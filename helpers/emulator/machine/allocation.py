@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from helpers.core import ir
 from helpers.emulator.machine.arrays import contiguous
 from helpers.emulator.machine.cells import block_by_block, interleaved, unwritten
 
@@ -31,7 +30,7 @@ def shared_addresses(allocations) -> dict:
 
 
 def local_array(request, blocks, program, patterns, address):
-    """A frame's local array, one for each thread, holding what no one wrote."""
+    """A warp's local array, one for each thread, holding what no one wrote."""
     make = block_by_block if request in program.seen_otherwise else interleaved
     cells = make(math.prod(request.shape), request.dtype, "local", address, blocks)
     return contiguous(cells, request.shape, request.name, patterns)
@@ -76,32 +75,3 @@ def _new_dynamic_cells(request, batch, address):
     fresh = unwritten(cells.memory.size // request.dtype.itemsize, request.dtype)
     cells.memory[...] = fresh.view(np.uint8)
     return cells
-
-
-def seen_otherwise(blocks) -> frozenset:
-    """The allocations of a program that are seen as elements of another size."""
-    instructions = [i for block in blocks.values() for i in block]
-    sources, other = {}, set()
-    for i in instructions:
-        if isinstance(i, ir.Copy):
-            for target, source in zip(i.targets, i.sources, strict=True):
-                sources.setdefault(target, []).append(source)
-        elif isinstance(i, (ir.View, ir.Attribute, ir.Field, ir.Reshape, ir.Item)):
-            whole = i.operand if isinstance(i, ir.Item) else i.array
-            sources.setdefault(i.target, []).append(whole)
-        elif isinstance(i, ir.Pack):
-            sources.setdefault(i.target, []).extend(i.items)
-        elif isinstance(i, ir.Reinterpret):
-            sources.setdefault(i.target, []).append(i.array)
-            other.add(i.array)
-    waiting = list(other)
-    while waiting:
-        for source in sources.get(waiting.pop(), ()):
-            if isinstance(source, str) and source not in other:
-                other.add(source)
-                waiting.append(source)
-    return frozenset(
-        i
-        for i in instructions
-        if isinstance(i, ir.Allocate) and (i.target in other or i.dtype.names)
-    )

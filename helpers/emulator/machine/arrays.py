@@ -108,15 +108,15 @@ def bind(array: np.ndarray, name: str, address: int, space="global") -> Array:
 # where an index leads
 
 
-def offsets(frame, reference, array, indices, active):
+def offsets(warp, reference, array, indices, active):
     """The cell of each lane, of shape (lanes or 1, blocks or 1) or a number; bounds are
     checked.
     """
     offset, ours = array.base, False
     for axis, (index, factor) in enumerate(zip(indices, array.factors, strict=True)):
-        index = checked(index, array.shape[axis], active, frame, reference)
+        index = checked(index, array.shape[axis], active, warp, reference)
         if index is None:
-            raise out_of_bounds(frame, reference, array, indices, axis, active)
+            raise out_of_bounds(warp, reference, array, indices, axis, active)
         index = index if factor is None else index * factor
         if offset is ZERO and index.dtype == ZERO.dtype:
             offset, ours = index, factor is not None
@@ -136,7 +136,7 @@ def _fits(index, offset) -> bool:
     )
 
 
-def find_pattern(frame, reference, array, indices, active):
+def find_pattern(warp, reference, array, indices, active):
     """The pattern of a block-invariant access to shared or local memory, or None."""
     if array.patterns is None:
         return None
@@ -155,9 +155,9 @@ def find_pattern(frame, reference, array, indices, active):
     key = tuple(key)
     pattern = array.patterns.get(key)
     if pattern is None:
-        if frame.listeners["wrap"] and any((i < 0).any() for i in indices):
+        if warp.listeners["negative_index"] and any((i < 0).any() for i in indices):
             return None  # each wrap is told
-        offset = offsets(frame, reference, array, indices, active)
+        offset = offsets(warp, reference, array, indices, active)
         if np.ndim(offset) and offset.shape[1] != 1:
             return None
         pattern = array.patterns[key] = _pattern(array, offset)
@@ -175,50 +175,50 @@ def _pattern(array, offset):
 # loads and stores
 
 
-def load(frame, reference, array, indices, active):
+def load(warp, reference, array, indices, active):
     """`array[indices]` in each lane."""
     cells = array.cells
     if cells is None:
-        return _load_choice(frame, reference, array, indices, active)
+        return _load_choice(warp, reference, array, indices, active)
     if cells.rows is not None:
-        pattern = find_pattern(frame, reference, array, indices, active)
+        pattern = find_pattern(warp, reference, array, indices, active)
         if pattern is not None:
-            tell(frame, reference, array, None, active, pattern)
+            tell(warp, reference, array, None, active, pattern)
             rows = pattern.rows
             if type(rows) is int:
                 return cells.rows[rows : rows + 1].copy()
             return cells.rows.take(rows, axis=0)
-    offset = offsets(frame, reference, array, indices, active)
-    tell(frame, reference, array, offset, active)
+    offset = offsets(warp, reference, array, indices, active)
+    tell(warp, reference, array, offset, active)
     return cells.gather(cells.at(offset))
 
 
-def _load_choice(frame, reference, array, indices, active):
+def _load_choice(warp, reference, array, indices, active):
     result = array.dtype.type(0)
     for part, threads in array.here(active):
         result = np.where(
-            threads, load(frame, reference, part, indices, threads), result
+            threads, load(warp, reference, part, indices, threads), result
         )
     return result
 
 
-def store(frame, reference, array, indices, value, active):
+def store(warp, reference, array, indices, value, active):
     """`array[indices] = value` in each active lane; where lanes collide, the highest
     wins.
     """
-    frame.memory.changes += 1
+    warp.memory.changes += 1
     cells = array.cells
     if cells is None:
         for part, threads in array.here(active):
-            store(frame, reference, part, indices, value, threads)
+            store(warp, reference, part, indices, value, threads)
         return
     if cells.rows is not None:
-        pattern = find_pattern(frame, reference, array, indices, active)
+        pattern = find_pattern(warp, reference, array, indices, active)
         if pattern is not None:
-            tell(frame, reference, array, None, active, pattern, value)
+            tell(warp, reference, array, None, active, pattern, value)
             return _store_rows(cells.rows, pattern.rows, value, active)
-    offset = offsets(frame, reference, array, indices, active)
-    tell(frame, reference, array, offset, active, None, value)
+    offset = offsets(warp, reference, array, indices, active)
+    tell(warp, reference, array, offset, active, None, value)
     _scatter(cells.flat, cells.at(offset), value, active)
 
 
@@ -245,20 +245,20 @@ def _scatter(cells, offset, value, active):
         cells[offset[active]] = value[active]
 
 
-def tell(frame, reference, array, offset, active, pattern=None, value=None, dtype=None):
+def tell(warp, reference, array, offset, active, pattern=None, value=None, dtype=None):
     """Tell who listens of one request, whose cells are the pattern's if it has one.
 
     A whole record is told byte by byte, as the compiler moves it, and so is a field of
     records that are not aligned: it may begin at any byte.
     """
-    listeners = frame.listeners[array.space]
+    listeners = warp.listeners[array.space]
     if not listeners:
         return
     by_bytes = array.dtype.names is not None or array.cells.packed
     if by_bytes and dtype is None:
-        return _tell_of_bytes(frame, reference, array, offset, active)
+        return _tell_of_bytes(warp, reference, array, offset, active)
     if pattern is None:
-        cells, facts, findings = array.cells, None, {"masks": frame.masks}
+        cells, facts, findings = array.cells, None, {"masks": warp.masks}
         where = (cells.place_of(offset), cells.step, cells.address)
     else:
         where, facts, findings = (pattern.addresses, 1, 0), pattern.facts, pattern.facts
@@ -268,10 +268,10 @@ def tell(frame, reference, array, offset, active, pattern=None, value=None, dtyp
         dtype or array.dtype,
         where[0],
         active,
-        frame.blocks,
+        warp.blocks,
         facts,
-        frame.who,
-        frame.turn,
+        warp.who,
+        warp.turn,
         value,
         findings,
         *where[1:],
@@ -280,12 +280,12 @@ def tell(frame, reference, array, offset, active, pattern=None, value=None, dtyp
         listener(access)
 
 
-def _tell_of_bytes(frame, reference, array, offset, active):
+def _tell_of_bytes(warp, reference, array, offset, active):
     cells = array.cells
     for byte in range(array.dtype.itemsize):
         one = cells.seen_as(BYTE, byte, cells.step)
         part = Array(one, array.base, array.shape, array.strides, array.name, None)
-        tell(frame, reference, part, offset, active)
+        tell(warp, reference, part, offset, active)
 
 
 # values where some lanes take part
@@ -323,7 +323,7 @@ def _merge_arrays(active, new, old):
     return Choice([(array, threads) for array, threads in parts if threads.any()])
 
 
-def one_of(frame, active, index, *arrays):
+def choose_array(active, index, arrays):
     """The array of a tuple at an index that the lanes computed."""
     index = np.where(index < 0, index + len(arrays), index)
     result = None

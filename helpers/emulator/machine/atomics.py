@@ -31,21 +31,21 @@ _UPDATE = {
 }
 
 
-def atomic(frame, reference, operator, array, indices, values, active, wanted):
+def atomic(warp, reference, operator, array, indices, values, active, wanted):
     """Update `array[indices]` in each active lane; the old values, when they are
     wanted.
     """
     if array.cells is None:
         return _atomic_choice(
-            frame, reference, operator, array, indices, values, active, wanted
+            warp, reference, operator, array, indices, values, active, wanted
         )
-    offset = offsets(frame, reference, array, indices, active)
+    offset = offsets(warp, reference, array, indices, active)
     pattern = None
     if array.cells.rows is not None:
-        pattern = find_pattern(frame, reference, array, indices, active)
-    tell(frame, reference, array, offset, active, pattern)
+        pattern = find_pattern(warp, reference, array, indices, active)
+    tell(warp, reference, array, offset, active, pattern)
     cells = array.cells.flat
-    everyone = np.ones((32, frame.blocks), bool)
+    everyone = np.ones((32, warp.blocks), bool)
     taking_part = everyone if active is None else everyone & active
     flat = np.broadcast_to(array.cells.at(offset), everyone.shape)[taking_part]
     lanes = [np.broadcast_to(value, everyone.shape)[taking_part] for value in values]
@@ -53,24 +53,24 @@ def atomic(frame, reference, operator, array, indices, values, active, wanted):
         if operator in ("max", "min"):  # a NaN is never greater, nor less
             flat, lanes = flat[lanes[0] == lanes[0]], [lanes[0][lanes[0] == lanes[0]]]
         _ACCUMULATE[operator].at(cells, flat, lanes[0])
-        frame.memory.changes += 1
+        warp.memory.changes += 1
         return None
     old = np.zeros(everyone.shape, array.dtype)
-    old[taking_part] = _in_turn(frame, cells, flat, lanes, _UPDATE[operator])
+    old[taking_part] = _in_turn(warp, cells, flat, lanes, _UPDATE[operator])
     return old
 
 
-def _atomic_choice(frame, reference, operator, array, *operands):
+def _atomic_choice(warp, reference, operator, array, *operands):
     """An update of each array of a choice, in the threads that have it."""
     indices, values, active, wanted = operands
     result = array.dtype.type(0)
     for part, threads in array.here(active):
-        old = atomic(frame, reference, operator, part, indices, values, threads, wanted)
+        old = atomic(warp, reference, operator, part, indices, values, threads, wanted)
         result = np.where(threads, old, result) if wanted else None
     return result
 
 
-def _in_turn(frame, cells, flat, lanes, update):
+def _in_turn(warp, cells, flat, lanes, update):
     """The old value that each lane sees; lanes of one cell go one after the other."""
     order = np.argsort(flat, kind="stable")
     sorted_cells = flat[order]
@@ -89,7 +89,7 @@ def _in_turn(frame, cells, flat, lanes, update):
         before = cells[flat[now]]
         after = update(before, *(value[now] for value in lanes)).astype(cells.dtype)
         if not np.array_equal(before, after):
-            frame.memory.changes += 1
+            warp.memory.changes += 1
         old[now] = before
         cells[flat[now]] = after
     return old

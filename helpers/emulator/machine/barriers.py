@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from helpers.core.errors import BarrierError, caller_level
-from helpers.core.events import Meeting
+from helpers.core.events import Sync
 from helpers.core.hardware import WARP_SIZE
 from helpers.emulator.machine.arrays import merge
 
@@ -21,13 +21,11 @@ def release(batch) -> bool:
 
     False when there are none, and all wait for the grid.
     """
-    frames = batch.frames
+    warps = batch.warps
     together = {
-        next(iter(f.waiting)) for f in frames if len(f.waiting) == 1 and f.complete
+        next(iter(f.waiting)) for f in warps if len(f.waiting) == 1 and f.complete
     }
-    if len(together) != 1 or not all(
-        len(f.waiting) == 1 and f.complete for f in frames
-    ):
+    if len(together) != 1 or not all(len(f.waiting) == 1 and f.complete for f in warps):
         _check(batch)
     _answer(batch)
     _tell(batch)
@@ -42,17 +40,17 @@ def release_grid(batches, finished):
         if finished or missing:
             raise _grid_missed(batch)
         _let_go(batch, wanted=True)
-    for listener in batches[0].launch.listeners["meeting"]:
-        listener(Meeting("grid"))
+    for listener in batches[0].launch.listeners["sync"]:
+        listener(Sync("grid"))
 
 
 def _tell(batch):
     """Tell of the blocks that meet at a barrier of their own."""
     grid = batch.launch.program.grid_barriers
-    listeners = batch.launch.listeners["meeting"]
-    for position in {p for f in batch.frames for p in f.waiting} if listeners else ():
-        if position not in grid:
-            waiting = [f.waiting.get(position, (False,))[0] for f in batch.frames]
+    listeners = batch.launch.listeners["sync"]
+    for pc in {p for f in batch.warps for p in f.waiting} if listeners else ():
+        if pc not in grid:
+            waiting = [f.waiting.get(pc, (False,))[0] for f in batch.warps]
             blocks = None
             if not any(threads is None for threads in waiting):
                 here = [np.any(threads, axis=0, keepdims=True) for threads in waiting]
@@ -61,40 +59,40 @@ def _tell(batch):
                 )
             for listener in listeners:
                 listener(
-                    Meeting(
+                    Sync(
                         "block",
-                        batch.frames[0].who,
+                        batch.warps[0].who,
                         blocks=blocks,
-                        site=_barriers(batch)[position].site,
+                        site=_barriers(batch)[pc].site,
                     )
                 )
 
 
 def _barriers(batch):
-    """Each barrier by the position behind it."""
-    pieces = batch.launch.program.pieces
-    return {p.then: p.ending for p in pieces if hasattr(p.ending, "predicate")}
+    """Each barrier by the pc behind it."""
+    code = batch.launch.program.code
+    return {p.then: p.ending for p in code if hasattr(p.ending, "predicate")}
 
 
 def _let_go(batch, wanted) -> bool:
     """Let the threads go on that wait for the grid, or those that do not."""
     gone = False
-    for frame in batch.frames:
+    for warp in batch.warps:
         staying = {}
-        for position, (active, predicate) in frame.waiting.items():
-            if (position in batch.launch.program.grid_barriers) is wanted:
-                frame.add(position, active)
-                frame.turn, gone = 0, True
+        for pc, (active, predicate) in warp.waiting.items():
+            if (pc in batch.launch.program.grid_barriers) is wanted:
+                warp.add(pc, active)
+                warp.turn, gone = 0, True
             else:
-                staying[position] = (active, predicate)
-        frame.waiting = staying
+                staying[pc] = (active, predicate)
+        warp.waiting = staying
     return gone
 
 
 def _grid_missed(batch):
     site = next(
         p.ending.site
-        for p in batch.launch.program.pieces
+        for p in batch.launch.program.code
         if getattr(p.ending, "operator", None) == "grid"
     )
     return BarrierError(
@@ -142,12 +140,10 @@ def _check(batch):
 def _positions(batch):
     """The barrier that each thread waits at, -1 for those that returned."""
     rows = []
-    for frame in batch.frames:
+    for warp in batch.warps:
         place = np.full((WARP_SIZE, batch.blocks), -1)
-        for position, (active, _) in frame.waiting.items():
-            place[np.broadcast_to(True if active is None else active, place.shape)] = (
-                position
-            )
+        for pc, (active, _) in warp.waiting.items():
+            place[np.broadcast_to(True if active is None else active, place.shape)] = pc
         rows.append(place)
     return np.concatenate(rows)[: batch.geometry.threads]
 
@@ -158,7 +154,7 @@ def _divergence(batch, block, column):
     site = barriers[first].site
     arrived = int((column == first).sum())
     missing = np.flatnonzero(column != first)
-    place = batch.frames[0].block_at(block)
+    place = batch.warps[0].block_at(block)
     other = int(column[missing[0]])
     where = (
         "never come to it"
@@ -195,11 +191,11 @@ def _on_hardware(column, first):
     )
 
 
-def mask_without_caller(frame, site, lane, block):
+def mask_without_caller(warp, site, lane, block):
     """The error of a lane that calls with a mask that does not name it."""
     return BarrierError(
         f"the mask of line {site.line} does not name lane {lane}, which comes to it, "
-        f"too: thread {frame.thread_at(lane)} of block {frame.block_at(block)}\n"
+        f"too: thread {warp.thread_at(lane)} of block {warp.block_at(block)}\n"
         f"    {site.text}\n  {site.place}\n"
         "  On a GPU that is undefined: it may wait for no one, or hang\n"
         "  Remedy: name in the mask just the lanes that take this way, "
@@ -218,16 +214,16 @@ def _threads(numbers):
 
 def _answer(batch):
     """Give the threads the count, the and or the or of what they brought."""
-    pieces = batch.launch.program.pieces
-    for piece in pieces:
-        operator = getattr(piece.ending, "operator", None)
-        slot = batch.launch.program.results.get(piece.then)
+    code = batch.launch.program.code
+    for basic_block in code:
+        operator = getattr(basic_block.ending, "operator", None)
+        slot = batch.launch.program.results.get(basic_block.then)
         if operator not in _COMBINE or slot is None:
             continue
         votes = [
-            _votes(batch, f.waiting[piece.then])
-            for f in batch.frames
-            if piece.then in f.waiting
+            _votes(batch, f.waiting[basic_block.then])
+            for f in batch.warps
+            if basic_block.then in f.waiting
         ]
         if not votes:
             continue
@@ -236,13 +232,13 @@ def _answer(batch):
             result = (holds | ~arrived).all(axis=0, keepdims=True).astype(np.int32)
         else:
             result = _COMBINE[operator](holds & arrived)
-        for frame in batch.frames:
-            if piece.then in frame.waiting:
-                active = frame.waiting[piece.then][0]
-                frame.values[slot] = (
+        for warp in batch.warps:
+            if basic_block.then in warp.waiting:
+                active = warp.waiting[basic_block.then][0]
+                warp.values[slot] = (
                     result
                     if active is None
-                    else merge(active, result, frame.values[slot])
+                    else merge(active, result, warp.values[slot])
                 )
 
 

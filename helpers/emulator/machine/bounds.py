@@ -3,12 +3,12 @@
 import numpy as np
 
 from helpers.core.errors import KernelIndexError
-from helpers.core.events import Narrowed, Wrapped
+from helpers.core.events import NegativeIndex, Overflow
 from helpers.core.hardware import WARP_SIZE
 from helpers.language.operators import convert
 
 
-def checked(index, size, active, frame, reference):
+def checked(index, size, active, warp, reference):
     """The index with negative ones wrapped, of shape (lanes, blocks); None when one is
     outside.
 
@@ -17,7 +17,7 @@ def checked(index, size, active, frame, reference):
     """
     if index.ndim == 0 and size.ndim == 0:
         if index < 0:
-            _tell_of_wraps(frame, reference, index, active)
+            _tell_of_wraps(warp, reference, index, active)
         return _checked_number(int(index), int(size), index.dtype.kind == "i")
     unsigned = (
         index.view(f"u{index.dtype.itemsize}") if index.dtype.kind == "i" else index
@@ -33,7 +33,7 @@ def checked(index, size, active, frame, reference):
     if index.dtype.kind == "i":
         negative = index < 0
         if negative.any():
-            _tell_of_wraps(frame, reference, index, active)
+            _tell_of_wraps(warp, reference, index, active)
             index = np.where(negative, index + size, index)
     inside = (index >= 0) & (index < size)
     if active is not None:
@@ -41,47 +41,47 @@ def checked(index, size, active, frame, reference):
     return _wide(index) if inside.all() else None
 
 
-def _tell_of_wraps(frame, reference, index, active):
+def _tell_of_wraps(warp, reference, index, active):
     """Tell who listens of negative indices."""
-    listeners = frame.listeners["wrap"]
+    listeners = warp.listeners["negative_index"]
     if not listeners:
         return
-    lanes, blocks = where(frame, index < 0, active)
+    lanes, blocks = where(warp, index < 0, active)
     if len(lanes):
         first = int(lanes[0]), int(blocks[0])
-        event = Wrapped(
+        event = NegativeIndex(
             reference,
             len(lanes),
             _at(index, *first),
-            frame.thread_at(first[0]),
-            frame.block_at(first[1]),
+            warp.thread_at(first[0]),
+            warp.block_at(first[1]),
         )
         for listener in listeners:
             listener(event)
 
 
-def where(frame, condition, active):
+def where(warp, condition, active):
     """Lanes and blocks of the active threads for which a condition holds."""
     holds = condition if active is None else condition & active
-    return np.nonzero(np.broadcast_to(holds, (WARP_SIZE, frame.blocks)))
+    return np.nonzero(np.broadcast_to(holds, (WARP_SIZE, warp.blocks)))
 
 
-def narrow(frame, site, value, dtype, active):
+def convert_checked(warp, site, value, dtype, active):
     """An integer in a narrower type; who listens is told where that changes it."""
     result = convert(value, dtype)
-    listeners = frame.listeners["narrow"]
+    listeners = warp.listeners["overflow"]
     if listeners and (result != value).any():
-        lanes, blocks = where(frame, result != value, active)
+        lanes, blocks = where(warp, result != value, active)
         if len(lanes):
             first = int(lanes[0]), int(blocks[0])
-            event = Narrowed(
+            event = Overflow(
                 site,
                 dtype,
                 len(lanes),
                 _at(value, *first),
                 _at(result, *first),
-                frame.thread_at(first[0]),
-                frame.block_at(first[1]),
+                warp.thread_at(first[0]),
+                warp.block_at(first[1]),
             )
             for listener in listeners:
                 listener(event)
@@ -99,14 +99,14 @@ def _checked_number(index, size, signed):
     return np.int64(index) if 0 <= index < size else None
 
 
-def out_of_bounds(frame, reference, array, indices, axis, active):
+def out_of_bounds(warp, reference, array, indices, axis, active):
     """An IndexError that names line, array, index, shape and thread."""
     lane, block = _first_outside(indices[axis], array.shape[axis], active)
     shape = tuple(_at(size, lane, block) for size in array.shape)
     index = tuple(_at(i, lane, block) for i in indices)
     told = ", ".join(map(str, index)) if len(index) > 1 else str(index[0])
     verb = {"load": "reads", "store": "writes", "atomic": "updates"}[reference.kind]
-    thread, place = frame.thread_at(lane), frame.block_at(block)
+    thread, place = warp.thread_at(lane), warp.block_at(block)
     site, name = reference.site, reference.array
     return KernelIndexError(
         f"line {site.line} {verb} {name}[{told}], but `{name}` has shape "

@@ -6,23 +6,23 @@ from helpers.core.errors import KernelError
 from helpers.emulator.machine.arrays import load, store
 
 
-def fill(frame, array, reference, value, active):
+def fill(warp, array, reference, value, active):
     """`array[...] = value`, or one item of a tuple for each element."""
     for part, threads in _each_array(array, active):
         if isinstance(value, tuple):
             _fits(reference.site, part, len(value), threads)
         for place, (index, taking_part) in enumerate(elements(part, threads)):
             item = value[place] if isinstance(value, tuple) else value
-            store(frame, reference, part, index, item, taking_part)
+            store(warp, reference, part, index, item, taking_part)
 
 
-def move(frame, array, source, stored, loaded, active):
+def move(warp, array, source, stored, loaded, active):
     """`array[...] = source`, a record for each element, or element by element."""
     for part, threads in _each_array(array, active):
         for index, taking_part in elements(part, threads):
             whence = index if _ndim(source) else ()
-            value = load(frame, loaded, source, whence, taking_part)
-            store(frame, stored, part, index, value, taking_part)
+            value = load(warp, loaded, source, whence, taking_part)
+            store(warp, stored, part, index, value, taking_part)
 
 
 def elements(array, active):

@@ -1,4 +1,4 @@
-"""Memory as cells of one type, and where the lanes of a frame find theirs.
+"""Memory as cells of one type, and where the lanes of a warp find theirs.
 
 Cells may be seen again as elements of another type: fields, `.view`, dynamic shared
 memory. Shared and local cells that are only ever numbers of one size lie interleaved,

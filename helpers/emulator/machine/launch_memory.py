@@ -8,7 +8,7 @@ import numpy as np
 
 from helpers.core.buffers import borrow, give_back
 from helpers.core.device_memory import allocation_at, note_array_written
-from helpers.core.events import Root
+from helpers.core.events import Allocation
 from helpers.emulator.machine.allocation import local_array
 from helpers.emulator.machine.arrays import Array, bind
 
@@ -19,9 +19,9 @@ LOCAL_ALIGNMENT = 512  # bytes: a whole request of 16 bytes a lane
 class Memory:
     """The memory of one launch. `again`: it will be run once more, from the start."""
 
-    def __init__(self, program, root_listeners=(), again=False, quiet=False):
+    def __init__(self, program, allocation_listeners=(), again=False, quiet=False):
         self.program = program
-        self.root_listeners = root_listeners
+        self.allocation_listeners = allocation_listeners
         self.changes = 0
         self.printed = 0
         self.quiet = quiet
@@ -29,7 +29,7 @@ class Memory:
         self.before = []  # memory that is read and written, and what it held
         self.next_address = self.next_local = 0
         self.local_addresses = {}
-        self.roots = {}
+        self.allocations = {}
         self.records = []  # each argument that is one, its array, and what it held
         self.arrays = {}
         self.patterns = {}
@@ -85,20 +85,20 @@ class Memory:
         (256 bytes). A part of a device array keeps its distance from that; one of the
         host's is copied to memory of its own.
         """
-        root = array
-        while isinstance(root.base, np.ndarray):
-            root = root.base
-        low, high = np.lib.array_utils.byte_bounds(root)
+        allocation = array
+        while isinstance(allocation.base, np.ndarray):
+            allocation = allocation.base
+        low, high = np.lib.array_utils.byte_bounds(allocation)
         if allocation_at(low) is None:
             low, high = np.lib.array_utils.byte_bounds(array)
-        if low not in self.roots:
-            self.roots[low] = self.next_address
+        if low not in self.allocations:
+            self.allocations[low] = self.next_address
             self.next_address += _up(max(high - low, 1), ALIGNMENT) + ALIGNMENT
-        start = self.roots[low]
+        start = self.allocations[low]
         first = start + array.__array_interface__["data"][0] - low
-        if self.root_listeners:
+        if self.allocation_listeners:
             self._tell_of(
-                Root(
+                Allocation(
                     name,
                     "global",
                     start,
@@ -113,18 +113,20 @@ class Memory:
             )
         return first
 
-    def _tell_of(self, root, device):
+    def _tell_of(self, allocation, device):
         """Tell of an array, and of the device memory that it lies in, or None."""
         unwritten = device and device.unwritten
-        for listener in self.root_listeners:
-            listener(root._replace(device=device is not None, unwritten=unwritten))
+        for listener in self.allocation_listeners:
+            listener(
+                allocation._replace(device=device is not None, unwritten=unwritten)
+            )
 
     def captured(self, array, name, space) -> Array:
         """An array that the kernel takes from the names around it."""
         key = id(array)
         if key not in self.arrays:
             address = self.address_of(array, name, space == "global")
-            if not self.root_listeners:
+            if not self.allocation_listeners:
                 note_array_written(array)
             captured = bind(array, name, address, space)
             self.arrays[key] = captured
@@ -133,7 +135,7 @@ class Memory:
         return self.arrays[key]
 
     def local_array(self, request, blocks):
-        """A frame's local array, one for each thread, holding what no one wrote."""
+        """A warp's local array, one for each thread, holding what no one wrote."""
         if request not in self.local_addresses:
             self.local_addresses[request] = self.next_local
             size = math.prod(request.shape) * request.dtype.itemsize * 32

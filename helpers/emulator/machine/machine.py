@@ -13,8 +13,7 @@ from collections import deque
 import numpy as np
 
 from helpers.core.errors import NoProgressError
-from helpers.core.events import TOPICS, Parting, Root, Start, Step
-from helpers.emulator.codegen.translate import BRANCH, GATHER, JUMP, RETURN
+from helpers.core.events import TOPICS, Allocation, BranchSplit, LaunchBegin, Step
 from helpers.emulator.machine.allocation import shared_addresses, shared_array
 from helpers.emulator.machine.barriers import (
     lanes_missed,
@@ -23,8 +22,9 @@ from helpers.emulator.machine.barriers import (
     release_grid,
 )
 from helpers.emulator.machine.launch_memory import Memory
-from helpers.emulator.machine.warps import Frame, Geometry
-from helpers.language.warp_intrinsics import gathered, outside_of_mask
+from helpers.emulator.machine.warps import Geometry, Warp
+from helpers.emulator.program import BRANCH, JUMP, RETURN, WARP_SYNC
+from helpers.language.warp_intrinsics import have_arrived, outside_of_mask
 
 BATCH_THREADS = 1 << 20  # threads of one batch, at most
 BATCH_BLOCKS = 1024  # blocks of one batch, at most
@@ -35,7 +35,7 @@ TURNS = 300_000  # back edges in a row, with nothing written, before we give up
 
 
 class Batch:
-    """Blocks that run together: their frames, and their shared memory."""
+    """Blocks that run together: their warps, and their shared memory."""
 
     def __init__(self, launch, first, last):
         self.launch, self.listeners, self.memory = (
@@ -50,13 +50,13 @@ class Batch:
         self.waits_for_grid = False
         self.descending = False  # did two warps run so last?
         program = launch.program
-        self.frames = [
-            Frame(warp, launch.geometry, self, program.slots)
-            for warp in range(launch.geometry.warps)
+        self.warps = [
+            Warp(number, launch.geometry, self, program.slots)
+            for number in range(launch.geometry.warps)
         ]
-        for frame in self.frames:
+        for warp in self.warps:
             for slot, value in zip(program.arguments, launch.arguments, strict=True):
-                frame.values[slot] = value
+                warp.values[slot] = value
 
     def shared_array(self, request):
         """A block's shared array; all dynamic ones begin at the same byte."""
@@ -72,8 +72,8 @@ class Batch:
         size = math.prod(shape) * cells.step
         strides = tuple(int(stride) * cells.step for stride in array.strides)
         where = ("shared", cells.address, size, True, cells.address, shape, strides)
-        for listener in self.listeners["root"]:
-            listener(Root(array.name, *where, array.dtype))
+        for listener in self.listeners["allocation"]:
+            listener(Allocation(array.name, *where, array.dtype))
 
     def run(self, rng) -> bool:
         """Run until all blocks are done (True), or none can go on for now (False)."""
@@ -81,17 +81,17 @@ class Batch:
         while True:
             before = self.memory.changes
             spinning = False
-            for frame in self.adverse_order(rng):
-                spinning |= self._run_frame(frame)
+            for warp in self.adverse_order(rng):
+                spinning |= self._run_warp(warp)
             if spinning:
-                waits = all(frame.circling for frame in self.frames if frame.groups)
+                waits = all(warp.circling for warp in self.warps if warp.groups)
                 idle_rounds = (
                     idle_rounds + 1 if waits and self.memory.changes == before else 0
                 )
                 if idle_rounds > IDLE_ROUNDS:
                     return False
                 continue
-            if all(frame.finished for frame in self.frames):
+            if all(warp.finished for warp in self.warps):
                 return True
             if not release(self):
                 self.waits_for_grid = True
@@ -101,108 +101,117 @@ class Batch:
         """The warps in an order that is neither ascending nor descending; two take
         turns to be first, since a race needs the one order or the other to show.
         """
-        count = len(self.frames)
+        count = len(self.warps)
         if count == 2:
             self.descending = not self.descending
-            return self.frames[::-1] if self.descending else self.frames
+            return self.warps[::-1] if self.descending else self.warps
         order = rng.permutation(count)
         while count > 2 and (np.diff(order) == order[1] - order[0]).all():
             order = rng.permutation(count)
-        return [self.frames[index] for index in order]
+        return [self.warps[index] for index in order]
 
-    def _run_frame(self, frame) -> bool:
+    def _run_warp(self, warp) -> bool:
         """Run one warp until it waits or ends; True when it only turned in circles."""
-        while frame.groups:
-            position, active = frame.take()
-            spun_at = self._run_group(frame, position, active)
+        while warp.groups:
+            pc, active = warp.take()
+            spun_at = self._run_group(warp, pc, active)
             if spun_at is not None:
-                frame.postponed.add(spun_at)
-                if frame.postponed.issuperset(frame.groups):
-                    frame.postponed.clear()
+                warp.postponed.add(spun_at)
+                if warp.postponed.issuperset(warp.groups):
+                    warp.postponed.clear()
                     return True
-        frame.postponed.clear()
+        warp.postponed.clear()
         return False
 
-    def _run_group(self, frame, position, active) -> int | None:
+    def _run_group(self, warp, pc, active) -> int | None:
         """Run threads until they part, meet others or wait; where they spin, if so."""
-        pieces = self.launch.program.pieces
-        groups, steps = frame.groups, frame.listeners["step"]
-        others = 0
-        for place in (*groups, *frame.waiting):
-            others |= pieces[place].needs
-        nearest = min(groups, default=len(pieces))
+        code, steps = self.launch.program.code, warp.listeners["step"]
+        others = self._needed_elsewhere(warp)
+        nearest = min(warp.groups, default=len(code))
         turns = 0
         while True:
-            piece = pieces[position]
+            basic_block = code[pc]
             for listener in steps:
-                listener(Step(position, active, frame.who, *frame.counted(active)))
-            value = piece.run(frame, active, others)
-            kind = piece.kind
+                listener(Step(pc, active, warp.who, *warp.counted(active)))
+            value = basic_block.run(warp, active, others)
+            kind = basic_block.kind
             if kind == JUMP:
-                following = piece.then
+                following = basic_block.then
             elif kind == BRANCH:
                 if value.ndim:
-                    value = split(frame, piece, value, active)
+                    value = split(warp, basic_block, value, active)
                     if value is None:
                         return None
-                following = piece.then if value else piece.otherwise
+                following = basic_block.then if value else basic_block.otherwise
             elif kind == RETURN:
-                frame.leave(active)
+                warp.leave(active)
                 return None
-            elif kind == GATHER:
-                if not self._gathers(frame, piece, active, value):
-                    frame.add(position, active)
-                    return position
-                following = piece.then
+            elif kind == WARP_SYNC:
+                if not self._lanes_arrive(warp, basic_block, active, value):
+                    warp.add(pc, active)
+                    return pc
+                following = basic_block.then
             else:
-                frame.wait(piece.then, active, value)
+                warp.wait(basic_block.then, active, value)
                 return None
-            if following <= position:
+            if following <= pc:
                 turns += 1
-                frame.turn += 1
-                circling = turns % WATCH < 2 and frame.in_circles(
-                    following, pieces[following].needs
-                )
-                if circling or turns >= PATIENCE:
-                    frame.add(following, active)
-                    self._note_turns(frame, pieces[following], turns, circling)
+                if self._spins(warp, following, turns):
+                    warp.add(following, active)
                     return following
             if following >= nearest:
-                frame.add(following, active)
+                warp.add(following, active)
                 return None
-            position = following
+            pc = following
 
-    def _gathers(self, frame, piece, active, mask) -> bool:
+    def _needed_elsewhere(self, warp) -> int:
+        """The slots that threads at other places of the program still read, as bits."""
+        needed = 0
+        for pc in (*warp.groups, *warp.waiting):
+            needed |= self.launch.program.code[pc].needs
+        return needed
+
+    def _spins(self, warp, header, turns) -> bool:
+        """Should others run first, after so many iterations of the loop at a header?"""
+        warp.turn += 1
+        block = self.launch.program.code[header]
+        circling = turns % WATCH < 2 and warp.in_circles(header, block.needs)
+        if circling or turns >= PATIENCE:
+            self._note_turns(warp, block, turns, circling)
+            return True
+        return False
+
+    def _lanes_arrive(self, warp, basic_block, active, mask) -> bool:
         """Have the lanes of a mask come? Where not, the warp waits for them."""
         if self.launch.strict:
-            outside = outside_of_mask(frame, active, mask)
+            outside = outside_of_mask(warp, active, mask)
             if outside:
-                raise mask_without_caller(frame, piece.site, *outside)
-        frame.gathers = not gathered(frame, active, mask)
-        if frame.gathers:
-            frame.circling, frame.loop = True, piece.site
-        return not frame.gathers
+                raise mask_without_caller(warp, basic_block.site, *outside)
+        warp.waits_for_lanes = not have_arrived(warp, active, mask)
+        if warp.waits_for_lanes:
+            warp.circling, warp.loop = True, basic_block.site
+        return not warp.waits_for_lanes
 
-    def _note_turns(self, frame, piece, turns, circling):
+    def _note_turns(self, warp, basic_block, turns, circling):
         """Remember how long this warp has gone round while nothing was written."""
-        frame.circling = circling
-        if frame.seen_changes != self.memory.changes:
-            frame.turns, frame.seen_changes = 0, self.memory.changes
-        frame.turns += turns
-        frame.loop = piece.site or self.launch.program.pieces[piece.then].site
-        if frame.turns > self.launch.turns:
+        warp.circling = circling
+        if warp.seen_changes != self.memory.changes:
+            warp.turns, warp.seen_changes = 0, self.memory.changes
+        warp.turns += turns
+        warp.loop = basic_block.site or self.launch.program.code[basic_block.then].site
+        if warp.turns > self.launch.turns:
             raise NoProgressError(
-                f"the loop at line {frame.loop.line} went round {frame.turns:,} times "
+                f"the loop at line {warp.loop.line} went round {warp.turns:,} times "
                 "and nothing was written meanwhile: does it ever end?\n"
-                f"    {frame.loop.text}\n  {frame.loop.place}"
+                f"    {warp.loop.text}\n  {warp.loop.place}"
             )
 
     def no_progress(self):
         """The error of a batch whose threads wait for what none of them will do."""
-        waiting = [f.loop for f in self.frames if f.groups and f.gathers]
+        waiting = [f.loop for f in self.warps if f.groups and f.waits_for_lanes]
         if waiting:
             return lanes_missed(waiting[0])
-        sites = {f.loop.line: f.loop for f in self.frames if f.groups}
+        sites = {f.loop.line: f.loop for f in self.warps if f.groups}
         lines = " and ".join(map(str, sorted(sites)))
         quoted = "".join(
             f"    {site.text}\n  {site.place}\n" for site in sites.values()
@@ -215,7 +224,7 @@ class Batch:
         )
 
 
-def split(frame, piece, condition, active):
+def split(warp, basic_block, condition, active):
     """Part the threads of a branch; True or False when they all go one way."""
     then = condition if active is None else condition & active
     if not then.any():
@@ -223,10 +232,10 @@ def split(frame, piece, condition, active):
     otherwise = ~condition if active is None else active & ~condition
     if not otherwise.any():
         return True
-    for listener in frame.listeners["parting"]:
-        listener(Parting(piece.ending.site, then, otherwise, frame.who))
-    frame.add(piece.then, then)
-    frame.add(piece.otherwise, otherwise)
+    for listener in warp.listeners["split"]:
+        listener(BranchSplit(basic_block.ending.site, then, otherwise, warp.who))
+    warp.add(basic_block.then, then)
+    warp.add(basic_block.otherwise, otherwise)
     return None
 
 
@@ -253,11 +262,13 @@ class Launch:
         self.strict, self.warned = strict, False  # about threads that miss a barrier
         self.geometry = Geometry(grid_dim, block_dim)
         self.listeners = {topic: () for topic in TOPICS} | (listeners or {})
-        for listener in self.listeners["start"]:
+        for listener in self.listeners["launch"]:
             given = dict(zip(names, arguments, strict=True))
             shape = (grid_dim, block_dim)
-            listener(Start(*shape, program.references, program.pieces, program, given))
-        self.memory = Memory(program, self.listeners["root"], again, quiet)
+            listener(
+                LaunchBegin(*shape, program.references, program.code, program, given)
+            )
+        self.memory = Memory(program, self.listeners["allocation"], again, quiet)
         self.arguments = [
             self.memory.argument(v, n) for v, n in zip(arguments, names, strict=True)
         ]
@@ -295,7 +306,7 @@ class Launch:
             if batch.run(self.rng):
                 stuck, self.finished = 0, self.finished + 1
                 for listener in self.listeners["end"]:
-                    listener(batch.frames[0].who)
+                    listener(batch.warps[0].who)
                 continue
             if batch.waits_for_grid:
                 self.at_barrier.append(batch)

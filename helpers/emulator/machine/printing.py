@@ -7,18 +7,18 @@ from helpers.core.hardware import WARP_SIZE
 MOST_LINES = 1_000  # of one launch; a GPU keeps a megabyte of them
 
 
-def show(frame, active, items):
+def show(warp, active, items):
     """Print the items in each active thread, block by block and lane by lane."""
-    if frame.memory.quiet:
+    if warp.memory.quiet:
         return
-    shape = (WARP_SIZE, frame.blocks)
+    shape = (WARP_SIZE, warp.blocks)
     values = [it if isinstance(it, str) else np.broadcast_to(it, shape) for it in items]
     takes_part = np.broadcast_to(True if active is None else active, shape)
     for block, lane in np.argwhere(takes_part.T):
-        frame.memory.printed += 1
-        if frame.memory.printed == MOST_LINES + 1:
+        warp.memory.printed += 1
+        if warp.memory.printed == MOST_LINES + 1:
             print(f"… (the emulator prints the first {MOST_LINES:,} lines of a launch)")
-        if frame.memory.printed > MOST_LINES:
+        if warp.memory.printed > MOST_LINES:
             return
         print(*(it if isinstance(it, str) else told(it[lane, block]) for it in values))
 

@@ -10,17 +10,17 @@ import numpy as np
 from helpers.core.hardware import WARP_SIZE
 
 
-def note(frame, active, request):
+def note(warp, active, request):
     """Remember an exception and the first thread that raises it."""
-    if "raised" in vars(frame.memory):
+    if "raised" in vars(warp.memory):
         return
-    shape = (WARP_SIZE, frame.blocks)
-    active = frame.live if active is None else active
+    shape = (WARP_SIZE, warp.blocks)
+    active = warp.live if active is None else active
     takes_part = np.broadcast_to(True if active is None else active, shape)
     block, lane = np.argwhere(takes_part.T)[0]
-    thread = [int(np.broadcast_to(axis, shape)[lane, block]) for axis in frame.thread]
-    place = [int(np.broadcast_to(axis, shape)[lane, block]) for axis in frame.block]
-    frame.memory.raised = request, thread[::-1], place[::-1]
+    thread = [int(np.broadcast_to(axis, shape)[lane, block]) for axis in warp.thread]
+    place = [int(np.broadcast_to(axis, shape)[lane, block]) for axis in warp.block]
+    warp.memory.raised = request, thread[::-1], place[::-1]
 
 
 def raise_noted(memory):

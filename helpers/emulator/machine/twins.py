@@ -11,37 +11,12 @@ from helpers.emulator.machine.arrays import load, store
 from helpers.emulator.machine.wide_access import load_wide, store_wide
 from helpers.language.operators import convert
 
-_TWINS = {}
-
-
-def twin(intrinsic):
-    """Register the NumPy function that the emulator runs in an intrinsic's place."""
-
-    def register(function):
-        _TWINS[intrinsic] = function
-        return function
-
-    return register
-
-
-def twin_of(value):
-    """The twin of an intrinsic, or None."""
-    try:
-        return _TWINS.get(value)
-    except TypeError:
-        return None
-
-
-def is_intrinsic(value) -> bool:
-    """Is this what Numba's `@intrinsic` makes of a function?"""
-    return type(value).__name__ == "_Intrinsic"
-
 
 class Lanes:
     """An array as a twin sees it, in the threads of a warp that call the intrinsic."""
 
-    def __init__(self, frame, array, instruction, active):
-        self._frame, self._array, self._active = frame, array, active
+    def __init__(self, warp, array, instruction, active):
+        self._frame, self._array, self._active = warp, array, active
         self._loaded, self._stored = instruction.loaded, instruction.stored
         self.dtype, self.shape = array.dtype, getattr(array, "shape", None)
 
@@ -64,10 +39,10 @@ def _indices(index):
     return index if isinstance(index, tuple) else (index,)
 
 
-def run(frame, instruction, operands, active):
+def run(warp, instruction, operands, active):
     """What the twin returns, in the types that Numba gave the intrinsic."""
     given = [
-        Lanes(frame, operand, instruction, active)
+        Lanes(warp, operand, instruction, active)
         if hasattr(operand, "cells")
         else operand
         for operand in operands

@@ -15,11 +15,11 @@ def by_choice(function):
     """A function of an array, taken of each array of a choice."""
 
     @functools.wraps(function)
-    def chosen(frame, array, *arguments):
+    def chosen(warp, array, *arguments):
         if array.cells is not None:
-            return function(frame, array, *arguments)
+            return function(warp, array, *arguments)
         results = [
-            (function(frame, part, *arguments[:-1], threads), threads)
+            (function(warp, part, *arguments[:-1], threads), threads)
             for part, threads in array.here(arguments[-1])
         ]
         if isinstance(results[0][0], (Array, Choice)):
@@ -33,7 +33,7 @@ def by_choice(function):
 
 
 @by_choice
-def view(frame, array, reference, indices, active):
+def view(warp, array, reference, indices, active):
     """`array[indices]` where slices leave axes, or None makes new ones."""
     base, shape, strides, axis = array.base, [], [], 0
     for index in _of_each_axis(indices, len(array.shape)):
@@ -48,10 +48,10 @@ def view(frame, array, reference, indices, active):
             shape.append(count)
             strides.append(stride * step)
         else:
-            inside = checked(index, size, active, frame, reference)
+            inside = checked(index, size, active, warp, reference)
             if inside is None:
                 written = [part for part in indices if part is not None]
-                raise out_of_bounds(frame, reference, array, written, axis, active)
+                raise out_of_bounds(warp, reference, array, written, axis, active)
             base = base + inside * stride
         axis += 1
     return array.part(base, tuple(shape), tuple(strides))
@@ -105,7 +105,7 @@ def _end(number, size, first, last):
 
 
 @by_choice
-def attribute(frame, array, name, active):
+def attribute(warp, array, name, active):
     """The part of an array that an `Attribute` names, as a number or a view."""
     if name.startswith("shape"):
         return array.shape[int(name[5:])]
@@ -122,7 +122,7 @@ def attribute(frame, array, name, active):
 
 
 @by_choice
-def field(frame, array, dtype, offset, inner, packed, active):
+def field(warp, array, dtype, offset, inner, packed, active):
     """A field of each element: `inner` are the axes of the field's own."""
     step = array.cells.step
     if inner:
@@ -136,7 +136,7 @@ def field(frame, array, dtype, offset, inner, packed, active):
 
 
 @by_choice
-def reinterpret(frame, array, dtype, site, active):
+def reinterpret(warp, array, dtype, site, active):
     """`array.view(dtype)`: the same bytes as elements of another type."""
     before, after = array.dtype.itemsize, dtype.itemsize
     cells, shape, strides = array.cells, array.shape, array.strides
@@ -166,7 +166,7 @@ def reinterpret(frame, array, dtype, site, active):
 
 
 @by_choice
-def reshape(frame, array, shape, site, active):
+def reshape(warp, array, shape, site, active):
     """A contiguous array with other axes; -1 stands for what is left."""
     size = functools.reduce(operator.mul, array.shape, np.int64(1))
     known = functools.reduce(operator.mul, shape, np.int64(1))

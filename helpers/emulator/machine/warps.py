@@ -1,4 +1,4 @@
-"""A frame: one warp of every block of a batch, and where its threads are."""
+"""A warp of every block of a batch: its variables, and where its threads are."""
 
 import numpy as np
 
@@ -6,62 +6,62 @@ from helpers.core.events import Warps
 from helpers.core.hardware import WARP_SIZE
 
 
-class Frame:
-    """One warp of each block of a batch: its coordinates, variables and positions.
+class Warp:
+    """One warp of each block of a batch: its coordinates, variables and pcs.
 
     `live` holds the threads that exist and have not returned, None while that is every
-    lane. `groups` maps a position to the threads that are to run there, `waiting` one
+    lane. `groups` maps a pc to the threads that are to run there, `waiting` one
     to those that wait in front of it at a barrier, with the predicate that they
     brought.
     """
 
-    def __init__(self, warp, geometry, batch, slots):
-        self.warp, self.batch, self.geometry = warp, batch, geometry
+    def __init__(self, number, geometry, batch, slots):
+        self.number, self.batch, self.geometry = number, batch, geometry
         self.block_dim, self.grid_dim = geometry.block_dim, geometry.grid_dim
-        self.thread, exist = geometry.threads_of(warp)
+        self.thread, exist = geometry.threads_of(number)
         self.block, self.blocks = batch.block, batch.blocks
         self.listeners, self.memory = batch.listeners, batch.memory
-        self.who = Warps(warp, batch.first, batch.blocks)
+        self.who = Warps(number, batch.first, batch.blocks)
         self.turn = 0  # turns of loops since it last waited for its block
         self.values = [None] * slots
         self.live = exist
         self.complete = True  # has no thread returned yet?
         self.groups = {0: exist}
         self.waiting = {}
-        self.postponed = set()  # positions that spun and let others go first
+        self.postponed = set()  # pcs that spun and let others go first
         self.turns = self.seen_changes = 0  # of a warp that spins
         self.loop = None  # where it spins
         self.circling = False
-        self.gathers = False  # does it wait for lanes of a mask?
+        self.waits_for_lanes = False  # does it wait for lanes of a mask?
         self.last_look = (None, None, None)
         self.last_count = (None, None)
         self.masks = {}  # what judges found of the lanes that were active last
         self.local = {}
 
     def take(self):
-        """The earliest position with threads to run, and those threads."""
+        """The earliest pc with threads to run, and those threads."""
         candidates = [p for p in self.groups if p not in self.postponed] or list(
             self.groups
         )
-        position = min(candidates)
-        active = self.groups.pop(position)
+        pc = min(candidates)
+        active = self.groups.pop(pc)
         if not self.groups and not self.waiting:
             active = self.live
-        return position, active
+        return pc, active
 
-    def add(self, position, active):
-        """Let these threads go on at `position`, with those already there."""
-        here = self.groups.get(position, False)
-        self.groups[position] = active if here is False else either(here, active)
+    def add(self, pc, active):
+        """Let these threads go on at `pc`, with those already there."""
+        here = self.groups.get(pc, False)
+        self.groups[pc] = active if here is False else either(here, active)
 
-    def wait(self, position, active, predicate):
-        """Let these threads wait in front of `position`."""
-        if position in self.waiting:
-            others, theirs = self.waiting[position]
+    def wait(self, pc, active, predicate):
+        """Let these threads wait in front of `pc`."""
+        if pc in self.waiting:
+            others, theirs = self.waiting[pc]
             if predicate is not None:
                 predicate = np.where(active, predicate, theirs)
             active = either(others, active)
-        self.waiting[position] = (active, predicate)
+        self.waiting[pc] = (active, predicate)
 
     def leave(self, active):
         """End these threads."""
@@ -71,15 +71,15 @@ class Frame:
         else:
             self.live = ~active if self.live is None else self.live & ~active
 
-    def in_circles(self, position, needs) -> bool:
+    def in_circles(self, pc, needs) -> bool:
         """Is all as at the last look, with nothing written since?"""
         values = [value for slot, value in enumerate(self.values) if needs >> slot & 1]
         where, before, changes = self.last_look
         self.circling = False
-        self.gathers = False  # does it wait for lanes of a mask?
-        self.last_look = (position, values, self.memory.changes)
+        self.waits_for_lanes = False  # does it wait for lanes of a mask?
+        self.last_look = (pc, values, self.memory.changes)
         return (
-            where == position
+            where == pc
             and changes == self.memory.changes
             and all(map(same, before, values))
         )
@@ -154,17 +154,18 @@ class Geometry:
         self.warps = -(-self.threads // WARP_SIZE)
         self._threads_of = {}
 
-    def threads_of(self, warp):
+    def threads_of(self, number):
         """A warp's thread coordinates, (lanes, 1) or a number each, and who exists."""
-        if warp not in self._threads_of:
-            linear = np.arange(warp * WARP_SIZE, (warp + 1) * WARP_SIZE, dtype=np.int32)
+        if number not in self._threads_of:
+            first = number * WARP_SIZE
+            linear = np.arange(first, first + WARP_SIZE, dtype=np.int32)
             exist = (linear < self.threads)[:, None]
             values = unravel(linear, self.block_dim)
-            self._threads_of[warp] = (
+            self._threads_of[number] = (
                 tuple(uniform(v[:, None]) for v in values),
                 None if exist.all() else exist,
             )
-        return self._threads_of[warp]
+        return self._threads_of[number]
 
     def blocks_of(self, first, last):
         """The coordinates of blocks first to last - 1, (1, blocks) or a number each."""

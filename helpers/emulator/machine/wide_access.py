@@ -7,32 +7,32 @@ from helpers.emulator.machine.arrays import is_one, offsets, tell
 from helpers.emulator.machine.bounds import out_of_bounds
 
 
-def load_wide(frame, reference, array, indices, count, active):
+def load_wide(warp, reference, array, indices, count, active):
     """`count` neighbours from `array[indices]` on, a value of each lane for each."""
     cells = array.cells
-    offset = _first_cell(frame, reference, array, indices, count, active)
+    offset = _first_cell(warp, reference, array, indices, count, active)
     return tuple(cells.gather(cells.at(offset + place)) for place in range(count))
 
 
-def store_wide(frame, reference, array, indices, values, active):
+def store_wide(warp, reference, array, indices, values, active):
     """Store neighbours from `array[indices]` on."""
-    frame.memory.changes += 1
+    warp.memory.changes += 1
     cells, count = array.cells, len(values)
-    offset = _first_cell(frame, reference, array, indices, count, active)
-    everyone = np.ones((32, frame.blocks), bool)
+    offset = _first_cell(warp, reference, array, indices, count, active)
+    everyone = np.ones((32, warp.blocks), bool)
     taking_part = everyone if active is None else everyone & active
     for place, value in enumerate(values):
         at = np.broadcast_to(cells.at(offset + place), everyone.shape)[taking_part]
         cells.flat[at] = np.broadcast_to(value, everyone.shape)[taking_part]
 
 
-def _first_cell(frame, reference, array, indices, count, active):
+def _first_cell(warp, reference, array, indices, count, active):
     """The first cell of each lane's neighbours, in bounds and aligned; told to
     listeners.
     """
-    first = offsets(frame, reference, array, indices, active)
+    first = offsets(warp, reference, array, indices, active)
     ends = (*indices[:-1], indices[-1] + indices[-1].dtype.type(count - 1))
-    last = offsets(frame, reference, array, ends, active)
+    last = offsets(warp, reference, array, ends, active)
     if active is not None:  # the others may stand anywhere
         lane, block = np.argwhere(active)[0]
         someone = np.broadcast_to(first, np.broadcast_shapes(np.shape(first), (1, 1)))
@@ -42,15 +42,15 @@ def _first_cell(frame, reference, array, indices, count, active):
         )
         last = np.where(active, last, first + count - 1)
     if np.any(last != first + count - 1):
-        raise out_of_bounds(frame, reference, array, ends, len(ends) - 1, active)
+        raise out_of_bounds(warp, reference, array, ends, len(ends) - 1, active)
     size = count * array.dtype.itemsize
     addresses = array.cells.bytes_at(first)
-    _check(frame, reference, array, addresses, size, count)
-    tell(frame, reference, array, first, active, dtype=np.dtype((np.void, size)))
+    _check(warp, reference, array, addresses, size, count)
+    tell(warp, reference, array, first, active, dtype=np.dtype((np.void, size)))
     return first
 
 
-def _check(frame, reference, array, addresses, size, count):
+def _check(warp, reference, array, addresses, size, count):
     """An error where a request does not begin at a multiple of its size."""
     site = reference.site
     innermost = array.strides[-1]
@@ -67,8 +67,8 @@ def _check(frame, reference, array, addresses, size, count):
         raise KernelError(
             f"line {site.line} takes {size} bytes of `{reference.array}` at once from "
             f"byte {address % size} of {size}: on a GPU this is a misaligned address\n"
-            f"    {site.text}\n  {site.place}, thread {frame.thread_at(int(lane))} of "
-            f"block {frame.block_at(int(block))}\n"
+            f"    {site.text}\n  {site.place}, thread {warp.thread_at(int(lane))} of "
+            f"block {warp.block_at(int(block))}\n"
             f"  Remedy: begin at an element whose number is a multiple of {count}, in "
             f"an array that begins at a multiple of {size} bytes"
         )

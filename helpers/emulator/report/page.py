@@ -9,8 +9,8 @@ import re
 from html import escape
 from pathlib import Path
 
+from helpers.core.html import LEFT, STYLE, below, code, source_code
 from helpers.core.source import source_of
-from helpers.core.style import CONFLICT, STORE
 from helpers.emulator.report.columns import columns_of, place_of
 from helpers.emulator.report.findings import counted, deeds, findings_of, title
 from helpers.emulator.report.text import sentence
@@ -22,29 +22,6 @@ MEANINGS = {
     "slight": "takes a little more, or does no harm today",
 }
 MOST_RACES = 8
-
-LEFT = "style='text-align: left'"  # holds where a viewer takes away the rules below
-ROOT = ".run-page" * 3
-# the class thrice: a notebook's own rules for tables are more specific than once
-STYLE = f"""\
-{ROOT} table {{border-collapse: collapse; margin: 6px 0; font-size: 12px}}
-{ROOT} tbody tr {{background: none}}
-{ROOT} th, {ROOT} td {{padding: 1px 8px; border: 0; text-align: right;
-vertical-align: top; white-space: nowrap; line-height: 1.35}}
-{ROOT} th {{border-bottom: 1px solid; vertical-align: bottom; white-space: normal;
-max-width: 6em}}
-{ROOT} .s {{white-space: pre; max-width: none;
-font-family: var(--jp-code-font-family, monospace)}}
-{ROOT} .s code {{background: none; padding: 0}}
-{ROOT} .n {{opacity: .7; padding: 1px 0 1px 8px}}
-{ROOT} .a {{white-space: normal; max-width: 62em; padding-bottom: 4px}}
-{ROOT} .wrong {{background: {CONFLICT}48}}
-{ROOT} .costly {{background: {STORE}48}}
-{ROOT} .s.wrong {{box-shadow: inset 3px 0 {CONFLICT}}}
-{ROOT} .s.costly {{box-shadow: inset 3px 0 {STORE}}}
-{ROOT} div, {ROOT} details {{font-size: 13px; margin: 4px 0}}
-{ROOT} a {{color: inherit; text-decoration: underline}}
-"""
 
 
 def as_html(run) -> str:
@@ -122,17 +99,6 @@ def rows_of(at, text, columns, told, said) -> str:
     return row
 
 
-def source_code(text) -> str:
-    """A source line, whose indent holds where a viewer takes away our styles."""
-    code = text.lstrip()
-    return f"<code>{'&nbsp;' * (len(text) - len(code))}{escape(code)}</code>"
-
-
-def below(text, columns) -> str:
-    """A text that stands below a line, as wide as the page."""
-    return f"<td></td><td class='a' {LEFT} colspan={1 + len(columns)}>{text}</td>"
-
-
 def cell(marks) -> str:
     """A cell with a line for each mark, in the worst one's colour."""
     levels = [level for level in SIGNS if level in {it[1] for it in marks}]
@@ -146,11 +112,6 @@ def sign(level) -> str:
     if not level:
         return ""
     return f"<span title='{MEANINGS[level]}'>{SIGNS[level]}</span>"
-
-
-def code(sentence) -> str:
-    """A sentence in HTML, with what stands between backticks as code."""
-    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(sentence, quote=False))
 
 
 def lesson(topic) -> str:

@@ -30,9 +30,9 @@ class Arrays:
     def _captured_array(self, target, kernels_name, array, dtype):
         """A host array is frozen when the kernel is compiled; a device array is not."""
         if isinstance(getattr(array, "gpu_data", None), Pointer):
-            function, array = "captured device array", host_view(array)
+            space, array = "global", host_view(array)
         elif isinstance(array, np.ndarray):
-            function, array = "constant array", array.copy(order="K")
+            space, array = "const", array.copy(order="K")
         else:
             self.refuse(
                 "a captured device array is not emulated where there is a GPU: "
@@ -40,8 +40,7 @@ class Arrays:
             )
         name = self.declare(target, dtype)
         self.aliases[name] = kernels_name
-        operands = (ir.Const(array), ir.Const(kernels_name))
-        self.emit(ir.Call(name, function, operands, self.site()))
+        self.emit(ir.Captured(name, array, kernels_name, space, self.site()))
 
     # attributes
 
@@ -126,7 +125,7 @@ class Arrays:
     def _choose_array(self, name, index, items):
         """`name` = one of the arrays of a tuple."""
         self.aliases[name] = self.aliases.get(items[0], items[0])
-        self.emit(ir.Call(name, "one of the arrays", (index, *items), self.site()))
+        self.emit(ir.ChooseArray(name, index, tuple(items), self.site()))
 
     def _get(self, target, array, index):
         operand, indices = self.operand(array), self._indices(index)

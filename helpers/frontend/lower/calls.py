@@ -7,11 +7,11 @@ from inspect import signature as signature_of
 import numpy as np
 
 from helpers.core import ir
-from helpers.emulator.machine.twins import is_intrinsic
 from helpers.frontend.lower.builtins import BUILTINS
 from helpers.frontend.names import dotted_name
 from helpers.frontend.types import is_vector, named_dtype, our_type
 from helpers.language.operators import FUNCTIONS, OPERATORS, PYTHON_OPERATORS, convert
+from helpers.language.twin_registry import is_intrinsic
 from helpers.language.warp_intrinsics import (
     ATOMICS,
     BARRIERS,
@@ -165,10 +165,10 @@ class Calls:
                 self.cast(o, our_type(t), meant=True)
                 for o, t in zip(operands, signature.args, strict=True)
             ]
-        if INTRINSICS[name].gathers:
+        if INTRINSICS[name].syncs_warp:
             mask = operands[0] if operands else ir.Const(np.int64(0xFFFFFFFF))
             self._leave_for(self.program.new_block())
-            self.emit(ir.Gather(mask, self.site()))
+            self.emit(ir.WarpSync(mask, self.site()))
             self._leave_for(self.program.new_block())
         dtype = our_type(self.numba_type(target))
         result, pure = self.declare(target, dtype), INTRINSICS[name].pure

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import numpy as np
 
 from helpers.core import ir
-from helpers.emulator.machine.twins import twin_of
 from helpers.frontend.inference import overload_of
 from helpers.frontend.types import our_type
 from helpers.language.operators import FUNCTIONS
+from helpers.language.twin_registry import twin_of
 
 
 class Methods:

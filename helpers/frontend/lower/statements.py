@@ -10,7 +10,7 @@ import numpy as np
 
 from helpers.core import ir
 from helpers.core.errors import UnsupportedError
-from helpers.core.events import Reference, Site
+from helpers.core.source import Reference, Site, file_name, source_line
 from helpers.frontend.inference import typed_ir
 from helpers.frontend.lower.arrays import Arrays
 from helpers.frontend.lower.builtins import BuiltinCalls
@@ -23,7 +23,7 @@ from helpers.frontend.lower.records import Records
 from helpers.frontend.lower.tuples import Tuples
 from helpers.frontend.lower.ufuncs import Ufuncs
 from helpers.frontend.lower.unrolling import Unrolling
-from helpers.frontend.refusals.refusals import at, file_name, source_line
+from helpers.frontend.refusals.refusals import at
 from helpers.frontend.refusals.source_constructs import is_certain, told_from_source
 from helpers.frontend.types import our_type
 

@@ -2,37 +2,14 @@
 
 import builtins
 import difflib
-import linecache
 import re
 import sys
 import traceback
 
 from helpers.core.errors import KernelError, UnsupportedError
+from helpers.core.source import place, source_line
 from helpers.frontend.refusals.numba_messages import NAMES, SENTENCES
 from helpers.frontend.refusals.source_constructs import is_certain, told_from_source
-
-
-def place(function_or_file, line) -> str:
-    """A source line in words: "cell [7], line 3", or the file's own name."""
-    file = getattr(
-        getattr(function_or_file, "__code__", None), "co_filename", function_or_file
-    )
-    return f"{file_name(file)}, line {line}"
-
-
-def file_name(file: str) -> str:
-    """The name that a reader knows a source file by, never a path."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    if shell is not None:
-        named = getattr(shell.compile, "format_code_name", lambda name: None)(file)
-        if named:
-            return f"cell {named[1][2:]}" if named[1].startswith("In[") else named[1]
-    return re.split(r"[\\/]", str(file))[-1]
-
-
-def source_line(file: str, line: int) -> str:
-    """The text of a source line, stripped."""
-    return linecache.getline(file, line).strip()
 
 
 def at(function, line, sentence, error=KernelError) -> KernelError:

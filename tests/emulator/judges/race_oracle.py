@@ -8,7 +8,8 @@ import numpy as np
 from numba import cuda, int32
 
 from helpers.emulator.arguments import borrowed
-from helpers.emulator.launch import configuration, prepare
+from helpers.emulator.launch import prepare
+from helpers.frontend.kernels import configuration
 
 CELLS = 24
 
@@ -23,10 +24,10 @@ class Trace:
 
     def hears(self):
         return {
-            "start": self.start,
+            "launch": self.start,
             "shared": self.access,
             "global": self.access,
-            "meeting": self.meet,
+            "sync": self.meet,
             "fence": self.fence,
         }
 
@@ -78,19 +79,19 @@ class Trace:
             self.released[who] = dict(self.clocks[who])
             self.clocks[who][who] += 1
 
-    def meet(self, meeting):
-        if meeting.scope == "grid":
+    def meet(self, sync):
+        if sync.scope == "grid":
             self.epoch += 1
             self.together(list(self.clocks))
-        elif meeting.scope == "block":
-            for column in range(meeting.who.blocks):
-                block = meeting.who.first_block + column
+        elif sync.scope == "block":
+            for column in range(sync.who.blocks):
+                block = sync.who.first_block + column
                 self.barriers[block] = self.barriers.get(block, 0) + 1
                 self.together([(block, thread) for thread in range(self.size)])
         else:
-            lanes = np.broadcast_to(meeting.lanes, (32, meeting.who.blocks))
-            for column in range(meeting.who.blocks):
-                block, first = meeting.who.first_block + column, meeting.who.warp * 32
+            lanes = np.broadcast_to(sync.lanes, (32, sync.who.blocks))
+            for column in range(sync.who.blocks):
+                block, first = sync.who.first_block + column, sync.who.warp * 32
                 here = np.flatnonzero(lanes[:, column]).tolist()
                 self.together([(block, first + lane) for lane in here])
 

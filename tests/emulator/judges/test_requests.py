@@ -5,7 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from helpers.core.events import Access, Reference, Site
+from helpers.core.events import Access
+from helpers.core.source import Reference, Site
 from helpers.emulator.judges.coalescing import Coalescing
 from helpers.emulator.judges.requests import requests_of
 from tests.emulator.judges.test_judges import brute_sectors

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from helpers.core.events import Site
+from helpers.core.source import Site
 from helpers.emulator.judges.divergence import Share
 from helpers.emulator.judges.judge import ByLine, Counts
 from helpers.emulator.judges.mistakes import Warning

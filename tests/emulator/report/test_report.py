@@ -8,9 +8,10 @@ import pytest
 from numba import cuda, float32
 
 from helpers import emulate
+from helpers.core.html import source_code
 from helpers.emulator.report.as_dict import as_dict
 from helpers.emulator.report.findings import findings_of
-from helpers.emulator.report.page import as_html, lesson, source_code
+from helpers.emulator.report.page import as_html, lesson
 from helpers.emulator.report.text import as_text
 from tests.emulator.report.made_by_hand import (
     hand_made,

@@ -19,17 +19,17 @@ class Clocks:
         self.width = -(-int(np.prod(start.block_dim)) // WARP_SIZE) * WARP_SIZE
         self.all = self.width * int(np.prod(np.array(start.grid_dim, np.int64)))
 
-    def meet(self, meeting):
+    def meet(self, sync):
         """Count a barrier of blocks or of the grid."""
-        if meeting.scope == "grid":
+        if sync.scope == "grid":
             self.epoch += 1
-        elif meeting.scope == "block":
-            first = meeting.who.first_block
-            one = 1 if meeting.blocks is None else meeting.blocks.astype(np.int32)
+        elif sync.scope == "block":
+            first = sync.who.first_block
+            one = 1 if sync.blocks is None else sync.blocks.astype(np.int32)
             self.intervals[first] = self.intervals.get(first, 0) + one
         else:
-            warp, first, blocks = meeting.who
-            lanes = np.broadcast_to(meeting.lanes, (WARP_SIZE, blocks))
+            warp, first, blocks = sync.who
+            lanes = np.broadcast_to(sync.lanes, (WARP_SIZE, blocks))
             self.masks.setdefault((first, warp), []).append(lanes)
 
     def thread(self, who):

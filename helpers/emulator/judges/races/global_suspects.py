@@ -25,8 +25,8 @@ class Shadow:
     of their block. While each cell is one thread's own, `owners` is enough.
     """
 
-    def __init__(self, root, grain, clocks, timed):
-        self.start, self.size, self.grain = root.start, root.size, grain
+    def __init__(self, allocation, grain, clocks, timed):
+        self.start, self.size, self.grain = allocation.start, allocation.size, grain
         self.width, self.threads, self.timed = clocks.width, clocks.all, timed
         self.suspects = np.zeros(self.cells, bool)
         self.owners = None
@@ -140,26 +140,28 @@ class GlobalSuspects:
     def __init__(self, clocks):
         self.clocks = clocks
         self.timed = False  # are there barriers of blocks?
-        self.roots = {}  # address of the first byte: Shadow, or None where not written
+        self.allocations = {}  # first byte: Shadow, or None where it is not written
         self.starts = []
 
     def start(self, start):
-        self.timed = any(hasattr(piece.ending, "predicate") for piece in start.pieces)
+        self.timed = any(
+            hasattr(basic_block.ending, "predicate") for basic_block in start.code
+        )
 
-    def root(self, root):
+    def allocation(self, allocation):
         """An array comes into sight, perhaps again under another name."""
-        if root.space != "global":
+        if allocation.space != "global":
             return
-        shadow = self.roots.get(root.start)
-        if root.written and shadow is None:
-            grain = grain_of(root.dtype)
-            shadow = Shadow(root, grain, self.clocks, self.timed)
-        self.roots[root.start] = shadow
-        self.starts = sorted(self.roots)
+        shadow = self.allocations.get(allocation.start)
+        if allocation.written and shadow is None:
+            grain = grain_of(allocation.dtype)
+            shadow = Shadow(allocation, grain, self.clocks, self.timed)
+        self.allocations[allocation.start] = shadow
+        self.starts = sorted(self.allocations)
 
     def shadow_at(self, address):
         """The shadow of the array that an address is in, or None."""
-        return self.roots[self.starts[bisect_right(self.starts, address) - 1]]
+        return self.allocations[self.starts[bisect_right(self.starts, address) - 1]]
 
     def access(self, access):
         """Look at an access of each block of a batch."""
@@ -182,10 +184,10 @@ class GlobalSuspects:
         look = {"load": shadow.load, "store": shadow.store, "atomic": shadow.update}
         look[kind](cell, *who)
 
-    def meet(self, meeting):
+    def meet(self, sync):
         """All threads met at a barrier of the grid, and what was before is past."""
-        if meeting.scope == "grid":
-            for shadow in filter(None, self.roots.values()):
+        if sync.scope == "grid":
+            for shadow in filter(None, self.allocations.values()):
                 shadow.forget()
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from helpers.core.events import Site
+from helpers.core.source import Site
 from helpers.emulator.judges.races.clocks import Clocks
 from helpers.emulator.judges.races.global_suspects import GlobalSuspects
 from helpers.emulator.judges.races.hazards import find_hazards
@@ -93,16 +93,16 @@ class RaceJudge:
         self.clocks = Clocks()
         self.shared = SharedSuspects()
         self.shadows = GlobalSuspects(self.clocks)
-        self.roots = []
+        self.allocations = []
         self.block_dim = self.grid_dim = None
 
     def hears(self):
         return {
-            "start": self.start,
-            "root": self.root,
+            "launch": self.start,
+            "allocation": self.allocation,
             "shared": self.shared.access,
             "global": self.shadows.access,
-            "meeting": self.meet,
+            "sync": self.meet,
         }
 
     def start(self, start):
@@ -110,19 +110,19 @@ class RaceJudge:
         self.clocks.start(start)
         self.shadows.start(start)
 
-    def root(self, root):
-        self.roots.append(root)
-        self.shadows.root(root)
+    def allocation(self, allocation):
+        self.allocations.append(allocation)
+        self.shadows.allocation(allocation)
 
-    def meet(self, meeting):
-        self.shared.meet(meeting)
-        self.shadows.meet(meeting)
-        self.clocks.meet(meeting)
+    def meet(self, sync):
+        self.shared.meet(sync)
+        self.shadows.meet(sync)
+        self.clocks.meet(sync)
 
     def witness(self):
         """Who listens to a second run; None where no cell could be in a race."""
         self.shared.finish()
-        shadows = filter(None, self.shadows.roots.values())
+        shadows = filter(None, self.shadows.allocations.values())
         if not self.shared.bytes and not any(s.suspects.any() for s in shadows):
             return None
         clocks = Clocks()
@@ -130,7 +130,7 @@ class RaceJudge:
 
     def let_go(self):
         """Give memory back that others can use."""
-        for shadow in filter(None, self.shadows.roots.values()):
+        for shadow in filter(None, self.shadows.allocations.values()):
             shadow.let_go()
 
     def verdict(self, witness) -> Races:
@@ -186,17 +186,21 @@ class RaceJudge:
         else:
             shadow = self.shadows.shadow_at(cell)
             address = shadow.start + (cell - shadow.start) * shadow.grain
-        fitting = [r for r in self.roots if r.space == space and _holds(r, address)]
-        fitting.sort(key=lambda root: root.name != array)
+        fitting = [
+            r for r in self.allocations if r.space == space and _holds(r, address)
+        ]
+        fitting.sort(key=lambda allocation: allocation.name != array)
         if not fitting:
             return array
-        root = fitting[0]
-        index = index_at(address - root.first, root.shape, root.strides)
-        return f"{root.name}[{', '.join(map(str, index))}]"
+        allocation = fitting[0]
+        index = index_at(
+            address - allocation.first, allocation.shape, allocation.strides
+        )
+        return f"{allocation.name}[{', '.join(map(str, index))}]"
 
 
-def _holds(root, address):
-    return root.start <= address < root.start + root.size
+def _holds(allocation, address):
+    return allocation.start <= address < allocation.start + allocation.size
 
 
 def _coordinates(number, sizes):

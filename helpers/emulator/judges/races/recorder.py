@@ -42,10 +42,10 @@ class Witness:
 
     def hears(self):
         return {
-            "start": self.start,
+            "launch": self.start,
             "shared": self.shared,
             "global": self.everywhere,
-            "meeting": self.meet,
+            "sync": self.meet,
             "fence": self.chains.fence,
         }
 
@@ -53,9 +53,9 @@ class Witness:
         self.clocks.start(start)
         self.order = {id(r): n for n, r in enumerate(start.references)}
 
-    def meet(self, meeting):
-        self.clocks.meet(meeting)
-        self.chains.meet(meeting)
+    def meet(self, sync):
+        self.clocks.meet(sync)
+        self.chains.meet(sync)
 
     def shared(self, access):
         """An access to shared memory, of the blocks that stand for others."""

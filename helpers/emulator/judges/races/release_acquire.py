@@ -57,19 +57,19 @@ class Chains:
                 known = self.sets[self.knows.get(thread, 0)]
                 self.left[cell] = left | self.released[thread] | known
 
-    def meet(self, meeting):
+    def meet(self, sync):
         """Threads that meet tell each other what they know and released."""
-        if not self.releases or meeting.scope == "grid":
+        if not self.releases or sync.scope == "grid":
             return
-        width, (warp, first, blocks) = self.clocks.width, meeting.who
+        width, (warp, first, blocks) = self.clocks.width, sync.who
         part = width
-        if meeting.scope == "warp":
+        if sync.scope == "warp":
             part = WARP_SIZE
-            here = np.broadcast_to(meeting.lanes.any(axis=0), blocks)
+            here = np.broadcast_to(sync.lanes.any(axis=0), blocks)
         else:
-            here = True if meeting.blocks is None else meeting.blocks[0]
+            here = True if sync.blocks is None else sync.blocks[0]
         parts = (np.flatnonzero(np.broadcast_to(here, blocks)) + first) * width // part
-        if meeting.scope == "warp":
+        if sync.scope == "warp":
             parts += warp
         talking = {thread // part for thread in (*self.knows, *self.released)}
         for number in talking.intersection(parts.tolist()):

@@ -209,15 +209,15 @@ class SharedSuspects:
             interval.accesses.setdefault(access.who.warp, []).append(access)
         self.grain = gcd(self.grain, access.dtype.itemsize)
 
-    def meet(self, meeting):
+    def meet(self, sync):
         """End an interval where all blocks of a batch meet; note where a warp does."""
-        if meeting.scope == "grid":
+        if sync.scope == "grid":
             return self.finish()
-        first, warp = meeting.who.first_block, meeting.who.warp
-        if meeting.scope == "block":
-            if meeting.blocks is None or meeting.blocks.all():
+        first, warp = sync.who.first_block, sync.who.warp
+        if sync.scope == "block":
+            if sync.blocks is None or sync.blocks.all():
                 self._look(first)
-        elif first in self.intervals and meeting.lanes.all():
+        elif first in self.intervals and sync.lanes.all():
             self.intervals[first].accesses.setdefault(warp, []).append(None)
 
     def finish(self):

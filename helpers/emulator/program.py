@@ -1,0 +1,61 @@
+"""The contract between code generator and machine: a program, its basic blocks, and
+what each of them does.
+
+`codegen` makes it of a kernel's IR, `machine` runs it, and judges read what it says of
+the source.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from helpers.core.ir import Allocate
+from helpers.core.source import Site
+
+KINDS = ("float32", "float64", "float16", "integer")
+JUMP, BRANCH, RETURN, BARRIER, WARP_SYNC = range(5)
+
+
+class Work(NamedTuple):
+    """One line's work in one basic block, for each active lane; operations by KINDS."""
+
+    site: Site
+    instructions: int
+    operations: tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class BasicBlock:
+    """One compiled basic block and where it leads; `needs` are the slots read at or
+    after its start.
+    """
+
+    run: Callable  # (warp, active, others) -> condition or predicate
+    kind: int
+    then: int
+    otherwise: int
+    needs: int  # a set of slots, as bits
+    site: object  # the first line of source in it, or None
+    ending: object  # the terminator, for messages
+    work: tuple = ()  # what it does, by source line
+
+
+@dataclass(frozen=True)
+class Program:
+    """A kernel ready to run: its basic blocks by pc, and a warp's slots."""
+
+    name: str
+    arguments: tuple[int, ...]  # the slots of the arguments
+    code: tuple[BasicBlock, ...]
+    slots: int
+    results: dict[int, int]  # pc after a barrier: slot of its result
+    allocations: tuple[Allocate, ...]
+    seen_otherwise: frozenset[Allocate]  # as elements of another size
+    grid_barriers: frozenset[int]  # pcs after barriers of the grid
+    references: tuple  # in the order in which threads come to them
+    read: frozenset[str]  # arguments whose elements may be read
+    written: frozenset[str]  # arguments whose elements may be written
+    source: str
+    site: object = None  # where the kernel begins
+    float64: tuple = ()  # lines that compute in float64, among float32
+    guards: frozenset = frozenset()  # what conditions compare with
