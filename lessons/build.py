@@ -28,9 +28,7 @@ from lessons.publishing.outputs import differences, faults
 
 ROOT = Path(__file__).resolve().parent.parent
 SENTENCES = "lessons/glossary.toml"
-REMEDY = (
-    "Mend what a lesson does wrong; `python -m lessons.build` mends the rest."
-)
+REMEDY = "Fix what a lesson does wrong; `python -m lessons.build` rewrites the rest."
 
 
 def main(arguments=None, root=ROOT):
@@ -93,7 +91,7 @@ async def lesson_problems(root, lesson, check, slots, progress):
         try:
             notebook = await built(root, lesson, progress)
         except LessonError as error:
-            progress.end(lesson, "has something to mend")
+            progress.end(lesson, "has something to fix")
             return [f"lessons/{lesson.name}, {error}"]
     seconds = time.monotonic() - began
     progress.end(lesson, f"{len(notebook.cells)} cells in {seconds:.1f} s")

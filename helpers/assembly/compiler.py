@@ -34,7 +34,7 @@ HOW = (
 
 @dataclass(frozen=True)
 class MachineCode:
-    """What the compilers made of a kernel: its code, what the linker said, its types.
+    """What the compilers made of a kernel: its code, the linker's log, its types.
 
     `entry` is the kernel's name there; `blocks` and `types` are Numba's typed IR.
     """
@@ -90,7 +90,7 @@ def machine_code(function, types, options, capability) -> MachineCode:
 
 
 def compiled(function, types, options, capability):
-    """What Numba lowered, the machine code, and what the linker said of it."""
+    """What Numba lowered, the machine code, and the linker's log."""
     try:
         made = _lowered(function, types, options, capability)
     except Told:
@@ -106,10 +106,10 @@ def compiled(function, types, options, capability):
     try:
         return made, *_linked(made.library, options, capability)
     except Exception as error:
-        said = str(error).strip().splitlines()[:1]
+        first = str(error).strip().splitlines()[:1]
         raise UnsupportedError(
             f"NVIDIA's compiler makes no code of `{function.__name__}` for compute "
-            f"capability {dotted(capability)}: {''.join(said)}"
+            f"capability {dotted(capability)}: {''.join(first)}"
         ) from None
 
 

@@ -8,7 +8,7 @@ import pytest
 from numba import cuda
 
 from helpers import assemble
-from helpers.assembly import making
+from helpers.assembly import compilation
 from helpers.assembly.compiler import missing
 from helpers.assembly.instructions import instructions_of
 from helpers.core.errors import UnsupportedError
@@ -236,9 +236,9 @@ def test_a_kernel_is_compiled_once_until_what_it_depends_on_changes(monkeypatch)
         i = cuda.grid(1)
         x[i] = x[i] * np.float32(FACTOR)
 
-    compiled, ask = [], making.machine_code
+    compiled, ask = [], compilation.machine_code
     monkeypatch.setattr(
-        making, "machine_code", lambda *its: compiled.append(its) or ask(*its)
+        compilation, "machine_code", lambda *its: compiled.append(its) or ask(*its)
     )
     first = assemble(scaled)[1, 64](X)
     assert first == assemble(scaled)[1, 64](X)
@@ -287,7 +287,7 @@ def test_the_listing_has_every_instruction():
 
 def test_without_the_compiler_there_are_the_types(monkeypatch):
     """And the sentence says what is missing, and how to get it."""
-    monkeypatch.setattr(making, "missing", lambda: "no compiler: get it so")
+    monkeypatch.setattr(compilation, "missing", lambda: "no compiler: get it so")
 
     found = assemble(kernels.saxpy)[4, 256](np.float32(2), X, X)
 

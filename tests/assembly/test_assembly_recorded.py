@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from helpers import assemble, assembly
-from helpers.assembly import making, recorded
+from helpers.assembly import compilation, recorded
 from helpers.assembly.compiler import missing
 from helpers.core.errors import UnsupportedError
 from lessons import assemblies
@@ -29,7 +29,7 @@ def journal(tmp_path, monkeypatch):
     """A journal of what is compiled, and what it becomes as the recordings."""
     place = tmp_path / "journal"
     monkeypatch.setenv(recorded.SETTING, str(place))
-    monkeypatch.setattr(making, "_compiled", WeakKeyDictionary())
+    monkeypatch.setattr(compilation, "_compiled", WeakKeyDictionary())
 
     def read():
         entries = map(json.loads, place.read_text("utf-8").splitlines())
@@ -47,7 +47,7 @@ def test_what_was_recorded_is_what_was_compiled(journal, monkeypatch):
     """Instructions, resources, types, findings: all but where it comes from."""
     compiled = made()
     journal()
-    monkeypatch.setattr(making, "missing", lambda: "no compiler: get it so")
+    monkeypatch.setattr(compilation, "missing", lambda: "no compiler: get it so")
 
     found = made()
 
@@ -80,7 +80,7 @@ def test_a_recording_is_of_one_source_of_its_types_and_of_a_capability(journal):
 
 def test_a_kernel_that_nobody_recorded_has_its_types_alone(monkeypatch):
     """And what an exercise asks of it is refused with the remedy."""
-    monkeypatch.setattr(making, "missing", lambda: "no compiler: get it so")
+    monkeypatch.setattr(compilation, "missing", lambda: "no compiler: get it so")
 
     found = assemble(kernels.doubled)[1, 64](X)
 
@@ -102,7 +102,7 @@ def test_the_recordings_are_what_the_compiler_makes(capsys):
 @pytest.mark.parametrize("lesson", ASSEMBLING, ids=lambda lesson: lesson.stem)
 def test_a_lesson_shows_all_without_the_compiler(lesson, monkeypatch):
     """Each kernel that it assembles is recorded."""
-    monkeypatch.setattr(making, "missing", lambda: "no compiler: get it so")
+    monkeypatch.setattr(compilation, "missing", lambda: "no compiler: get it so")
     monkeypatch.setattr("helpers.assemble", assembly.assemble)
 
     assert launches(lesson)
