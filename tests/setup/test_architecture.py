@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.paths import ROOT
+from tests.setup import rooms_figure
 
 HELPERS = ROOT / "helpers"
 
@@ -142,3 +143,13 @@ def test_a_package_is_silent_unless_it_is_a_front_door():
         if parts[-1] == "__init__" and file.read_text(encoding="utf-8").strip()
     }
     assert speaking <= set(DOORS)
+
+
+def test_the_figure_of_the_rooms_shows_each_rule():
+    """`python -m tests.setup.rooms_figure` draws docs/rooms.svg again."""
+    shown = {box.name for box in rooms_figure.BOXES if not box.name.startswith("core/")}
+    inside = {"emulator/judges/races"}  # a room within a room
+    drawn_apart = {"emulator", "door"}  # the frame, and what is around all
+
+    assert {rule.room for rule in RULES} - inside - drawn_apart == shown
+    assert rooms_figure.figure() == rooms_figure.FILE.read_text(encoding="utf-8")
