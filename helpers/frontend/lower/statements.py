@@ -24,7 +24,10 @@ from helpers.frontend.lower.tuples import Tuples
 from helpers.frontend.lower.ufuncs import Ufuncs
 from helpers.frontend.lower.unrolling import Unrolling
 from helpers.frontend.refusals.refusals import at
-from helpers.frontend.refusals.source_constructs import is_certain, told_from_source
+from helpers.frontend.refusals.source_constructs import (
+    explanation_from_source,
+    is_certain,
+)
 from helpers.frontend.types import our_type
 
 
@@ -181,7 +184,7 @@ class Lowering(
         """Stop: this line cannot be run."""
         if self.within is not None and self.caller:
             self.caller.lowering.refuse(sentence, error)
-        told = told_from_source(self.function, self.line)
+        told = explanation_from_source(self.function, self.line)
         if told and is_certain(told[0]):
             raise at(self.function, told[1], told[0])
         raise at(self.function, self.line, sentence, error)

@@ -9,7 +9,10 @@ import traceback
 from helpers.core.errors import KernelError, UnsupportedError
 from helpers.core.source import place, source_line
 from helpers.frontend.refusals.numba_messages import NAMES, SENTENCES
-from helpers.frontend.refusals.source_constructs import is_certain, told_from_source
+from helpers.frontend.refusals.source_constructs import (
+    explanation_from_source,
+    is_certain,
+)
 
 
 def at(function, line, sentence, error=KernelError) -> KernelError:
@@ -25,7 +28,7 @@ def refusal(function, error) -> KernelError:
     line = _line_of(function, error, message)
     sentence = _sentence(NAMES, message)
     if not sentence:
-        told = told_from_source(function, line, _NEEDS_MEMORY.search(message))
+        told = explanation_from_source(function, line, _NEEDS_MEMORY.search(message))
         if told:
             return at(function, told[1], told[0])
         sentence = _sentence(SENTENCES, message)
@@ -57,7 +60,7 @@ def unknown(function, error, line=None) -> UnsupportedError:
             if isinstance(line := _line_in_hand(frame, function), int)
         ]
         line = lines[-1] if lines else function.__code__.co_firstlineno
-    told = told_from_source(function, line)
+    told = explanation_from_source(function, line)
     if told and is_certain(told[0]):
         return at(function, told[1], told[0])
     what = f"{type(error).__name__}: {error}".splitlines()[0]

@@ -155,7 +155,7 @@ def is_certain(sentence) -> bool:
     return sentence in (*_NEVER.values(), _TEXT, _FILES, _RANDOM, _CLOCK, _KINDS)
 
 
-def told_from_source(function, line, needs_memory=False):
+def explanation_from_source(function, line, needs_memory=False):
     """What the refused line holds that kernels cannot, and the line; or None."""
     nodes = _nodes(function)
     here = [node for node in nodes if _first(node) <= line <= _last(node)]
