@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from helpers.core import ir
-from helpers.core.errors import UnsupportedError
+from helpers.core.errors import Told, UnsupportedError
 from helpers.core.source import Reference, Site, file_name, source_line
 from helpers.frontend.inference import typed_ir
 from helpers.frontend.lower.arrays import Arrays
@@ -23,7 +23,7 @@ from helpers.frontend.lower.records import Records
 from helpers.frontend.lower.tuples import Tuples
 from helpers.frontend.lower.ufuncs import Ufuncs
 from helpers.frontend.lower.unrolling import Unrolling
-from helpers.frontend.refusals.refusals import at
+from helpers.frontend.refusals.refusals import at, unknown
 from helpers.frontend.refusals.source_constructs import (
     explanation_from_source,
     is_certain,
@@ -184,9 +184,9 @@ class Lowering(
         """Stop: this line cannot be run."""
         if self.within is not None and self.caller:
             self.caller.lowering.refuse(sentence, error)
-        told = explanation_from_source(self.function, self.line)
-        if told and is_certain(told[0]):
-            raise at(self.function, told[1], told[0])
+        explained = explanation_from_source(self.function, self.line)
+        if explained and is_certain(explained[0]):
+            raise at(self.function, explained[1], explained[0])
         raise at(self.function, self.line, sentence, error)
 
     # statements
@@ -197,7 +197,14 @@ class Lowering(
             self.refuse(
                 f"the emulator does not know `{type(statement).__name__.lower()}` yet"
             )
-        method(statement)
+        try:
+            method(statement)
+        except Told:
+            raise
+        except Exception as error:
+            if self.within is not None:  # a library's function: its caller's line
+                raise
+            raise unknown(self.function, error, self.line) from error
 
     def _do_Del(self, statement):
         pass

@@ -28,9 +28,10 @@ def refusal(function, error) -> KernelError:
     line = _line_of(function, error, message)
     sentence = _sentence(NAMES, message)
     if not sentence:
-        told = explanation_from_source(function, line, _NEEDS_MEMORY.search(message))
-        if told:
-            return at(function, told[1], told[0])
+        needs_memory = _NEEDS_MEMORY.search(message)
+        explained = explanation_from_source(function, line, needs_memory)
+        if explained:
+            return at(function, explained[1], explained[0])
         sentence = _sentence(SENTENCES, message)
     if sentence:
         return at(function, line, sentence + _suggestion(function, sentence))
@@ -52,17 +53,11 @@ def _sentence(table, message):
 
 
 def unknown(function, error, line=None) -> UnsupportedError:
-    """An error of ours about a kernel, for what the emulator was not made for."""
-    if line is None:
-        lines = [
-            line
-            for frame, _ in traceback.walk_tb(error.__traceback__)
-            if isinstance(line := _line_in_hand(frame, function), int)
-        ]
-        line = lines[-1] if lines else function.__code__.co_firstlineno
-    told = explanation_from_source(function, line)
-    if told and is_certain(told[0]):
-        return at(function, told[1], told[0])
+    """An error of the emulator's own about a line of a kernel, in a sentence."""
+    line = line or function.__code__.co_firstlineno
+    explained = explanation_from_source(function, line)
+    if explained and is_certain(explained[0]):
+        return at(function, explained[1], explained[0])
     what = f"{type(error).__name__}: {error}".splitlines()[0]
     return at(
         function,
@@ -71,13 +66,6 @@ def unknown(function, error, line=None) -> UnsupportedError:
         f"({what}): write it in a simpler way",
         UnsupportedError,
     )
-
-
-def _line_in_hand(frame, function):
-    """The line of this function that a frame of the lowering is about."""
-    lowering = frame.f_locals.get("self")
-    same = getattr(lowering, "function", None) is function
-    return getattr(lowering, "line", None) if same else None
 
 
 def _suggestion(function, sentence):
@@ -129,7 +117,7 @@ def _locations(error):
 def _first_sentence(message):
     """The first line of an error's message that says something."""
     lines = [line.strip() for line in message.splitlines()]
-    told = [
+    reasons = [
         line for line in lines if line and not line.startswith(("Failed in", ">>>"))
     ]
-    return told[0].rstrip(".") if told else "no reason given"
+    return reasons[0].rstrip(".") if reasons else "no reason given"
