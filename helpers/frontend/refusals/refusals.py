@@ -1,4 +1,4 @@
-"""Numba's refusals, and ours, as one sentence with the kernel's line and the remedy."""
+"""Numba's refusals and ours: one sentence with the kernel's line and the remedy."""
 
 import builtins
 import difflib
@@ -23,7 +23,7 @@ def at(function, line, sentence, error=KernelError) -> KernelError:
 
 
 def refusal(function, error) -> KernelError:
-    """Numba's error about a kernel, as one sentence."""
+    """Numba's error about a kernel, as one of ours."""
     message = str(error)
     line = _line_of(function, error, message)
     sentence = _sentence(NAMES, message)
@@ -44,7 +44,7 @@ _NEEDS_MEMORY = re.compile(r"NRT required|build_list|list\(")
 
 
 def _sentence(table, message):
-    """What a table says in the place of Numba's message, or None."""
+    """The sentence of a table that replaces Numba's message, or None."""
     for pattern, sentence in table:
         found = re.search(pattern, message, re.DOTALL)
         if found:
@@ -90,7 +90,7 @@ def _plain(sentence):
 
 
 def _line_of(function, error, message):
-    """The kernel's line that an error speaks of, or else its first."""
+    """The kernel's line that an error is about, or else its first."""
     file = function.__code__.co_filename
     lines = [
         location.line for location in _locations(error) if location.filename == file
@@ -104,7 +104,7 @@ def _line_of(function, error, message):
 
 
 def _locations(error):
-    """The source locations that Numba had at hand, the outermost first."""
+    """The source locations that Numba was working on, the outermost first."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         for name in ("self", "constraint", "inst", "stmt"):
             location = getattr(frame.f_locals.get(name), "loc", None)
