@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from helpers.core.errors import Told, UnsupportedError
 from helpers.frontend.refusals.refusals import at, unknown
-from helpers.frontend.refusals.source_constructs import told_from_source
+from helpers.frontend.refusals.source_constructs import explanation_from_source
 
 _NO_VALUE = (
     "a variable of this line got no value on the way that the threads took: give it "
@@ -30,7 +30,7 @@ def told(kernel, launch):
         raise
     except Exception as error:
         if "NoneType" in str(error) and line_of(error):
-            source = told_from_source(kernel.py_func, line_of(error))
+            source = explanation_from_source(kernel.py_func, line_of(error))
             sentence = source[0] if source else _NO_VALUE
             raise at(kernel.py_func, line_of(error), sentence) from None
         raise unknown(kernel.py_func, error, line_of(error)) from error
