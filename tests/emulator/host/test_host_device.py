@@ -219,6 +219,22 @@ def test_a_grid_too_large_to_wait_for_itself_is_refused():
         waits[265, 1024](np.zeros(1))
 
 
+def test_a_grid_that_shared_memory_keeps_from_fitting_is_refused():
+    """45,600 bytes leave room for 4 blocks a multiprocessor: `cuda_occupancy.h`."""
+
+    @cuda.jit
+    def waits(a):
+        cuda.shared.array(0, float32)[0] = 1
+        cuda.cg.this_grid().sync()
+        a[0] = 1
+
+    with pytest.raises(LaunchError, match="an H200 holds 528 of them"):
+        waits[660, 32, 0, 45_600](np.zeros(1))
+    waits[1, 32, 0, 45_600](np.zeros(1))
+    (overload,) = waits.overloads.values()
+    assert 528 == overload.max_cooperative_grid_blocks(32, 45_600)
+
+
 def test_the_seed_of_plain_launches_is_an_environment_variable(monkeypatch):
     """The same for `emulate`, where nothing else is said."""
 
