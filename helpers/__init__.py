@@ -32,10 +32,11 @@ try:
         from helpers import plotting
         from helpers.assembly import assemble
         from helpers.checking.check import check, expect
-        from helpers.core.device import device, silence_numba
+        from helpers.core.device import device
         from helpers.core.tables import table
         from helpers.emulator import emulate, twin
         from helpers.emulator.host import install as host
+        from helpers.frontend.target import silence_numba
         from helpers.measuring.baselines import baseline
         from helpers.measuring.timing import measure
         from helpers.plotting import *  # noqa: F403  its `__all__`: the figures

@@ -5,6 +5,7 @@ import asyncio
 import numpy as np
 import pytest
 from numba import cuda, float32, guvectorize, int32, vectorize
+from numba.cuda.cudadrv import driver
 
 from helpers import device, emulate
 from helpers.emulator import KernelError, LaunchError
@@ -35,7 +36,7 @@ def test_streams_call_back_and_are_awaited():
     called = []
     stream = cuda.stream()
 
-    stream.add_callback(lambda *told: called.append(told), "argument")
+    stream.add_callback(lambda *given: called.append(given), "argument")
 
     async def awaited():
         return await stream.async_done()
@@ -58,6 +59,11 @@ def test_events_know_the_time_between_them():
     assert 0 < start.elapsed_time(end) == cuda.event_elapsed_time(start, end)
 
 
+def test_the_drivers_version_is_that_of_the_numbers():
+    """By either target's way to call the driver."""
+    assert (13, 0) == driver.driver.get_version()
+
+
 def test_a_launch_configuration_can_be_kept_and_read():
     """As Numba's own."""
     launch = add[4, (32, 2), cuda.stream(), 16]
@@ -68,7 +74,7 @@ def test_a_launch_configuration_can_be_kept_and_read():
         launch.sharedmem,
     )
     seen = []
-    launch.pre_launch_callbacks.append(lambda *told: seen.append(told))
+    launch.pre_launch_callbacks.append(lambda *given: seen.append(given))
     out = np.zeros(128)
     launch(np.ones(128), np.ones(128), out)
     assert 1 == len(seen) and launch is seen[0][1]
@@ -185,7 +191,7 @@ def test_generalised_ufuncs_run_where_nothing_is_sliced():
         ({"device": True}, (1, 1), "is a device function"),
     ],
 )
-def test_an_option_that_forbids_a_launch_is_told(options, launch, sentence):
+def test_an_option_that_forbids_a_launch_is_named(options, launch, sentence):
     """In plain launches and emulated ones."""
 
     @cuda.jit(**options)
@@ -305,7 +311,7 @@ def test_kernels_are_launched_from_several_threads():
         (3.5, "are the arguments of the launch in the right order"),
     ],
 )
-def test_an_argument_that_no_kernel_takes_is_told(argument, sentence):
+def test_an_argument_that_no_kernel_takes_is_named(argument, sentence):
     """By its name and its type."""
 
     @cuda.jit
