@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import warnings
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -59,6 +60,8 @@ def missing() -> str:
     lacking = [name for name in ("nvvm", "nvJitLink") if not _loads(pathfinder, name)]
     if pathfinder.find_nvidia_binary_utility("nvdisasm") is None:
         lacking.append("nvdisasm")
+    if find_spec("elftools") is None:
+        lacking.append("pyelftools")
     if not lacking:
         return ""
     return f"NVIDIA's compiler is not all here ({', '.join(lacking)} missing): {HOW}"

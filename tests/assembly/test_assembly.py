@@ -8,7 +8,7 @@ import pytest
 from numba import cuda
 
 from helpers import assemble
-from helpers.assembly import making
+from helpers.assembly import compiler, making
 from helpers.assembly.compiler import missing
 from helpers.assembly.instructions import instructions_of
 from helpers.core.errors import UnsupportedError
@@ -318,3 +318,13 @@ def test_a_capability_that_the_compiler_does_not_know_is_refused():
     """libNVVM 13 begins at 7.5."""
     with pytest.raises(UnsupportedError, match="compute capability 3.5"):
         assemble(kernels.doubled, (3, 5))[1, 32](X)
+
+
+def test_a_reader_of_machine_code_that_is_missing_is_named_with_its_remedy(monkeypatch):
+    """As the compilers are: on the doctor's page, and where code would stand."""
+    pytest.importorskip("cuda.pathfinder")
+    monkeypatch.setattr(compiler, "find_spec", lambda name: None)
+
+    lacking = compiler.missing()
+    assert "pyelftools" in lacking
+    assert "requirements-compiler.lock" in lacking
