@@ -36,7 +36,7 @@ class Resources:
             known.get(STACK, 0),
             stores,
             loads,
-            shared - RESERVED_BYTES * (shared > 0 and RESERVED in elf.places),
+            shared - RESERVED_BYTES * (shared > 0 and elf.has(RESERVED)),
             elf.size(".nv.constant3"),
         )
 

@@ -34,10 +34,11 @@ def configuration(blocks, threads, stream=0, shared_bytes=0):
         )
     grid_dim = _dimensions(blocks, "blocks", hardware.MAX_GRID_DIM)
     block_dim = _dimensions(threads, "threads", hardware.MAX_BLOCK_DIM)
-    if shared_bytes > hardware.H200.shared_bytes_per_block:
+    most = hardware.H200.multiprocessor.shared_bytes_per_block
+    if shared_bytes > most:
         raise LaunchError(
             f"{shared_bytes:,} bytes of dynamic shared memory are too many: a block "
-            f"gets {hardware.H200.shared_bytes_per_block:,} at most, on an H200"
+            f"gets {most:,} at most, on an H200"
         )
     return grid_dim, block_dim, int(shared_bytes)
 

@@ -38,7 +38,12 @@ RULES = (
         "one launch: compile, bind, run, judge, report",
     ),
     Rule("emulator/host", "core frontend emulator", "numba", "where Numba calls us"),
-    Rule("assembly", "core frontend measuring", "numba cuda", "asks the compiler"),
+    Rule(
+        "assembly",
+        "core frontend measuring",
+        "numba cuda elftools",
+        "asks the compiler, and reads its machine code",
+    ),
     Rule("checking", "core", "", "compares arrays, whoever made them"),
     Rule("measuring", "core", "numba", "times and recordings; never the emulator"),
     Rule("plotting", "core", "matplotlib PIL IPython ipywidgets", "takes numbers"),
