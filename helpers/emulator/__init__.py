@@ -16,15 +16,9 @@ from helpers.core.errors import (
     briefly,
 )
 from helpers.emulator.arguments import borrowed
-from helpers.emulator.judges.banks import BankConflicts
-from helpers.emulator.judges.coalescing import Coalescing
-from helpers.emulator.judges.divergence import Divergence, Operations
+from helpers.emulator.judges import new_judges
 from helpers.emulator.judges.judge import listeners_of
-from helpers.emulator.judges.local_memory import LocalMemory
-from helpers.emulator.judges.mistakes import Mistakes
 from helpers.emulator.judges.races.races import RaceJudge
-from helpers.emulator.judges.reuse import Reuse
-from helpers.emulator.judges.uninitialised import Initialisation
 from helpers.emulator.launch import prepare, run
 from helpers.emulator.report.as_dict import as_dict
 from helpers.emulator.report.assertions import Assertions
@@ -42,17 +36,6 @@ __all__ = [
     "emulate",
     "twin",
 ]
-
-JUDGES = {
-    "coalescing": Coalescing,
-    "bank_conflicts": BankConflicts,
-    "local_memory": LocalMemory,
-    "divergence": Divergence,
-    "operations": Operations,
-    "reuse": Reuse,
-    "uninitialised": Initialisation,
-    "warnings": Mistakes,
-}
 
 
 @dataclass(frozen=True)
@@ -139,7 +122,7 @@ class Emulation:
 
     @briefly
     def _run(self, config, *arguments):
-        judges = {name: judge() for name, judge in JUDGES.items()}
+        judges = new_judges()
         races = RaceJudge()
         with borrowed(self.kernel, arguments) as values:
             options = {"seed": self.seed, "turns": self.turns}
