@@ -12,7 +12,7 @@ from pathlib import Path
 from helpers.core.html import LEFT, STYLE, below, code, source_code
 from helpers.core.source import source_of
 from helpers.emulator.report.columns import columns_of, place_of
-from helpers.emulator.report.findings import counted, deeds, findings_of, title
+from helpers.emulator.report.findings import counted, findings_of
 from helpers.emulator.report.text import sentence
 
 SIGNS = {"wrong": "✖", "costly": "▲", "slight": "△"}
@@ -127,11 +127,11 @@ def race_html(race, level) -> str:
     """A race: both lines, who does what to which cell, and what would order them."""
     rows = "".join(
         f"<tr><td class='n'>line {site.line}</td><td class='s {level}' {LEFT}>"
-        f"{source_code(site.text)}</td><td class='a' {LEFT}>{escape(deed)}</td></tr>"
-        for site, deed in deeds(race)
+        f"{source_code(site.text)}</td><td class='a' {LEFT}>{escape(access)}</td></tr>"
+        for site, access in race.accesses
     )
     return (
-        f"<div>{sign(level)} {code(title(race))}"
+        f"<div>{sign(level)} {code(race.title)}"
         f"<table><tbody>{rows}</tbody></table>{code(race.remedy)}.</div>"
     )
 

@@ -1,6 +1,6 @@
 """A run told in a terminal: one sentence, then what was found, worst first."""
 
-from helpers.emulator.report.findings import counted, deeds, findings_of, title
+from helpers.emulator.report.findings import counted, findings_of
 
 MOST = 12  # findings that are told; the tables have all
 WIDEST = 78  # characters of a warning's first words
@@ -41,20 +41,19 @@ def sentence(run) -> str:
 
 def race_lines(race):
     """A race: what it is, both lines with both threads, and what would order them."""
-    yield f"  {title(race)}"
-    done = list(deeds(race))
-    numbers = [_number(site) for site, _ in done]
-    for (site, deed), number in zip(done, numbers, strict=True):
+    yield f"  {race.title}"
+    numbers = [_number(site) for site, _ in race.accesses]
+    for (site, access), number in zip(race.accesses, numbers, strict=True):
         line = f"{number:<{max(map(len, numbers))}}  "
-        text = f"{site.text:<{max(len(s.text) for s, _ in done)}}"
-        yield f"    {line}{text}    {deed}"
+        text = f"{site.text:<{max(len(s.text) for s, _ in race.accesses)}}"
+        yield f"    {line}{text}    {access}"
     yield f"    {race.remedy}"
 
 
 def _minor(race):
     """A minor race in a line."""
     lines = dict.fromkeys([_number(race.first), _number(race.second)])
-    return f"  minor: {title(race)} ({' and '.join(lines)})"
+    return f"  minor: {race.title} ({' and '.join(lines)})"
 
 
 def _number(site):
