@@ -96,21 +96,13 @@ class Race:
         )
 
     def __repr__(self):
-        most = "" if self.exact else "at least "
-        count = f"{self.hazards:,} hazard{'s' * (self.hazards != 1)}"
-        places = (self.first, self.second)
-        threads = (self.first_thread, self.second_thread)
-        kinds = (self.first_kind, self.second_kind)
-        number = max(len(str(site.line)) for site in places)
-        text = max(len(site.text) for site in places)
+        number = max(len(site.label) for site, _ in self.accesses)
+        text = max(len(site.text) for site, _ in self.accesses)
         lines = [
-            f"{self.kind} race on {self.space} `{self.array}`: {most}{count} "
-            f"{SCOPES[self.scope]}{', all write the same' * self.same_value}"
-        ] + [
-            f"  line {site.line:>{number}}  {site.text:<{text}}  {kind} by {thread}"
-            for site, kind, thread in zip(places, kinds, threads, strict=True)
+            f"  {site.label:<{number}}  {site.text:<{text}}    {access}"
+            for site, access in self.accesses
         ]
-        return "\n".join([*lines, f"  {self.remedy}"])
+        return "\n".join([self.title, *lines, f"  {self.remedy}"])
 
 
 class Races(tuple):

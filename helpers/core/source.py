@@ -37,10 +37,15 @@ class Site:
         return f"{self.place}  {self.text}"
 
     @property
+    def label(self) -> str:
+        """The line in words, where the file is known."""
+        caller = f", called from line {self.called_from}" if self.called_from else ""
+        return f"line {self.line}{caller}"
+
+    @property
     def place(self) -> str:
         """The line's place in words."""
-        caller = f", called from line {self.called_from}" if self.called_from else ""
-        return f"{self.file}, line {self.line}{caller}"
+        return f"{self.file}, {self.label}"
 
 
 @dataclass(frozen=True, eq=False)
