@@ -12,6 +12,7 @@ cells could be in a race, and if there are any, once more to look at those.
 
 import numpy as np
 
+from helpers.core.coordinates import coordinates
 from helpers.core.race import Race, Races
 from helpers.emulator.judges.races.clocks import Clocks
 from helpers.emulator.judges.races.global_suspects import GlobalSuspects
@@ -108,10 +109,10 @@ class RaceJudge:
 
     def _thread(self, number, space, scope):
         block, thread = divmod(number, self.clocks.width)
-        told = f"thread {_coordinates(thread, self.block_dim)}"
+        where = f"thread {coordinates(thread, self.block_dim)}"
         if scope == "grid" or int(np.prod(self.grid_dim)) > 1:
-            told += f" of block {_coordinates(block, self.grid_dim)}"
-        return told
+            where += f" of block {coordinates(block, self.grid_dim)}"
+        return where
 
     def _cell(self, cell, array, space, width):
         """`tile[3, 4]`: the cell by the array's own indices."""
@@ -135,16 +136,6 @@ class RaceJudge:
 
 def _holds(allocation, address):
     return allocation.start <= address < allocation.start + allocation.size
-
-
-def _coordinates(number, sizes):
-    """`7`, or `(7, 1)` where the launch has several axes."""
-    axes = max((n + 1 for n, size in enumerate(sizes) if size > 1), default=1)
-    parts = []
-    for size in sizes[:axes]:
-        number, part = divmod(int(number), int(size))
-        parts.append(part)
-    return str(parts[0]) if axes == 1 else str(tuple(parts))
 
 
 def index_at(offset, shape, strides) -> tuple[int, ...]:
