@@ -17,7 +17,7 @@ from helpers.core.race import Race, Races
 from helpers.emulator.judges.races.clocks import Clocks
 from helpers.emulator.judges.races.global_suspects import GlobalSuspects
 from helpers.emulator.judges.races.hazards import find_hazards
-from helpers.emulator.judges.races.recorder import Witness
+from helpers.emulator.judges.races.recorder import BLOCKS, Witness
 from helpers.emulator.judges.races.release_acquire import Chains
 from helpers.emulator.judges.races.shared_suspects import SharedSuspects
 
@@ -117,7 +117,7 @@ class RaceJudge:
     def _cell(self, cell, array, space, width):
         """`tile[3, 4]`: the cell by the array's own indices."""
         if space == "shared":
-            address = (cell >> 32) * self.shared.grain
+            address = cell // BLOCKS * self.shared.grain
         else:
             shadow = self.shadows.shadow_at(cell)
             address = shadow.start + (cell - shadow.start) * shadow.grain

@@ -14,6 +14,7 @@ from helpers.emulator.judges.races.clocks import active_rows, split
 from helpers.emulator.judges.races.shared_suspects import Alike
 
 TURN = 1 << 20  # references of a program, at most
+BLOCKS = 1 << 32  # of a grid, at most: each has cells of its own in shared memory
 
 COLUMNS = (
     *("cell", "thread", "place", "time", "interval", "epoch"),
@@ -78,7 +79,7 @@ class Witness:
         interval = _columns(self.clocks.interval(who), columns, access.blocks)
         cells, *rows = self._rows(chosen, grain, 0, thread, interval, weight)
         here = self.marked[np.minimum(cells, len(self.marked) - 1)]
-        cells = cells * (1 << 32) + rows[0] // self.clocks.width  # a cell of each block
+        cells = cells * BLOCKS + rows[0] // self.clocks.width
         self._keep(chosen, here, cells, *rows)
 
     def everywhere(self, access):
