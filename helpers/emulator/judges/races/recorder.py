@@ -6,7 +6,7 @@ interval, epoch (barriers of the grid), meetings (of its warp), known and fences
 chains.py), value, weight (blocks that did the same).
 """
 
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -136,11 +136,10 @@ class Witness:
     def _place(self, access):
         reference = access.reference
         place = (reference.site, reference.kind, reference.array, access.space)
-        key = (astuple(reference.site), *place[1:])
-        if key not in self.numbers:
-            self.numbers[key] = len(self.places)
+        if place not in self.numbers:
+            self.numbers[place] = len(self.places)
             self.places.append(place)
-        return self.numbers[key]
+        return self.numbers[place]
 
     @property
     def rows(self):
