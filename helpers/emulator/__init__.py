@@ -7,6 +7,7 @@ kernel -> Numba's front end -> our IR -> NumPy functions -> machine -> judges
 
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 from helpers.core.errors import (
     BarrierError,
@@ -22,7 +23,7 @@ from helpers.emulator.judges.races.races import RaceJudge
 from helpers.emulator.launch import prepare, run
 from helpers.emulator.report.as_dict import as_dict
 from helpers.emulator.report.assertions import Assertions
-from helpers.emulator.report.page import as_html
+from helpers.emulator.report.page import as_html, lessons_in
 from helpers.emulator.report.text import as_text
 from helpers.frontend.kernels import bracketed, configuration, is_kernel
 from helpers.language.twin_registry import twin
@@ -71,7 +72,7 @@ class Run(Assertions):
         return as_text(self)
 
     def _repr_html_(self):
-        return as_html(self)
+        return as_html(self, lessons_in(Path.cwd()))  # links to notebooks beside ours
 
 
 def emulate(kernel, *, seed=None, turns=None):
