@@ -7,6 +7,7 @@ kernel -> Numba's front end -> our IR -> NumPy functions -> machine -> judges
 
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 from helpers.core.errors import (
     BarrierError,
@@ -16,19 +17,13 @@ from helpers.core.errors import (
     briefly,
 )
 from helpers.emulator.arguments import borrowed
-from helpers.emulator.judges.banks import BankConflicts
-from helpers.emulator.judges.coalescing import Coalescing
-from helpers.emulator.judges.divergence import Divergence, Operations
+from helpers.emulator.judges import new_judges
 from helpers.emulator.judges.judge import listeners_of
-from helpers.emulator.judges.local_memory import LocalMemory
-from helpers.emulator.judges.mistakes import Mistakes
 from helpers.emulator.judges.races.races import RaceJudge
-from helpers.emulator.judges.reuse import Reuse
-from helpers.emulator.judges.uninitialised import Initialisation
 from helpers.emulator.launch import prepare, run
 from helpers.emulator.report.as_dict import as_dict
 from helpers.emulator.report.assertions import Assertions
-from helpers.emulator.report.page import as_html
+from helpers.emulator.report.page import as_html, lessons_in
 from helpers.emulator.report.text import as_text
 from helpers.frontend.kernels import bracketed, configuration, is_kernel
 from helpers.language.twin_registry import twin
@@ -42,17 +37,6 @@ __all__ = [
     "emulate",
     "twin",
 ]
-
-JUDGES = {
-    "coalescing": Coalescing,
-    "bank_conflicts": BankConflicts,
-    "local_memory": LocalMemory,
-    "divergence": Divergence,
-    "operations": Operations,
-    "reuse": Reuse,
-    "uninitialised": Initialisation,
-    "warnings": Mistakes,
-}
 
 
 @dataclass(frozen=True)
@@ -88,7 +72,7 @@ class Run(Assertions):
         return as_text(self)
 
     def _repr_html_(self):
-        return as_html(self)
+        return as_html(self, lessons_in(Path.cwd()))  # links to notebooks beside ours
 
 
 def emulate(kernel, *, seed=None, turns=None):
@@ -139,7 +123,7 @@ class Emulation:
 
     @briefly
     def _run(self, config, *arguments):
-        judges = {name: judge() for name, judge in JUDGES.items()}
+        judges = new_judges()
         races = RaceJudge()
         with borrowed(self.kernel, arguments) as values:
             options = {"seed": self.seed, "turns": self.turns}

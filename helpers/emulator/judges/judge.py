@@ -26,7 +26,8 @@ class Counts(SimpleNamespace):
 class ByLine(dict):
     """A table by Site. Asked by a line number it gives the sum of that line's rows."""
 
-    def __missing__(self, line):
+    def __missing__(self, key):
+        line = getattr(key, "line", key)
         rows = [row for site, row in self.items() if site.line == line]
         if not rows:
             raise KeyError(
@@ -35,15 +36,11 @@ class ByLine(dict):
             )
         return summed(rows)
 
-    def __getitem__(self, line):
-        return (
-            dict.__getitem__(self, line)
-            if hasattr(line, "text")
-            else self.__missing__(line)
-        )
+    def __contains__(self, key):
+        return super().__contains__(key) or any(site.line == key for site in self)
 
-    def get(self, line, default=None):
-        return self[line] if line in self else default
+    def get(self, key, default=None):
+        return self[key] if key in self else default
 
 
 def summed(rows) -> Counts:

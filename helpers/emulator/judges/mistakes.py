@@ -34,11 +34,12 @@ class Warning(NamedTuple):
 
 
 class Mistakes:
-    """Listens for what is seldom meant."""
+    """Listens for what is seldom meant; asks `Reuse` who stored to which element."""
 
-    def __init__(self):
+    def __init__(self, reuse):
         self.start, self.allocations = None, []
-        self.wrapped, self.narrowed, self.stores = {}, {}, {}
+        self.wrapped, self.narrowed = {}, {}
+        self.reuse = reuse
 
     def hears(self) -> dict:
         """What it listens to, by topic."""
@@ -47,7 +48,6 @@ class Mistakes:
             "allocation": self.allocations.append,
             "negative_index": self._wrap,
             "overflow": self._narrow,
-            "global": self._access,
         }
 
     def _begin(self, start):
@@ -61,15 +61,6 @@ class Mistakes:
     def _narrow(self, event):
         first, count = self.narrowed.get(event.site, (event, 0))
         self.narrowed[event.site] = first, count + event.count
-
-    def _access(self, access):
-        """Remember which traffic a line stores to."""
-        if access.reference.kind == "store":
-            traffic = access.findings.get("traffic")
-            if traffic is not None:
-                self.stores.setdefault(traffic.name, (traffic, set()))[1].add(
-                    access.reference.site
-                )
 
     def table(self) -> tuple[Warning, ...]:
         """All warnings by line, the notes last."""
@@ -114,7 +105,7 @@ class Mistakes:
             int(b) * int(t)
             for b, t in zip(self.start.grid_dim, self.start.block_dim, strict=True)
         ]
-        for traffic, sites in self.stores.values():
+        for traffic, sites in self.reuse.stores.items():
             shape = traffic.allocation.shape
             for axes in permutations(range(len(shape))) if len(shape) <= 3 else ():
                 threads = [sizes[axis] for axis in axes]

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from helpers.core.coordinates import coordinates
 from helpers.core.events import Warps
 from helpers.core.hardware import WARP_SIZE
 
@@ -110,11 +111,11 @@ class Warp:
 
     def thread_at(self, lane) -> str:
         """A thread's place in its block, in words."""
-        return coordinates(self.thread, self.block_dim, lane, 0)
+        return coordinates(self.number * WARP_SIZE + lane, self.block_dim)
 
     def block_at(self, block) -> str:
         """A block's place in the grid, in words."""
-        return coordinates(self.block, self.grid_dim, 0, block)
+        return coordinates(self.batch.first + block, self.grid_dim)
 
 
 def same(first, second) -> bool:
@@ -124,18 +125,6 @@ def same(first, second) -> bool:
     return isinstance(second, (np.ndarray, np.generic)) and np.array_equal(
         first, second
     )
-
-
-def coordinates(values, sizes, lane, block) -> str:
-    """`7` or `(7, 1)`: as many coordinates as the launch has axes."""
-    parts = []
-    for value in values:
-        value = np.atleast_2d(value)
-        parts.append(
-            int(value[min(lane, value.shape[0] - 1), min(block, value.shape[1] - 1)])
-        )
-    axes = max((axis + 1 for axis, size in enumerate(sizes) if size > 1), default=1)
-    return str(parts[0]) if axes == 1 else str(tuple(parts[:axes]))
 
 
 def either(first, second):

@@ -8,10 +8,8 @@ kernel; one that the kernel never touches fails, too.
 from helpers.emulator.report.findings import (
     conflict,
     counted,
-    deeds,
     idling,
     scattered,
-    title,
     uninitialised,
 )
 
@@ -32,10 +30,10 @@ class Assertions:
         found = [r for r in found if array in (None, r.array)]
         if found:
             lines = "; ".join(
-                f"line {site.line}, `{site.text}`: {deed}"
-                for site, deed in deeds(found[0])
+                f"line {site.line}, `{site.text}`: {access}"
+                for site, access in found[0].accesses
             )
-            fail(f"{title(found[0])} ({lines}). {found[0].remedy}", len(found), "race")
+            fail(f"{found[0].title} ({lines}). {found[0].remedy}", len(found), "race")
         return self
 
     def assert_no_bank_conflicts(self, line=None, array=None):

@@ -6,13 +6,13 @@ they serve a light page and a dark one.
 """
 
 import re
+from functools import cache
 from html import escape
-from pathlib import Path
 
 from helpers.core.html import LEFT, STYLE, below, code, source_code
 from helpers.core.source import source_of
 from helpers.emulator.report.columns import columns_of, place_of
-from helpers.emulator.report.findings import counted, deeds, findings_of, title
+from helpers.emulator.report.findings import counted, findings_of
 from helpers.emulator.report.text import sentence
 
 SIGNS = {"wrong": "✖", "costly": "▲", "slight": "△"}
@@ -24,12 +24,15 @@ MEANINGS = {
 MOST_RACES = 8
 
 
-def as_html(run) -> str:
-    """The sentence, the source page, the races, the notes and what the signs mean."""
+def as_html(run, lessons=()) -> str:
+    """The sentence, the source page, the races, the notes and what the signs mean.
+
+    `lessons` are names of notebooks, to which topics that they treat become links.
+    """
     found = findings_of(run)
     parts = [
         f"<div>{escape(sentence(run))}</div>",
-        table(run, found),
+        table(run, found, lessons),
         *more(found),
         *(race_html(race, "wrong") for race in run.races[:MOST_RACES]),
         folded("minor race", [race_html(it, "slight") for it in run.races.minor]),
@@ -40,10 +43,10 @@ def as_html(run) -> str:
     return f"<div class='run-page'>{style}{page}{legend(page)}</div>"
 
 
-def table(run, found) -> str:
+def table(run, found, lessons=()) -> str:
     """The kernel's lines, and then those of device functions, with their counts."""
     columns = columns_of(run, found)
-    told, said = told_by_place(found), set()
+    told, said = told_by_place(found, lessons), set()
     sites = [site for column in columns for site in column.sites]
     sites += [site for it in found for site in (it.site, it.also) if site is not None]
     lines = kernel_lines(run.function)
@@ -73,11 +76,12 @@ def kernel_lines(function) -> dict:
     return {(source.file, number, None): text for number, text in numbered}
 
 
-def told_by_place(found) -> dict:
+def told_by_place(found, lessons) -> dict:
     """The level and the advice of each line: those of its worst finding."""
     told = {}
     for it in found:
-        advice = "" if it.level == "slight" else f"{code(it.advice)} {lesson(it.topic)}"
+        topic = lesson(it.topic, lessons)
+        advice = "" if it.level == "slight" else f"{code(it.advice)} {topic}"
         level, known = told.get(place_of(it.site), (it.level, ""))
         told[place_of(it.site)] = level, known or advice
         if it.also is not None:
@@ -114,12 +118,18 @@ def sign(level) -> str:
     return f"<span title='{MEANINGS[level]}'>{SIGNS[level]}</span>"
 
 
-def lesson(topic) -> str:
-    """A topic; a link to its lesson where one lies beside the notebook that is open."""
+@cache
+def lessons_in(folder) -> tuple[str, ...]:
+    """The names of the lessons in a folder, as they were at the first look."""
+    return tuple(sorted(file.name for file in folder.glob("[0-9]*_*.ipynb")))
+
+
+def lesson(topic, lessons) -> str:
+    """A topic, as a link to the first of the lessons that treats it."""
     words = set(topic.split())
-    for file in sorted(Path().glob("[0-9]*_*.ipynb")):
-        if words <= set(re.split("[_.]", file.name)):
-            return f"<i>Lesson: <a href='{escape(file.name)}'>{topic}</a></i>"
+    for name in lessons:
+        if words <= set(re.split("[_.]", name)):
+            return f"<i>Lesson: <a href='{escape(name)}'>{topic}</a></i>"
     return f"<i>Topic: {topic}</i>"
 
 
@@ -127,11 +137,11 @@ def race_html(race, level) -> str:
     """A race: both lines, who does what to which cell, and what would order them."""
     rows = "".join(
         f"<tr><td class='n'>line {site.line}</td><td class='s {level}' {LEFT}>"
-        f"{source_code(site.text)}</td><td class='a' {LEFT}>{escape(deed)}</td></tr>"
-        for site, deed in deeds(race)
+        f"{source_code(site.text)}</td><td class='a' {LEFT}>{escape(access)}</td></tr>"
+        for site, access in race.accesses
     )
     return (
-        f"<div>{sign(level)} {code(title(race))}"
+        f"<div>{sign(level)} {code(race.title)}"
         f"<table><tbody>{rows}</tbody></table>{code(race.remedy)}.</div>"
     )
 

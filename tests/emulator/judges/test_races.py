@@ -295,9 +295,10 @@ def test_a_race_reads_as_both_lines_and_what_orders_them():
     lines = repr(run.races).splitlines()
     assert "RAW race on shared `cells`: 64 hazards between warps of a block" == lines[0]
     assert f"  line {store}  cells[t] =" in lines[1]
-    assert lines[1].endswith("  store by thread 0")
-    assert lines[2].endswith("  load by thread 63")
+    assert lines[1].endswith("    thread 0 stores to cells[0]")
+    assert lines[2].endswith("    thread 63 loads cells[0]")
     assert f"  `cuda.syncthreads()` between line {store} and line {load}" == lines[3]
+    assert [f"  {line}" for line in lines] == repr(run).splitlines()[1:5]
 
 
 def test_a_run_without_a_race_says_so():

@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from helpers import emulate
+from helpers import emulate, emulator
+from helpers.emulator.judges.judge import listeners_of
 from tests.specimens.zoo_cases import ZOO
 
 COUNTED = {
@@ -124,6 +125,19 @@ def test_silent_mistakes_are_told_and_no_others(specimen):
     notes = noted(specimen).items()
     wanted = {(n, t.split()[-1]) for n, t in notes if "warning" in t}
     assert wanted == {(w.line, w.kind) for w in run.warnings if not w.note}
+
+
+@pytest.mark.parametrize(
+    "specimen", [s for s in ZOO if not s.error], ids=lambda s: s.name
+)
+def test_the_order_of_the_judges_has_no_importance(specimen, monkeypatch):
+    """Reversed, they give the same tables."""
+    usual = run_of(specimen).to_dict()
+    monkeypatch.setattr(
+        emulator, "listeners_of", lambda judges: listeners_of(list(judges)[::-1])
+    )
+
+    assert usual == run_of(specimen).to_dict()
 
 
 def test_every_specimen_has_a_name_and_few_lines():

@@ -10,12 +10,14 @@ do.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from helpers.core.hardware import WARP_SIZE
 
 MOST_PAIRS = 4_000_000  # to list
+INTERVAL = 1 << 44  # more than any time within an interval between barriers
 SCOPES = ("warp", "block", "grid")
 KINDS = ("", "RAW", "WAR", "WAW")
 # rows: what the earlier access is, load, store or atomic; columns: the later one
@@ -36,6 +38,18 @@ class Hazards:
     exact: bool
     cell: int
     threads: tuple[int, int]
+
+
+class Case(NamedTuple):
+    """What hazards are counted by, as numbers or as columns of them; `kind` and `scope`
+    are places in KINDS and SCOPES.
+    """
+
+    earlier: int
+    later: int
+    kind: int
+    scope: int
+    same_value: bool
 
 
 def find_hazards(rows, places, clocks, chains) -> list[Hazards]:
@@ -67,9 +81,8 @@ class Accesses:
 
     def __init__(self, rows, width, kinds):
         rows = dict(rows)
-        when = (rows.pop("interval") << 44) + rows.pop("time")
+        when = rows["interval"] * INTERVAL + rows.pop("time")
         value = rows.pop("value")
-        rows["interval"] = when >> 44
         order, start = _sorted(*(rows[name] for name in self.KEYS))
         for name in self.KEYS:
             setattr(self, name, rows[name][order][start])
@@ -114,7 +127,7 @@ class Accesses:
         """Without intervals of a block that do to a cell what an earlier one did."""
         group = _numbered(self.cell, self.epoch, self.interval)
         parts = (self.thread, self.place, self.meetings, self.known, self.fences)
-        parts = (*parts, *(t & ((1 << 44) - 1) for t in (self.soonest, self.latest)))
+        parts = (*parts, self.soonest % INTERVAL, self.latest % INTERVAL)
         told = np.zeros(len(self), np.uint64)
         for n, part in enumerate(parts):
             told += part.astype(np.uint64) * np.uint64(2 * n + 3)
@@ -162,16 +175,25 @@ def listed(accesses, clocks, chains) -> list[Hazards]:
     unordered = ~(_met(a, b, clocks) | _known(a, b, chains) | _known(b, a, chains))
     a, b, kind = a.chosen(unordered), b.chosen(unordered), kind[unordered]
     scope = np.where(a.block != b.block, 2, a.warp != b.warp)
-    same = (kind == 3) & a.alike
-    case = _cases(a.place, b.place, kind, scope, same)
-    order, start = _sorted(case, a.cell, a.thread, b.thread)
-    case, weight = case[order][start], a.weight[order][start]
+    case = Case(a.place, b.place, kind, scope, (kind == 3) & a.alike)
+    number = _numbers(case)
+    order, start = _sorted(number, a.cell, a.thread, b.thread)
+    first = order[start]
+    number, weight = number[first], a.weight[first]
     found = []
-    for number in np.unique(case):
-        one = order[start[np.argmax(case == number)]]
-        count = int(weight[case == number].sum())
-        found.append(_hazards(number, count, exact, a, one, b, one))
+    for this, at in zip(*np.unique(number, return_index=True), strict=True):
+        n = first[at]
+        one = Case(*(column[n] for column in case))
+        count = weight[number == this].sum()
+        found.append(_hazards(one, count, exact, a.cell[n], a.thread[n], b.thread[n]))
     return found
+
+
+def _numbers(case):
+    """A number for each row of the columns of a case, in their order."""
+    places = int(max(case.earlier.max(initial=0), case.later.max(initial=0))) + 1
+    sizes = places, places, len(KINDS), len(SCOPES), 2
+    return np.ravel_multi_index([c.astype(np.int64) for c in case], sizes)
 
 
 def _pairs(group):
@@ -260,8 +282,9 @@ def _difference(accesses, pair, scope, outer, inner):
         count, exact = _summed(accesses, a[here], following[here], scope, outer)
         one = a[here[0]]
         other = _example(accesses, one, b, outer, inner)
-        case = _cases(*map(np.array, (earlier, later, kind, scope, same)))
-        found.append(_hazards(case, count, exact, accesses, one, accesses, other))
+        case = Case(earlier, later, kind, scope, same)
+        threads = accesses.thread[one], accesses.thread[other]
+        found.append(_hazards(case, count, exact, accesses.cell[one], *threads))
     return found
 
 
@@ -297,22 +320,17 @@ def _example(accesses, one, b, outer, inner):
     return b[np.argmax(fits)]
 
 
-def _cases(earlier, later, kind, scope, same):
-    return (((earlier << 20) + later << 2) + kind << 3) + (scope << 1) + same
-
-
-def _hazards(case, count, exact, a, n, b, m) -> Hazards:
-    case = int(case)
+def _hazards(case, count, exact, cell, thread, other) -> Hazards:
     return Hazards(
-        case >> 25,
-        (case >> 5) & ((1 << 20) - 1),
-        KINDS[(case >> 3) & 3],
-        SCOPES[(case >> 1) & 3],
-        bool(case & 1),
-        count,
-        exact,
-        int(a.cell[n]),
-        (int(a.thread[n]), int(b.thread[m])),
+        earlier=int(case.earlier),
+        later=int(case.later),
+        kind=KINDS[case.kind],
+        scope=SCOPES[case.scope],
+        same_value=bool(case.same_value),
+        count=int(count),
+        exact=exact,
+        cell=int(cell),
+        threads=(int(thread), int(other)),
     )
 
 

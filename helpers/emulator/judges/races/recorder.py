@@ -6,7 +6,7 @@ interval, epoch (barriers of the grid), meetings (of its warp), known and fences
 chains.py), value, weight (blocks that did the same).
 """
 
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from helpers.emulator.judges.races.clocks import active_rows, split
 from helpers.emulator.judges.races.shared_suspects import Alike
 
 TURN = 1 << 20  # references of a program, at most
+BLOCKS = 1 << 32  # of a grid, at most: each has cells of its own in shared memory
 
 COLUMNS = (
     *("cell", "thread", "place", "time", "interval", "epoch"),
@@ -78,7 +79,7 @@ class Witness:
         interval = _columns(self.clocks.interval(who), columns, access.blocks)
         cells, *rows = self._rows(chosen, grain, 0, thread, interval, weight)
         here = self.marked[np.minimum(cells, len(self.marked) - 1)]
-        cells = cells * (1 << 32) + rows[0] // self.clocks.width  # a cell of each block
+        cells = cells * BLOCKS + rows[0] // self.clocks.width
         self._keep(chosen, here, cells, *rows)
 
     def everywhere(self, access):
@@ -135,11 +136,10 @@ class Witness:
     def _place(self, access):
         reference = access.reference
         place = (reference.site, reference.kind, reference.array, access.space)
-        key = (astuple(reference.site), *place[1:])
-        if key not in self.numbers:
-            self.numbers[key] = len(self.places)
+        if place not in self.numbers:
+            self.numbers[place] = len(self.places)
             self.places.append(place)
-        return self.numbers[key]
+        return self.numbers[place]
 
     @property
     def rows(self):
