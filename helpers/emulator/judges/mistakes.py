@@ -65,7 +65,7 @@ class Mistakes:
     def _access(self, access):
         """Remember which traffic a line stores to."""
         if access.reference.kind == "store":
-            traffic = access.findings.get("traffic")
+            traffic = access.cache.get("traffic")
             if traffic is not None:
                 self.stores.setdefault(traffic.name, (traffic, set()))[1].add(
                     access.reference.site

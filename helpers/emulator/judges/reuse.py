@@ -213,7 +213,7 @@ class Reuse:
         start = self.starts[bisect(self.starts, address) - 1]
         names = self.arguments[start]
         traffic = names.get(access.reference.array) or next(iter(names.values()))
-        access.findings["traffic"] = traffic
+        access.cache["traffic"] = traffic
         traffic.add(access)
 
     def table(self) -> ByArray:

@@ -36,7 +36,9 @@ class Array:
         self.strides = strides
         self.factors = tuple(None if is_one(stride) else stride for stride in strides)
         self.dtype, self.space = cells.dtype, cells.space
-        self.patterns = patterns  # what judges know of rows that recur; None: nothing
+        self.patterns = (
+            patterns  # of accesses that recur, by their indices; None: none do
+        )
 
     def part(self, base, shape, strides, cells=None):
         """The same memory seen with another base, shape, strides and cells."""
@@ -74,12 +76,12 @@ class Choice:
 
 
 class Pattern:
-    """A block-invariant access: its rows, its addresses, and what judges found."""
+    """A block-invariant access: its rows, its addresses, and what judges keep of it."""
 
-    __slots__ = ("rows", "addresses", "facts")
+    __slots__ = ("rows", "addresses", "cache")
 
     def __init__(self, rows, addresses):
-        self.rows, self.addresses, self.facts = rows, addresses, {}
+        self.rows, self.addresses, self.cache = rows, addresses, {}
 
 
 def contiguous(cells, shape, name, patterns=None) -> Array:
@@ -258,10 +260,10 @@ def tell(warp, reference, array, offset, active, pattern=None, value=None, dtype
     if by_bytes and dtype is None:
         return _tell_of_bytes(warp, reference, array, offset, active)
     if pattern is None:
-        cells, facts, findings = array.cells, None, {"masks": warp.masks}
+        cells, cache = array.cells, {"masks": warp.masks}
         where = (cells.place_of(offset), cells.step, cells.address)
     else:
-        where, facts, findings = (pattern.addresses, 1, 0), pattern.facts, pattern.facts
+        where, cache = (pattern.addresses, 1, 0), pattern.cache
     access = Access(
         reference,
         array.space,
@@ -269,11 +271,11 @@ def tell(warp, reference, array, offset, active, pattern=None, value=None, dtype
         where[0],
         active,
         warp.blocks,
-        facts,
+        cache,
+        pattern is not None,
         warp.who,
         warp.turn,
         value,
-        findings,
         *where[1:],
     )
     for listener in listeners:

@@ -68,7 +68,8 @@ class Witness:
         weight = np.array([[self.standing[b] for b in blocks]])
         chosen = access._replace(
             cells=_columns(access.cells, columns, access.blocks),
-            findings={},
+            cache={},
+            recurs=False,
             active=_columns(access.active, columns, access.blocks),
             value=self._value_of_all(access, blocks),
             blocks=len(blocks),
