@@ -11,7 +11,7 @@ from helpers.emulator import settings
 from helpers.emulator.launch_errors import told
 from helpers.emulator.limits import check_launch
 from helpers.emulator.machine.machine import Launch
-from helpers.emulator.machine.raising import raise_noted
+from helpers.emulator.machine.output import raise_noted
 from helpers.emulator.program_cache import prepared
 from helpers.frontend.kernels import argument_names, argument_types
 from helpers.frontend.known_values import plain

@@ -8,18 +8,13 @@ from helpers.core import ir
 from helpers.emulator.codegen import temporaries
 from helpers.emulator.codegen.liveness import reads, writes
 from helpers.emulator.machine import (
-    arrays as memory,
-)
-from helpers.emulator.machine import (
+    access,
     atomics,
     bounds,
-    printing,
-    raising,
+    bulk_stores,
+    output,
     twins,
     views,
-)
-from helpers.emulator.machine import (
-    bulk_stores as parts,
 )
 from helpers.language import operators
 from helpers.language import warp_intrinsics as intrinsics
@@ -33,22 +28,21 @@ class Writer:
         self.names = {}
         self.namespace = {
             **operators.NAMESPACE,
-            "memory": memory,
-            "load": memory.load,
-            "choose_array": memory.choose_array,
-            "store": memory.store,
+            "load": access.load,
+            "choose_array": access.choose_array,
+            "store": access.store,
             "view": views.view,
             "atomic": atomics.atomic,
             "attribute": views.attribute,
             "field": views.field,
             "reinterpret": views.reinterpret,
             "reshape": views.reshape,
-            "fill": parts.fill,
-            "move": parts.move,
+            "fill": bulk_stores.fill,
+            "move": bulk_stores.move,
             "twin": twins.run,
-            "merge": memory.merge,
-            "show": printing.show,
-            "note": raising.note,
+            "merge": access.merge,
+            "show": output.show,
+            "note": output.note,
             "convert_checked": bounds.convert_checked,
             "over": temporaries.over,
         }

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.emulator.machine.arrays import find_pattern, offsets, tell
+from helpers.emulator.machine.access import find_pattern, offsets, tell
 
 _ACCUMULATE = {
     "add": np.add,

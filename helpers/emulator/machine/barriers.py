@@ -7,7 +7,7 @@ import numpy as np
 from helpers.core.errors import BarrierError, caller_level
 from helpers.core.events import Sync
 from helpers.core.hardware import WARP_SIZE
-from helpers.emulator.machine.arrays import merge
+from helpers.emulator.machine.access import merge
 
 _COMBINE = {
     "count": lambda votes: votes.sum(axis=0, dtype=np.int32, keepdims=True),

@@ -7,7 +7,7 @@ None.
 
 import numpy as np
 
-from helpers.emulator.machine.arrays import load, store
+from helpers.emulator.machine.access import load, store
 from helpers.emulator.machine.wide_access import load_wide, store_wide
 from helpers.language.operators import convert
 

@@ -3,7 +3,8 @@
 import numpy as np
 
 from helpers.core.errors import KernelError
-from helpers.emulator.machine.arrays import is_one, offsets, tell
+from helpers.emulator.machine.access import offsets, tell
+from helpers.emulator.machine.arrays import is_one
 from helpers.emulator.machine.bounds import out_of_bounds
 
 
