@@ -44,7 +44,6 @@ class Writer:
             "show": output.show,
             "note": output.note,
             "convert_checked": bounds.convert_checked,
-            "over": temporaries.over,
         }
         self.spared = {}  # of the basic block that is written
 
@@ -120,9 +119,9 @@ class Writer:
         operands = [self.expression(o) for o in i.operands]
         made = operators.source(i.operator, operands)
         if i.target in self.spared:
-            ufunc = self.constant(temporaries.UFUNCS[i.operator])
+            ufunc = self.constant(operators.UFUNCS[i.operator])
             spared = self.variable(self.spared[i.target])
-            made = f"over({ufunc}, {', '.join(operands)}, {spared})"
+            made = f"compute_into({ufunc}, {', '.join(operands)}, {spared})"
         return [f"{self.variable(i.target)} = {made}"]
 
     def _write_Cast(self, i):
