@@ -1,4 +1,4 @@
-"""What the machine tells the judges: the records of the emulator, and nothing else.
+"""What the machine emits and judges listen to: the contract between the two.
 
 Each has a topic, and reaches who listens to it: "launch", "allocation", "step",
 "split", "sync", "fence", "negative_index", "overflow", an access by its space,
@@ -79,8 +79,8 @@ class Access(NamedTuple):
     from `base`. `active` broadcasts against (lanes, blocks), None when all take part.
     `cache` is a dictionary in which judges keep what they computed from the addresses.
     Where `recurs`, it is the same dictionary each time that this reference asks for
-    these addresses in every block, so that a count may be kept and multiplied. `turn`
-    counts the turns of loops that the warp went since it last waited for its block;
+    these addresses in every block, so that a count may be kept and multiplied.
+    `iterations` counts those of the warp's loops since it last waited for its block;
     `value` is what a store stores, or None.
     """
 
@@ -93,7 +93,7 @@ class Access(NamedTuple):
     cache: dict
     recurs: bool = False
     who: Warps | None = None
-    turn: int = 0
+    iterations: int = 0
     value: object = None
     step: int = 1
     base: int = 0

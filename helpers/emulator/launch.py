@@ -37,7 +37,7 @@ def prepare(
         argument_names(kernel),
         shared_bytes=shared_bytes,
         seed=settings.seed() if seed is None else seed,
-        turns=settings.turns() if turns is None else turns,
+        max_iterations=settings.turns() if turns is None else turns,
         **options,
     )
 

@@ -9,7 +9,7 @@ before it is taken for endless (it is looked at every 20,000 turns).
 import os
 
 from helpers.core.errors import LaunchError
-from helpers.emulator.machine.machine import TURNS
+from helpers.emulator.machine.machine import MAX_ITERATIONS
 
 
 def seed() -> int:
@@ -19,7 +19,7 @@ def seed() -> int:
 
 def turns() -> int:
     """The turns of a loop, in a row and with nothing written, that are too many."""
-    return _number("EMULATOR_TURNS", TURNS)
+    return _number("EMULATOR_TURNS", MAX_ITERATIONS)
 
 
 def _number(name, usual):

@@ -77,7 +77,7 @@ def find_pattern(warp, reference, array, indices, active):
     pattern = array.patterns.get(key)
     if pattern is None:
         if warp.listeners["negative_index"] and any((i < 0).any() for i in indices):
-            return None  # each wrap is told
+            return None  # each negative index is emitted
         offset = offsets(warp, reference, array, indices, active)
         if np.ndim(offset) and offset.shape[1] != 1:
             return None
@@ -104,13 +104,13 @@ def load(warp, reference, array, indices, active):
     if cells.rows is not None:
         pattern = find_pattern(warp, reference, array, indices, active)
         if pattern is not None:
-            tell(warp, reference, array, None, active, pattern)
+            emit(warp, reference, array, None, active, pattern)
             rows = pattern.rows
             if type(rows) is int:
                 return cells.rows[rows : rows + 1].copy()
             return cells.rows.take(rows, axis=0)
     offset = offsets(warp, reference, array, indices, active)
-    tell(warp, reference, array, offset, active)
+    emit(warp, reference, array, offset, active)
     return cells.gather(cells.at(offset))
 
 
@@ -136,10 +136,10 @@ def store(warp, reference, array, indices, value, active):
     if cells.rows is not None:
         pattern = find_pattern(warp, reference, array, indices, active)
         if pattern is not None:
-            tell(warp, reference, array, None, active, pattern, value)
+            emit(warp, reference, array, None, active, pattern, value)
             return _store_rows(cells.rows, pattern.rows, value, active)
     offset = offsets(warp, reference, array, indices, active)
-    tell(warp, reference, array, offset, active, None, value)
+    emit(warp, reference, array, offset, active, None, value)
     _scatter(cells.flat, cells.at(offset), value, active)
 
 
@@ -166,18 +166,18 @@ def _scatter(cells, offset, value, active):
         cells[offset[active]] = value[active]
 
 
-def tell(warp, reference, array, offset, active, pattern=None, value=None, dtype=None):
-    """Tell who listens of one request, whose cells are the pattern's if it has one.
+def emit(warp, reference, array, offset, active, pattern=None, value=None, dtype=None):
+    """Emit one request to those who listen; its cells are the pattern's if it has one.
 
-    A whole record is told byte by byte, as the compiler moves it, and so is a field of
-    records that are not aligned: it may begin at any byte.
+    A whole record is emitted byte by byte, as the compiler moves it, and so is a field
+    of records that are not aligned: it may begin at any byte.
     """
     listeners = warp.listeners[array.space]
     if not listeners:
         return
     by_bytes = array.dtype.names is not None or array.cells.packed
     if by_bytes and dtype is None:
-        return _tell_of_bytes(warp, reference, array, offset, active)
+        return _emit_bytes(warp, reference, array, offset, active)
     if pattern is None:
         cells, cache = array.cells, {"masks": warp.masks}
         where = (cells.place_of(offset), cells.step, cells.address)
@@ -193,7 +193,7 @@ def tell(warp, reference, array, offset, active, pattern=None, value=None, dtype
         cache,
         pattern is not None,
         warp.who,
-        warp.turn,
+        warp.iterations,
         value,
         *where[1:],
     )
@@ -201,12 +201,12 @@ def tell(warp, reference, array, offset, active, pattern=None, value=None, dtype
         listener(access)
 
 
-def _tell_of_bytes(warp, reference, array, offset, active):
+def _emit_bytes(warp, reference, array, offset, active):
     cells = array.cells
     for byte in range(array.dtype.itemsize):
         one = cells.seen_as(BYTE, byte, cells.step)
         part = Array(one, array.base, array.shape, array.strides, array.name, None)
-        tell(warp, reference, part, offset, active)
+        emit(warp, reference, part, offset, active)
 
 
 # values where some lanes take part

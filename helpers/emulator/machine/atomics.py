@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.emulator.machine.access import find_pattern, offsets, tell
+from helpers.emulator.machine.access import emit, find_pattern, offsets
 
 _ACCUMULATE = {
     "add": np.add,
@@ -43,7 +43,7 @@ def atomic(warp, reference, operator, array, indices, values, active, wanted):
     pattern = None
     if array.cells.rows is not None:
         pattern = find_pattern(warp, reference, array, indices, active)
-    tell(warp, reference, array, offset, active, pattern)
+    emit(warp, reference, array, offset, active, pattern)
     cells = array.cells.flat
     everyone = np.ones((32, warp.blocks), bool)
     taking_part = everyone if active is None else everyone & active

@@ -21,7 +21,7 @@ from helpers.emulator.machine.warps import Warp
 from helpers.emulator.program import BRANCH, JUMP, RETURN, WARP_SYNC
 from helpers.language.warp_intrinsics import have_arrived, outside_of_mask
 
-WATCH = 16  # back edges between two looks whether a loop goes in circles
+WATCH = 16  # back edges between two looks whether a loop spins
 PATIENCE = 20_000  # back edges in a row before others go first in any case
 IDLE_ROUNDS = 3  # rounds of spinning before another batch of blocks must help
 
@@ -40,7 +40,7 @@ class Batch:
         self.block = launch.geometry.blocks_of(first, last)
         self.shared, self.dynamic = {}, None
         self.waits_for_grid = False
-        self.descending = False  # did two warps run so last?
+        self.descending = False  # of two warps, did the second run first last time?
         program = launch.program
         self.warps = [
             Warp(number, launch.geometry, self, program.slots)
@@ -55,11 +55,11 @@ class Batch:
         if request not in self.shared:
             patterns = self.memory.patterns.setdefault(request, {})
             self.shared[request] = shared_array(request, self, patterns)
-            self._tell_of(self.shared[request])
+            self._emit_allocation(self.shared[request])
         return self.shared[request]
 
-    def _tell_of(self, array):
-        """Tell of a shared array."""
+    def _emit_allocation(self, array):
+        """Emit a shared array."""
         cells, shape = array.cells, tuple(map(int, array.shape))
         size = math.prod(shape) * cells.step
         strides = tuple(int(stride) * cells.step for stride in array.strides)
@@ -76,7 +76,7 @@ class Batch:
             for warp in self.adverse_order(rng):
                 spinning |= self._run_warp(warp)
             if spinning:
-                waits = all(warp.circling for warp in self.warps if warp.groups)
+                waits = all(warp.spinning for warp in self.warps if warp.groups)
                 idle_rounds = (
                     idle_rounds + 1 if waits and self.memory.changes == before else 0
                 )
@@ -103,7 +103,7 @@ class Batch:
         return [self.warps[index] for index in order]
 
     def _run_warp(self, warp) -> bool:
-        """Run one warp until it waits or ends; True when it only turned in circles."""
+        """Run one warp until it waits or ends; True when all its threads only spin."""
         while warp.groups:
             pc, active = warp.take()
             spun_at = self._run_group(warp, pc, active)
@@ -116,11 +116,11 @@ class Batch:
         return False
 
     def _run_group(self, warp, pc, active) -> int | None:
-        """Run threads until they part, meet others or wait; where they spin, if so."""
+        """Run threads until they split, meet others or wait; the pc where they spin."""
         code, steps = self.launch.program.code, warp.listeners["step"]
         others = self._needed_elsewhere(warp)
         nearest = min(warp.groups, default=len(code))
-        turns = 0
+        iterations = 0
         while True:
             basic_block = code[pc]
             for listener in steps:
@@ -147,8 +147,8 @@ class Batch:
                 warp.wait(basic_block.then, active, value)
                 return None
             if following <= pc:
-                turns += 1
-                if self._spins(warp, following, turns):
+                iterations += 1
+                if self._spins(warp, following, iterations):
                     warp.add(following, active)
                     return following
             if following >= nearest:
@@ -163,13 +163,13 @@ class Batch:
             needed |= self.launch.program.code[pc].needs
         return needed
 
-    def _spins(self, warp, header, turns) -> bool:
+    def _spins(self, warp, header, iterations) -> bool:
         """Should others run first, after so many iterations of the loop at a header?"""
-        warp.turn += 1
+        warp.iterations += 1
         block = self.launch.program.code[header]
-        circling = turns % WATCH < 2 and warp.in_circles(header, block.needs)
-        if circling or turns >= PATIENCE:
-            self._note_turns(warp, block, turns, circling)
+        spinning = iterations % WATCH < 2 and warp.state_recurs(header, block.needs)
+        if spinning or iterations >= PATIENCE:
+            self._note_iterations(warp, block, iterations, spinning)
             return True
         return False
 
@@ -181,29 +181,30 @@ class Batch:
                 raise mask_without_caller(warp, basic_block.site, *outside)
         warp.waits_for_lanes = not have_arrived(warp, active, mask)
         if warp.waits_for_lanes:
-            warp.circling, warp.loop = True, basic_block.site
+            warp.spinning, warp.loop = True, basic_block.site
         return not warp.waits_for_lanes
 
-    def _note_turns(self, warp, basic_block, turns, circling):
-        """Remember how long this warp has gone round while nothing was written."""
-        warp.circling = circling
+    def _note_iterations(self, warp, basic_block, iterations, spinning):
+        """Count the iterations that this warp has done while nothing was written."""
+        warp.spinning = spinning
         if warp.seen_changes != self.memory.changes:
-            warp.turns, warp.seen_changes = 0, self.memory.changes
-        warp.turns += turns
+            warp.idle_iterations, warp.seen_changes = 0, self.memory.changes
+        warp.idle_iterations += iterations
         warp.loop = basic_block.site or self.launch.program.code[basic_block.then].site
-        if warp.turns > self.launch.turns:
+        if warp.idle_iterations > self.launch.max_iterations:
             raise NoProgressError(
-                f"the loop at line {warp.loop.line} went round {warp.turns:,} times "
-                "and nothing was written meanwhile: does it ever end?\n"
+                f"the loop at line {warp.loop.line} went round "
+                f"{warp.idle_iterations:,} times and nothing was written meanwhile: "
+                "does it ever end?\n"
                 f"    {warp.loop.text}\n  {warp.loop.place}"
             )
 
     def no_progress(self):
         """The error of a batch whose threads wait for what none of them will do."""
-        waiting = [f.loop for f in self.warps if f.groups and f.waits_for_lanes]
+        waiting = [w.loop for w in self.warps if w.groups and w.waits_for_lanes]
         if waiting:
             return lanes_missed(waiting[0])
-        sites = {f.loop.line: f.loop for f in self.warps if f.groups}
+        sites = {w.loop.line: w.loop for w in self.warps if w.groups}
         lines = " and ".join(map(str, sorted(sites)))
         quoted = "".join(
             f"    {site.text}\n  {site.place}\n" for site in sites.values()
@@ -217,7 +218,7 @@ class Batch:
 
 
 def split(warp, basic_block, condition, active):
-    """Part the threads of a branch; True or False when they all go one way."""
+    """Send threads down both sides of a branch; True or False if all take one."""
     then = condition if active is None else condition & active
     if not then.any():
         return False

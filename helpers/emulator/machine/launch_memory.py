@@ -99,7 +99,7 @@ class Memory:
         start = self.allocations[low]
         first = start + array.__array_interface__["data"][0] - low
         if self.allocation_listeners:
-            self._tell_of(
+            self._emit_allocation(
                 Allocation(
                     name,
                     "global",
@@ -115,8 +115,8 @@ class Memory:
             )
         return first
 
-    def _tell_of(self, allocation, device):
-        """Tell of an array, and of the device memory that it lies in, or None."""
+    def _emit_allocation(self, allocation, device):
+        """Emit an array, and the device memory that it lies in, or None."""
         unwritten = device and device.unwritten
         for listener in self.allocation_listeners:
             listener(

@@ -15,7 +15,7 @@ from helpers.emulator.machine.warps import Geometry
 
 BATCH_THREADS = 1 << 20  # threads of one batch, at most
 BATCH_BLOCKS = 1024  # blocks of one batch, at most
-TURNS = 300_000  # back edges in a row, with nothing written, before we give up
+MAX_ITERATIONS = 300_000  # back edges in a row, with nothing written, before we give up
 
 
 class Launch:
@@ -32,12 +32,13 @@ class Launch:
         shared_bytes=0,
         seed=0,
         listeners=None,
-        turns=TURNS,
+        max_iterations=MAX_ITERATIONS,
         strict=True,
         again=False,
         quiet=False,
     ):
-        self.program, self.shared_bytes, self.turns = program, shared_bytes, turns
+        self.program, self.shared_bytes = program, shared_bytes
+        self.max_iterations = max_iterations
         self.strict, self.warned = strict, False  # about threads that miss a barrier
         self.geometry = Geometry(grid_dim, block_dim)
         self.listeners = {topic: () for topic in TOPICS} | (listeners or {})

@@ -58,7 +58,7 @@ class Trace:
             moment = (
                 self.epoch,
                 self.barriers.get(who[0], 0),
-                access.turn,
+                access.iterations,
                 self.order[id(access.reference)],
             )
             stamp = self.clocks[who][who]

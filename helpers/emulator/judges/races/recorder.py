@@ -123,7 +123,7 @@ class Witness:
         if not count:
             return
         thread = thread[here]
-        time = access.turn * TURN + self.order[id(access.reference)]
+        time = access.iterations * TURN + self.order[id(access.reference)]
         columns = (
             *(cell[here], thread, self._place(access), time),
             *(_at(interval, here), self.clocks.epoch),
