@@ -18,16 +18,17 @@ LOCAL_ALIGNMENT = 512  # bytes: a whole request of 16 bytes a lane
 
 
 class Memory:
-    """The memory of one launch. `again`: it will be run once more, from the start."""
+    """The memory of one launch. `restorable`: what it held can be brought back."""
 
-    def __init__(self, program, allocation_listeners=(), again=False, quiet=False):
+    def __init__(self, program, restorable=False, quiet=False):
         self.program = program
-        self.allocation_listeners = allocation_listeners
+        self.allocation_listeners = ()  # until the launch runs
+        self.bound = []  # an Allocation of each array that is an argument
         self.changes = 0
         self.printed = 0  # lines
         self.raised = None  # what a thread raised first, the thread, and its block
         self.quiet = quiet
-        self.again = again
+        self.restorable = restorable
         self.before = []  # memory that is read and written, and what it held
         self.next_address = self.next_local = 0
         self.local_addresses = {}
@@ -36,29 +37,35 @@ class Memory:
         self.arrays = {}
         self.patterns = {}
 
-    def argument(self, value, name):
-        """A launch argument as kernels see it: arrays bound, numbers as they are."""
+    def bind_arguments(self, arguments) -> list:
+        """A launch's arguments as kernels see them: arrays bound, numbers as they are.
+
+        A restorable memory keeps what those hold that the kernel both reads and writes.
+        """
+        bound = {name: self._argument(value, name) for name, value in arguments.items()}
+        if self.restorable:
+            self._remember(bound)
+        return list(bound.values())
+
+    def _argument(self, value, name):
         if isinstance(value, tuple):
-            return tuple(self.argument(item, name) for item in value)
+            return tuple(self._argument(item, name) for item in value)
         if isinstance(value, np.void):
             self.records.append((value, np.array(value), np.array(value)))
             value = self.records[-1][1]
         if not isinstance(value, np.ndarray):
             return value
         written = name in self.program.written
-        return bind(value, name, self.address_of(value, name, written))
+        self.bound.append(self.allocation(value, name, written))
+        return bind(value, name, self.bound[-1].first)
 
     def give_back(self):
         """Let the records that are arguments hold what was stored in them."""
         for record, array, _ in self.records:
             _fill(record, array)
 
-    def remember(self, arrays, names):
-        """Keep what arrays hold that the kernel both reads and writes."""
-        if not self.again:
-            return
-        pairs = zip(names, arrays, strict=True)
-        memory = [(n, m) for n, value in pairs for m in memory_of(value)]
+    def _remember(self, bound):
+        memory = [(n, m) for n, value in bound.items() for m in memory_of(value)]
         read = [m for name, m in memory if name in self.program.read]
         for name, one in memory:
             shared = any(np.may_share_memory(one, other) for other in read)
@@ -82,57 +89,52 @@ class Memory:
         for _, before in self.before:
             give_back(before)
 
-    def address_of(self, array, name, written) -> int:
-        """Where an array's first element lies: memory is aligned as cudaMalloc aligns
+    def allocation(self, array, name, written) -> Allocation:
+        """Where an array of global memory lies: memory is aligned as cudaMalloc aligns
         (256 bytes). A part of a device array keeps its distance from that; one of the
         host's is copied to memory of its own.
         """
-        allocation = array
-        while isinstance(allocation.base, np.ndarray):
-            allocation = allocation.base
-        low, high = np.lib.array_utils.byte_bounds(allocation)
-        if allocation_at(low) is None:
+        whole = array
+        while isinstance(whole.base, np.ndarray):
+            whole = whole.base
+        low, high = np.lib.array_utils.byte_bounds(whole)
+        device = allocation_at(low)
+        if device is None:
             low, high = np.lib.array_utils.byte_bounds(array)
+            device = allocation_at(low)
         if low not in self.allocations:
             self.allocations[low] = self.next_address
             self.next_address += _up(max(high - low, 1), ALIGNMENT) + ALIGNMENT
         start = self.allocations[low]
         first = start + array.__array_interface__["data"][0] - low
-        if self.allocation_listeners:
-            self._emit_allocation(
-                Allocation(
-                    name,
-                    "global",
-                    start,
-                    high - low,
-                    written,
-                    first,
-                    array.shape,
-                    array.strides,
-                    array.dtype,
-                ),
-                allocation_at(low),
-            )
-        return first
+        return Allocation(
+            *(name, "global", start, high - low, written, first),
+            *(array.shape, array.strides, array.dtype),
+            device=device is not None,
+            unwritten=device and device.unwritten,
+        )
 
-    def _emit_allocation(self, allocation, device):
-        """Emit an array, and the device memory that it lies in, or None."""
-        unwritten = device and device.unwritten
+    def emit_arguments(self, listeners):
+        """Emit the arrays that are arguments, to those who hear of later ones, too."""
+        self.allocation_listeners = listeners
+        for allocation in self.bound:
+            self._emit(allocation)
+
+    def _emit(self, event):
         for listener in self.allocation_listeners:
-            listener(
-                allocation._replace(device=device is not None, unwritten=unwritten)
-            )
+            listener(event)
 
     def captured(self, array, name, space) -> Array:
         """An array that the kernel takes from the names around it."""
         key = id(array)
         if key not in self.arrays:
-            address = self.address_of(array, name, space == "global")
+            allocation = self.allocation(array, name, space == "global")
+            self._emit(allocation)
             if not self.allocation_listeners:
                 note_array_written(array)
-            captured = bind(array, name, address, space)
+            captured = bind(array, name, allocation.first, space)
             self.arrays[key] = captured
-            if space == "global" and self.again:
+            if space == "global" and self.restorable:
                 self._keep(captured.cells.memory)
         return self.arrays[key]
 

@@ -19,40 +19,34 @@ MAX_ITERATIONS = 300_000  # back edges in a row, with nothing written, before we
 
 
 class Launch:
-    """One launch of a program: its geometry, arguments, memory and listeners."""
+    """One launch of a program: its geometry, arguments and memory; `run` runs it.
+
+    `config` is the grid, the block, and the bytes of dynamic shared memory; `arguments`
+    are values by name. A launch that is not `strict` goes on where threads miss a
+    barrier; one that is `restorable` keeps what its arrays held; a `quiet` one prints
+    nothing.
+    """
 
     def __init__(
         self,
         program,
-        grid_dim,
-        block_dim,
+        config,
         arguments,
-        names,
         *,
-        shared_bytes=0,
         seed=0,
-        listeners=None,
         max_iterations=MAX_ITERATIONS,
         strict=True,
-        again=False,
+        restorable=False,
         quiet=False,
     ):
-        self.program, self.shared_bytes = program, shared_bytes
+        self.program, self.config, self.named = program, config, arguments
+        *shape, self.shared_bytes = config
+        self.geometry = Geometry(*shape)
         self.max_iterations = max_iterations
         self.strict, self.warned = strict, False  # about threads that miss a barrier
-        self.geometry = Geometry(grid_dim, block_dim)
-        self.listeners = {topic: () for topic in TOPICS} | (listeners or {})
-        for listener in self.listeners["launch"]:
-            given = dict(zip(names, arguments, strict=True))
-            shape = (grid_dim, block_dim)
-            listener(
-                LaunchBegin(*shape, program.references, program.code, program, given)
-            )
-        self.memory = Memory(program, self.listeners["allocation"], again, quiet)
-        self.arguments = [
-            self.memory.argument(v, n) for v, n in zip(arguments, names, strict=True)
-        ]
-        self.memory.remember(self.arguments, names)
+        self.memory = Memory(program, restorable, quiet)
+        self.arguments = self.memory.bind_arguments(arguments)
+        self.listeners = dict.fromkeys(TOPICS, ())
         self.rng = np.random.default_rng(seed)
         self.queue = deque()
         self.at_barrier = []  # batches that wait for the grid
@@ -61,8 +55,10 @@ class Launch:
         warps = self.geometry.warps
         self.batch_blocks = max(1, min(BATCH_BLOCKS, BATCH_THREADS // (warps * 32)))
 
-    def run(self):
-        """Run the whole grid."""
+    def run(self, listeners):
+        """Run the whole grid; `listeners` are functions by topic."""
+        self.listeners |= listeners
+        self._emit_begin()
         size = self.batch_blocks
         starts = range(0, self.geometry.blocks, size)
         self.queue.extend((s, min(s + size, self.geometry.blocks)) for s in starts)
@@ -74,6 +70,17 @@ class Launch:
                     self.queue.extend(self.at_barrier)
                     self.at_barrier = []
         self.memory.give_back()
+
+    def _emit_begin(self):
+        """Emit the launch, and then the arrays that are its arguments."""
+        program, shape = self.program, self.config[:2]
+        for listener in self.listeners["launch"]:
+            listener(
+                LaunchBegin(
+                    *shape, program.references, program.code, program, self.named
+                )
+            )
+        self.memory.emit_arguments(self.listeners["allocation"])
 
     def _run_batches(self):
         """Run until every batch is done or waits for the grid."""
