@@ -1,4 +1,4 @@
-"""What a kernel or a launch can do wrong, told in sentences, without internals."""
+"""What a kernel or a launch can do wrong, in sentences, without internals."""
 
 import functools
 import sys

@@ -14,7 +14,7 @@ _NO_VALUE = (
 
 
 @contextmanager
-def told(kernel, launch):
+def explained(kernel, launch):
     """Tell of an interrupt what was written, of a stray error where it came from."""
     try:
         yield

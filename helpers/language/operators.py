@@ -22,6 +22,8 @@ from helpers.language import (
     math_functions as functions,
 )
 
+UFUNCS = {"add": np.add, "sub": np.subtract, "mul": np.multiply}  # may take `out`
+
 PYTHON_OPERATORS = {
     operator.add: "add",
     operator.sub: "sub",
@@ -170,6 +172,15 @@ def choose(index, items):
     return result[()]
 
 
+def compute_into(ufunc, left, right, spare):
+    """`ufunc(left, right)`, in the memory of `spare`, one of them, where it fits."""
+    other = right if spare is left else left
+    fits = spare.ndim and (spare.shape == other.shape or other.ndim == 0)
+    if fits and spare.dtype == other.dtype:
+        return ufunc(left, right, spare)
+    return ufunc(left, right)
+
+
 NAMESPACE = {
     "np": np,
     "functions": FUNCTIONS,
@@ -177,4 +188,5 @@ NAMESPACE = {
     "in_range": in_range,
     "choose": choose,
     "convert": convert,
+    "compute_into": compute_into,
 }

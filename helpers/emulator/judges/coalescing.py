@@ -74,10 +74,10 @@ def _counts(addresses, active, itemsize, parts):
 
 def sectors_of(access) -> np.ndarray:
     """The columns of `Coalescing` of an access, added up; found once for all judges."""
-    found = access.findings.get("sectors") if access.pattern is None else None
+    found = None if access.recurs else access.cache.get("sectors")
     if found is None:
         found = _sectors_of(access)
-        access.findings["sectors"] = found
+        access.cache["sectors"] = found
     return found
 
 

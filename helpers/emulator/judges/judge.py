@@ -73,13 +73,13 @@ class Judge:
 
     def observe(self, access):
         """Add one access of each block."""
-        if access.pattern is None:
+        if not access.recurs:
             counts, each_block = self._judge(access)
             self.add(access.reference, counts * access.blocks if each_block else counts)
             return
-        known = access.pattern.get(type(self))
+        known = access.cache.get(type(self))
         if known is None:
-            known = access.pattern[type(self)] = [0, *self._one(access)]
+            known = access.cache[type(self)] = [0, *self._one(access)]
             self.recurring.append(known)
         known[0] += access.blocks
 

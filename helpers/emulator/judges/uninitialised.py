@@ -45,7 +45,7 @@ class Written:
         self.blocks = blocks
         self.everywhere = np.zeros(ROOM, bool)  # in all blocks
         self.somewhere = {}  # by the size of a cell: (cells, blocks)
-        self.known = set()  # patterns of which each cell is written
+        self.known = set()  # caches of recurring accesses to cells all written
 
     def reach(self, last):
         """Have room for an address."""
@@ -114,17 +114,16 @@ class Initialisation:
         written = self.blocks.get(key)
         if written is None:
             written = self.blocks[key] = Written(access.blocks)
-        pattern = access.pattern
-        if pattern is None:
+        if not access.recurs:
             return self._by_block(access, written)
-        if id(pattern) not in written.known:
+        if id(access.cache) not in written.known:
             self._same_in_all(access, written)
 
     def _same_in_all(self, access, written):
         """Follow an access to the same cells in every block."""
-        known = access.pattern.get(Initialisation)
+        known = access.cache.get(Initialisation)
         if known is None:
-            known = access.pattern[Initialisation] = _cells(access)
+            known = access.cache[Initialisation] = _cells(access)
         addresses, last = known
         written.reach(last)
         kind = access.reference.kind
@@ -134,7 +133,7 @@ class Initialisation:
                 return
         if kind != "load":
             written.everywhere[addresses] = True
-        written.known.add(id(access.pattern))
+        written.known.add(id(access.cache))
 
     def _missing(self, access, written, addresses):
         """Tell of cells that are not written in all blocks, where they are not."""

@@ -11,9 +11,11 @@ class Warp:
     """One warp of each block of a batch: its coordinates, variables and pcs.
 
     `live` holds the threads that exist and have not returned, None while that is every
-    lane. `groups` maps a pc to the threads that are to run there, `waiting` one
-    to those that wait in front of it at a barrier, with the predicate that they
-    brought.
+    lane. `groups` maps a pc to the threads that will run there next, and `waiting` a
+    pc to those that wait for a barrier in front of it, with the predicate that they
+    brought. `postponed` are pcs whose threads spun, so that the warp's other threads
+    run first. A warp is `spinning` if one more iteration of its loop found every
+    variable as before and nothing written: only other threads can end it.
     """
 
     def __init__(self, number, geometry, batch, slots):
@@ -23,20 +25,20 @@ class Warp:
         self.block, self.blocks = batch.block, batch.blocks
         self.listeners, self.memory = batch.listeners, batch.memory
         self.who = Warps(number, batch.first, batch.blocks)
-        self.turn = 0  # turns of loops since it last waited for its block
+        self.iterations = 0  # of loops, since it last waited for its block
         self.values = [None] * slots
         self.live = exist
         self.complete = True  # has no thread returned yet?
         self.groups = {0: exist}
         self.waiting = {}
-        self.postponed = set()  # pcs that spun and let others go first
-        self.turns = self.seen_changes = 0  # of a warp that spins
-        self.loop = None  # where it spins
-        self.circling = False
+        self.postponed = set()
+        self.idle_iterations = self.seen_changes = 0  # while nothing is written
+        self.loop = None  # the site of the loop that it spins in
+        self.spinning = False
         self.waits_for_lanes = False  # does it wait for lanes of a mask?
         self.last_look = (None, None, None)
         self.last_count = (None, None)
-        self.masks = {}  # what judges found of the lanes that were active last
+        self.masks = {}  # a cache of judges: the lanes that were active last
         self.local = {}
 
     def take(self):
@@ -72,11 +74,11 @@ class Warp:
         else:
             self.live = ~active if self.live is None else self.live & ~active
 
-    def in_circles(self, pc, needs) -> bool:
-        """Is all as at the last look, with nothing written since?"""
+    def state_recurs(self, pc, needs) -> bool:
+        """Are the variables at a pc as at the last look, with nothing written since?"""
         values = [value for slot, value in enumerate(self.values) if needs >> slot & 1]
         where, before, changes = self.last_look
-        self.circling = False
+        self.spinning = False
         self.waits_for_lanes = False  # does it wait for lanes of a mask?
         self.last_look = (pc, values, self.memory.changes)
         return (

@@ -24,8 +24,7 @@ def access(cells, active, blocks, dtype=np.float32):
         cells,
         active,
         blocks,
-        None,
-        findings={},
+        {},
         step=dtype.itemsize,
         base=16 * 37,
     )

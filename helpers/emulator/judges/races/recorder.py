@@ -69,7 +69,8 @@ class Witness:
         weight = np.array([[self.standing[b] for b in blocks]])
         chosen = access._replace(
             cells=_columns(access.cells, columns, access.blocks),
-            findings={},
+            cache={},
+            recurs=False,
             active=_columns(access.active, columns, access.blocks),
             value=self._value_of_all(access, blocks),
             blocks=len(blocks),
@@ -123,7 +124,7 @@ class Witness:
         if not count:
             return
         thread = thread[here]
-        time = access.turn * TURN + self.order[id(access.reference)]
+        time = access.iterations * TURN + self.order[id(access.reference)]
         columns = (
             *(cell[here], thread, self._place(access), time),
             *(_at(interval, here), self.clocks.epoch),

@@ -42,7 +42,7 @@ class Interval:
     def signature(self):
         """The same for intervals in which the same happened."""
         return tuple(
-            (warp, *(id(access and access.pattern) for access in accesses))
+            (warp, *(id(access and access.cache) for access in accesses))
             for warp, accesses in sorted(self.accesses.items())
         )
 
@@ -145,9 +145,9 @@ class Alike:
         """Add an access of each block of a batch."""
         warp, first, blocks = access.who
         self.blocks[first] = blocks
-        if access.pattern is not None:
+        if access.recurs:
             by_warp = self.same.setdefault(first, {})
-            by_warp[warp] = hash((by_warp.get(warp), id(access.pattern)))
+            by_warp[warp] = hash((by_warp.get(warp), id(access.cache)))
             return
         addresses = np.asarray(access.addresses).astype(np.uint64)
         if access.active is not None:
@@ -201,7 +201,7 @@ class SharedSuspects:
         if interval is None:
             interval = self.intervals[first] = Interval()
         interval.kinds |= KINDS[access.reference.kind]
-        if access.pattern is None:
+        if not access.recurs:
             interval.varying.append(access)
             if len(interval.varying) > WAITING:
                 self._see(first, interval)
