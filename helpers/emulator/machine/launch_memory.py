@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from helpers.core.buffers import borrow, give_back
 from helpers.core.device_memory import allocation_at, note_array_written
 from helpers.core.events import Allocation
 from helpers.emulator.machine.allocation import local_array
@@ -64,9 +63,7 @@ class Memory:
                 self._keep(one)
 
     def _keep(self, memory):
-        before = borrow(memory.size, np.uint8)
-        before[...] = memory
-        self.before.append((memory, before))
+        self.before.append((memory, memory.copy()))
 
     def restore(self):
         """Give written arrays what they held before the launch."""
@@ -76,9 +73,8 @@ class Memory:
             _fill(record, before)
 
     def let_go(self):
-        """Give memory back that others can use."""
-        for _, before in self.before:
-            give_back(before)
+        """Let go of what arrays held before."""
+        self.before.clear()
 
     def address_of(self, array, name, written) -> int:
         """Where an array's first element lies: memory is aligned as cudaMalloc aligns
