@@ -245,7 +245,7 @@ class Atomic:
     """`target = array[indices]`, then the update."""
 
     target: str | None
-    operator: str  # a value of language.warp_intrinsics.ATOMICS
+    operator: str  # a key of ATOMICS in the machine's atomics.py
     array: Operand
     indices: tuple[Operand, ...]
     values: tuple[Operand, ...]

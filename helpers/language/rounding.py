@@ -1,7 +1,7 @@
-"""Arithmetic that rounds once, and which way: fused multiply-add, and the modes rn, rd,
-ru and rz of a GPU's instructions.
+"""Arithmetic that rounds once: fused multiply-add, and the rounding modes rn, rd, ru
+and rz of a GPU's instructions.
 
-Each way to round starts from the nearest number and looks at the sign of what was lost.
+Each mode starts from the nearest number and looks at the sign of what was lost.
 Not modelled: what is lost among the subnormal numbers of a float64.
 """
 
