@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from helpers.core.hardware import GPU, MULTIPROCESSORS, WARP_SIZE
 
-UNKNOWN = 0  # registers of code that no compiler has made: they limit nothing
+UNKNOWN = 0  # registers, of code that no compiler has made: these limit nothing
 
 
 @dataclass(frozen=True)

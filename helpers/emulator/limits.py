@@ -1,5 +1,5 @@
-"""What a GPU does not accept: too many threads, too much shared memory; an H200's
-limits.
+"""The launches that a GPU refuses: too many threads, too much shared memory, a grid too
+large to wait for itself. The limits are those of an H200.
 """
 
 import numpy as np

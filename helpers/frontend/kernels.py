@@ -1,5 +1,5 @@
-"""What Numba's dispatcher tells of a kernel: what stands between a launch's brackets,
-its arguments' names and types; what no launch can be, is refused here.
+"""A kernel as Numba's dispatcher has it: what stands between a launch's brackets, its
+arguments' names and types. What no launch can be is refused here.
 """
 
 import contextlib
@@ -110,9 +110,9 @@ def _declared(kernel, types):
         return types
     found = min(kernel.overloads, key=lambda declared: _distance(declared, types))
     if _distance(found, types) == np.inf:
-        told = " or ".join(_listed(declared) for declared in kernel.overloads)
+        signatures = " or ".join(_listed(declared) for declared in kernel.overloads)
         raise KernelError(
-            f"`{kernel.py_func.__name__}` was compiled for {told} only, and this "
+            f"`{kernel.py_func.__name__}` was compiled for {signatures} only, and this "
             f"launch gives it {_listed(types)}: change the signature or the arguments"
         )
     return found
@@ -137,7 +137,7 @@ def _distance(declared, types) -> float:
 
 
 def _same_bits(ours, other) -> bool:
-    """Are these arrays of whole numbers of one size? Numba tells them not apart."""
+    """Are these arrays of whole numbers of one size? Numba accepts either."""
     both = (ours, other)
     if not all(isinstance(array, ArrayType) for array in both):
         return False

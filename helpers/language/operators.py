@@ -11,16 +11,7 @@ import operator
 
 import numpy as np
 
-from helpers.language import (
-    float16 as halves,
-)
-from helpers.language import (
-    libdevice,
-    rounding,
-)
-from helpers.language import (
-    math_functions as functions,
-)
+from helpers.language import float16, libdevice, math_functions, rounding
 
 UFUNCS = {"add": np.add, "sub": np.subtract, "mul": np.multiply}  # may take `out`
 
@@ -82,8 +73,8 @@ OPERATORS = {
 }
 
 FUNCTIONS = {
-    **functions.FUNCTIONS,
-    **halves.FUNCTIONS,
+    **math_functions.FUNCTIONS,
+    **float16.FUNCTIONS,
     **libdevice.FUNCTIONS,
     "cuda.fma": rounding.fma,
 }
@@ -100,34 +91,14 @@ def source(name: str, operands: list[str]) -> str:
 
 def convert(value, dtype):
     """A value in another type as the GPU converts: floats to integers truncate and
-    saturate.
+    saturate, at 16 bits where fewer are wanted.
     """
     if value.dtype == dtype:
         return value
     if dtype.kind in "iu" and value.dtype.kind == "f":
-        return _saturate(value, dtype)
+        wide = np.dtype(f"{dtype.kind}{max(dtype.itemsize, 2)}")
+        return rounding.saturating(value, wide).astype(dtype, copy=False)
     return value.astype(dtype)
-
-
-def _saturate(value, dtype):
-    """A float as an integer: toward zero, clipped to what 16, 32 or 64 bits hold.
-
-    PTX ISA, "cvt": a NaN becomes 0, or the highest bit alone where either side has 64
-    bits.
-    """
-    wide = np.dtype(f"{dtype.kind}{max(dtype.itemsize, 2)}")
-    limits = np.iinfo(wide)
-    if np.all((value > limits.min) & (value < limits.max)):
-        return value.astype(wide).astype(dtype)
-    nan = 0
-    if max(value.dtype.itemsize, wide.itemsize) == 8:
-        nan = limits.min if dtype.kind == "i" else (limits.max + 1) // 2
-    inside = np.where((value > limits.min) & (value < limits.max), value, 0).astype(
-        wide
-    )
-    clipped = np.where(value >= limits.max, wide.type(limits.max), inside)
-    clipped = np.where(value <= limits.min, wide.type(limits.min), clipped)
-    return np.where(np.isnan(value), wide.type(nan), clipped).astype(dtype)[()]
 
 
 def power(base, exponent):

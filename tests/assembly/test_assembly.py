@@ -8,7 +8,7 @@ import pytest
 from numba import cuda
 
 from helpers import assemble
-from helpers.assembly import compilation, compiler
+from helpers.assembly import compilation
 from helpers.assembly.compiler import missing
 from helpers.assembly.instructions import instructions_of
 from helpers.core.errors import UnsupportedError
@@ -323,8 +323,8 @@ def test_a_capability_that_the_compiler_does_not_know_is_refused():
 def test_a_reader_of_machine_code_that_is_missing_is_named_with_its_remedy(monkeypatch):
     """As the compilers are: on the doctor's page, and where code would stand."""
     pytest.importorskip("cuda.pathfinder")
-    monkeypatch.setattr(compiler, "find_spec", lambda name: None)
+    monkeypatch.setattr("helpers.assembly.compiler.find_spec", lambda name: None)
 
-    lacking = compiler.missing()
+    lacking = missing()
     assert "pyelftools" in lacking
     assert "requirements-compiler.lock" in lacking

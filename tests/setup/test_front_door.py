@@ -1,4 +1,4 @@
-"""`from helpers import ...`: what is offered, and how a failed import is told apart."""
+"""`from helpers import ...`: what is offered, and what a failed import leads to."""
 
 import shutil
 import subprocess

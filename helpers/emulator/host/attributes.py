@@ -1,5 +1,5 @@
 """What an NVIDIA H200 answers when it is asked for its attributes, by CUDA's names
-(`cuDeviceGetAttribute`, driver 580); what is absent is 0 there.
+(`cuDeviceGetAttribute`, driver 580); attributes that it lacks are 0.
 """
 
 from helpers.core import hardware

@@ -1,5 +1,5 @@
-"""Plain launches, `kernel[blocks, threads](*args)`, and what Numba keeps of a kernel
-for each list of argument types.
+"""Plain launches, `kernel[blocks, threads](*args)`, and what stands for a compiled
+kernel: one for each list of argument types.
 """
 
 import numpy as np

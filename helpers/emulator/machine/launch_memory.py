@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from helpers.core.buffers import borrow, give_back
 from helpers.core.device_memory import allocation_at, note_array_written
 from helpers.core.events import Allocation
 from helpers.emulator.machine.arrays import Array, bind, contiguous
@@ -73,9 +72,7 @@ class Memory:
                 self._keep(one)
 
     def _keep(self, memory):
-        before = borrow(memory.size, np.uint8)
-        before[...] = memory
-        self.before.append((memory, before))
+        self.before.append((memory, memory.copy()))
 
     def restore(self):
         """Give written arrays what they held before the launch."""
@@ -85,9 +82,8 @@ class Memory:
             _fill(record, before)
 
     def let_go(self):
-        """Give memory back that others can use."""
-        for _, before in self.before:
-            give_back(before)
+        """Let go of what arrays held before."""
+        self.before.clear()
 
     def allocation(self, array, name, written) -> Allocation:
         """Where an array of global memory lies: memory is aligned as cudaMalloc aligns

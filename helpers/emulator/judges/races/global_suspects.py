@@ -33,10 +33,8 @@ class Shadow:
         self.forget()
 
     def let_go(self):
-        """Give memory back that others can use."""
-        if self.owners is not None:
-            self.owners.forget()
-            self.owners = None
+        """Let go of the owners of cells, which nobody asks for any more."""
+        self.owners = None
 
     @property
     def cells(self):

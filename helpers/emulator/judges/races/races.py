@@ -65,7 +65,7 @@ class RaceJudge:
         return Witness(clocks, Chains(clocks), self.shared, self.shadows)
 
     def let_go(self):
-        """Give memory back that others can use."""
+        """Let go of the memory that was needed while the launch ran."""
         for shadow in filter(None, self.shadows.allocations.values()):
             shadow.let_go()
 

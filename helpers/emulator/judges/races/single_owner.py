@@ -9,11 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from helpers.core.buffers import borrow, give_back
 from helpers.core.hardware import WARP_SIZE
 from helpers.emulator.judges.requests import requests_of
 
-NOBODY = 0
+NOBODY = 0  # what fresh memory holds
 SHORTEST = 4  # cells of a window that is faster than single cells
 
 
@@ -21,13 +20,8 @@ class Owners:
     """The thread of each cell, times two and two more, and one more if it wrote."""
 
     def __init__(self, cells, threads, timed):
-        self.owner = borrow(cells, np.int32 if threads < 1 << 29 else np.int64)
-        self.owner[...] = NOBODY
+        self.owner = np.zeros(cells, np.int32 if threads < 1 << 29 else np.int64)
         self.since = np.zeros(cells, np.int32) if timed else None
-
-    def forget(self):
-        """Let go of the memory."""
-        give_back(self.owner)
 
     def windows(self, kind, windows, thread, time) -> bool:
         """Let threads load or store; False if some cell has another thread already."""
