@@ -12,7 +12,7 @@ from helpers.core.device_memory import Pointer, host_view
 from helpers.frontend.known_values import constant_value, static_index
 from helpers.frontend.lower.builder import INDEX, ZERO
 from helpers.frontend.lower.tuples import is_slice, pack
-from helpers.language.warp_intrinsics import ATOMICS
+from helpers.language.warp_intrinsics import ATOMICS, CACHE_HINTS
 
 _NUMBERS = ("size", "ndim", "itemsize", "nbytes")
 
@@ -66,6 +66,13 @@ def allocate(builder, target, space, value):
     reported, site = builder.array_name(name), builder.site()
     whole = (name, space, shape, result.dtype, reported, site, key, alignment or 1)
     builder.emit(ir.Allocate(*whole))
+
+
+def constant_array(builder, target, name, arguments, signature):
+    """`cuda.const.array_like(array)`: the captured array itself."""
+    array = builder.operand(arguments[0])
+    builder.bind(target, array)
+    builder.arrays.aliases[builder.name(target)] = array
 
 
 # attributes
@@ -280,15 +287,15 @@ def store(builder, array, indices, value):
         builder.emit(ir.Fill(part, builder.cast(value, ours.dtype), reference))
 
 
-def hinted_access(builder, target, kind, arguments):
+def hinted_access(builder, target, name, arguments, signature):
     """A load or a store that also says what caches are to keep."""
     array, indices = builder.operand(arguments[0]), _indices(builder, arguments[1])
-    if kind == "load":
+    if CACHE_HINTS[name] == "load":
         return load(builder, builder.declared(target), array, indices)
     store(builder, array, indices, builder.operand(arguments[2]))
 
 
-def atomic(builder, target, name, arguments):
+def atomic(builder, target, name, arguments, signature):
     """`cuda.atomic.name(array, index, value)`."""
     array = builder.operand(arguments[0])
     dtype = builder.type_of(array).dtype

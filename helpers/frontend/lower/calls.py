@@ -5,7 +5,12 @@ Python's own, methods.py those of arrays.
 import numpy as np
 
 from helpers.core import ir
-from helpers.frontend.lower.arrays import allocate, atomic, hinted_access
+from helpers.frontend.lower.arrays import (
+    allocate,
+    atomic,
+    constant_array,
+    hinted_access,
+)
 from helpers.frontend.lower.builtins import BUILTINS
 from helpers.frontend.lower.inlining import (
     arguments_of,
@@ -52,23 +57,11 @@ def call(builder, target, value):
     ):
         return
     if name in ("cuda.shared.array", "cuda.local.array"):
-        allocate(builder, target, name.split(".")[1], value)
-    elif name == "cuda.const.array_like":
-        builder.bind(target, builder.operand(arguments[0]))
-        builder.arrays.aliases[builder.name(target)] = builder.operand(arguments[0])
-    elif name in CACHE_HINTS:
-        hinted_access(builder, target, CACHE_HINTS[name], arguments)
-    elif name in ATOMICS:
-        atomic(builder, target, name, arguments)
-    elif name in BARRIERS:
-        _barrier(builder, target, name, arguments)
-    elif name in INTRINSICS:
-        operands = [builder.operand(a) for a in arguments]
-        call_intrinsic(builder, target, name, operands, signature)
-    elif name in OPERATORS or name in FUNCTIONS:
-        operands = [builder.operand(a) for a in arguments]
-        call_operator(builder, target, name, operands, signature)
-    elif is_intrinsic(callee):
+        return allocate(builder, target, name.split(".")[1], value)
+    for names, lower in NAMED:
+        if name in names:
+            return lower(builder, target, name, arguments, signature)
+    if is_intrinsic(callee):
         _call_twin(builder, target, callee, arguments, signature)
     elif not _call_library(builder, target, value, signature):
         _refuse_call(builder, callee, name)
@@ -85,9 +78,7 @@ def _call_python(builder, target, callee, arguments, value, signature) -> bool:
     elif callee in BUILTINS:
         BUILTINS[callee](builder, target, arguments, signature)
     elif callee in PYTHON_OPERATORS:
-        operands = [builder.operand(a) for a in arguments]
-        name = PYTHON_OPERATORS[callee]
-        call_operator(builder, target, name, operands, signature)
+        _operator(builder, target, PYTHON_OPERATORS[callee], arguments, signature)
     elif is_vector(builder.numba_type(target)):
         make_vector(builder, target, arguments)
     elif callee is tuple:
@@ -130,7 +121,19 @@ def call_intrinsic(builder, target, name, operands, signature=None):
     builder.emit(ir.Call(result, name, tuple(operands), builder.site(), pure))
 
 
-def _barrier(builder, target, name, arguments):
+def _intrinsic(builder, target, name, arguments, signature):
+    """`cuda.ballot_sync(mask, condition)` and its like."""
+    operands = [builder.operand(a) for a in arguments]
+    call_intrinsic(builder, target, name, operands, signature)
+
+
+def _operator(builder, target, name, arguments, signature):
+    """`math.sqrt(x)` and its like."""
+    operands = [builder.operand(a) for a in arguments]
+    call_operator(builder, target, name, operands, signature)
+
+
+def _barrier(builder, target, name, arguments, signature):
     """`cuda.syncthreads()` and its like."""
     predicate = builder.operand(arguments[0]) if arguments else None
     result = builder.declare(target, np.dtype(np.int32)) if arguments else None
@@ -224,3 +227,15 @@ def _callee_name(callee, name):
     """What to call a function that a kernel calls."""
     own = getattr(callee, "__name__", None) or getattr(callee, "name", None)
     return name or own or "this function"
+
+
+# functions by their dotted names: (builder, target, name, arguments, signature) -> None
+NAMED = (
+    (("cuda.const.array_like",), constant_array),
+    (CACHE_HINTS, hinted_access),
+    (ATOMICS, atomic),
+    (BARRIERS, _barrier),
+    (INTRINSICS, _intrinsic),
+    (OPERATORS, _operator),
+    (FUNCTIONS, _operator),
+)
