@@ -131,19 +131,19 @@ class Emulation:
             listeners = listeners_of([*judges.values(), races])
             launch = start(listeners=listeners, again=True)
             run(self.kernel, launch)
-            witness = races.witness()
-            if witness is not None:
+            recorder = races.recorder()
+            if recorder is not None:
                 launch.memory.restore()
-                again = start(listeners=listeners_of([witness]), quiet=True)
+                again = start(listeners=listeners_of([recorder]), quiet=True)
                 run(self.kernel, again)
         launch.memory.let_go()
-        races.let_go()
+        races.free_buffers()
         tables = {name: judge.table() for name, judge in judges.items()}
         return Run(
             self.kernel.py_func.__name__,
             launch.geometry.blocks,
             launch.geometry.threads,
-            races=races.verdict(witness),
+            races=races.verdict(recorder),
             function=self.kernel.py_func,
             **tables,
         )
