@@ -118,11 +118,11 @@ class Emulation:
             )
             launch = bound(restorable=True)
             run(self.kernel, launch, listeners_of([*judges.values(), races]))
-            recorder = races.witness()
+            recorder = races.recorder()
             if recorder is not None:  # a second look, at the cells that could race
                 launch.memory.restore()
                 run(self.kernel, bound(quiet=True), listeners_of([recorder]))
-        launch.memory.let_go()
+        launch.memory.release()
         return Run(
             program.name,
             launch.geometry.blocks,

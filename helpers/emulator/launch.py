@@ -60,7 +60,7 @@ def judge(judges, races, recorder) -> dict:
 
     `recorder` is what listened to the second look for races, or None.
     """
-    races.let_go()
+    races.release()
     tables = {name: judge.table() for name, judge in judges.items()}
     return {**tables, "races": races.verdict(recorder)}
 

@@ -44,7 +44,7 @@ def different(numbers, active):
     )
 
 
-def halves(dtype):
+def parts_of(dtype):
     """The bytes of one access to an element, and how many accesses it takes."""
     return (dtype.itemsize // 2, 2) if dtype.kind == "c" else (dtype.itemsize, 1)
 
@@ -82,7 +82,7 @@ def sectors_of(access) -> np.ndarray:
 
 
 def _sectors_of(access):
-    size, parts = halves(access.dtype)
+    size, parts = parts_of(access.dtype)
     groups, rest = requests_of(access)
     total = 0
     for group in groups:

@@ -60,9 +60,9 @@ class Divergence(Steps):
 
     def hears(self) -> dict:
         """What it listens to, by topic."""
-        return super().hears() | {"split": self.part}
+        return super().hears() | {"split": self.add_split}
 
-    def part(self, split):
+    def add_split(self, split):
         """Add the warps that a branch splits."""
         both = split.then.any(axis=0) & split.otherwise.any(axis=0)
         count = int(both.sum()) * (split.who.blocks // len(both))

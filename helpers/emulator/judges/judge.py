@@ -48,8 +48,8 @@ def summed(rows) -> Counts:
     words = [name for name in ("kind", "array") if hasattr(rows[0], name)]
     names = [name for name in vars(rows[0]) if name not in words]
     total = {name: sum(getattr(row, name) for row in rows) for name in names}
-    said = {w: ", ".join(dict.fromkeys(getattr(r, w) for r in rows)) for w in words}
-    return type(rows[0])(**total, **said)
+    texts = {w: ", ".join(dict.fromkeys(getattr(r, w) for r in rows)) for w in words}
+    return type(rows[0])(**total, **texts)
 
 
 class Judge:

@@ -81,7 +81,7 @@ class Memory:
         for record, _, before in self.records:
             _fill(record, before)
 
-    def let_go(self):
+    def release(self):
         """Let go of what arrays held before."""
         self.before.clear()
 

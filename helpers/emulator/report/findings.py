@@ -11,8 +11,8 @@ from typing import NamedTuple
 from helpers.core.hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE
 
 COSTLY = 1.5  # times the ideal
-IDLE = 0.5  # of the lanes, from which on a line is told to be divergent
-SIGNIFICANT = 0.05  # of all lanes of a run, which must idle on a line to be told
+IDLE = 0.5  # of the lanes, at which or below a line is divergent
+SIGNIFICANT = 0.05  # of all lanes of a run, which must idle on a line to be reported
 
 _MISTAKES = {"wrap": "guards", "overflow": "types", "grid": "guards"}
 

@@ -33,7 +33,7 @@ def as_html(run, lessons=()) -> str:
     parts = [
         f"<div>{escape(sentence(run))}</div>",
         table(run, found, lessons),
-        *more(found),
+        *further_findings(found),
         *(race_html(race, "wrong") for race in run.races[:MOST_RACES]),
         folded("minor race", [race_html(it, "slight") for it in run.races.minor]),
         folded("note", [f"<div>{note_of(it)}</div>" for it in run.warnings if it.note]),
@@ -46,7 +46,7 @@ def as_html(run, lessons=()) -> str:
 def table(run, found, lessons=()) -> str:
     """The kernel's lines, and then those of device functions, with their counts."""
     columns = columns_of(run, found)
-    told, said = told_by_place(found, lessons), set()
+    advice_at, shown = advice_by_place(found, lessons), set()
     sites = [site for column in columns for site in column.sites]
     sites += [site for it in found for site in (it.site, it.also) if site is not None]
     lines = kernel_lines(run.function)
@@ -55,14 +55,14 @@ def table(run, found, lessons=()) -> str:
         return ""
     names = "".join(f"<th>{escape(column.name)}</th>" for column in columns)
     head = f"<th></th><th></th><th class='s' {LEFT}>source</th>{names}"
-    body = [rows_of(at, text, columns, told, said) for at, text in lines.items()]
+    body = [rows_of(at, text, columns, advice_at, shown) for at, text in lines.items()]
     caller = None
     for at, text in sorted(apart.items(), key=lambda it: (it[0][2] or 0, it[0])):
         if at[2] and at[2] != caller:
             caller = at[2]
             what = f"in a device function, called from line {caller}"
             body.append(f"<tr><td></td>{below(f'<i>{what}</i>', columns)}</tr>")
-        body.append(rows_of(at, text, columns, told, said))
+        body.append(rows_of(at, text, columns, advice_at, shown))
     rows = "".join(body)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
@@ -76,29 +76,29 @@ def kernel_lines(function) -> dict:
     return {(source.file, number, None): text for number, text in numbered}
 
 
-def told_by_place(found, lessons) -> dict:
+def advice_by_place(found, lessons) -> dict:
     """The level and the advice of each line: those of its worst finding."""
-    told = {}
+    advice_at = {}
     for it in found:
         topic = lesson(it.topic, lessons)
         advice = "" if it.level == "slight" else f"{code(it.advice)} {topic}"
-        level, known = told.get(place_of(it.site), (it.level, ""))
-        told[place_of(it.site)] = level, known or advice
+        level, known = advice_at.get(place_of(it.site), (it.level, ""))
+        advice_at[place_of(it.site)] = level, known or advice
         if it.also is not None:
-            told.setdefault(place_of(it.also), (it.level, ""))
-    return told
+            advice_at.setdefault(place_of(it.also), (it.level, ""))
+    return advice_at
 
 
-def rows_of(at, text, columns, told, said) -> str:
+def rows_of(at, text, columns, advice_at, shown) -> str:
     """A line with its counts, and the row with its advice, unless it was said above."""
-    level, advice = told.get(at, ("", ""))
+    level, advice = advice_at.get(at, ("", ""))
     counts = "".join(cell(column.cells.get(at, ())) for column in columns)
     row = (
         f"<tr><td class='n'>{at[1]}</td><td class='n'>{sign(level)}</td>"
         f"<td class='s {level}' {LEFT}>{source_code(text)}</td>{counts}</tr>"
     )
-    if advice and advice not in said:
-        said.add(advice)
+    if advice and advice not in shown:
+        shown.add(advice)
         row += f"<tr><td></td>{below(advice, columns)}</tr>"
     return row
 
@@ -146,7 +146,7 @@ def race_html(race, level) -> str:
     )
 
 
-def more(found):
+def further_findings(found):
     """What else was found on a line that has its sentence, and no column tells."""
     seen = set()
     for it in found:

@@ -1,10 +1,10 @@
-"""A run told in a terminal: one sentence, then what was found, worst first."""
+"""A run as text, for a terminal: one sentence, then what was found, worst first."""
 
 from textwrap import indent
 
 from helpers.emulator.report.findings import counted, findings_of
 
-MOST = 12  # findings that are told; the tables have all
+MOST_FINDINGS = 12  # to show; the tables of a run have all
 WIDEST = 78  # characters of a warning's first words
 WIDEST_SOURCE = 48  # of a source line that others are aligned with
 
@@ -13,9 +13,10 @@ def as_text(run) -> str:
     """The sentence; races with both lines; each other line that can be better."""
     found = [it for it in findings_of(run) if it.also is None]
     rows = [(it.site.label, it.site.text, _shortened(it.what)) for it in found]
-    races = [indent(repr(race), "  ") for race in run.races[:MOST]]
-    told = [*races, *_aligned(rows[:MOST]), *map(_minor, run.races.minor[:MOST])]
-    return "\n".join([sentence(run), *told, *_rest(run, rows)])
+    races = [indent(repr(race), "  ") for race in run.races[:MOST_FINDINGS]]
+    minor = map(_minor, run.races.minor[:MOST_FINDINGS])
+    lines = [*races, *_aligned(rows[:MOST_FINDINGS]), *minor]
+    return "\n".join([sentence(run), *lines, *_rest(run, rows)])
 
 
 def sentence(run) -> str:
@@ -60,7 +61,7 @@ def _shortened(what):
 
 
 def _rest(run, rows):
-    told = (rows, run.races, run.races.minor)
-    more = sum(max(0, len(findings) - MOST) for findings in told)
+    findings = (rows, run.races, run.races.minor)
+    more = sum(max(0, len(some) - MOST_FINDINGS) for some in findings)
     if more:
         yield f"  and {more} more: the tables of the run have all"

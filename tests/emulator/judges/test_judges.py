@@ -343,8 +343,8 @@ def test_loads_of_fewer_words_than_lanes_are_broadcasts_or_multicasts(
     shared = request_sharing(cells, active, itemsize)
 
     names = ("broadcast", "multicast")
-    told = [n for n, s in zip(names, shared, strict=True) if s[0]]
-    assert [expected] == (told or ["neither"])
+    named = [n for n, s in zip(names, shared, strict=True) if s[0]]
+    assert [expected] == (named or ["neither"])
 
 
 def test_the_table_counts_broadcasts_of_loads_and_active_lanes():

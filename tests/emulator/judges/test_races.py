@@ -43,7 +43,7 @@ def last_block(a, partial, counter, out, fence):
         cuda.atomic.add(out, 0, partial[t])
 
 
-def told(run):
+def summaries(run):
     """Kind, scope, hazards and the lines' texts of the races of a run."""
     return [
         (r.kind, r.scope, r.hazards, r.first.text, r.second.text) for r in run.races
@@ -91,7 +91,7 @@ def test_a_lost_update_is_a_race_of_every_pair_of_threads():
         ("WAW", "grid", between // 2, line, line),
         ("WAR", "block", within, line, line),
         ("WAW", "block", within // 2, line, line),
-    ] == told(run)
+    ] == summaries(run)
     assert {("WAR", 128 * 32 * 31), ("WAW", 128 * 16 * 31)} == {
         (race.kind, race.hazards) for race in run.races.minor
     }
@@ -257,7 +257,7 @@ def test_fields_of_a_record_are_cells_of_their_own():
             else:
                 a[0].y = 2
 
-    assert [] == told(emulate(fields)[1, 64](records, False))
+    assert [] == summaries(emulate(fields)[1, 64](records, False))
     assert 1 == len(emulate(fields)[1, 64](records, True).races)
 
 

@@ -67,12 +67,12 @@ def test_a_specimen_has_the_races_above_it_and_no_other(specimen):
     run = run_of(specimen)
 
     minor = [race for race in specimen.races if "warp" in race or "alike" in race]
-    assert sorted(minor) == sorted(map(told, run.races.minor))
+    assert sorted(minor) == sorted(map(summary_of, run.races.minor))
     major = [race for race in specimen.races if race not in minor]
-    assert sorted(major) == sorted(map(told, run.races))
+    assert sorted(major) == sorted(map(summary_of, run.races))
 
 
-def told(race):
+def summary_of(race):
     alike = ("alike",) if race.same_value else ()
     return (race.kind, race.space, race.scope, race.hazards, *alike)
 

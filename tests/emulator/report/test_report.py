@@ -1,4 +1,4 @@
-"""A run told to people: in a terminal, as a page, as data."""
+"""A run shown to people: in a terminal, as a page, as data."""
 
 import json
 from html.parser import HTMLParser
@@ -117,7 +117,7 @@ def test_a_long_list_of_findings_is_cut():
 
 
 def test_a_clean_run_is_one_sentence():
-    """Nothing is told that is as it should be."""
+    """Nothing is reported that is as it should be."""
     a, b, out = (np.zeros(64, np.float32) for _ in "abo")
 
     run = emulate(add)[2, 32](a, b, out)

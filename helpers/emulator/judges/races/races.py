@@ -6,8 +6,8 @@ barriers all, and a write, a fence and an atomic are ordered before what follows
 thread's later atomic on the same cell. Votes and shuffles order nothing. An atomic and
 a plain access race. Found whatever order ran, for the accesses that the run made:
 compute-sanitizer's racecheck sees shared memory alone, and neither atomics against
-plain accesses nor what the compiler hid. A launch is looked at twice: once to see which
-cells could be in a race, and if there are any, once more to look at those.
+plain accesses nor what the compiler hid. A first run finds the cells that could be in a
+race; if there are any, a second run records the accesses to those.
 """
 
 import numpy as np
@@ -17,8 +17,8 @@ from helpers.core.race import Race, Races
 from helpers.emulator.judges.races.clocks import Clocks
 from helpers.emulator.judges.races.global_suspects import GlobalSuspects
 from helpers.emulator.judges.races.hazards import find_hazards
-from helpers.emulator.judges.races.recorder import BLOCKS, Witness
-from helpers.emulator.judges.races.release_acquire import Chains
+from helpers.emulator.judges.races.recorder import BLOCKS, Recorder
+from helpers.emulator.judges.races.release_acquire import HappensBefore
 from helpers.emulator.judges.races.shared_suspects import SharedSuspects
 
 
@@ -27,8 +27,8 @@ class RaceJudge:
 
     def __init__(self):
         self.clocks = Clocks()
-        self.shared = SharedSuspects()
-        self.shadows = GlobalSuspects(self.clocks)
+        self.shared_suspects = SharedSuspects()
+        self.global_suspects = GlobalSuspects(self.clocks)
         self.allocations = []
         self.block_dim = self.grid_dim = None
 
@@ -36,47 +36,52 @@ class RaceJudge:
         return {
             "launch": self.start,
             "allocation": self.allocation,
-            "shared": self.shared.access,
-            "global": self.shadows.access,
-            "sync": self.meet,
+            "shared": self.shared_suspects.access,
+            "global": self.global_suspects.access,
+            "sync": self.synchronise,
         }
 
     def start(self, start):
         self.block_dim, self.grid_dim = start.block_dim, start.grid_dim
         self.clocks.start(start)
-        self.shadows.start(start)
+        self.global_suspects.start(start)
 
     def allocation(self, allocation):
         self.allocations.append(allocation)
-        self.shadows.allocation(allocation)
+        self.global_suspects.allocation(allocation)
 
-    def meet(self, sync):
-        self.shared.meet(sync)
-        self.shadows.meet(sync)
-        self.clocks.meet(sync)
+    def synchronise(self, sync):
+        self.shared_suspects.synchronise(sync)
+        self.global_suspects.synchronise(sync)
+        self.clocks.synchronise(sync)
 
-    def witness(self):
-        """Who listens to a second run; None where no cell could be in a race."""
-        self.shared.finish()
-        shadows = filter(None, self.shadows.allocations.values())
-        if not self.shared.bytes and not any(s.suspects.any() for s in shadows):
+    def recorder(self):
+        """What listens to a second run; None where no cell could be in a race."""
+        self.shared_suspects.finish()
+        shadows = filter(None, self.global_suspects.shadows.values())
+        if not self.shared_suspects.suspect_bytes and not any(
+            s.suspects.any() for s in shadows
+        ):
             return None
         clocks = Clocks()
-        return Witness(clocks, Chains(clocks), self.shared, self.shadows)
+        return Recorder(
+            clocks, HappensBefore(clocks), self.shared_suspects, self.global_suspects
+        )
 
-    def let_go(self):
+    def release(self):
         """Let go of the memory that was needed while the launch ran."""
-        for shadow in filter(None, self.shadows.allocations.values()):
-            shadow.let_go()
+        for shadow in filter(None, self.global_suspects.shadows.values()):
+            shadow.release()
 
-    def verdict(self, witness) -> Races:
-        """The races that a witness saw."""
-        if witness is None:
+
+    def verdict(self, recorder) -> Races:
+        """The races among the accesses that a recorder saw."""
+        if recorder is None:
             return Races()
         found = find_hazards(
-            witness.rows, witness.places, witness.clocks, witness.chains
+            recorder.rows, recorder.places, recorder.clocks, recorder.happens_before
         )
-        races = [self._race(hazards, witness.places) for hazards in found]
+        races = [self._race(hazards, recorder.places) for hazards in found]
         races.sort(key=lambda r: (-r.hazards, r.first.line, r.second.line, r.kind))
         minor = [r for r in races if r.scope == "warp" or r.same_value]
         result = Races(r for r in races if r not in minor)
@@ -117,12 +122,12 @@ class RaceJudge:
     def _cell(self, cell, array, space, width):
         """`tile[3, 4]`: the cell by the array's own indices."""
         if space == "shared":
-            address = cell // BLOCKS * self.shared.grain
+            address = cell // BLOCKS * self.shared_suspects.granularity
         else:
-            shadow = self.shadows.shadow_at(cell)
-            address = shadow.start + (cell - shadow.start) * shadow.grain
+            shadow = self.global_suspects.shadow_at(cell)
+            address = shadow.start + (cell - shadow.start) * shadow.granularity
         fitting = [
-            r for r in self.allocations if r.space == space and _holds(r, address)
+            r for r in self.allocations if r.space == space and _contains(r, address)
         ]
         fitting.sort(key=lambda allocation: allocation.name != array)
         if not fitting:
@@ -134,7 +139,7 @@ class RaceJudge:
         return f"{allocation.name}[{', '.join(map(str, index))}]"
 
 
-def _holds(allocation, address):
+def _contains(allocation, address):
     return allocation.start <= address < allocation.start + allocation.size
 
 
