@@ -26,6 +26,10 @@ class KernelIndexError(Told, IndexError):
     """An index outside its array, seen while a kernel ran."""
 
 
+class NoValueError(Exception):
+    """A variable is read that no thread has given a value; its catcher says where."""
+
+
 class BarrierError(Told, RuntimeError):
     """A `cuda.syncthreads()` that some threads of a block miss."""
 

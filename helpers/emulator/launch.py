@@ -3,7 +3,8 @@
 A plain launch has no judges. `EMULATOR_SEED` and `EMULATOR_TURNS` choose for all
 launches, and are read at each: `EMULATOR_SEED=3 python script.py` runs a script with
 another order of warps, and so does `os.environ["EMULATOR_SEED"] = "3"` in a notebook,
-for what follows.
+for what follows. `EMULATOR_TURNS` is the number of iterations, in a row and with
+nothing written, after which a loop is taken for endless (it is checked every 20,000).
 """
 
 import os
@@ -49,7 +50,7 @@ def bind(
 
 
 def run(kernel, launch, listeners=None):
-    """Run a launch to its end, or say how it ended before; tell listeners by topic."""
+    """Run a launch to its end, or say how it ended before; `listeners` by topic."""
     with explained(kernel, launch):
         launch.run(listeners or {})
     raise_noted(launch.memory)

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from helpers.core.errors import NoProgressError
+from helpers.core.errors import NoProgressError, NoValueError
 from helpers.core.events import Allocation, BranchSplit, Step
 from helpers.emulator.machine.barriers import (
     lanes_missed,
@@ -117,44 +117,50 @@ class Batch:
 
     def _run_group(self, warp, pc, active) -> int | None:
         """Run threads until they split, meet others or wait; the pc where they spin."""
-        code, steps = self.launch.program.code, warp.listeners["step"]
         others = self._needed_elsewhere(warp)
-        nearest = min(warp.groups, default=len(code))
-        iterations = 0
-        while True:
-            basic_block = code[pc]
-            for listener in steps:
-                listener(Step(pc, active, warp.who, *warp.counted(active)))
-            value = basic_block.run(warp, active, others)
-            kind = basic_block.kind
-            if kind == JUMP:
-                following = basic_block.then
-            elif kind == BRANCH:
-                if value.ndim:
-                    value = split(warp, basic_block, value, active)
-                    if value is None:
-                        return None
-                following = basic_block.then if value else basic_block.otherwise
-            elif kind == RETURN:
-                warp.leave(active)
-                return None
-            elif kind == WARP_SYNC:
-                if not self._lanes_arrive(warp, basic_block, active, value):
-                    warp.add(pc, active)
-                    return pc
-                following = basic_block.then
-            else:
-                warp.wait(basic_block.then, active, value)
-                return None
-            if following <= pc:
-                iterations += 1
-                if self._spins(warp, following, iterations):
+        nearest = min(warp.groups, default=len(self.launch.program.code))
+        return self._run_blocks(warp, pc, active, others, nearest)
+
+    def _run_blocks(self, warp, pc, active, others, nearest) -> int | None:
+        code, steps = self.launch.program.code, warp.listeners["step"]
+        basic_block, iterations = code[pc], 0
+        try:
+            while True:
+                basic_block = code[pc]
+                for listener in steps:
+                    listener(Step(pc, active, warp.who, *warp.counted(active)))
+                value = basic_block.run(warp, active, others)
+                if (kind := basic_block.kind) == JUMP:
+                    following = basic_block.then
+                elif kind == BRANCH:
+                    if value.ndim:
+                        value = split(warp, basic_block, value, active)
+                        if value is None:
+                            return None
+                    following = basic_block.then if value else basic_block.otherwise
+                elif kind == RETURN:
+                    warp.leave(active)
+                    return None
+                elif kind == WARP_SYNC:
+                    if not self._lanes_arrive(warp, basic_block, active, value):
+                        warp.add(pc, active)
+                        return pc
+                    following = basic_block.then
+                else:
+                    warp.wait(basic_block.then, active, value)
+                    return None
+                if following <= pc:
+                    iterations += 1
+                    if self._spins(warp, following, iterations):
+                        warp.add(following, active)
+                        return following
+                if following >= nearest:
                     warp.add(following, active)
-                    return following
-            if following >= nearest:
-                warp.add(following, active)
-                return None
-            pc = following
+                    return None
+                pc = following
+        except BaseException as error:
+            self._note_error(error, warp, basic_block)
+            raise
 
     def _needed_elsewhere(self, warp) -> int:
         """The slots that threads at other places of the program still read, as bits."""
@@ -199,6 +205,16 @@ class Batch:
                 f"    {warp.loop.text}\n  {warp.loop.place}"
             )
 
+    def _note_error(self, error, warp, basic_block):
+        """Remember where a launch stopped; raise a NoValueError if that is the reason.
+
+        Python and NumPy raise these two when they compute with a slot never written.
+        """
+        self.launch.stopped_at = basic_block.site
+        if isinstance(error, (TypeError, AttributeError)):
+            if any(is_missing(warp.values[slot]) for slot in basic_block.inputs):
+                raise NoValueError from error
+
     def no_progress(self):
         """The error of a batch whose threads wait for what none of them will do."""
         waiting = [w.loop for w in self.warps if w.groups and w.waits_for_lanes]
@@ -215,6 +231,11 @@ class Batch:
             f"{quoted}  Remedy: let what the loop waits for be done by a thread that "
             "still runs, and not by one that has returned or waits at a barrier"
         )
+
+
+def is_missing(value) -> bool:
+    """Is this a slot that was never written, or a tuple with an item that was not?"""
+    return value is None or isinstance(value, tuple) and any(map(is_missing, value))
 
 
 def split(warp, basic_block, condition, active):
