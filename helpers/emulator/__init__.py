@@ -14,7 +14,7 @@ from helpers.core.errors import (
     LaunchError,
     NoProgressError,
 )
-from helpers.emulator.emulate import Run, emulate
+from helpers.emulator.emulation import Run, emulate
 from helpers.language.twin_registry import twin
 
 __all__ = [

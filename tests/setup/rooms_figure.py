@@ -116,7 +116,7 @@ def figure() -> str:
         text(
             298,
             97,
-            "emulator/   emulate.py, launch.py: compile, bind, run, judge",
+            "emulator/   emulation.py, launch.py: compile, bind, run, judge",
             "name",
         ),
         *map(drawn, BOXES),

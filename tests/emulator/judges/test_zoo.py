@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from helpers import emulate, emulator
+from helpers import emulate
+from helpers.emulator import emulation
 from helpers.emulator.judges.judge import listeners_of
 from tests.specimens.zoo_cases import ZOO
 
@@ -134,7 +135,7 @@ def test_the_order_of_the_judges_has_no_importance(specimen, monkeypatch):
     """Reversed, they give the same tables."""
     usual = run_of(specimen).to_dict()
     monkeypatch.setattr(
-        emulator, "listeners_of", lambda judges: listeners_of(list(judges)[::-1])
+        emulation, "listeners_of", lambda judges: listeners_of(list(judges)[::-1])
     )
 
     assert usual == run_of(specimen).to_dict()
