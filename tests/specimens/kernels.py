@@ -210,3 +210,27 @@ def kernel_of(expression, names="xy"):
     namespace = dict(NAMESPACE)
     exec("\n".join(lines), namespace)
     return cuda.jit(namespace["kernel"])
+
+
+def tiled(size, first, second):
+    """The tiled product, with or without each of its two barriers."""
+
+    @cuda.jit
+    def product(a, b, out):
+        a_tile = cuda.shared.array((size, size), float32)
+        b_tile = cuda.shared.array((size, size), float32)
+        tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+        col, row = cuda.grid(2)
+        total = float32(0)
+        for k in range(0, a.shape[1], size):
+            a_tile[ty, tx] = a[row, k + tx]
+            b_tile[ty, tx] = b[k + ty, col]
+            if first:
+                cuda.syncthreads()
+            for i in range(size):
+                total += a_tile[ty, i] * b_tile[i, tx]
+            if second:
+                cuda.syncthreads()
+        out[row, col] = total
+
+    return product
