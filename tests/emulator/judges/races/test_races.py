@@ -8,7 +8,12 @@ from numba import cuda, float32, int32
 
 from helpers import emulate
 from helpers.emulator.judges.races import hazards
-from tests.emulator.judges.race_oracle import CELLS, random_kernel, reported, traced
+from tests.emulator.judges.races.race_oracle import (
+    CELLS,
+    random_kernel,
+    reported,
+    traced,
+)
 from tests.specimens.kernels import (
     add,
     grid_stride,
