@@ -5,7 +5,7 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import check, device, emulate, measure
-from tests.specimens.wide_kernels import doubled, through_shared
+from tests.specimens.kernels import doubled, through_shared
 
 pytestmark = [
     pytest.mark.gpu,

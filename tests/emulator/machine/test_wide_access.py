@@ -6,8 +6,7 @@ from numba import cuda, types
 
 from helpers import emulate, load4, twin
 from helpers.emulator import KernelError
-from tests.specimens.kernels import message
-from tests.specimens.wide_kernels import doubled, through_shared
+from tests.specimens.kernels import doubled, message, through_shared
 
 try:
     from numba.cuda.extending import intrinsic
