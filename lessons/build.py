@@ -68,10 +68,16 @@ async def problems_of(root, names, check):
     of_lessons = await asyncio.gather(
         *(lesson_problems(root, it, check, slots, progress) for it in wanted)
     )
-    of_table = table_problems(root, lessons, check)
-    of_glossary = glossary_problems(root, lessons, check)
-    others = of_table, of_glossary, strays(root, lessons, check)
-    return [*chain(*of_lessons, *others)]
+    return [
+        *chain(*of_lessons),
+        *problems_beside_lessons(root, lessons, check),
+    ]
+
+
+def problems_beside_lessons(root, lessons, check):
+    """Build or check the table, the glossary and the strays; return what went wrong."""
+    builders = table_problems, glossary_problems, strays
+    return [*chain(*(builder(root, lessons, check) for builder in builders))]
 
 
 def chosen(lessons, names):
