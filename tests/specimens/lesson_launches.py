@@ -10,7 +10,7 @@ from unittest import mock
 import numpy as np
 
 import helpers
-from helpers.assembly import making, recorded
+from helpers.assembly import compilation, recorded
 from tests.paths import ROOT
 from tests.specimens.labelled import Case
 
@@ -45,7 +45,7 @@ def executed(lesson):
     with (
         mock.patch.dict(os.environ, SETTINGS),
         mock.patch.object(helpers, "emulate", noting),
-        mock.patch.object(making, "missing", lambda: UNRECORDED),
+        mock.patch.object(compilation, "missing", lambda: UNRECORDED),
     ):
         exec(code, names)
     return Executed(named(lesson.stem, noted), names)
