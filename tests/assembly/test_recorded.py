@@ -17,6 +17,10 @@ from tests.specimens.lesson_launches import executed, lessons
 X = np.ones(4096, np.float32)
 HERE = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
 ASSEMBLING = [it for it in lessons() if "assemble(" in it.read_text("utf-8")]
+same_versions = pytest.mark.skipif(
+    recorded.versions() != recorded.load(recorded.FILE)["versions"],
+    reason="compiled with other versions than these",
+)
 
 
 def made():
@@ -90,12 +94,32 @@ def test_a_kernel_that_nobody_recorded_has_its_types_alone(monkeypatch):
 
 
 @HERE
-@pytest.mark.skipif(
-    recorded.versions() != recorded.load(recorded.FILE)["versions"],
-    reason="compiled with other versions than these",
-)
+@same_versions
+@pytest.mark.parametrize("lesson", ASSEMBLING, ids=lambda lesson: lesson.stem)
+def test_the_assemblies_of_a_lesson_are_what_the_compiler_makes(lesson, monkeypatch):
+    """Those that it shows; `python -m lessons.assemblies` records all."""
+    monkeypatch.delenv(recorded.SETTING, raising=False)
+    shown = [it for it in executed(lesson).names.values() if isinstance(it, Assembly)]
+
+    assert shown
+    for it in shown:
+        target = it._dispatcher, it._types, it.compute_capability
+        fresh = compilation.compilation_of(*target)
+        assert {} != it.compilers and {} == fresh.compilers
+        assert codes(fresh.instructions) == codes(it.instructions), it.kernel
+        assert fresh.resources == it.resources, it.kernel
+
+
+def codes(instructions):
+    """All but the operands: a called routine's has a number of the compilation's."""
+    return [(it.offset, it.opcode, it.line, it.predicate) for it in instructions]
+
+
+@pytest.mark.slow
+@HERE
+@same_versions
 def test_the_recordings_are_what_the_compiler_makes(capsys):
-    """`python -m lessons.assemblies` writes them."""
+    """Those of folded solutions, too."""
     assert 0 == assemblies.main(["--check"]), capsys.readouterr().err
 
 

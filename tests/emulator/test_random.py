@@ -23,8 +23,10 @@ from tests.specimens.random_launches import (
     compiled,
 )
 
+MORE = (pytest.param(seed, marks=pytest.mark.slow) for seed in range(12, 60))
 
-@pytest.mark.parametrize("seed", range(30))
+
+@pytest.mark.parametrize("seed", [*range(12), *MORE])
 def test_a_random_kernel_gives_what_njit_gives_and_reconverges(seed):
     """Each thread gets what njit gets; a warp's stores of one turn are one request."""
     check_program(seed)
