@@ -30,6 +30,9 @@ test: setup  ## run the tests
 bench: setup  ## print how fast the emulator is, as ratios measured in one run
 	@$(VENV) -m tests.bench $(OPTIONS)
 
+mutants: setup  ## print which small changes of the source no test notices
+	@$(VENV) -m tests.mutation $(OPTIONS)
+
 notebooks: setup  ## build notebooks/ from lessons/
 	@$(VENV) -m lessons.build $(OPTIONS)
 
@@ -43,4 +46,4 @@ lock: tools  ## choose and pin the packages anew
 tools: setup
 	@$(VENV) -m pip install --quiet --no-build-isolation --editable ".[authors]"
 
-.PHONY: help setup lab fresh test bench notebooks check lock tools
+.PHONY: help setup lab fresh test bench mutants notebooks check lock tools
