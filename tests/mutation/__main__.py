@@ -17,8 +17,10 @@ tree, a new process for each) do not run a few tests of a sample in forked child
 import argparse
 import os
 import random
+import signal
 import tomllib
 from collections import Counter
+from itertools import chain, zip_longest
 from pathlib import Path
 
 from tests.mutation.mutants import mutants_of
@@ -43,6 +45,7 @@ def main():
     chosen = {room: mutants_in(room, options) for room in options.rooms or ROOMS}
     equivalent = equivalents()
     os.nice(10)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background, too
     warm()
     records = recorded(lambda text: print(text, flush=True))
     counts = {room: Counter() for room in chosen}
@@ -73,14 +76,11 @@ def _options():
 
 
 def mutants_in(room, options):
-    """The sample of a room, in the order of files and lines."""
-    found = [
-        it for f in files_of(room) if f.endswith(options.only) for it in mutants_of(f)
-    ]
-    sample = random.Random(f"{room} {options.seed}").sample(
-        range(len(found)), min(options.sample, len(found))
-    )
-    return [found[place] for place in sorted(sample)]
+    """The sample of a room, in no order: a smaller one is its beginning."""
+    files = [file for file in files_of(room) if file.endswith(options.only)]
+    found = [mutant for file in files for mutant in mutants_of(file)]
+    random.Random(options.seed).shuffle(found)
+    return found[: options.sample]
 
 
 def files_of(room):
@@ -100,16 +100,16 @@ def equivalents():
 
 
 def tried(chosen, equivalent, records):
-    """Each mutant with its room and its end."""
+    """Each mutant with its room and its end, all rooms in turn."""
     jobs = []
-    for room, mutants in chosen.items():
-        for mutant in mutants:
-            code = mutant.code()
-            if mutant.key in equivalent:
-                yield room, mutant, "equivalent"
-            elif code is not None:
-                tests = tests_of(mutant, records)
-                jobs.append(((room, mutant, tests), _attempt(mutant, code, tests)))
+    turns = zip_longest(*([(room, it) for it in its] for room, its in chosen.items()))
+    for room, mutant in filter(None, chain(*turns)):
+        code = mutant.code()
+        if mutant.key in equivalent:
+            yield room, mutant, "equivalent"
+        elif code is not None:
+            tests = tests_of(mutant, records)
+            jobs.append(((room, mutant, tests), _attempt(mutant, code, tests)))
     for (room, mutant, tests), survived in forked(jobs):
         yield room, mutant, f"survived {len(tests)} tests" if survived else "killed"
 
