@@ -142,6 +142,7 @@ def test_a_logarithm_may_have_a_base():
         (0.0, NAN, (0, 0)),
         (0.0, INF, (0, 0)),
         (2.0, NAN, (2, NAN)),
+        (1.0, INF, (1, NAN)),
         (0.0, 1.0, (0, 0)),
     ],
 )
