@@ -10,7 +10,7 @@ VENV := .venv/bin/python
 
 help:
 	@echo "Thirty-Two Lanes: GPU programming in Python, with or without a GPU"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 setup:  ## make .venv and install the pinned packages; quick when it is done
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is not here: install" \
@@ -24,8 +24,11 @@ lab: setup  ## open JupyterLab on work/, your copy of the notebooks
 fresh:  ## begin work/ anew; what you wrote is moved aside
 	@$(PYTHON) .make/work.py --fresh
 
-test: setup  ## run the tests
+test: setup  ## run the tests, and check style and notebooks
 	@$(VENV) -m pytest --numprocesses=auto $(OPTIONS)
+
+test-all: setup  ## the same, with the slow, exhaustive tests
+	@$(VENV) -m pytest --numprocesses=auto -m "slow or not slow" $(OPTIONS)
 
 bench: setup  ## print how fast the emulator is, as ratios measured in one run
 	@$(VENV) -m tests.bench $(OPTIONS)
@@ -36,7 +39,7 @@ mutants: setup  ## print which small changes of the source no test notices
 notebooks: setup  ## build notebooks/ from lessons/
 	@$(VENV) -m lessons.build $(OPTIONS)
 
-check: tools  ## read the code, and see that notebooks/ is in step with lessons/
+check: setup  ## check style and notebooks alone
 	@$(VENV) -m ruff check
 	@$(VENV) -m lessons.build --check
 
@@ -46,4 +49,4 @@ lock: tools  ## choose and pin the packages anew
 tools: setup
 	@$(VENV) -m pip install --quiet --no-build-isolation --editable ".[authors]"
 
-.PHONY: help setup lab fresh test bench mutants notebooks check lock tools
+.PHONY: help setup lab fresh test test-all bench mutants notebooks check lock tools

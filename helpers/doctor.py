@@ -20,6 +20,7 @@ REMEDY = "python -m pip install --editable ."
 GPU_REMEDY = (  # brings the compiler's libraries
     'python -m pip install --editable ".[cu13]"     (driver older than 580: cu12)'
 )
+OWN_REMEDY = "git status     (shows which of the course's own files were changed)"
 REQUIREMENT = re.compile(r"([\w-]+)>=([\d.]+),<([\d.]+)(?:; sys_platform != '(\w+)')?")
 
 
@@ -77,8 +78,8 @@ def device():
     """Where kernels run."""
     try:
         from helpers.core.device import device as found
-    except ImportError:
-        return Finding("device", "unknown until the packages below are there")
+    except ImportError as error:
+        return unknown("device", error)
     return Finding("device", repr(found))
 
 
@@ -86,8 +87,8 @@ def kernels():
     """What became of one small kernel, launched as a notebook launches it."""
     try:
         answer = launch()
-    except ImportError:
-        return Finding("kernels", "not tried")
+    except ImportError as error:
+        return not_imported(error.__cause__ or error)
     except Exception as error:  # whatever a compiler or a driver may raise
         said = str(error).partition("\n")[0]
         fault = f"A kernel does not run: {type(error).__name__}: {said}"
@@ -100,10 +101,29 @@ def compiler():
     """Whether `assemble` can compile; without, it shows what was recorded."""
     try:
         from helpers.assembly.compiler import missing
-    except ImportError:
-        return Finding("compiler", "unknown until the packages below are there")
+    except ImportError as error:
+        return unknown("compiler", error)
     lacking = missing()
     return Finding("compiler", lacking or "runs")
+
+
+def unknown(name, error):
+    """The row of what cannot be asked, because an import fails."""
+    own = is_our_own(error)
+    until = "helpers can be imported" if own else "the packages below are there"
+    return Finding(name, f"unknown until {until}")
+
+
+def not_imported(error):
+    """No kernel was tried, because an import fails: whose fault that is."""
+    reason = str(error).partition(" (")[0]  # without the path of a file
+    if is_our_own(error):
+        fault = f"The course's own code has a fault: {reason}."
+        return Finding("kernels", "not tried", fault, OWN_REMEDY)
+    if any(package(each).fault for each in needed()):
+        return Finding("kernels", "not tried")
+    fault = f"A package is there and cannot be imported: {reason}."
+    return Finding("kernels", "not tried", fault)
 
 
 def launch():
@@ -182,13 +202,30 @@ def numbers(version):
 
 
 def unusable(error):
-    """A `__getattr__` for a front door behind which a package is missing."""
+    """A `__getattr__` for a front door behind which a package is missing, or does not
+    fit the others; a fault of our own is raised at once.
+    """
+    if is_our_own(error) and not is_being_asked():
+        raise error
 
     def explain(name):
         """Say why `from helpers import ...` cannot be answered, and what to do."""
         raise ImportError(
             f"helpers.{name} cannot be used: {error}. `python -m helpers`, in the"
             f" course's folder, says what is missing; {REMEDY} gets it."
-        )
+        ) from error
 
     return explain
+
+
+def is_our_own(error):
+    """Is an ImportError about a module or a name of `helpers` itself?"""
+    return (error.name or "").partition(".")[0] == "helpers"
+
+
+def is_being_asked():
+    """Is this `python -m helpers`, which reports a fault where others raise it?
+
+    While Python looks for the module that `-m` names, the first argument is "-m".
+    """
+    return sys.argv[:1] == ["-m"]

@@ -8,13 +8,7 @@ from llvmlite import ir
 from numba.core import types
 
 from helpers.emulator import twin
-
-try:
-    from numba.cuda.extending import intrinsic
-    from numba.cuda.np.arrayobj import make_array
-except ImportError:  # the target that is built into Numba
-    from numba.core.extending import intrinsic
-    from numba.np.arrayobj import make_array
+from helpers.frontend.target import target
 
 COUNT = 4  # elements of one request
 ALIGNMENT = 16  # bytes
@@ -25,7 +19,7 @@ _ELEMENTS = {
 }
 
 
-@intrinsic
+@target.intrinsic
 def load4(typingctx, array, index):
     """`array[index]` and the next three, by one load; `index` is a multiple of 4."""
     _check(array, index)
@@ -42,7 +36,7 @@ def load4(typingctx, array, index):
     return signature, codegen
 
 
-@intrinsic
+@target.intrinsic
 def store4(typingctx, array, index, values):
     """Store four values to `array[index]` and the next three, by one store."""
     _check(array, index)
@@ -88,7 +82,7 @@ def _number(k):
 
 def _pointer(context, builder, array, index, data, place):
     """The address of the first of the four, as that of a vector."""
-    made = make_array(array)(context, builder, data)
+    made = target.make_array(array)(context, builder, data)
     parts = [place]
     kinds = [index]
     if isinstance(index, types.BaseTuple):

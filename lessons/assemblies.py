@@ -59,7 +59,7 @@ def of_lesson(lesson):
     """What a lesson and its folded solutions assemble, run as a script."""
     with tempfile.TemporaryDirectory() as folder:
         journal, script = Path(folder, "journal"), Path(folder, lesson.name)
-        script.write_text("\n\n".join(with_solutions(lesson)[0]), encoding="utf-8")
+        script.write_text("\n\n".join(with_solutions(lesson)), encoding="utf-8")
         # for an H200, whatever is here
         with mock.patch.dict(os.environ, CUDA_VISIBLE_DEVICES="-1"):
             entries = run_lesson(script, recorded.SETTING, journal)

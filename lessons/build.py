@@ -28,9 +28,7 @@ from lessons.publishing.outputs import differences, faults
 
 ROOT = Path(__file__).resolve().parent.parent
 SENTENCES = "lessons/glossary.toml"
-REMEDY = (
-    "Mend what a lesson does wrong; `python -m lessons.build` mends the rest."
-)
+REMEDY = "Fix what a lesson does wrong; `python -m lessons.build` rewrites the rest."
 
 
 def main(arguments=None, root=ROOT):
@@ -70,10 +68,16 @@ async def problems_of(root, names, check):
     of_lessons = await asyncio.gather(
         *(lesson_problems(root, it, check, slots, progress) for it in wanted)
     )
-    of_table = table_problems(root, lessons, check)
-    of_glossary = glossary_problems(root, lessons, check)
-    others = of_table, of_glossary, strays(root, lessons, check)
-    return [*chain(*of_lessons, *others)]
+    return [
+        *chain(*of_lessons),
+        *problems_beside_lessons(root, lessons, check),
+    ]
+
+
+def problems_beside_lessons(root, lessons, check):
+    """Build or check the table, the glossary and the strays; return what went wrong."""
+    builders = table_problems, glossary_problems, strays
+    return [*chain(*(builder(root, lessons, check) for builder in builders))]
 
 
 def chosen(lessons, names):
@@ -93,7 +97,7 @@ async def lesson_problems(root, lesson, check, slots, progress):
         try:
             notebook = await built(root, lesson, progress)
         except LessonError as error:
-            progress.end(lesson, "has something to mend")
+            progress.end(lesson, "has something to fix")
             return [f"lessons/{lesson.name}, {error}"]
     seconds = time.monotonic() - began
     progress.end(lesson, f"{len(notebook.cells)} cells in {seconds:.1f} s")

@@ -24,7 +24,7 @@ from helpers.core.device import device
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python -m lessons.record && python -m lessons.record --counters"
-OF_THE_RUN = "date", "versions", "copy_gb_per_s"    # alike for all of a lesson
+OF_THE_RUN = "date", "versions", "copy_gb_per_s"  # alike for all of a lesson
 
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared"
 METRICS = {
@@ -40,9 +40,20 @@ METRICS = {
     "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
 }
 PROFILER = (
-    "ncu", "--target-processes", "all", "--clock-control", "none",
-    "--profile-from-start", "off", "--csv", "--page", "raw", "--print-units", "base",
-    "--metrics", ",".join(METRICS.values()),
+    "ncu",
+    "--target-processes",
+    "all",
+    "--clock-control",
+    "none",
+    "--profile-from-start",
+    "off",
+    "--csv",
+    "--page",
+    "raw",
+    "--print-units",
+    "base",
+    "--metrics",
+    ",".join(METRICS.values()),
 )
 
 
@@ -54,7 +65,10 @@ def main(arguments=None):
     """Record what the command line asks for; return the exit status."""
     options = parser().parse_args(arguments)
     try:
-        record(options.names, record_counters if options.counters else record_times)
+        record(
+            options.names,
+            record_counters if options.counters else record_times,
+        )
     except RecordError as error:
         print(error, file=sys.stderr)
         return 1
@@ -63,18 +77,26 @@ def main(arguments=None):
 
 def parser():
     """The command line."""
-    new = argparse.ArgumentParser("python -m lessons.record", description=__doc__)
+    new = argparse.ArgumentParser(
+        "python -m lessons.record", description=__doc__
+    )
     new.formatter_class = argparse.RawDescriptionHelpFormatter
     new.add_argument("names", nargs="*", help="as 14_bank_conflicts, or 14")
-    new.add_argument("--counters", action="store_true", help="run Nsight Compute")
+    new.add_argument(
+        "--counters", action="store_true", help="run Nsight Compute"
+    )
     return new
 
 
 def record(names, record_lesson):
     """Record lesson by lesson, and write after each."""
     if not device.has_gpu:
-        raise RecordError("there is no NVIDIA GPU here; recordings are made on one")
-    lessons = {path.stem: path for path in sorted(ROOT.glob("lessons/[0-9]*.py"))}
+        raise RecordError(
+            "there is no NVIDIA GPU here; recordings are made on one"
+        )
+    lessons = {
+        path.stem: path for path in sorted(ROOT.glob("lessons/[0-9]*.py"))
+    }
     file = recordings.FOLDER / f"{device.name.lower().replace(' ', '_')}.json"
     runs = recordings.read(file)["runs"] if file.exists() else {}
     runs = {name: run for name, run in runs.items() if name in lessons}
@@ -82,15 +104,22 @@ def record(names, record_lesson):
         print(f"{name} ...", flush=True)
         runs[name] = record_lesson(lessons[name], runs.get(name))
         write(file, {"command": COMMAND, "gpu": device.name, "runs": runs})
-        print(f"{name}: {len(runs[name]['measurements'])} measurements", flush=True)
+        print(
+            f"{name}: {len(runs[name]['measurements'])} measurements",
+            flush=True,
+        )
 
 
 def chosen(lessons, names):
     """The lessons named, by stem or number; all when none is."""
-    known = {word: name for name in lessons for word in (name, name.split("_")[0])}
+    known = {
+        word: name for name in lessons for word in (name, name.split("_")[0])
+    }
     if unknown := [name for name in names if name not in known]:
         there = ", ".join(lessons)
-        raise RecordError(f"no lesson {', '.join(unknown)}; there are: {there}")
+        raise RecordError(
+            f"no lesson {', '.join(unknown)}; there are: {there}"
+        )
     return sorted({known[name] for name in names}) or list(lessons)
 
 
@@ -112,7 +141,9 @@ def run_lesson(lesson, variable, journal, before=()):
     command = [*before, sys.executable, str(lesson)]
     ended = subprocess.run(command, cwd=ROOT, env={**os.environ, **settings})
     if status := ended.returncode:
-        raise RecordError(f"{lesson.stem} ended with status {status}: not recorded")
+        raise RecordError(
+            f"{lesson.stem} ended with status {status}: not recorded"
+        )
     return recordings.read_journal(journal) if journal.exists() else []
 
 
@@ -122,15 +153,19 @@ def run_lesson(lesson, variable, journal, before=()):
 def record_times(lesson, before):
     """What a lesson measures when it runs."""
     with tempfile.TemporaryDirectory() as folder:
-        journal = run_lesson(lesson, recordings.JOURNAL, Path(folder, "journal"))
+        journal = run_lesson(
+            lesson, recordings.JOURNAL, Path(folder, "journal")
+        )
     return run_of(journal, before, driver_version())
 
 
 def run_of(journal, before, driver):
-    """A journal as a run; counters of what is measured still are kept."""
+    """A journal as a run; counters of what is still measured stay."""
     run = {key: journal[0][key] for key in OF_THE_RUN} if journal else {}
     run["versions"] = {**run.get("versions", {}), "driver": driver}
-    measured = dict(by_form(journal))       # of a form measured twice the last counts
+    measured = dict(
+        by_form(journal)
+    )  # of a form measured twice the last counts
     entries = {form: times_of(entry) for form, entry in measured.items()}
     for form, entry in by_form(before["measurements"] if before else []):
         if form in entries and "counters" in entry:
@@ -144,10 +179,16 @@ def times_of(entry):
 
 
 def driver_version():
-    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    query = [
+        "nvidia-smi",
+        "--query-gpu=driver_version",
+        "--format=csv,noheader",
+    ]
     if not shutil.which(query[0]):
         return "unknown"
-    return subprocess.run(query, capture_output=True, text=True).stdout.split("\n")[0]
+    return subprocess.run(query, capture_output=True, text=True).stdout.split(
+        "\n"
+    )[0]
 
 
 def by_form(entries):
@@ -156,7 +197,9 @@ def by_form(entries):
 
 def in_order(entries):
     """Entries in an order that does not depend on the lesson's."""
-    order = sorted(entries, key=lambda form: tuple(map(str, asdict(form).values())))
+    order = sorted(
+        entries, key=lambda form: tuple(map(str, asdict(form).values()))
+    )
     return [entries[form] for form in order]
 
 
@@ -166,17 +209,25 @@ def in_order(entries):
 def record_counters(lesson, before):
     """The run recorded before, with what Nsight Compute counts of its launches."""
     if not before:
-        raise RecordError(f"record times of {lesson.stem} first, without --counters")
+        raise RecordError(
+            f"record times of {lesson.stem} first, without --counters"
+        )
     if not shutil.which(PROFILER[0]):
-        raise RecordError("`ncu` is not on the path; the CUDA toolkit brings it")
+        raise RecordError(
+            "`ncu` is not on the path; the CUDA toolkit brings it"
+        )
     with tempfile.TemporaryDirectory() as folder:
         log, journal = Path(folder, "log"), Path(folder, "journal")
         profiler = (*PROFILER, "--log-file", str(log))
         try:
-            launches = run_lesson(lesson, recordings.PROFILE, journal, profiler)
+            launches = run_lesson(
+                lesson, recordings.PROFILE, journal, profiler
+            )
             return with_counters(before, launches, read_log(log))
         except RecordError as error:
-            raise RecordError(f"{error}\nncu said: {read_log(log)[-1000:]}") from None
+            raise RecordError(
+                f"{error}\nthe end of ncu's log: {read_log(log)[-1000:]}"
+            ) from None
 
 
 def read_log(log):
@@ -200,7 +251,9 @@ def joined(launches, rows):
     made = [entry["kernel"] for entry in launches]
     pairs = zip(made, seen, strict=False)
     if len(seen) != len(made) or not all(name in row for name, row in pairs):
-        raise RecordError(f"Nsight Compute saw {seen}, and the lesson launched {made}")
+        raise RecordError(
+            f"Nsight Compute saw {seen}, and the lesson launched {made}"
+        )
     forms = [form for form, _ in by_form(launches)]
     return zip(forms, map(counters_of, rows), strict=True)
 
@@ -208,14 +261,22 @@ def joined(launches, rows):
 def rows_of(log):
     """The rows of Nsight Compute's table, one a launch, in their order."""
     lines = [line for line in log.splitlines() if line.startswith('"')]
-    rows = [row for row in csv.DictReader(lines) if row["ID"]]      # not that of units
+    rows = [
+        row for row in csv.DictReader(lines) if row["ID"]
+    ]  # not that of units
     return sorted(rows, key=lambda row: int(row["ID"]))
 
 
 def counters_of(row):
     """The counters by our names; one that this GPU does not have is left out."""
-    texts = {name: row[metric].replace(",", "") for name, metric in METRICS.items()}
-    return {name: round(float(text)) for name, text in texts.items() if text != "n/a"}
+    texts = {
+        name: row[metric].replace(",", "") for name, metric in METRICS.items()
+    }
+    return {
+        name: round(float(text))
+        for name, text in texts.items()
+        if text != "n/a"
+    }
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ machine instructions of each source line.
 kernel -> Numba, libNVVM, nvJitLink, nvdisasm -> instructions, resources -> Assembly
           compiler.py                            instructions.py, resources.py
 
-making.py has it done, or takes what was recorded of a lesson's kernel where NVIDIA's
-compiler is missing; of other kernels there are then the types alone, and it is said so.
+compilation.py compiles, or takes what was recorded of a lesson's kernel where NVIDIA's
+compiler is missing; of other kernels it then shows the types alone, and says why.
 """
 
 from collections import Counter
@@ -14,12 +14,12 @@ from functools import cached_property
 
 import numpy as np
 
-from helpers.assembly.accesses import fates, source_accesses
+from helpers.assembly.accesses import compiler_changes, source_accesses
 from helpers.assembly.assertions import Assertions
 from helpers.assembly.comparison import Comparison
+from helpers.assembly.compilation import compilation_of
 from helpers.assembly.compiler import dotted
 from helpers.assembly.findings import findings_of
-from helpers.assembly.making import made_of
 from helpers.assembly.page import as_html
 from helpers.assembly.report import as_text, listing
 from helpers.assembly.resources import Resources
@@ -100,7 +100,7 @@ class Assembler:
 
 def assembled(kernel, types, threads, shared, capability):
     """The Assembly of a kernel for argument types, a launch and a capability."""
-    made = made_of(kernel, types, capability)
+    made = compilation_of(kernel, types, capability)
     return Assembly(
         kernel.py_func.__name__, capability, threads, shared, *made, kernel, types
     )
@@ -200,7 +200,8 @@ class Assembly(Assertions):
                 kernel = kernel_ir(self.function, self._types, options)
         except UnsupportedError:  # the emulator has no program of it
             return {}
-        return fates(source_accesses(kernel), self._known(), self.spill_stores)
+        accesses = source_accesses(kernel)
+        return compiler_changes(accesses, self._known(), self.spill_stores)
 
     def on(self, target):
         """The same kernel and launch on another GPU, or for another capability."""

@@ -87,13 +87,13 @@ def _origin(name, origins, spaces):
     return spaces.get(name, "global") if isinstance(name, str) else "global"
 
 
-def fates(accesses, instructions, spilled=0) -> dict[int, list[str]]:
+def compiler_changes(accesses, instructions, spilled=0) -> dict[int, list[str]]:
     """By line, a sentence for each memory whose accesses the compiler changed.
 
-    What registers had no room for shares local memory with the source's own arrays,
-    and constants can be operands of arithmetic: neither tells of an access.
+    Spilled registers share local memory with the source's own arrays, and constants
+    can be operands of arithmetic: neither shows an access of the source.
     """
-    told, groups = {}, {}
+    sentences, groups = {}, {}
     for it in accesses:
         if it.space != "const" and not (spilled and it.space == "local"):
             groups.setdefault((it.line, it.kind, it.space), []).append(it)
@@ -105,13 +105,13 @@ def fates(accesses, instructions, spilled=0) -> dict[int, list[str]]:
             and it.kind.endswith(VERBS[kind])
             and it.space in (space, "generic")
         ]
-        sentence = _fate(group, made, kind, space, instructions)
+        sentence = _change(group, made, kind, space, instructions)
         if sentence:
-            told.setdefault(line, []).append(sentence)
-    return told
+            sentences.setdefault(line, []).append(sentence)
+    return sentences
 
 
-def _fate(group, made, kind, space, instructions):
+def _change(group, made, kind, space, instructions):
     names = " and ".join(dict.fromkeys(f"`{it.array}`" for it in group))
     if not made:
         return _removed(names, kind, space, instructions)

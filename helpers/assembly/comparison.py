@@ -59,7 +59,7 @@ class Comparison:
 
 
 def titles(first, second):
-    """Do the names alone tell two assemblies apart?"""
+    """Are the names alone enough to distinguish two assemblies?"""
     return [first.kernel == second.kernel] * 2
 
 

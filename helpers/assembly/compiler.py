@@ -9,15 +9,15 @@ Not modelled: kernels that link code of other languages, by `link=` or, as arith
 float16, by Numba itself; and `debug=True`, whose code is another.
 """
 
-import contextlib
 import functools
 import os
 import subprocess
 import tempfile
 import warnings
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
-from unittest import mock
+from types import SimpleNamespace
 
 from numba.cuda import compiler as numba_compiler
 from numba.cuda import dispatcher as numba_dispatcher
@@ -25,6 +25,7 @@ from numba.cuda.cudadrv import nvvm
 
 from helpers.core.errors import KernelError, Told, UnsupportedError
 from helpers.frontend.refusals.refusals import refusal
+from helpers.frontend.target import stand_ins
 
 HOW = (
     "`make setup` brings them, and so does `python -m pip install --requirement "
@@ -34,7 +35,7 @@ HOW = (
 
 @dataclass(frozen=True)
 class MachineCode:
-    """What the compilers made of a kernel: its code, what the linker said, its types.
+    """What the compilers made of a kernel: its code, the linker's log, its types.
 
     `entry` is the kernel's name there; `blocks` and `types` are Numba's typed IR.
     """
@@ -59,6 +60,8 @@ def missing() -> str:
     lacking = [name for name in ("nvvm", "nvJitLink") if not _loads(pathfinder, name)]
     if pathfinder.find_nvidia_binary_utility("nvdisasm") is None:
         lacking.append("nvdisasm")
+    if find_spec("elftools") is None:
+        lacking.append("pyelftools")
     if not lacking:
         return ""
     return f"NVIDIA's compiler is not all here ({', '.join(lacking)} missing): {HOW}"
@@ -90,7 +93,7 @@ def machine_code(function, types, options, capability) -> MachineCode:
 
 
 def compiled(function, types, options, capability):
-    """What Numba lowered, the machine code, and what the linker said of it."""
+    """What Numba lowered, the machine code, and the linker's log."""
     try:
         made = _lowered(function, types, options, capability)
     except Told:
@@ -106,10 +109,10 @@ def compiled(function, types, options, capability):
     try:
         return made, *_linked(made.library, options, capability)
     except Exception as error:
-        said = str(error).strip().splitlines()[:1]
+        first = str(error).strip().splitlines()[:1]
         raise UnsupportedError(
             f"NVIDIA's compiler makes no code of `{function.__name__}` for compute "
-            f"capability {dotted(capability)}: {''.join(said)}"
+            f"capability {dotted(capability)}: {''.join(first)}"
         ) from None
 
 
@@ -126,7 +129,7 @@ def _lowered(function, types, options, capability):
             f"`{function.__name__}` asks for `{name}=`: `assemble` shows kernels as "
             f"they are without; leave it out"
         )
-    with _pretended(capability), warnings.catch_warnings():
+    with stand_ins(_device_of(capability)), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a kernel whose source nobody has
         made = numba_compiler.compile_cuda(
             function,
@@ -153,14 +156,10 @@ def _nvvm_options(options):
     }
 
 
-@contextlib.contextmanager
-def _pretended(capability):
-    """A device of this compute capability, which callees ask for, if there is none."""
-    device = mock.Mock(compute_capability=capability)
-    with mock.patch.object(
-        numba_dispatcher, "get_current_device", lambda *number: device
-    ):
-        yield
+def _device_of(capability):
+    """A device of this compute capability, in place of the one that callees ask for."""
+    device = SimpleNamespace(compute_capability=capability)
+    return numba_dispatcher, "get_current_device", lambda *number: device
 
 
 def _linked(library, options, capability):
@@ -185,7 +184,7 @@ def _linked(library, options, capability):
 def _lto_ir(library, options, target):
     """libNVVM's part, with CUDA's functions in bitcode from the wheel that has them."""
     choices = _nvvm_options(options) | {"arch": f"compute_{target}", "gen-lto": None}
-    with mock.patch.object(nvvm.LibDevice, "_cache_", _cuda_file("device")):
+    with stand_ins((nvvm.LibDevice, "_cache_", _cuda_file("device"))):
         return nvvm.compile_ir(library.llvm_strs, **choices)
 
 

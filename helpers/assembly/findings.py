@@ -35,15 +35,15 @@ def findings_of(instructions, types, spilled) -> tuple[Finding, ...]:
     `types` are the variables' by line, `spilled` the bytes that registers had no room
     for.
     """
-    found, told = [], set()
+    found, remedied = [], set()
     for line in sorted({it.line for it in instructions if it.line is not None}):
         here = [it for it in instructions if it.line == line]
         for topic, judge in JUDGES.items():
             what, remedy = judge(here, types, spilled) or ("", "")
             if what:
-                text = what if topic in told else f"{what}. {remedy}"
+                text = what if topic in remedied else f"{what}. {remedy}"
                 found.append(Finding(line, topic, text))
-                told.add(topic)
+                remedied.add(topic)
     return tuple(found)
 
 
@@ -116,7 +116,7 @@ def _doubles(here, types, spilled):
 
 def _indices(here, types, spilled):
     upper = [it for it in here if _is_of_an_upper_half(it)]
-    long = any("int64" in told for names in types.values() for told in names.values())
+    long = any("int64" in kind for names in types.values() for kind in names.values())
     if len(upper) < 3 or not long:
         return None
     return (

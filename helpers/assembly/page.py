@@ -37,13 +37,13 @@ def rows_for(assembly, line, text, made, types, notes):
     """A line's row, and one for each note about it."""
     topics = {it.topic for it in assembly.findings if it.line == line and line}
     level = "costly" if topics - {"indices"} else "slight" if topics else ""
-    told = "<br>".join(
+    kinds = "<br>".join(
         f"{escape(name)}: {escape(kind)}" for name, kind in types.items()
     )
     shown = source_code(text) if line else f"<i>routine: {escape(text)}</i>"
     cells = (
         f"<td class='n'>{line or ''}</td><td class='n'>{sign(level)}</td>"
-        f"<td class='s {level}' {LEFT}>{shown}</td><td class='s' {LEFT}>{told}</td>"
+        f"<td class='s {level}' {LEFT}>{shown}</td><td class='s' {LEFT}>{kinds}</td>"
     )
     if not assembly.missing:
         cells += f"<td class='m' {LEFT}>{machine(made)}</td>"

@@ -1,5 +1,5 @@
-"""An assembly told in a terminal: one sentence, then each source line with what became
-of it.
+"""An assembly as text for a terminal: one sentence, then each source line with its
+instructions.
 """
 
 import textwrap
@@ -10,7 +10,7 @@ from helpers.core.source import source_of
 
 WIDEST_SOURCE = 48  # characters of a source line that others are aligned with
 WIDEST_NOTE = 78
-IN_WORDS = {  # kinds that are told by their sum
+SUMMED = {  # kinds that are counted together, by the word for them
     "integers and addresses": "integer",
     "moves": "move",
     "control": "control",
@@ -22,14 +22,14 @@ def as_text(assembly) -> str:
     """The sentence, the lines with their counts, and what stands out."""
     rows = [row for row in rows_of(assembly) if any(row[2:])]
     width = max((len(r[1]) for r in rows if len(r[1]) <= WIDEST_SOURCE), default=0)
-    told = [sentence(assembly)]
+    report = [sentence(assembly)]
     for line, text, made, types, notes in rows:
         what = summary(made) if made else ""
         kinds = ", ".join(f"{name}: {kind}" for name, kind in types.items())
         columns = [f"{place(line)}{text:<{width}}", what, kinds and f"[{kinds}]"]
-        told.append("   ".join(it for it in columns if it.strip()))
-        told += [line for note in notes for line in folded(note)]
-    return "\n".join(told)
+        report.append("   ".join(it for it in columns if it.strip()))
+        report += [line for note in notes for line in folded(note)]
+    return "\n".join(report)
 
 
 def place(line) -> str:
@@ -70,8 +70,8 @@ def sentence(assembly) -> str:
 
 def origin(assembly) -> str:
     """With what it was compiled, if that was not here and now."""
-    told = ", ".join(f"{name} {it}" for name, it in assembly.compilers.items())
-    return told and f"; recorded, with {told}"
+    compilers = ", ".join(f"{name} {it}" for name, it in assembly.compilers.items())
+    return compilers and f"; recorded, with {compilers}"
 
 
 def rows_of(assembly):
@@ -107,11 +107,11 @@ def source_lines(function) -> dict[int, str]:
 
 
 def summary(instructions) -> str:
-    """How many instructions, the telling ones by name and the others by kind."""
+    """How many instructions: those that matter by name, the others by kind."""
     named, summed = Counter(), Counter()
     for it in instructions:
-        if it.kind in IN_WORDS:
-            summed[IN_WORDS[it.kind]] += 1
+        if it.kind in SUMMED:
+            summed[SUMMED[it.kind]] += 1
         else:
             named[it.name] += 1
     parts = [f"{n:,} {name}" for name, n in sorted(named.items())]
@@ -121,8 +121,8 @@ def summary(instructions) -> str:
 
 def listing(assembly) -> str:
     """Each source line, with every machine instruction below it."""
-    told = [sentence(assembly)]
+    lines = [sentence(assembly)]
     for line, text, made, *_ in rows_of(assembly):
-        told.append(f"{place(line)}{text}")
-        told += [f"      {it.offset:04x}  {it}" for it in made]
-    return "\n".join(told)
+        lines.append(f"{place(line)}{text}")
+        lines += [f"      {it.offset:04x}  {it}" for it in made]
+    return "\n".join(lines)

@@ -29,14 +29,14 @@ class Resources:
         elf = Elf(code.cubin)
         known = elf.attributes(code.entry)
         shared = elf.size(f".nv.shared.{code.entry}")
-        told = re.search(SPILLS, own_part(code.log, code.entry))
-        stores, loads = map(int, told.groups()) if told else (None, None)
+        spills = re.search(SPILLS, own_part(code.log, code.entry))
+        stores, loads = map(int, spills.groups()) if spills else (None, None)
         return cls(
             known[REGISTERS],
             known.get(STACK, 0),
             stores,
             loads,
-            shared - RESERVED_BYTES * (shared > 0 and RESERVED in elf.places),
+            shared - RESERVED_BYTES * (shared > 0 and elf.has(RESERVED)),
             elf.size(".nv.constant3"),
         )
 

@@ -17,10 +17,10 @@ def types_by_line(blocks, known, definition) -> dict[int, dict[str, str]]:
             is_phi = getattr(getattr(statement, "value", None), "op", "") == "phi"
             if not name.startswith(("$", "arg.")) and name in known and not is_phi:
                 at = max(statement.loc.line, definition)
-                told = found.setdefault(at, {}).setdefault(name.split(".")[0], [])
-                told.append(type_name(known[name]))
+                names = found.setdefault(at, {})
+                names.setdefault(name.split(".")[0], []).append(type_name(known[name]))
     return {
-        line: {name: " | ".join(dict.fromkeys(told)) for name, told in names.items()}
+        line: {name: " | ".join(dict.fromkeys(kinds)) for name, kinds in names.items()}
         for line, names in sorted(found.items())
     }
 

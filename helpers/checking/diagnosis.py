@@ -1,4 +1,4 @@
-"""What probably went wrong, told from two arrays that differ.
+"""What probably went wrong, seen in two arrays that differ.
 
 `check` shows it. A clue is given only where it explains every wrong value looked at.
 """
@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from helpers.checking.tolerance import Exactly, Within, wide
+from helpers.checking.tolerance import Exactly, Within, as_float
 from helpers.core.hardware import WARP_SIZE
 
 ENOUGH = 3                                  # values make a pattern
@@ -27,7 +27,7 @@ class Evidence:
 
     def report(self):
         """How many differ, the first of them, and the likely cause."""
-        clues = self.numbers(), self.where(), self.how()
+        clues = self.numbers(), self.about_places(), self.about_values()
         return "\n".join(clue for clue in clues if clue)
 
     def numbers(self):
@@ -56,11 +56,11 @@ class Evidence:
 
     # -------------------------------------------------------- where they differ
 
-    def where(self):
+    def about_places(self):
         """A sentence on the places of the wrong values, if they form a pattern."""
-        return None if self.wrong.all() else self.tail() or self.comb()
+        return None if self.wrong.all() else self.from_an_index_on() or self.every_nth()
 
-    def tail(self):
+    def from_an_index_on(self):
         """Is all wrong from some index on, and nothing before?"""
         names = {1: ("index",), 2: ("row", "column")}.get(self.wrong.ndim, ())
         for axis, name in enumerate(names):
@@ -70,8 +70,8 @@ class Evidence:
                 return f"They are all those from {name} {start:,} on{blocks(start)}"
         return None
 
-    def comb(self):
-        """Is one value wrong in every so many?"""
+    def every_nth(self):
+        """Is every nth value wrong?"""
         places = np.flatnonzero(self.wrong)
         steps = np.unique(np.diff(places))
         if len(places) < ENOUGH or len(steps) > 1 or steps[0] == 1:
@@ -83,14 +83,17 @@ class Evidence:
 
     # -------------------------------------------------------- how they differ
 
-    def how(self):
+    def about_values(self):
         """A sentence on the wrong values themselves, if they tell something."""
         if not {self.actual.dtype.kind, self.expected.dtype.kind} <= set("biufc"):
             return None
-        clues = self.lost_type, self.transposed, self.unwritten, self.moved, self.off
+        clues = (
+            *(self.type_too_small, self.transposed, self.unwritten),
+            *(self.offset_or_shifted, self.rounding_or_factor),
+        )
         return next((clue for clue in (clue() for clue in clues) if clue), None)
 
-    def lost_type(self):
+    def type_too_small(self):
         """Can the result's type not hold what is expected?"""
         if self.actual.dtype.kind not in "iu" or not self.is_finite(self.want):
             return None
@@ -126,7 +129,7 @@ class Evidence:
             return f"{they_are} {value!s}: never written?"
         return None
 
-    def moved(self):
+    def offset_or_shifted(self):
         """Is each wrong by the same amount, or what its neighbour should be?"""
         return self.is_pattern() and (self.offset() or self.shifted())
 
@@ -149,7 +152,7 @@ class Evidence:
                 return f"Shifted by one: [i] holds what is expected at [i {sign} 1]"
         return None
 
-    def off(self):
+    def rounding_or_factor(self):
         """Is it rounding, or a constant factor?"""
         if not self.is_finite(self.got) or not self.is_finite(self.want):
             return None
@@ -169,8 +172,8 @@ class Evidence:
     def factor(self):
         if not self.is_pattern() or not self.want.all():
             return None
-        ratio = wide(self.got)[0] / wide(self.want)[0]
-        if self.is_explained_by(ratio * wide(self.want)):
+        ratio = as_float(self.got)[0] / as_float(self.want)[0]
+        if self.is_explained_by(ratio * as_float(self.want)):
             return f"Each of them is {ratio:g} times what is expected"
         return None
 
@@ -181,7 +184,7 @@ class Evidence:
         return len(self.places) >= ENOUGH and len(np.unique(self.want)) >= ENOUGH
 
     def is_explained_by(self, values):
-        """Are these the values that were got?"""
+        """Are these the actual values?"""
         return bool(self.tolerance.agree(self.got, values).all())
 
     def is_finite(self, values):
@@ -190,7 +193,7 @@ class Evidence:
     def exact(self, values):
         """The values in a type in which their differences do not overflow."""
         exactly = isinstance(self.tolerance, Exactly)
-        return values.astype(object) if exactly else wide(values)
+        return values.astype(object) if exactly else as_float(values)
 
 
 def blocks(start):

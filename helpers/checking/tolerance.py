@@ -36,7 +36,7 @@ class Within:
         """Which values agree?"""
         same = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
         finite = np.isfinite(actual) & np.isfinite(expected)
-        near = distance(actual, expected) <= self.allowed(np.abs(wide(expected)))
+        near = distance(actual, expected) <= self.allowed(np.abs(as_float(expected)))
         return np.asarray(same | (finite & near))
 
     def allowed(self, size):
@@ -48,7 +48,7 @@ class Within:
 
     def errors(self, actual, expected):
         """The relative errors, 0 where nothing finite and nonzero was expected."""
-        size = np.maximum(np.abs(wide(expected)), self.typical)
+        size = np.maximum(np.abs(as_float(expected)), self.typical)
         error = distance(actual, expected)
         usable = np.isfinite(error) & np.isfinite(size) & (size > 0)
         return np.divide(error, size, out=np.zeros_like(error), where=usable)
@@ -72,20 +72,22 @@ def tolerance_for(actual, expected, rtol, atol):
 
 def typical_size(values):
     """The median size of the finite nonzero values."""
-    sizes = np.abs(wide(values))
+    sizes = np.abs(as_float(values))
     sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
     return float(np.median(sizes)) if sizes.size else 0.0
 
 
 def is_whole(values):
     """Are all values whole numbers?"""
-    return values.dtype.kind != "c" and bool(np.all(values == np.floor(wide(values))))
+    if values.dtype.kind == "c":
+        return False
+    return bool(np.all(values == np.floor(as_float(values))))
 
 
-def wide(values):
+def as_float(values):
     return values.astype(complex if values.dtype.kind == "c" else float)
 
 
 def distance(actual, expected):
     with np.errstate(invalid="ignore", over="ignore"):      # inf - inf
-        return np.abs(wide(actual) - wide(expected))
+        return np.abs(as_float(actual) - as_float(expected))

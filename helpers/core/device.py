@@ -2,9 +2,7 @@
 opens with.
 """
 
-import contextlib
 import functools
-import importlib
 import os
 
 from numba import cuda
@@ -65,16 +63,6 @@ def _numba_sees_a_gpu():
         return not hidden and bool(cuda.is_available()) and len(cuda.gpus) > 0
     except Exception:
         return False
-
-
-def silence_numba():
-    """Switch off Numba's warnings about small grids and host arrays; reports say it
-    instead.
-    """
-    for name in ("numba.core.config", "numba.cuda.core.config"):
-        with contextlib.suppress(ImportError):
-            config = importlib.import_module(name)
-            config.CUDA_LOW_OCCUPANCY_WARNINGS = config.CUDA_WARN_ON_IMPLICIT_COPY = 0
 
 
 device = Device()

@@ -1,4 +1,4 @@
-"""What a kernel or a launch can do wrong, told in sentences, without internals."""
+"""What a kernel or a launch can do wrong, in sentences, without internals."""
 
 import functools
 import sys
@@ -24,6 +24,10 @@ class LaunchError(Told, ValueError):
 
 class KernelIndexError(Told, IndexError):
     """An index outside its array, seen while a kernel ran."""
+
+
+class NoValueError(Exception):
+    """A variable is read that no thread has given a value; its catcher says where."""
 
 
 class BarrierError(Told, RuntimeError):

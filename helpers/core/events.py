@@ -1,4 +1,4 @@
-"""What the machine tells the judges: the records of the emulator, and nothing else.
+"""What the machine emits and judges listen to: the contract between the two.
 
 Each has a topic, and reaches who listens to it: "launch", "allocation", "step",
 "split", "sync", "fence", "negative_index", "overflow", an access by its space,
@@ -77,11 +77,11 @@ class Access(NamedTuple):
 
     `addresses` are bytes, of shape (lanes or 1, blocks or 1): `cells` of `step` bytes
     from `base`. `active` broadcasts against (lanes, blocks), None when all take part.
-    `pattern` is a dictionary that lives as long as the same addresses recur, for judges
-    to keep what they found, or None. `turn` counts the turns of loops that the warp
-    went since it last waited for its block; `value` is what a store stores, or None.
-    `findings` is for what judges tell each other about this access: the pattern, or a
-    dictionary of its own.
+    `cache` is a dictionary in which judges keep what they computed from the addresses.
+    Where `recurs`, it is the same dictionary each time that this reference asks for
+    these addresses in every block, so that a count may be kept and multiplied.
+    `iterations` counts those of the warp's loops since it last waited for its block;
+    `value` is what a store stores, or None.
     """
 
     reference: Reference
@@ -90,11 +90,11 @@ class Access(NamedTuple):
     cells: np.ndarray
     active: np.ndarray | None
     blocks: int
-    pattern: dict | None
+    cache: dict
+    recurs: bool = False
     who: Warps | None = None
-    turn: int = 0
+    iterations: int = 0
     value: object = None
-    findings: dict | None = None
     step: int = 1
     base: int = 0
 
@@ -108,9 +108,9 @@ class Access(NamedTuple):
         """The bytes that the lanes ask for, computed when a judge wants them all."""
         if self.step == 1 and not self.base:
             return self.cells
-        found = self.findings.get("addresses")
+        found = self.cache.get("addresses")
         if found is None:
-            found = self.findings["addresses"] = self.cells * self.step + self.base
+            found = self.cache["addresses"] = self.cells * self.step + self.base
         return found
 
 

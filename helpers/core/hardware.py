@@ -11,28 +11,9 @@ SECTOR_BYTES = 32  # what global memory moves at least
 LINE_BYTES = 128  # of the caches: four sectors
 
 MAX_THREADS_PER_BLOCK = 1024
-THREADS_PER_MULTIPROCESSOR = 2048
 MAX_BLOCK_DIM = (1024, 1024, 64)
 MAX_GRID_DIM = (2**31 - 1, 65535, 65535)
 STATIC_SHARED_BYTES = 48 * 1024  # what a block may use without asking for more
-
-
-@dataclass(frozen=True)
-class GPU:
-    """A GPU's limits: NVIDIA's CUDA programming guide, table of compute capabilities;
-    its data sheet for the peaks.
-    """
-
-    name: str
-    compute_capability: tuple[int, int]
-    multiprocessors: int
-    shared_bytes_per_block: int
-    shared_bytes_per_multiprocessor: int
-    peak_gb_per_s: float
-    peak_tflop_per_s: float  # float32, without tensor cores
-
-
-H200 = GPU("NVIDIA H200", (9, 0), 132, 227 * 1024, 228 * 1024, 4800.0, 67.0)
 
 
 @dataclass(frozen=True)
@@ -52,6 +33,16 @@ class Multiprocessor:
     register_granularity: int = 256  # a warp gets a multiple of these
     partitions: int = 4  # each has its share of the registers and of the warps
 
+    @property
+    def threads(self) -> int:
+        """The threads that it holds at a time."""
+        return self.warps * WARP_SIZE
+
+    @property
+    def shared_bytes_per_block(self) -> int:
+        """The shared memory of one block that asks for all."""
+        return self.shared_bytes - self.reserved_bytes
+
 
 MULTIPROCESSORS = {  # by compute capability
     (7, 5): Multiprocessor(32, 16, 64 * 1024, 0, 256),
@@ -69,3 +60,22 @@ GPUS = {  # by the name that people use
     "H200": (9, 0),
     "B200": (10, 0),
 }
+
+
+@dataclass(frozen=True)
+class GPU:
+    """A GPU's size and peaks: its data sheet."""
+
+    name: str
+    compute_capability: tuple[int, int]
+    multiprocessors: int
+    peak_gb_per_s: float
+    peak_tflop_per_s: float  # float32, without tensor cores
+
+    @property
+    def multiprocessor(self) -> Multiprocessor:
+        """What one of its multiprocessors holds."""
+        return MULTIPROCESSORS[self.compute_capability]
+
+
+H200 = GPU("NVIDIA H200", (9, 0), 132, 4800.0, 67.0)

@@ -1,4 +1,4 @@
-"""Our own small IR: what the front end makes and the translator reads.
+"""Our own small IR: what the front end makes and the code generator reads.
 
 A variable is a name; its type is a NumPy dtype for a scalar, an `ArrayType`, a tuple of
 types, or None. Blocks are lists of instructions whose last one is a terminator. Scalars
@@ -57,7 +57,7 @@ class Call:
     """`target = function(*operands)`, of a function that sees threads and lanes."""
 
     target: str
-    function: str  # a key of intrinsics.INTRINSICS
+    function: str  # a key of warp_intrinsics.INTRINSICS
     operands: tuple[Operand, ...]
     site: Site
     pure: bool = True  # can it be left out when nobody reads the target?
@@ -245,7 +245,7 @@ class Atomic:
     """`target = array[indices]`, then the update."""
 
     target: str | None
-    operator: str  # a key of memory.ATOMICS
+    operator: str  # a key of ATOMICS in the machine's atomics.py
     array: Operand
     indices: tuple[Operand, ...]
     values: tuple[Operand, ...]

@@ -9,7 +9,9 @@ Not modelled: a carve-out that leaves less shared memory than the most there is.
 
 from dataclasses import dataclass
 
-from helpers.core.hardware import MULTIPROCESSORS, WARP_SIZE
+from helpers.core.hardware import GPU, MULTIPROCESSORS, WARP_SIZE
+
+UNKNOWN = 0  # registers, of code that no compiler has made: these limit nothing
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,12 @@ def occupancy_of(capability, threads, registers, shared_bytes) -> Occupancy:
     }
     blocks = min(limits.values())
     return Occupancy(blocks, blocks * warps, has.warps, limits)
+
+
+def resident_blocks(gpu: GPU, threads, shared_bytes, registers=UNKNOWN) -> int:
+    """The blocks that a whole GPU holds at a time."""
+    held = occupancy_of(gpu.compute_capability, threads, registers, shared_bytes)
+    return held.blocks * gpu.multiprocessors
 
 
 def _by_registers(has, warps, registers):

@@ -6,14 +6,14 @@ import inspect
 import linecache
 import re
 import sys
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from textwrap import dedent
 from typing import NamedTuple
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Site:
-    """A source line of a kernel, equal to its number, so that tables go by line."""
+    """A source line of a kernel; in a table, one kind of access to one array on it."""
 
     file: str
     line: int
@@ -22,25 +22,28 @@ class Site:
     kind: str | None = None  # in a table: load, store or atomic
     array: str | None = None  # in a table: the array's name in the kernel
 
-    def __eq__(self, other):
-        if isinstance(other, Site):
-            return astuple(self) == astuple(other)
-        return self.line == other
-
-    def __hash__(self):
-        return hash(self.line)
-
     def __lt__(self, other):
-        return self.line < getattr(other, "line", other)
+        return self._order < other._order
+
+    @property
+    def _order(self):
+        """What sites are sorted by."""
+        access = self.kind or "", self.array or ""
+        return self.file, self.line, self.called_from or 0, *access, self.text
 
     def __repr__(self):
         return f"{self.place}  {self.text}"
 
     @property
+    def label(self) -> str:
+        """The line in words, where the file is known."""
+        caller = f", called from line {self.called_from}" if self.called_from else ""
+        return f"line {self.line}{caller}"
+
+    @property
     def place(self) -> str:
         """The line's place in words."""
-        caller = f", called from line {self.called_from}" if self.called_from else ""
-        return f"{self.file}, line {self.line}{caller}"
+        return f"{self.file}, {self.label}"
 
 
 @dataclass(frozen=True, eq=False)

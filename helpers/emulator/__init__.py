@@ -1,36 +1,20 @@
 """The emulator: real `numba.cuda` kernels on a machine with no GPU, and what a profiler
 would say.
 
-kernel -> Numba's front end -> our IR -> NumPy functions -> machine -> judges
-          frontend, lowering   ir.py    translate.py       machine.py  banks, coalescing
-"""
+kernel -> Numba's front end -> our IR -> NumPy functions -> machine -> judges -> report
+          frontend             core/ir   codegen            machine    judges    report
 
-from dataclasses import dataclass, field
-from functools import partial
+`launch` takes a kernel through these rooms, `emulate` asks for all judges, and `host`
+answers plain launches.
+"""
 
 from helpers.core.errors import (
     BarrierError,
     KernelError,
     LaunchError,
     NoProgressError,
-    briefly,
 )
-from helpers.emulator.arguments import borrowed
-from helpers.emulator.judges.banks import BankConflicts
-from helpers.emulator.judges.coalescing import Coalescing
-from helpers.emulator.judges.divergence import Divergence, Operations
-from helpers.emulator.judges.judge import listeners_of
-from helpers.emulator.judges.local_memory import LocalMemory
-from helpers.emulator.judges.mistakes import Mistakes
-from helpers.emulator.judges.races.races import RaceJudge
-from helpers.emulator.judges.reuse import Reuse
-from helpers.emulator.judges.uninitialised import Initialisation
-from helpers.emulator.launch import prepare, run
-from helpers.emulator.report.as_dict import as_dict
-from helpers.emulator.report.assertions import Assertions
-from helpers.emulator.report.page import as_html
-from helpers.emulator.report.text import as_text
-from helpers.frontend.kernels import bracketed, configuration, is_kernel
+from helpers.emulator.emulation import Run, emulate
 from helpers.language.twin_registry import twin
 
 __all__ = [
@@ -42,124 +26,3 @@ __all__ = [
     "emulate",
     "twin",
 ]
-
-JUDGES = {
-    "coalescing": Coalescing,
-    "bank_conflicts": BankConflicts,
-    "local_memory": LocalMemory,
-    "divergence": Divergence,
-    "operations": Operations,
-    "reuse": Reuse,
-    "uninitialised": Initialisation,
-    "warnings": Mistakes,
-}
-
-
-@dataclass(frozen=True)
-class Run(Assertions):
-    """What one emulated launch did.
-
-    `coalescing` counts global memory, `bank_conflicts` shared memory, `local_memory`
-    local arrays as if they spill, `divergence` active lanes, `operations` arithmetic:
-    sums, and the same by source line in `by_line`. `reuse` has each argument's traffic
-    by its name. `uninitialised`, `warnings` and `races` are sequences of what was
-    found. The `assert_…` of an exercise return the run, or fail with a sentence.
-    """
-
-    kernel: str
-    blocks: int
-    threads_per_block: int
-    coalescing: object = field(repr=False)
-    bank_conflicts: object = field(repr=False)
-    local_memory: object = field(repr=False)
-    divergence: object = field(repr=False)
-    operations: object = field(repr=False)
-    reuse: object = field(repr=False)
-    uninitialised: tuple = field(repr=False)
-    warnings: tuple = field(repr=False)
-    races: object = field(repr=False)
-    function: object = field(default=None, repr=False, compare=False)
-
-    def to_dict(self):
-        """All of it as plain data, which JSON can hold."""
-        return as_dict(self)
-
-    def __repr__(self):
-        return as_text(self)
-
-    def _repr_html_(self):
-        return as_html(self)
-
-
-def emulate(kernel, *, seed=None, turns=None):
-    """Run `emulate(kernel)[blocks, threads](*args)` in the emulator and return a Run.
-
-    Arrays are changed in place, as by a launch. The seed chooses the order in which
-    warps run; a loop that goes round more than `turns` times, with nothing written
-    meanwhile, is taken for endless. Where they are left out, and for a plain launch,
-    the environment variables `EMULATOR_SEED` (0) and `EMULATOR_TURNS` (300000) say
-    them.
-    """
-    if not is_kernel(kernel):
-        raise TypeError(
-            f"`emulate` takes a kernel, a function under `@cuda.jit`, not "
-            f"{_described(kernel)}"
-        )
-    return Emulation(kernel, seed, turns)
-
-
-def _described(value):
-    if value is None or hasattr(value, "is_launch"):
-        return (
-            "a launch: the brackets come after, `emulate(kernel)[blocks, threads](…)`"
-        )
-    if callable(value):
-        name = getattr(value, "__name__", value)
-        return f"the plain function `{name}`: put `@cuda.jit` above it"
-    return f"a {type(value).__name__}"
-
-
-@dataclass(frozen=True)
-class Emulation:
-    """A kernel that waits for its blocks and threads, and then for its arguments."""
-
-    kernel: object
-    seed: int | None = None
-    turns: int | None = None
-
-    @briefly
-    def __getitem__(self, config):
-        return partial(self._run, configuration(*bracketed(config)))
-
-    @briefly
-    def __call__(self, *arguments):
-        raise LaunchError(
-            f"say how many: emulate({self.kernel.py_func.__name__})[blocks, threads](…)"
-        )
-
-    @briefly
-    def _run(self, config, *arguments):
-        judges = {name: judge() for name, judge in JUDGES.items()}
-        races = RaceJudge()
-        with borrowed(self.kernel, arguments) as values:
-            options = {"seed": self.seed, "turns": self.turns}
-            start = partial(prepare, self.kernel, config, values, **options)
-            listeners = listeners_of([*judges.values(), races])
-            launch = start(listeners=listeners, again=True)
-            run(self.kernel, launch)
-            witness = races.witness()
-            if witness is not None:
-                launch.memory.restore()
-                again = start(listeners=listeners_of([witness]), quiet=True)
-                run(self.kernel, again)
-        launch.memory.let_go()
-        races.let_go()
-        tables = {name: judge.table() for name, judge in judges.items()}
-        return Run(
-            self.kernel.py_func.__name__,
-            launch.geometry.blocks,
-            launch.geometry.threads,
-            races=races.verdict(witness),
-            function=self.kernel.py_func,
-            **tables,
-        )

@@ -31,7 +31,7 @@ def borrowed(kernel, arguments):
             loan.target.copy_to_device(loan.value)
     for function in finish:
         function()
-    _tell_of_lost(kernel, loans, shared)
+    _warn_of_lost(kernel, loans, shared)
 
 
 @dataclass(eq=False)
@@ -115,16 +115,16 @@ def _separate(loans):
     return shared
 
 
-def _tell_of_lost(kernel, loans, shared):
+def _warn_of_lost(kernel, loans, shared):
     """Warn where the copy of one argument was written over by that of another."""
     written = [loan for loan, before in shared if loan.value.tobytes() != before]
     if not written or written == [shared[-1][0]]:
         return
     names = kernel.py_func.__code__.co_varnames
     name = kernel.py_func.__name__
-    told = [f"`{names[n]}`" for n, loan in enumerate(loans) if loan.target is not None]
+    shown = [f"`{names[n]}`" for n, loan in enumerate(loans) if loan.target is not None]
     warnings.warn(
-        f"{' and '.join(told)} of `{name}` are the same host memory: "
+        f"{' and '.join(shown)} of `{name}` are the same host memory: "
         "a GPU gets a copy of each, and the one that is copied back last wins. Pass a "
         "device array (`cuda.to_device`) to share it",
         stacklevel=caller_level(),

@@ -1,60 +1,77 @@
-"""From a kernel, a launch configuration and arguments to a run: what can be refused, is
-refused here.
+"""One launch in four steps: compile, bind, run and judge.
+
+A plain launch has no judges. `EMULATOR_SEED` and `EMULATOR_TURNS` choose for all
+launches, and are read at each: `EMULATOR_SEED=3 python script.py` runs a script with
+another order of warps, and so does `os.environ["EMULATOR_SEED"] = "3"` in a notebook,
+for what follows. `EMULATOR_TURNS` is the number of iterations, in a row and with
+nothing written, after which a loop is taken for endless (it is checked every 20,000).
 """
 
+import os
 
 import numpy as np
 
 from helpers.core.device_memory import note_array_written
+from helpers.core.errors import LaunchError
 from helpers.core.ir import ArrayType
-from helpers.emulator import settings
-from helpers.emulator.launch_errors import told
+from helpers.emulator.launch_errors import explained
 from helpers.emulator.limits import check_launch
-from helpers.emulator.machine.machine import Launch
-from helpers.emulator.machine.raising import raise_noted
+from helpers.emulator.machine.machine import MAX_ITERATIONS, Launch
+from helpers.emulator.machine.output import raise_noted
+from helpers.emulator.program import Program
 from helpers.emulator.program_cache import prepared
-from helpers.frontend.kernels import argument_names, argument_types
+from helpers.frontend.kernels import argument_names
 from helpers.frontend.known_values import plain
 from helpers.frontend.types import our_type
 
 
-def prepare(
-    kernel, config, arguments, *, types=None, seed=None, turns=None, **options
-) -> Launch:
-    """A kernel's launch, to be run; NumPy arguments will be changed in place.
+def compile_kernel(kernel, types) -> Program:
+    """The program of a kernel for Numba's types of its arguments, translated once."""
+    return prepared(kernel, types).program
 
-    The other options are those of `machine.Launch`.
+
+def bind(
+    kernel, program, config, arguments, types, *, seed=None, max_iterations=None, **more
+) -> Launch:
+    """A program with a grid, its arguments and memory, ready to run; nothing happens.
+
+    NumPy arguments will be changed in place. `more` are options of `machine.Launch`.
     """
-    types = types or argument_types(kernel, arguments)
-    program = prepared(kernel, types).program
     check_launch(kernel, program, config)
-    grid_dim, block_dim, shared_bytes = config
+    values = [_value(a, our_type(t)) for a, t in zip(arguments, types, strict=True)]
+    if seed is None:
+        seed = _from_environment("EMULATOR_SEED", 0)
+    if max_iterations is None:
+        max_iterations = _from_environment("EMULATOR_TURNS", MAX_ITERATIONS)
+    named = dict(zip(argument_names(kernel), values, strict=True))
     return Launch(
-        program,
-        grid_dim,
-        block_dim,
-        [_value(a, our_type(t)) for a, t in zip(arguments, types, strict=True)],
-        argument_names(kernel),
-        shared_bytes=shared_bytes,
-        seed=settings.seed() if seed is None else seed,
-        turns=settings.turns() if turns is None else turns,
-        **options,
+        program, config, named, seed=seed, max_iterations=max_iterations, **more
     )
 
 
-def run(kernel, launch):
-    """Run a launch to its end, or say how it ended before."""
-    with told(kernel, launch):
-        launch.run()
+def run(kernel, launch, listeners=None):
+    """Run a launch to its end, or say how it ended before; `listeners` by topic."""
+    with explained(kernel, launch):
+        launch.run(listeners or {})
     raise_noted(launch.memory)
+
+
+def judge(judges, races, recorder) -> dict:
+    """What the judges found in the launch that they listened to, by its name on a Run.
+
+    `recorder` is what listened to the second look for races, or None.
+    """
+    races.release()
+    tables = {name: judge.table() for name, judge in judges.items()}
+    return {**tables, "races": races.verdict(recorder)}
 
 
 def run_plainly(kernel, config, arguments, types):
     """A plain launch: nobody follows each byte, so what may be written counts as so."""
-    launch = prepare(kernel, config, arguments, types=types, strict=False)
-    run(kernel, launch)
+    program = compile_kernel(kernel, types)
+    run(kernel, bind(kernel, program, config, arguments, types, strict=False))
     for name, value in zip(argument_names(kernel), arguments, strict=True):
-        if name in launch.program.written:
+        if name in program.written:
             note_array_written(value)
 
 
@@ -68,3 +85,13 @@ def _value(argument, dtype):
     if not isinstance(dtype, np.dtype):
         return argument
     return np.asarray(number).astype(dtype)[()]  # as C does: too large wraps round
+
+
+def _from_environment(name, default) -> int:
+    """The number that an environment variable says, or the usual one."""
+    text = os.environ.get(name, "")
+    if not text:
+        return default
+    if not text.isdecimal():
+        raise LaunchError(f"{name} must be a whole number, 0 or more, and is {text!r}")
+    return int(text)

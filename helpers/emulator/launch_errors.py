@@ -1,11 +1,13 @@
-"""How a launch ends that did not come to its end: by Ctrl-C, or by an error of ours."""
+"""How a launch ends that did not come to its end: by Ctrl-C, or by an error of ours.
 
-import traceback
+The machine says at which site it stopped; here it becomes a sentence.
+"""
+
 from contextlib import contextmanager
 
-from helpers.core.errors import Told, UnsupportedError
+from helpers.core.errors import NoValueError, Told, UnsupportedError
 from helpers.frontend.refusals.refusals import at, unknown
-from helpers.frontend.refusals.source_constructs import told_from_source
+from helpers.frontend.refusals.source_constructs import explanation_from_source
 
 _NO_VALUE = (
     "a variable of this line got no value on the way that the threads took: give it "
@@ -14,29 +16,30 @@ _NO_VALUE = (
 
 
 @contextmanager
-def told(kernel, launch):
-    """Tell of an interrupt what was written, of a stray error where it came from."""
+def explained(kernel, launch):
+    """Say of an interrupt what was written, and of a stray error where it came from."""
+    function = kernel.py_func
     try:
         yield
-    except KeyboardInterrupt as interrupt:
-        raise KeyboardInterrupt(
-            _interrupted(kernel, launch, line_of(interrupt))
-        ) from None
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_interrupted(kernel, launch)) from None
     except UnsupportedError as error:
-        if ", line " in str(error) or not line_of(error):
+        if launch.stopped_at is None:
             raise
-        raise at(kernel.py_func, line_of(error), str(error), UnsupportedError) from None
+        raise at(function, line_of(launch), str(error), UnsupportedError) from None
     except (Told, Warning):
         raise
+    except NoValueError as error:
+        if launch.stopped_at is None:
+            raise unknown(function, error.__cause__) from error
+        source = explanation_from_source(function, line_of(launch))
+        sentence = source[0] if source else _NO_VALUE
+        raise at(function, line_of(launch), sentence) from None
     except Exception as error:
-        if "NoneType" in str(error) and line_of(error):
-            source = told_from_source(kernel.py_func, line_of(error))
-            sentence = source[0] if source else _NO_VALUE
-            raise at(kernel.py_func, line_of(error), sentence) from None
-        raise unknown(kernel.py_func, error, line_of(error)) from error
+        raise unknown(function, error, line_of(launch)) from error
 
 
-def _interrupted(kernel, launch, line):
+def _interrupted(kernel, launch):
     """What was done and written when someone pressed Ctrl-C, in one sentence."""
     blocks = launch.geometry.blocks
     done = min(blocks, launch.finished * launch.batch_blocks)
@@ -44,17 +47,13 @@ def _interrupted(kernel, launch, line):
     written = f"{names} may be written in part" if names else "it writes to no array"
     if not launch.memory.changes:
         written = "nothing was written"
-    where = f" at line {line}" if line else ""
+    where = f" at line {line_of(launch)}" if launch.stopped_at is not None else ""
     return (
         f"interrupted{where} of `{kernel.py_func.__name__}`, with {done:,} of "
         f"{blocks:,} blocks done; {written}"
     )
 
 
-def line_of(error) -> int | None:
-    """The kernel's line that was running when an error came."""
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        site = getattr(frame.f_locals.get("basic_block"), "site", None)
-        if site is not None:
-            return site.line
-    return None
+def line_of(launch) -> int | None:
+    """The kernel's line at which a launch stopped, where it is known."""
+    return launch.stopped_at.line if launch.stopped_at is not None else None

@@ -1,14 +1,12 @@
-"""What a GPU does not accept: too many threads, too much shared memory; an H200's
-limits.
+"""The launches that a GPU refuses: too many threads, too much shared memory, a grid too
+large to wait for itself. The limits are those of an H200.
 """
 
 import numpy as np
 
 from helpers.core import hardware
 from helpers.core.errors import LaunchError
-
-BLOCKS_PER_MULTIPROCESSOR = 32
-RESERVED_BYTES = 1024  # of shared memory, in each block, by the system
+from helpers.core.occupancy import resident_blocks
 
 
 def static_bytes(program, space) -> int:
@@ -45,19 +43,6 @@ def most_threads(options) -> int:
     return int(bounds[0])
 
 
-def most_resident_blocks(block_dim, shared_bytes) -> int:
-    """The blocks that an H200 holds at a time, by their threads and their shared
-    memory; registers may leave room for fewer.
-    """
-    warps = -(-int(np.prod(block_dim)) // hardware.WARP_SIZE)
-    by_threads = hardware.THREADS_PER_MULTIPROCESSOR // (warps * hardware.WARP_SIZE)
-    by_shared = hardware.H200.shared_bytes_per_multiprocessor // (
-        shared_bytes + RESERVED_BYTES
-    )
-    held = min(BLOCKS_PER_MULTIPROCESSOR, by_threads, by_shared)
-    return held * hardware.H200.multiprocessors
-
-
 def check_launch(kernel, program, config):
     """Refuse a launch that this kernel forbids, or that could not wait for its grid."""
     grid_dim, block_dim, shared_bytes = config
@@ -69,7 +54,7 @@ def check_launch(kernel, program, config):
         )
     if program.grid_barriers:
         shared_bytes += static_bytes(program, "shared")
-        most = most_resident_blocks(block_dim, shared_bytes)
+        most = resident_blocks(hardware.H200, threads, shared_bytes)
         blocks = int(np.prod(np.array(grid_dim, dtype=np.int64)))
         if blocks > most:
             raise LaunchError(

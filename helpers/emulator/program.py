@@ -27,7 +27,7 @@ class Work(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class BasicBlock:
     """One compiled basic block and where it leads; `needs` are the slots read at or
-    after its start.
+    after its start, and `inputs` those that it reads itself.
     """
 
     run: Callable  # (warp, active, others) -> condition or predicate
@@ -35,6 +35,7 @@ class BasicBlock:
     then: int
     otherwise: int
     needs: int  # a set of slots, as bits
+    inputs: tuple[int, ...]  # slots
     site: object  # the first line of source in it, or None
     ending: object  # the terminator, for messages
     work: tuple = ()  # what it does, by source line

@@ -42,7 +42,7 @@ def prepared(kernel, types) -> Prepared:
             with held_back():
                 known[types] = _prepare(kernel, types)
         found = known[types]
-    _tell_of_changes(found.program.name, found.numbers, global_numbers(kernel))
+    _warn_of_changes(found.program.name, found.numbers, global_numbers(kernel))
     return found
 
 
@@ -85,7 +85,7 @@ def global_numbers(kernel) -> dict:
     return {n: v for n, v in values.items() if isinstance(v, (int, float, np.generic))}
 
 
-def _tell_of_changes(kernel, before, now):
+def _warn_of_changes(kernel, before, now):
     """Warn of a global that changed since a kernel was compiled with it."""
     for name in before.keys() & now.keys():
         if before[name] != now[name]:

@@ -1,43 +1,25 @@
-"""Numba's own front end, asked for a kernel's typed IR; with lowering.py, all that
-knows Numba's insides.
+"""Numba's own front end, asked for a kernel's typed IR.
 
 Numba analyses the bytecode, infers every type and lowers once, with no driver and no
-GPU, so that what is refused there is refused here. What it asks of libNVVM while
-lowering, the layout of data and a version, is answered for it, since a laptop has no
-libNVVM.
-
-Both targets are served: numba-cuda, and the `numba.cuda` built into numba (macOS).
+GPU, so that what is refused there is refused here. A pass of ours, right after type
+inference, keeps what it found. What lowering asks of libNVVM, the layout of data and a
+version, is answered for it, since a laptop has no libNVVM.
 """
 
 import contextlib
 import difflib
 import inspect
 from dataclasses import dataclass
-from unittest import mock
 
-import numba.core.compiler as core_compiler
 import numba.cuda.compiler as numba_compiler
 from numba.cuda import dispatcher as numba_dispatcher
 from numba.cuda.cudadrv import nvvm
 from numba.cuda.descriptor import cuda_target
 
-try:
-    from numba.cuda import fp16  # noqa: F401  a third of what Numba imports late
-    from numba.cuda.core.typed_passes import NopythonTypeInference
-except ImportError:
-    from numba.core.typed_passes import NopythonTypeInference
-
-    from helpers.frontend import builtin_target
-
-    builtin_target.complete()
-
 from helpers.core.errors import UnsupportedError
+from helpers.core.hardware import H200
 from helpers.frontend.refusals.refusals import at, refusal
-
-COMPUTE_CAPABILITY = (
-    9,
-    0,
-)  # the stand-in's: an H200's, the GPU of the recorded measurements
+from helpers.frontend.target import stand_ins, target
 
 
 @dataclass(frozen=True)
@@ -61,8 +43,7 @@ def typed_ir(function, argument_types, options=None, known=None) -> TypedIR:
     key = function, tuple(argument_types)
     if key not in known:
         try:
-            with _kept_in(known):
-                compiled(function, argument_types, options or {})
+            compiled(function, argument_types, options or {}, keeping(known))
         except Exception as error:  # whatever goes wrong in Numba is about this kernel
             raise refusal(function, error) from None
     return known[key]
@@ -75,16 +56,26 @@ def overload_of(function_type, signature):
         compiled = getattr(template, "_compiled_overloads", {}).get(signature.args)
         if chosen is None or compiled is not chosen:
             continue
-        with _cuda_target(), contextlib.suppress(Exception):
+        with target.cuda_target_in_use(), contextlib.suppress(Exception):
             overload = template(cuda_target.typing_context)
             return overload._get_impl(signature.args, {})[0]
     return None
 
 
-def compiled(function, argument_types, options):
+def compiled(function, argument_types, options, compiler=numba_compiler.CUDACompiler):
     """What Numba's own lowering makes of a kernel: LLVM's code, and its types."""
-    with _cuda_target(), mock.patch.object(nvvm, "NVVM", LibNVVM):
-        return _compile(function, argument_types, options)
+    replaced = (nvvm, "NVVM", LibNVVM), (numba_compiler, "CUDACompiler", compiler)
+    with stand_ins(*replaced), target.cuda_target_in_use():
+        return target.compile_extra(
+            typingctx=cuda_target.typing_context,
+            targetctx=cuda_target.target_context,
+            func=function,
+            args=tuple(argument_types),
+            return_type=None,
+            flags=_flags(options),
+            locals={},
+            pipeline_class=compiler,
+        )
 
 
 def assembly(function, argument_types, options, compute_capability) -> str:
@@ -131,62 +122,54 @@ def check_options(function, options):
         )
 
 
-def _compile(function, argument_types, options):
-    """Run Numba's pipeline up to its own lowering."""
-    compile_extra = getattr(
-        numba_compiler, "compile_extra", core_compiler.compile_extra
-    )
-    return compile_extra(
-        typingctx=cuda_target.typing_context,
-        targetctx=cuda_target.target_context,
-        func=function,
-        args=tuple(argument_types),
-        return_type=None,
-        flags=_flags(options),
-        locals={},
-        pipeline_class=numba_compiler.CUDACompiler,
-    )
-
-
 def _flags(options):
     """Numba's flags for a kernel that is analysed and never made into machine code."""
     flags = numba_compiler.CUDAFlags()
     flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
     flags.error_model = "python" if options.get("debug") else "numpy"
     flags.fastmath = bool(options.get("fastmath"))
-    flags.compute_capability = COMPUTE_CAPABILITY
+    flags.compute_capability = H200.compute_capability  # of recorded measurements
     return flags
 
 
-def _kept_in(known):
-    """Each function's typed IR, as soon as Numba has it, put into a dictionary."""
-    infer = NopythonTypeInference.run_pass
+def keeping(known):
+    """Numba's compiler, which also keeps the typed IR of each function that it compiles
+    in a dictionary: of a kernel, and of the device functions that it calls.
+    """
+
+    class Keeping(numba_compiler.CUDACompiler):
+        """Numba's compiler with one pass more."""
+
+        typed = known
+
+        def define_pipelines(self):
+            (passes,) = super().define_pipelines()
+            passes.add_pass_after(KeepTypedIR, target.NopythonTypeInference)
+            passes.finalize()
+            return [passes]
+
+    return Keeping
+
+
+@target.register_pass(mutates_CFG=False, analysis_only=True)
+class KeepTypedIR(target.AnalysisPass):
+    """The pass: what type inference found, before later passes change it."""
+
+    _name = "keep_typed_ir"
+
+    def __init__(self):  # abstract in Numba
+        super().__init__()
 
     def run_pass(self, state):
-        changed = infer(self, state)
         function = state.func_id.func
-        known[function, tuple(state.args)] = TypedIR(
+        state.pipeline.typed[function, tuple(state.args)] = TypedIR(
             function,
             state.func_ir.copy(),
             dict(state.typemap),
             dict(state.calltypes),
             state.return_type,
         )
-        return changed
-
-    return mock.patch.object(NopythonTypeInference, "run_pass", run_pass)
-
-
-def _cuda_target():
-    """Numba's context that makes the CUDA target the one in use."""
-    try:
-        from numba.cuda.utils import numba_target_override
-
-        return numba_target_override()
-    except ImportError:
-        from numba.core.target_extension import target_override
-
-        return target_override("cuda")
+        return False
 
 
 class LibNVVM:

@@ -1,5 +1,5 @@
-"""What Numba's dispatcher tells of a kernel: what stands between a launch's brackets,
-its arguments' names and types; what no launch can be, is refused here.
+"""A kernel as Numba's dispatcher has it: what stands between a launch's brackets, its
+arguments' names and types. What no launch can be is refused here.
 """
 
 import contextlib
@@ -34,10 +34,11 @@ def configuration(blocks, threads, stream=0, shared_bytes=0):
         )
     grid_dim = _dimensions(blocks, "blocks", hardware.MAX_GRID_DIM)
     block_dim = _dimensions(threads, "threads", hardware.MAX_BLOCK_DIM)
-    if shared_bytes > hardware.H200.shared_bytes_per_block:
+    most = hardware.H200.multiprocessor.shared_bytes_per_block
+    if shared_bytes > most:
         raise LaunchError(
             f"{shared_bytes:,} bytes of dynamic shared memory are too many: a block "
-            f"gets {hardware.H200.shared_bytes_per_block:,} at most, on an H200"
+            f"gets {most:,} at most, on an H200"
         )
     return grid_dim, block_dim, int(shared_bytes)
 
@@ -109,9 +110,9 @@ def _declared(kernel, types):
         return types
     found = min(kernel.overloads, key=lambda declared: _distance(declared, types))
     if _distance(found, types) == np.inf:
-        told = " or ".join(_listed(declared) for declared in kernel.overloads)
+        signatures = " or ".join(_listed(declared) for declared in kernel.overloads)
         raise KernelError(
-            f"`{kernel.py_func.__name__}` was compiled for {told} only, and this "
+            f"`{kernel.py_func.__name__}` was compiled for {signatures} only, and this "
             f"launch gives it {_listed(types)}: change the signature or the arguments"
         )
     return found
@@ -136,7 +137,7 @@ def _distance(declared, types) -> float:
 
 
 def _same_bits(ours, other) -> bool:
-    """Are these arrays of whole numbers of one size? Numba tells them not apart."""
+    """Are these arrays of whole numbers of one size? Numba accepts either."""
     both = (ours, other)
     if not all(isinstance(array, ArrayType) for array in both):
         return False

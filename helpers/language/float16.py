@@ -1,7 +1,7 @@
 """`cuda.fp16`: functions of float16, one row each.
 
-NumPy computes a half in float32 and rounds once, as the instructions for halves do. Not
-modelled: the last bit of the approximations (`hsin`, `hexp`, `htanh_approx`, …).
+NumPy computes a float16 in float32 and rounds once, as the instructions for float16 do.
+Not modelled: the last bit of the approximations (`hsin`, `hexp`, `htanh_approx`, …).
 """
 
 import operator
@@ -17,7 +17,7 @@ from helpers.language.rounding import (
     to_float,
 )
 
-HALF = np.dtype(np.float16)
+FLOAT16 = np.dtype(np.float16)
 
 
 def _saturated(function):
@@ -25,15 +25,15 @@ def _saturated(function):
 
     def clipped(*operands):
         result = function(*operands)
-        inside = np.clip(result, HALF.type(0), HALF.type(1))
-        return np.where(np.isnan(result), HALF.type(0), inside)[()]
+        inside = np.clip(result, FLOAT16.type(0), FLOAT16.type(1))
+        return np.where(np.isnan(result), FLOAT16.type(0), inside)[()]
 
     return clipped
 
 
 def _relu(*operands):
     result = fma(*operands)
-    return np.where(result < 0, HALF.type(0), result)[()]
+    return np.where(result < 0, FLOAT16.type(0), result)[()]
 
 
 def _or_unordered(compare):
@@ -45,7 +45,7 @@ def _unequal(a, b):
 
 
 def _via_float32(function):
-    return lambda a: function(a.astype(np.float32)).astype(HALF)[()]
+    return lambda a: function(a.astype(np.float32)).astype(FLOAT16)[()]
 
 
 def _to_whole(mode, dtype):
@@ -53,7 +53,7 @@ def _to_whole(mode, dtype):
 
 
 def _from_double(value):
-    return rounded("rn", value.astype(HALF), 0)
+    return rounded("rn", value.astype(FLOAT16), 0)
 
 
 _ARITHMETIC = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
@@ -87,7 +87,7 @@ _ROWS = {
     "__hmin": np.fmin,
     "__hmax_nan": np.maximum,
     "__hmin_nan": np.minimum,
-    "hrcp": lambda a: HALF.type(1) / a,
+    "hrcp": lambda a: FLOAT16.type(1) / a,
     "hrsqrt": _via_float32(lambda a: np.float32(1) / np.sqrt(a)),
     "hexp10": _via_float32(lambda a: np.float32(10) ** a),
     "htanh_approx": np.tanh,
@@ -96,8 +96,8 @@ _ROWS = {
     "__float2half": _from_double,
     "__half_as_short": lambda a: a.view(np.int16),
     "__half_as_ushort": lambda a: a.view(np.uint16),
-    "__short_as_half": lambda a: a.view(HALF),
-    "__ushort_as_half": lambda a: a.view(HALF),
+    "__short_as_half": lambda a: a.view(FLOAT16),
+    "__ushort_as_half": lambda a: a.view(FLOAT16),
     "__half2char_rz": _to_whole("rz", np.int8),
     "__half2uchar_rz": _to_whole("rz", np.uint8),
     **{
@@ -106,7 +106,7 @@ _ROWS = {
         for mode in MODES
     },
     **{
-        f"__{name}2half_{mode}": to_float(mode, HALF)
+        f"__{name}2half_{mode}": to_float(mode, FLOAT16)
         for name in (*_WHOLE, "float")
         for mode in MODES
     },

@@ -11,16 +11,9 @@ import operator
 
 import numpy as np
 
-from helpers.language import (
-    float16 as halves,
-)
-from helpers.language import (
-    libdevice,
-    rounding,
-)
-from helpers.language import (
-    math_functions as functions,
-)
+from helpers.language import float16, libdevice, math_functions, rounding
+
+UFUNCS = {"add": np.add, "sub": np.subtract, "mul": np.multiply}  # may take `out`
 
 PYTHON_OPERATORS = {
     operator.add: "add",
@@ -80,8 +73,8 @@ OPERATORS = {
 }
 
 FUNCTIONS = {
-    **functions.FUNCTIONS,
-    **halves.FUNCTIONS,
+    **math_functions.FUNCTIONS,
+    **float16.FUNCTIONS,
     **libdevice.FUNCTIONS,
     "cuda.fma": rounding.fma,
 }
@@ -98,34 +91,14 @@ def source(name: str, operands: list[str]) -> str:
 
 def convert(value, dtype):
     """A value in another type as the GPU converts: floats to integers truncate and
-    saturate.
+    saturate, at 16 bits where fewer are wanted.
     """
     if value.dtype == dtype:
         return value
     if dtype.kind in "iu" and value.dtype.kind == "f":
-        return _saturate(value, dtype)
+        wide = np.dtype(f"{dtype.kind}{max(dtype.itemsize, 2)}")
+        return rounding.saturating(value, wide).astype(dtype, copy=False)
     return value.astype(dtype)
-
-
-def _saturate(value, dtype):
-    """A float as an integer: toward zero, clipped to what 16, 32 or 64 bits hold.
-
-    PTX ISA, "cvt": a NaN becomes 0, or the highest bit alone where either side has 64
-    bits.
-    """
-    wide = np.dtype(f"{dtype.kind}{max(dtype.itemsize, 2)}")
-    limits = np.iinfo(wide)
-    if np.all((value > limits.min) & (value < limits.max)):
-        return value.astype(wide).astype(dtype)
-    nan = 0
-    if max(value.dtype.itemsize, wide.itemsize) == 8:
-        nan = limits.min if dtype.kind == "i" else (limits.max + 1) // 2
-    inside = np.where((value > limits.min) & (value < limits.max), value, 0).astype(
-        wide
-    )
-    clipped = np.where(value >= limits.max, wide.type(limits.max), inside)
-    clipped = np.where(value <= limits.min, wide.type(limits.min), clipped)
-    return np.where(np.isnan(value), wide.type(nan), clipped).astype(dtype)[()]
 
 
 def power(base, exponent):
@@ -170,6 +143,15 @@ def choose(index, items):
     return result[()]
 
 
+def compute_into(ufunc, left, right, spare):
+    """`ufunc(left, right)`, in the memory of `spare`, one of them, where it fits."""
+    other = right if spare is left else left
+    fits = spare.ndim and (spare.shape == other.shape or other.ndim == 0)
+    if fits and spare.dtype == other.dtype:
+        return ufunc(left, right, spare)
+    return ufunc(left, right)
+
+
 NAMESPACE = {
     "np": np,
     "functions": FUNCTIONS,
@@ -177,4 +159,5 @@ NAMESPACE = {
     "in_range": in_range,
     "choose": choose,
     "convert": convert,
+    "compute_into": compute_into,
 }

@@ -1,7 +1,7 @@
-"""Arithmetic that rounds once, and which way: fused multiply-add, and the modes rn, rd,
-ru and rz of a GPU's instructions.
+"""Arithmetic that rounds once: fused multiply-add, and the rounding modes rn, rd, ru
+and rz of a GPU's instructions.
 
-Each way to round starts from the nearest number and looks at the sign of what was lost.
+Each mode starts from the nearest number and looks at the sign of what was lost.
 Not modelled: what is lost among the subnormal numbers of a float64.
 """
 
@@ -115,8 +115,8 @@ def rcp(mode):
 
 def sqrt(mode):
     def function(a):
-        allocation = np.sqrt(a)
-        return rounded(mode, allocation, fma(-allocation, allocation, a))
+        root = np.sqrt(a)
+        return rounded(mode, root, fma(-root, root, a))
 
     return function
 
@@ -140,13 +140,19 @@ TO_WHOLE = {"rn": np.rint, "rd": np.floor, "ru": np.ceil, "rz": np.trunc}
 
 
 def saturating(value, dtype):
-    """Whole floats as integers, clipped; a NaN becomes 0, or the highest bit alone."""
+    """A float as an integer: toward zero, clipped to what the type holds.
+
+    PTX ISA, "cvt": a NaN becomes 0, or the highest bit alone where either side has 64
+    bits.
+    """
     limits = np.iinfo(dtype)
-    wide = value.astype(np.float64)
-    nan = 0
-    if dtype.itemsize == 8:
-        nan = limits.min if dtype.kind == "i" else (limits.max + 1) // 2
+    wide = value if value.dtype.itemsize > 2 else value.astype(np.float32)
     inside = (wide > limits.min) & (wide < limits.max)
+    if np.all(inside):
+        return value.astype(dtype)
+    nan = 0
+    if max(value.dtype.itemsize, dtype.itemsize) == 8:
+        nan = limits.min if dtype.kind == "i" else (limits.max + 1) // 2
     result = np.where(inside, wide, 0).astype(dtype)
     result = np.where(wide >= limits.max, dtype.type(limits.max), result)
     result = np.where(wide <= limits.min, dtype.type(limits.min), result)

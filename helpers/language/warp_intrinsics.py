@@ -1,8 +1,9 @@
 """What each function of `numba.cuda` does to a warp: one row each.
 
 A function takes the warp (one warp of each block), the active lanes (None: all), and
-operands of shape (lanes or 1, blocks or 1), and returns such a value. Atomics are rows
-of memory.ATOMICS and barriers belong to the machine; their names are here.
+operands of shape (lanes or 1, blocks or 1), and returns such a value. Only the names of
+atomics and barriers are here: `machine/atomics.py` has the table of what each atomic
+stores, and `machine/barriers.py` lets threads wait.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Measurements that were made on a GPU and are kept for machines without one.
+"""Measurements made on a GPU, for machines without one.
 
 `timing.measure` looks here. Where there is a GPU it notes what it measures in a journal
 whose name is in the environment; `python -m lessons.record` turns journals into the
@@ -13,8 +13,8 @@ from pathlib import Path
 from helpers.measuring.launch_form import Form
 
 FOLDER = Path(__file__).parents[1] / "recorded"
-JOURNAL = "HELPERS_RECORD"      # names the file in which measurements are noted
-PROFILE = "HELPERS_PROFILE"     # the same, under a profiler: one launch each, not timed
+JOURNAL = "HELPERS_RECORD"  # names the file in which measurements are noted
+PROFILE = "HELPERS_PROFILE"  # the same, under a profiler: one launch each, not timed
 FORM_FIELDS = [field.name for field in fields(Form)]
 
 

@@ -20,11 +20,11 @@ from helpers.measuring import recordings
 from helpers.measuring.launch_form import Launch, form_of
 from helpers.measuring.measurement import Measurement
 
-COLD_BYTES = 256 * 2**20    # more than any L2 cache holds
+COLD_BYTES = 256 * 2**20  # more than any L2 cache holds
 COPY_BYTES = 512 * 2**20
-WARM_UP_S = 0.025           # until the clocks are up
+WARM_UP_S = 0.025  # until the clocks are up
 BUDGET_US = 500_000
-FEWEST, MOST = 5, 100       # launches
+FEWEST, MOST = 5, 100  # launches
 PACKAGES = "numba", "numba-cuda", "numpy"
 
 
@@ -32,7 +32,7 @@ def measure(kernel, *, bytes=math.nan, flops=math.nan):
     """Measure a kernel: `measure(kernel)[blocks, threads](*args)`.
 
     The arrays keep their contents. Say how many bytes a launch moves or how many
-    operations it does, and the result tells GB/s and GFLOP/s. Without a GPU the result
+    operations it does, and the result has GB/s and GFLOP/s. Without a GPU the result
     is the recorded measurement of this very kernel, arguments and launch, if any is.
     """
     if not hasattr(kernel, "py_func") or not hasattr(kernel, "targetoptions"):
@@ -78,7 +78,7 @@ def recorded(form):
 
 
 def measured(kernel, launch, arguments, form):
-    """What is measured here and now, and noted if a journal is kept."""
+    """What is measured here and now, and written to the journal if there is one."""
     bench = Bench(kernel, launch, arguments)
     if journal := os.environ.get(recordings.PROFILE):
         bench.profile()
@@ -110,14 +110,14 @@ class Bench:
             launch.blocks, launch.threads, self.stream, launch.dynamic_shared_bytes
         ]
         arrays = device_arrays(self.arguments)
-        self.kept = [(array, duplicate(array)) for array in arrays]
+        self.copies = [(array, duplicate(array)) for array in arrays]
 
     def launch(self):
         self.configured(*self.arguments)
 
     def restore(self):
         """Give the arrays their first contents again."""
-        for array, first in self.kept:
+        for array, first in self.copies:
             transfer(first, array, self.stream)
 
     def times_us(self):
@@ -150,7 +150,7 @@ def steady_times_us(work, prepare, stream):
         # time between the events holds none of the host's
         cuda.cudadrv.driver.device_memset(cold, 0, COLD_BYTES, stream)
 
-    times_us(work, prepare_cold, stream, 1)     # compiles
+    times_us(work, prepare_cold, stream, 1)  # compiles
     end = time.perf_counter() + WARM_UP_S
     while time.perf_counter() < end:
         once = times_us(work, prepare_cold, stream, FEWEST)
@@ -239,5 +239,5 @@ def versions():
 def package_version(name):
     try:
         return version(name)
-    except PackageNotFoundError:        # numba-cuda, on macOS
+    except PackageNotFoundError:  # numba-cuda, on macOS
         return None

@@ -1,4 +1,7 @@
-"""Figures: each function takes numbers, never a machine, and gives a `Picture`."""
+"""Figures: each function takes numbers, never a machine, and gives a `Picture`.
+
+`__all__` lists the figures; `helpers` offers them all.
+"""
 
 from helpers.plotting.banks import plot_banks
 from helpers.plotting.blocks import plot_exchange, plot_halo
@@ -7,7 +10,7 @@ from helpers.plotting.grids import plot_grid, plot_grid_2d, plot_grid_stride
 from helpers.plotting.hierarchy import plot_hierarchy
 from helpers.plotting.instructions import plot_instructions
 from helpers.plotting.intervals import plot_intervals
-from helpers.plotting.picture import Picture
+from helpers.plotting.picture import Picture as Picture
 from helpers.plotting.products import plot_reuse, plot_roofline, plot_tile_walk
 from helpers.plotting.rates import plot_bandwidth, plot_latency, plot_traffic
 from helpers.plotting.sectors import plot_sectors
@@ -15,7 +18,6 @@ from helpers.plotting.tiles import plot_tile_banks
 from helpers.plotting.warps import plot_lanes, plot_warps
 
 __all__ = [
-    "Picture",
     "plot_bandwidth",
     "plot_banks",
     "plot_conflicts",

@@ -42,11 +42,11 @@ def draw_threads(ax, cells, top, at, colour):
 
 def exchange_of(stores, loads, barrier):
     """Who stores and loads where, in words."""
-    told = []
+    steps = []
     for what, cells in (("Stores", stores), ("loads", loads)):
         pairs = [f"{t} → {it}" for t, it in enumerate(cells) if it is not None]
-        told.append(f"{what}, thread → cell: {', '.join(pairs)}")
-    return f"{told[0]}; {'then a barrier; ' * barrier}{told[1]}."
+        steps.append(f"{what}, thread → cell: {', '.join(pairs)}")
+    return f"{steps[0]}; {'then a barrier; ' * barrier}{steps[1]}."
 
 
 def plot_halo(blocks, threads, radius, ax=None):

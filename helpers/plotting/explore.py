@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from helpers.plotting import Picture
 
-STATIC = "HELPERS_STATIC"       # set while notebooks are built: a page has no kernel
+STATIC = "HELPERS_STATIC"  # set while notebooks are built: a page has no kernel
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -117,10 +117,10 @@ def panel(exploration, put):
         values = {name: it.value for name, it in controls.items()}
         try:
             picture = exploration.draw(**values)
-            told, bundle = picture.alt, picture._repr_mimebundle_()
-        except Exception as error:      # or the old picture would stand for new values
-            told, bundle = f"{type(error).__name__}: {error}", ({"text/plain": ""}, {})
-        sentence.value = escape(told, quote=False)
+            text, bundle = picture.alt, picture._repr_mimebundle_()
+        except Exception as error:  # or the old picture would stand for new values
+            text, bundle = f"{type(error).__name__}: {error}", ({"text/plain": ""}, {})
+        sentence.value = escape(text, quote=False)
         put(*bundle)
 
     for it in controls.values():
@@ -135,7 +135,7 @@ def control(name, choice, value):
     options = {
         "description": name.replace("_", " "),
         "style": {"description_width": "7em"},
-        "layout": {"width": "32em"},    # wide enough to hit each of some thirty values
+        "layout": {"width": "32em"},  # wide enough to hit each of some thirty values
         "value": value,
     }
     if isinstance(choice, list):

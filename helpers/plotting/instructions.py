@@ -43,12 +43,12 @@ def plot_instructions(kinds, ax=None):
         ax.set_yticks(range(len(rows)), rows)
         ax.tick_params(axis="y", length=0, labelsize=9)
         draw_key(ax)
-    told = (
+    facts = (
         f"{name}: {counted(sum(row.values()), 'instruction')}, "
         + ", ".join(f"{n:,} {group}" for group, n in row.items() if n)
         for name, row in rows.items()
     )
-    return Picture(ax.figure, "; ".join(told) + ".")
+    return Picture(ax.figure, "; ".join(facts) + ".")
 
 
 def grouped(counts):

@@ -35,8 +35,8 @@ def plot_intervals(intervals, shown=None, ax=None):
         ax.set(xlim=(-0.1, across + 0.1), ylim=(threads + 0.1, -0.1))
         ax.set_yticks([row + 0.5 for row in range(threads)], range(threads))
         ax.set_ylabel("thread")
-    told = [told_of(turn, it) for turn, it in enumerate(intervals[:shown])]
-    alt = f"{counted(threads, 'thread')}: {'; then a barrier; '.join(told)}."
+    described = [words_of(turn, it) for turn, it in enumerate(intervals[:shown])]
+    alt = f"{counted(threads, 'thread')}: {'; then a barrier; '.join(described)}."
     return Picture(ax.figure, alt)
 
 
@@ -67,7 +67,7 @@ def racing_cells(interval):
     return {it for it in stored if len(touched[it]) > 1}
 
 
-def told_of(turn, interval):
+def words_of(turn, interval):
     """What an interval holds, in words."""
     kinds = [kind for accesses in interval for kind, _ in accesses]
     parts = [

@@ -66,8 +66,8 @@ def plot_latency(sizes, times_ns=None, marks=None, ax=None):
     with canvas(ax, 2.9) as ax:
         ax.set(xlabel="bytes walked through", ylabel="time of a load, ns")
         draw_by_size(ax, sizes, times, marks or {})
-    told = told_by_size(sizes, times, "{:,.0f} ns", marks or {})
-    return Picture(ax.figure, f"The time of one load: {'; '.join(told)}.")
+    values = values_by_size(sizes, times, "{:,.0f} ns", marks or {})
+    return Picture(ax.figure, f"The time of one load: {'; '.join(values)}.")
 
 
 def plot_bandwidth(sizes, gb_per_s=None, marks=None, limits=None, ax=None):
@@ -81,9 +81,9 @@ def plot_bandwidth(sizes, gb_per_s=None, marks=None, limits=None, ax=None):
     with canvas(ax, 2.9) as ax:
         ax.set(xlabel="bytes read again and again", ylabel="GB/s")
         draw_by_size(ax, sizes, rates, marks or {}, limits)
-    told = [*told_by_size(sizes, rates, "{:,.0f} GB/s", marks or {})]
-    told += [f"{name} reaches {rate:,.0f} GB/s" for name, rate in limits.items()]
-    return Picture(ax.figure, f"The rate of reading: {'; '.join(told)}.")
+    values = [*values_by_size(sizes, rates, "{:,.0f} GB/s", marks or {})]
+    values += [f"{name} reaches {rate:,.0f} GB/s" for name, rate in limits.items()]
+    return Picture(ax.figure, f"The rate of reading: {'; '.join(values)}.")
 
 
 def draw_by_size(ax, sizes, values, marks, limits=None):
@@ -108,7 +108,7 @@ def draw_by_size(ax, sizes, values, marks, limits=None):
         label(ax, sizes[-1], rate, text, (0, 3), va="bottom", **note)
 
 
-def told_by_size(sizes, values, number, marks):
+def values_by_size(sizes, values, number, marks):
     """Each value with its size, and where the stores end, in words."""
     yield listed(values, map(size_text, sizes), number, "{} within {}")
     yield from (f"{name} ends at {size_text(it)}" for name, it in marks.items())

@@ -68,5 +68,5 @@ def plot_lanes(lines, ax=None):
     busy = {it.strip(): sum(map(bool, active)) for it, active in lines.items()}
     shares = [f"`{it}` {lanes}" for it, lanes in busy.items()]
     share = sum(busy.values()) / (WARP_SIZE * len(lines))
-    told = f"Lanes of 32 that take part: {', '.join(shares)}"
-    return Picture(ax.figure, f"{told}; {share:.0%} of all.")
+    sentence = f"Lanes of 32 that take part: {', '.join(shares)}"
+    return Picture(ax.figure, f"{sentence}; {share:.0%} of all.")

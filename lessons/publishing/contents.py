@@ -52,10 +52,10 @@ def with_table(readme, lessons):
 
 def row(lesson):
     """A lesson's row of the table."""
-    said = promise(lesson)
-    link = f"[{said.title}](notebooks/{lesson.stem}.ipynb)"
-    need = re.sub(r"\]\((\w+\.ipynb)", r"](notebooks/\1", said.need)
-    return f"| {link} | {said.do} | {said.minutes} | {need} |"
+    promised = promise(lesson)
+    link = f"[{promised.title}](notebooks/{lesson.stem}.ipynb)"
+    need = re.sub(r"\]\((\w+\.ipynb)", r"](notebooks/\1", promised.need)
+    return f"| {link} | {promised.do} | {promised.minutes} | {need} |"
 
 
 def promise(lesson):

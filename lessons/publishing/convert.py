@@ -28,7 +28,7 @@ NEW_CELL = {
 
 
 class LessonError(Exception):
-    """What an author has to mend, as sentences."""
+    """What an author has to fix, as sentences."""
 
 
 def lessons_of(root):

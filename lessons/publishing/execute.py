@@ -76,15 +76,18 @@ def environment(folder, root):
     of NumPy's products do not depend on who builds.
     """
     searched = [str(root), os.environ.get("PYTHONPATH", "")]
-    return os.environ | {
-        "PYTHONPATH": os.pathsep.join(filter(None, searched)),
-        "IPYTHONDIR": str(folder),
-        "CUDA_VISIBLE_DEVICES": "-1",
-        "OPENBLAS_CORETYPE": "Prescott",  # the oldest that it knows
-        "OPENBLAS_NUM_THREADS": "1",
-        "HELPERS_STATIC": "1",
-        "HELPERS_ASSEMBLIES": "recorded",  # alike with every compiler, and with none
-    }
+    return (
+        os.environ
+        | {
+            "PYTHONPATH": os.pathsep.join(filter(None, searched)),
+            "IPYTHONDIR": str(folder),
+            "CUDA_VISIBLE_DEVICES": "-1",
+            "OPENBLAS_CORETYPE": "Prescott",  # the oldest that it knows
+            "OPENBLAS_NUM_THREADS": "1",
+            "HELPERS_STATIC": "1",
+            "HELPERS_ASSEMBLIES": "recorded",  # alike with every compiler, and with none
+        }
+    )
 
 
 def client_of(notebook, manager, client, limit_s):
@@ -103,7 +106,7 @@ def client_of(notebook, manager, client, limit_s):
 
 
 async def run_cell(runner, index, name, limit_s):
-    """Run one cell; what goes wrong is told by its place."""
+    """Run one cell; an error names its place."""
     cell = runner.nb.cells[index]
     try:
         await runner.async_execute_cell(cell, index)

@@ -5,20 +5,38 @@ import re
 
 from lessons.publishing.convert import convert
 
+FOLDED = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
 
 def with_solutions(lesson):
-    """The code of a lesson, each solution after its stub and then on trial; trials."""
-    sources, trials, stub = [], [], ""
+    """The code of a lesson, each solution after its stub and then on trial."""
+    for cell, solutions in cells_and_solutions(lesson):
+        yield cell
+        yield from on_trial(cell, solutions)
+
+
+def solutions(lesson):
+    """The code of a lesson's folded solutions alone, each before its trial."""
+    for cell, folded in cells_and_solutions(lesson):
+        yield from on_trial(cell, folded)
+
+
+def cells_and_solutions(lesson):
+    """Each code cell, with the solutions that are folded into the texts below it."""
+    found = []
     for cell in convert(lesson).cells:
         if cell.cell_type == "code":
-            stub = cell.source
-            sources.append(stub)
-            continue
-        for solution in re.findall(r"^```python\n(.*?)^```", cell.source, re.M | re.S):
-            trial = "\n".join(refused_in(stub))
-            trials.append(trial)
-            sources += [solution, trial]
-    return sources, trials
+            found.append((cell.source, []))
+        elif folded := FOLDED.findall(cell.source):
+            found[-1][1].extend(folded)
+    return found
+
+
+def on_trial(stub, solutions):
+    """Each solution, and then what its stub expects to be refused."""
+    for solution in solutions:
+        yield solution
+        yield "\n".join(refused_in(stub))
 
 
 def refused_in(stub):

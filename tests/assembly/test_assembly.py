@@ -8,11 +8,10 @@ import pytest
 from numba import cuda
 
 from helpers import assemble
-from helpers.assembly import making
+from helpers.assembly import compilation
 from helpers.assembly.compiler import missing
 from helpers.assembly.instructions import instructions_of
 from helpers.core.errors import UnsupportedError
-from helpers.core.occupancy import occupancy_of
 from helpers.emulator import KernelError, LaunchError
 from tests.paths import RECORDED
 from tests.specimens import assembly_kernels as kernels
@@ -69,35 +68,6 @@ def test_a_listing_is_read_instruction_by_instruction():
     assert [4, 16, 0, 0, 1, 0] == [it.width for it in found]
     assert "@!P0 LDS.128 R4, [R2]" == str(found[1])
     assert ["moves", "global loads", "conversions"] == [it.kind for it in found[3:]]
-
-
-# ---------------------------------------------------------------- occupancy
-
-
-def test_occupancy_is_that_of_nvidias_own_calculator():
-    """5,292 launches, seven capabilities: `cuda_occupancy.h` (tests/occupancy.c)."""
-    rows = json.loads((RECORDED / "occupancy.json").read_text())
-
-    wrong = [
-        row
-        for row in rows
-        if occupancy_of((row[0], row[1]), *row[2:5]).blocks != row[5]
-    ]
-
-    assert 5292 == len(rows)
-    assert [] == wrong
-
-
-@pytest.mark.parametrize(
-    "registers, shared, limited",
-    [(34, 0, ("registers",)), (32, 0, ()), (32, 120_000, ("shared memory",))],
-)
-def test_occupancy_says_what_limits_it(registers, shared, limited):
-    """Blocks of 1,024 threads on an H200: 34 registers leave room for one only."""
-    found = occupancy_of((9, 0), 1024, registers, shared)
-
-    assert limited == found.limited_by
-    assert (64 if not limited else 32) == found.warps
 
 
 # ---------------------------------------------------------------- what it says
@@ -236,9 +206,9 @@ def test_a_kernel_is_compiled_once_until_what_it_depends_on_changes(monkeypatch)
         i = cuda.grid(1)
         x[i] = x[i] * np.float32(FACTOR)
 
-    compiled, ask = [], making.machine_code
+    compiled, ask = [], compilation.machine_code
     monkeypatch.setattr(
-        making, "machine_code", lambda *its: compiled.append(its) or ask(*its)
+        compilation, "machine_code", lambda *its: compiled.append(its) or ask(*its)
     )
     first = assemble(scaled)[1, 64](X)
     assert first == assemble(scaled)[1, 64](X)
@@ -287,7 +257,7 @@ def test_the_listing_has_every_instruction():
 
 def test_without_the_compiler_there_are_the_types(monkeypatch):
     """And the sentence says what is missing, and how to get it."""
-    monkeypatch.setattr(making, "missing", lambda: "no compiler: get it so")
+    monkeypatch.setattr(compilation, "missing", lambda: "no compiler: get it so")
 
     found = assemble(kernels.saxpy)[4, 256](np.float32(2), X, X)
 
@@ -348,3 +318,13 @@ def test_a_capability_that_the_compiler_does_not_know_is_refused():
     """libNVVM 13 begins at 7.5."""
     with pytest.raises(UnsupportedError, match="compute capability 3.5"):
         assemble(kernels.doubled, (3, 5))[1, 32](X)
+
+
+def test_a_reader_of_machine_code_that_is_missing_is_named_with_its_remedy(monkeypatch):
+    """As the compilers are: on the doctor's page, and where code would stand."""
+    pytest.importorskip("cuda.pathfinder")
+    monkeypatch.setattr("helpers.assembly.compiler.find_spec", lambda name: None)
+
+    lacking = missing()
+    assert "pyelftools" in lacking
+    assert "requirements-compiler.lock" in lacking

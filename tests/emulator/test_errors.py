@@ -1,13 +1,16 @@
 """What a wrong launch, index or barrier gets: the place and the remedy."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from helpers.emulator import BarrierError, LaunchError
+from helpers.emulator import BarrierError, KernelError, LaunchError
+from helpers.emulator.machine import access
+from helpers.emulator.machine.machine import Launch
 from tests.specimens.kernels import (
     add,
     line_of,
@@ -281,3 +284,46 @@ def test_emulate_wants_a_kernel_and_a_launch():
         emulate(add)(1, 2, 3)
     with pytest.raises(LaunchError, match="blocks, threads"):
         emulate(add)[1]
+
+
+def raising_loads(monkeypatch, error):
+    """A kernel whose load fails inside the emulator, and its line."""
+
+    def load(*arguments):
+        raise error
+
+    monkeypatch.setattr(access, "load", load)
+
+    @cuda.jit
+    def loading(a, out):
+        out[0] = 1
+        if cuda.threadIdx.x < 4:
+            out[1] = a[0]
+
+    return loading, line_of(loading, "out[1] = a[0]")
+
+
+def test_a_stray_error_has_the_line_of_the_basic_block_that_ran(monkeypatch):
+    """Whatever variables the functions have that the traceback goes through."""
+    kernel, line = raising_loads(monkeypatch, KeyError("stray"))
+    run = Launch.run
+
+    def misleading(*arguments):
+        basic_block = SimpleNamespace(site=SimpleNamespace(line=1))
+        return run(*arguments), basic_block
+
+    monkeypatch.setattr(Launch, "run", misleading)
+
+    text = message(KernelError, kernel, 1, 8, np.zeros(4), np.zeros(4))
+
+    assert f"test_errors.py, line {line})" in text
+
+
+def test_only_a_variable_without_a_value_is_said_to_have_none(monkeypatch):
+    """An error of another kind may speak of None, too."""
+    kernel, line = raising_loads(monkeypatch, TypeError("'NoneType' is elsewhere"))
+
+    text = message(KernelError, kernel, 1, 8, np.zeros(4), np.zeros(4))
+
+    assert "got no value" not in text
+    assert f"test_errors.py, line {line})" in text

@@ -13,6 +13,7 @@ from tests.paths import ROOT
 from tests.specimens.kernels import BUILT_IN
 
 pytestmark = [
+    pytest.mark.xdist_group("Numba's tests"),  # one process for all
     pytest.mark.skipif(BUILT_IN, reason="those of the package are what is run"),
     pytest.mark.skipif(device.has_gpu, reason="launches go to the GPU"),
 ]
@@ -41,6 +42,9 @@ MODULES = {
     "test_userexc": "",
     "test_vector_type": "",
 }
+# a quarter of the time: one long kernel makes vectors of every mix of shorter ones;
+# `test_creation_readout`, which makes each vector type of scalars, is always asked
+SLOW = ("test_fancy_creation_readout",)
 
 RUN = """
 import importlib, json, sys, unittest, warnings
@@ -53,11 +57,17 @@ for part in ("", ".finput", ".matcher", ".options", ".parser"):
     sys.modules["filecheck" + part] = texts
 from numba.cuda.tests import support
 support.MemoryLeakMixin.setUp = support.MemoryLeakMixin.tearDown = lambda self: None
-failed = {}
-for name in json.loads(sys.argv[1]):
+def cases(suite):
+    for each in suite:
+        yield from cases(each) if isinstance(each, unittest.TestSuite) else [each]
+failed, (names, slow, wanted) = {}, map(json.loads, sys.argv[1:])
+for name in names:
     module = importlib.import_module("numba.cuda.tests.cudapy." + name)
     result = unittest.TestResult()
-    unittest.defaultTestLoader.loadTestsFromModule(module).run(result)
+    found = cases(unittest.defaultTestLoader.loadTestsFromModule(module))
+    unittest.TestSuite(
+        case for case in found if (case._testMethodName in slow) == wanted
+    ).run(result)
     bad = result.failures + result.errors
     names = {getattr(t, "test_case", t)._testMethodName for t, _ in bad}
     failed[name] = [result.testsRun, *sorted(names)]
@@ -65,11 +75,10 @@ print(json.dumps(failed))
 """
 
 
-@pytest.fixture(scope="module")
-def failed():
+def run(modules, slow):
     """By module: how many tests ran, and the names of those that failed."""
     done = subprocess.run(
-        [sys.executable, "-c", RUN, json.dumps([*MODULES])],
+        [sys.executable, "-c", RUN, *map(json.dumps, (modules, SLOW, slow))],
         capture_output=True,
         text=True,
         cwd=ROOT,
@@ -79,6 +88,12 @@ def failed():
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.fixture(scope="module")
+def failed():
+    """What all modules gave, in one process."""
+    return run([*MODULES], slow=False)
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_the_emulator_passes_numbas_tests(module, failed):
     """All but those that no machine without CUDA can pass."""
@@ -86,3 +101,9 @@ def test_the_emulator_passes_numbas_tests(module, failed):
 
     assert count
     assert MODULES[module].split() == names
+
+
+@pytest.mark.slow
+def test_the_emulator_passes_numbas_slow_test():
+    """Each vector type, made of scalars and of shorter vectors in every order."""
+    assert {"test_vector_type": [len(SLOW)]} == run(["test_vector_type"], slow=True)

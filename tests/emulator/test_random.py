@@ -5,8 +5,6 @@ do so in one request.
 """
 
 import json
-import linecache
-import math
 import re
 
 import numpy as np
@@ -15,12 +13,15 @@ from numba import cuda, njit
 
 from helpers import emulate
 from tests.paths import RECORDED
-from tests.specimens.random_kernels import HELPERS, sources
-
-THREADS, BLOCKS, SIZE = 40, 3, 101
-STEPS = 4096  # noted stores of one thread, at most
-INPUTS = (np.int32, np.int64, np.int8, np.uint32, np.float32, np.float64)
-OUTPUTS = (np.int64, np.float64, np.int8)
+from tests.specimens.random_kernels import sources
+from tests.specimens.random_launches import (
+    BLOCKS,
+    SIZE,
+    STEPS,
+    THREADS,
+    arrays,
+    compiled,
+)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -69,42 +70,12 @@ def requests_of(trace):
     return counts
 
 
-def arrays(seed):
-    """What a program reads, and what it writes."""
-    rng = np.random.default_rng(seed)
-    inputs = [
-        rng.integers(*((0, 2**32) if dtype is np.uint32 else (-100, 100)), SIZE)
-        for dtype in INPUTS
-    ]
-    outputs = [np.zeros(4 * SIZE, dtype) for dtype in OUTPUTS]
-    return [a.astype(d) for a, d in zip(inputs, INPUTS, strict=True)], outputs
-
-
-def compiled(text, name, decorate, seed):
-    """A function made from source text that errors can quote."""
-    file = f"<random {name} {seed}>"
-    text = f"{HELPERS}\n\n{text}\n"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    namespace = {"np": np, "math": math, "cuda": cuda, "note": note}
-    exec(compile(text, file, "exec"), namespace)
-    for helper in ("helper_i", "helper_f"):
-        namespace[helper] = decorate(namespace[helper], device=True)
-    return decorate(namespace[name])
-
-
 def as_kernel(function, device=False):
     return cuda.jit(device=True)(function) if device else cuda.jit(function)
 
 
 def as_njit(function, device=False):
     return njit(error_model="numpy")(function)
-
-
-@njit
-def note(trace, t, noted, code):
-    if noted < trace.shape[1]:
-        trace[t, noted] = code
-    return noted + 1
 
 
 def test_a_gpu_agreed_bit_for_bit_when_it_was_asked():

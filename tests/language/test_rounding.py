@@ -117,6 +117,7 @@ def test_a_row_of_libdevice_has_the_types_that_numba_gives_it(name):
         ("libdevice.sinpi(0.5) + libdevice.cospi(1.0)", 0),
         ("libdevice.llrint(2.5) * 10 + libdevice.llround(2.5)", 23),
         ("libdevice.double2int_ru(2.1) + libdevice.double2int_rd(-2.1)", 0),
+        ("libdevice.double2int_rn(x[0] / x[0])", -(2**31)),  # a NaN
         ("libdevice.uint2float_rn(-1)", 2.0**32),
         ("libdevice.ilogb(10.0) + libdevice.logb(0.2)", 0),
         ("libdevice.clz(1) + libdevice.ffs(8) + libdevice.popc(-1)", 67),

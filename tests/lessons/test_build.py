@@ -129,7 +129,7 @@ def test_a_check_names_each_thing_that_a_build_would_change(copied):
     assert "notebooks/02_hands.ipynb is missing" in said
     assert "notebooks/03_stray.ipynb has no lesson" in said
     assert "README.md has another table of lessons" in said
-    assert "`python -m lessons.build` mends the rest." in said
+    assert "`python -m lessons.build` rewrites the rest." in said
 
 
 def test_a_build_removes_notebooks_without_a_lesson(copied):

@@ -2,16 +2,12 @@
 
 import ast
 import re
-import subprocess
-import sys
 
 import pytest
 
 import helpers
 from lessons.build import ROOT
 from lessons.publishing.convert import convert, lessons_of
-from lessons.publishing.execute import LIMIT_S, environment
-from lessons.publishing.solutions import with_solutions
 
 LESSONS = lessons_of(ROOT)
 ALLOWED = {"helpers", "numba", "numpy", "math"}
@@ -35,41 +31,6 @@ def texts_of(lesson):
 def nodes(lesson, kind):
     tree = ast.parse(lesson.read_text("utf-8"))
     return [node for node in ast.walk(tree) if isinstance(node, kind)]
-
-
-@each_lesson
-def test_a_lesson_runs_as_a_plain_script(lesson, tmp_path, fonts):
-    """A lesson is Python: it needs no notebook, and warns of nothing."""
-    ran = run_script(lesson, tmp_path)
-
-    assert (0, "") == (ran.returncode, ran.stderr)
-
-
-@each_lesson
-def test_a_folded_solution_passes_where_its_stub_is_refused(lesson, tmp_path, fonts):
-    """A solution in its stub's place is right, and keeps within the budget."""
-    sources, trials = with_solutions(lesson)
-    if not trials:
-        pytest.skip("no folded solution")
-    script = tmp_path / lesson.name
-    script.write_text("\n\n".join(sources), "utf-8")
-
-    ran = run_script(script, tmp_path)
-
-    assert (0, "") == (ran.returncode, ran.stderr)
-
-
-def run_script(script, folder):
-    """What running a file of Python gives, where there is no GPU."""
-    return subprocess.run(
-        [sys.executable, script],
-        env=environment(folder, ROOT),
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
 
 
 @each_lesson

@@ -2,21 +2,39 @@
 
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell
 
-from lessons.build import ROOT, main
-from lessons.publishing.convert import lessons_of, notebook_path
+from lessons.build import ROOT, notebook_problems, problems_beside_lessons
+from lessons.publishing.convert import convert, lessons_of, notebook_path
+from lessons.publishing.execute import complete, execute
+from lessons.publishing.outputs import faults
+from lessons.publishing.solutions import solutions
 
-each_lesson = pytest.mark.parametrize(
-    "lesson", lessons_of(ROOT), ids=lambda it: it.stem
-)
+LESSONS = lessons_of(ROOT)
+each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda it: it.stem)
 
 
 @each_lesson
-def test_a_notebook_runs_with_no_gpu_and_is_what_a_build_writes(lesson, fonts, capsys):
-    """Each cell ends without a warning and gives the committed texts again."""
-    status = main(["--check", lesson.stem])
+def test_a_notebook_runs_with_no_gpu_and_is_what_a_build_writes(lesson, fonts):
+    """Each cell ends without a warning and gives the committed texts again; then each
+    folded solution passes where its stub is refused.
+    """
+    notebook = convert(lesson)
+    cells = len(notebook.cells)
+    notebook.cells += [new_code_cell(source=it) for it in solutions(lesson)]
 
-    assert 0 == status, capsys.readouterr().err
+    complete(execute(notebook, ROOT))
+
+    assert [] == faults(notebook, ROOT)
+    del notebook.cells[cells:]
+    assert [] == notebook_problems(notebook_path(ROOT, lesson), notebook)
+
+
+def test_the_rest_of_a_build_is_in_step():
+    """The README's table, the glossary, and no notebook without a lesson:
+    `python -m lessons.build` writes them.
+    """
+    assert [] == problems_beside_lessons(ROOT, LESSONS, check=True)
 
 
 @each_lesson

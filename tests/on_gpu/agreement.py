@@ -2,8 +2,9 @@
 
     python -m tests.on_gpu.agreement        writes docs/AGREEMENT.md
 
-The recordings are of `sanitizer_on_gpu.py` and `counters_on_gpu.py`. What differs must
-have its reason in one of the tables here, and a reason that explains nothing must go.
+`tests.on_gpu.sanitizer` and `tests.on_gpu.counters` make the recordings. What differs
+must have its reason in one of the tables here, and a reason that explains nothing must
+go.
 """
 
 from collections import Counter
@@ -70,7 +71,7 @@ UNEXPLAINED = {f"shared_load_16_{n}": FILLING for n in (6, 13, 14, 23)}
 
 @cache
 def sanitizer():
-    """What compute-sanitizer said; empty where it was not asked."""
+    """What compute-sanitizer reported; empty where it was not run."""
     return read(RECORDED / "sanitizer.json")
 
 
@@ -81,7 +82,7 @@ def counters():
 
 
 def run(case):
-    """What the emulator says of a case."""
+    """The emulator's Run of a case."""
     from helpers import emulate
 
     return emulate(case.kernel)[case.launch](*case.fresh())
@@ -90,8 +91,8 @@ def run(case):
 # ---------------------------------------------------------------- sanitizer
 
 
-def said(tool):
-    """What a tool said of each kernel that is still what it was."""
+def verdicts(tool):
+    """A tool's verdict on each kernel that is still what it was."""
     kernels = sanitizer().get("kernels", {})
     return {
         name: verdict(entry, tool)
@@ -100,9 +101,9 @@ def said(tool):
     }
 
 
-def unasked():
-    """Kernels that a tool was not asked about, as they are now."""
-    answers = {tool: said(tool) for tool in TOOLS}
+def not_run():
+    """Kernels that a tool did not run, as they are now."""
+    answers = {tool: verdicts(tool) for tool in TOOLS}
     return [
         f"{name} ({tool})"
         for name, case in ALL.items()
@@ -112,23 +113,23 @@ def unasked():
 
 
 def found_races():
-    """Kernels in which racecheck found something, with its word for how bad."""
-    return {n: v for n, v in said("racecheck").items() if v in ("info", *BAD)}
+    """Kernels in which racecheck found something, with how severe it is."""
+    return {n: v for n, v in verdicts("racecheck").items() if v in ("info", *BAD)}
 
 
 BAD = "warning", "error"
 
 
 def missed():
-    """Races that racecheck sees and the label denies."""
+    """Races that racecheck finds in kernels that are labelled clean."""
     return [name for name, bad in found_races().items() if ALL[name].verdict == CLEAN]
 
 
 def unseen():
-    """Races that racecheck says nothing of, with the reason; "" where none is given."""
+    """Races that racecheck does not find, with the reason; "" where none is given."""
     return {
         name: HIDDEN.get(name) or ALL[name].unseen or by_space(ALL[name])
-        for name, bad in said("racecheck").items()
+        for name, bad in verdicts("racecheck").items()
         if bad == NOTHING and ALL[name].verdict != CLEAN
     }
 
@@ -140,15 +141,15 @@ def by_space(case):
 
 
 def idle_reasons():
-    """Reasons in `HIDDEN` of kernels in which racecheck does see the race."""
+    """Entries of `HIDDEN` whose race racecheck does find."""
     return [name for name in HIDDEN if name not in unseen()] if sanitizer() else []
 
 
 def tools_that_differ():
-    """What memcheck, synccheck and initcheck say and the zoo does not, or not so."""
+    """Verdicts of memcheck, synccheck and initcheck that contradict the labels."""
     differ = {}
     for tool in TOOLS[1:]:
-        for name, word in said(tool).items():
+        for name, word in verdicts(tool).items():
             expected = getattr(ALL[name], "tool", "") == tool
             if word != "not run" and expected != (word in BAD):
                 differ[f"{name} ({tool})"] = word
@@ -181,6 +182,7 @@ def totals_that_differ(run, totals):
     }
 
 
+@cache
 def patterns_that_differ():
     """Patterns of which a counter is not equal."""
     recorded = counters().get("patterns", {})
@@ -245,20 +247,20 @@ def launches():
         for lesson in lessons():
             found += [pair for pair in launches(lesson) if pair[0].name in recorded]
     fresh = [(c, r) for c, r in found if recorded[c.name]["digest"] == c.digest]
-    return {case.name: (case, told or run(case)) for case, told in fresh}
+    return {case.name: (case, known or run(case)) for case, known in fresh}
 
 
 @cache
 def kernels_that_differ():
     """Kernels of the zoo and the lessons of which a count is not equal, and which."""
     differ = {}
-    for name, (case, told) in launches().items():
+    for name, (case, emulated) in launches().items():
         entry = counters()["kernels"][name]
-        totals = totals_that_differ(told, entry["totals"])
+        totals = totals_that_differ(emulated, entry["totals"])
         lines = {
             key: found
             for key, found in lines_that_differ(
-                case, told, entry["instructions"]
+                case, emulated, entry["instructions"]
             ).items()
             if not settled(key, entry["totals"], totals)
         }

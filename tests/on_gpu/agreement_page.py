@@ -97,8 +97,8 @@ def counters_part():
         parts.append(
             table(("pattern", "emulator and GPU"), map(pattern_row, odd.items()))
         )
-        told = sorted({agreement.UNEXPLAINED.get(name, "") for name in odd})
-        parts += [f"Not explained: {text}.\n" for text in told]
+        unexplained = sorted({agreement.UNEXPLAINED.get(name, "") for name in odd})
+        parts += [f"Not explained: {text}.\n" for text in unexplained]
     if differ:
         rows = [row for name, what in differ.items() for row in kernel_rows(name, what)]
         head = ("kernel", "line, memory", "emulator", "GPU", "instructions", "why")
@@ -112,8 +112,8 @@ def counts(names, differ):
 
 def pattern_row(pair):
     name, found = pair
-    told = "; ".join(f"{k}: {here} and {there}" for k, (here, there) in found.items())
-    return f"`{name}`", told
+    pairs = (f"{k}: {here} and {there}" for k, (here, there) in found.items())
+    return f"`{name}`", "; ".join(pairs)
 
 
 def kernel_rows(name, what):
@@ -135,7 +135,7 @@ def races_part():
     """The labels, the emulator and racecheck."""
     if not agreement.sanitizer():
         return "## Races, barriers, bounds\n\n" + absent("sanitizer")
-    asked = agreement.said("racecheck")
+    asked = agreement.verdicts("racecheck")
     found, unseen = agreement.found_races(), agreement.unseen()
     rows = []
     for label in (CLEAN, MINOR, RACE):
@@ -176,4 +176,4 @@ def by_tool(case):
     """What a tool says of a kernel, or why it was not asked."""
     if case.hangs:
         return lambda tool: "not run: it hangs"
-    return lambda tool: agreement.said(tool).get(case.name, "not asked")
+    return lambda tool: agreement.verdicts(tool).get(case.name, "not asked")

@@ -20,9 +20,16 @@ from numba.cuda.cudadrv import nvvm
 
 from helpers import device, emulate
 from helpers.measuring.timing import versions
-from tests.emulator.test_random import BLOCKS, OUTPUTS, SIZE, THREADS, arrays, compiled
 from tests.paths import RECORDED
 from tests.specimens.random_kernels import sources
+from tests.specimens.random_launches import (
+    BLOCKS,
+    OUTPUTS,
+    SIZE,
+    THREADS,
+    arrays,
+    compiled,
+)
 
 COMMAND = "python -m tests.on_gpu.random_kernels"
 

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from tests.on_gpu.gpu_runs import child, launch, provenance, read, run, write
-from tests.on_gpu.sanitizer_reports import TOOLS, by_kernel, told
+from tests.on_gpu.sanitizer_reports import TOOLS, by_kernel, counted_reports
 from tests.paths import RECORDED
 from tests.specimens.race_cases import CASES
 from tests.specimens.zoo_cases import ZOO
@@ -116,7 +116,10 @@ def entry(found, name, done, ended, said, names):
     reports = found.get(name, [])
     if len(names) == 1:
         reports = reports + found.get("", [])
-    kept = {"reports": told(reports), "raw": ["\n".join(r)[:600] for r in reports[:2]]}
+    kept = {
+        "reports": counted_reports(reports),
+        "raw": ["\n".join(r)[:600] for r in reports[:2]],
+    }
     if name not in done or done[name]:
         kept["error"] = done.get(name, said[-300:])
     if ended == "timeout":

@@ -40,8 +40,8 @@ def by_kernel(log, names):
     return found
 
 
-def told(reports):
-    """Reports as what is kept of them, equal ones counted."""
+def counted_reports(reports):
+    """What is kept of reports: equal ones once, with their number."""
     counts = Counter()
     for lines in reports:
         hazards = re.search(r"\[(\d+) hazards?\]", "\n".join(lines))
@@ -70,7 +70,7 @@ def summary(lines):
 
 
 def verdict(entry, tool) -> str:
-    """The worst that a tool says of a kernel: nothing, info, warning or error."""
+    """The worst that a tool reports of a kernel: nothing, info, warning or error."""
     if tool not in entry.get("tools", {}):
         return "not run"
     kept = entry["tools"][tool]

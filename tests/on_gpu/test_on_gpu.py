@@ -5,6 +5,7 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import check, device, emulate, measure
+from tests.specimens.kernels import doubled, through_shared
 
 pytestmark = [
     pytest.mark.gpu,
@@ -111,3 +112,16 @@ def test_a_measurement_leaves_the_arrays_as_they_were():
 
     assert measurement.is_measured and not measurement.recorded
     check(values, np.zeros(1000, np.int64))
+
+
+def test_wide_loads_are_the_same_on_the_gpu():
+    """In global and in shared memory, against the emulator."""
+    a = np.random.default_rng(1).random((30, 128), np.float32)
+    here, there = np.zeros((2, *a.shape), np.float32)
+
+    emulate(through_shared)[30, 32](a, here)
+    through_shared[30, 32](a, there)
+    np.testing.assert_array_equal(here, there)
+    emulate(doubled)[30, 32](a.ravel(), here.ravel())
+    doubled[30, 32](a.ravel(), there.ravel())
+    np.testing.assert_array_equal(here, there)

@@ -1,8 +1,6 @@
 """Figures: the numbers in their sentences and boxes, and how a notebook shows them."""
 
 import math
-import subprocess
-import sys
 from io import BytesIO
 
 import pytest
@@ -151,8 +149,7 @@ def test_a_conflict_is_hatched():
 
 @pytest.mark.parametrize(
     ("draw", "remedy"),
-    [
-    ],
+    [],
 )
 def test_what_cannot_be_drawn_is_refused(draw, remedy):
     """The error says what to give instead."""
@@ -256,32 +253,3 @@ def test_a_reader_can_draw_on_axes_of_their_own():
 
     assert figure is picture.figure
     assert [] == pyplot.get_fignums()
-
-
-def test_drawing_leaves_no_trace_in_matplotlib():
-    """The look is lent to one drawing: settings, figures and back end stay alone."""
-    source = (
-        "import sys, helpers.plotting, helpers.core.style\n"
-        "assert 'matplotlib' not in sys.modules, 'loaded by the import'\n"
-        "import matplotlib\n"
-        "def settings():\n"
-        "    return [matplotlib.rcParams[it] for it in helpers.core.style.SETTINGS]\n"
-        "before = settings()\n"
-        "helpers.plotting.plot_grid(2, 4, 7)._repr_mimebundle_()\n"
-        "assert before == settings(), 'changed settings'\n"
-        "assert 'matplotlib.pyplot' not in sys.modules, 'loaded pyplot'\n"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", source], capture_output=True, text=True, check=False
-    )
-
-    assert "" == ran.stderr
-
-
-def test_a_readers_own_style_does_not_change_ours():
-    """A dark style that a reader set leaves our ground white and our ink dark."""
-    from matplotlib import pyplot
-
-    plain = plotting.plot_times(["a"], [3.0]).png()
-    with pyplot.style.context("dark_background"):
-        assert plain == plotting.plot_times(["a"], [3.0]).png()

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.paths import ROOT
+from tests.setup import rooms_figure
 
 HELPERS = ROOT / "helpers"
 
@@ -37,7 +38,12 @@ RULES = (
         "one launch: compile, bind, run, judge, report",
     ),
     Rule("emulator/host", "core frontend emulator", "numba", "where Numba calls us"),
-    Rule("assembly", "core frontend measuring", "numba cuda", "asks the compiler"),
+    Rule(
+        "assembly",
+        "core frontend measuring",
+        "numba cuda elftools",
+        "asks the compiler, and reads its machine code",
+    ),
     Rule("checking", "core", "", "compares arrays, whoever made them"),
     Rule("measuring", "core", "numba", "times and recordings; never the emulator"),
     Rule("plotting", "core", "matplotlib PIL IPython ipywidgets", "takes numbers"),
@@ -142,3 +148,13 @@ def test_a_package_is_silent_unless_it_is_a_front_door():
         if parts[-1] == "__init__" and file.read_text(encoding="utf-8").strip()
     }
     assert speaking <= set(DOORS)
+
+
+def test_the_figure_of_the_rooms_shows_each_rule():
+    """`python -m tests.setup.rooms_figure` draws docs/rooms.svg again."""
+    shown = {box.name for box in rooms_figure.BOXES if not box.name.startswith("core/")}
+    inside = {"emulator/judges/races"}  # a room within a room
+    drawn_apart = {"emulator", "door"}  # the frame, and what is around all
+
+    assert {rule.room for rule in RULES} - inside - drawn_apart == shown
+    assert rooms_figure.figure() == rooms_figure.FILE.read_text(encoding="utf-8")

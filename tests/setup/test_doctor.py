@@ -46,7 +46,7 @@ def test_the_page_of_this_machine():
 
 
 def test_the_page_comes_without_any_package():
-    """A Python with nothing installed is told what is missing, without a traceback."""
+    """A Python with nothing installed says what is missing, without a traceback."""
     said = subprocess.run(
         [sys.executable, "-S", "-E", "-m", "helpers"],  # -S hides what is installed
         cwd=ROOT,
@@ -118,7 +118,7 @@ def test_a_remedy_is_named_once():
     assert 1 == page(faults).count("python -m pip install")
 
 
-def test_a_kernel_that_fails_is_told_with_its_error(monkeypatch):
+def test_a_kernel_that_fails_is_reported_with_its_error(monkeypatch):
     """Whatever the compiler raises becomes a line of the page."""
 
     def launch():
@@ -127,6 +127,22 @@ def test_a_kernel_that_fails_is_told_with_its_error(monkeypatch):
     monkeypatch.setattr(doctor, "launch", launch)
 
     assert "A kernel does not run: OSError: no libnvvm" == doctor.kernels().fault
+
+
+def test_a_package_that_is_there_and_does_not_load_is_a_fault(monkeypatch, pretend):
+    """Every version fits, so no row of a package would say it."""
+
+    def launch():
+        raise ImportError("DLL load failed while importing _typeconv", name="numba")
+
+    pretend("1")
+    monkeypatch.setattr(doctor, "launch", launch)
+    monkeypatch.setattr(doctor, "requirements", lambda: [])
+
+    assert (
+        "A package is there and cannot be imported: "
+        "DLL load failed while importing _typeconv."
+    ) == doctor.kernels().fault
 
 
 def test_every_line_of_pyproject_can_be_read():

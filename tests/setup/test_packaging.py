@@ -165,7 +165,7 @@ def test_windows_is_tried_with_the_readme_lines():
     """The workflow types what the README tells a reader on Windows to type."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     windows = readme.split("## Without make")[1].split("Elsewhere")[0]
-    told = re.findall(r"python -m pip install .*", windows)
+    lines = re.findall(r"python -m pip install .*", windows)
 
-    assert 3 == len(told)
-    assert [] == [line for line in told if line not in commands("tests.yml")]
+    assert 3 == len(lines)
+    assert [] == [line for line in lines if line not in commands("tests.yml")]

@@ -10,7 +10,7 @@ import pytest
 from numba import cuda, float32
 from numba.cuda import libdevice
 
-from helpers import emulate
+from helpers import emulate, load4, store4
 
 BUILT_IN = find_spec("numba_cuda") is None  # numba's own target, as on macOS
 TILE = 16
@@ -210,3 +210,46 @@ def kernel_of(expression, names="xy"):
     namespace = dict(NAMESPACE)
     exec("\n".join(lines), namespace)
     return cuda.jit(namespace["kernel"])
+
+
+def tiled(size, first, second):
+    """The tiled product, with or without each of its two barriers."""
+
+    @cuda.jit
+    def product(a, b, out):
+        a_tile = cuda.shared.array((size, size), float32)
+        b_tile = cuda.shared.array((size, size), float32)
+        tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+        col, row = cuda.grid(2)
+        total = float32(0)
+        for k in range(0, a.shape[1], size):
+            a_tile[ty, tx] = a[row, k + tx]
+            b_tile[ty, tx] = b[k + ty, col]
+            if first:
+                cuda.syncthreads()
+            for i in range(size):
+                total += a_tile[ty, i] * b_tile[i, tx]
+            if second:
+                cuda.syncthreads()
+        out[row, col] = total
+
+    return product
+
+
+@cuda.jit
+def doubled(a, out):
+    """Four neighbours by each thread."""
+    i = 4 * cuda.grid(1)
+    if i < a.size:
+        x, y, z, w = load4(a, i)
+        store4(out, i, (2 * x, 2 * y, 2 * z, 2 * w))
+
+
+@cuda.jit
+def through_shared(a, out):
+    """Rows of 128 in the opposite order of their fours."""
+    tile = cuda.shared.array((8, 128), float32)
+    t, row = cuda.threadIdx.x, cuda.blockIdx.x
+    store4(tile, (-1, 4 * t), load4(a, (row, 4 * t)))
+    cuda.syncthreads()
+    store4(out, (row, 4 * (31 - t)), load4(tile, (7, 4 * t)))

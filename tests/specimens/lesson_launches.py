@@ -1,34 +1,59 @@
-"""What the lessons launch: each lesson runs, and its calls of `emulate` are noted."""
+"""What the lessons launch and define; each is executed once in a process."""
 
 import hashlib
 import inspect
 import os
+from functools import cache
+from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
 
 import helpers
+from helpers.assembly import compilation, recorded
 from tests.paths import ROOT
 from tests.specimens.labelled import Case
 
 LESSONS = ROOT / "lessons"
-SETTINGS = {"MPLBACKEND": "Agg", "HELPERS_STATIC": "1"}
+SETTINGS = {
+    "MPLBACKEND": "Agg",
+    "HELPERS_STATIC": "1",
+    recorded.SETTING: recorded.PREFER,
+}
+UNRECORDED = (
+    "a kernel's machine code is not recorded: run `python -m lessons.assemblies`"
+)
 
 
-def launches(lesson):
-    """A case for each launch that a lesson emulates and that ends, with its Run."""
-    os.environ.update(SETTINGS)
+class Executed(NamedTuple):
+    """A case for each launch that was emulated and ended, with its Run; all names."""
+
+    launches: list
+    names: dict
+
+
+@cache
+def executed(lesson):
+    """A lesson, executed as a script that has no compiler beside it."""
     noted, emulate = [], helpers.emulate
+    names = {"__name__": "__main__", "__file__": str(lesson)}
+    code = compile(lesson.read_text(encoding="utf-8"), str(lesson), "exec")
 
     def noting(kernel, **options):
         return Noting(kernel, emulate(kernel, **options), noted)
 
-    helpers.emulate = noting
-    try:
-        code = compile(lesson.read_text(encoding="utf-8"), str(lesson), "exec")
-        exec(code, {"__name__": "__main__", "__file__": str(lesson)})
-    finally:
-        helpers.emulate = emulate
-    return named(lesson.stem, noted)
+    with (
+        mock.patch.dict(os.environ, SETTINGS),
+        mock.patch.object(helpers, "emulate", noting),
+        mock.patch.object(compilation, "missing", lambda: UNRECORDED),
+    ):
+        exec(code, names)
+    return Executed(named(lesson.stem, noted), names)
+
+
+def launches(lesson):
+    """A case for each launch that a lesson emulates and that ends, with its Run."""
+    return executed(lesson).launches
 
 
 class Noting:
@@ -70,11 +95,12 @@ def named(stem, noted):
 
 def identity(kernel, config, arguments):
     """The same for launches that do the same."""
-    told = hashlib.sha256(inspect.getsource(kernel.py_func).encode())
+    digest = hashlib.sha256(inspect.getsource(kernel.py_func).encode())
     cells = kernel.py_func.__closure__ or ()
     for part in (config, *(cell.cell_contents for cell in cells), *arguments):
-        told.update(part.tobytes() if hasattr(part, "tobytes") else repr(part).encode())
-    return told.hexdigest()
+        raw = part.tobytes() if hasattr(part, "tobytes") else repr(part).encode()
+        digest.update(raw)
+    return digest.hexdigest()
 
 
 def lessons():

@@ -70,15 +70,21 @@ def writes(instruction) -> tuple[str, ...]:
     return (target,) if isinstance(target, str) else ()
 
 
+def read_before_written(block) -> set[str]:
+    """The variables that a block takes from the blocks before it."""
+    read, written = set(), set()
+    for instruction in block:
+        read |= reads(instruction) - written
+        written |= set(writes(instruction))
+    return read
+
+
 def live_at_start(blocks):
     """The variables that each block, or one it leads to, reads before it writes."""
     uses, defs = {}, {}
     for number, block in blocks.items():
-        read, written = set(), set()
-        for instruction in block:
-            read |= reads(instruction) - written
-            written |= set(writes(instruction))
-        uses[number], defs[number] = read, written
+        uses[number] = read_before_written(block)
+        defs[number] = {name for i in block for name in writes(i)}
     live = {number: set(use) for number, use in uses.items()}
     changed = True
     while changed:

@@ -1,4 +1,4 @@
-"""The order of pcs in which threads that parted meet again."""
+"""The order of pcs in which threads that a branch split meet again."""
 
 import heapq
 
@@ -8,10 +8,10 @@ def pc_order(graph: dict[int, tuple[int, ...]], entry: int):
     after what leads to them; and the latches.
 
     Strongly connected components are ordered as a whole; inside one, the edges to where
-    its turns begin are dropped and the rest is ordered the same way. Ties go by number,
-    the source's order. A loop with several ways back gets a latch, a node behind all of
-    its own, where its threads meet before the next turn: `{latch: (where turns begin,
-    the nodes that go back)}`.
+    its iterations begin are dropped and the rest is ordered the same way. Ties go by
+    number, the source's order. A loop with several back edges gets a latch, a node
+    behind all of its own, where its threads meet before the next iteration: `{latch:
+    (where iterations begin, the nodes that go back)}`.
     """
     order, latches = [], {}
     _place(set(graph), graph, entry, order, latches)
@@ -47,7 +47,9 @@ def _place_component(component, graph, entry, order, latches):
     if len(component) == 1:
         order.extend(component)
         return
-    header = _turn(component, graph, _first(component, graph, entry, set(order)))
+    header = _iteration_start(
+        component, graph, _first(component, graph, entry, set(order))
+    )
     _place(
         component, _without_edges_to(header, component, graph), header, order, latches
     )
@@ -68,20 +70,20 @@ def _first(component, graph, entry, placed):
     return min(arrivals or component)
 
 
-def _turn(component, graph, first):
-    """The node where each turn of a loop begins.
+def _iteration_start(component, graph, first):
+    """The node where each iteration of a loop begins.
 
     Python tests a `while` once in front of the body and again behind it, and `continue`
-    goes to the test in front: that makes a loop within a loop of one, told by the test
-    behind, which leaves both. Its turns begin at the body.
+    goes to the test in front: that makes a loop within a loop of one, known by the
+    test behind, which leaves both. Its iterations begin at the body.
     """
     inner = _without_edges_to(first, component, graph)
     for nodes in _components(component, inner):
         body = _first(nodes, inner, None, component)
         for node in nodes if len(nodes) > 1 else ():
-            ways = graph[node]
-            if not component.issuperset(ways) and any(
-                way == body or way in nodes and graph[way] == (body,) for way in ways
+            targets = graph[node]
+            if not component.issuperset(targets) and any(
+                t == body or t in nodes and graph[t] == (body,) for t in targets
             ):
                 return body
     return first

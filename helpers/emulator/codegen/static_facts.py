@@ -1,6 +1,6 @@
 """What a kernel's code alone tells: float64 among float32, and what guards compare.
 
-Looked for once, when a kernel is translated; `mistakes.py` says it.
+Looked for once, when a kernel is translated; the judge `mistakes` warns of it.
 """
 
 from typing import NamedTuple

@@ -8,8 +8,8 @@ import numpy as np
 
 from helpers.core import ir
 from helpers.emulator.codegen.liveness import reads, writes
+from helpers.language.operators import UFUNCS
 
-UFUNCS = {"add": np.add, "sub": np.subtract, "mul": np.multiply}
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
@@ -46,12 +46,3 @@ def _is_arithmetic(instruction, types) -> bool:
         and instruction.operator in UFUNCS
         and types.get(instruction.target) in FLOATS
     )
-
-
-def over(ufunc, left, right, spare):
-    """`ufunc(left, right)`, in the memory of `spare`, one of them, where it fits."""
-    other = right if spare is left else left
-    fits = spare.ndim and (spare.shape == other.shape or other.ndim == 0)
-    if fits and spare.dtype == other.dtype:
-        return ufunc(left, right, spare)
-    return ufunc(left, right)

@@ -18,6 +18,7 @@ from helpers.emulator.codegen.aliasing import (
 from helpers.emulator.codegen.instruction_counts import work_of
 from helpers.emulator.codegen.liveness import (
     live_at_start,
+    read_before_written,
     reads,
     successors,
     without_dead_code,
@@ -55,6 +56,7 @@ def translate(kernel: ir.Kernel) -> Program:
                 blocks[n],
                 pc,
                 sum(1 << slots[name] for name in live[n]),
+                tuple(slots[name] for name in sorted(read_before_written(blocks[n]))),
                 work_of(blocks[n], kernel.types),
             )
             for n in order
@@ -177,7 +179,7 @@ _KINDS = {
 }
 
 
-def _basic_block(function, block, pc, needs, work):
+def _basic_block(function, block, pc, needs, inputs, work):
     end = block[-1]
     kind = _KINDS[type(end)]
     after = [pc[n] for n in successors(end)]
@@ -190,6 +192,7 @@ def _basic_block(function, block, pc, needs, work):
         after[0] if after else -1,
         after[-1] if after else -1,
         needs,
+        inputs,
         min(filter(None, sites), key=lambda site: site.line, default=None),
         getattr(end, "barrier", None) or getattr(end, "sync", end),
         work,

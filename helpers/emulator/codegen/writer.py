@@ -8,18 +8,13 @@ from helpers.core import ir
 from helpers.emulator.codegen import temporaries
 from helpers.emulator.codegen.liveness import reads, writes
 from helpers.emulator.machine import (
-    arrays as memory,
-)
-from helpers.emulator.machine import (
+    access,
     atomics,
     bounds,
-    printing,
-    raising,
+    bulk_stores,
+    output,
     twins,
     views,
-)
-from helpers.emulator.machine import (
-    bulk_stores as parts,
 )
 from helpers.language import operators
 from helpers.language import warp_intrinsics as intrinsics
@@ -33,24 +28,22 @@ class Writer:
         self.names = {}
         self.namespace = {
             **operators.NAMESPACE,
-            "memory": memory,
-            "load": memory.load,
-            "choose_array": memory.choose_array,
-            "store": memory.store,
+            "load": access.load,
+            "choose_array": access.choose_array,
+            "store": access.store,
             "view": views.view,
             "atomic": atomics.atomic,
             "attribute": views.attribute,
             "field": views.field,
             "reinterpret": views.reinterpret,
             "reshape": views.reshape,
-            "fill": parts.fill,
-            "move": parts.move,
+            "fill": bulk_stores.fill,
+            "move": bulk_stores.move,
             "twin": twins.run,
-            "merge": memory.merge,
-            "show": printing.show,
-            "note": raising.note,
+            "merge": access.merge,
+            "show": output.show,
+            "note": output.note,
             "convert_checked": bounds.convert_checked,
-            "over": temporaries.over,
         }
         self.spared = {}  # of the basic block that is written
 
@@ -61,7 +54,7 @@ class Writer:
         for instruction in block:
             used |= reads(instruction) - set(written)
             if instruction is not block[-1]:
-                body += self._instruction(instruction)
+                body.append(WRITERS[type(instruction)](self, instruction))
                 written |= dict.fromkeys(writes(instruction))
         written = [name for name in written if name in self.slots]
         result = self._result(block[-1])
@@ -119,137 +112,185 @@ class Writer:
     def tuple(self, operands) -> str:
         return "(" + "".join(f"{self.expression(o)}, " for o in operands) + ")"
 
-    def _instruction(self, i):
-        return getattr(self, f"_write_{type(i).__name__}")(i)
 
-    def _write_Operation(self, i):
-        operands = [self.expression(o) for o in i.operands]
-        made = operators.source(i.operator, operands)
-        if i.target in self.spared:
-            ufunc = self.constant(temporaries.UFUNCS[i.operator])
-            spared = self.variable(self.spared[i.target])
-            made = f"over({ufunc}, {', '.join(operands)}, {spared})"
-        return [f"{self.variable(i.target)} = {made}"]
+# one statement for each instruction of the IR
 
-    def _write_Cast(self, i):
-        source = self.types.get(i.operand)
-        if not i.meant and _is_narrower(i.dtype, source):
-            return [
-                f"{self.variable(i.target)} = convert_checked(warp, "
-                f"{self.constant(i.site)}, {self.expression(i.operand)}, "
-                f"{self.constant(i.dtype)}, active)"
-            ]
-        return [
-            f"{self.variable(i.target)} = convert({self.expression(i.operand)}, "
-            f"{self.constant(i.dtype)})"
-        ]
 
-    def _write_Call(self, i):
-        function = self.constant(intrinsics.INTRINSICS[i.function].function)
-        operands = "".join(f", {self.expression(o)}" for o in i.operands)
-        return [f"{self.variable(i.target)} = {function}(warp, active{operands})"]
+def _operation(writer, i):
+    operands = [writer.expression(o) for o in i.operands]
+    made = operators.source(i.operator, operands)
+    if i.target in writer.spared:
+        ufunc = writer.constant(operators.UFUNCS[i.operator])
+        spared = writer.variable(writer.spared[i.target])
+        made = f"compute_into({ufunc}, {', '.join(operands)}, {spared})"
+    return f"{writer.variable(i.target)} = {made}"
 
-    def _write_Captured(self, i):
-        return [
-            f"{self.variable(i.target)} = warp.memory.captured("
-            f"{self.constant(i.array)}, {i.name!r}, {i.space!r})"
-        ]
 
-    def _write_ChooseArray(self, i):
-        return [
-            f"{self.variable(i.target)} = choose_array(active, "
-            f"{self.expression(i.index)}, {self.tuple(i.arrays)})"
-        ]
+def _cast(writer, i):
+    source = writer.types.get(i.operand)
+    if not i.meant and _is_narrower(i.dtype, source):
+        return (
+            f"{writer.variable(i.target)} = convert_checked(warp, "
+            f"{writer.constant(i.site)}, {writer.expression(i.operand)}, "
+            f"{writer.constant(i.dtype)}, active)"
+        )
+    return (
+        f"{writer.variable(i.target)} = convert({writer.expression(i.operand)}, "
+        f"{writer.constant(i.dtype)})"
+    )
 
-    def _write_Copy(self, i):
-        targets = ", ".join(self.variable(t) for t in i.targets)
-        return [f"{targets} = {', '.join(self.expression(s) for s in i.sources)}"]
 
-    def _write_Pack(self, i):
-        return [f"{self.variable(i.target)} = {self.tuple(i.items)}"]
+def _call(writer, i):
+    function = writer.constant(intrinsics.INTRINSICS[i.function].function)
+    operands = "".join(f", {writer.expression(o)}" for o in i.operands)
+    return f"{writer.variable(i.target)} = {function}(warp, active{operands})"
 
-    def _write_Item(self, i):
-        return [f"{self.variable(i.target)} = {self.expression(i.operand)}[{i.index}]"]
 
-    def _write_Attribute(self, i):
-        return [
-            f"{self.variable(i.target)} = attribute(warp, "
-            f"{self.expression(i.array)}, {i.name!r}, active)"
-        ]
+def _captured(writer, i):
+    return (
+        f"{writer.variable(i.target)} = warp.memory.captured("
+        f"{writer.constant(i.array)}, {i.name!r}, {i.space!r})"
+    )
 
-    def _write_Field(self, i):
-        return [
-            f"{self.variable(i.target)} = field(warp, {self.expression(i.array)}, "
-            f"{self.constant(i.dtype)}, {i.offset}, {i.inner}, {i.packed}, active)"
-        ]
 
-    def _write_Reinterpret(self, i):
-        return [
-            f"{self.variable(i.target)} = reinterpret(warp, "
-            f"{self.expression(i.array)}, {self.constant(i.dtype)}, "
-            f"{self.constant(i.site)}, active)"
-        ]
+def _choose_array(writer, i):
+    return (
+        f"{writer.variable(i.target)} = choose_array(active, "
+        f"{writer.expression(i.index)}, {writer.tuple(i.arrays)})"
+    )
 
-    def _write_Reshape(self, i):
-        return [
-            f"{self.variable(i.target)} = reshape(warp, {self.expression(i.array)}, "
-            f"{self.tuple(i.shape)}, {self.constant(i.site)}, active)"
-        ]
 
-    def _write_Fill(self, i):
-        return [
-            f"fill(warp, {self.expression(i.array)}, {self.constant(i.reference)}, "
-            f"{self.expression(i.value)}, active)"
-        ]
+def _copy(writer, i):
+    targets = ", ".join(writer.variable(t) for t in i.targets)
+    return f"{targets} = {', '.join(writer.expression(s) for s in i.sources)}"
 
-    def _write_Move(self, i):
-        return [
-            f"move(warp, {self.expression(i.array)}, {self.expression(i.source)}, "
-            f"{self.constant(i.stored)}, {self.constant(i.loaded)}, active)"
-        ]
 
-    def _write_Twin(self, i):
-        return [
-            f"{self.variable(i.target)} = twin(warp, {self.constant(i)}, "
-            f"{self.tuple(i.operands)}, active)"
-        ]
+def _pack(writer, i):
+    return f"{writer.variable(i.target)} = {writer.tuple(i.items)}"
 
-    def _write_Allocate(self, i):
-        return [f"{self.variable(i.target)} = warp.allocate({self.constant(i)})"]
 
-    def _write_View(self, i):
-        return [
-            f"{self.variable(i.target)} = view(warp, {self.expression(i.array)}, "
-            f"{self.constant(i.reference)}, {self.tuple(i.indices)}, active)"
-        ]
+def _item(writer, i):
+    return f"{writer.variable(i.target)} = {writer.expression(i.operand)}[{i.index}]"
 
-    def _write_Load(self, i):
-        return [
-            f"{self.variable(i.target)} = load(warp, {self.constant(i.reference)}, "
-            f"{self.expression(i.array)}, {self.tuple(i.indices)}, active)"
-        ]
 
-    def _write_Print(self, i):
-        return [f"show(warp, active, {self.tuple(i.items)})"]
+def _attribute(writer, i):
+    return (
+        f"{writer.variable(i.target)} = attribute(warp, "
+        f"{writer.expression(i.array)}, {i.name!r}, active)"
+    )
 
-    def _write_Raise(self, i):
-        return [f"note(warp, active, {self.constant(i)})"]
 
-    def _write_Store(self, i):
-        return [
-            f"store(warp, {self.constant(i.reference)}, {self.expression(i.array)}, "
-            f"{self.tuple(i.indices)}, {self.expression(i.value)}, active)"
-        ]
+def _field(writer, i):
+    return (
+        f"{writer.variable(i.target)} = field(warp, {writer.expression(i.array)}, "
+        f"{writer.constant(i.dtype)}, {i.offset}, {i.inner}, {i.packed}, active)"
+    )
 
-    def _write_Atomic(self, i):
-        return [
-            f"{self.variable(i.target)} = atomic(warp, {self.constant(i.reference)}, "
-            f"{i.operator!r}, {self.expression(i.array)}, {self.tuple(i.indices)}, "
-            f"{self.tuple(i.values)}, active, {i.target in self.read})"
-        ]
+
+def _reinterpret(writer, i):
+    return (
+        f"{writer.variable(i.target)} = reinterpret(warp, "
+        f"{writer.expression(i.array)}, {writer.constant(i.dtype)}, "
+        f"{writer.constant(i.site)}, active)"
+    )
+
+
+def _reshape(writer, i):
+    return (
+        f"{writer.variable(i.target)} = reshape(warp, {writer.expression(i.array)}, "
+        f"{writer.tuple(i.shape)}, {writer.constant(i.site)}, active)"
+    )
+
+
+def _fill(writer, i):
+    return (
+        f"fill(warp, {writer.expression(i.array)}, {writer.constant(i.reference)}, "
+        f"{writer.expression(i.value)}, active)"
+    )
+
+
+def _move(writer, i):
+    return (
+        f"move(warp, {writer.expression(i.array)}, {writer.expression(i.source)}, "
+        f"{writer.constant(i.stored)}, {writer.constant(i.loaded)}, active)"
+    )
+
+
+def _twin(writer, i):
+    return (
+        f"{writer.variable(i.target)} = twin(warp, {writer.constant(i)}, "
+        f"{writer.tuple(i.operands)}, active)"
+    )
+
+
+def _allocate(writer, i):
+    return f"{writer.variable(i.target)} = warp.allocate({writer.constant(i)})"
+
+
+def _view(writer, i):
+    return (
+        f"{writer.variable(i.target)} = view(warp, {writer.expression(i.array)}, "
+        f"{writer.constant(i.reference)}, {writer.tuple(i.indices)}, active)"
+    )
+
+
+def _load(writer, i):
+    return (
+        f"{writer.variable(i.target)} = load(warp, {writer.constant(i.reference)}, "
+        f"{writer.expression(i.array)}, {writer.tuple(i.indices)}, active)"
+    )
+
+
+def _print(writer, i):
+    return f"show(warp, active, {writer.tuple(i.items)})"
+
+
+def _raise(writer, i):
+    return f"note(warp, active, {writer.constant(i)})"
+
+
+def _store(writer, i):
+    return (
+        f"store(warp, {writer.constant(i.reference)}, {writer.expression(i.array)}, "
+        f"{writer.tuple(i.indices)}, {writer.expression(i.value)}, active)"
+    )
+
+
+def _atomic(writer, i):
+    return (
+        f"{writer.variable(i.target)} = atomic(warp, {writer.constant(i.reference)}, "
+        f"{i.operator!r}, {writer.expression(i.array)}, {writer.tuple(i.indices)}, "
+        f"{writer.tuple(i.values)}, active, {i.target in writer.read})"
+    )
 
 
 def _is_narrower(dtype, source) -> bool:
     """Are both integers, and the second wider?"""
     kinds = dtype.kind + getattr(source, "kind", "")
     return kinds in ("ii", "iu", "ui", "uu") and dtype.itemsize < source.itemsize
+
+
+WRITERS = {  # what writes an instruction as a Python statement
+    ir.Operation: _operation,
+    ir.Cast: _cast,
+    ir.Call: _call,
+    ir.Captured: _captured,
+    ir.ChooseArray: _choose_array,
+    ir.Copy: _copy,
+    ir.Pack: _pack,
+    ir.Item: _item,
+    ir.Attribute: _attribute,
+    ir.Field: _field,
+    ir.Reinterpret: _reinterpret,
+    ir.Reshape: _reshape,
+    ir.Fill: _fill,
+    ir.Move: _move,
+    ir.Twin: _twin,
+    ir.Allocate: _allocate,
+    ir.View: _view,
+    ir.Load: _load,
+    ir.Print: _print,
+    ir.Raise: _raise,
+    ir.Store: _store,
+    ir.Atomic: _atomic,
+}

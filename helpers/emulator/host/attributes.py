@@ -1,11 +1,12 @@
 """What an NVIDIA H200 answers when it is asked for its attributes, by CUDA's names
-(`cuDeviceGetAttribute`, driver 580); what is absent is 0 there.
+(`cuDeviceGetAttribute`, driver 580); attributes that it lacks are 0.
 """
 
 from helpers.core import hardware
 
 MEMORY_BYTES = 150_109_880_320  # cuDeviceTotalMem
 CUDA = (13, 0)  # of that driver
+HOLDS = hardware.H200.multiprocessor
 
 ATTRIBUTES = {
     **{
@@ -19,22 +20,20 @@ ATTRIBUTES = {
     "MULTIPROCESSOR_COUNT": hardware.H200.multiprocessors,
     "WARP_SIZE": hardware.WARP_SIZE,
     "MAX_THREADS_PER_BLOCK": hardware.MAX_THREADS_PER_BLOCK,
-    "MAX_THREADS_PER_MULTIPROCESSOR": hardware.THREADS_PER_MULTIPROCESSOR,
+    "MAX_THREADS_PER_MULTIPROCESSOR": HOLDS.threads,
     "MAX_SHARED_MEMORY_PER_BLOCK": hardware.STATIC_SHARED_BYTES,
     "SHARED_MEMORY_PER_BLOCK": hardware.STATIC_SHARED_BYTES,
-    "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": hardware.H200.shared_bytes_per_block,
-    "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": (
-        hardware.H200.shared_bytes_per_multiprocessor
-    ),
+    "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": HOLDS.shared_bytes_per_block,
+    "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": HOLDS.shared_bytes,
     "COMPUTE_CAPABILITY_MAJOR": hardware.H200.compute_capability[0],
     "COMPUTE_CAPABILITY_MINOR": hardware.H200.compute_capability[1],
     "TOTAL_CONSTANT_MEMORY": 65536,
     "MAX_PITCH": 2147483647,
-    "REGISTERS_PER_BLOCK": 65536,
-    "MAX_REGISTERS_PER_BLOCK": 65536,
-    "MAX_REGISTERS_PER_MULTIPROCESSOR": 65536,
-    "MAX_BLOCKS_PER_MULTIPROCESSOR": 32,
-    "RESERVED_SHARED_MEMORY_PER_BLOCK": 1024,
+    "REGISTERS_PER_BLOCK": HOLDS.registers,
+    "MAX_REGISTERS_PER_BLOCK": HOLDS.registers,
+    "MAX_REGISTERS_PER_MULTIPROCESSOR": HOLDS.registers,
+    "MAX_BLOCKS_PER_MULTIPROCESSOR": HOLDS.blocks,
+    "RESERVED_SHARED_MEMORY_PER_BLOCK": HOLDS.reserved_bytes,
     "CLOCK_RATE": 1980000,  # kHz
     "MEMORY_CLOCK_RATE": 3201000,
     "GLOBAL_MEMORY_BUS_WIDTH": 6016,  # bits

@@ -16,7 +16,7 @@ from helpers.emulator.host.streams import Event, Stream
 
 
 class EmulatedDevice:
-    """What Numba tells of a device."""
+    """A device, with what Numba and its users ask of one."""
 
     id = 0
     name = "Emulator (limits of an NVIDIA H200)"

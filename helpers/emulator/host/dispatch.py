@@ -1,15 +1,18 @@
-"""Plain launches, `kernel[blocks, threads](*args)`, and what Numba keeps of a kernel
-for each list of argument types.
+"""Plain launches, `kernel[blocks, threads](*args)`, and what stands for a compiled
+kernel: one for each list of argument types.
 """
 
+import numpy as np
 from numba.core.types import none
 from numba.core.typing import signature
 from numba.cuda.dispatcher import sigutils
 
 from helpers.core.errors import LaunchError, UnsupportedError, briefly
+from helpers.core.hardware import H200
+from helpers.core.occupancy import resident_blocks
 from helpers.emulator import launch
 from helpers.emulator.arguments import borrowed, contiguous_or_refused
-from helpers.emulator.limits import most_resident_blocks, most_threads, static_bytes
+from helpers.emulator.limits import most_threads, static_bytes
 from helpers.emulator.program_cache import forget, prepared
 from helpers.frontend.inference import assembly, compiled
 from helpers.frontend.kernels import argument_types, bracketed, configuration
@@ -155,7 +158,9 @@ class Compiled:
         """The blocks that an H200 holds at a time, by their threads and their shared
         memory.
         """
-        return most_resident_blocks(blockdim, self.shared_mem_per_block + dynsmemsize)
+        threads = int(np.prod(blockdim))
+        shared_bytes = self.shared_mem_per_block + dynsmemsize
+        return resident_blocks(H200, threads, shared_bytes)
 
     def inspect_types(self, file=None):
         """Print the kernel's lines with the types that Numba inferred."""

@@ -12,18 +12,11 @@ from numba import cuda
 from numba.cuda import dispatcher as numba_dispatcher
 from numba.cuda.cudadrv import devicearray, devices, driver, runtime
 
-from helpers.core.device_memory import (
-    Pointer,
-    copy,
-    fill,
-    host_view,
-    note_array_written,
-)
-from helpers.core.errors import UnsupportedError
+from helpers.core.device_memory import host_view, note_array_written
 from helpers.emulator.host import dispatch
+from helpers.emulator.host import driver as answers
 from helpers.emulator.host.attributes import CUDA
 from helpers.emulator.host.device import Context
-from helpers.emulator.host.streams import elapsed
 
 
 def install():
@@ -52,9 +45,9 @@ def _answer_for_the_driver(context):
     driver.driver.get_active_context = lambda: context
     driver.driver.get_device = lambda number=0: context.for_device(number).device
     driver.driver.get_device_count = lambda: 1
-    for name, function in _DRIVER.items():
+    for name, function in answers.functions().items():
         setattr(driver.driver, name, function)
-    driver.Driver.__getattr__ = _refuse
+    driver.Driver.__getattr__ = answers.refuse
 
 
 def _set_item(array, key, value, stream=0):
@@ -63,51 +56,4 @@ def _set_item(array, key, value, stream=0):
     host_view(array)[key] = value
     note_array_written(
         host_view(array)[(*key, ...) if type(key) is tuple else (key, ...)]
-    )
-
-
-def _nothing(*arguments):
-    return 0
-
-
-def _own_address(target, attribute, pointer):
-    """The address by which a device knows a pointer, as the built-in target asks."""
-    target._obj.value = getattr(pointer, "value", pointer)
-
-
-def _address_range(*arguments):
-    """Where the memory of an address begins, and its size; as either target asks."""
-    *targets, address = arguments
-    memory = Pointer.at(int(getattr(address, "value", address)), 1).memory
-    extent = (memory.ctypes.data, memory.size)
-    for target, value in zip(targets, extent, strict=False):
-        target._obj.value = value
-    return extent
-
-
-_DRIVER = {
-    "cuMemcpyHtoD": copy,
-    "cuMemcpyHtoDAsync": copy,
-    "cuMemcpyDtoH": copy,
-    "cuMemcpyDtoHAsync": copy,
-    "cuMemcpyDtoD": copy,
-    "cuMemcpyDtoDAsync": copy,
-    "cuMemsetD8": fill,
-    "cuMemsetD8Async": fill,
-    "cuEventElapsedTime": elapsed,
-    "cuDriverGetVersion": lambda *arguments: 1000 * CUDA[0] + 10 * CUDA[1],
-    "cuPointerGetAttribute": _own_address,
-    "cuMemGetAddressRange": _address_range,
-    "cuProfilerStart": _nothing,
-    "cuProfilerStop": _nothing,
-}
-
-
-def _refuse(asked, name):
-    """The driver's functions that the emulator does not answer for."""
-    if not name.startswith("cu"):
-        raise AttributeError(name)
-    raise UnsupportedError(
-        f"the emulator does not answer for `{name}` of NVIDIA's driver: this call "
-        "needs a GPU"
     )

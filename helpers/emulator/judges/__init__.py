@@ -1,0 +1,28 @@
+"""The judges of a launch: each listens to what the machine tells, and gives a table.
+
+A judge that needs what another found gets that judge when it is made, and asks it when
+the launch is over. So the order in which judges listen has no importance.
+"""
+
+from helpers.emulator.judges.banks import BankConflicts
+from helpers.emulator.judges.coalescing import Coalescing
+from helpers.emulator.judges.divergence import Divergence, Operations
+from helpers.emulator.judges.local_memory import LocalMemory
+from helpers.emulator.judges.mistakes import Mistakes
+from helpers.emulator.judges.reuse import Reuse
+from helpers.emulator.judges.uninitialised import Initialisation
+
+
+def new_judges() -> dict:
+    """The judges of one launch, by the names that their tables have on a Run."""
+    reuse = Reuse()
+    return {
+        "coalescing": Coalescing(),
+        "bank_conflicts": BankConflicts(),
+        "local_memory": LocalMemory(),
+        "divergence": Divergence(),
+        "operations": Operations(),
+        "reuse": reuse,
+        "uninitialised": Initialisation(),
+        "warnings": Mistakes(reuse),
+    }

@@ -44,7 +44,7 @@ def different(numbers, active):
     )
 
 
-def halves(dtype):
+def parts_of(dtype):
     """The bytes of one access to an element, and how many accesses it takes."""
     return (dtype.itemsize // 2, 2) if dtype.kind == "c" else (dtype.itemsize, 1)
 
@@ -74,15 +74,15 @@ def _counts(addresses, active, itemsize, parts):
 
 def sectors_of(access) -> np.ndarray:
     """The columns of `Coalescing` of an access, added up; found once for all judges."""
-    found = access.findings.get("sectors") if access.pattern is None else None
+    found = None if access.recurs else access.cache.get("sectors")
     if found is None:
         found = _sectors_of(access)
-        access.findings["sectors"] = found
+        access.cache["sectors"] = found
     return found
 
 
 def _sectors_of(access):
-    size, parts = halves(access.dtype)
+    size, parts = parts_of(access.dtype)
     groups, rest = requests_of(access)
     total = 0
     for group in groups:

@@ -60,9 +60,9 @@ class Divergence(Steps):
 
     def hears(self) -> dict:
         """What it listens to, by topic."""
-        return super().hears() | {"split": self.part}
+        return super().hears() | {"split": self.add_split}
 
-    def part(self, split):
+    def add_split(self, split):
         """Add the warps that a branch splits."""
         both = split.then.any(axis=0) & split.otherwise.any(axis=0)
         count = int(both.sum()) * (split.who.blocks // len(both))
@@ -83,7 +83,7 @@ class Divergence(Steps):
                 rows[basic_block.ending.site].branches += warps
         for site, count in self.splits.items():
             rows[site].splits += count
-        table = ByLine((site, rows[site]) for site in sorted(rows, key=place))
+        table = ByLine((site, rows[site]) for site in sorted(rows))
         return Share(**_sums(rows.values(), _share()), by_line=table)
 
 
@@ -98,7 +98,7 @@ class Operations(Steps):
                 row = rows.setdefault(work.site, _no_operations())
                 for kind, count in zip(KINDS, work.operations, strict=True):
                     setattr(row, kind, getattr(row, kind) + count * lanes)
-        table = ByLine((site, rows[site]) for site in sorted(rows, key=place))
+        table = ByLine((site, rows[site]) for site in sorted(rows))
         return Counts(**_sums(rows.values(), _no_operations()), by_line=table)
 
 
@@ -112,8 +112,3 @@ def _no_operations():
 
 def _sums(rows, zero):
     return {name: sum(getattr(row, name) for row in rows) for name in vars(zero)}
-
-
-def place(site):
-    """By file and line, and then by the line of the call."""
-    return site.file, site.line, site.called_from or 0

@@ -26,7 +26,8 @@ class Counts(SimpleNamespace):
 class ByLine(dict):
     """A table by Site. Asked by a line number it gives the sum of that line's rows."""
 
-    def __missing__(self, line):
+    def __missing__(self, key):
+        line = getattr(key, "line", key)
         rows = [row for site, row in self.items() if site.line == line]
         if not rows:
             raise KeyError(
@@ -35,15 +36,11 @@ class ByLine(dict):
             )
         return summed(rows)
 
-    def __getitem__(self, line):
-        return (
-            dict.__getitem__(self, line)
-            if hasattr(line, "text")
-            else self.__missing__(line)
-        )
+    def __contains__(self, key):
+        return super().__contains__(key) or any(site.line == key for site in self)
 
-    def get(self, line, default=None):
-        return self[line] if line in self else default
+    def get(self, key, default=None):
+        return self[key] if key in self else default
 
 
 def summed(rows) -> Counts:
@@ -51,8 +48,8 @@ def summed(rows) -> Counts:
     words = [name for name in ("kind", "array") if hasattr(rows[0], name)]
     names = [name for name in vars(rows[0]) if name not in words]
     total = {name: sum(getattr(row, name) for row in rows) for name in names}
-    said = {w: ", ".join(dict.fromkeys(getattr(r, w) for r in rows)) for w in words}
-    return type(rows[0])(**total, **said)
+    texts = {w: ", ".join(dict.fromkeys(getattr(r, w) for r in rows)) for w in words}
+    return type(rows[0])(**total, **texts)
 
 
 class Judge:
@@ -76,13 +73,13 @@ class Judge:
 
     def observe(self, access):
         """Add one access of each block."""
-        if access.pattern is None:
+        if not access.recurs:
             counts, each_block = self._judge(access)
             self.add(access.reference, counts * access.blocks if each_block else counts)
             return
-        known = access.pattern.get(type(self))
+        known = access.cache.get(type(self))
         if known is None:
-            known = access.pattern[type(self)] = [0, *self._one(access)]
+            known = access.cache[type(self)] = [0, *self._one(access)]
             self.recurring.append(known)
         known[0] += access.blocks
 

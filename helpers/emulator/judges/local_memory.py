@@ -9,7 +9,7 @@ memory_l2_theoretical_sectors_local. Not modelled: which arrays stay in register
 import numpy as np
 
 from helpers.core.hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
-from helpers.emulator.judges.coalescing import different, halves
+from helpers.emulator.judges.coalescing import different, parts_of
 from helpers.emulator.judges.judge import Judge
 
 LANES = np.arange(WARP_SIZE)[:, None]
@@ -27,7 +27,7 @@ class LocalMemory(Judge):
     def count(self, addresses, active, access):
         whole = access.dtype.itemsize
         own = addresses // (WARP_SIZE * whole) * whole  # in each thread's own bytes
-        size, parts = halves(access.dtype)
+        size, parts = parts_of(access.dtype)
         lanes, total = active.sum(axis=0), 0
         for part in range(parts):
             sectors = self._sectors(own + part * size, active, size)

@@ -1,10 +1,10 @@
-"""Silent mistakes: what a GPU does without a word, and is seldom meant.
+"""Silent mistakes: what a GPU does without an error, and is seldom meant.
 
 A negative index that wraps, an integer that does not fit, float64 among float32, a grid
 that ends before its array; and as notes, which accuse nobody, a grid too small for the
-GPU and NumPy arrays that each launch copies. A store beyond what a grid covers is told
-only where a guard says that there is more to do. Not modelled: integers that a cast to
-an unsigned type cuts off on purpose.
+GPU and NumPy arrays that each launch copies. A grid that ends before its array is
+reported only where a guard says that there is more to do. Not modelled: integers that a
+cast to an unsigned type cuts off on purpose.
 """
 
 from itertools import permutations
@@ -34,48 +34,39 @@ class Warning(NamedTuple):
 
 
 class Mistakes:
-    """Listens for what is seldom meant."""
+    """Listens for what is seldom meant; asks `Reuse` who stored to which element."""
 
-    def __init__(self):
+    def __init__(self, reuse):
         self.start, self.allocations = None, []
-        self.wrapped, self.narrowed, self.stores = {}, {}, {}
+        self.negative_indices, self.overflows = {}, {}
+        self.reuse = reuse
 
     def hears(self) -> dict:
         """What it listens to, by topic."""
         return {
-            "launch": self._begin,
+            "launch": self._start,
             "allocation": self.allocations.append,
-            "negative_index": self._wrap,
-            "overflow": self._narrow,
-            "global": self._access,
+            "negative_index": self._add_negative_index,
+            "overflow": self._add_overflow,
         }
 
-    def _begin(self, start):
+    def _start(self, start):
         self.start = start
 
-    def _wrap(self, event):
+    def _add_negative_index(self, event):
         key = event.reference.site, event.reference.array
-        first, count = self.wrapped.get(key, (event, 0))
-        self.wrapped[key] = first, count + event.count
+        first, count = self.negative_indices.get(key, (event, 0))
+        self.negative_indices[key] = first, count + event.count
 
-    def _narrow(self, event):
-        first, count = self.narrowed.get(event.site, (event, 0))
-        self.narrowed[event.site] = first, count + event.count
-
-    def _access(self, access):
-        """Remember which traffic a line stores to."""
-        if access.reference.kind == "store":
-            traffic = access.findings.get("traffic")
-            if traffic is not None:
-                self.stores.setdefault(traffic.name, (traffic, set()))[1].add(
-                    access.reference.site
-                )
+    def _add_overflow(self, event):
+        first, count = self.overflows.get(event.site, (event, 0))
+        self.overflows[event.site] = first, count + event.count
 
     def table(self) -> tuple[Warning, ...]:
         """All warnings by line, the notes last."""
         found = [
-            *self._wraps(),
-            *self._overflows(),
+            *self._of_negative_indices(),
+            *self._of_overflows(),
             *map(_float64, self.start.program.float64),
             *self._uncovered(),
             *self._notes(),
@@ -87,8 +78,8 @@ class Mistakes:
             sorted(unique.values(), key=lambda w: (w.note, w.site.file, w.line))
         )
 
-    def _wraps(self):
-        for (site, array), (first, count) in self.wrapped.items():
+    def _of_negative_indices(self):
+        for (site, array), (first, count) in self.negative_indices.items():
             threads = "once" if count == 1 else f"{count:,} times"
             yield Warning(
                 site,
@@ -98,8 +89,8 @@ class Mistakes:
                 f"{first.block}. If that is not meant, guard it: `if i >= 0`",
             )
 
-    def _overflows(self):
-        for site, (first, count) in self.narrowed.items():
+    def _of_overflows(self):
+        for site, (first, count) in self.overflows.items():
             yield Warning(
                 site,
                 "overflow",
@@ -114,7 +105,7 @@ class Mistakes:
             int(b) * int(t)
             for b, t in zip(self.start.grid_dim, self.start.block_dim, strict=True)
         ]
-        for traffic, sites in self.stores.values():
+        for traffic, sites in self.reuse.stores.items():
             shape = traffic.allocation.shape
             for axes in permutations(range(len(shape))) if len(shape) <= 3 else ():
                 threads = [sizes[axis] for axis in axes]

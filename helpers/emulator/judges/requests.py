@@ -37,9 +37,9 @@ class Rest(NamedTuple):
 
 def requests_of(access):
     """The groups of an access, and a Rest or None; found once for all judges."""
-    found = access.findings.get("requests")
+    found = access.cache.get("requests")
     if found is None:
-        found = access.findings["requests"] = _sorted_by_shape(access)
+        found = access.cache["requests"] = _sorted_by_shape(access)
     return found
 
 
@@ -123,7 +123,7 @@ def _by_mask(access, cells, active):
 
 def _masks_of(access):
     """The masks of an access, often those of the warp's access before."""
-    seen = access.findings.get("masks", {})
+    seen = access.cache.get("masks", {})
     if seen.get("active") is not access.active:
         seen["active"], seen["parts"] = access.active, list(_masks(access.active))
     return seen["parts"]

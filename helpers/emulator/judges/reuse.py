@@ -183,10 +183,11 @@ class ByArray(dict):
 
 
 class Reuse:
-    """Traffic of each argument in global memory."""
+    """Traffic of each argument in global memory, and the lines that store to it."""
 
     def __init__(self):
         self.starts, self.arguments = [], {}
+        self.stores = {}  # by Traffic: the sites of its stores
 
     def hears(self) -> dict:
         """What it listens to, by topic."""
@@ -213,8 +214,9 @@ class Reuse:
         start = self.starts[bisect(self.starts, address) - 1]
         names = self.arguments[start]
         traffic = names.get(access.reference.array) or next(iter(names.values()))
-        access.findings["traffic"] = traffic
         traffic.add(access)
+        if access.reference.kind == "store":
+            self.stores.setdefault(traffic, set()).add(access.reference.site)
 
     def table(self) -> ByArray:
         """Each argument's Traffic by its name."""

@@ -3,7 +3,7 @@
 compute-sanitizer's initcheck sees global memory, and from 2026.3 shared memory; local
 arrays it does not see. A cell counts once in each block (of local memory, in each
 thread). A host array counts as written, whatever is in it. Not modelled: an atomic
-update writes its cell, so only the first is told of.
+update writes its cell, so only the first is reported.
 """
 
 from bisect import bisect
@@ -15,7 +15,7 @@ from helpers.core.hardware import WARP_SIZE
 from helpers.core.source import Site
 from helpers.emulator.judges.requests import requests_of
 
-ROOM = 1 << 14  # bytes of a block's memory, to begin with
+FIRST_SIZE = 1 << 14  # bytes of a block's memory, to begin with
 
 
 class Uninitialised(NamedTuple):
@@ -43,12 +43,12 @@ class Written:
 
     def __init__(self, blocks):
         self.blocks = blocks
-        self.everywhere = np.zeros(ROOM, bool)  # in all blocks
+        self.everywhere = np.zeros(FIRST_SIZE, bool)  # in all blocks
         self.somewhere = {}  # by the size of a cell: (cells, blocks)
-        self.known = set()  # patterns of which each cell is written
+        self.complete = set()  # caches of recurring accesses to cells all written
 
-    def reach(self, last):
-        """Have room for an address."""
+    def grow_to(self, last):
+        """Make room up to an address."""
         while last >= len(self.everywhere):
             more = np.zeros_like(self.everywhere)
             self.everywhere = np.concatenate([self.everywhere, more])
@@ -74,7 +74,7 @@ def _cells(access):
 
 
 class Initialisation:
-    """Follows what is written, and tells of reads of what is not."""
+    """Follows what is written, and finds reads of what is not."""
 
     def __init__(self):
         self.blocks = {}  # by batch, and by warp for local memory: Written
@@ -114,19 +114,18 @@ class Initialisation:
         written = self.blocks.get(key)
         if written is None:
             written = self.blocks[key] = Written(access.blocks)
-        pattern = access.pattern
-        if pattern is None:
+        if not access.recurs:
             return self._by_block(access, written)
-        if id(pattern) not in written.known:
+        if id(access.cache) not in written.complete:
             self._same_in_all(access, written)
 
     def _same_in_all(self, access, written):
         """Follow an access to the same cells in every block."""
-        known = access.pattern.get(Initialisation)
+        known = access.cache.get(Initialisation)
         if known is None:
-            known = access.pattern[Initialisation] = _cells(access)
+            known = access.cache[Initialisation] = _cells(access)
         addresses, last = known
-        written.reach(last)
+        written.grow_to(last)
         kind = access.reference.kind
         if kind != "store" and not written.everywhere[addresses].all():
             self._missing(access, written, addresses)
@@ -134,21 +133,21 @@ class Initialisation:
                 return
         if kind != "load":
             written.everywhere[addresses] = True
-        written.known.add(id(access.pattern))
+        written.complete.add(id(access.cache))
 
     def _missing(self, access, written, addresses):
-        """Tell of cells that are not written in all blocks, where they are not."""
+        """Record reads of cells that are not written in every block."""
         addresses = addresses[~written.everywhere[addresses]]
         size = access.dtype.itemsize
         row, block = np.nonzero(~written.cells(size)[addresses // size])
-        self._tell(access, addresses[row], block)
+        self._add_cells(access, addresses[row], block)
 
     def _by_block(self, access, written):
         """Follow an access to cells that differ from block to block."""
         shape, size = (WARP_SIZE, access.blocks), access.dtype.itemsize
         addresses = np.broadcast_to(access.addresses, shape)
         low, high = int(addresses.min()), int(addresses.max())
-        written.reach(high)
+        written.grow_to(high)
         if written.everywhere[low : high + 1 : size].all():
             return
         active = np.broadcast_to(
@@ -158,20 +157,20 @@ class Initialisation:
         if access.reference.kind != "store":
             seen = written.everywhere[addresses] | marks[addresses // size, block]
             lane, place = np.nonzero(active & ~seen)
-            self._tell(access, addresses[lane, place], place)
+            self._add_cells(access, addresses[lane, place], place)
         if access.reference.kind != "load":
             lane, place = np.nonzero(active)
             marks[addresses[lane, place] // size, place] = True
 
-    def _tell(self, access, addresses, blocks):
+    def _add_cells(self, access, addresses, blocks):
         """Remember cells that were read, one number for each cell and block."""
         if len(addresses):
             who = access.who
             warp = who.warp if access.space == "local" else -1
             numbers = addresses.astype(np.int64) << 32 | who.first_block + blocks
-            self._remember(access, warp, numbers)
+            self._add(access, warp, numbers)
 
-    def _remember(self, access, warp, numbers):
+    def _add(self, access, warp, numbers):
         reference = access.reference
         key = reference.site, reference.array, access.space, warp
         known = self.found.get(key, np.zeros(0, np.int64))
@@ -189,9 +188,9 @@ class Initialisation:
             parts.append(rest.addresses[rest.active])
         for addresses in parts:
             if len(addresses):
-                self._in_root(access, addresses)
+                self._in_allocation(access, addresses)
 
-    def _in_root(self, access, addresses):
+    def _in_allocation(self, access, addresses):
         place = bisect(self.starts, int(addresses[0])) - 1
         start = self.starts[place]
         unwritten = self.allocations[start]
@@ -204,7 +203,7 @@ class Initialisation:
         if kind != "store":
             missing = addresses[unwritten[places]]
             if len(missing):
-                self._remember(access, -1, missing)
+                self._add(access, -1, missing)
         if kind != "load":
             for byte in range(size):
                 unwritten[places + byte] = False

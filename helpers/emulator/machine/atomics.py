@@ -1,33 +1,58 @@
 """Atomic updates: each lane's, one after the other, in the order of the lanes."""
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
-from helpers.emulator.machine.arrays import find_pattern, offsets, tell
+from helpers.emulator.machine.access import emit, find_pattern, offsets
 
-_ACCUMULATE = {
-    "add": np.add,
-    "sub": np.subtract,
-    "max": np.maximum,
-    "min": np.minimum,
-    "nanmax": np.fmax,
-    "nanmin": np.fmin,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-}
 
-_UPDATE = {
-    **_ACCUMULATE,
-    "max": lambda old, value: np.where(old < value, value, old),
-    "min": lambda old, value: np.where(old > value, value, old),
-    "exch": lambda old, value: value,
-    "inc": lambda old, limit: np.where(
-        old >= limit, old.dtype.type(0), old + old.dtype.type(1)
-    ),
-    "dec": lambda old, limit: np.where(
-        (old == 0) | (old > limit), limit, old - old.dtype.type(1)
-    ),
-    "cas": lambda old, expected, value: np.where(old == expected, value, old),
+class Update(NamedTuple):
+    """What an atomic leaves in a cell: `new(old, *values)`, lane by lane.
+
+    `accumulate` is a ufunc that does it for all lanes at once, where nobody wants the
+    old values.
+    """
+
+    new: Callable
+    accumulate: np.ufunc | None = None
+
+
+def greater(old, value):
+    """The greater number; a NaN is not greater."""
+    return np.where(old < value, value, old)
+
+
+def smaller(old, value):
+    """The smaller number; a NaN is not smaller."""
+    return np.where(old > value, value, old)
+
+
+def incremented(old, limit):
+    """One more, and 0 after the limit."""
+    return np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1))
+
+
+def decremented(old, limit):
+    """One less, and the limit after 0."""
+    return np.where((old == 0) | (old > limit), limit, old - old.dtype.type(1))
+
+
+ATOMICS = {  # by the operator of an `ir.Atomic`
+    "add": Update(np.add, np.add),
+    "sub": Update(np.subtract, np.subtract),
+    "max": Update(greater, np.maximum),
+    "min": Update(smaller, np.minimum),
+    "nanmax": Update(np.fmax, np.fmax),
+    "nanmin": Update(np.fmin, np.fmin),
+    "and": Update(np.bitwise_and, np.bitwise_and),
+    "or": Update(np.bitwise_or, np.bitwise_or),
+    "xor": Update(np.bitwise_xor, np.bitwise_xor),
+    "exch": Update(lambda old, value: value),
+    "inc": Update(incremented),
+    "dec": Update(decremented),
+    "cas": Update(lambda old, expected, value: np.where(old == expected, value, old)),
 }
 
 
@@ -43,20 +68,21 @@ def atomic(warp, reference, operator, array, indices, values, active, wanted):
     pattern = None
     if array.cells.rows is not None:
         pattern = find_pattern(warp, reference, array, indices, active)
-    tell(warp, reference, array, offset, active, pattern)
+    emit(warp, reference, array, offset, active, pattern)
     cells = array.cells.flat
     everyone = np.ones((32, warp.blocks), bool)
     taking_part = everyone if active is None else everyone & active
     flat = np.broadcast_to(array.cells.at(offset), everyone.shape)[taking_part]
     lanes = [np.broadcast_to(value, everyone.shape)[taking_part] for value in values]
-    if operator in _ACCUMULATE and not wanted:
+    accumulate = ATOMICS[operator].accumulate
+    if accumulate and not wanted:
         if operator in ("max", "min"):  # a NaN is never greater, nor less
             flat, lanes = flat[lanes[0] == lanes[0]], [lanes[0][lanes[0] == lanes[0]]]
-        _ACCUMULATE[operator].at(cells, flat, lanes[0])
+        accumulate.at(cells, flat, lanes[0])
         warp.memory.changes += 1
         return None
     old = np.zeros(everyone.shape, array.dtype)
-    old[taking_part] = _in_turn(warp, cells, flat, lanes, _UPDATE[operator])
+    old[taking_part] = _one_by_one(warp, cells, flat, lanes, ATOMICS[operator].new)
     return old
 
 
@@ -70,7 +96,7 @@ def _atomic_choice(warp, reference, operator, array, *operands):
     return result
 
 
-def _in_turn(warp, cells, flat, lanes, update):
+def _one_by_one(warp, cells, flat, lanes, update):
     """The old value that each lane sees; lanes of one cell go one after the other."""
     order = np.argsort(flat, kind="stable")
     sorted_cells = flat[order]
@@ -80,12 +106,12 @@ def _in_turn(warp, cells, flat, lanes, update):
         else np.zeros(0, bool)
     )
     start = np.flatnonzero(first)
-    turn = np.arange(len(flat)) - np.repeat(start, np.diff(np.r_[start, len(flat)]))
+    place = np.arange(len(flat)) - np.repeat(start, np.diff(np.r_[start, len(flat)]))
     old = np.empty(len(flat), cells.dtype)
-    by_turn = np.argsort(turn, kind="stable")
-    bounds = np.searchsorted(turn[by_turn], np.arange(turn.max(initial=-1) + 2))
+    by_place = np.argsort(place, kind="stable")
+    bounds = np.searchsorted(place[by_place], np.arange(place.max(initial=-1) + 2))
     for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
-        now = order[by_turn[begin:end]]
+        now = order[by_place[begin:end]]
         before = cells[flat[now]]
         after = update(before, *(value[now] for value in lanes)).astype(cells.dtype)
         if not np.array_equal(before, after):

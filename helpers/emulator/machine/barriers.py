@@ -7,7 +7,7 @@ import numpy as np
 from helpers.core.errors import BarrierError, caller_level
 from helpers.core.events import Sync
 from helpers.core.hardware import WARP_SIZE
-from helpers.emulator.machine.arrays import merge
+from helpers.emulator.machine.access import merge
 
 _COMBINE = {
     "count": lambda votes: votes.sum(axis=0, dtype=np.int32, keepdims=True),
@@ -23,12 +23,12 @@ def release(batch) -> bool:
     """
     warps = batch.warps
     together = {
-        next(iter(f.waiting)) for f in warps if len(f.waiting) == 1 and f.complete
+        next(iter(w.waiting)) for w in warps if len(w.waiting) == 1 and w.complete
     }
-    if len(together) != 1 or not all(len(f.waiting) == 1 and f.complete for f in warps):
+    if len(together) != 1 or not all(len(w.waiting) == 1 and w.complete for w in warps):
         _check(batch)
     _answer(batch)
-    _tell(batch)
+    _emit_sync(batch)
     return _let_go(batch, wanted=False)
 
 
@@ -44,13 +44,13 @@ def release_grid(batches, finished):
         listener(Sync("grid"))
 
 
-def _tell(batch):
-    """Tell of the blocks that meet at a barrier of their own."""
+def _emit_sync(batch):
+    """Emit a Sync of the blocks that meet at a barrier of their own."""
     grid = batch.launch.program.grid_barriers
     listeners = batch.launch.listeners["sync"]
-    for pc in {p for f in batch.warps for p in f.waiting} if listeners else ():
+    for pc in {p for w in batch.warps for p in w.waiting} if listeners else ():
         if pc not in grid:
-            waiting = [f.waiting.get(pc, (False,))[0] for f in batch.warps]
+            waiting = [w.waiting.get(pc, (False,))[0] for w in batch.warps]
             blocks = None
             if not any(threads is None for threads in waiting):
                 here = [np.any(threads, axis=0, keepdims=True) for threads in waiting]
@@ -82,7 +82,7 @@ def _let_go(batch, wanted) -> bool:
         for pc, (active, predicate) in warp.waiting.items():
             if (pc in batch.launch.program.grid_barriers) is wanted:
                 warp.add(pc, active)
-                warp.turn, gone = 0, True
+                warp.iterations, gone = 0, True
             else:
                 staying[pc] = (active, predicate)
         warp.waiting = staying
@@ -129,10 +129,10 @@ def _check(batch):
         raise _divergence(batch, block, places[:, block])
     if not launch.warned:
         launch.warned = True
-        told = str(_divergence(batch, block, places[:, block])).splitlines()[0]
+        sentence = str(_divergence(batch, block, places[:, block])).splitlines()[0]
         warnings.warn(
-            f"{told}. A GPU goes on without them, and so does this launch; CUDA does "
-            "not promise it, and `emulate` refuses it",
+            f"{sentence}. A GPU goes on without them, and so does this launch; CUDA "
+            "does not promise it, and `emulate` refuses it",
             stacklevel=caller_level(),
         )
 
@@ -221,9 +221,9 @@ def _answer(batch):
         if operator not in _COMBINE or slot is None:
             continue
         votes = [
-            _votes(batch, f.waiting[basic_block.then])
-            for f in batch.warps
-            if basic_block.then in f.waiting
+            _votes(batch, w.waiting[basic_block.then])
+            for w in batch.warps
+            if basic_block.then in w.waiting
         ]
         if not votes:
             continue

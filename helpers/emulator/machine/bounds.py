@@ -1,4 +1,4 @@
-"""Is an index inside its array? Computed as Numba does, told where a GPU is silent."""
+"""Is an index inside its array? Numba's rule, and an error where a GPU is silent."""
 
 import numpy as np
 
@@ -13,11 +13,11 @@ def checked(index, size, active, warp, reference):
     outside.
 
     Numba adds the size to a negative signed index, once, and takes an unsigned one as
-    it is, and who listens is told. Lanes that take no part get index 0.
+    it is; negative ones are emitted. Lanes that take no part get index 0.
     """
     if index.ndim == 0 and size.ndim == 0:
         if index < 0:
-            _tell_of_wraps(warp, reference, index, active)
+            _emit_negative(warp, reference, index, active)
         return _checked_number(int(index), int(size), index.dtype.kind == "i")
     unsigned = (
         index.view(f"u{index.dtype.itemsize}") if index.dtype.kind == "i" else index
@@ -33,7 +33,7 @@ def checked(index, size, active, warp, reference):
     if index.dtype.kind == "i":
         negative = index < 0
         if negative.any():
-            _tell_of_wraps(warp, reference, index, active)
+            _emit_negative(warp, reference, index, active)
             index = np.where(negative, index + size, index)
     inside = (index >= 0) & (index < size)
     if active is not None:
@@ -41,8 +41,8 @@ def checked(index, size, active, warp, reference):
     return _wide(index) if inside.all() else None
 
 
-def _tell_of_wraps(warp, reference, index, active):
-    """Tell who listens of negative indices."""
+def _emit_negative(warp, reference, index, active):
+    """Emit the negative indices of active threads."""
     listeners = warp.listeners["negative_index"]
     if not listeners:
         return
@@ -67,7 +67,7 @@ def where(warp, condition, active):
 
 
 def convert_checked(warp, site, value, dtype, active):
-    """An integer in a narrower type; who listens is told where that changes it."""
+    """An integer in a narrower type; emits an Overflow where that changes it."""
     result = convert(value, dtype)
     listeners = warp.listeners["overflow"]
     if listeners and (result != value).any():
@@ -104,12 +104,12 @@ def out_of_bounds(warp, reference, array, indices, axis, active):
     lane, block = _first_outside(indices[axis], array.shape[axis], active)
     shape = tuple(_at(size, lane, block) for size in array.shape)
     index = tuple(_at(i, lane, block) for i in indices)
-    told = ", ".join(map(str, index)) if len(index) > 1 else str(index[0])
+    written = ", ".join(map(str, index)) if len(index) > 1 else str(index[0])
     verb = {"load": "reads", "store": "writes", "atomic": "updates"}[reference.kind]
     thread, place = warp.thread_at(lane), warp.block_at(block)
     site, name = reference.site, reference.array
     return KernelIndexError(
-        f"line {site.line} {verb} {name}[{told}], but `{name}` has shape "
+        f"line {site.line} {verb} {name}[{written}], but `{name}` has shape "
         f"{shape}: along axis {axis} the last index is {shape[axis] - 1}\n"
         f"    {site.text}\n"
         f"  {site.place}, thread {thread} of block {place}\n"

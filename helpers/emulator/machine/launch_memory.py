@@ -1,31 +1,33 @@
-"""What outlives a batch of blocks: where arrays lie, constants, and how much was
-written.
+"""Where arrays lie in global, shared and local memory, what outlives a batch of blocks,
+and how much was written.
 """
 
 import math
 
 import numpy as np
 
-from helpers.core.buffers import borrow, give_back
 from helpers.core.device_memory import allocation_at, note_array_written
 from helpers.core.events import Allocation
-from helpers.emulator.machine.allocation import local_array
-from helpers.emulator.machine.arrays import Array, bind
+from helpers.emulator.machine.arrays import Array, bind, contiguous
+from helpers.emulator.machine.cells import block_by_block, interleaved, unwritten
 
 ALIGNMENT = 256  # bytes, as cudaMalloc aligns
+SHARED_ALIGNMENT = 16  # bytes, of each shared array at least
 LOCAL_ALIGNMENT = 512  # bytes: a whole request of 16 bytes a lane
 
 
 class Memory:
-    """The memory of one launch. `again`: it will be run once more, from the start."""
+    """The memory of one launch. `restorable`: what it held can be brought back."""
 
-    def __init__(self, program, allocation_listeners=(), again=False, quiet=False):
+    def __init__(self, program, restorable=False, quiet=False):
         self.program = program
-        self.allocation_listeners = allocation_listeners
+        self.allocation_listeners = ()  # until the launch runs
+        self.bound = []  # an Allocation of each array that is an argument
         self.changes = 0
-        self.printed = 0
+        self.printed = 0  # lines
+        self.raised = None  # what a thread raised first, the thread, and its block
         self.quiet = quiet
-        self.again = again
+        self.restorable = restorable
         self.before = []  # memory that is read and written, and what it held
         self.next_address = self.next_local = 0
         self.local_addresses = {}
@@ -34,29 +36,35 @@ class Memory:
         self.arrays = {}
         self.patterns = {}
 
-    def argument(self, value, name):
-        """A launch argument as kernels see it: arrays bound, numbers as they are."""
+    def bind_arguments(self, arguments) -> list:
+        """A launch's arguments as kernels see them: arrays bound, numbers as they are.
+
+        A restorable memory keeps what those hold that the kernel both reads and writes.
+        """
+        bound = {name: self._argument(value, name) for name, value in arguments.items()}
+        if self.restorable:
+            self._remember(bound)
+        return list(bound.values())
+
+    def _argument(self, value, name):
         if isinstance(value, tuple):
-            return tuple(self.argument(item, name) for item in value)
+            return tuple(self._argument(item, name) for item in value)
         if isinstance(value, np.void):
             self.records.append((value, np.array(value), np.array(value)))
             value = self.records[-1][1]
         if not isinstance(value, np.ndarray):
             return value
         written = name in self.program.written
-        return bind(value, name, self.address_of(value, name, written))
+        self.bound.append(self.allocation(value, name, written))
+        return bind(value, name, self.bound[-1].first)
 
     def give_back(self):
         """Let the records that are arguments hold what was stored in them."""
         for record, array, _ in self.records:
             _fill(record, array)
 
-    def remember(self, arrays, names):
-        """Keep what arrays hold that the kernel both reads and writes."""
-        if not self.again:
-            return
-        pairs = zip(names, arrays, strict=True)
-        memory = [(n, m) for n, value in pairs for m in memory_of(value)]
+    def _remember(self, bound):
+        memory = [(n, m) for n, value in bound.items() for m in memory_of(value)]
         read = [m for name, m in memory if name in self.program.read]
         for name, one in memory:
             shared = any(np.may_share_memory(one, other) for other in read)
@@ -64,9 +72,7 @@ class Memory:
                 self._keep(one)
 
     def _keep(self, memory):
-        before = borrow(memory.size, np.uint8)
-        before[...] = memory
-        self.before.append((memory, before))
+        self.before.append((memory, memory.copy()))
 
     def restore(self):
         """Give written arrays what they held before the launch."""
@@ -75,62 +81,56 @@ class Memory:
         for record, _, before in self.records:
             _fill(record, before)
 
-    def let_go(self):
-        """Give memory back that others can use."""
-        for _, before in self.before:
-            give_back(before)
+    def release(self):
+        """Let go of what arrays held before."""
+        self.before.clear()
 
-    def address_of(self, array, name, written) -> int:
-        """Where an array's first element lies: memory is aligned as cudaMalloc aligns
+    def allocation(self, array, name, written) -> Allocation:
+        """Where an array of global memory lies: memory is aligned as cudaMalloc aligns
         (256 bytes). A part of a device array keeps its distance from that; one of the
         host's is copied to memory of its own.
         """
-        allocation = array
-        while isinstance(allocation.base, np.ndarray):
-            allocation = allocation.base
-        low, high = np.lib.array_utils.byte_bounds(allocation)
-        if allocation_at(low) is None:
+        whole = array
+        while isinstance(whole.base, np.ndarray):
+            whole = whole.base
+        low, high = np.lib.array_utils.byte_bounds(whole)
+        device = allocation_at(low)
+        if device is None:
             low, high = np.lib.array_utils.byte_bounds(array)
+            device = allocation_at(low)
         if low not in self.allocations:
             self.allocations[low] = self.next_address
             self.next_address += _up(max(high - low, 1), ALIGNMENT) + ALIGNMENT
         start = self.allocations[low]
         first = start + array.__array_interface__["data"][0] - low
-        if self.allocation_listeners:
-            self._tell_of(
-                Allocation(
-                    name,
-                    "global",
-                    start,
-                    high - low,
-                    written,
-                    first,
-                    array.shape,
-                    array.strides,
-                    array.dtype,
-                ),
-                allocation_at(low),
-            )
-        return first
+        return Allocation(
+            *(name, "global", start, high - low, written, first),
+            *(array.shape, array.strides, array.dtype),
+            device=device is not None,
+            unwritten=device and device.unwritten,
+        )
 
-    def _tell_of(self, allocation, device):
-        """Tell of an array, and of the device memory that it lies in, or None."""
-        unwritten = device and device.unwritten
+    def emit_arguments(self, listeners):
+        """Emit the arrays that are arguments, to those who hear of later ones, too."""
+        self.allocation_listeners = listeners
+        for allocation in self.bound:
+            self._emit(allocation)
+
+    def _emit(self, event):
         for listener in self.allocation_listeners:
-            listener(
-                allocation._replace(device=device is not None, unwritten=unwritten)
-            )
+            listener(event)
 
     def captured(self, array, name, space) -> Array:
         """An array that the kernel takes from the names around it."""
         key = id(array)
         if key not in self.arrays:
-            address = self.address_of(array, name, space == "global")
+            allocation = self.allocation(array, name, space == "global")
+            self._emit(allocation)
             if not self.allocation_listeners:
                 note_array_written(array)
-            captured = bind(array, name, address, space)
+            captured = bind(array, name, allocation.first, space)
             self.arrays[key] = captured
-            if space == "global" and self.again:
+            if space == "global" and self.restorable:
                 self._keep(captured.cells.memory)
         return self.arrays[key]
 
@@ -143,6 +143,73 @@ class Memory:
         address = self.local_addresses[request]
         patterns = self.patterns.setdefault(request, {})
         return local_array(request, blocks, self.program, patterns, address)
+
+
+def is_dynamic(request) -> bool:
+    """Does the launch say how many bytes this is?"""
+    return request.space == "shared" and request.shape == (0,)
+
+
+def shared_addresses(allocations) -> dict:
+    """Where each shared array of a block begins: dynamic ones behind the others."""
+    addresses, used = {}, 0
+    for request in allocations:
+        if request.space == "shared" and not is_dynamic(request):
+            alignment = max(SHARED_ALIGNMENT, request.alignment)
+            addresses[request] = used = _up(used, alignment)
+            used += math.prod(request.shape) * request.dtype.itemsize
+    dynamic = [request for request in allocations if is_dynamic(request)]
+    alignment = max([SHARED_ALIGNMENT, *(request.alignment for request in dynamic)])
+    used = _up(used, alignment)
+    return addresses | dict.fromkeys(dynamic, used)
+
+
+def local_array(request, blocks, program, patterns, address):
+    """A warp's local array, one for each thread, holding what no one wrote."""
+    make = block_by_block if request in program.seen_otherwise else interleaved
+    cells = make(math.prod(request.shape), request.dtype, "local", address, blocks)
+    return contiguous(cells, request.shape, request.name, patterns)
+
+
+def shared_array(request, batch, patterns):
+    """A block's shared array; all dynamic ones begin at the same byte."""
+    launch = batch.launch
+    address = launch.shared_addresses[request]
+    if is_dynamic(request):
+        size = request.dtype.itemsize
+        cells = _dynamic_cells(request, batch, address)
+        shape = (launch.shared_bytes // size,)
+        cells = cells.seen_as(request.dtype, 0, size)
+        return contiguous(cells, shape, request.name, patterns)
+    other = request in launch.program.seen_otherwise
+    make = block_by_block if other else interleaved
+    count = math.prod(request.shape)
+    cells = make(count, request.dtype, "shared", address, batch.blocks)
+    return contiguous(cells, request.shape, request.name, patterns)
+
+
+def _dynamic_cells(request, batch, address):
+    """The cells of all dynamic arrays: of one size, or of a multiple of all sizes."""
+    if batch.dynamic is not None:
+        return batch.dynamic
+    batch.dynamic = _new_dynamic_cells(request, batch, address)
+    return batch.dynamic
+
+
+def _new_dynamic_cells(request, batch, address):
+    program, size = batch.launch.program, batch.launch.shared_bytes
+    dynamic = [other for other in program.allocations if is_dynamic(other)]
+    sizes = {other.dtype.itemsize for other in dynamic}
+    whole = math.lcm(*sizes)
+    if len(sizes) == 1 and not program.seen_otherwise & {*dynamic}:
+        count = size // whole
+        return interleaved(count, request.dtype, "shared", address, batch.blocks)
+    cells = block_by_block(
+        -(-size // whole), np.dtype((np.void, whole)), "shared", address, batch.blocks
+    )
+    fresh = unwritten(cells.memory.size // request.dtype.itemsize, request.dtype)
+    cells.memory[...] = fresh.view(np.uint8)
+    return cells
 
 
 def memory_of(value):

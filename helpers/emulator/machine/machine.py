@@ -1,288 +1,65 @@
-"""Runs a grid, batch by batch: who runs next, barriers, limits, and launches that make
-no progress.
+"""Runs a grid, batch by batch, up to its own barriers and over them.
 
-Between two barriers the warps of a block may run in any order; the machine takes one
-that a seed chooses, neither ascending nor descending, so that a missing barrier shows
-and shows again. Not modelled: time; blocks that run beside one another while neither
-waits.
+Not modelled: time; blocks that run beside one another while neither waits.
 """
 
-import math
 from collections import deque
 
 import numpy as np
 
-from helpers.core.errors import NoProgressError
-from helpers.core.events import TOPICS, Allocation, BranchSplit, LaunchBegin, Step
-from helpers.emulator.machine.allocation import shared_addresses, shared_array
-from helpers.emulator.machine.barriers import (
-    lanes_missed,
-    mask_without_caller,
-    release,
-    release_grid,
-)
-from helpers.emulator.machine.launch_memory import Memory
-from helpers.emulator.machine.warps import Geometry, Warp
-from helpers.emulator.program import BRANCH, JUMP, RETURN, WARP_SYNC
-from helpers.language.warp_intrinsics import have_arrived, outside_of_mask
+from helpers.core.events import TOPICS, LaunchBegin
+from helpers.emulator.machine.barriers import release_grid
+from helpers.emulator.machine.batch import Batch
+from helpers.emulator.machine.launch_memory import Memory, shared_addresses
+from helpers.emulator.machine.warps import Geometry
 
 BATCH_THREADS = 1 << 20  # threads of one batch, at most
 BATCH_BLOCKS = 1024  # blocks of one batch, at most
-WATCH = 16  # back edges between two looks whether a loop goes in circles
-PATIENCE = 20_000  # back edges in a row before others go first in any case
-IDLE_ROUNDS = 3  # rounds of spinning before another batch of blocks must help
-TURNS = 300_000  # back edges in a row, with nothing written, before we give up
-
-
-class Batch:
-    """Blocks that run together: their warps, and their shared memory."""
-
-    def __init__(self, launch, first, last):
-        self.launch, self.listeners, self.memory = (
-            launch,
-            launch.listeners,
-            launch.memory,
-        )
-        self.geometry = launch.geometry
-        self.first, self.blocks = first, last - first
-        self.block = launch.geometry.blocks_of(first, last)
-        self.shared, self.dynamic = {}, None
-        self.waits_for_grid = False
-        self.descending = False  # did two warps run so last?
-        program = launch.program
-        self.warps = [
-            Warp(number, launch.geometry, self, program.slots)
-            for number in range(launch.geometry.warps)
-        ]
-        for warp in self.warps:
-            for slot, value in zip(program.arguments, launch.arguments, strict=True):
-                warp.values[slot] = value
-
-    def shared_array(self, request):
-        """A block's shared array; all dynamic ones begin at the same byte."""
-        if request not in self.shared:
-            patterns = self.memory.patterns.setdefault(request, {})
-            self.shared[request] = shared_array(request, self, patterns)
-            self._tell_of(self.shared[request])
-        return self.shared[request]
-
-    def _tell_of(self, array):
-        """Tell of a shared array."""
-        cells, shape = array.cells, tuple(map(int, array.shape))
-        size = math.prod(shape) * cells.step
-        strides = tuple(int(stride) * cells.step for stride in array.strides)
-        where = ("shared", cells.address, size, True, cells.address, shape, strides)
-        for listener in self.listeners["allocation"]:
-            listener(Allocation(array.name, *where, array.dtype))
-
-    def run(self, rng) -> bool:
-        """Run until all blocks are done (True), or none can go on for now (False)."""
-        idle_rounds = 0
-        while True:
-            before = self.memory.changes
-            spinning = False
-            for warp in self.adverse_order(rng):
-                spinning |= self._run_warp(warp)
-            if spinning:
-                waits = all(warp.circling for warp in self.warps if warp.groups)
-                idle_rounds = (
-                    idle_rounds + 1 if waits and self.memory.changes == before else 0
-                )
-                if idle_rounds > IDLE_ROUNDS:
-                    return False
-                continue
-            if all(warp.finished for warp in self.warps):
-                return True
-            if not release(self):
-                self.waits_for_grid = True
-                return False
-
-    def adverse_order(self, rng):
-        """The warps in an order that is neither ascending nor descending; two take
-        turns to be first, since a race needs the one order or the other to show.
-        """
-        count = len(self.warps)
-        if count == 2:
-            self.descending = not self.descending
-            return self.warps[::-1] if self.descending else self.warps
-        order = rng.permutation(count)
-        while count > 2 and (np.diff(order) == order[1] - order[0]).all():
-            order = rng.permutation(count)
-        return [self.warps[index] for index in order]
-
-    def _run_warp(self, warp) -> bool:
-        """Run one warp until it waits or ends; True when it only turned in circles."""
-        while warp.groups:
-            pc, active = warp.take()
-            spun_at = self._run_group(warp, pc, active)
-            if spun_at is not None:
-                warp.postponed.add(spun_at)
-                if warp.postponed.issuperset(warp.groups):
-                    warp.postponed.clear()
-                    return True
-        warp.postponed.clear()
-        return False
-
-    def _run_group(self, warp, pc, active) -> int | None:
-        """Run threads until they part, meet others or wait; where they spin, if so."""
-        code, steps = self.launch.program.code, warp.listeners["step"]
-        others = self._needed_elsewhere(warp)
-        nearest = min(warp.groups, default=len(code))
-        turns = 0
-        while True:
-            basic_block = code[pc]
-            for listener in steps:
-                listener(Step(pc, active, warp.who, *warp.counted(active)))
-            value = basic_block.run(warp, active, others)
-            kind = basic_block.kind
-            if kind == JUMP:
-                following = basic_block.then
-            elif kind == BRANCH:
-                if value.ndim:
-                    value = split(warp, basic_block, value, active)
-                    if value is None:
-                        return None
-                following = basic_block.then if value else basic_block.otherwise
-            elif kind == RETURN:
-                warp.leave(active)
-                return None
-            elif kind == WARP_SYNC:
-                if not self._lanes_arrive(warp, basic_block, active, value):
-                    warp.add(pc, active)
-                    return pc
-                following = basic_block.then
-            else:
-                warp.wait(basic_block.then, active, value)
-                return None
-            if following <= pc:
-                turns += 1
-                if self._spins(warp, following, turns):
-                    warp.add(following, active)
-                    return following
-            if following >= nearest:
-                warp.add(following, active)
-                return None
-            pc = following
-
-    def _needed_elsewhere(self, warp) -> int:
-        """The slots that threads at other places of the program still read, as bits."""
-        needed = 0
-        for pc in (*warp.groups, *warp.waiting):
-            needed |= self.launch.program.code[pc].needs
-        return needed
-
-    def _spins(self, warp, header, turns) -> bool:
-        """Should others run first, after so many iterations of the loop at a header?"""
-        warp.turn += 1
-        block = self.launch.program.code[header]
-        circling = turns % WATCH < 2 and warp.in_circles(header, block.needs)
-        if circling or turns >= PATIENCE:
-            self._note_turns(warp, block, turns, circling)
-            return True
-        return False
-
-    def _lanes_arrive(self, warp, basic_block, active, mask) -> bool:
-        """Have the lanes of a mask come? Where not, the warp waits for them."""
-        if self.launch.strict:
-            outside = outside_of_mask(warp, active, mask)
-            if outside:
-                raise mask_without_caller(warp, basic_block.site, *outside)
-        warp.waits_for_lanes = not have_arrived(warp, active, mask)
-        if warp.waits_for_lanes:
-            warp.circling, warp.loop = True, basic_block.site
-        return not warp.waits_for_lanes
-
-    def _note_turns(self, warp, basic_block, turns, circling):
-        """Remember how long this warp has gone round while nothing was written."""
-        warp.circling = circling
-        if warp.seen_changes != self.memory.changes:
-            warp.turns, warp.seen_changes = 0, self.memory.changes
-        warp.turns += turns
-        warp.loop = basic_block.site or self.launch.program.code[basic_block.then].site
-        if warp.turns > self.launch.turns:
-            raise NoProgressError(
-                f"the loop at line {warp.loop.line} went round {warp.turns:,} times "
-                "and nothing was written meanwhile: does it ever end?\n"
-                f"    {warp.loop.text}\n  {warp.loop.place}"
-            )
-
-    def no_progress(self):
-        """The error of a batch whose threads wait for what none of them will do."""
-        waiting = [f.loop for f in self.warps if f.groups and f.waits_for_lanes]
-        if waiting:
-            return lanes_missed(waiting[0])
-        sites = {f.loop.line: f.loop for f in self.warps if f.groups}
-        lines = " and ".join(map(str, sorted(sites)))
-        quoted = "".join(
-            f"    {site.text}\n  {site.place}\n" for site in sites.values()
-        )
-        return NoProgressError(
-            f"no progress: threads go round the loop at line {lines} with the same "
-            "values, and nothing that it reads will change; on a GPU this hangs\n"
-            f"{quoted}  Remedy: let what the loop waits for be done by a thread that "
-            "still runs, and not by one that has returned or waits at a barrier"
-        )
-
-
-def split(warp, basic_block, condition, active):
-    """Part the threads of a branch; True or False when they all go one way."""
-    then = condition if active is None else condition & active
-    if not then.any():
-        return False
-    otherwise = ~condition if active is None else active & ~condition
-    if not otherwise.any():
-        return True
-    for listener in warp.listeners["split"]:
-        listener(BranchSplit(basic_block.ending.site, then, otherwise, warp.who))
-    warp.add(basic_block.then, then)
-    warp.add(basic_block.otherwise, otherwise)
-    return None
+MAX_ITERATIONS = 300_000  # back edges in a row, with nothing written, before we give up
 
 
 class Launch:
-    """One launch of a program: its geometry, arguments, memory and listeners."""
+    """One launch of a program: its geometry, arguments and memory; `run` runs it.
+
+    `config` is the grid, the block, and the bytes of dynamic shared memory; `arguments`
+    are values by name. A launch that is not `strict` goes on where threads miss a
+    barrier; one that is `restorable` keeps what its arrays held; a `quiet` one prints
+    nothing.
+    """
 
     def __init__(
         self,
         program,
-        grid_dim,
-        block_dim,
+        config,
         arguments,
-        names,
         *,
-        shared_bytes=0,
         seed=0,
-        listeners=None,
-        turns=TURNS,
+        max_iterations=MAX_ITERATIONS,
         strict=True,
-        again=False,
+        restorable=False,
         quiet=False,
     ):
-        self.program, self.shared_bytes, self.turns = program, shared_bytes, turns
+        self.program, self.config, self.named = program, config, arguments
+        *shape, self.shared_bytes = config
+        self.geometry = Geometry(*shape)
+        self.max_iterations = max_iterations
         self.strict, self.warned = strict, False  # about threads that miss a barrier
-        self.geometry = Geometry(grid_dim, block_dim)
-        self.listeners = {topic: () for topic in TOPICS} | (listeners or {})
-        for listener in self.listeners["launch"]:
-            given = dict(zip(names, arguments, strict=True))
-            shape = (grid_dim, block_dim)
-            listener(
-                LaunchBegin(*shape, program.references, program.code, program, given)
-            )
-        self.memory = Memory(program, self.listeners["allocation"], again, quiet)
-        self.arguments = [
-            self.memory.argument(v, n) for v, n in zip(arguments, names, strict=True)
-        ]
-        self.memory.remember(self.arguments, names)
+        self.memory = Memory(program, restorable, quiet)
+        self.arguments = self.memory.bind_arguments(arguments)
+        self.listeners = dict.fromkeys(TOPICS, ())
         self.rng = np.random.default_rng(seed)
         self.queue = deque()
         self.at_barrier = []  # batches that wait for the grid
         self.finished = 0  # batches that are done
+        self.stopped_at = None  # the site of the basic block that an error ended
         self.shared_addresses = shared_addresses(program.allocations)
         warps = self.geometry.warps
         self.batch_blocks = max(1, min(BATCH_BLOCKS, BATCH_THREADS // (warps * 32)))
 
-    def run(self):
-        """Run the whole grid."""
+    def run(self, listeners):
+        """Run the whole grid; `listeners` are functions by topic."""
+        self.listeners |= listeners
+        self._emit_begin()
         size = self.batch_blocks
         starts = range(0, self.geometry.blocks, size)
         self.queue.extend((s, min(s + size, self.geometry.blocks)) for s in starts)
@@ -294,6 +71,17 @@ class Launch:
                     self.queue.extend(self.at_barrier)
                     self.at_barrier = []
         self.memory.give_back()
+
+    def _emit_begin(self):
+        """Emit the launch, and then the arrays that are its arguments."""
+        program, shape = self.program, self.config[:2]
+        for listener in self.listeners["launch"]:
+            listener(
+                LaunchBegin(
+                    *shape, program.references, program.code, program, self.named
+                )
+            )
+        self.memory.emit_arguments(self.listeners["allocation"])
 
     def _run_batches(self):
         """Run until every batch is done or waits for the grid."""

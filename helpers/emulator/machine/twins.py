@@ -7,7 +7,7 @@ None.
 
 import numpy as np
 
-from helpers.emulator.machine.arrays import load, store
+from helpers.emulator.machine.access import load, store
 from helpers.emulator.machine.wide_access import load_wide, store_wide
 from helpers.language.operators import convert
 
@@ -16,20 +16,20 @@ class Lanes:
     """An array as a twin sees it, in the threads of a warp that call the intrinsic."""
 
     def __init__(self, warp, array, instruction, active):
-        self._frame, self._array, self._active = warp, array, active
+        self._warp, self._array, self._active = warp, array, active
         self._loaded, self._stored = instruction.loaded, instruction.stored
         self.dtype, self.shape = array.dtype, getattr(array, "shape", None)
 
     def load(self, index, elements=1):
         """`array[index]`, or so many neighbours in one request, as a tuple."""
-        given = self._frame, self._loaded, self._array, _indices(index)
+        given = self._warp, self._loaded, self._array, _indices(index)
         if elements == 1:
             return load(*given, self._active)
         return load_wide(*given, elements, self._active)
 
     def store(self, index, value):
         """`array[index] = value`, or a tuple of neighbours in one request."""
-        given = self._frame, self._stored, self._array, _indices(index)
+        given = self._warp, self._stored, self._array, _indices(index)
         if isinstance(value, tuple):
             return store_wide(*given, value, self._active)
         return store(*given, value, self._active)

@@ -176,9 +176,9 @@ def reshape(warp, array, shape, site, active):
         left = size // np.where(known == 0, 1, -known)
         shape = [np.where(n < 0, left, n)[()] for n in shape]
     if not np.all(fits if active is None else fits | ~active):
-        told = "×".join(str(int(np.max(n))) for n in array.shape)
+        old = "×".join(str(int(np.max(n))) for n in array.shape)
         raise KernelError(
-            f"line {site.line} gives `{array.name}`, whose shape is {told}, another "
+            f"line {site.line} gives `{array.name}`, whose shape is {old}, another "
             "shape that does not hold as many elements\n"
             f"    {site.text}\n  {site.place}"
         )

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from helpers.core.coordinates import coordinates
 from helpers.core.events import Warps
 from helpers.core.hardware import WARP_SIZE
 
@@ -10,9 +11,11 @@ class Warp:
     """One warp of each block of a batch: its coordinates, variables and pcs.
 
     `live` holds the threads that exist and have not returned, None while that is every
-    lane. `groups` maps a pc to the threads that are to run there, `waiting` one
-    to those that wait in front of it at a barrier, with the predicate that they
-    brought.
+    lane. `groups` maps a pc to the threads that will run there next, and `waiting` a
+    pc to those that wait for a barrier in front of it, with the predicate that they
+    brought. `postponed` are pcs whose threads spun, so that the warp's other threads
+    run first. A warp is `spinning` if one more iteration of its loop found every
+    variable as before and nothing written: only other threads can end it.
     """
 
     def __init__(self, number, geometry, batch, slots):
@@ -22,20 +25,20 @@ class Warp:
         self.block, self.blocks = batch.block, batch.blocks
         self.listeners, self.memory = batch.listeners, batch.memory
         self.who = Warps(number, batch.first, batch.blocks)
-        self.turn = 0  # turns of loops since it last waited for its block
+        self.iterations = 0  # of loops, since it last waited for its block
         self.values = [None] * slots
         self.live = exist
         self.complete = True  # has no thread returned yet?
         self.groups = {0: exist}
         self.waiting = {}
-        self.postponed = set()  # pcs that spun and let others go first
-        self.turns = self.seen_changes = 0  # of a warp that spins
-        self.loop = None  # where it spins
-        self.circling = False
+        self.postponed = set()
+        self.idle_iterations = self.seen_changes = 0  # while nothing is written
+        self.loop = None  # the site of the loop that it spins in
+        self.spinning = False
         self.waits_for_lanes = False  # does it wait for lanes of a mask?
         self.last_look = (None, None, None)
         self.last_count = (None, None)
-        self.masks = {}  # what judges found of the lanes that were active last
+        self.masks = {}  # a cache of judges: the lanes that were active last
         self.local = {}
 
     def take(self):
@@ -71,11 +74,11 @@ class Warp:
         else:
             self.live = ~active if self.live is None else self.live & ~active
 
-    def in_circles(self, pc, needs) -> bool:
-        """Is all as at the last look, with nothing written since?"""
+    def state_recurs(self, pc, needs) -> bool:
+        """Are the variables at a pc as at the last look, with nothing written since?"""
         values = [value for slot, value in enumerate(self.values) if needs >> slot & 1]
         where, before, changes = self.last_look
-        self.circling = False
+        self.spinning = False
         self.waits_for_lanes = False  # does it wait for lanes of a mask?
         self.last_look = (pc, values, self.memory.changes)
         return (
@@ -110,11 +113,11 @@ class Warp:
 
     def thread_at(self, lane) -> str:
         """A thread's place in its block, in words."""
-        return coordinates(self.thread, self.block_dim, lane, 0)
+        return coordinates(self.number * WARP_SIZE + lane, self.block_dim)
 
     def block_at(self, block) -> str:
         """A block's place in the grid, in words."""
-        return coordinates(self.block, self.grid_dim, 0, block)
+        return coordinates(self.batch.first + block, self.grid_dim)
 
 
 def same(first, second) -> bool:
@@ -124,18 +127,6 @@ def same(first, second) -> bool:
     return isinstance(second, (np.ndarray, np.generic)) and np.array_equal(
         first, second
     )
-
-
-def coordinates(values, sizes, lane, block) -> str:
-    """`7` or `(7, 1)`: as many coordinates as the launch has axes."""
-    parts = []
-    for value in values:
-        value = np.atleast_2d(value)
-        parts.append(
-            int(value[min(lane, value.shape[0] - 1), min(block, value.shape[1] - 1)])
-        )
-    axes = max((axis + 1 for axis, size in enumerate(sizes) if size > 1), default=1)
-    return str(parts[0]) if axes == 1 else str(tuple(parts[:axes]))
 
 
 def either(first, second):

@@ -3,7 +3,8 @@
 import numpy as np
 
 from helpers.core.errors import KernelError
-from helpers.emulator.machine.arrays import is_one, offsets, tell
+from helpers.emulator.machine.access import emit, offsets
+from helpers.emulator.machine.arrays import is_one
 from helpers.emulator.machine.bounds import out_of_bounds
 
 
@@ -27,8 +28,8 @@ def store_wide(warp, reference, array, indices, values, active):
 
 
 def _first_cell(warp, reference, array, indices, count, active):
-    """The first cell of each lane's neighbours, in bounds and aligned; told to
-    listeners.
+    """The first cell of each lane's neighbours, in bounds and aligned; emits the
+    request.
     """
     first = offsets(warp, reference, array, indices, active)
     ends = (*indices[:-1], indices[-1] + indices[-1].dtype.type(count - 1))
@@ -46,7 +47,7 @@ def _first_cell(warp, reference, array, indices, count, active):
     size = count * array.dtype.itemsize
     addresses = array.cells.bytes_at(first)
     _check(warp, reference, array, addresses, size, count)
-    tell(warp, reference, array, first, active, dtype=np.dtype((np.void, size)))
+    emit(warp, reference, array, first, active, dtype=np.dtype((np.void, size)))
     return first
 
 

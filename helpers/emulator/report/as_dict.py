@@ -1,8 +1,11 @@
 """A run as plain data: dictionaries, lists, numbers and texts, which JSON can hold."""
 
-from dataclasses import is_dataclass
-
 TABLES = ("coalescing", "bank_conflicts", "local_memory", "divergence", "operations")
+RACE = (
+    *("kind", "space", "scope", "array", "first", "second", "hazards", "cell"),
+    *("first_thread", "second_thread", "remedy", "first_kind", "second_kind"),
+    *("same_value", "exact"),
+)
 TRAFFIC = ("bytes_asked", "bytes_moved", "bytes_distinct", "bytes_stored", "reuse")
 
 
@@ -13,11 +16,11 @@ def as_dict(run) -> dict:
         "blocks": run.blocks,
         "threads_per_block": run.threads_per_block,
         **{name: _table(getattr(run, name)) for name in TABLES},
-        "reuse": {name: _traffic(it) for name, it in run.reuse.items()},
+        "reuse": {name: _values(it, TRAFFIC) for name, it in run.reuse.items()},
         "uninitialised": [_named(it) for it in run.uninitialised],
         "warnings": [_named(it) for it in run.warnings],
-        "races": [_named(it) for it in run.races],
-        "minor_races": [_named(it) for it in run.races.minor],
+        "races": [_values(it, RACE) for it in run.races],
+        "minor_races": [_values(it, RACE) for it in run.races.minor],
     }
 
 
@@ -35,17 +38,16 @@ def _row(row):
     return {name: _plain(value) for name, value in values.items()}
 
 
-def _traffic(traffic):
-    return {name: _plain(getattr(traffic, name)) for name in TRAFFIC}
+def _values(record, names):
+    """Some attributes of a record, by their names."""
+    return {name: _plain(getattr(record, name)) for name in names}
 
 
 def _named(record):
-    """A finding's fields by their names; a named tuple's or a dataclass's."""
-    if is_dataclass(record):
-        return {k: _plain(v) for k, v in vars(record).items()}
-    fields = record._asdict() if hasattr(record, "_asdict") else vars(record)
-    site = _site(fields["site"])
-    return {**site, **{k: _plain(v) for k, v in fields.items() if k != "site"}}
+    """A finding's fields by their names, its site's first."""
+    fields = record._asdict()
+    site = _site(fields.pop("site"))
+    return {**site, **{k: _plain(v) for k, v in fields.items()}}
 
 
 def _site(site):

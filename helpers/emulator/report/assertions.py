@@ -8,10 +8,8 @@ kernel; one that the kernel never touches fails, too.
 from helpers.emulator.report.findings import (
     conflict,
     counted,
-    deeds,
     idling,
     scattered,
-    title,
     uninitialised,
 )
 
@@ -26,21 +24,21 @@ class Assertions:
 
     def assert_no_races(self, line=None, array=None, minor=False):
         """No two threads touch one cell unordered; `minor` asks it of a warp, too."""
-        self._touched(line, array)
+        self._require_touched(line, array)
         races = [*self.races, *(self.races.minor if minor else ())]
-        found = [r for r in races if _in(r.first, line) or _in(r.second, line)]
+        found = [r for r in races if _is_on(r.first, line) or _is_on(r.second, line)]
         found = [r for r in found if array in (None, r.array)]
         if found:
             lines = "; ".join(
-                f"line {site.line}, `{site.text}`: {deed}"
-                for site, deed in deeds(found[0])
+                f"line {site.line}, `{site.text}`: {access}"
+                for site, access in found[0].accesses
             )
-            fail(f"{title(found[0])} ({lines}). {found[0].remedy}", len(found), "race")
+            fail(f"{found[0].title} ({lines}). {found[0].remedy}", len(found), "race")
         return self
 
     def assert_no_bank_conflicts(self, line=None, array=None):
         """Each request to shared memory takes as few wavefronts as it can."""
-        self._touched(line, array)
+        self._require_touched(line, array)
         rows = _rows(self.bank_conflicts, line, array)
         found = [(row.conflicts, conflict(site, row)) for site, row in rows]
         return self._worst(found, "line with conflicts")
@@ -49,7 +47,7 @@ class Assertions:
         """Each request to global memory touches as few sectors as it can, or at most so
         many.
         """
-        self._touched(line, array)
+        self._require_touched(line, array)
         found = []
         for site, row in _rows(self.coalescing, line, array):
             limit = row.ideal_sectors if at_most is None else at_most * row.requests
@@ -59,17 +57,17 @@ class Assertions:
 
     def assert_initialised(self, line=None, array=None):
         """Nothing is read before it was written."""
-        self._touched(line, array)
-        found = [u for u in self.uninitialised if _in(u.site, line)]
+        self._require_touched(line, array)
+        found = [u for u in self.uninitialised if _is_on(u.site, line)]
         found = [u for u in found if array in (None, u.array)]
         found = [(u.count, uninitialised(u)) for u in found]
         return self._worst(found, "such line")
 
     def assert_no_divergence(self, line=None, at_least=None):
         """No branch splits a warp; or so large a share of the lanes is active."""
-        self._touched(line, None)
+        self._require_touched(line, None)
         table = self.divergence
-        rows = [(s, r) for s, r in table.by_line.items() if _in(s, line)]
+        rows = [(s, r) for s, r in table.by_line.items() if _is_on(s, line)]
         if at_least is None:
             _no_splits(rows)
         elif line is None and table.active_share < at_least:
@@ -88,9 +86,9 @@ class Assertions:
 
     def assert_no_warnings(self, line=None, notes=False):
         """No silent mistake was made; `notes` asks that there be nothing to note."""
-        self._touched(line, None)
+        self._require_touched(line, None)
         found = [w for w in self.warnings if notes or not w.note]
-        found = [w for w in found if _in(w.site, line)]
+        found = [w for w in found if _is_on(w.site, line)]
         for it in found[:1]:
             text = f"line {it.line}, `{it.site.text}`: {it.text}"
             fail(text, len(found), "warning")
@@ -100,7 +98,7 @@ class Assertions:
         """Each element of an argument is loaded at most so many times, by all threads
         together; or so many on average, of those that are loaded.
         """
-        self._touched(None, array)
+        self._require_touched(None, array)
         for name, traffic in self.reuse.items():
             if average:
                 if array in (None, name) and traffic.reuse > at_most:
@@ -129,7 +127,7 @@ class Assertions:
             _fail_at(max(found, key=lambda it: it[0])[1], len(found), noun)
         return self
 
-    def _touched(self, line, array):
+    def _require_touched(self, line, array):
         """Fail where a line or an array is asked for that the kernel does not touch."""
         tables = (self.coalescing, self.bank_conflicts, self.local_memory)
         arrays = {row.array for t in tables for row in t.by_line.values()}
@@ -162,14 +160,14 @@ def _lines(site):
     return {site.line, site.called_from or site.line}
 
 
-def _in(site, line) -> bool:
+def _is_on(site, line) -> bool:
     return line is None or line in _lines(site)
 
 
 def _rows(table, line, array):
     """The rows of a table on a line and of an array."""
     for site, row in table.by_line.items():
-        if _in(site, line) and array in (None, row.array):
+        if _is_on(site, line) and array in (None, row.array):
             yield site, row
 
 

@@ -13,7 +13,7 @@ MEASURES = (
     ("coalescing", "global requests", "sectors", "ideal_sectors"),
     ("bank_conflicts", "shared requests", "wavefronts", "ideal_wavefronts"),
 )
-SPILLED = ("local_memory", "local requests, if it spills", "sectors", "ideal_sectors")
+LOCAL = ("local_memory", "local requests, if it spills", "sectors", "ideal_sectors")
 
 
 class Column(NamedTuple):
@@ -35,14 +35,14 @@ def columns_of(run, found) -> list[Column]:
     for name, requests, taken, ideal in MEASURES:
         if getattr(run, name).requests:
             columns += _of_memory(getattr(run, name), requests, taken, ideal)
-    if run.local_memory.requests and _off_ideal(run.local_memory):
-        columns += _of_memory(run.local_memory, *SPILLED[1:])
+    if run.local_memory.requests and _exceeds_ideal(run.local_memory):
+        columns += _of_memory(run.local_memory, *LOCAL[1:])
     if any(row.active_share < 1 for row in run.divergence.by_line.values()):
         columns.append(_of_lanes(run.divergence, found))
     return columns
 
 
-def _off_ideal(table):
+def _exceeds_ideal(table):
     return table.sectors > table.ideal_sectors
 
 

@@ -11,14 +11,9 @@ from typing import NamedTuple
 from helpers.core.hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE
 
 COSTLY = 1.5  # times the ideal
-IDLE = 0.5  # of the lanes, from which on a line is told to be divergent
-SIGNIFICANT = 0.05  # of all lanes of a run, which must idle on a line to be told
+IDLE = 0.5  # of the lanes, at which or below a line is divergent
+SIGNIFICANT = 0.05  # of all lanes of a run, which must idle on a line to be reported
 
-SCOPES = {
-    "warp": "within a warp",
-    "block": "between warps of a block",
-    "grid": "between blocks",
-}
 _MISTAKES = {"wrap": "guards", "overflow": "types", "grid": "guards"}
 
 
@@ -67,34 +62,12 @@ def figure(number) -> str:
 # ------------------------------------------------------------------ what may be wrong
 
 
-def hazards(race) -> str:
-    """How many hazards a race has, and between whom."""
-    least = "" if race.exact else "at least "
-    return f"{least}{counted(race.hazards, 'hazard')} {SCOPES[race.scope]}"
-
-
-def title(race) -> str:
-    """A race in half a sentence."""
-    same = ", all of the same value" if race.same_value else ""
-    return f"{race.kind} race on {race.space} `{race.array}`: {hazards(race)}{same}"
-
-
-def deeds(race):
-    """Each of the two accesses: its site, and who did what to which cell."""
-    verbs = {"load": "loads", "store": "stores to", "atomic": "updates"}
-    for site, kind, thread in (
-        (race.first, race.first_kind, race.first_thread),
-        (race.second, race.second_kind, race.second_thread),
-    ):
-        yield site, f"{thread} {verbs[kind]} {race.cell}"
-
-
 def _race(race):
     return Finding(
         "wrong",
         race.first,
         "races",
-        title(race),
+        race.title,
         f"Races for `{race.array}` with {_other(race)}: {_lowered(race.remedy)}.",
         race.hazards,
         race.second,

@@ -6,13 +6,13 @@ they serve a light page and a dark one.
 """
 
 import re
+from functools import cache
 from html import escape
-from pathlib import Path
 
 from helpers.core.html import LEFT, STYLE, below, code, source_code
 from helpers.core.source import source_of
 from helpers.emulator.report.columns import columns_of, place_of
-from helpers.emulator.report.findings import counted, deeds, findings_of, title
+from helpers.emulator.report.findings import counted, findings_of
 from helpers.emulator.report.text import sentence
 
 SIGNS = {"wrong": "✖", "costly": "▲", "slight": "△"}
@@ -24,13 +24,16 @@ MEANINGS = {
 MOST_RACES = 8
 
 
-def as_html(run) -> str:
-    """The sentence, the source page, the races, the notes and what the signs mean."""
+def as_html(run, lessons=()) -> str:
+    """The sentence, the source page, the races, the notes and what the signs mean.
+
+    `lessons` are names of notebooks, to which topics that they treat become links.
+    """
     found = findings_of(run)
     parts = [
         f"<div>{escape(sentence(run))}</div>",
-        table(run, found),
-        *more(found),
+        table(run, found, lessons),
+        *further_findings(found),
         *(race_html(race, "wrong") for race in run.races[:MOST_RACES]),
         folded("minor race", [race_html(it, "slight") for it in run.races.minor]),
         folded("note", [f"<div>{note_of(it)}</div>" for it in run.warnings if it.note]),
@@ -40,10 +43,10 @@ def as_html(run) -> str:
     return f"<div class='run-page'>{style}{page}{legend(page)}</div>"
 
 
-def table(run, found) -> str:
+def table(run, found, lessons=()) -> str:
     """The kernel's lines, and then those of device functions, with their counts."""
     columns = columns_of(run, found)
-    told, said = told_by_place(found), set()
+    advice_at, shown = advice_by_place(found, lessons), set()
     sites = [site for column in columns for site in column.sites]
     sites += [site for it in found for site in (it.site, it.also) if site is not None]
     lines = kernel_lines(run.function)
@@ -52,14 +55,14 @@ def table(run, found) -> str:
         return ""
     names = "".join(f"<th>{escape(column.name)}</th>" for column in columns)
     head = f"<th></th><th></th><th class='s' {LEFT}>source</th>{names}"
-    body = [rows_of(at, text, columns, told, said) for at, text in lines.items()]
+    body = [rows_of(at, text, columns, advice_at, shown) for at, text in lines.items()]
     caller = None
     for at, text in sorted(apart.items(), key=lambda it: (it[0][2] or 0, it[0])):
         if at[2] and at[2] != caller:
             caller = at[2]
             what = f"in a device function, called from line {caller}"
             body.append(f"<tr><td></td>{below(f'<i>{what}</i>', columns)}</tr>")
-        body.append(rows_of(at, text, columns, told, said))
+        body.append(rows_of(at, text, columns, advice_at, shown))
     rows = "".join(body)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
@@ -73,28 +76,29 @@ def kernel_lines(function) -> dict:
     return {(source.file, number, None): text for number, text in numbered}
 
 
-def told_by_place(found) -> dict:
+def advice_by_place(found, lessons) -> dict:
     """The level and the advice of each line: those of its worst finding."""
-    told = {}
+    advice_at = {}
     for it in found:
-        advice = "" if it.level == "slight" else f"{code(it.advice)} {lesson(it.topic)}"
-        level, known = told.get(place_of(it.site), (it.level, ""))
-        told[place_of(it.site)] = level, known or advice
+        topic = lesson(it.topic, lessons)
+        advice = "" if it.level == "slight" else f"{code(it.advice)} {topic}"
+        level, known = advice_at.get(place_of(it.site), (it.level, ""))
+        advice_at[place_of(it.site)] = level, known or advice
         if it.also is not None:
-            told.setdefault(place_of(it.also), (it.level, ""))
-    return told
+            advice_at.setdefault(place_of(it.also), (it.level, ""))
+    return advice_at
 
 
-def rows_of(at, text, columns, told, said) -> str:
+def rows_of(at, text, columns, advice_at, shown) -> str:
     """A line with its counts, and the row with its advice, unless it was said above."""
-    level, advice = told.get(at, ("", ""))
+    level, advice = advice_at.get(at, ("", ""))
     counts = "".join(cell(column.cells.get(at, ())) for column in columns)
     row = (
         f"<tr><td class='n'>{at[1]}</td><td class='n'>{sign(level)}</td>"
         f"<td class='s {level}' {LEFT}>{source_code(text)}</td>{counts}</tr>"
     )
-    if advice and advice not in said:
-        said.add(advice)
+    if advice and advice not in shown:
+        shown.add(advice)
         row += f"<tr><td></td>{below(advice, columns)}</tr>"
     return row
 
@@ -114,12 +118,18 @@ def sign(level) -> str:
     return f"<span title='{MEANINGS[level]}'>{SIGNS[level]}</span>"
 
 
-def lesson(topic) -> str:
-    """A topic; a link to its lesson where one lies beside the notebook that is open."""
+@cache
+def lessons_in(folder) -> tuple[str, ...]:
+    """The names of the lessons in a folder, as they were at the first look."""
+    return tuple(sorted(file.name for file in folder.glob("[0-9]*_*.ipynb")))
+
+
+def lesson(topic, lessons) -> str:
+    """A topic, as a link to the first of the lessons that treats it."""
     words = set(topic.split())
-    for file in sorted(Path().glob("[0-9]*_*.ipynb")):
-        if words <= set(re.split("[_.]", file.name)):
-            return f"<i>Lesson: <a href='{escape(file.name)}'>{topic}</a></i>"
+    for name in lessons:
+        if words <= set(re.split("[_.]", name)):
+            return f"<i>Lesson: <a href='{escape(name)}'>{topic}</a></i>"
     return f"<i>Topic: {topic}</i>"
 
 
@@ -127,16 +137,16 @@ def race_html(race, level) -> str:
     """A race: both lines, who does what to which cell, and what would order them."""
     rows = "".join(
         f"<tr><td class='n'>line {site.line}</td><td class='s {level}' {LEFT}>"
-        f"{source_code(site.text)}</td><td class='a' {LEFT}>{escape(deed)}</td></tr>"
-        for site, deed in deeds(race)
+        f"{source_code(site.text)}</td><td class='a' {LEFT}>{escape(access)}</td></tr>"
+        for site, access in race.accesses
     )
     return (
-        f"<div>{sign(level)} {code(title(race))}"
+        f"<div>{sign(level)} {code(race.title)}"
         f"<table><tbody>{rows}</tbody></table>{code(race.remedy)}.</div>"
     )
 
 
-def more(found):
+def further_findings(found):
     """What else was found on a line that has its sentence, and no column tells."""
     seen = set()
     for it in found:

@@ -1,8 +1,10 @@
-"""A run told in a terminal: one sentence, then what was found, worst first."""
+"""A run as text, for a terminal: one sentence, then what was found, worst first."""
 
-from helpers.emulator.report.findings import counted, deeds, findings_of, title
+from textwrap import indent
 
-MOST = 12  # findings that are told; the tables have all
+from helpers.emulator.report.findings import counted, findings_of
+
+MOST_FINDINGS = 12  # to show; the tables of a run have all
 WIDEST = 78  # characters of a warning's first words
 WIDEST_SOURCE = 48  # of a source line that others are aligned with
 
@@ -10,10 +12,11 @@ WIDEST_SOURCE = 48  # of a source line that others are aligned with
 def as_text(run) -> str:
     """The sentence; races with both lines; each other line that can be better."""
     found = [it for it in findings_of(run) if it.also is None]
-    rows = [(_number(it.site), it.site.text, _shortened(it.what)) for it in found]
-    races = [line for race in run.races[:MOST] for line in race_lines(race)]
-    told = [*races, *_aligned(rows[:MOST]), *map(_minor, run.races.minor[:MOST])]
-    return "\n".join([sentence(run), *told, *_rest(run, rows)])
+    rows = [(it.site.label, it.site.text, _shortened(it.what)) for it in found]
+    races = [indent(repr(race), "  ") for race in run.races[:MOST_FINDINGS]]
+    minor = map(_minor, run.races.minor[:MOST_FINDINGS])
+    lines = [*races, *_aligned(rows[:MOST_FINDINGS]), *minor]
+    return "\n".join([sentence(run), *lines, *_rest(run, rows)])
 
 
 def sentence(run) -> str:
@@ -39,28 +42,10 @@ def sentence(run) -> str:
     return f"emulated {run.kernel}: {', '.join(facts)}"
 
 
-def race_lines(race):
-    """A race: what it is, both lines with both threads, and what would order them."""
-    yield f"  {title(race)}"
-    done = list(deeds(race))
-    numbers = [_number(site) for site, _ in done]
-    for (site, deed), number in zip(done, numbers, strict=True):
-        line = f"{number:<{max(map(len, numbers))}}  "
-        text = f"{site.text:<{max(len(s.text) for s, _ in done)}}"
-        yield f"    {line}{text}    {deed}"
-    yield f"    {race.remedy}"
-
-
 def _minor(race):
     """A minor race in a line."""
-    lines = dict.fromkeys([_number(race.first), _number(race.second)])
-    return f"  minor: {title(race)} ({' and '.join(lines)})"
-
-
-def _number(site):
-    """A line's number, and whence it was called."""
-    caller = f", called from line {site.called_from}" if site.called_from else ""
-    return f"line {site.line}{caller}"
+    lines = dict.fromkeys([race.first.label, race.second.label])
+    return f"  minor: {race.title} ({' and '.join(lines)})"
 
 
 def _aligned(rows):
@@ -76,7 +61,7 @@ def _shortened(what):
 
 
 def _rest(run, rows):
-    told = (rows, run.races, run.races.minor)
-    more = sum(max(0, len(findings) - MOST) for findings in told)
+    findings = (rows, run.races, run.races.minor)
+    more = sum(max(0, len(some) - MOST_FINDINGS) for some in findings)
     if more:
         yield f"  and {more} more: the tables of the run have all"

@@ -1,11 +1,19 @@
-"""Device functions, and those of Numba's library, lowered in the place of their call; a
-mix-in of Lowering.
+"""Device functions, and those of Numba's library, lowered in the place of their call.
+
+A reduction such as `a.mean()` is a loop that Numba compiles in the place of the call:
+its Python source is lowered here too, so that its order and its types are Numba's. Its
+loads are reported as those of the calling line.
 """
 
 from dataclasses import dataclass
+from inspect import signature as signature_of
+from types import SimpleNamespace
+
+import numpy as np
 
 from helpers.core import ir
-from helpers.frontend.inference import typed_ir
+from helpers.frontend.inference import overload_of, typed_ir
+from helpers.frontend.lower.builder import Builder
 from helpers.frontend.types import our_type
 
 
@@ -16,76 +24,137 @@ class Caller:
     line: int
     target: str
     block: int
-    lowering: object
+    builder: Builder
 
 
-class Inlining:
-    """How a function gets its arguments, and where it leaves its result."""
+def inline(builder, target, dispatcher, signature, arguments, within=None):
+    """Lower a device function in the caller's place; or a library's, `within` the
+    line that calls it.
+    """
+    if dispatcher.py_func in _functions(builder):
+        builder.refuse(
+            f"device functions that call themselves (`{dispatcher.__name__}`) are "
+            "not emulated: use a loop"
+        )
+    function, options = dispatcher.py_func, dispatcher.targetoptions
+    typed = typed_ir(function, signature.args, options, builder.body.typed)
+    result = builder.declared(target)
+    back = builder.body.new_block()
+    line = builder.caller.line if builder.caller else builder.line
+    caller = Caller(line, result, back, builder)
+    inner = Builder(builder.body, typed, {}, caller, within or builder.within)
+    inner.specialisation = (id(function), *map(str, signature.args))
+    names = typed.ir.arg_names
+    for name, given, dtype in zip(names, arguments, signature.args, strict=True):
+        _give(builder, inner, name, given, dtype)
+    entry = builder.body.new_block()
+    builder.leave(ir.Jump(entry))
+    builder.body.lower(inner, entry)
+    builder.block = back
 
-    def inline(self, target, dispatcher, signature, arguments, within=None):
-        """Lower a device function in the caller's place; or a library's, `within` the
-        line that calls it.
-        """
-        if dispatcher.py_func in self.functions():
-            self.refuse(
-                f"device functions that call themselves (`{dispatcher.__name__}`) are "
-                "not emulated: use a loop"
-            )
-        function, options = dispatcher.py_func, dispatcher.targetoptions
-        typed = typed_ir(function, signature.args, options, self.program.typed)
-        result = self.declare(target, our_type(self.numba_type(target)))
-        back = self.program.new_block()
-        line = self.caller.line if self.caller else self.line
-        inner = type(self)(self.program, typed, {}, Caller(line, result, back, self))
-        inner.within = within or self.within
-        inner.specialisation = (id(function), *map(str, signature.args))
-        names = typed.ir.arg_names
-        for name, given, dtype in zip(names, arguments, signature.args, strict=True):
-            self._give(inner, name, given, dtype)
-        entry = self.program.new_block()
-        self._leave(ir.Jump(entry))
-        inner.run(entry)
-        self.block = back
 
-    def functions(self):
-        """The Python functions that are being lowered, one in another."""
-        outer = self.caller.lowering.functions() if self.caller else ()
-        return (*outer, self.function)
+def _functions(builder):
+    """The Python functions that are being lowered, one in another."""
+    outer = _functions(builder.caller.builder) if builder.caller else ()
+    return (*outer, builder.function)
 
-    def _give(self, inner, name, given, dtype):
-        """Let a device function know an argument: an object, or an operand."""
-        if given is None:
-            inner.given[name] = dtype.value
-            return
-        if isinstance(given, tuple):  # the rest of the arguments, of `*name`
-            items = tuple(map(self.operand, given))
-            inner.arguments[name] = self._whole(items, our_type(dtype))
-            return
-        variable = getattr(given, "name", given)
-        if variable in self.known:
-            inner.given[name] = self.known[variable]
-        elif isinstance(self._known_tuple(variable), tuple):
-            inner.given[name] = self._known_tuple(variable)
-        else:
-            operand = self.cast(self.operand(variable), our_type(dtype))
-            inner.arguments[name] = operand
-            if inner.within is not None:
-                inner.array_names[name] = self.array_name(operand)
 
-    def _known_tuple(self, name):
-        """The numbers of a tuple that is known before the launch, or None."""
-        items = self.packed.get(name, (None,))
-        if all(isinstance(item, ir.Const) for item in items):
-            return tuple(item.value.item() for item in items)
-        return None
+def _give(builder, inner, name, given, dtype):
+    """Let a device function know an argument: an object, or an operand."""
+    if given is None:
+        inner.given[name] = dtype.value
+        return
+    if isinstance(given, tuple):  # the rest of the arguments, of `*name`
+        items = tuple(map(builder.operand, given))
+        inner.arguments[name] = builder.whole(items, our_type(dtype))
+        return
+    variable = getattr(given, "name", given)
+    if variable in builder.known:
+        inner.given[name] = builder.known[variable]
+    elif isinstance(_known_tuple(builder, variable), tuple):
+        inner.given[name] = _known_tuple(builder, variable)
+    else:
+        operand = builder.cast(builder.operand(variable), our_type(dtype))
+        inner.arguments[name] = operand
+        if inner.within is not None:
+            inner.arrays.given[name] = builder.array_name(operand)
 
-    def _value_Arg(self, target, value):
-        if value.name in self.given:
-            return self._know(target, self.given[value.name])
-        operand = self.arguments[value.name]
-        if self.caller is None:
-            self.program.types[value.name] = our_type(self.numba_type(target))
-            return
-        self.assign(self.declare(target, self.type_of(operand)), operand)
-        name = self.array_names.get(value.name, value.name)
-        self.aliases[self.name(target)] = name
+
+def _known_tuple(builder, name):
+    """The numbers of a tuple that is known before the launch, or None."""
+    items = builder.tuples.packed.get(name, (None,))
+    if all(isinstance(item, ir.Const) for item in items):
+        return tuple(item.value.item() for item in items)
+    return None
+
+
+# the arguments of a call
+
+
+def arguments_of(builder, value) -> list:
+    """The variables that a call is given, in order."""
+    given = [*value.args, *(variable for _, variable in value.kws)]
+    if value.vararg is not None:
+        given += _spread(builder, value.vararg)
+    return given
+
+
+def bound_arguments(builder, function, call) -> list:
+    """What a call gives each parameter: a variable, a tuple of them, or None."""
+    spread = _spread(builder, call.vararg) if call.vararg is not None else ()
+    signature = signature_of(function)
+    bound = signature.bind(*call.args, *spread, **dict(call.kws)).arguments
+    return [
+        bound.get(name, () if parameter.kind is parameter.VAR_POSITIONAL else None)
+        for name, parameter in signature.parameters.items()
+    ]
+
+
+def _spread(builder, variable) -> list:
+    """The items of `*t`, as variables of their own."""
+    names = []
+    types = builder.numba_type(variable).types
+    for place, item in enumerate(builder.items(variable)):
+        name = f"{variable.name}.{place}"
+        builder.typed.types[name] = types[place]
+        builder.emit(ir.Copy((builder.declare(name, builder.type_of(item)),), (item,)))
+        names.append(name)
+    return names
+
+
+# what Numba writes in Python
+
+
+def inline_library(builder, target, function, signature, arguments):
+    """Lower a function of Numba's own in the place of its call."""
+    missing = len(signature.args) - len(arguments)
+    library = SimpleNamespace(
+        py_func=function, targetoptions={}, __name__=function.__name__
+    )
+    arguments = [*arguments, *(None,) * missing]
+    inline(builder, target, library, signature, arguments, within=builder.site())
+
+
+def written_in_python(kind, name, signature, before):
+    """The Python function that Numba compiles for a call, or None."""
+    if name == "sum" and len(before) + len(signature.args) == 1:
+        return _sum(signature.return_type)
+    if hasattr(kind, "templates"):
+        chosen = overload_of(kind, signature)
+        return None if chosen is None else chosen.py_func
+    overload = getattr(kind.template, "_overload_func", None)
+    function = overload(*before, *signature.args) if overload else None
+    return function[1] if isinstance(function, tuple) else function
+
+
+def _sum(result):
+    """`a.sum()` as Numba compiles it."""
+    zero = result(0)
+
+    def array_sum(arr):
+        c = zero
+        for v in np.nditer(arr):
+            c += v.item()
+        return c
+
+    return array_sum

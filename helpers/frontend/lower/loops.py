@@ -1,4 +1,4 @@
-"""Loops: over `range`, a tuple, an array, `enumerate` and `zip`; a mix-in of Lowering.
+"""Loops: over `range`, a tuple, an array, `enumerate` and `zip`.
 
 An iterator is a variable or two of its own, which `iternext` reads and moves on. An
 array's element is loaded only where there is one, so that loads count as on a GPU.
@@ -9,224 +9,321 @@ from dataclasses import dataclass
 import numpy as np
 
 from helpers.core import ir
+from helpers.frontend.lower.arrays import (
+    array_number,
+    index_operation,
+    unravelled,
+    unravelled_in,
+)
+from helpers.frontend.lower.builder import INDEX, ONE, ZERO
+from helpers.frontend.lower.tuples import choose_array, repack
 from helpers.frontend.types import our_type
 
-INDEX = np.dtype(np.int64)
-ONE, ZERO = ir.Const(np.int64(1)), ir.Const(np.int64(0))
+# what may be iterated over: `next` emits a step and gives what comes next, an operand
+# or a tuple of them, and whether there is one
 
 
 @dataclass(frozen=True)
-class Iterator:
-    """What is iterated over, and the variables that hold how far."""
+class Range:
+    """The numbers of a `range`."""
 
-    kind: str  # a method `_next_of_<kind>`
-    state: tuple[str, ...]
-    parts: tuple  # the items of a tuple, an array, sizes, or iterators within
+    following: str
+    stop: str
+    step: str
 
-
-class Iteration:
-    """How iterators begin and go on."""
-
-    def _expr_getiter(self, target, value):
-        self.iterators[target] = self._iterator(target, value.value)
-
-    def _iterator(self, name, variable) -> Iterator:
-        """The iterator over what a variable holds, at its beginning."""
-        source = variable.name
-        kind = type(self.numba_type(source)).__name__
-        if source in self.iterators:
-            return self.iterators[source]
-        if kind == "RangeType":
-            dtype = our_type(self.numba_type(source).dtype)
-            parts = zip(("next", "stop", "step"), self.packed[source], strict=True)
-            state = tuple(self._begin(f"{name}.{p}", o, dtype) for p, o in parts)
-            return Iterator("range", state, ())
-        if source in self.flats:
-            return self._over_elements("elements", name, self.flats[source])
-        operand = self.operand(source)
-        dtype = self.type_of(operand)
-        if isinstance(dtype, tuple):
-            items, kind = self.items(source), "tuple"
-        elif isinstance(dtype, ir.ArrayType):
-            items, kind = (operand,), "array"
-        else:
-            self.refuse(
-                "loops go over a `range`, a tuple or an array here: loop over "
-                "`range(n)` and index"
-            )
-        return Iterator(kind, (self._begin(f"{name}.index", ZERO, INDEX),), items)
-
-    def _begin(self, name, operand, dtype) -> str:
-        """A variable of an iterator, with its first value."""
-        ours = self.declare(name, dtype)
-        self.emit(ir.Copy((ours,), (self.cast(operand, dtype),)))
-        return ours
-
-    def _builtin_enumerate(self, target, arguments, signature):
-        start = self.operand(arguments[1]) if len(arguments) > 1 else ZERO
-        inner = self._iterator(f"{target}.of", arguments[0])
-        state = (self._begin(f"{target}.count", start, INDEX),)
-        self.iterators[target] = Iterator("enumerate", state, (inner,))
-
-    def _builtin_zip(self, target, arguments, signature):
-        inner = (self._iterator(f"{target}.{n}", a) for n, a in enumerate(arguments))
-        self.iterators[target] = Iterator("zip", (), tuple(inner))
-
-    def _over_elements(self, kind, name, array, order="C"):
-        """An iterator over all elements of an array, by their number."""
-        state = (self._begin(f"{name}.index", ZERO, INDEX),)
-        return Iterator(kind, state, (array, order))
-
-    def _builtin_nditer(self, target, arguments, signature):
-        kind = self.numba_type(target)
-        operands = self.items(arguments[0])
-        if len(operands) != 1 or kind.layout not in "CF":
-            self.refuse("`np.nditer` goes over one array here: index the others")
-        self.iterators[target] = self._over_elements(
-            "parts", target, operands[0], kind.layout
-        )
-
-    def _builtin_ndenumerate(self, target, arguments, signature):
-        array = self.operand(arguments[0])
-        self.iterators[target] = self._over_elements("numbered", target, array)
-
-    def _builtin_ndindex(self, target, arguments, signature):
-        sizes = tuple(self.cast(s, INDEX) for a in arguments for s in self.items(a))
-        state = (self._begin(f"{target}.index", ZERO, INDEX),)
-        self.iterators[target] = Iterator("indices", state, sizes)
-
-    def _builtin_iter(self, target, arguments, signature):
-        self.iterators[target] = self._iterator(target, arguments[0])
-
-    def _builtin_next(self, target, arguments, signature):
-        first, _ = self._advance(self.iterators[arguments[0].name])
-        self._bind(target, first)
-
-    def _expr_iternext(self, target, value):
-        self.pairs[target] = self._advance(self.iterators[value.value.name])
-
-    def _advance(self, iterator):
-        """What comes next, an operand or a tuple of them, and is there one?"""
-        return getattr(self, f"_next_of_{iterator.kind}")(iterator)
-
-    def _next_of_range(self, iterator):
-        following, stop, step = iterator.state
-        first = self._kept(following)
-        more = self._truth("in range", (following, stop, step))
-        self._step(following, step)
+    def next(self, builder):
+        first = _kept(builder, self.following)
+        more = builder.truth("in range", (self.following, self.stop, self.step))
+        _step(builder, self.following, self.step)
         return first, more
 
-    def _next_of_tuple(self, iterator):
-        (index,), items = iterator.state, iterator.parts
-        more = self._truth("lt", (index, ir.Const(np.int64(len(items)))))
-        first = self.new_name(self.type_of(items[0]), "item")
-        if isinstance(self.type_of(first), ir.ArrayType):
-            self._choose_array(first, index, items)
+
+@dataclass(frozen=True)
+class Items:
+    """The items of a tuple."""
+
+    index: str
+    items: tuple
+
+    def next(self, builder):
+        index, items = self.index, self.items
+        more = builder.truth("lt", (index, ir.Const(np.int64(len(items)))))
+        first = builder.new_name(builder.type_of(items[0]), "item")
+        if isinstance(builder.type_of(first), ir.ArrayType):
+            choose_array(builder, first, index, items)
         else:
-            self.emit(ir.Operation(first, "choose", (index, *items), self.site()))
-        self._step(index, ONE)
+            operands = (index, *items)
+            builder.emit(ir.Operation(first, "choose", operands, builder.site()))
+        _step(builder, index, ONE)
         return first, more
 
-    def _next_of_array(self, iterator):
-        (index,), (array,) = iterator.state, iterator.parts
-        more = self._truth("lt", (index, self._array_number(array, "shape0")))
-        dtype = self.type_of(array)
+
+@dataclass(frozen=True)
+class Rows:
+    """The elements of an array of one axis, the parts of one of several."""
+
+    index: str
+    array: str
+
+    def next(self, builder):
+        index, array = self.index, self.array
+        more = builder.truth("lt", (index, array_number(builder, array, "shape0")))
+        dtype = builder.type_of(array)
         row = ir.ArrayType(dtype.dtype, dtype.ndim - 1)
         record = dtype.dtype.names is not None
-        part = record or row.ndim > 0
-        first = self.new_name(row if part else dtype.dtype, "item")
-        self.aliases[first] = self.aliases.get(array, array)
-        inside, after = self.program.new_block(), self.program.new_block()
-        self._leave(ir.Branch(more, inside, after, self.site()))
-        self.block = inside
-        read = ir.View if part else ir.Load
-        self.emit(read(first, array, (index,), self.reference("load", array)))
-        self._step(index, ONE)
-        self._leave(ir.Jump(after))
-        self.block = after
+        view = record or row.ndim > 0
+        first = builder.new_name(row if view else dtype.dtype, "item")
+        _read_if(builder, more, first, view, array, index, lambda: (index,))
         return first, more
 
-    def _next_of_elements(self, iterator):
-        return self._next_element(iterator)[1:]
 
-    def _next_of_parts(self, iterator):
-        return self._next_element(iterator, view=True)[1:]
+@dataclass(frozen=True)
+class Elements:
+    """All elements of an array, by their number; as arrays without axes in a `view`."""
 
-    def _next_of_numbered(self, iterator):
-        indices, first, more = self._next_element(iterator)
-        return (indices, first), more
+    index: str
+    array: str
+    order: str = "C"
+    view: bool = False
 
-    def _next_element(self, iterator, view=False):
+    def next(self, builder):
+        return self.numbered(builder)[1:]
+
+    def numbered(self, builder):
         """The indices of what comes next, the element, and is there one?"""
-        (index,), (array, order) = iterator.state, iterator.parts
-        more = self._truth("lt", (index, self._array_number(array, "size")))
-        dtype = self.type_of(array).dtype
-        view = view or dtype.names is not None
-        first = self.new_name(ir.ArrayType(dtype, 0) if view else dtype, "item")
-        self.aliases[first] = self.aliases.get(array, array)
-        inside, after = self.program.new_block(), self.program.new_block()
-        self._leave(ir.Branch(more, inside, after, self.site()))
-        self.block = inside
-        indices = self.unravelled(array, self._kept(index), order)
-        read = ir.View if view else ir.Load
-        self.emit(read(first, array, indices, self.reference("load", array)))
-        self._step(index, ONE)
-        self._leave(ir.Jump(after))
-        self.block = after
+        index, array = self.index, self.array
+        more = builder.truth("lt", (index, array_number(builder, array, "size")))
+        dtype = builder.type_of(array).dtype
+        view = self.view or dtype.names is not None
+        first = builder.new_name(ir.ArrayType(dtype, 0) if view else dtype, "item")
+
+        def place():
+            return unravelled(builder, array, _kept(builder, index), self.order)
+
+        indices = _read_if(builder, more, first, view, array, index, place)
         return indices, first, more
 
-    def _next_of_indices(self, iterator):
-        (index,), sizes = iterator.state, iterator.parts
+
+@dataclass(frozen=True)
+class Numbered:
+    """All elements of an array, each with its indices."""
+
+    elements: Elements
+
+    def next(self, builder):
+        indices, first, more = self.elements.numbered(builder)
+        return (indices, first), more
+
+
+@dataclass(frozen=True)
+class Indices:
+    """All indices of an array of these sizes."""
+
+    index: str
+    sizes: tuple
+
+    def next(self, builder):
         count = ONE
-        for size in sizes:
-            count = self._of_index("mul", count, size)
-        more = self._truth("lt", (index, count))
-        indices = self.unravelled_in(sizes, self._kept(index))
-        self._step(index, ONE)
+        for size in self.sizes:
+            count = index_operation(builder, "mul", count, size)
+        more = builder.truth("lt", (self.index, count))
+        indices = unravelled_in(builder, self.sizes, _kept(builder, self.index))
+        _step(builder, self.index, ONE)
         return indices, more
 
-    def _next_of_enumerate(self, iterator):
-        (count,), (inner,) = iterator.state, iterator.parts
-        number = self._kept(count)
-        first, more = self._advance(inner)
-        self._step(count, ONE)
+
+@dataclass(frozen=True)
+class Enumerated:
+    """What another iterator gives, each with its number."""
+
+    count: str
+    inner: object
+
+    def next(self, builder):
+        number = _kept(builder, self.count)
+        first, more = self.inner.next(builder)
+        _step(builder, self.count, ONE)
         return (number, first), more
 
-    def _next_of_zip(self, iterator):
-        pairs = [self._advance(inner) for inner in iterator.parts]
+
+@dataclass(frozen=True)
+class Zipped:
+    """What several iterators give, as long as all do."""
+
+    inner: tuple
+
+    def next(self, builder):
+        pairs = [iterator.next(builder) for iterator in self.inner]
         more = pairs[0][1]
         for _, other in pairs[1:]:
-            more = self._truth("and", (more, other))
+            more = builder.truth("and", (more, other))
         return tuple(first for first, _ in pairs), more
 
-    def _kept(self, variable) -> str:
-        """A copy of a variable that is about to change."""
-        copy = self.new_name(self.type_of(variable), "now")
-        self.emit(ir.Copy((copy,), (variable,)))
-        return copy
 
-    def _truth(self, operator, operands) -> str:
-        target = self.new_name(np.dtype(np.bool_), "more")
-        self.emit(ir.Operation(target, operator, operands, self.site()))
-        return target
+def _read_if(builder, more, first, view, array, index, place):
+    """`first` = what is at a place in an array, where there is more; the indices."""
+    builder.arrays.alias(first, array)
+    inside, after = builder.body.new_block(), builder.body.new_block()
+    builder.leave(ir.Branch(more, inside, after, builder.site()))
+    builder.block = inside
+    read, indices = ir.View if view else ir.Load, place()
+    builder.emit(read(first, array, indices, builder.reference("load", array)))
+    _step(builder, index, ONE)
+    builder.continue_in(after)
+    return indices
 
-    def _step(self, variable, step):
-        self.emit(ir.Operation(variable, "add", (variable, step), self.site()))
 
-    def _expr_pair_first(self, target, value):
-        first = self.pairs[value.value.name][0]
-        if isinstance(first, tuple):
-            return self._repack(target, tuple(map(self._flat, first)))
-        self._bind(target, first)
+def _kept(builder, variable) -> str:
+    """A copy of a variable that is about to change."""
+    copy = builder.new_name(builder.type_of(variable), "now")
+    builder.emit(ir.Copy((copy,), (variable,)))
+    return copy
 
-    def _flat(self, item):
-        """A tuple within a tuple, as a variable of its own."""
-        if not isinstance(item, tuple):
-            return item
-        items = tuple(map(self._flat, item))
-        name = self.new_name(tuple(self.type_of(it) for it in items), "pair")
-        self.emit(ir.Pack(name, items))
-        return name
 
-    def _expr_pair_second(self, target, value):
-        self._bind(target, self.pairs[value.value.name][1])
+def _step(builder, variable, step):
+    operands = (variable, step)
+    builder.emit(ir.Operation(variable, "add", operands, builder.site()))
+
+
+# where iterators begin
+
+
+def getiter(builder, target, value):
+    """`for … in value`, before the loop."""
+    builder.loops.iterators[target] = _iterator(builder, target, value.value)
+
+
+def _iterator(builder, name, variable):
+    """The iterator over what a variable holds, at its beginning."""
+    source = variable.name
+    if source in builder.loops.iterators:
+        return builder.loops.iterators[source]
+    if type(builder.numba_type(source)).__name__ == "RangeType":
+        dtype = our_type(builder.numba_type(source).dtype)
+        packed = builder.tuples.packed[source]
+        parts = zip(("next", "stop", "step"), packed, strict=True)
+        return Range(*[_begin(builder, f"{name}.{p}", o, dtype) for p, o in parts])
+    if source in builder.arrays.flats:
+        array = builder.arrays.flats[source]
+        return Elements(_begin_index(builder, name), array)
+    operand = builder.operand(source)
+    dtype = builder.type_of(operand)
+    if isinstance(dtype, tuple):
+        items = builder.items(source)
+        return Items(_begin_index(builder, name), items)
+    if not isinstance(dtype, ir.ArrayType):
+        builder.refuse(
+            "loops go over a `range`, a tuple or an array here: loop over "
+            "`range(n)` and index"
+        )
+    return Rows(_begin_index(builder, name), operand)
+
+
+def _begin(builder, name, operand, dtype) -> str:
+    """A variable of an iterator, with its first value."""
+    ours = builder.declare(name, dtype)
+    builder.emit(ir.Copy((ours,), (builder.cast(operand, dtype),)))
+    return ours
+
+
+def _begin_index(builder, name) -> str:
+    """The variable of an iterator that counts from 0."""
+    return _begin(builder, f"{name}.index", ZERO, INDEX)
+
+
+def begin_enumerate(builder, target, arguments, signature):
+    """`enumerate(…)`, with or without a start."""
+    start = builder.operand(arguments[1]) if len(arguments) > 1 else ZERO
+    inner = _iterator(builder, f"{target}.of", arguments[0])
+    count = _begin(builder, f"{target}.count", start, INDEX)
+    builder.loops.iterators[target] = Enumerated(count, inner)
+
+
+def begin_zip(builder, target, arguments, signature):
+    """`zip(…)`."""
+    inner = (_iterator(builder, f"{target}.{n}", a) for n, a in enumerate(arguments))
+    builder.loops.iterators[target] = Zipped(tuple(inner))
+
+
+def begin_nditer(builder, target, arguments, signature):
+    """`np.nditer(array)`."""
+    order = builder.numba_type(target).layout
+    operands = builder.items(arguments[0])
+    if len(operands) != 1 or order not in "CF":
+        builder.refuse("`np.nditer` goes over one array here: index the others")
+    index = _begin_index(builder, target)
+    builder.loops.iterators[target] = Elements(index, operands[0], order, view=True)
+
+
+def begin_ndenumerate(builder, target, arguments, signature):
+    """`np.ndenumerate(array)`."""
+    array = builder.operand(arguments[0])
+    elements = Elements(_begin_index(builder, target), array)
+    builder.loops.iterators[target] = Numbered(elements)
+
+
+def begin_ndindex(builder, target, arguments, signature):
+    """`np.ndindex(*sizes)`."""
+    sizes = tuple(builder.cast(s, INDEX) for a in arguments for s in builder.items(a))
+    builder.loops.iterators[target] = Indices(_begin_index(builder, target), sizes)
+
+
+def begin_iterator(builder, target, arguments, signature):
+    """`iter(…)`."""
+    builder.loops.iterators[target] = _iterator(builder, target, arguments[0])
+
+
+# how they go on
+
+
+def next_item(builder, target, arguments, signature):
+    """`next(iterator)`."""
+    first, _ = builder.loops.iterators[arguments[0].name].next(builder)
+    builder.bind(target, first)
+
+
+def iternext(builder, target, value):
+    """A step of a loop: what comes next, and is there one?"""
+    iterator = builder.loops.iterators[value.value.name]
+    builder.loops.pairs[target] = iterator.next(builder)
+
+
+def pair_first(builder, target, value):
+    """What came next."""
+    first = builder.loops.pairs[value.value.name][0]
+    if isinstance(first, tuple):
+        return repack(builder, target, tuple(_flat(builder, item) for item in first))
+    builder.bind(target, first)
+
+
+def _flat(builder, item):
+    """A tuple within a tuple, as a variable of its own."""
+    if not isinstance(item, tuple):
+        return item
+    items = tuple(_flat(builder, it) for it in item)
+    name = builder.new_name(tuple(builder.type_of(it) for it in items), "pair")
+    builder.emit(ir.Pack(name, items))
+    return name
+
+
+def pair_second(builder, target, value):
+    """Was there something?"""
+    builder.bind(target, builder.loops.pairs[value.value.name][1])
+
+
+def each_cell(builder, array, indices, body):
+    """Emit a loop over the axes of an array that are left, with `body` within."""
+    if len(indices) == builder.type_of(array).ndim:
+        return body(indices)
+    index = builder.new_name(INDEX, "cell")
+    builder.emit(ir.Copy((index,), (ZERO,)))
+    again, inside, after = (builder.body.new_block() for _ in range(3))
+    builder.continue_in(again)
+    length = array_number(builder, array, f"shape{len(indices)}")
+    more = builder.truth("lt", (index, length))
+    builder.leave(ir.Branch(more, inside, after, builder.site()))
+    builder.block = inside
+    each_cell(builder, array, (*indices, index), body)
+    _step(builder, index, ONE)
+    builder.continue_in(again)
+    builder.block = after

@@ -1,4 +1,4 @@
-"""Numba's words for what it refuses, and ours."""
+"""Patterns in the messages of Numba's errors, and the sentence that replaces each."""
 
 _SHAPE = (
     "the shape of a shared or local array must be a number known when the kernel is "
@@ -11,7 +11,7 @@ _NO_TRY = (
 )
 _OPERATOR = r"\b(?:i?add|i?sub|i?mul|truediv|floordiv|mod|pow|lt|le|gt|ge|eq|ne)\("
 
-# a pattern in Numba's message, and what to say in its place: of names, ...
+# (pattern, sentence): names that are wrong, which are looked for first
 NAMES = [
     (
         r"(?:module|type object) '([\w.]+)' has no attribute '(\w+)'",
@@ -24,7 +24,7 @@ NAMES = [
     (r"name '(\w+)' is not defined", r"there is no `\1`: is it spelt right?"),
 ]
 
-# ... and of what the source does not tell
+# all else, looked for where the source does not explain the error
 SENTENCES = [
     (
         r"DictType|LiteralStrKeyDict|\A[^>]*built-in function hash>",

@@ -1,4 +1,4 @@
-"""Numba's refusals, and ours, as one sentence with the kernel's line and the remedy."""
+"""Numba's refusals and ours: one sentence with the kernel's line and the remedy."""
 
 import builtins
 import difflib
@@ -9,7 +9,10 @@ import traceback
 from helpers.core.errors import KernelError, UnsupportedError
 from helpers.core.source import place, source_line
 from helpers.frontend.refusals.numba_messages import NAMES, SENTENCES
-from helpers.frontend.refusals.source_constructs import is_certain, told_from_source
+from helpers.frontend.refusals.source_constructs import (
+    explanation_from_source,
+    is_certain,
+)
 
 
 def at(function, line, sentence, error=KernelError) -> KernelError:
@@ -20,14 +23,15 @@ def at(function, line, sentence, error=KernelError) -> KernelError:
 
 
 def refusal(function, error) -> KernelError:
-    """Numba's error about a kernel, as one sentence."""
+    """Numba's error about a kernel, as one of ours."""
     message = str(error)
     line = _line_of(function, error, message)
     sentence = _sentence(NAMES, message)
     if not sentence:
-        told = told_from_source(function, line, _NEEDS_MEMORY.search(message))
-        if told:
-            return at(function, told[1], told[0])
+        needs_memory = _NEEDS_MEMORY.search(message)
+        explained = explanation_from_source(function, line, needs_memory)
+        if explained:
+            return at(function, explained[1], explained[0])
         sentence = _sentence(SENTENCES, message)
     if sentence:
         return at(function, line, sentence + _suggestion(function, sentence))
@@ -40,7 +44,7 @@ _NEEDS_MEMORY = re.compile(r"NRT required|build_list|list\(")
 
 
 def _sentence(table, message):
-    """What a table says in the place of Numba's message, or None."""
+    """The sentence of a table that replaces Numba's message, or None."""
     for pattern, sentence in table:
         found = re.search(pattern, message, re.DOTALL)
         if found:
@@ -49,17 +53,11 @@ def _sentence(table, message):
 
 
 def unknown(function, error, line=None) -> UnsupportedError:
-    """An error of ours about a kernel, for what the emulator was not made for."""
-    if line is None:
-        lines = [
-            line
-            for frame, _ in traceback.walk_tb(error.__traceback__)
-            if isinstance(line := _line_in_hand(frame, function), int)
-        ]
-        line = lines[-1] if lines else function.__code__.co_firstlineno
-    told = told_from_source(function, line)
-    if told and is_certain(told[0]):
-        return at(function, told[1], told[0])
+    """An error of the emulator's own about a line of a kernel, in a sentence."""
+    line = line or function.__code__.co_firstlineno
+    explained = explanation_from_source(function, line)
+    if explained and is_certain(explained[0]):
+        return at(function, explained[1], explained[0])
     what = f"{type(error).__name__}: {error}".splitlines()[0]
     return at(
         function,
@@ -68,13 +66,6 @@ def unknown(function, error, line=None) -> UnsupportedError:
         f"({what}): write it in a simpler way",
         UnsupportedError,
     )
-
-
-def _line_in_hand(frame, function):
-    """The line of this function that a frame of the lowering is about."""
-    lowering = frame.f_locals.get("self")
-    same = getattr(lowering, "function", None) is function
-    return getattr(lowering, "line", None) if same else None
 
 
 def _suggestion(function, sentence):
@@ -99,7 +90,7 @@ def _plain(sentence):
 
 
 def _line_of(function, error, message):
-    """The kernel's line that an error speaks of, or else its first."""
+    """The kernel's line that an error is about, or else its first."""
     file = function.__code__.co_filename
     lines = [
         location.line for location in _locations(error) if location.filename == file
@@ -113,7 +104,7 @@ def _line_of(function, error, message):
 
 
 def _locations(error):
-    """The source locations that Numba had at hand, the outermost first."""
+    """The source locations that Numba was working on, the outermost first."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         for name in ("self", "constraint", "inst", "stmt"):
             location = getattr(frame.f_locals.get(name), "loc", None)
@@ -126,7 +117,7 @@ def _locations(error):
 def _first_sentence(message):
     """The first line of an error's message that says something."""
     lines = [line.strip() for line in message.splitlines()]
-    told = [
+    reasons = [
         line for line in lines if line and not line.startswith(("Failed in", ">>>"))
     ]
-    return told[0].rstrip(".") if told else "no reason given"
+    return reasons[0].rstrip(".") if reasons else "no reason given"

@@ -1,5 +1,5 @@
-"""What kernels cannot do, told from the source of the line that was refused, whatever
-words Numba found for it.
+"""What kernels cannot do, found in the source of the line that was refused, whatever
+Numba's message says.
 """
 
 import ast
@@ -28,7 +28,7 @@ _NO_TRY = (
     "`try`, `with` and `yield` do not exist in kernels: test for the case with `if`"
 )
 
-# what no kernel can hold, wherever it stands
+# what no kernel may contain, wherever it stands
 _NEVER = {
     ast.JoinedStr: f"an f-string is a text, and {_TEXT}",
     ast.ListComp: "list comprehensions make lists, which kernels do not have: " + _LOOP,
@@ -151,12 +151,12 @@ _TAKES = {
 
 
 def is_certain(sentence) -> bool:
-    """Does this hold whatever the emulator may learn to run?"""
+    """Is this true of all kernels, whatever the emulator supports?"""
     return sentence in (*_NEVER.values(), _TEXT, _FILES, _RANDOM, _CLOCK, _KINDS)
 
 
-def told_from_source(function, line, needs_memory=False):
-    """What the refused line holds that kernels cannot, and the line; or None."""
+def explanation_from_source(function, line, needs_memory=False):
+    """What is wrong with the refused line, in a sentence, and the line; or None."""
     nodes = _nodes(function)
     here = [node for node in nodes if _first(node) <= line <= _last(node)]
     near = [node for node in here if isinstance(node, ast.expr | ast.stmt)]

@@ -5,6 +5,7 @@ import asyncio
 import numpy as np
 import pytest
 from numba import cuda, float32, guvectorize, int32, vectorize
+from numba.cuda.cudadrv import driver
 
 from helpers import device, emulate
 from helpers.emulator import KernelError, LaunchError
@@ -35,7 +36,7 @@ def test_streams_call_back_and_are_awaited():
     called = []
     stream = cuda.stream()
 
-    stream.add_callback(lambda *told: called.append(told), "argument")
+    stream.add_callback(lambda *given: called.append(given), "argument")
 
     async def awaited():
         return await stream.async_done()
@@ -58,6 +59,11 @@ def test_events_know_the_time_between_them():
     assert 0 < start.elapsed_time(end) == cuda.event_elapsed_time(start, end)
 
 
+def test_the_drivers_version_is_that_of_the_numbers():
+    """By either target's way to call the driver."""
+    assert (13, 0) == driver.driver.get_version()
+
+
 def test_a_launch_configuration_can_be_kept_and_read():
     """As Numba's own."""
     launch = add[4, (32, 2), cuda.stream(), 16]
@@ -68,7 +74,7 @@ def test_a_launch_configuration_can_be_kept_and_read():
         launch.sharedmem,
     )
     seen = []
-    launch.pre_launch_callbacks.append(lambda *told: seen.append(told))
+    launch.pre_launch_callbacks.append(lambda *given: seen.append(given))
     out = np.zeros(128)
     launch(np.ones(128), np.ones(128), out)
     assert 1 == len(seen) and launch is seen[0][1]
@@ -185,7 +191,7 @@ def test_generalised_ufuncs_run_where_nothing_is_sliced():
         ({"device": True}, (1, 1), "is a device function"),
     ],
 )
-def test_an_option_that_forbids_a_launch_is_told(options, launch, sentence):
+def test_an_option_that_forbids_a_launch_is_named(options, launch, sentence):
     """In plain launches and emulated ones."""
 
     @cuda.jit(**options)
@@ -217,6 +223,22 @@ def test_a_grid_too_large_to_wait_for_itself_is_refused():
 
     with pytest.raises(LaunchError, match="an H200 holds 264 of them"):
         waits[265, 1024](np.zeros(1))
+
+
+def test_a_grid_that_shared_memory_keeps_from_fitting_is_refused():
+    """45,600 bytes leave room for 4 blocks a multiprocessor: `cuda_occupancy.h`."""
+
+    @cuda.jit
+    def waits(a):
+        cuda.shared.array(0, float32)[0] = 1
+        cuda.cg.this_grid().sync()
+        a[0] = 1
+
+    with pytest.raises(LaunchError, match="an H200 holds 528 of them"):
+        waits[660, 32, 0, 45_600](np.zeros(1))
+    waits[1, 32, 0, 45_600](np.zeros(1))
+    (overload,) = waits.overloads.values()
+    assert 528 == overload.max_cooperative_grid_blocks(32, 45_600)
 
 
 def test_the_seed_of_plain_launches_is_an_environment_variable(monkeypatch):
@@ -289,7 +311,7 @@ def test_kernels_are_launched_from_several_threads():
         (3.5, "are the arguments of the launch in the right order"),
     ],
 )
-def test_an_argument_that_no_kernel_takes_is_told(argument, sentence):
+def test_an_argument_that_no_kernel_takes_is_named(argument, sentence):
     """By its name and its type."""
 
     @cuda.jit

@@ -1,4 +1,6 @@
-"""Ctrl-C while a kernel runs: what was written is told; the next launch is right."""
+"""Ctrl-C while a kernel runs: the message names what was written; the next launch is
+right.
+"""
 
 import signal
 import subprocess
@@ -26,8 +28,8 @@ slow[1, 64](a, out, np.array([1]))
 print("ready", flush=True)
 try:
     {launch}(a, out, np.array([10**9]))
-except KeyboardInterrupt as told:
-    print(told)
+except KeyboardInterrupt as stopped:
+    print(stopped)
 again = np.zeros((2, 64))
 slow[2, 32](a, again, np.array([5]))
 print(again[0].tolist() == [5] * 64, out[0].max() > 1)
@@ -47,20 +49,20 @@ def interrupted(launch):
         assert "ready\n" == running.stdout.readline(), running.stderr.read()
         time.sleep(1)
         running.send_signal(signal.SIGINT)
-        told, error = running.communicate(timeout=60)
+        output, error = running.communicate(timeout=60)
     finally:
         running.kill()
     assert not error
-    return told.splitlines()
+    return output.splitlines()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
 @pytest.mark.parametrize("launch", ["slow[1, 64]", "helpers.emulate(slow)[1, 64]"])
 def test_an_interrupt_says_what_was_written_and_leaves_the_rest_usable(launch):
     """One sentence with line, kernel, blocks and arrays, views of them included."""
-    told, after = interrupted(launch)
+    message, after = interrupted(launch)
 
-    assert told.startswith("interrupted at line ")
-    assert "of `slow`, with 0 of 1 blocks done; `out` may be written in part" in told
-    assert "`a`" not in told
+    assert message.startswith("interrupted at line ")
+    assert "of `slow`, with 0 of 1 blocks done; `out` may be written in part" in message
+    assert "`a`" not in message
     assert "True True" == after

@@ -4,10 +4,12 @@ import pytest
 
 from tests.on_gpu import agreement
 from tests.on_gpu.agreement_page import page
-from tests.on_gpu.sanitizer_reports import by_kernel, told, verdict
+from tests.on_gpu.sanitizer_reports import by_kernel, counted_reports, verdict
 from tests.specimens.labelled import CLEAN, RACE, Case
 from tests.specimens.patterns import digest, patterns
 from tests.specimens.zoo_cases import ZOO
+
+pytestmark = pytest.mark.xdist_group("lessons")
 
 asked = pytest.mark.skipif(
     not agreement.sanitizer(),
@@ -56,7 +58,10 @@ def test_a_report_is_kept_with_its_severity_places_and_hazards():
     """Equal reports of many threads are one with a count."""
     found = by_kernel(LOG, NAMES)
 
-    (race,), (barrier,) = told(found["first"]), told(found["third_of_them"])
+    (race,), (barrier,) = (
+        counted_reports(found["first"]),
+        counted_reports(found["third_of_them"]),
+    )
     assert ("error", 508) == (race["severity"], race["count"])
     assert ["write: line 3", "read: line 5"] == race["places"]
     assert ("error", 2, ["line 42"]) == (
@@ -71,7 +76,11 @@ def test_a_report_is_kept_with_its_severity_places_and_hazards():
 def test_a_verdict_is_the_worst_of_what_was_said(name, word):
     """Nothing said is a verdict, too."""
     kept = {
-        "tools": {"racecheck": {"reports": told(by_kernel(LOG, NAMES).get(name, []))}}
+        "tools": {
+            "racecheck": {
+                "reports": counted_reports(by_kernel(LOG, NAMES).get(name, []))
+            }
+        }
     }
 
     assert word == verdict(kept, "racecheck")
@@ -102,7 +111,7 @@ def test_a_line_of_which_a_count_differs_is_told_with_its_instructions():
 
     differ = agreement.lines_that_differ(case, agreement.run(case), recorded)
 
-    differ = {key: told for key, told in differ.items() if key[3] == "sectors"}
+    differ = {key: found for key, found in differ.items() if key[3] == "sectors"}
     assert {
         (load, "global", "load", "sectors"): (8, 9, ["LDG.E"]),
         (store, "global", "store", "sectors"): (32, 0, []),
@@ -122,7 +131,7 @@ def lines_of(case: Case):
 @asked
 def test_each_tool_was_asked_about_each_kernel_as_it_is():
     """A kernel that changed is asked about again: run the script once more."""
-    assert [] == agreement.unasked()
+    assert [] == agreement.not_run()
 
 
 @asked

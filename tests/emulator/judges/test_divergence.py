@@ -228,8 +228,7 @@ def test_random_local_accesses_are_judged_byte_by_byte(size):
                 cells,
                 active,
                 6,
-                None,
-                findings={},
+                {},
                 step=size,
                 base=1024,
             )

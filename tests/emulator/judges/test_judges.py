@@ -9,6 +9,7 @@ from numba import complex64, complex128, cuda, float32, float64, int8, int16, in
 from helpers import emulate
 from helpers.emulator.judges.banks import request_sharing, request_wavefronts
 from helpers.emulator.judges.coalescing import request_sectors
+from tests.emulator.judges.sector_oracle import brute_sectors
 from tests.specimens.kernels import transpose_with
 
 LANES = np.arange(32)
@@ -132,17 +133,6 @@ def brute_wavefronts(addresses, active, itemsize, kind):
         total += max(map(len, banks.values()), default=0)
         ideal += bool(banks)
     return total, ideal
-
-
-def brute_sectors(addresses, active, itemsize):
-    """The rule byte by byte, in a set."""
-    taken = {
-        byte // 32
-        for lane in range(32)
-        if active[lane]
-        for byte in range(addresses[lane], addresses[lane] + itemsize)
-    }
-    return len(taken), min(len(taken), math.ceil(sum(active) * itemsize / 32))
 
 
 def random_request(rng, itemsize):
@@ -343,8 +333,8 @@ def test_loads_of_fewer_words_than_lanes_are_broadcasts_or_multicasts(
     shared = request_sharing(cells, active, itemsize)
 
     names = ("broadcast", "multicast")
-    told = [n for n, s in zip(names, shared, strict=True) if s[0]]
-    assert [expected] == (told or ["neither"])
+    named = [n for n, s in zip(names, shared, strict=True) if s[0]]
+    assert [expected] == (named or ["neither"])
 
 
 def test_the_table_counts_broadcasts_of_loads_and_active_lanes():

@@ -1,4 +1,4 @@
-"""What is seldom meant: told where it happens, and nowhere else."""
+"""What is seldom meant: reported where it happens, and nowhere else."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ from tests.specimens.kernels import (
 MANY = 200  # blocks, enough for a large GPU
 
 
-def told(run):
+def warnings_of(run):
     """What a run accuses: kind and line."""
     return [(w.kind, w.line) for w in run.warnings if not w.note]
 
@@ -40,7 +40,7 @@ def test_a_negative_index_is_told_with_its_count_and_first_thread():
 
     run = emulate(back)[2, 64](zeros(64), zeros(64))
 
-    assert [("wrap", line_of(back, "t - 2"))] == told(run)
+    assert [("wrap", line_of(back, "t - 2"))] == warnings_of(run)
     (warning,) = (w for w in run.warnings if w.kind == "wrap")
     assert "4 times" in warning.text and "the first is -2" in warning.text
     assert "`a`" in warning.text and "thread 0 of block 0" in warning.text
@@ -60,7 +60,7 @@ def test_a_negative_index_into_shared_memory_is_told_each_time():
 
     run = emulate(around)[3, 32](zeros(32))
 
-    assert [("wrap", line_of(around, "cells[t - 1]"))] == told(run)
+    assert [("wrap", line_of(around, "cells[t - 1]"))] == warnings_of(run)
     assert "15 times" in run.warnings[0].text
 
 
@@ -73,7 +73,7 @@ def test_a_guarded_negative_index_is_none():
         if t > 1:
             out[t] = a[t - 2]
 
-    assert [] == told(emulate(guarded)[2, 64](zeros(64), zeros(64)))
+    assert [] == warnings_of(emulate(guarded)[2, 64](zeros(64), zeros(64)))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def kernel(a, factor, out):
 
     run = emulate(cuda.jit(namespace["kernel"]))[1, 32](zeros(32), 1.5, zeros(32))
 
-    assert [("float64", 4)] == told(run)
+    assert [("float64", 4)] == warnings_of(run)
     assert cause in run.warnings[0].text
 
 
@@ -117,7 +117,7 @@ def test_a_float64_accumulator_is_named():
 
     run = emulate(sums)[1, 1](zeros(4), zeros(1))
 
-    assert [("float64", line_of(sums, "total += a[k]"))] == told(run)
+    assert [("float64", line_of(sums, "total += a[k]"))] == warnings_of(run)
     assert "`total`" in run.warnings[0].text
 
 
@@ -136,7 +136,7 @@ def kernel(a, out):
 
     run = emulate(cuda.jit(namespace["kernel"]))[1, 1](zeros(1), zeros(1))
 
-    assert [("float64", 5)] == told(run)
+    assert [("float64", 5)] == warnings_of(run)
     assert "the number" in run.warnings[0].text
 
 
@@ -163,12 +163,14 @@ def kernel(a, out):
     namespace = {"cuda": cuda, "math": math, "float32": float32, "float64": np.float64}
     exec(source, namespace)
 
-    assert [] == told(emulate(cuda.jit(namespace["kernel"]))[1, 32](*[zeros(32)] * 2))
+    assert [] == warnings_of(
+        emulate(cuda.jit(namespace["kernel"]))[1, 32](*[zeros(32)] * 2)
+    )
 
 
 def test_a_kernel_with_float64_arrays_computes_in_float64():
     """Nothing to tell, where any array is a float64 one."""
-    assert [] == told(emulate(grid_stride)[1, 32](np.zeros(64), zeros(64)))
+    assert [] == warnings_of(emulate(grid_stride)[1, 32](np.zeros(64), zeros(64)))
 
 
 def test_an_integer_that_does_not_fit_is_told():
@@ -181,7 +183,7 @@ def test_an_integer_that_does_not_fit_is_told():
 
     run = emulate(small)[1, 32](np.zeros(32, np.int8))
 
-    assert [("overflow", line_of(small, "t + 98"))] == told(run)
+    assert [("overflow", line_of(small, "t + 98"))] == warnings_of(run)
     text = run.warnings[0].text
     assert "128 does not fit into int8 and becomes -128" in text
     assert "thread 30 of block 0" in text and "(2 such" in text
@@ -206,26 +208,28 @@ def test_a_narrowed_index_is_told_and_a_masked_one_is_not():
         if t < 100:
             out[t] = int8(t)
 
-    assert ["overflow"] == [k for k, _ in told(emulate(narrow)[1, 32](np.zeros(32)))]
-    assert [] == told(emulate(cut)[1, 32](np.zeros(32)))
-    assert [] == told(emulate(fitting)[4, 32](np.zeros(100)))
+    assert ["overflow"] == [
+        k for k, _ in warnings_of(emulate(narrow)[1, 32](np.zeros(32)))
+    ]
+    assert [] == warnings_of(emulate(cut)[1, 32](np.zeros(32)))
+    assert [] == warnings_of(emulate(fitting)[4, 32](np.zeros(100)))
 
 
 def test_a_grid_that_ends_before_its_array_is_told():
     """4 blocks of 32 for 130 elements; the guard says that 130 were meant."""
     run = emulate(add)[4, 32](zeros(130), zeros(130), zeros(130))
 
-    assert [("grid", line_of(add, "out[i] ="))] == told(run)
+    assert [("grid", line_of(add, "out[i] ="))] == warnings_of(run)
     assert "128 threads" in run.warnings[0].text
     assert "the last 2 are" in run.warnings[0].text
-    assert [] == told(emulate(add)[5, 32](zeros(130), zeros(130), zeros(130)))
+    assert [] == warnings_of(emulate(add)[5, 32](zeros(130), zeros(130), zeros(130)))
 
 
 def test_a_grid_that_ends_along_one_axis_is_told():
     """33 rows by 32: the rows end too early."""
     run = emulate(table)[(2, 2), (16, 16)](zeros(33, 20))
 
-    assert [("grid", line_of(table, "out[row, col]"))] == told(run)
+    assert [("grid", line_of(table, "out[row, col]"))] == warnings_of(run)
 
 
 def test_a_size_that_is_an_argument_guards_too():
@@ -237,9 +241,9 @@ def test_a_size_that_is_an_argument_guards_too():
         if i < n:
             out[i] = 1
 
-    assert ["grid"] == [k for k, _ in told(emulate(fill)[2, 32](zeros(70), 70))]
-    assert [] == told(emulate(fill)[2, 32](zeros(70), 64))
-    assert [] == told(emulate(fill)[2, 32](zeros(70), 50))
+    assert ["grid"] == [k for k, _ in warnings_of(emulate(fill)[2, 32](zeros(70), 70))]
+    assert [] == warnings_of(emulate(fill)[2, 32](zeros(70), 64))
+    assert [] == warnings_of(emulate(fill)[2, 32](zeros(70), 50))
 
 
 def test_partial_writes_that_are_meant_are_left_alone():
@@ -261,7 +265,7 @@ def test_partial_writes_that_are_meant_are_left_alone():
         emulate(add)[2, 32](zeros(64), zeros(64), zeros(64)),
     ]
 
-    assert [[]] * 4 == [told(run) for run in runs]
+    assert [[]] * 4 == [warnings_of(run) for run in runs]
 
 
 def test_notes_accuse_nobody():
@@ -285,4 +289,4 @@ def test_correct_kernels_are_not_accused():
         emulate(reduce_by_shuffles)[2, 256](zeros(300), zeros(2)),
     ]
 
-    assert [[]] * 4 == [told(run) for run in runs]
+    assert [[]] * 4 == [warnings_of(run) for run in runs]

@@ -9,7 +9,7 @@ from helpers.core.events import Access
 from helpers.core.source import Reference, Site
 from helpers.emulator.judges.coalescing import Coalescing
 from helpers.emulator.judges.requests import requests_of
-from tests.emulator.judges.test_judges import brute_sectors
+from tests.emulator.judges.sector_oracle import brute_sectors
 
 LINE = Reference(Site("cell", 1, "a[i]"), "load", "a")
 
@@ -24,8 +24,7 @@ def access(cells, active, blocks, dtype=np.float32):
         cells,
         active,
         blocks,
-        None,
-        findings={},
+        {},
         step=dtype.itemsize,
         base=16 * 37,
     )

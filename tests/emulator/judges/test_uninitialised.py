@@ -16,7 +16,7 @@ from tests.specimens.kernels import (
 )
 
 
-def told(run):
+def summaries(run):
     """What a run says: line, array, space and count."""
     return [(u.line, u.array, u.space, u.count) for u in run.uninitialised]
 
@@ -39,7 +39,7 @@ def test_shared_cells_that_nobody_wrote_count_once_a_block(batch, monkeypatch):
     run = emulate(half_filled)[5, 64](np.zeros(320))
 
     line = line_of(half_filled, "cells[63 - t]")
-    assert [(line, "cells", "shared", 5 * 16)] == told(run)
+    assert [(line, "cells", "shared", 5 * 16)] == summaries(run)
 
 
 def test_correct_kernels_read_what_they_wrote():
@@ -52,7 +52,7 @@ def test_correct_kernels_read_what_they_wrote():
         emulate(reduce_in_shared)[2, 256](np.zeros(300, np.float32), np.zeros(2)),
     ]
 
-    assert [[]] * 4 == [told(run) for run in runs]
+    assert [[]] * 4 == [summaries(run) for run in runs]
 
 
 def test_a_cell_written_in_some_blocks_is_missing_in_the_others():
@@ -69,7 +69,7 @@ def test_a_cell_written_in_some_blocks_is_missing_in_the_others():
 
     run = emulate(own)[4, 4](np.zeros((4, 4)))
 
-    assert [(line_of(own, "cells[t]"), "cells", "shared", 12)] == told(run)
+    assert [(line_of(own, "cells[t]"), "cells", "shared", 12)] == summaries(run)
 
 
 def test_a_local_cell_counts_in_each_thread():
@@ -86,7 +86,7 @@ def test_a_local_cell_counts_in_each_thread():
 
     run = emulate(skip)[2, 64](np.zeros(64))
 
-    assert [(line_of(skip, "out[t]"), "own", "local", 80)] == told(run)
+    assert [(line_of(skip, "out[t]"), "own", "local", 80)] == summaries(run)
 
 
 def test_an_atomic_update_reads_and_writes():
@@ -100,7 +100,7 @@ def test_an_atomic_update_reads_and_writes():
         cuda.atomic.add(cells, t % 16, 1)
         out[t] = cells[t % 16]
 
-    ((line, *rest),) = told(emulate(count)[3, 32](np.zeros(32)))
+    ((line, *rest),) = summaries(emulate(count)[3, 32](np.zeros(32)))
 
     assert line_of(count, "cuda.atomic") == line
     assert ["cells", "shared", 48] == rest

@@ -6,6 +6,8 @@ import re
 import pytest
 
 from helpers import emulate
+from helpers.emulator import emulation
+from helpers.emulator.judges.judge import listeners_of
 from tests.specimens.zoo_cases import ZOO
 
 COUNTED = {
@@ -66,12 +68,12 @@ def test_a_specimen_has_the_races_above_it_and_no_other(specimen):
     run = run_of(specimen)
 
     minor = [race for race in specimen.races if "warp" in race or "alike" in race]
-    assert sorted(minor) == sorted(map(told, run.races.minor))
+    assert sorted(minor) == sorted(map(summary_of, run.races.minor))
     major = [race for race in specimen.races if race not in minor]
-    assert sorted(major) == sorted(map(told, run.races))
+    assert sorted(major) == sorted(map(summary_of, run.races))
 
 
-def told(race):
+def summary_of(race):
     alike = ("alike",) if race.same_value else ()
     return (race.kind, race.space, race.scope, race.hazards, *alike)
 
@@ -124,6 +126,19 @@ def test_silent_mistakes_are_told_and_no_others(specimen):
     notes = noted(specimen).items()
     wanted = {(n, t.split()[-1]) for n, t in notes if "warning" in t}
     assert wanted == {(w.line, w.kind) for w in run.warnings if not w.note}
+
+
+@pytest.mark.parametrize(
+    "specimen", [s for s in ZOO if not s.error], ids=lambda s: s.name
+)
+def test_the_order_of_the_judges_has_no_importance(specimen, monkeypatch):
+    """Reversed, they give the same tables."""
+    usual = run_of(specimen).to_dict()
+    monkeypatch.setattr(
+        emulation, "listeners_of", lambda judges: listeners_of(list(judges)[::-1])
+    )
+
+    assert usual == run_of(specimen).to_dict()
 
 
 def test_every_specimen_has_a_name_and_few_lines():

@@ -1,37 +1,15 @@
 """Wrong kernels give wrong answers: the order of the warps is adverse, and repeats."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from tests.specimens.kernels import numbers
+from tests.specimens.kernels import numbers, tiled
 
 SEEDS = range(6)
-
-
-def tiled(size, first, second):
-    """The tiled product, with or without each of its two barriers."""
-
-    @cuda.jit
-    def product(a, b, out):
-        a_tile = cuda.shared.array((size, size), float32)
-        b_tile = cuda.shared.array((size, size), float32)
-        tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-        col, row = cuda.grid(2)
-        total = float32(0)
-        for k in range(0, a.shape[1], size):
-            a_tile[ty, tx] = a[row, k + tx]
-            b_tile[ty, tx] = b[k + ty, col]
-            if first:
-                cuda.syncthreads()
-            for i in range(size):
-                total += a_tile[ty, i] * b_tile[i, tx]
-            if second:
-                cuda.syncthreads()
-        out[row, col] = total
-
-    return product
 
 
 def scan(barrier):
@@ -89,8 +67,8 @@ def scan_differs(kernel, threads, seed):
     return not np.array_equal(np.cumsum(a), out), out.tobytes()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("size", [8, 16, 32])
+# with 1,024 threads, where the races alone are a million, one order is enough
+@pytest.mark.parametrize("size, seed", [*product([8, 16], SEEDS), (32, 0)])
 @pytest.mark.parametrize("first, second", [(True, True), (True, False), (False, True)])
 def test_a_tiled_product_needs_both_barriers(size, first, second, seed):
     """Without the first or the second, the product is wrong; with both it is right."""

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from numba import cuda, float32, types
+from numba import cuda, types
 
-from helpers import device, emulate, load4, store4, twin
+from helpers import emulate, load4, twin
 from helpers.emulator import KernelError
-from tests.specimens.kernels import message
+from tests.specimens.kernels import doubled, message, through_shared
 
 try:
     from numba.cuda.extending import intrinsic
@@ -53,25 +53,6 @@ def uses_values(out):
 @cuda.jit
 def uses_none(out):
     out[0] = without_twin(1, 2)
-
-
-@cuda.jit
-def doubled(a, out):
-    """Four neighbours by each thread."""
-    i = 4 * cuda.grid(1)
-    if i < a.size:
-        x, y, z, w = load4(a, i)
-        store4(out, i, (2 * x, 2 * y, 2 * z, 2 * w))
-
-
-@cuda.jit
-def through_shared(a, out):
-    """Rows of 128 in the opposite order of their fours."""
-    tile = cuda.shared.array((8, 128), float32)
-    t, row = cuda.threadIdx.x, cuda.blockIdx.x
-    store4(tile, (-1, 4 * t), load4(a, (row, 4 * t)))
-    cuda.syncthreads()
-    store4(out, (row, 4 * (31 - t)), load4(tile, (7, 4 * t)))
 
 
 @cuda.jit
@@ -168,18 +149,3 @@ def test_the_compiler_makes_vector_instructions(kernel, rank):
     spaces = ("global",) if rank == 1 else ("global", "shared")
     for space in spaces:
         assert f"ld.{space}.v4" in text and f"st.{space}.v4" in text
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not device.has_gpu, reason="there is no GPU here")
-def test_wide_loads_are_the_same_on_the_gpu():
-    """In global and in shared memory, against the emulator."""
-    a = np.random.default_rng(1).random((30, 128), np.float32)
-    here, there = np.zeros((2, *a.shape), np.float32)
-
-    emulate(through_shared)[30, 32](a, here)
-    through_shared[30, 32](a, there)
-    np.testing.assert_array_equal(here, there)
-    emulate(doubled)[30, 32](a.ravel(), here.ravel())
-    doubled[30, 32](a.ravel(), there.ravel())
-    np.testing.assert_array_equal(here, there)

@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from helpers.core.race import Race, Races
 from helpers.core.source import Site
 from helpers.emulator.judges.divergence import Share
 from helpers.emulator.judges.judge import ByLine, Counts
 from helpers.emulator.judges.mistakes import Warning
-from helpers.emulator.judges.races.races import Race, Races
 from helpers.emulator.judges.uninitialised import Uninitialised
 from helpers.emulator.report.assertions import Assertions
 
@@ -67,7 +67,6 @@ def race(**changes):
         "cell": "tile[31]",
         "first_thread": "thread 31",
         "second_thread": "thread 32",
-        "remedy": "`cuda.syncthreads()` between line 7 and line 8",
         "first_kind": "store",
         "second_kind": "load",
     }

@@ -1,4 +1,4 @@
-"""A run told to people: in a terminal, as a page, as data."""
+"""A run shown to people: in a terminal, as a page, as data."""
 
 import json
 from html.parser import HTMLParser
@@ -11,7 +11,7 @@ from helpers import emulate
 from helpers.core.html import source_code
 from helpers.emulator.report.as_dict import as_dict
 from helpers.emulator.report.findings import findings_of
-from helpers.emulator.report.page import as_html, lesson
+from helpers.emulator.report.page import as_html, lesson, lessons_in
 from helpers.emulator.report.text import as_text
 from tests.emulator.report.made_by_hand import (
     hand_made,
@@ -117,7 +117,7 @@ def test_a_long_list_of_findings_is_cut():
 
 
 def test_a_clean_run_is_one_sentence():
-    """Nothing is told that is as it should be."""
+    """Nothing is reported that is as it should be."""
     a, b, out = (np.zeros(64, np.float32) for _ in "abo")
 
     run = emulate(add)[2, 32](a, b, out)
@@ -142,6 +142,14 @@ def turn(dst, src):
     tile[y, x] = src[x, y]
     cuda.syncthreads()
     dst[y, x] = column(tile, x, y)
+
+
+@cuda.jit
+def columns(out):
+    """Each thread a row of a tile of 32 columns."""
+    tile = cuda.shared.array((32, 32), float32)
+    tile[cuda.threadIdx.x, 0] = 1
+    out[cuda.threadIdx.x] = 1
 
 
 @pytest.fixture(scope="module")
@@ -218,14 +226,35 @@ def test_accesses_of_one_line_stand_apart_when_one_is_bad():
     assert ["16", "src 4▲ dst 32 (ideal 4)"] == page.row(4)[-2:]
 
 
-def test_a_topic_becomes_a_link_where_its_lesson_lies_beside(tmp_path, monkeypatch):
-    """Helpers know no lesson: they look in the folder of the open notebook."""
-    monkeypatch.chdir(tmp_path)
-    assert "<i>Topic: bank conflicts</i>" == lesson("bank conflicts")
+def test_a_topic_becomes_a_link_where_a_lesson_treats_it():
+    """A lesson's name holds the words of its topics."""
+    lessons = ("14_bank_conflicts.ipynb", "15_barriers_and_races.ipynb")
 
-    (tmp_path / "14_bank_conflicts.ipynb").touch()
-    assert "href='14_bank_conflicts.ipynb'" in lesson("bank conflicts")
-    assert "Topic" in lesson("races")
+    assert "<i>Topic: bank conflicts</i>" == lesson("bank conflicts", ())
+    assert "href='14_bank_conflicts.ipynb'" in lesson("bank conflicts", lessons)
+    assert "href='15_barriers_and_races.ipynb'" in lesson("races", lessons)
+    assert "Topic" in lesson("guards", lessons)
+
+
+def test_a_page_links_to_the_lessons_that_it_is_given(tmp_path, monkeypatch):
+    """Whatever lies in the folder where it is drawn."""
+    (tmp_path / "15_barriers_and_races.ipynb").touch()
+    monkeypatch.chdir(tmp_path)
+
+    assert "href" not in as_html(everything())
+    assert "href='99_races.ipynb'" in as_html(everything(), ["99_races.ipynb"])
+
+
+def test_a_run_in_a_notebook_links_to_the_lessons_beside_it(tmp_path, monkeypatch):
+    """Notebooks of lessons begin with a number; others are nobody's lesson."""
+    for name in ("14_bank_conflicts.ipynb", "my_types.ipynb", "15_races.txt"):
+        (tmp_path / name).touch()
+
+    assert ("14_bank_conflicts.ipynb",) == lessons_in(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    out = np.zeros(2048, np.float32)
+    shown = emulate(columns)[1, 32](out)._repr_html_()
+    assert "href='14_bank_conflicts.ipynb'" in shown
 
 
 def test_a_kernel_without_source_still_has_a_page():

@@ -9,17 +9,18 @@ class Clocks:
     """Numbers threads through the grid, `width` to a block, and counts who met when."""
 
     def __init__(self):
-        self.width = self.all = WARP_SIZE  # threads of a block, of the grid
+        self.width = self.threads_in_grid = WARP_SIZE  # threads of a block, of the grid
         self.epoch = 0  # barriers of the grid
         self.intervals = {}  # first block of a batch: barriers, a number or (1, blocks)
         self.threads = {}
-        self.masks = {}  # (first block, warp): the lanes of each of its meetings
+        self.sync_masks = {}  # (first block, warp): the lanes of each `syncwarp`
 
     def start(self, start):
         self.width = -(-int(np.prod(start.block_dim)) // WARP_SIZE) * WARP_SIZE
-        self.all = self.width * int(np.prod(np.array(start.grid_dim, np.int64)))
+        blocks = int(np.prod(np.array(start.grid_dim, np.int64)))
+        self.threads_in_grid = self.width * blocks
 
-    def meet(self, sync):
+    def synchronise(self, sync):
         """Count a barrier of blocks or of the grid."""
         if sync.scope == "grid":
             self.epoch += 1
@@ -30,7 +31,7 @@ class Clocks:
         else:
             warp, first, blocks = sync.who
             lanes = np.broadcast_to(sync.lanes, (WARP_SIZE, blocks))
-            self.masks.setdefault((first, warp), []).append(lanes)
+            self.sync_masks.setdefault((first, warp), []).append(lanes)
 
     def thread(self, who):
         """The number of each thread of a warp, (lanes, blocks)."""
@@ -43,15 +44,17 @@ class Clocks:
             self.threads[key] = block * self.width + lane
         return self.threads[key]
 
-    def meetings(self, who) -> int:
-        """How often lanes of a warp have met."""
-        return len(self.masks.get((who.first_block, who.warp), ()))
+    def warp_syncs(self, who) -> int:
+        """How often lanes of a warp have waited for each other."""
+        return len(self.sync_masks.get((who.first_block, who.warp), ()))
 
-    def met(self, thread, lanes, since, until) -> bool:
-        """Did two lanes of a thread's warp meet, after `since` and up to `until`?"""
+    def synced(self, thread, lanes, since, until) -> bool:
+        """Did two lanes of a thread's warp wait for each other, after `since` and up to
+        `until`?
+        """
         block, warp = thread // self.width, thread % self.width // WARP_SIZE
-        first = max(f for f, w in self.masks if w == warp and f <= block)
-        masks = self.masks[first, warp][since:until]
+        first = max(f for f, w in self.sync_masks if w == warp and f <= block)
+        masks = self.sync_masks[first, warp][since:until]
         return any(mask[list(lanes), block - first].all() for mask in masks)
 
     def interval(self, who):
@@ -78,10 +81,10 @@ def _rows(column, shape, active=None):
     return column.reshape(-1) if active is None else column[active]
 
 
-def split(addresses, itemsize, grain, *columns):
-    """The cells of `grain` bytes that accesses cover, and the columns beside them."""
-    parts = itemsize // grain
-    cells = addresses // grain
+def split(addresses, itemsize, granularity, *columns):
+    """The cells, of `granularity` bytes, of accesses, and the columns beside them."""
+    parts = itemsize // granularity
+    cells = addresses // granularity
     if parts == 1:
         return cells, *columns
     cells = (cells[:, None] + np.arange(parts)).reshape(-1)

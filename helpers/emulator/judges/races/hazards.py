@@ -10,12 +10,14 @@ do.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from helpers.core.hardware import WARP_SIZE
 
 MOST_PAIRS = 4_000_000  # to list
+INTERVAL = 1 << 44  # more than any time within an interval between barriers
 SCOPES = ("warp", "block", "grid")
 KINDS = ("", "RAW", "WAR", "WAW")
 # rows: what the earlier access is, load, store or atomic; columns: the later one
@@ -38,8 +40,20 @@ class Hazards:
     threads: tuple[int, int]
 
 
-def find_hazards(rows, places, clocks, chains) -> list[Hazards]:
-    """The hazards in a witness's rows, where nothing orders them."""
+class Case(NamedTuple):
+    """What hazards are counted by, as numbers or as columns of them; `kind` and `scope`
+    are places in KINDS and SCOPES.
+    """
+
+    earlier: int
+    later: int
+    kind: int
+    scope: int
+    same_value: bool
+
+
+def find_hazards(rows, places, clocks, happens_before) -> list[Hazards]:
+    """The hazards in a recorder's rows, where nothing orders them."""
     kind = np.array([ACCESS[kind] for _, kind, _, _ in places], np.int64)
     shared = np.array([space == "shared" for *_, space in places], bool)
     found = []
@@ -52,24 +66,24 @@ def find_hazards(rows, places, clocks, chains) -> list[Hazards]:
         if not len(accesses):
             continue
         size = accesses.group_sizes()
-        if clocks.masks or chains.releases or (size * size).sum() <= MOST_PAIRS:
-            found += listed(accesses, clocks, chains)
+        few = (size * size).sum() <= MOST_PAIRS
+        if clocks.sync_masks or happens_before.releases or few:
+            found += listed(accesses, clocks, happens_before)
         else:
             found += counted(accesses)
     return found
 
 
 class Accesses:
-    """Rows as a witness wrote them, merged where only time and value differ."""
+    """A recorder's rows, merged where only time and value differ."""
 
-    KEYS = ("cell", "epoch", "interval", "thread", "place", "meetings", "known")
+    KEYS = ("cell", "epoch", "interval", "thread", "place", "warp_syncs", "acquired")
     KEYS += ("fences", "weight")
 
     def __init__(self, rows, width, kinds):
         rows = dict(rows)
-        when = (rows.pop("interval") << 44) + rows.pop("time")
+        when = rows["interval"] * INTERVAL + rows.pop("time")
         value = rows.pop("value")
-        rows["interval"] = when >> 44
         order, start = _sorted(*(rows[name] for name in self.KEYS))
         for name in self.KEYS:
             setattr(self, name, rows[name][order][start])
@@ -79,10 +93,10 @@ class Accesses:
         self.most = _reduced(np.maximum, value[order], start)
         self.kind = kinds[self.place] if len(kinds) else self.place
         self.block, self.warp = self.thread // width, self.thread // WARP_SIZE
-        self.alike = self._alike()
+        self.same_value = self._same_value()
 
-    def _alike(self):
-        """Is the same stored wherever the cell is stored to?"""
+    def _same_value(self):
+        """Do all stores to each access's cell store the same value?"""
         cell = _numbered(self.cell)
         stores, none = self.kind == 1, np.iinfo(np.int64)
         low = np.full(int(cell.max(initial=-1)) + 1, none.max)
@@ -113,15 +127,15 @@ class Accesses:
     def without_repetition(self):
         """Without intervals of a block that do to a cell what an earlier one did."""
         group = _numbered(self.cell, self.epoch, self.interval)
-        parts = (self.thread, self.place, self.meetings, self.known, self.fences)
-        parts = (*parts, *(t & ((1 << 44) - 1) for t in (self.soonest, self.latest)))
-        told = np.zeros(len(self), np.uint64)
+        parts = (self.thread, self.place, self.warp_syncs, self.acquired, self.fences)
+        parts = (*parts, self.soonest % INTERVAL, self.latest % INTERVAL)
+        digest = np.zeros(len(self), np.uint64)
         for n, part in enumerate(parts):
-            told += part.astype(np.uint64) * np.uint64(2 * n + 3)
-            told *= np.uint64(0x9E3779B97F4A7C15)
-            told ^= told >> np.uint64(29)
+            digest += part.astype(np.uint64) * np.uint64(2 * n + 3)
+            digest *= np.uint64(0x9E3779B97F4A7C15)
+            digest ^= digest >> np.uint64(29)
         whole = np.zeros(int(group.max(initial=-1)) + 1, np.uint64)
-        np.add.at(whole, group, told)
+        np.add.at(whole, group, digest)
         order, start = _sorted(self.cell, whole[group].view(np.int64), group)
         first = np.r_[True, self.cell[order][start][1:] != self.cell[order][start][:-1]]
         sums = whole[group][order][start]
@@ -131,7 +145,7 @@ class Accesses:
         return self.chosen(kept[group])
 
     def over_intervals(self):
-        """Those of a thread at one place in one, whatever barriers are between."""
+        """A thread's accesses at one place merged, whatever barriers are between."""
         order, start = _sorted(self.cell, self.epoch, self.thread, self.place)
         other = self.chosen(order[start])
         other.soonest = _reduced(np.minimum, self.soonest[order], start)
@@ -150,7 +164,7 @@ class Accesses:
         return self.chosen(harmful[group])
 
 
-def listed(accesses, clocks, chains) -> list[Hazards]:
+def listed(accesses, clocks, happens_before) -> list[Hazards]:
     """Hazards pair by pair."""
     first, second, exact = _pairs(accesses.group)
     a, b = accesses.chosen(first), accesses.chosen(second)
@@ -159,19 +173,29 @@ def listed(accesses, clocks, chains) -> list[Hazards]:
     passed = (a.block == b.block) & (a.interval != b.interval)
     unordered = (kind > 0) & sooner & (a.thread != b.thread) & ~passed
     a, b, kind = a.chosen(unordered), b.chosen(unordered), kind[unordered]
-    unordered = ~(_met(a, b, clocks) | _known(a, b, chains) | _known(b, a, chains))
+    ordered = _synced(a, b, clocks) | _acquired(a, b, happens_before)
+    unordered = ~(ordered | _acquired(b, a, happens_before))
     a, b, kind = a.chosen(unordered), b.chosen(unordered), kind[unordered]
     scope = np.where(a.block != b.block, 2, a.warp != b.warp)
-    same = (kind == 3) & a.alike
-    case = _cases(a.place, b.place, kind, scope, same)
-    order, start = _sorted(case, a.cell, a.thread, b.thread)
-    case, weight = case[order][start], a.weight[order][start]
+    case = Case(a.place, b.place, kind, scope, (kind == 3) & a.same_value)
+    number = _numbers(case)
+    order, start = _sorted(number, a.cell, a.thread, b.thread)
+    first = order[start]
+    number, weight = number[first], a.weight[first]
     found = []
-    for number in np.unique(case):
-        one = order[start[np.argmax(case == number)]]
-        count = int(weight[case == number].sum())
-        found.append(_hazards(number, count, exact, a, one, b, one))
+    for this, at in zip(*np.unique(number, return_index=True), strict=True):
+        n = first[at]
+        one = Case(*(column[n] for column in case))
+        count = weight[number == this].sum()
+        found.append(_hazards(one, count, exact, a.cell[n], a.thread[n], b.thread[n]))
     return found
+
+
+def _numbers(case):
+    """A number for each row of the columns of a case, in their order."""
+    places = int(max(case.earlier.max(initial=0), case.later.max(initial=0))) + 1
+    sizes = places, places, len(KINDS), len(SCOPES), 2
+    return np.ravel_multi_index([c.astype(np.int64) for c in case], sizes)
 
 
 def _pairs(group):
@@ -192,32 +216,32 @@ def _pairs(group):
     return order[first], order[second], bool(exact)
 
 
-def _met(a, b, clocks):
-    """Did the two lanes' warp meet between them?"""
-    met = np.zeros(len(a), bool)
-    asked = (a.warp == b.warp) & (a.meetings != b.meetings)
+def _synced(a, b, clocks):
+    """Did the two lanes wait for each other, as lanes of one warp, in between?"""
+    synced = np.zeros(len(a), bool)
+    asked = (a.warp == b.warp) & (a.warp_syncs != b.warp_syncs)
     for n in np.flatnonzero(asked).tolist():
         lanes = (int(a.thread[n] % WARP_SIZE), int(b.thread[n] % WARP_SIZE))
-        met[n] = clocks.met(
-            int(a.thread[n]), lanes, int(a.meetings[n]), int(b.meetings[n])
+        synced[n] = clocks.synced(
+            int(a.thread[n]), lanes, int(a.warp_syncs[n]), int(b.warp_syncs[n])
         )
-    return met
+    return synced
 
 
-def _known(a, b, chains):
-    """Does the later thread know what the earlier one did, by release and acquire?"""
-    known = np.zeros(len(a), bool)
-    asked = np.flatnonzero(b.known > 0)
+def _acquired(a, b, happens_before):
+    """Had b's thread acquired a release that covers the access a?"""
+    ordered = np.zeros(len(a), bool)
+    asked = np.flatnonzero(b.acquired > 0)
     covers = {}
     for n in asked.tolist():
         what = tuple(
-            int(column[n]) for column in (a.thread, a.interval, a.fences, a.meetings)
+            int(column[n]) for column in (a.thread, a.interval, a.fences, a.warp_syncs)
         )
         if what not in covers:
-            covers[what] = chains.cover(*what)
+            covers[what] = happens_before.covering(*what)
         cover = covers[what][int(a.block[n] == b.block[n])]
-        known[n] = bool(cover & chains.sets[int(b.known[n])])
-    return known
+        ordered[n] = bool(cover & happens_before.sets[int(b.acquired[n])])
+    return ordered
 
 
 def counted(accesses) -> list[Hazards]:
@@ -251,17 +275,18 @@ def _difference(accesses, pair, scope, outer, inner):
     earlier, later, kind = pair
     a, b = (np.flatnonzero(accesses.place == place) for place in pair[:2])
     following = _after(accesses, a, b, outer) - _after(accesses, a, b, inner)
-    alike = accesses.alike[a] & (kind == 3)
+    same_value = accesses.same_value[a] & (kind == 3)
     found = []
     for same in (False, True):
-        here = np.flatnonzero((following > 0) & (alike == same))
+        here = np.flatnonzero((following > 0) & (same_value == same))
         if not len(here):
             continue
         count, exact = _summed(accesses, a[here], following[here], scope, outer)
         one = a[here[0]]
         other = _example(accesses, one, b, outer, inner)
-        case = _cases(*map(np.array, (earlier, later, kind, scope, same)))
-        found.append(_hazards(case, count, exact, accesses, one, accesses, other))
+        case = Case(earlier, later, kind, scope, same)
+        threads = accesses.thread[one], accesses.thread[other]
+        found.append(_hazards(case, count, exact, accesses.cell[one], *threads))
     return found
 
 
@@ -297,22 +322,17 @@ def _example(accesses, one, b, outer, inner):
     return b[np.argmax(fits)]
 
 
-def _cases(earlier, later, kind, scope, same):
-    return (((earlier << 20) + later << 2) + kind << 3) + (scope << 1) + same
-
-
-def _hazards(case, count, exact, a, n, b, m) -> Hazards:
-    case = int(case)
+def _hazards(case, count, exact, cell, thread, other) -> Hazards:
     return Hazards(
-        case >> 25,
-        (case >> 5) & ((1 << 20) - 1),
-        KINDS[(case >> 3) & 3],
-        SCOPES[(case >> 1) & 3],
-        bool(case & 1),
-        count,
-        exact,
-        int(a.cell[n]),
-        (int(a.thread[n]), int(b.thread[m])),
+        earlier=int(case.earlier),
+        later=int(case.later),
+        kind=KINDS[case.kind],
+        scope=SCOPES[case.scope],
+        same_value=bool(case.same_value),
+        count=int(count),
+        exact=exact,
+        cell=int(cell),
+        threads=(int(thread), int(other)),
     )
 
 

@@ -6,84 +6,20 @@ barriers all, and a write, a fence and an atomic are ordered before what follows
 thread's later atomic on the same cell. Votes and shuffles order nothing. An atomic and
 a plain access race. Found whatever order ran, for the accesses that the run made:
 compute-sanitizer's racecheck sees shared memory alone, and neither atomics against
-plain accesses nor what the compiler hid. A launch is looked at twice: once to see which
-cells could be in a race, and if there are any, once more to look at those.
+plain accesses nor what the compiler hid. A first run finds the cells that could be in a
+race; if there are any, a second run records the accesses to those.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 
-from helpers.core.source import Site
+from helpers.core.coordinates import coordinates
+from helpers.core.race import Race, Races
 from helpers.emulator.judges.races.clocks import Clocks
 from helpers.emulator.judges.races.global_suspects import GlobalSuspects
 from helpers.emulator.judges.races.hazards import find_hazards
-from helpers.emulator.judges.races.recorder import Witness
-from helpers.emulator.judges.races.release_acquire import Chains
+from helpers.emulator.judges.races.recorder import BLOCKS, Recorder
+from helpers.emulator.judges.races.release_acquire import HappensBefore
 from helpers.emulator.judges.races.shared_suspects import SharedSuspects
-
-
-@dataclass(frozen=True)
-class Race:
-    """Two lines that race for cells of an array.
-
-    `kind` is RAW, WAR or WAW; `scope` is the smallest group that holds both threads:
-    "warp", "block" or "grid". `hazards` is the number of different triples (cell,
-    earlier thread, later thread); at least so many where `exact` is False. `cell` and
-    the threads are the first such triple.
-    """
-
-    kind: str
-    space: str
-    scope: str
-    array: str
-    first: Site
-    second: Site
-    hazards: int
-    cell: str
-    first_thread: str
-    second_thread: str
-    remedy: str
-    first_kind: str
-    second_kind: str
-    same_value: bool = False
-    exact: bool = True
-
-    def __repr__(self):
-        most = "" if self.exact else "at least "
-        count = f"{self.hazards:,} hazard{'s' * (self.hazards != 1)}"
-        places = (self.first, self.second)
-        threads = (self.first_thread, self.second_thread)
-        kinds = (self.first_kind, self.second_kind)
-        number = max(len(str(site.line)) for site in places)
-        text = max(len(site.text) for site in places)
-        lines = [
-            f"{self.kind} race on {self.space} `{self.array}`: {most}{count} "
-            f"{BETWEEN[self.scope]}{', all write the same' * self.same_value}"
-        ] + [
-            f"  line {site.line:>{number}}  {site.text:<{text}}  {kind} by {thread}"
-            for site, kind, thread in zip(places, kinds, threads, strict=True)
-        ]
-        return "\n".join([*lines, f"  {self.remedy}"])
-
-
-BETWEEN = {
-    "warp": "within a warp",
-    "block": "between warps of a block",
-    "grid": "between blocks",
-}
-
-
-class Races(tuple):
-    """The races of a run, worst first; `minor` has those within a warp, and those
-    where all write the same.
-    """
-
-    def __repr__(self):
-        return "\n".join(map(repr, self)) or "no race"
-
-
-Races.minor = Races()
 
 
 class RaceJudge:
@@ -91,8 +27,8 @@ class RaceJudge:
 
     def __init__(self):
         self.clocks = Clocks()
-        self.shared = SharedSuspects()
-        self.shadows = GlobalSuspects(self.clocks)
+        self.shared_suspects = SharedSuspects()
+        self.global_suspects = GlobalSuspects(self.clocks)
         self.allocations = []
         self.block_dim = self.grid_dim = None
 
@@ -100,47 +36,52 @@ class RaceJudge:
         return {
             "launch": self.start,
             "allocation": self.allocation,
-            "shared": self.shared.access,
-            "global": self.shadows.access,
-            "sync": self.meet,
+            "shared": self.shared_suspects.access,
+            "global": self.global_suspects.access,
+            "sync": self.synchronise,
         }
 
     def start(self, start):
         self.block_dim, self.grid_dim = start.block_dim, start.grid_dim
         self.clocks.start(start)
-        self.shadows.start(start)
+        self.global_suspects.start(start)
 
     def allocation(self, allocation):
         self.allocations.append(allocation)
-        self.shadows.allocation(allocation)
+        self.global_suspects.allocation(allocation)
 
-    def meet(self, sync):
-        self.shared.meet(sync)
-        self.shadows.meet(sync)
-        self.clocks.meet(sync)
+    def synchronise(self, sync):
+        self.shared_suspects.synchronise(sync)
+        self.global_suspects.synchronise(sync)
+        self.clocks.synchronise(sync)
 
-    def witness(self):
-        """Who listens to a second run; None where no cell could be in a race."""
-        self.shared.finish()
-        shadows = filter(None, self.shadows.allocations.values())
-        if not self.shared.bytes and not any(s.suspects.any() for s in shadows):
+    def recorder(self):
+        """What listens to a second run; None where no cell could be in a race."""
+        self.shared_suspects.finish()
+        shadows = filter(None, self.global_suspects.shadows.values())
+        if not self.shared_suspects.suspect_bytes and not any(
+            s.suspects.any() for s in shadows
+        ):
             return None
         clocks = Clocks()
-        return Witness(clocks, Chains(clocks), self.shared, self.shadows)
+        return Recorder(
+            clocks, HappensBefore(clocks), self.shared_suspects, self.global_suspects
+        )
 
-    def let_go(self):
-        """Give memory back that others can use."""
-        for shadow in filter(None, self.shadows.allocations.values()):
-            shadow.let_go()
+    def release(self):
+        """Let go of the memory that was needed while the launch ran."""
+        for shadow in filter(None, self.global_suspects.shadows.values()):
+            shadow.release()
 
-    def verdict(self, witness) -> Races:
-        """The races that a witness saw."""
-        if witness is None:
+
+    def verdict(self, recorder) -> Races:
+        """The races among the accesses that a recorder saw."""
+        if recorder is None:
             return Races()
         found = find_hazards(
-            witness.rows, witness.places, witness.clocks, witness.chains
+            recorder.rows, recorder.places, recorder.clocks, recorder.happens_before
         )
-        races = [self._race(hazards, witness.places) for hazards in found]
+        races = [self._race(hazards, recorder.places) for hazards in found]
         races.sort(key=lambda r: (-r.hazards, r.first.line, r.second.line, r.kind))
         minor = [r for r in races if r.scope == "warp" or r.same_value]
         result = Races(r for r in races if r not in minor)
@@ -165,7 +106,6 @@ class RaceJudge:
             cell=self._cell(hazards.cell, array, space, width),
             first_thread=threads[0],
             second_thread=threads[1],
-            remedy=remedy(hazards, first, second, (first_kind, second_kind), array),
             first_kind=first_kind,
             second_kind=second_kind,
             same_value=hazards.same_value,
@@ -174,20 +114,20 @@ class RaceJudge:
 
     def _thread(self, number, space, scope):
         block, thread = divmod(number, self.clocks.width)
-        told = f"thread {_coordinates(thread, self.block_dim)}"
+        where = f"thread {coordinates(thread, self.block_dim)}"
         if scope == "grid" or int(np.prod(self.grid_dim)) > 1:
-            told += f" of block {_coordinates(block, self.grid_dim)}"
-        return told
+            where += f" of block {coordinates(block, self.grid_dim)}"
+        return where
 
     def _cell(self, cell, array, space, width):
         """`tile[3, 4]`: the cell by the array's own indices."""
         if space == "shared":
-            address = (cell >> 32) * self.shared.grain
+            address = cell // BLOCKS * self.shared_suspects.granularity
         else:
-            shadow = self.shadows.shadow_at(cell)
-            address = shadow.start + (cell - shadow.start) * shadow.grain
+            shadow = self.global_suspects.shadow_at(cell)
+            address = shadow.start + (cell - shadow.start) * shadow.granularity
         fitting = [
-            r for r in self.allocations if r.space == space and _holds(r, address)
+            r for r in self.allocations if r.space == space and _contains(r, address)
         ]
         fitting.sort(key=lambda allocation: allocation.name != array)
         if not fitting:
@@ -199,18 +139,8 @@ class RaceJudge:
         return f"{allocation.name}[{', '.join(map(str, index))}]"
 
 
-def _holds(allocation, address):
+def _contains(allocation, address):
     return allocation.start <= address < allocation.start + allocation.size
-
-
-def _coordinates(number, sizes):
-    """`7`, or `(7, 1)` where the launch has several axes."""
-    axes = max((n + 1 for n, size in enumerate(sizes) if size > 1), default=1)
-    parts = []
-    for size in sizes[:axes]:
-        number, part = divmod(int(number), int(size))
-        parts.append(part)
-    return str(parts[0]) if axes == 1 else str(tuple(parts))
 
 
 def index_at(offset, shape, strides) -> tuple[int, ...]:
@@ -224,36 +154,3 @@ def index_at(offset, shape, strides) -> tuple[int, ...]:
             index[axis] = -(offset // -strides[axis])
             offset += -strides[axis] * index[axis]
     return tuple(int(part) for part in index)
-
-
-def remedy(hazards, first, second, kinds, array) -> str:
-    """What would order the two lines."""
-    before, after = (site.called_from or site.line for site in (first, second))
-    same_line = first.line == second.line
-    if "atomic" in kinds and set(kinds) != {"atomic"}:
-        return (
-            f"An atomic is ordered with atomics only: make both accesses of `{array}` "
-            "atomic, or put a barrier between them"
-        )
-    if hazards.scope == "grid":
-        return (
-            "No barrier orders threads of different blocks: let each cell belong to one"
-            " thread, use `cuda.atomic`, or end the kernel between the two"
-        )
-    barrier = "cuda.syncthreads()" if hazards.scope == "block" else "cuda.syncwarp()"
-    if hazards.kind == "WAW":
-        return (
-            f"Let one thread write the cell, give each thread its own, or use "
-            f"`cuda.atomic`; `{barrier}` orders writes of different lines"
-        )
-    if same_line:
-        return (
-            f"Load into a variable first, then `{barrier}`, then store; or use "
-            "`cuda.atomic`"
-        )
-    if before < after:
-        return f"`{barrier}` between line {before} and line {after}"
-    return (
-        f"`{barrier}` between line {before} and the next turn of the loop, where line "
-        f"{after} follows"
-    )

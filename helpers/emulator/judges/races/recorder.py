@@ -1,145 +1,150 @@
-"""Writes down each access of the cells that could be in a race, in a second run.
+"""Records each access to the cells that could be in a race, in a second run.
 
 The rows are columns of equal length: cell, thread, place (a number for line, kind and
 array), time (turns of loops since the last barrier, then place in the program),
-interval, epoch (barriers of the grid), meetings (of its warp), known and fences (see
-chains.py), value, weight (blocks that did the same).
+interval, epoch (barriers of the grid), warp_syncs (of its warp), acquired and fences
+(see release_acquire.py), value, weight (blocks that did the same).
 """
 
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from helpers.emulator.judges.races.clocks import active_rows, split
-from helpers.emulator.judges.races.shared_suspects import Alike
 
 TURN = 1 << 20  # references of a program, at most
+BLOCKS = 1 << 32  # of a grid, at most: each has cells of its own in shared memory
 
 COLUMNS = (
     *("cell", "thread", "place", "time", "interval", "epoch"),
-    *("meetings", "known", "fences", "value", "weight"),
+    *("warp_syncs", "acquired", "fences", "value", "weight"),
 )
 
 
 @dataclass(eq=False)
-class Witness:
-    """Listens to the second run; `rows` is what it saw."""
+class Recorder:
+    """Listens to the second run; `rows` is what it recorded."""
 
     clocks: object
-    chains: object
-    suspects: object  # of shared memory
-    shadows: object  # of global memory
+    happens_before: object
+    shared_suspects: object
+    global_suspects: object
     places: list = field(default_factory=list)  # (site, kind, array, space)
     parts: list = field(default_factory=list)
 
     def __post_init__(self):
-        self.numbers, self.order = {}, {}
-        marked = sorted(self.suspects.bytes)
-        grain = max(1, self.suspects.grain)
-        self.marked = np.zeros((marked[-1] if marked else 0) // grain + 2, bool)
-        self.marked[np.array(marked, np.int64) // grain] = True
-        self.standing = self.suspects.alike.representatives() if marked else {}
+        self.place_numbers, self.program_order = {}, {}
+        marked = sorted(self.shared_suspects.suspect_bytes)
+        granularity = max(1, self.shared_suspects.granularity)
+        self.is_suspect = np.zeros(
+            (marked[-1] if marked else 0) // granularity + 2, bool
+        )
+        self.is_suspect[np.array(marked, np.int64) // granularity] = True
+        same = self.shared_suspects.equivalent_blocks
+        self.representatives = same.representatives() if marked else {}
 
     def hears(self):
         return {
             "launch": self.start,
-            "shared": self.shared,
-            "global": self.everywhere,
-            "sync": self.meet,
-            "fence": self.chains.fence,
+            "shared": self.access_shared,
+            "global": self.access_global,
+            "sync": self.synchronise,
+            "fence": self.happens_before.fence,
         }
 
     def start(self, start):
         self.clocks.start(start)
-        self.order = {id(r): n for n, r in enumerate(start.references)}
+        self.program_order = {id(r): n for n, r in enumerate(start.references)}
 
-    def meet(self, sync):
-        self.clocks.meet(sync)
-        self.chains.meet(sync)
+    def synchronise(self, sync):
+        self.clocks.synchronise(sync)
+        self.happens_before.synchronise(sync)
 
-    def shared(self, access):
-        """An access to shared memory, of the blocks that stand for others."""
+    def access_shared(self, access):
+        """Record an access to shared memory, of the blocks that represent others."""
         self._update(access)
         who = access.who
-        blocks = [b for b in self.standing if who.first_block <= b < _end(who)]
+        blocks = [b for b in self.representatives if who.first_block <= b < _end(who)]
         if not blocks:
             return
         columns = np.array(blocks) - who.first_block
-        weight = np.array([[self.standing[b] for b in blocks]])
+        weight = np.array([[self.representatives[b] for b in blocks]])
         chosen = access._replace(
             cells=_columns(access.cells, columns, access.blocks),
-            findings={},
+            cache={},
+            recurs=False,
             active=_columns(access.active, columns, access.blocks),
             value=self._value_of_all(access, blocks),
             blocks=len(blocks),
         )
-        grain = self.suspects.grain
+        granularity = self.shared_suspects.granularity
         thread = self.clocks.thread(who)[:, columns]
         interval = _columns(self.clocks.interval(who), columns, access.blocks)
-        cells, *rows = self._rows(chosen, grain, 0, thread, interval, weight)
-        here = self.marked[np.minimum(cells, len(self.marked) - 1)]
-        cells = cells * (1 << 32) + rows[0] // self.clocks.width  # a cell of each block
-        self._keep(chosen, here, cells, *rows)
+        cells, *rows = self._rows(chosen, granularity, 0, thread, interval, weight)
+        suspect = self.is_suspect[np.minimum(cells, len(self.is_suspect) - 1)]
+        cells = cells * BLOCKS + rows[0] // self.clocks.width
+        self._keep(chosen, suspect, cells, *rows)
 
-    def everywhere(self, access):
-        """An access to global memory."""
+    def access_global(self, access):
+        """Record an access to global memory."""
         self._update(access)
-        shadow = self.shadows.shadow_at(access.first_address)
+        shadow = self.global_suspects.shadow_at(access.first_address)
         if shadow is None or not shadow.suspects.any():
             return
         thread = self.clocks.thread(access.who)
         interval = self.clocks.interval(access.who)
-        rows = self._rows(access, shadow.grain, shadow.start, thread, interval, 1)
+        rows = self._rows(access, shadow.granularity, shadow.start, thread, interval, 1)
         cells, *rows = rows
-        here = shadow.suspects[cells]
-        self._keep(access, here, cells + shadow.start, *rows)
+        suspect = shadow.suspects[cells]
+        self._keep(access, suspect, cells + shadow.start, *rows)
 
     def _value_of_all(self, access, blocks):
-        """A number for what the blocks store that each of some blocks stands for."""
+        """Numbers for what all the blocks that each block represents store."""
         value = access.value
         if value is None or np.ndim(value) == 0 or value.shape[1] == 1:
             return value
         bits = _as_bits(value)
         first = access.who.first_block
-        members = [self.suspects.alike.members[block] - first for block in blocks]
-        weights = Alike.WEIGHTS[0, 0] ** np.arange(access.blocks, dtype=np.uint64)
+        same = self.shared_suspects.equivalent_blocks
+        members = [same.members[block] - first for block in blocks]
+        weights = same.WEIGHTS[0, 0] ** np.arange(access.blocks, dtype=np.uint64)
         return np.stack([(bits[:, m] * weights[m]).sum(axis=1) for m in members], 1)
 
     def _update(self, access):
         if access.reference.kind == "atomic":
-            self.chains.atomic(access)
+            self.happens_before.atomic(access)
 
-    def _rows(self, access, grain, start, *columns):
+    def _rows(self, access, granularity, start, *columns):
         """Cell, thread, interval, weight and value of each active lane."""
         value = access.value
-        if value is None:  # not told, so each thread's may be another
+        if value is None:  # unknown, so take each thread's to be different
             value = columns[0] if access.reference.kind == "store" else 0
         address, *columns = active_rows(access, *columns, value)
-        return split(address - start, access.dtype.itemsize, grain, *columns)
+        return split(address - start, access.dtype.itemsize, granularity, *columns)
 
-    def _keep(self, access, here, cell, thread, interval, weight, value):
-        count = int(here.sum())
+    def _keep(self, access, suspect, cell, thread, interval, weight, value):
+        count = int(suspect.sum())
         if not count:
             return
-        thread = thread[here]
-        time = access.turn * TURN + self.order[id(access.reference)]
+        thread = thread[suspect]
+        time = access.iterations * TURN + self.program_order[id(access.reference)]
         columns = (
-            *(cell[here], thread, self._place(access), time),
-            *(_at(interval, here), self.clocks.epoch),
-            self.clocks.meetings(access.who),
-            *(self.chains.number_known(thread), self.chains.fences_of(thread)),
-            *(_as_bits(_at(value, here)), _at(weight, here)),
+            *(cell[suspect], thread, self._place(access), time),
+            *(_at(interval, suspect), self.clocks.epoch),
+            self.clocks.warp_syncs(access.who),
+            self.happens_before.acquired_by(thread),
+            self.happens_before.fences_of(thread),
+            *(_as_bits(_at(value, suspect)), _at(weight, suspect)),
         )
         self.parts.append([np.broadcast_to(c, count) for c in columns])
 
     def _place(self, access):
         reference = access.reference
         place = (reference.site, reference.kind, reference.array, access.space)
-        key = (astuple(reference.site), *place[1:])
-        if key not in self.numbers:
-            self.numbers[key] = len(self.places)
+        if place not in self.place_numbers:
+            self.place_numbers[place] = len(self.places)
             self.places.append(place)
-        return self.numbers[key]
+        return self.place_numbers[place]
 
     @property
     def rows(self):
@@ -161,14 +166,14 @@ def _columns(values, columns, blocks):
     return np.broadcast_to(values, (values.shape[0], blocks))[:, columns]
 
 
-def _at(values, here):
-    return values[here] if np.ndim(values) else values
+def _at(values, where):
+    return values[where] if np.ndim(values) else values
 
 
 def _as_bits(values):
-    """Values as numbers of which equal ones are equal."""
+    """Values as whole numbers, equal where the values are."""
     values = np.ascontiguousarray(values)
     if values.itemsize <= 8:
         return values.view(f"u{values.itemsize}").astype(np.uint64)
-    halves = values.view(np.uint64).reshape(*values.shape, -1)
-    return halves[..., 0] * np.uint64(31) + halves[..., 1]
+    words = values.view(np.uint64).reshape(*values.shape, -1)
+    return words[..., 0] * np.uint64(31) + words[..., 1]

@@ -1,11 +1,12 @@
-"""Which cells could be in a race: a quick first look, which misses none and names some
-too many.
+"""Which cells of shared memory could be in a race: a quick first pass, which misses
+none and names some too many.
 
-Two accesses of a cell by different threads, one of them a store, or an atomic and a
-plain one, and no barrier between. Where a launch has such cells, hazards.py looks at
-them alone, and counts. Shared memory is looked at by barrier interval: accesses that
-are the same in every block once for all intervals that do the same, others in a shadow
-of (cells, blocks). Votes, shuffles and fences order nothing here.
+A suspect cell has two accesses by different threads with no barrier between, of which
+one is a store, or one an atomic and the other is not. Where a launch has such cells,
+hazards.py looks at them alone, and counts. A barrier interval is the unit: accesses
+that are the same in every block are checked once for all intervals that do the same,
+others go into shadow memory of (cells, blocks). Votes, shuffles and fences order
+nothing here.
 """
 
 from math import gcd
@@ -18,15 +19,15 @@ from helpers.emulator.judges.races.clocks import active_rows, split
 LANES = np.arange(WARP_SIZE)[:, None]
 KINDS = {"load": 1, "store": 2, "atomic": 4}
 SEVERAL = 8  # threads
-WAITING = 256  # accesses, while they may turn out to be harmless
+MOST_WAITING = 256  # accesses, while they may turn out to be harmless
 HARMFUL = np.array([bits & 2 > 0 or bits & 5 == 5 for bits in range(8)])
 
 
 class Interval:
     """What the warps of a batch did in shared memory since their last barrier.
 
-    `accesses` are those that are the same in every block, None where a warp met;
-    `varying` are others, which a shadow may have to see.
+    `accesses` are, by warp, those that are the same in every block, and None for each
+    sync of the whole warp; `varying` are others, which may have to go into a shadow.
     """
 
     def __init__(self):
@@ -40,14 +41,14 @@ class Interval:
         return not HARMFUL[self.kinds]
 
     def signature(self):
-        """The same for intervals in which the same happened."""
+        """A key that is equal for intervals in which the same happened."""
         return tuple(
-            (warp, *(id(access and access.pattern) for access in accesses))
+            (warp, *(id(access and access.cache) for access in accesses))
             for warp, accesses in sorted(self.accesses.items())
         )
 
-    def rows(self, grain):
-        """Cell, thread, kind and time (in meetings of its warp) of each access."""
+    def rows(self, granularity):
+        """Cell, thread, kind and time (syncs of its warp so far) of each access."""
         rows = []
         for warp, accesses in self.accesses.items():
             time = 0
@@ -58,15 +59,15 @@ class Interval:
                 one = access._replace(blocks=1)
                 size = access.dtype.itemsize
                 address, lane = active_rows(one, LANES)
-                cell, lane = split(address, size, grain, lane)
+                cell, lane = split(address, size, granularity, lane)
                 kind = KINDS[access.reference.kind]
                 same = (np.full(len(cell), value) for value in (kind, time))
                 rows.append((cell, warp * WARP_SIZE + lane, *same))
         return [np.concatenate(part) for part in zip(*rows, strict=True)]
 
-    def suspects(self, grain):
+    def suspects(self, granularity):
         """The cells that two threads touched without order."""
-        cell, thread, kind, time = self.rows(grain)
+        cell, thread, kind, time = self.rows(granularity)
         warp = thread // WARP_SIZE
         between = _unordered(cell, warp, kind)
         within = _unordered((cell * WARP_SIZE + warp) * 4096 + time, thread, kind)
@@ -74,7 +75,7 @@ class Interval:
 
 
 def _unordered(place, who, kind):
-    """Is each row at a place that two share, one of them writing?"""
+    """Which rows are at a place that two threads touch, one of them writing?"""
     order = np.argsort(place, kind="stable")
     place, who, kind = place[order], who[order], kind[order]
     start = np.flatnonzero(np.r_[True, place[1:] != place[:-1]])
@@ -85,22 +86,22 @@ def _unordered(place, who, kind):
     return result
 
 
-class Shadow:
+class SharedShadow:
     """Who touched each cell of each block since the last barrier, and how."""
 
     def __init__(self, blocks):
-        self.grain = 0  # bytes of a cell; not known yet
+        self.granularity = 0  # bytes of a cell; not known yet
         self.thread = np.zeros((0, blocks), np.int16)
         self.kinds = np.zeros((0, blocks), np.uint8)  # with SEVERAL
 
-    def see(self, access):
+    def add(self, access):
         """Add an access of each block."""
         blocks = self.kinds.shape[1]
         address, lane, block = active_rows(access, LANES, np.arange(blocks))
         size = access.dtype.itemsize
-        self._refine(gcd(self.grain, size))
-        cell, lane, block = split(address, size, self.grain, lane, block)
-        self._reach(cell.max(initial=0) + 1)
+        self._refine(gcd(self.granularity, size))
+        cell, lane, block = split(address, size, self.granularity, lane, block)
+        self._grow_to(cell.max(initial=0) + 1)
         place = cell * blocks + block
         thread = (access.who.warp * WARP_SIZE + lane).astype(np.int16)
         threads, kinds = self.thread.reshape(-1), self.kinds.reshape(-1)
@@ -116,22 +117,22 @@ class Shadow:
         found = several & HARMFUL[self.kinds & 7]
         return np.flatnonzero(found.any(axis=1))
 
-    def _refine(self, grain):
-        if self.grain and grain < self.grain:
-            times = self.grain // grain
+    def _refine(self, granularity):
+        if self.granularity and granularity < self.granularity:
+            times = self.granularity // granularity
             self.thread = np.repeat(self.thread, times, axis=0)
             self.kinds = np.repeat(self.kinds, times, axis=0)
-        self.grain = grain
+        self.granularity = granularity
 
-    def _reach(self, cells):
+    def _grow_to(self, cells):
         more = int(cells) - len(self.kinds)
         if more > 0:
             self.thread = np.pad(self.thread, ((0, more), (0, 0)))
             self.kinds = np.pad(self.kinds, ((0, more), (0, 0)))
 
 
-class Alike:
-    """Which blocks did the same in shared memory: one of them stands for the others."""
+class EquivalentBlocks:
+    """Which blocks did the same in shared memory, so that one represents the others."""
 
     WEIGHTS = np.random.default_rng(32).integers(1, 2**63, (WARP_SIZE, 1), np.uint64)
 
@@ -139,15 +140,15 @@ class Alike:
         self.same = {}  # first block: {warp: what it did in every block}
         self.differing = {}  # first block: {warp: what it did, by block}
         self.blocks = {}
-        self.members = {}  # a block that stands for others: those of its batch
+        self.members = {}  # a representative: the blocks that it represents
 
-    def see(self, access):
+    def add(self, access):
         """Add an access of each block of a batch."""
         warp, first, blocks = access.who
         self.blocks[first] = blocks
-        if access.pattern is not None:
+        if access.recurs:
             by_warp = self.same.setdefault(first, {})
-            by_warp[warp] = hash((by_warp.get(warp), id(access.pattern)))
+            by_warp[warp] = hash((by_warp.get(warp), id(access.cache)))
             return
         addresses = np.asarray(access.addresses).astype(np.uint64)
         if access.active is not None:
@@ -186,71 +187,73 @@ class SharedSuspects:
     """The bytes of shared memory, in any block, that could be in a race."""
 
     def __init__(self):
-        self.alike = Alike()
+        self.equivalent_blocks = EquivalentBlocks()
         self.intervals = {}  # first block of a batch: Interval
-        self.shadows = {}  # first block of a batch: Shadow
-        self.known = set()  # signatures of intervals that were looked at
-        self.grain = 0  # bytes of a cell; not known yet
-        self.bytes = set()
+        self.shadows = {}  # first block of a batch: SharedShadow
+        self.checked = set()  # signatures of intervals that were looked at
+        self.granularity = 0  # bytes of a cell; not known yet
+        self.suspect_bytes = set()
 
     def access(self, access):
         """Add an access of each block of a batch."""
-        self.alike.see(access)
+        self.equivalent_blocks.add(access)
         first = access.who.first_block
         interval = self.intervals.get(first)
         if interval is None:
             interval = self.intervals[first] = Interval()
         interval.kinds |= KINDS[access.reference.kind]
-        if access.pattern is None:
+        if not access.recurs:
             interval.varying.append(access)
-            if len(interval.varying) > WAITING:
-                self._see(first, interval)
+            if len(interval.varying) > MOST_WAITING:
+                self._add_to_shadow(first, interval)
         else:
             interval.accesses.setdefault(access.who.warp, []).append(access)
-        self.grain = gcd(self.grain, access.dtype.itemsize)
+        self.granularity = gcd(self.granularity, access.dtype.itemsize)
 
-    def meet(self, sync):
-        """End an interval where all blocks of a batch meet; note where a warp does."""
+    def synchronise(self, sync):
+        """End the interval at a barrier of all blocks; note the sync of a warp."""
         if sync.scope == "grid":
             return self.finish()
         first, warp = sync.who.first_block, sync.who.warp
         if sync.scope == "block":
             if sync.blocks is None or sync.blocks.all():
-                self._look(first)
+                self._check(first)
         elif first in self.intervals and sync.lanes.all():
             self.intervals[first].accesses.setdefault(warp, []).append(None)
 
     def finish(self):
         """End all intervals."""
         for first in list(self.intervals):
-            self._look(first)
+            self._check(first)
 
-    def _look(self, first):
+    def _check(self, first):
         interval = self.intervals.pop(first, None)
         if interval is None:
             return
         if interval.varying and not interval.harmless:
-            self._see(first, interval)
+            self._add_to_shadow(first, interval)
         shadow = self.shadows.pop(first, None)
         if interval.harmless:
             return
         if shadow is not None:
             for access in filter(None, sum(interval.accesses.values(), [])):
-                shadow.see(access)
-            self._found(shadow.suspects(), shadow.grain)
+                shadow.add(access)
+            self._add_suspects(shadow.suspects(), shadow.granularity)
             return
         signature = interval.signature()
-        if signature not in self.known:
-            self.known.add(signature)
-            self._found(interval.suspects(self.grain), self.grain)
+        if signature not in self.checked:
+            self.checked.add(signature)
+            self._add_suspects(interval.suspects(self.granularity), self.granularity)
 
-    def _see(self, first, interval):
-        """Let a shadow see what waits; only then is it known whether that may race."""
+    def _add_to_shadow(self, first, interval):
+        """Put the accesses that wait into a shadow, to see whether they may race."""
         for access in interval.varying:
             if first not in self.shadows:
-                self.shadows[first] = Shadow(access.blocks)
-            self.shadows[first].see(access)
+                self.shadows[first] = SharedShadow(access.blocks)
+            self.shadows[first].add(access)
         interval.varying = []
 
-    def _found(self, cells, grain):
-        self.bytes.update((cells[:, None] * grain + np.arange(grain)).ravel().tolist())
+    def _add_suspects(self, cells, granularity):
+        self.suspect_bytes.update(
+            (cells[:, None] * granularity + np.arange(granularity)).ravel().tolist()
+        )

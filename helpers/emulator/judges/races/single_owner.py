@@ -1,36 +1,31 @@
-"""Arrays of which each cell belongs to one thread: the quick answer to "no race here".
+"""Arrays in which each cell belongs to one thread (Eraser's exclusive state): the quick
+answer to "no race here".
 
-Most arrays that a kernel writes are such, and as long as one is, a cell needs one
-number: its thread, and whether it wrote. Lanes that lie side by side are looked at in
-windows, a block at a time.
+Most arrays that a kernel writes are like this, and while one is, a cell needs one
+number: its thread, and whether it wrote. Neighbouring lanes on neighbouring cells are
+checked as windows, a block at a time.
 """
 
 from functools import lru_cache
 
 import numpy as np
 
-from helpers.core.buffers import borrow, give_back
 from helpers.core.hardware import WARP_SIZE
 from helpers.emulator.judges.requests import requests_of
 
-NOBODY = 0
+NOBODY = 0  # what fresh memory holds
 SHORTEST = 4  # cells of a window that is faster than single cells
 
 
-class Owners:
-    """The thread of each cell, times two and two more, and one more if it wrote."""
+class CellOwners:
+    """The owner of each cell: 2 * thread + 2, and one more if it wrote."""
 
-    def __init__(self, cells, threads, timed):
-        self.owner = borrow(cells, np.int32 if threads < 1 << 29 else np.int64)
-        self.owner[...] = NOBODY
-        self.since = np.zeros(cells, np.int32) if timed else None
-
-    def forget(self):
-        """Let go of the memory."""
-        give_back(self.owner)
+    def __init__(self, cells, threads, has_barriers):
+        self.owner = np.zeros(cells, np.int32 if threads < 1 << 29 else np.int64)
+        self.since = np.zeros(cells, np.int32) if has_barriers else None
 
     def windows(self, kind, windows, thread, time) -> bool:
-        """Let threads load or store; False if some cell has another thread already."""
+        """Record loads or stores; False if a cell already has another owner."""
         firsts, length = windows
         owner = _runs_in(self.owner, length)
         code = self._code(thread.T).reshape(*firsts.shape, length)
@@ -42,7 +37,7 @@ class Owners:
         return True
 
     def cells(self, kind, cell, thread, time) -> bool:
-        """The same, cell by cell; False also if lanes meet."""
+        """The same, cell by cell; False also if two lanes touch one cell."""
         code = self._code(thread)
         if not self._take(kind, self.owner, cell, code):
             return False
@@ -77,29 +72,29 @@ def _runs_in(cells, length):
     return np.ndarray(shape, cells.dtype, cells, 0, cells.strides * 2)
 
 
-def windows_of(access, grain, start):
+def windows_of(access, granularity, start):
     """Where windows begin, (blocks, windows), and their length in cells; None where
     lanes lie otherwise, or meet.
     """
-    if access.active is not None or access.dtype.itemsize != grain:
+    if access.active is not None or access.dtype.itemsize != granularity:
         return None
     groups, rest = requests_of(access)
     if rest is not None or len(groups) != 1 or len(groups[0].firsts) != access.blocks:
         return None
-    runs = _runs(groups[0].key, grain)
+    runs = _runs(groups[0].key, granularity)
     if runs is None:
         return None
     offsets, length, span = runs
-    firsts = np.ascontiguousarray((groups[0].firsts - start) // grain)
-    if len(firsts) > 1 and not _apart(firsts, offsets, length, span):
+    firsts = np.ascontiguousarray((groups[0].firsts - start) // granularity)
+    if len(firsts) > 1 and not _disjoint(firsts, offsets, length, span):
         return None
     return firsts[:, None] + offsets, length
 
 
 @lru_cache(maxsize=4096)
-def _runs(key, grain):
+def _runs(key, granularity):
     """Where runs of neighbours begin, their length, and the span of all; in cells."""
-    lanes = np.frombuffer(key, np.int64) // grain
+    lanes = np.frombuffer(key, np.int64) // granularity
     if len(lanes) != WARP_SIZE:
         return None
     length = WARP_SIZE
@@ -113,8 +108,8 @@ def _runs(key, grain):
     return None
 
 
-def _apart(firsts, offsets, length, span) -> bool:
-    """Do the windows of different blocks never meet?"""
+def _disjoint(firsts, offsets, length, span) -> bool:
+    """Are the windows of different blocks disjoint?"""
     if len(offsets) == 1 or _least_step(firsts) >= span:
         return bool(_least_step(np.sort(firsts)) >= length)
     every = np.sort((firsts[:, None] + offsets).ravel())

@@ -6,17 +6,18 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pytest
 
-from helpers import assemble, assembly
-from helpers.assembly import making, recorded
+from helpers import assemble
+from helpers.assembly import Assembly, compilation, recorded
 from helpers.assembly.compiler import missing
 from helpers.core.errors import UnsupportedError
 from lessons import assemblies
 from tests.specimens import assembly_kernels as kernels
-from tests.specimens.lesson_launches import launches, lessons
+from tests.specimens.lesson_launches import executed, lessons
 
 X = np.ones(4096, np.float32)
 HERE = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
 ASSEMBLING = [it for it in lessons() if "assemble(" in it.read_text("utf-8")]
+of_lessons = pytest.mark.xdist_group("lessons")
 
 
 def made():
@@ -29,7 +30,7 @@ def journal(tmp_path, monkeypatch):
     """A journal of what is compiled, and what it becomes as the recordings."""
     place = tmp_path / "journal"
     monkeypatch.setenv(recorded.SETTING, str(place))
-    monkeypatch.setattr(making, "_compiled", WeakKeyDictionary())
+    monkeypatch.setattr(compilation, "_compiled", WeakKeyDictionary())
 
     def read():
         entries = map(json.loads, place.read_text("utf-8").splitlines())
@@ -47,7 +48,7 @@ def test_what_was_recorded_is_what_was_compiled(journal, monkeypatch):
     """Instructions, resources, types, findings: all but where it comes from."""
     compiled = made()
     journal()
-    monkeypatch.setattr(making, "missing", lambda: "no compiler: get it so")
+    monkeypatch.setattr(compilation, "missing", lambda: "no compiler: get it so")
 
     found = made()
 
@@ -80,7 +81,7 @@ def test_a_recording_is_of_one_source_of_its_types_and_of_a_capability(journal):
 
 def test_a_kernel_that_nobody_recorded_has_its_types_alone(monkeypatch):
     """And what an exercise asks of it is refused with the remedy."""
-    monkeypatch.setattr(making, "missing", lambda: "no compiler: get it so")
+    monkeypatch.setattr(compilation, "missing", lambda: "no compiler: get it so")
 
     found = assemble(kernels.doubled)[1, 64](X)
 
@@ -99,22 +100,22 @@ def test_the_recordings_are_what_the_compiler_makes(capsys):
     assert 0 == assemblies.main(["--check"]), capsys.readouterr().err
 
 
+@of_lessons
 @pytest.mark.parametrize("lesson", ASSEMBLING, ids=lambda lesson: lesson.stem)
-def test_a_lesson_shows_all_without_the_compiler(lesson, monkeypatch):
+def test_a_lesson_shows_all_without_the_compiler(lesson):
     """Each kernel that it assembles is recorded."""
-    monkeypatch.setattr(making, "missing", lambda: "no compiler: get it so")
-    monkeypatch.setattr("helpers.assemble", assembly.assemble)
+    names = executed(lesson).names
 
-    assert launches(lesson)
+    assembled = [it for it in names.values() if isinstance(it, Assembly)]
+    assert assembled
+    assert all(it.instructions and it.compilers for it in assembled)
 
 
-def test_the_numbers_that_lesson_31_quotes(monkeypatch):
+@of_lessons
+def test_the_numbers_that_lesson_31_quotes():
     """From its own kernels, as recorded."""
-    monkeypatch.setenv(recorded.SETTING, recorded.PREFER)
-    lesson = next(it for it in ASSEMBLING if it.stem.startswith("31"))
-    text = lesson.read_text("utf-8")
-    names = {"__name__": "__main__"}
-    exec(compile(text, str(lesson), "exec"), names)
+    lesson = assembling("31")
+    text, names = lesson.read_text("utf-8"), executed(lesson).names
 
     plain, narrow = names["made"], names["narrow"]
     kind = "integers and addresses"
@@ -127,17 +128,20 @@ def test_the_numbers_that_lesson_31_quotes(monkeypatch):
     assert {"FFMA": 1} == {k: v for k, v in names["found"].items() if k[0] == "F"}
 
 
-def test_the_numbers_that_lesson_23_quotes(monkeypatch):
+@of_lessons
+def test_the_numbers_that_lesson_23_quotes():
     """Two loads for each product, and two registers too many."""
-    monkeypatch.setenv(recorded.SETTING, recorded.PREFER)
-    lesson = next(it for it in ASSEMBLING if it.stem.startswith("23"))
-    names = {"__name__": "__main__"}
-    exec(compile(lesson.read_text("utf-8"), str(lesson), "exec"), names)
+    names = executed(assembling("23")).names
 
     plain, narrow, free = names["plain"], names["narrow"], names["free"]
     assert 2 * plain.opcodes["FFMA"] == plain.kinds["global loads"]
     assert 32 == narrow.registers == free.registers - 2
     assert (1, 2) == (free.occupancy.blocks, narrow.occupancy.blocks)
+
+
+def assembling(number):
+    """The lesson with a number, which assembles kernels."""
+    return next(it for it in ASSEMBLING if it.stem.startswith(number))
 
 
 @HERE

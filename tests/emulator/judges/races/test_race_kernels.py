@@ -3,7 +3,7 @@
 import pytest
 
 from helpers import emulate
-from tests.emulator.judges.race_oracle import reported, traced
+from tests.emulator.judges.races.race_oracle import reported, traced
 from tests.specimens.labelled import CLEAN, MINOR, RACE
 from tests.specimens.race_cases import CASES
 

@@ -8,8 +8,8 @@ import numpy as np
 from numba import cuda, int32
 
 from helpers.emulator.arguments import borrowed
-from helpers.emulator.launch import prepare
-from helpers.frontend.kernels import configuration
+from helpers.emulator.launch import bind, compile_kernel, run
+from helpers.frontend.kernels import argument_types, configuration
 
 CELLS = 24
 
@@ -58,7 +58,7 @@ class Trace:
             moment = (
                 self.epoch,
                 self.barriers.get(who[0], 0),
-                access.turn,
+                access.iterations,
                 self.order[id(access.reference)],
             )
             stamp = self.clocks[who][who]
@@ -157,9 +157,9 @@ def traced(kernel, blocks, threads, *arguments):
     trace = Trace()
     listeners = {topic: (hear,) for topic, hear in trace.hears().items()}
     with borrowed(kernel, arguments) as values:
-        prepare(
-            kernel, configuration(blocks, threads), values, listeners=listeners
-        ).run()
+        types = argument_types(kernel, values)
+        program, config = compile_kernel(kernel, types), configuration(blocks, threads)
+        run(kernel, bind(kernel, program, config, values, types), listeners)
     return trace.hazards()
 
 

@@ -1,5 +1,6 @@
-"""What a kernel became for its arguments' types and a capability: compiled, once; or as
-it was recorded, where the compiler is missing or a page is built; or its types alone.
+"""The compilation of a kernel for its argument types and a capability: by the compiler,
+once; from the records where the compiler is missing or a page is built; or else its
+types alone.
 """
 
 from typing import NamedTuple
@@ -14,10 +15,10 @@ from helpers.core.gc_pause import held_back
 from helpers.core.source import source_of
 from helpers.frontend.inference import typed_ir
 
-_compiled = WeakKeyDictionary()  # kernel: {digest of all it depends on: Made}
+_compiled = WeakKeyDictionary()  # kernel: {digest of all it depends on: Compilation}
 
 
-class Made(NamedTuple):
+class Compilation(NamedTuple):
     """The instructions, the variables' types by line, and what a kernel takes."""
 
     instructions: tuple
@@ -27,7 +28,7 @@ class Made(NamedTuple):
     resources: Resources | None
 
 
-def made_of(kernel, types, capability) -> Made:
+def compilation_of(kernel, types, capability) -> Compilation:
     """What a kernel became, as it is now, with the numbers around it."""
     key = recorded.key_of(kernel, types, capability)
     lacking = missing()
@@ -39,9 +40,9 @@ def made_of(kernel, types, capability) -> Made:
     typed = typed_ir(function, types, kernel.targetoptions)
     variables = types_by_line(typed.ir.blocks, typed.types, definition(function))
     if known is None:
-        return Made((), variables, lacking, {}, None)
+        return Compilation((), variables, lacking, {}, None)
     code, resources, compilers = known
-    return Made(code, variables, "", compilers, resources)
+    return Compilation(code, variables, "", compilers, resources)
 
 
 def _compiled_once(kernel, types, capability, key):
@@ -51,7 +52,7 @@ def _compiled_once(kernel, types, capability, key):
             it = machine_code(function, types, kernel.targetoptions, capability)
         code = instructions_of(it.listing, it.entry, *extent(function))
         variables = types_by_line(it.blocks, it.types, definition(function))
-        known[key] = Made(code, variables, "", {}, Resources.of(it))
+        known[key] = Compilation(code, variables, "", {}, Resources.of(it))
         recorded.note(kernel, key, capability, known[key])
     return known[key]
 

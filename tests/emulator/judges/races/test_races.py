@@ -8,8 +8,12 @@ from numba import cuda, float32, int32
 
 from helpers import emulate
 from helpers.emulator.judges.races import hazards
-from tests.emulator.judges.race_oracle import CELLS, random_kernel, reported, traced
-from tests.emulator.machine.test_order import tiled
+from tests.emulator.judges.races.race_oracle import (
+    CELLS,
+    random_kernel,
+    reported,
+    traced,
+)
 from tests.specimens.kernels import (
     add,
     grid_stride,
@@ -19,6 +23,7 @@ from tests.specimens.kernels import (
     reduce_in_shared,
     reverse_without_barrier,
     stencil,
+    tiled,
     transpose_with,
 )
 
@@ -43,7 +48,7 @@ def last_block(a, partial, counter, out, fence):
         cuda.atomic.add(out, 0, partial[t])
 
 
-def told(run):
+def summaries(run):
     """Kind, scope, hazards and the lines' texts of the races of a run."""
     return [
         (r.kind, r.scope, r.hazards, r.first.text, r.second.text) for r in run.races
@@ -91,7 +96,7 @@ def test_a_lost_update_is_a_race_of_every_pair_of_threads():
         ("WAW", "grid", between // 2, line, line),
         ("WAR", "block", within, line, line),
         ("WAW", "block", within // 2, line, line),
-    ] == told(run)
+    ] == summaries(run)
     assert {("WAR", 128 * 32 * 31), ("WAW", 128 * 16 * 31)} == {
         (race.kind, race.hazards) for race in run.races.minor
     }
@@ -257,15 +262,15 @@ def test_fields_of_a_record_are_cells_of_their_own():
             else:
                 a[0].y = 2
 
-    assert [] == told(emulate(fields)[1, 64](records, False))
+    assert [] == summaries(emulate(fields)[1, 64](records, False))
     assert 1 == len(emulate(fields)[1, 64](records, True).races)
 
 
 def test_the_largest_races_are_counted_and_not_listed():
-    """A million threads, one cell: 10^12 pairs."""
-    run = emulate(count)[1024, 1024](np.zeros(1, np.int32))
+    """65,536 threads, one cell: 4 * 10^9 pairs, more than 32 bits or a list hold."""
+    run = emulate(count)[64, 1024](np.zeros(1, np.int32))
 
-    threads = 1024 * 1024
+    threads = 64 * 1024
     assert threads * (threads - 1024) == run.races[0].hazards
 
 
@@ -295,9 +300,10 @@ def test_a_race_reads_as_both_lines_and_what_orders_them():
     lines = repr(run.races).splitlines()
     assert "RAW race on shared `cells`: 64 hazards between warps of a block" == lines[0]
     assert f"  line {store}  cells[t] =" in lines[1]
-    assert lines[1].endswith("  store by thread 0")
-    assert lines[2].endswith("  load by thread 63")
+    assert lines[1].endswith("    thread 0 stores to cells[0]")
+    assert lines[2].endswith("    thread 63 loads cells[0]")
     assert f"  `cuda.syncthreads()` between line {store} and line {load}" == lines[3]
+    assert [f"  {line}" for line in lines] == repr(run).splitlines()[1:5]
 
 
 def test_a_run_without_a_race_says_so():

@@ -1,0 +1,179 @@
+"""Operators and conversions, and NumPy's ufuncs: of numbers, or element by element
+into an array that is given.
+"""
+
+import operator
+
+import numpy as np
+
+from helpers.core import ir
+from helpers.frontend.lower.arrays import array_number
+from helpers.frontend.lower.builder import INDEX, ONE
+from helpers.frontend.lower.inlining import inline_library
+from helpers.frontend.lower.loops import each_cell
+from helpers.frontend.lower.tuples import TUPLE_OPERATORS, are_equal, tuple_operator
+from helpers.frontend.types import loop_of, our_type
+from helpers.language.operators import FUNCTIONS, PYTHON_OPERATORS, convert
+
+UNARY = {
+    operator.neg: "neg",
+    operator.pos: "pos",
+    operator.invert: "invert",
+    operator.not_: "not",
+}
+
+
+def binop(builder, target, value):
+    """`a + b` and its like."""
+    _binary(builder, target, value, value.fn)
+
+
+def inplace_binop(builder, target, value):
+    """`a += b` and its like."""
+    _binary(builder, target, value, value.immutable_fn)
+
+
+def _binary(builder, target, value, function):
+    """An operator on two operands, in the types that Numba chose."""
+    name = PYTHON_OPERATORS.get(function)
+    if function is operator.contains:
+        return _is_in(builder, target, value)
+    signature = builder.typed.calls[value]
+    dtypes = tuple(our_type(t) for t in signature.args)
+    if function in (operator.is_, operator.is_not):
+        if None in dtypes or signature.args[0] != signature.args[1]:
+            same = dtypes == (None, None)
+            result = np.bool_(same == (function is operator.is_))
+            return builder.bind(target, ir.Const(result))
+        function = operator.eq if function is operator.is_ else operator.ne
+        name = PYTHON_OPERATORS[function]
+    if isinstance(dtypes[0], tuple) and function in TUPLE_OPERATORS:
+        return tuple_operator(builder, target, value, function)
+    if name is None or not all(isinstance(d, np.dtype) for d in dtypes):
+        builder.refuse(
+            f"the emulator does not know `{function.__name__}` of these types yet"
+        )
+    result = our_type(signature.return_type)
+    if "".join(sorted(d.kind for d in dtypes)) == "iu" and result.kind in "iu":
+        dtypes = (result, result)  # a literal's type may not be the operator's
+    operands = (builder.operand(value.lhs), builder.operand(value.rhs))
+    if name in ("truediv", "floordiv", "mod") and _divides_strictly(builder, dtypes):
+        zero = builder.truth("eq", (operands[1], ir.Const(dtypes[1].type(0))))
+        builder.end_threads_where(zero, ZeroDivisionError, "division by zero")
+    builder.operate(target, name, operands, dtypes, result)
+
+
+def _divides_strictly(builder, dtypes) -> bool:
+    """Does a division by zero end a thread?"""
+    options = builder.body.options
+    fast = options.get("fastmath") and dtypes[1] == np.float32
+    return bool(options.get("debug")) and not fast
+
+
+def _is_in(builder, target, value):
+    """`number in tuple`, or in an array."""
+    if isinstance(builder.our_type(value.lhs), ir.ArrayType):
+        signature = builder.typed.calls[value]
+        inline_library(builder, target, _contains, signature, [value.lhs, value.rhs])
+        return
+    found = ir.Const(np.False_)
+    sought = builder.operand(value.rhs)
+    for item in builder.items(value.lhs):
+        same = are_equal(builder, sought, item)
+        found = builder.truth("or", (found, same))
+    builder.bind(target, found)
+
+
+def unary(builder, target, value):
+    """`-a` and its like."""
+    name = UNARY.get(value.fn)
+    signature = builder.typed.calls[value]
+    source, result = our_type(signature.args[0]), our_type(signature.return_type)
+    if source.kind == "b" and name in ("neg", "pos"):
+        source = result
+    builder.operate(
+        target,
+        name,
+        (builder.operand(value.value),),
+        (source,),
+        result if name == "not" else source,
+    )
+
+
+def call_operator(builder, target, name, operands, signature):
+    """An operator of the tables, on operands of the types in its signature."""
+    result = our_type(signature.return_type)
+    dtypes = [our_type(t) for t in (signature.args or [None])]
+    if name.startswith("math.") and getattr(result, "kind", "") == "f":
+        dtypes = [result if d.kind in "iub" else d for d in dtypes]
+    builder.operate(target, name, operands, dtypes, result)
+
+
+def convert_to(builder, target, operand, dtype):
+    """An operand converted to a type, as the kernel asks."""
+    name = builder.declare(target, dtype)
+    if isinstance(operand, ir.Const):
+        operand = ir.Const(convert(operand.value, dtype))
+    builder.emit(ir.Copy((name,), (builder.cast(operand, dtype, dtype.kind != "i"),)))
+
+
+# ufuncs
+
+
+def has_ufunc(ufunc) -> bool:
+    """Is this ufunc in the table?"""
+    return f"np.{ufunc.__name__}" in FUNCTIONS
+
+
+def call_ufunc(builder, target, ufunc, arguments):
+    """`np.add(a, b)`; or a loop over the cells of `out`, in `np.add(a, b, out)`."""
+    name = f"np.{ufunc.__name__}"
+    dtypes, result = loop_of(ufunc, [builder.numba_type(a) for a in arguments])
+    operands = [builder.operand(a) for a in arguments]
+    if len(operands) == ufunc.nin:
+        return builder.operate(target, name, operands, dtypes, result)
+    *inputs, out = operands
+
+    def store_cell(indices):
+        _store_cell(builder, name, inputs, dtypes, result, out, indices)
+
+    each_cell(builder, out, (), store_cell)
+    builder.bind(target, out)
+
+
+def _store_cell(builder, name, inputs, dtypes, result, out, indices):
+    """Compute one cell."""
+    operands = tuple(
+        builder.cast(_at(builder, operand, indices), dtype)
+        for operand, dtype in zip(inputs, dtypes, strict=True)
+    )
+    value = builder.new_name(result, "value")
+    builder.emit(ir.Operation(value, name, operands, builder.site()))
+    value = builder.cast(value, builder.type_of(out).dtype)
+    builder.emit(ir.Store(out, indices, value, builder.reference("store", out)))
+
+
+def _at(builder, operand, indices):
+    """An input at a cell: an axis of length 1 is broadcast."""
+    dtype = builder.type_of(operand)
+    if not isinstance(dtype, ir.ArrayType):
+        return operand
+    places = []
+    for axis, index in enumerate(indices[len(indices) - dtype.ndim :]):
+        last = builder.new_name(INDEX, "last")
+        length = array_number(builder, operand, f"shape{axis}")
+        builder.emit(ir.Operation(last, "sub", (length, ONE), builder.site()))
+        places.append(builder.new_name(INDEX, "place"))
+        builder.emit(ir.Operation(places[-1], "min", (index, last), builder.site()))
+    value = builder.new_name(dtype.dtype, "value")
+    builder.emit(
+        ir.Load(value, operand, tuple(places), builder.reference("load", operand))
+    )
+    return value
+
+
+def _contains(array, number):
+    for item in np.nditer(array):
+        if item.item() == number:
+            return True
+    return False

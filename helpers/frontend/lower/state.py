@@ -1,0 +1,60 @@
+"""What is being built, and what is known of names while a function is lowered."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Body:
+    """The kernel that is being built: blocks by number, and every variable's type."""
+
+    lower: Callable  # (builder, entry): the loop over statements, for inlined functions
+    options: dict  # of `@cuda.jit`
+    blocks: dict = field(default_factory=dict)
+    types: dict = field(default_factory=dict)
+    functions: int = 0
+    typed: dict = field(default_factory=dict)  # what the front end knows of functions
+
+    def new_block(self) -> int:
+        """The number of a new block."""
+        number = len(self.blocks)
+        self.blocks[number] = []
+        return number
+
+
+@dataclass
+class Arrays:
+    """What arrays.py knows of names."""
+
+    aliases: dict = field(default_factory=dict)  # a view: the array that reports name
+    flats: dict = field(default_factory=dict)  # an array's `.flat`: the array
+    addresses: dict = field(default_factory=dict)  # an array's `.ctypes`: the array
+    given: dict = field(default_factory=dict)  # a library's argument: the kernel's name
+
+    def alias(self, view, array):
+        """Report a view, or an element, by the name of its array."""
+        self.aliases[view] = self.aliases.get(array, array)
+
+
+@dataclass
+class Tuples:
+    """What tuples.py knows of names."""
+
+    packed: dict = field(default_factory=dict)  # a tuple or range: its operands
+
+
+@dataclass
+class Loops:
+    """What loops.py knows of names."""
+
+    iterators: dict = field(default_factory=dict)  # with `next(builder)`, of loops.py
+    pairs: dict = field(default_factory=dict)  # what comes next, and is there one?
+
+
+@dataclass
+class Edges:
+    """How statements.py goes from one of Numba's blocks to another."""
+
+    numbers: dict  # label of a block: the number of ours
+    copies: dict  # (label, label): what phi nodes copy between these blocks
+    label: int | None = None  # of the block being lowered

@@ -1,0 +1,87 @@
+"""Every kernel of every lesson, compiled for generations of GPUs; no GPU needed."""
+
+import json
+from itertools import cycle
+
+import pytest
+
+from helpers import assemble
+from helpers.assembly.compiler import compiled, missing
+from helpers.frontend.kernels import argument_types
+from tests.paths import RECORDED
+from tests.specimens.lesson_launches import launches, lessons
+
+pytestmark = pytest.mark.xdist_group("lessons")
+
+ON_GPU = RECORDED / "assembly.json"
+CAPABILITIES = (7, 5), (8, 0), (8, 9), (9, 0), (10, 0)
+OTHERS = [it for it in CAPABILITIES if it != (9, 0)]  # than the H200's
+needs_compiler = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
+each_lesson = pytest.mark.parametrize("lesson", lessons(), ids=lambda it: it.stem)
+
+
+def kernels_of(lesson):
+    """A case for each kernel and its arguments' types, with the types."""
+    found = {}
+    for case, _ in launches(lesson):
+        types = argument_types(case.kernel, case.arguments)
+        found.setdefault((case.kernel.py_func.__code__, types), (case, types))
+    return found.values()
+
+
+def code_for(case, types, capability):
+    """The machine code of a case's kernel for a compute capability."""
+    kernel = case.kernel
+    return compiled(kernel.py_func, types, kernel.targetoptions, capability)[1]
+
+
+@needs_compiler
+@each_lesson
+def test_every_kernel_compiles_for_hopper_and_another_capability(lesson):
+    """The other changes from kernel to kernel; each instruction is of a known kind."""
+    kernels = kernels_of(lesson)
+
+    assert kernels
+    for (case, types), capability in zip(kernels, cycle(OTHERS), strict=False):
+        assert code_for(case, types, capability)
+        made = assemble(case.kernel, "H200")[case.launch](*case.arguments)
+        assert "other" not in made.kinds, made.listing
+        assert all(it.line or it.routine for it in made.instructions)
+
+
+@pytest.mark.slow
+@needs_compiler
+@each_lesson
+def test_every_kernel_compiles_for_every_capability(lesson):
+    """From Turing to Blackwell."""
+    for case, types in kernels_of(lesson):
+        for capability in CAPABILITIES:
+            assert code_for(case, types, capability)
+
+
+@each_lesson
+def test_each_kernel_that_was_assembled_on_a_gpu_is_what_it_was(lesson):
+    """A lesson that changed is compared again: `python -m tests.on_gpu.assembly`."""
+    digests = {case.name: case.digest for case, _ in launches(lesson)}
+
+    compared = {
+        name: entry["digest"]
+        for name, entry in json.loads(ON_GPU.read_text("utf-8"))["kernels"].items()
+        if name.startswith(f"lesson_{lesson.stem}_")
+    }
+    assert compared and compared.items() <= digests.items()
+
+
+def test_numba_the_driver_and_the_profiler_say_the_same():
+    """On an H200 (`tests.on_gpu.assembly`): opcodes by number, registers, memories,
+    and the profiler's theoretical occupancy, of the zoo's kernels and the lessons'.
+    """
+    kernels = json.loads(ON_GPU.read_text("utf-8"))["kernels"]
+
+    differ = [
+        name
+        for name, it in kernels.items()
+        if it["assemble"] != it["numba"] or it["occupancy"] != it["profiler"]
+    ]
+    assert len(kernels) > 150
+    assert [] == differ

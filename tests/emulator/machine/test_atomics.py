@@ -1,0 +1,9 @@
+"""The machine's table of atomic updates, beside what the language has."""
+
+from helpers.emulator.machine import atomics
+from helpers.language import warp_intrinsics
+
+
+def test_the_machine_has_each_atomic_of_the_language_and_no_other():
+    """What the front end writes into an `ir.Atomic` is a row of the machine's table."""
+    assert set(warp_intrinsics.ATOMICS.values()) == set(atomics.ATOMICS)

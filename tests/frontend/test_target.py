@@ -1,0 +1,33 @@
+"""Both targets, numba-cuda and the one built into numba, have the same names."""
+
+import ast
+import re
+
+import pytest
+
+from tests.paths import ROOT
+
+FRONTEND = ROOT / "helpers" / "frontend"
+USES = re.compile(r"(?<![\w.])target\.([A-Za-z]\w*)")
+
+
+def names_of(file):
+    """The names that a module has, read and not imported: one package is absent."""
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from (alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            yield from (each.id for each in node.targets)
+
+
+@pytest.mark.parametrize("name", ["package_target", "builtin_target"])
+def test_a_target_has_all_that_is_asked_of_it(name):
+    """Whichever is here, `target.…` finds it."""
+    askers = "target.py", "inference.py", "../wide_access.py"
+    texts = [(FRONTEND / file).read_text(encoding="utf-8") for file in askers]
+
+    asked = {found for text in texts for found in USES.findall(text)}
+    assert 8 <= len(asked)
+    assert set() == asked - set(names_of(FRONTEND / f"{name}.py"))

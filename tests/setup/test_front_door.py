@@ -1,0 +1,87 @@
+"""`from helpers import ...`: what is offered, and what a failed import leads to."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import helpers
+from tests.paths import ROOT
+
+MISTAKES = {  # of our own, as one more line of a module
+    "a name": (
+        "from helpers.core.ir import Kernal",
+        "cannot import name 'Kernal' from 'helpers.core.ir'",
+    ),
+    "a module": (
+        "import helpers.core.irr",
+        "No module named 'helpers.core.irr'",
+    ),
+}
+
+
+@pytest.fixture
+def mistaken(tmp_path):
+    """Run Python where `helpers` has one more line."""
+    shutil.copytree(ROOT / "helpers", tmp_path / "helpers")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+
+    def run(line, *arguments):
+        file = tmp_path / "helpers" / "emulator" / "limits.py"
+        file.write_text(file.read_text(encoding="utf-8") + f"\n{line}\n", "utf-8")
+        return subprocess.run(
+            [sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True
+        )
+
+    return run
+
+
+def test_the_front_door_offers_the_same_names_as_ever():
+    """Twelve verbs and nouns, and the figures; `device` is the object."""
+    given = {}
+    exec("from helpers import *", given)
+
+    verbs = "assemble baseline check device emulate expect explore load4 measure store4"
+    figures = (
+        "bandwidth banks conflicts exchange grid grid_2d grid_stride halo hierarchy "
+        "instructions intervals lanes latency reuse roofline sectors tile_banks "
+        "tile_walk times traffic warps"
+    )
+    expected = {*verbs.split(), "table", "twin"}
+    expected |= {f"plot_{name}" for name in figures.split()}
+    assert expected == set(helpers.__all__) == given.keys() - {"__builtins__"}
+    assert len(expected) == len(helpers.__all__)
+    assert "Device" == type(helpers.device).__name__
+
+
+@pytest.mark.parametrize("line, reason", MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_of_our_own_is_raised_at_import(mistaken, line, reason):
+    """`import helpers` fails at once, with the line that is wrong."""
+    done = mistaken(line, "-c", "import helpers")
+
+    assert reason in done.stderr.splitlines()[-1]
+    assert line in done.stderr
+
+
+@pytest.mark.parametrize("line, reason", MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_of_our_own_is_a_fault_on_the_page(mistaken, line, reason):
+    """`python -m helpers` comes with its page, and the page with a remedy."""
+    done = mistaken(line, "-m", "helpers")
+
+    assert "" == done.stderr
+    assert f"The course's own code has a fault: {reason}." in done.stdout.splitlines()
+    assert "Nothing is missing." not in done.stdout
+    assert "git status" in done.stdout
+    assert 1 == done.returncode
+
+
+def test_a_package_that_is_absent_is_named_when_a_name_is_asked_for(mistaken):
+    """And the error is chained to Python's own."""
+    line = "import a_package_that_nobody_has"
+
+    assert "" == mistaken(line, "-c", "import helpers").stderr
+    said = mistaken(line, "-c", "from helpers import emulate").stderr
+    assert "ModuleNotFoundError: No module named 'a_package_that_nobody_has'" in said
+    assert "was the direct cause" in said
+    assert "ImportError: helpers.emulate cannot be used" in said
