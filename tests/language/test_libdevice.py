@@ -235,17 +235,20 @@ def test_a_float_becomes_whole_of_the_modes_side(
 
 
 @pytest.mark.parametrize(
-    "target, least, most, nan",
+    "source, target, least, most, nan",
     [
-        ("int", LEAST, MOST, 0),
-        ("uint", 0, -1, 0),
-        ("ll", -(2**63), 2**63 - 1, -(2**63)),
-        ("ull", 0, -1, -(2**63)),
+        ("float", "int", LEAST, MOST, 0),
+        ("float", "uint", 0, -1, 0),
+        ("double", "int", LEAST, MOST, LEAST),
+        ("double", "uint", 0, -1, LEAST),
+        ("float", "ll", -(2**63), 2**63 - 1, -(2**63)),
+        ("double", "ull", 0, -1, -(2**63)),
     ],
 )
-def test_a_float_that_no_integer_holds_is_clipped(target, least, most, nan):
-    """Of 64 bits, a NaN is the highest bit alone; bits without a sign are signed."""
-    found = [row(f"double2{target}_rz", F64(v)) for v in (-1e30, 1e30, NAN)]
+def test_a_float_that_no_integer_holds_is_clipped(source, target, least, most, nan):
+    """A NaN is the highest bit alone where either side has 64; `u` has no sign."""
+    kind = F32 if source == "float" else F64
+    found = [row(f"{source}2{target}_rz", kind(v)) for v in (-1e30, 1e30, NAN)]
 
     assert [least, most, nan] == found
 

@@ -52,12 +52,11 @@ def main():
     try:
         for room, mutant, what in tried(chosen, equivalent, records):
             counts[room][what.partition(" ")[0]] += 1
-            if counts[room].total() % 20 == 0:
-                print(f"{room}: {counts[room].total()} tried", flush=True)
             if what != "killed":
-                print(
-                    f"{what}: {mutant.file}:{mutant.line}  {mutant.change}", flush=True
-                )
+                line = f"{what}: {mutant.file}:{mutant.line}  {mutant.change}"
+                print(line, flush=True)
+            if sum(it.total() for it in counts.values()) % 40 == 0:
+                print(table(counts), flush=True)
     except KeyboardInterrupt:
         print("stopped")
     print(table(counts))

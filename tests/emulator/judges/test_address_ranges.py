@@ -5,11 +5,8 @@ import pytest
 
 from helpers.emulator.judges.banks import request_sharing, request_wavefronts
 from helpers.emulator.judges.coalescing import request_sectors
-from tests.emulator.judges.test_judges import (
-    brute_sectors,
-    brute_wavefronts,
-    random_request,
-)
+from tests.emulator.judges.bank_oracle import brute_wavefronts, random_request
+from tests.emulator.judges.sector_oracle import brute_sectors
 
 LANES = np.arange(32)
 
