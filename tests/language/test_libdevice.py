@@ -161,6 +161,14 @@ def test_a_function_of_a_float_keeps_its_type(name, value, expected, dtype, end)
     np.testing.assert_allclose(found, expected, rtol=4 * np.finfo(dtype).eps, atol=1e-7)
 
 
+def test_sine_and_cosine_of_half_turns_are_exact():
+    """Of pi times 0, a half, 1 and so on, to where a float64 has no halves."""
+    for turns in (0, 4, 1000, 2**40, -6):
+        for n, (sine, cosine) in enumerate([(0, 1), (1, 0), (0, -1), (-1, 0)]):
+            value = F64(turns + n / 2)
+            assert (sine, cosine) == (row("sinpi", value), row("cospi", value))
+
+
 @pytest.mark.parametrize("dtype, end", [(F64, ""), (F32, "f")])
 @pytest.mark.parametrize(
     "name, values, expected",
