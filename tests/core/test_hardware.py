@@ -3,7 +3,7 @@
 import pytest
 
 from helpers.core import hardware
-from helpers.core.hardware import GPUS, H200, MULTIPROCESSORS
+from helpers.core.hardware import GPU, GPUS, H200, MULTIPROCESSORS
 from helpers.core.occupancy import Occupancy, nearest, occupancy_of
 
 # bytes of shared memory of which so many blocks of a warp fit, and one less with a byte
@@ -58,6 +58,18 @@ def test_a_multiprocessor_is_as_the_programming_guide_has_it(
         found.register_granularity,
         found.partitions,
     )
+
+
+@pytest.mark.parametrize(
+    "capability, threads, most",
+    [((7, 5), 1024, 65_536), ((8, 6), 1536, 101_376), ((9, 0), 2048, 232_448)],
+)
+def test_a_block_gets_what_the_system_leaves_it(capability, threads, most):
+    """The guide's maximum shared memory of a block, and threads of a multiprocessor."""
+    found = MULTIPROCESSORS[capability]
+
+    assert (threads, most) == (found.threads, found.shared_bytes_per_block)
+    assert found == GPU("one", capability, 1, 1, 1).multiprocessor
 
 
 def test_the_sizes_of_memory_are_those_of_every_gpu():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numba import cuda
+from numba import cuda, int32
 
 from helpers import emulate
 from helpers.core.errors import BarrierError
@@ -116,6 +116,26 @@ def test_a_vote_counts_the_lanes_of_its_mask(name):
     assert [[-9, int(expected(row[1::2].tolist()))] * 16 for row in flags] == (
         per_warp(apart, PREDICATES)
     )
+
+
+def test_the_result_of_a_vote_may_be_exchanged():
+    """It is one value for each warp of each block, like any other."""
+
+    @cuda.jit
+    def kernel(out):
+        i = cuda.grid(1)
+        some = cuda.any_sync(ALL, i > 100)
+        every = cuda.all_sync(ALL, i < 100)
+        same = cuda.eq_sync(ALL, i < 100)
+        bits = cuda.ballot_sync(ALL, i < 2)
+        out[i] = cuda.shfl_sync(ALL, int32(some), 3) + 2 * cuda.shfl_sync(
+            ALL, int32(every), 4
+        )
+        out[i] += 4 * cuda.shfl_sync(ALL, int32(same), 5) + 8 * cuda.shfl_sync(
+            ALL, int32(bits), 6
+        )
+
+    assert [[2 + 4 + 24] * 32, [6] * 32, [6] * 32, [1] * 32] == per_warp(kernel)
 
 
 def test_a_vote_on_what_all_lanes_hold_counts_those_that_are_there():
