@@ -69,6 +69,7 @@ def test_sectors_far_apart_are_different(distance, more):
         LANES % 3 == 1, distance + more, np.where(LANES % 3, 0, distance)
     )
     requests = [(sectors * 32, LANES % 5 != 4), (sectors[::-1] * 32, LANES < 32)]
+    requests.append((sectors * 32, sectors > 0))
 
     expected = [brute_sectors(*r, 4) for r in requests]
     assert expected == judged(request_sectors, requests, 4)

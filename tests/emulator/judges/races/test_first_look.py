@@ -77,6 +77,29 @@ def rows_of_blocks(a, out):
         out[row, t] += 1
 
 
+@cuda.jit
+def handed_on(out):
+    """Barriers hand each element from thread to thread of its block."""
+    t, first = cuda.threadIdx.x, cuda.blockIdx.x * cuda.blockDim.x
+    for turn in range(3):
+        out[first + (t + 31 * turn) % cuda.blockDim.x] += t
+        cuda.syncthreads()
+    out[first + t] = out[first + t] + 1
+
+
+@cuda.jit
+def read_by_all(a, out):
+    """All load what one thread stored, behind a barrier; then it is stored again."""
+    t = cuda.threadIdx.x
+    if t == 40:
+        out[cuda.blockIdx.x, 0] = a[t]
+    cuda.syncthreads()
+    out[cuda.blockIdx.x, 1 + t] = out[cuda.blockIdx.x, 0]
+    cuda.syncthreads()
+    if t == 3:
+        out[cuda.blockIdx.x, 0] = 1
+
+
 ORDERLY = {
     "add": (add, (3, 64), (f32(192), f32(192), f32(150))),
     "grid stride": (grid_stride, (2, 64), (f32(1000), f32(1000))),
@@ -92,6 +115,8 @@ ORDERLY = {
     "turns": (in_turns, (3, 64), (np.zeros(3, np.int32),)),
     "parts": (parts, (2, 64), (np.zeros(128, np.int64),)),
     "atomics": (counted, (2, 64), (f32(2),)),
+    "handed on": (handed_on, (2, 64), (f32(128),)),
+    "read by all": (read_by_all, (2, 64), (f32(64), f32(2, 65))),
     "rows": (rows_of_blocks, (2, 64), (f32(128), f32(3, 128))),
 }
 
