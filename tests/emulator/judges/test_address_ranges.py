@@ -76,6 +76,15 @@ def test_sectors_far_apart_are_different(distance, more):
     assert [expected[0]] == judged(request_sectors, requests[:1], 4)
 
 
+@pytest.mark.parametrize("last", [2**15 - 1, 2**16 - 2, 2**16 - 1, 2**16, 2**31 - 1])
+def test_a_lane_that_takes_no_part_touches_no_sector(last):
+    """The only one near 0, while the others lie far from it."""
+    active = LANES % 4 == 1
+    request = np.where(active, last, 0) * 32, active
+
+    assert [(1, 1)] == judged(request_sectors, [request], 4)
+
+
 @pytest.mark.parametrize("start", [0, 4, 28, 2**40])
 def test_sectors_in_order_and_out_of_it_are_as_many(start):
     """All lanes active: rising, falling, the same."""

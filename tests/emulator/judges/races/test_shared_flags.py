@@ -111,3 +111,18 @@ def test_syncwarp_orders_the_lanes_of_each_warp(blocks, threads):
     minor = emulate(warps_take_turns)[blocks, threads](out, False).races.minor
     assert {"warp"} == {race.scope for race in minor}
     assert blocks * threads == sum(race.hazards for race in minor)
+
+
+@cuda.jit
+def through_a_view(out):
+    tile = cuda.shared.array(16, int32)
+    part = tile[4:]
+    part[cuda.threadIdx.x % 2] = cuda.threadIdx.x
+    out[cuda.threadIdx.x] = 1
+
+
+def test_a_cell_is_named_by_its_own_array():
+    """Not by one of global memory with the same addresses, nor by a view."""
+    (race,) = emulate(through_a_view)[1, 64](np.zeros(64)).races
+
+    assert ("WAW", "shared", "tile[4]") == (race.kind, race.space, race.cell)
