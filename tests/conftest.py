@@ -9,11 +9,27 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_configure(config):
-    """Have `--numprocesses` run the tests of an `xdist_group` in one worker."""
-    if getattr(config.option, "dist", "no") == "load":
-        config.option.dist = "loadgroup"
-    config.option.loadgroup = True  # in a worker, which learns nothing of `dist`
+# what these files make once for all of their tests, a second worker would make again
+SHARED = {
+    "tests/assembly/test_lessons_kernels.py": "executed lessons",
+    "tests/assembly/test_recorded.py": "executed lessons",
+    "tests/emulator/judges/test_agreement.py": "executed lessons",
+    "tests/emulator/test_numbas_tests.py": "Numba's tests",
+}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Run tests that share something costly in one worker, and begin with those."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduler(LoadScopeScheduling):
+        """Each test by itself, but for those of the files above."""
+
+        def _split_scope(self, nodeid):
+            return SHARED.get(nodeid.partition("::")[0], nodeid)
+
+    return Scheduler(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -11,11 +11,8 @@ from helpers.frontend.kernels import argument_types
 from tests.paths import RECORDED
 from tests.specimens.lesson_launches import launches, lessons
 
-pytestmark = pytest.mark.xdist_group("lessons")
-
 ON_GPU = RECORDED / "assembly.json"
 CAPABILITIES = (7, 5), (8, 0), (8, 9), (9, 0), (10, 0)
-OTHERS = [it for it in CAPABILITIES if it != (9, 0)]  # than the H200's
 needs_compiler = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
 each_lesson = pytest.mark.parametrize("lesson", lessons(), ids=lambda it: it.stem)
 
@@ -37,15 +34,15 @@ def code_for(case, types, capability):
 
 @needs_compiler
 @each_lesson
-def test_every_kernel_compiles_for_hopper_and_another_capability(lesson):
-    """The other changes from kernel to kernel; each instruction is of a known kind."""
+def test_every_kernel_compiles_for_some_capability(lesson):
+    """Another one from kernel to kernel; each instruction is of a known kind."""
     kernels = kernels_of(lesson)
 
     assert kernels
-    for (case, types), capability in zip(kernels, cycle(OTHERS), strict=False):
-        assert code_for(case, types, capability)
-        made = assemble(case.kernel, "H200")[case.launch](*case.arguments)
+    for (case, _), capability in zip(kernels, cycle(CAPABILITIES), strict=False):
+        made = assemble(case.kernel, capability)[case.launch](*case.arguments)
         assert "other" not in made.kinds, made.listing
+        assert made.instructions
         assert all(it.line or it.routine for it in made.instructions)
 
 

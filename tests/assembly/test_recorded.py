@@ -17,7 +17,6 @@ from tests.specimens.lesson_launches import executed, lessons
 X = np.ones(4096, np.float32)
 HERE = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
 ASSEMBLING = [it for it in lessons() if "assemble(" in it.read_text("utf-8")]
-of_lessons = pytest.mark.xdist_group("lessons")
 
 
 def made():
@@ -100,7 +99,6 @@ def test_the_recordings_are_what_the_compiler_makes(capsys):
     assert 0 == assemblies.main(["--check"]), capsys.readouterr().err
 
 
-@of_lessons
 @pytest.mark.parametrize("lesson", ASSEMBLING, ids=lambda lesson: lesson.stem)
 def test_a_lesson_shows_all_without_the_compiler(lesson):
     """Each kernel that it assembles is recorded."""
@@ -111,7 +109,6 @@ def test_a_lesson_shows_all_without_the_compiler(lesson):
     assert all(it.instructions and it.compilers for it in assembled)
 
 
-@of_lessons
 def test_the_numbers_that_lesson_31_quotes():
     """From its own kernels, as recorded."""
     lesson = assembling("31")
@@ -128,7 +125,6 @@ def test_the_numbers_that_lesson_31_quotes():
     assert {"FFMA": 1} == {k: v for k, v in names["found"].items() if k[0] == "F"}
 
 
-@of_lessons
 def test_the_numbers_that_lesson_23_quotes():
     """Two loads for each product, and two registers too many."""
     names = executed(assembling("23")).names

@@ -13,7 +13,6 @@ from tests.paths import ROOT
 from tests.specimens.kernels import BUILT_IN
 
 pytestmark = [
-    pytest.mark.xdist_group("Numba's tests"),  # one process for all
     pytest.mark.skipif(BUILT_IN, reason="those of the package are what is run"),
     pytest.mark.skipif(device.has_gpu, reason="launches go to the GPU"),
 ]

@@ -9,8 +9,6 @@ from tests.specimens.labelled import CLEAN, RACE, Case
 from tests.specimens.patterns import digest, patterns
 from tests.specimens.zoo_cases import ZOO
 
-pytestmark = pytest.mark.xdist_group("lessons")
-
 asked = pytest.mark.skipif(
     not agreement.sanitizer(),
     reason="compute-sanitizer has not been asked yet: on a machine with a GPU, "
