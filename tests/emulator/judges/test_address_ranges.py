@@ -85,6 +85,16 @@ def test_a_lane_that_takes_no_part_touches_no_sector(last):
     assert [(1, 1)] == judged(request_sectors, [request], 4)
 
 
+def test_few_sectors_not_far_from_0_are_counted_one_request_at_a_time():
+    """Some lanes inactive, in no order."""
+    rng = np.random.default_rng(11)
+    for first in (0, 1, 2, 5, 40):
+        for _ in range(20):
+            sectors = rng.integers(first, first + 12, 32)
+            request = sectors * 32, rng.random(32) < 0.6
+            assert [brute_sectors(*request, 4)] == judged(request_sectors, [request], 4)
+
+
 @pytest.mark.parametrize("start", [0, 4, 28, 2**40])
 def test_sectors_in_order_and_out_of_it_are_as_many(start):
     """All lanes active: rising, falling, the same."""
