@@ -33,6 +33,9 @@ test-all: setup  ## the same, with the slow, exhaustive tests
 bench: setup  ## print how fast the emulator is, as ratios measured in one run
 	@$(VENV) -m tests.bench $(OPTIONS)
 
+mutants: setup  ## print which small changes of the source no test notices
+	@$(VENV) -m tests.mutation $(OPTIONS)
+
 notebooks: setup  ## build notebooks/ from lessons/
 	@$(VENV) -m lessons.build $(OPTIONS)
 
@@ -46,4 +49,4 @@ lock: tools  ## choose and pin the packages anew
 tools: setup
 	@$(VENV) -m pip install --quiet --no-build-isolation --editable ".[authors]"
 
-.PHONY: help setup lab fresh test test-all bench notebooks check lock tools
+.PHONY: help setup lab fresh test test-all bench mutants notebooks check lock tools

@@ -110,3 +110,27 @@ def test_sectors_of_accesses_are_those_of_their_requests(dtype):
                 count = len(lanes)
                 expected += [1, sectors, ideal, count, count * size, 32 * sectors]
         assert expected.tolist() == [getattr(table, c) for c in judge.columns]
+
+
+def test_blocks_whose_lanes_lie_alike_are_one_group():
+    """Wherever each begins, however its lanes are spread; one mask for all."""
+    lanes = (np.arange(32)[:, None] * 7) % 32 * 2
+    cells = lanes + np.array([[5, 900, 17]])
+
+    for active in (None, np.arange(32)[:, None] < 20):
+        ((group,), rest) = requests_of(access(cells, active, 3))
+        assert rest is None and 3 == len(group.firsts)
+
+
+def test_blocks_whose_lanes_lie_otherwise_are_told_apart():
+    """Even where neighbours add up alike: 0, 3, 0, 3 and 1, 2, 1, 2."""
+    odd = np.arange(32)[:, None] % 2
+    cells = np.where(odd, [[3, 2, 3]], [[0, 1, 0]])
+
+    given = access(cells, None, 3)
+    groups, rest = requests_of(given)
+
+    found = [rest.addresses[:, block] for block in range(3)] if rest else []
+    found += [f + group.lanes for group in groups for f in group.firsts.tolist()]
+    expected = sorted(map(sorted, by_thread(given)))
+    assert expected == sorted(sorted(request.tolist()) for request in found)

@@ -187,3 +187,18 @@ def test_random_reads_and_writes_are_followed_cell_by_cell(seed):
         reads = {c for i, c in enumerate(cells) if 5 <= values[k, i] < 8}
         unread |= reads - written
     assert len(unread) == sum(row.count for row in rows)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 40])
+def test_a_single_lane_is_followed_in_global_memory(threads):
+    """As many elements as threads, of an array that nobody filled."""
+
+    @cuda.jit
+    def read(a, out):
+        out[cuda.threadIdx.x] = a[cuda.threadIdx.x]
+
+    empty, out = cuda.device_array(50, np.float32), np.zeros(50, np.float32)
+    run = emulate(read)[1, threads](empty, out)
+
+    assert [("a", "global", threads)] == [s[1:] for s in summaries(run)]
+    assert [] == summaries(emulate(read)[1, threads](out, empty))

@@ -1,0 +1,136 @@
+"""The first look for races names no cell of an orderly kernel: it runs only once."""
+
+import numpy as np
+import pytest
+from numba import cuda, float32, int32
+
+from helpers import emulate
+from helpers.emulator import emulation
+from tests.specimens.kernels import (
+    add,
+    grid_stride,
+    matrix_product,
+    reduce_in_shared,
+    reverse,
+    reverse_without_barrier,
+    stencil,
+    transpose_with,
+)
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    """Of each launch, which memory can be restored: the first look, and the second."""
+    found, run = [], emulation.run
+    monkeypatch.setattr(
+        emulation, "run", lambda *given: found.append(given) or run(*given)
+    )
+    return found
+
+
+def f32(*shape):
+    return np.ones(shape, np.float32)
+
+
+@cuda.jit
+def in_turns(out):
+    """Barriers hand a cell from one warp to the other, and back."""
+    cell = cuda.shared.array(1, int32)
+    t = cuda.threadIdx.x
+    for turn in range(4):
+        if t == 32 * (turn % 2):
+            cell[0] = turn
+            out[cuda.blockIdx.x] = turn
+        cuda.syncthreads()
+
+
+@cuda.jit
+def parts(out):
+    """Elements of several sizes, each of one thread."""
+    t = cuda.grid(1)
+    bytes_of = out.view(np.int8)
+    bytes_of[8 * t] = 1
+    bytes_of[8 * t + 7] = 1
+    bytes_of[8 * t] += 1
+
+
+@cuda.jit
+def counted(out):
+    """Atomics are ordered with atomics."""
+    total = cuda.shared.array(1, float32)
+    if cuda.threadIdx.x == 0:
+        total[0] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(total, 0, 1)
+    cuda.atomic.add(out, 0, 1)
+    cuda.syncthreads()
+    if cuda.threadIdx.x == 40:
+        cuda.atomic.add(out, 1, total[0])
+
+
+@cuda.jit
+def rows_of_blocks(a, out):
+    """Each thread has a cell in each row; others only read."""
+    t = cuda.grid(1)
+    for row in range(out.shape[0]):
+        out[row, t] = a[0] + a[t]
+        out[row, t] += 1
+
+
+@cuda.jit
+def handed_on(out):
+    """Barriers hand each element from thread to thread of its block."""
+    t, first = cuda.threadIdx.x, cuda.blockIdx.x * cuda.blockDim.x
+    for turn in range(3):
+        out[first + (t + 31 * turn) % cuda.blockDim.x] += t
+        cuda.syncthreads()
+    out[first + t] = out[first + t] + 1
+
+
+@cuda.jit
+def read_by_all(a, out):
+    """All load what one thread stored, behind a barrier; then it is stored again."""
+    t = cuda.threadIdx.x
+    if t == 40:
+        out[cuda.blockIdx.x, 0] = a[t]
+    cuda.syncthreads()
+    out[cuda.blockIdx.x, 1 + t] = out[cuda.blockIdx.x, 0]
+    cuda.syncthreads()
+    if t == 3:
+        out[cuda.blockIdx.x, 0] = 1
+
+
+ORDERLY = {
+    "add": (add, (3, 64), (f32(192), f32(192), f32(150))),
+    "grid stride": (grid_stride, (2, 64), (f32(1000), f32(1000))),
+    "reduction": (reduce_in_shared, (3, 256), (f32(700), f32(3))),
+    "stencil": (stencil, (2, 128), (f32(256), f32(256))),
+    "reverse": (reverse, (2, 256), (np.arange(512), np.arange(512))),
+    "transpose": (transpose_with(33), ((2, 2), (32, 32)), (f32(64, 64), f32(64, 64))),
+    "product": (
+        matrix_product,
+        ((2, 2), (16, 16)),
+        (f32(32, 32),) * 2 + (f32(32, 32),),
+    ),
+    "turns": (in_turns, (3, 64), (np.zeros(3, np.int32),)),
+    "parts": (parts, (2, 64), (np.zeros(128, np.int64),)),
+    "atomics": (counted, (2, 64), (f32(2),)),
+    "handed on": (handed_on, (2, 64), (f32(128),)),
+    "read by all": (read_by_all, (2, 64), (f32(64), f32(2, 65))),
+    "rows": (rows_of_blocks, (2, 64), (f32(128), f32(3, 128))),
+}
+
+
+@pytest.mark.parametrize("name", ORDERLY)
+def test_an_orderly_kernel_runs_once(name, looks):
+    """No cell could be in a race, so nobody looks again."""
+    kernel, launch, arguments = ORDERLY[name]
+
+    assert not emulate(kernel)[launch](*arguments).races
+    assert 1 == len(looks)
+
+
+def test_a_kernel_that_could_race_runs_twice(looks):
+    """To count."""
+    assert emulate(reverse_without_barrier)[1, 64](np.arange(64), np.arange(64)).races
+    assert 2 == len(looks)

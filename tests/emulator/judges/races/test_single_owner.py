@@ -1,0 +1,159 @@
+"""Cells of one thread each, and windows of neighbours that are checked at a time."""
+
+import numpy as np
+import pytest
+
+from helpers.core.events import Access
+from helpers.core.source import Reference, Site
+from helpers.emulator.judges.races.single_owner import CellOwners, windows_of
+
+LANES = np.arange(32)
+LINE = Reference(Site("cell", 1, "a[i]"), "load", "a")
+
+
+def owners_of(cells=64, barriers=True):
+    return CellOwners(cells, 256, barriers)
+
+
+def one(kind, cell, thread, owners, time=0):
+    """An access of one thread to one cell."""
+    return owners.cells(kind, np.array([cell]), np.array([thread]), time)
+
+
+@pytest.mark.parametrize("first", ["load", "store"])
+@pytest.mark.parametrize("then", ["load", "store"])
+def test_a_cell_has_one_owner(first, then):
+    """Who touched it first may go on, and nobody else may touch it."""
+    owners = owners_of()
+
+    assert one(first, 5, 7, owners) and one(then, 5, 7, owners)
+    assert not one(then, 5, 8, owners)
+    assert not one(then, 5, 6, owners)
+    assert one(then, 6, 8, owners)
+
+
+@pytest.mark.parametrize(
+    "kinds, written",
+    [
+        (["load"], False),
+        (["store"], True),
+        (["load", "store"], True),
+        (["store", "load"], True),
+        (["load", "load"], False),
+    ],
+)
+def test_an_owner_wrote_or_only_read(kinds, written):
+    """Thread 7 of cell 5; nobody is -1 elsewhere. Thread 0 is somebody."""
+    owners = owners_of(8)
+    for kind in kinds:
+        assert one(kind, 5, 7, owners)
+        assert one(kind, 2, 0, owners)
+
+    writer, reader = owners.writer_and_reader(-1)
+
+    here, there = (writer, reader) if written else (reader, writer)
+    assert [-1, -1, 0, -1, -1, 7, -1, -1] == here.tolist()
+    assert [-1] * 8 == there.tolist()
+
+
+def test_two_lanes_that_touch_one_cell_have_it_both():
+    """So no one owns it."""
+    owners = owners_of()
+
+    assert not owners.cells("store", np.array([3, 3]), np.array([1, 2]), 0)
+
+
+def test_the_time_of_the_last_access_is_kept_where_there_are_barriers():
+    """By cell, and by window with a time for each block."""
+    owners = owners_of(16)
+    one("store", 5, 7, owners, 1)
+    one("load", 5, 7, owners, 3)
+    windows = np.array([[0], [8]]), 4
+    threads = np.arange(8).reshape(2, 4).T + 100
+    assert owners.windows("store", windows, threads, np.array([[4, 6]]))
+
+    assert [4] * 4 + [0, 3, 0, 0] + [6] * 4 + [0] * 4 == owners.since.tolist()
+    assert owners.windows("load", windows, threads, 9)
+    assert [9] * 4 == owners.since[8:12].tolist()
+    assert owners_of(barriers=False).since is None
+
+
+def test_windows_are_owned_like_their_cells():
+    """Two blocks of four neighbours: the same threads may return, others may not."""
+    owners = owners_of(16)
+    windows = np.array([[0], [8]]), 4
+    threads = np.arange(8).reshape(2, 4).T
+
+    assert owners.windows("load", windows, threads, 0)
+    assert owners.windows("store", windows, threads, 0)
+    assert [0, 1, 2, 3, -1, -1, -1, -1, 4, 5, 6, 7] == (
+        owners.writer_and_reader(-1)[0][:12].tolist()
+    )
+    assert not owners.windows("load", windows, threads + 1, 0)
+    assert not one("load", 11, 6, owners)
+    assert one("load", 11, 7, owners)
+
+
+def access(cells, blocks, active=None, dtype=np.int32):
+    """A load of cells by a warp of each block."""
+    dtype = np.dtype(dtype)
+    where = {"step": dtype.itemsize, "base": 4096}
+    cells = np.asarray(cells)
+    return Access(LINE, "global", dtype, cells, active, blocks, {}, **where)
+
+
+def by_block(*firsts):
+    """32 neighbours, where each block begins."""
+    return np.array(firsts)[None, :] + LANES[:, None]
+
+
+@pytest.mark.parametrize(
+    "cells, blocks, firsts, length",
+    [
+        (by_block(0, 32, 64), 3, [[0], [32], [64]], 32),
+        (by_block(96, 32), 2, [[96], [32]], 32),
+        (by_block(5), 1, [[5]], 32),
+        ((LANES // 8 * 100 + LANES % 8)[:, None], 1, [[0, 100, 200, 300]], 8),
+        ((LANES // 4 * 5 + LANES % 4)[:, None], 1, [[*range(0, 40, 5)]], 4),
+        (
+            (LANES // 16 * 64 + LANES % 16)[:, None] + np.array([[0, 16]]),
+            2,
+            [[0, 64], [16, 80]],
+            16,
+        ),
+    ],
+)
+def test_neighbours_are_seen_as_windows(cells, blocks, firsts, length):
+    """The longest that fit, from 4 cells; those of blocks may be interleaved."""
+    found = windows_of(access(cells, blocks), 4, 4096)
+
+    assert found is not None
+    assert (firsts, length) == (found[0].tolist(), found[1])
+
+
+@pytest.mark.parametrize(
+    "cells, blocks",
+    [
+        (by_block(0, 31), 2),  # the blocks meet in a cell
+        (by_block(7, 7), 2),
+        (LANES[:, None] * 2, 1),  # no neighbours
+        ((LANES // 2 * 3 + LANES % 2)[:, None], 1),  # two neighbours are too few
+        ((LANES % 16)[:, None], 1),  # lanes meet
+        ((LANES // 16 * 64 + LANES % 16)[:, None] + np.array([[0, 64]]), 2),
+        ((LANES // 16 * 64 + LANES % 16)[:, None] + np.array([[0, 15]]), 2),
+        (LANES[::-1, None], 1),
+        (np.int64(3), 1),
+    ],
+)
+def test_lanes_that_lie_otherwise_or_meet_are_no_windows(cells, blocks):
+    """Cells are then looked at one by one."""
+    assert windows_of(access(cells, blocks), 4, 4096) is None
+
+
+def test_only_whole_warps_and_whole_cells_are_windows():
+    """No lane is inactive, and an element is a cell."""
+    some = LANES[:, None] < 20
+
+    assert windows_of(access(by_block(0), 1, some), 4, 4096) is None
+    assert windows_of(access(by_block(0), 1), 2, 4096) is None
+    assert windows_of(access(by_block(0), 1), 4, 4096) is not None
