@@ -36,11 +36,11 @@ NO_VENV = """\
 Then run the same command again."""
 
 NO_INSTALL = """\
-The packages could not be installed. The last that pip said:
+The packages could not be installed. The last lines from pip:
 
 {}
 
-All that it said is in .venv/setup.log. If the network was the cause, run the same
+Its full output is in .venv/setup.log. If the network was the cause, run the same
 command again: what has been downloaded is kept."""
 
 
@@ -59,7 +59,7 @@ def chosen_locks(cuda):
     """
     series = cuda_series() if cuda == "auto" else cuda
     if series not in ("13", "12", "none"):
-        sys.exit(f"CUDA={series} is not known here: use 13, 12 or none.")
+        sys.exit(f"CUDA={series} is not supported: use 13, 12 or none.")
     second = "compiler" if series == "none" else f"cu{series}"
     return [ROOT / "requirements.lock", ROOT / f"requirements-{second}.lock"]
 
@@ -189,4 +189,4 @@ if __name__ == "__main__":
     try:
         main(*sys.argv[1:])
     except KeyboardInterrupt:
-        sys.exit("\nStopped. The same command again goes on from here.")
+        sys.exit("\nStopped. Run the same command again to continue.")
