@@ -110,7 +110,7 @@ def compiler():
 def unknown(name, error):
     """The row of what cannot be asked, because an import fails."""
     own = is_our_own(error)
-    until = "helpers can be imported" if own else "the packages below are there"
+    until = "helpers can be imported" if own else "the packages below are installed"
     return Finding(name, f"unknown until {until}")
 
 
@@ -122,7 +122,7 @@ def not_imported(error):
         return Finding("kernels", "not tried", fault, OWN_REMEDY)
     if any(package(each).fault for each in needed()):
         return Finding("kernels", "not tried")
-    fault = f"A package is there and cannot be imported: {reason}."
+    fault = f"A package is installed but cannot be imported: {reason}."
     return Finding("kernels", "not tried", fault)
 
 
@@ -169,7 +169,7 @@ def package(requirement):
         return Finding(name, "missing", f"{name} is missing.")
     if requirement.accepts(version):
         return Finding(name, version)
-    fault = f"{name} {version} is outside the series that was tried, {series}."
+    fault = f"{name} {version} is outside the tested range, {series}."
     return Finding(name, f"{version}, not {series}", fault)
 
 
@@ -212,7 +212,7 @@ def unusable(error):
         """Say why `from helpers import ...` cannot be answered, and what to do."""
         raise ImportError(
             f"helpers.{name} cannot be used: {error}. `python -m helpers`, in the"
-            f" course's folder, says what is missing; {REMEDY} gets it."
+            f" course's folder, shows what is missing; `{REMEDY}` installs it."
         ) from error
 
     return explain
