@@ -37,7 +37,7 @@ def main(arguments=None, root=ROOT):
     try:
         problems = complete(problems_of(root, options.names, options.check))
     except KeyboardInterrupt:
-        say("interrupted: what is not named above is as it was")
+        say("interrupted: all that is not named above is unchanged")
         return 130
     for problem in problems:
         say(f"\n{problem}")
@@ -139,7 +139,7 @@ def table_problems(root, lessons, check):
     except LessonError as error:
         return [str(error)]
     if check and text != fresh:
-        return ["README.md has another table of lessons"]
+        return ["README.md has an outdated table of lessons"]
     if not check:
         write(readme, fresh)
     return []
@@ -155,7 +155,7 @@ def glossary_problems(root, lessons, check):
     except LessonError as error:
         return [str(error)]
     if check and (not place.exists() or place.read_text("utf-8") != fresh):
-        return [f"notebooks/{GLOSSARY} is not what the lessons make it"]
+        return [f"notebooks/{GLOSSARY} is out of date"]
     if not check:
         write(place, fresh)
     return []
