@@ -309,7 +309,7 @@ def test_what_is_no_kernel_no_gpu_or_no_launch_is_refused():
         assemble(kernels.saxpy, (9.0,))
     with pytest.raises(LaunchError, match="say how many"):
         assemble(kernels.saxpy)(X)
-    with pytest.raises(LaunchError, match="2,048 threads a block are too many"):
+    with pytest.raises(LaunchError, match="2,048 threads per block are too many"):
         assemble(kernels.saxpy)[1, 2048](np.float32(2), X, X)
 
 

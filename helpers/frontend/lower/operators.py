@@ -51,7 +51,7 @@ def _binary(builder, target, value, function):
         return tuple_operator(builder, target, value, function)
     if name is None or not all(isinstance(d, np.dtype) for d in dtypes):
         builder.refuse(
-            f"the emulator does not know `{function.__name__}` of these types yet"
+            f"the emulator does not support `{function.__name__}` of these types yet"
         )
     result = our_type(signature.return_type)
     if "".join(sorted(d.kind for d in dtypes)) == "iu" and result.kind in "iu":

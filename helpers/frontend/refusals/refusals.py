@@ -62,7 +62,7 @@ def unknown(function, error, line=None) -> UnsupportedError:
     return at(
         function,
         line,
-        "the emulator does not know what to do with this line, though a GPU may "
+        "the emulator cannot handle this line, although a GPU may "
         f"({what}): write it in a simpler way",
         UnsupportedError,
     )
