@@ -10,7 +10,7 @@ from helpers.frontend.refusals.refusals import at, unknown
 from helpers.frontend.refusals.source_constructs import explanation_from_source
 
 _NO_VALUE = (
-    "a variable of this line got no value on the way that the threads took: give it "
+    "a variable on this line has no value on the path that the threads took: give it "
     "one before the `if` or the loop"
 )
 
@@ -44,7 +44,7 @@ def _interrupted(kernel, launch):
     blocks = launch.geometry.blocks
     done = min(blocks, launch.finished * launch.batch_blocks)
     names = " and ".join(f"`{name}`" for name in sorted(launch.program.written))
-    written = f"{names} may be written in part" if names else "it writes to no array"
+    written = f"{names} may be partly written" if names else "it writes to no array"
     if not launch.memory.changes:
         written = "nothing was written"
     where = f" at line {line_of(launch)}" if launch.stopped_at is not None else ""

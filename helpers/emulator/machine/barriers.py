@@ -96,8 +96,8 @@ def _grid_missed(batch):
         if getattr(p.ending, "operator", None) == "grid"
     )
     return BarrierError(
-        f"the grid barrier of line {site.line} is not reached by all threads of the "
-        "grid: some ended before it, and the others would wait for ever\n"
+        f"not all threads of the grid reach the grid barrier of line {site.line}: "
+        "some ended before it, and the others would wait forever\n"
         f"    {site.text}\n  {site.place}\n  Remedy: guard the work, not the barrier"
     )
 
@@ -105,10 +105,10 @@ def _grid_missed(batch):
 def lanes_missed(site):
     """The error of lanes that wait for others of their mask, which do not come."""
     return BarrierError(
-        f"the mask of line {site.line} names lanes that never come to it: the others "
-        f"would wait for ever, or read what is not there\n    {site.text}\n"
-        f"  {site.place}\n  Remedy: name in the mask just the lanes that take this "
-        "way, or take the call out of the `if`"
+        f"the mask of line {site.line} names lanes that never execute it: the others "
+        f"would wait forever, or read undefined values\n    {site.text}\n"
+        f"  {site.place}\n  Remedy: name in the mask only the lanes that execute "
+        "this line, or move the call out of the `if`"
     )
 
 
@@ -131,8 +131,8 @@ def _check(batch):
         launch.warned = True
         sentence = str(_divergence(batch, block, places[:, block])).splitlines()[0]
         warnings.warn(
-            f"{sentence}. A GPU goes on without them, and so does this launch; CUDA "
-            "does not promise it, and `emulate` refuses it",
+            f"{sentence}. A GPU continues without them, and so does this launch; CUDA "
+            "does not guarantee it, and `emulate` treats it as an error",
             stacklevel=caller_level(),
         )
 
@@ -168,9 +168,9 @@ def _divergence(batch, block, column):
         f"    {site.text}\n"
         f"  {site.place}\n"
         f"  {_on_hardware(column, first)}\n"
-        "  Remedy: every thread of a block must reach the same barrier. Take it out of "
-        "the `if` "
-        "or the loop that some threads leave, and guard the work, not the barrier"
+        "  Remedy: every thread of a block must reach the same barrier. Move it out "
+        "of the `if`, or of the loop that some threads leave, and guard the work, not "
+        "the barrier"
     )
 
 
@@ -179,26 +179,26 @@ def _on_hardware(column, first):
     at_others = (column >= 0) & (column != first)
     if not at_others.any():
         return (
-            "On a GPU the others go on without those that ended, in silence; CUDA does "
-            "not promise it"
+            "On a GPU the others silently continue without those that ended; CUDA does "
+            "not guarantee it"
         )
     warps = np.flatnonzero(column == first) // WARP_SIZE
     if np.isin(np.flatnonzero(at_others) // WARP_SIZE, warps).any():
-        return "On a GPU lanes of one warp at two barriers hang, in silence"
+        return "On a GPU lanes of one warp at two barriers hang, without an error"
     return (
-        "A GPU takes the two for one barrier and goes on, in silence, though neither "
-        "has seen all threads"
+        "A GPU treats the two as one barrier and silently continues, although not all "
+        "threads have reached either of them"
     )
 
 
 def mask_without_caller(warp, site, lane, block):
     """The error of a lane that calls with a mask that does not name it."""
     return BarrierError(
-        f"the mask of line {site.line} does not name lane {lane}, which comes to it, "
-        f"too: thread {warp.thread_at(lane)} of block {warp.block_at(block)}\n"
+        f"the mask of line {site.line} does not name lane {lane}, which executes "
+        f"it: thread {warp.thread_at(lane)} of block {warp.block_at(block)}\n"
         f"    {site.text}\n  {site.place}\n"
-        "  On a GPU that is undefined: it may wait for no one, or hang\n"
-        "  Remedy: name in the mask just the lanes that take this way, "
+        "  On a GPU the behaviour is undefined: it may not wait, or may hang\n"
+        "  Remedy: name in the mask exactly the lanes that execute this line, "
         "`0xFFFFFFFF` for all 32"
     )
 

@@ -199,8 +199,8 @@ class Batch:
         warp.loop = basic_block.site or self.launch.program.code[basic_block.then].site
         if warp.idle_iterations > self.launch.max_iterations:
             raise NoProgressError(
-                f"the loop at line {warp.loop.line} went round "
-                f"{warp.idle_iterations:,} times and nothing was written meanwhile: "
+                f"the loop at line {warp.loop.line} has run "
+                f"{warp.idle_iterations:,} iterations in which nothing was written: "
                 "does it ever end?\n"
                 f"    {warp.loop.text}\n  {warp.loop.place}"
             )
@@ -226,10 +226,10 @@ class Batch:
             f"    {site.text}\n  {site.place}\n" for site in sites.values()
         )
         return NoProgressError(
-            f"no progress: threads go round the loop at line {lines} with the same "
+            f"no progress: threads repeat the loop at line {lines} with the same "
             "values, and nothing that it reads will change; on a GPU this hangs\n"
-            f"{quoted}  Remedy: let what the loop waits for be done by a thread that "
-            "still runs, and not by one that has returned or waits at a barrier"
+            f"{quoted}  Remedy: the loop must wait for a thread that still runs, not "
+            "for one that has returned or waits at a barrier"
         )
 
 

@@ -53,6 +53,6 @@ def _fits(site, array, count, active):
     fits = array.shape[0] == count
     if not np.all(fits if active is None else fits | ~active):
         raise KernelError(
-            f"line {site.line} stores {count} values to a part of `{array.name}` that "
-            f"does not have as many elements\n    {site.text}\n  {site.place}"
+            f"line {site.line} stores {count} values to a part of `{array.name}` with "
+            f"another number of elements\n    {site.text}\n  {site.place}"
         )
