@@ -124,9 +124,9 @@ def _warn_of_lost(kernel, loans, shared):
     name = kernel.py_func.__name__
     shown = [f"`{names[n]}`" for n, loan in enumerate(loans) if loan.target is not None]
     warnings.warn(
-        f"{' and '.join(shown)} of `{name}` are the same host memory: "
-        "a GPU gets a copy of each, and the one that is copied back last wins. Pass a "
-        "device array (`cuda.to_device`) to share it",
+        f"{' and '.join(shown)} of `{name}` share host memory: a GPU gets a copy of "
+        "each, and the one that is copied back last wins. Pass a device array "
+        "(`cuda.to_device`) to share it",
         stacklevel=caller_level(),
     )
 

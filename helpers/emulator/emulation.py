@@ -69,7 +69,7 @@ def emulate(kernel, *, seed=None, turns=None):
     """
     if not is_kernel(kernel):
         raise TypeError(
-            f"`emulate` takes a kernel, a function under `@cuda.jit`, not "
+            f"`emulate` takes a kernel, a function with `@cuda.jit`, not "
             f"{_described(kernel)}"
         )
     return Emulation(kernel, seed, turns)
@@ -101,7 +101,8 @@ class Emulation:
     @briefly
     def __call__(self, *arguments):
         raise LaunchError(
-            f"say how many: emulate({self.kernel.py_func.__name__})[blocks, threads](…)"
+            f"the launch configuration is missing: "
+            f"emulate({self.kernel.py_func.__name__})[blocks, threads](…)"
         )
 
     @briefly

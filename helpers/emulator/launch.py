@@ -93,5 +93,5 @@ def _from_environment(name, default) -> int:
     if not text:
         return default
     if not text.isdecimal():
-        raise LaunchError(f"{name} must be a whole number, 0 or more, and is {text!r}")
+        raise LaunchError(f"{name} must be a whole number, 0 or more, not {text!r}")
     return int(text)

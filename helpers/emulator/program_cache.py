@@ -91,7 +91,7 @@ def _warn_of_changes(kernel, before, now):
         if before[name] != now[name]:
             warnings.warn(
                 f"`{kernel}` was compiled with {name} = {before[name]} and keeps it, "
-                f"though {name} is {now[name]} now: run the cell that defines "
+                f"although {name} is {now[name]} now: run the cell that defines "
                 f"`{kernel}` again",
                 stacklevel=caller_level(),
             )

@@ -81,6 +81,6 @@ def refuse(asked, name):
     if not name.startswith("cu"):
         raise AttributeError(name)
     raise UnsupportedError(
-        f"the emulator does not answer for `{name}` of NVIDIA's driver: this call "
+        f"the emulator does not implement `{name}` of NVIDIA's driver: this call "
         "needs a GPU"
     )
