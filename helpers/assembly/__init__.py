@@ -45,7 +45,7 @@ def assemble(kernel, target=None):
     """
     if not is_kernel(kernel):
         raise TypeError(
-            "`assemble` takes a kernel, a function under `@cuda.jit`, and the brackets "
+            "`assemble` takes a kernel, a function with `@cuda.jit`, and the brackets "
             "come after it: `assemble(kernel)[blocks, threads](…)`"
         )
     return Assembler(kernel, capability_of(target))
@@ -60,7 +60,7 @@ def capability_of(target) -> tuple[int, int]:
         name = target.casefold().removeprefix("nvidia ").removeprefix("geforce ")
         if name not in known:
             raise ValueError(
-                f"no GPU {target!r} is known here: use one of {', '.join(GPUS)}, or a "
+                f"unknown GPU {target!r}: use one of {', '.join(GPUS)}, or a "
                 "compute capability such as (8, 6)"
             )
         return known[name]
@@ -95,7 +95,9 @@ class Assembler:
     @briefly
     def __call__(self, *arguments):
         name = self.kernel.py_func.__name__
-        raise LaunchError(f"say how many: assemble({name})[blocks, threads](…)")
+        raise LaunchError(
+            f"the launch configuration is missing: assemble({name})[blocks, threads](…)"
+        )
 
 
 def assembled(kernel, types, threads, shared, capability):

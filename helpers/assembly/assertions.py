@@ -35,14 +35,12 @@ class Assertions:
                 noun = _noun(BY_NAME[name], number)
             else:
                 known = ", ".join([*FIGURES, *sorted(BY_NAME)])
-                raise ValueError(
-                    f"an assembly has no figure `{name}`: use one of {known}"
-                )
+                raise ValueError(f"unknown limit `{name}`: use one of {known}")
             if number > limit:
                 places = _places(self, BY_NAME.get(name))
                 raise AssertionError(
-                    f"`{self.kernel}` has {number:,} {noun}, which may be {limit:,} at "
-                    f"most{places}{_advice(self)}"
+                    f"`{self.kernel}` has {number:,} {noun}{places}; the limit is "
+                    f"{limit:,}{_advice(self)}"
                 )
         return self
 
@@ -67,7 +65,7 @@ def _places(assembly, kind):
         return ""
     line, number = found.most_common(1)[0]
     text = source_lines(assembly.function).get(line, "").strip()
-    return f"; {number:,} of them on line {line}, `{text}`"
+    return f", {number:,} of them on line {line}, `{text}`"
 
 
 def _advice(assembly):

@@ -28,7 +28,7 @@ from helpers.frontend.refusals.refusals import refusal
 from helpers.frontend.target import stand_ins
 
 HOW = (
-    "`make setup` brings them, and so does `python -m pip install --requirement "
+    "install it with `make setup`, or with `python -m pip install --requirement "
     "requirements-compiler.lock`, on Linux and Windows"
 )
 
@@ -54,7 +54,7 @@ def missing() -> str:
         from cuda import pathfinder
     except ImportError:
         return (
-            "NVIDIA's compiler needs the package numba-cuda, which is made for Linux "
+            "NVIDIA's compiler needs the package numba-cuda, which exists for Linux "
             "and Windows"
         )
     lacking = [name for name in ("nvvm", "nvJitLink") if not _loads(pathfinder, name)]
@@ -64,7 +64,7 @@ def missing() -> str:
         lacking.append("pyelftools")
     if not lacking:
         return ""
-    return f"NVIDIA's compiler is not all here ({', '.join(lacking)} missing): {HOW}"
+    return f"NVIDIA's compiler is incomplete ({', '.join(lacking)} missing): {HOW}"
 
 
 def _loads(pathfinder, name):
@@ -102,16 +102,16 @@ def compiled(function, types, options, capability):
         raise refusal(function, error) from None
     if made.library._linking_files:
         raise UnsupportedError(
-            f"`{function.__name__}` computes with what Numba keeps in CUDA C++, as it "
-            "does sums of float16, and `assemble` does not compile that: `emulate` "
-            "shows what it does"
+            f"`{function.__name__}` needs code that Numba has in CUDA C++, as for sums "
+            "of float16, and `assemble` does not compile that: `emulate` shows what it "
+            "does"
         )
     try:
         return made, *_linked(made.library, options, capability)
     except Exception as error:
         first = str(error).strip().splitlines()[:1]
         raise UnsupportedError(
-            f"NVIDIA's compiler makes no code of `{function.__name__}` for compute "
+            f"NVIDIA's compiler cannot compile `{function.__name__}` for compute "
             f"capability {dotted(capability)}: {''.join(first)}"
         ) from None
 
@@ -126,8 +126,8 @@ def _lowered(function, types, options, capability):
     if options.get("link") or options.get("debug"):
         name = "link" if options.get("link") else "debug"
         raise KernelError(
-            f"`{function.__name__}` asks for `{name}=`: `assemble` shows kernels as "
-            f"they are without; leave it out"
+            f"`{function.__name__}` has the option `{name}=`, which `assemble` does "
+            "not support: leave it out"
         )
     with stand_ins(_device_of(capability)), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a kernel whose source nobody has

@@ -8,7 +8,10 @@ from helpers.assembly.report import rows_of, sentence, summary
 from helpers.core.html import LEFT, ROOT, STYLE, below, code, source_code
 
 SIGNS = {"costly": "▲", "slight": "△"}
-MEANINGS = {"costly": "costs many instructions or much memory", "slight": "can be less"}
+MEANINGS = {
+    "costly": "costs many instructions or slow memory accesses",
+    "slight": "could be fewer instructions",
+}
 MINE = f"""\
 {ROOT} .m {{white-space: normal; max-width: 36em;
 font-family: var(--jp-code-font-family, monospace)}}
