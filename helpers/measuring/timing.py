@@ -37,7 +37,7 @@ def measure(kernel, *, bytes=math.nan, flops=math.nan):
     """
     if not hasattr(kernel, "py_func") or not hasattr(kernel, "targetoptions"):
         raise TypeError(
-            f"measure takes a kernel, a function under `@cuda.jit`; this is {kernel!r}"
+            f"measure takes a kernel, a function with `@cuda.jit`; this is {kernel!r}"
         )
     return Measure(kernel, bytes, flops)
 
@@ -53,7 +53,8 @@ class Measure:
 
     def __call__(self, *arguments):
         name = self.kernel.py_func.__name__
-        raise TypeError(f"say how many: measure({name})[blocks, threads](...)")
+        launch = f"measure({name})[blocks, threads](...)"
+        raise TypeError(f"the launch configuration is missing: {launch}")
 
     def run(self, launch, *arguments):
         form = form_of(self.kernel, launch, arguments)

@@ -80,13 +80,16 @@ class Mistakes:
 
     def _of_negative_indices(self):
         for (site, array), (first, count) in self.negative_indices.items():
-            threads = "once" if count == 1 else f"{count:,} times"
+            indices = f"{count:,} negative indices of `{array}` count from its end"
+            which = "the first is"
+            if count == 1:
+                indices = f"a negative index of `{array}` counts from its end"
+                which = "it is"
             yield Warning(
                 site,
                 "wrap",
-                f"a negative index of `{array}` counts from its end, {threads}; the "
-                f"first is {first.index}, of thread {first.thread} of block "
-                f"{first.block}. If that is not meant, guard it: `if i >= 0`",
+                f"{indices}; {which} {first.index}, in thread {first.thread} of block "
+                f"{first.block}. If that is not intended, guard it: `if i >= 0`",
             )
 
     def _of_overflows(self):
@@ -154,9 +157,9 @@ class Mistakes:
             yield Warning(
                 site,
                 "small grid",
-                f"{blocks:,} {'block' if blocks == 1 else 'blocks'} for the "
-                f"{H200.multiprocessors} multiprocessors of an {H200.name}: the others "
-                "have nothing to do",
+                f"{blocks:,} {'block leaves' if blocks == 1 else 'blocks leave'} "
+                f"{H200.multiprocessors - blocks} of the {H200.multiprocessors} "
+                f"multiprocessors of an {H200.name} idle",
                 note=True,
             )
         host = [
@@ -167,12 +170,15 @@ class Mistakes:
         names = [f"`{name}`" for name in dict.fromkeys(r.name for r in host)]
         if names:
             size = sum({r.start: r.size for r in host}.values())
+            what, whose, them = ("are NumPy arrays", "their", "them")
+            if len(names) == 1:
+                what, whose, them = ("is a NumPy array", "its", "it")
             yield Warning(
                 site,
                 "host arrays",
-                f"{', '.join(names)} lie in the host's memory: on a GPU each launch "
-                f"copies their {size:,} bytes there and back. `cuda.to_device` copies "
-                "once",
+                f"{', '.join(names)} {what}: on a GPU every launch copies {whose} "
+                f"{size:,} bytes to the device and back. Copy {them} once with "
+                "`cuda.to_device`",
                 note=True,
             )
 
@@ -183,17 +189,17 @@ def _uncovered(site, traffic, axis, threads):
     return Warning(
         site,
         "grid",
-        f"the grid has {threads[axis]:,} threads{along}, and `{traffic.name}` "
+        f"the grid has {threads[axis]:,} threads{along}, and `{traffic.name}` has "
         f"{size:,} elements: the last {size - threads[axis]:,} are never stored to. "
-        f"Launch more blocks: as many as `(n + threads - 1) // threads`",
+        f"Launch more blocks: `(n + threads - 1) // threads`",
     )
 
 
 _CAUSES = {
-    "number": "the number {0} is a float64 beside a float32: write `float32({0})`",
-    "division": "a quotient of integers is one: write `float32(i) / float32(n)`",
-    "integer": "an integer makes a float64 here: convert it, `float32(i)`",
-    "variable": "`{0}` begins as a Python number, a float64: begin with `float32(...)`",
+    "number": "the number {0} is a float64: write `float32({0})`",
+    "division": "dividing integers gives a float64: write `float32(i) / float32(n)`",
+    "integer": "an integer makes this a float64: convert it with `float32(i)`",
+    "variable": "`{0}` starts as a Python number, a float64: start with `float32(...)`",
     "argument": "the argument `{0}` is a float64: pass `np.float32(...)`",
 }
 
@@ -203,6 +209,6 @@ def _float64(found):
     return Warning(
         found.site,
         "float64",
-        f"computes in float64 though the arrays are float32, which is slower on every "
-        f"GPU, up to 64 times: {cause}",
+        f"computes in float64 although the arrays are float32, which is slower on "
+        f"every GPU, by up to 64 times: {cause}",
     )

@@ -159,9 +159,9 @@ class Traffic:
 
     def __repr__(self):
         return (
-            f"`{self.name}`: {self.bytes_asked:,} bytes asked, {self.bytes_moved:,} "
-            f"moved, {self.bytes_distinct:,} different ones loaded and "
-            f"{self.bytes_stored:,} stored"
+            f"`{self.name}`: {self.bytes_asked:,} bytes requested, "
+            f"{self.bytes_moved:,} moved; {self.bytes_distinct:,} distinct bytes "
+            f"loaded, {self.bytes_stored:,} stored"
         )
 
 

@@ -41,7 +41,7 @@ class Assertions:
         self._require_touched(line, array)
         rows = _rows(self.bank_conflicts, line, array)
         found = [(row.conflicts, conflict(site, row)) for site, row in rows]
-        return self._worst(found, "line with conflicts")
+        return self._worst(found, "such line")
 
     def assert_coalesced(self, line=None, array=None, at_most=None):
         """Each request to global memory touches as few sectors as it can, or at most so
@@ -73,10 +73,9 @@ class Assertions:
         elif line is None and table.active_share < at_least:
             site, row = max(rows, key=lambda it: _idle(it[1]))
             fail(
-                f"{table.active_share:.3%} of the lanes are active where "
-                f"{at_least:.3%} must be; most idle on line {site.line}, "
-                f"`{site.text}`. "
-                f"{idling(site, row).advice}"
+                f"{table.active_share:.3%} of the lanes are active, and at least "
+                f"{at_least:.3%} must be; most lanes are idle on line {site.line}, "
+                f"`{site.text}`. {idling(site, row).advice}"
             )
         elif line is not None:
             low = [(s, r) for s, r in rows if r.active_share < at_least]
@@ -104,15 +103,15 @@ class Assertions:
                 if array in (None, name) and traffic.reuse > at_most:
                     fail(
                         f"an element of `{name}` is loaded {traffic.reuse:.4g} times "
-                        f"on average, which may be {at_most:.4g} at most. {_ONCE}"
+                        f"on average; the limit is {at_most:.4g}. {_ONCE}"
                     )
                 continue
             most = int(traffic.loads.max(initial=0))
             if array in (None, name) and most > at_most:
                 index = _first(traffic.loads, most)
                 fail(
-                    f"`{name}[{index}]` is loaded {counted(most, 'time')}, which may "
-                    f"be {at_most:,} at most. {_ONCE}"
+                    f"`{name}[{index}]` is loaded {counted(most, 'time')}; the limit "
+                    f"is {at_most:,}. {_ONCE}"
                 )
         return self
 
@@ -138,14 +137,14 @@ class Assertions:
         lines = {s for t in tables for site in t.by_line for s in _lines(site)}
         if line is not None and line not in lines:
             known = ", ".join(map(str, sorted(lines))) or "none"
-            fail(f"nothing was done on line {line}; lines that ran: {known}")
+            fail(f"line {line} did not run; lines that ran: {known}")
 
 
 def fail(text, number=1, noun=""):
     """Raise an AssertionError that also says how many more there are."""
-    more = f" There is {counted(number - 1, noun)} more." if number == 2 else ""
+    more = f" There is 1 more {noun}." if number == 2 else ""
     if number > 2:
-        more = f" There are {counted(number - 1, noun)} more."
+        more = f" There are {number - 1:,} more {noun}s."
     raise AssertionError(f"{text}.{more}" if text[-1] not in ".…" else f"{text}{more}")
 
 
@@ -182,8 +181,8 @@ def _no_splits(rows):
         site, row = max(split, key=lambda it: it[1].splits)
         fail(
             f"line {site.line}, `{site.text}`: this branch splits {row.splits:,} of "
-            f"the {counted(row.branches, 'warp')} that come to it. Let whole warps go "
-            "one way, with a condition that is the same for 32 neighbouring threads",
+            f"the {counted(row.branches, 'warp')} that reach it. Make the condition "
+            "the same for all 32 threads of a warp",
             len(split),
             "such line",
         )

@@ -124,14 +124,14 @@ def _accesses(run):
 def scattered(site, row, limit=None) -> Finding:
     """A line whose requests to global memory touch more sectors than they must."""
     taken, ideal = row.sectors / row.requests, row.ideal_sectors / row.requests
-    best = f"{figure(ideal)} would do"
+    best = f"ideally {figure(ideal)}"
     if limit not in (None, row.ideal_sectors):
-        best = f"at most {figure(limit / row.requests)} may be"
+        best = f"at most {figure(limit / row.requests)} allowed"
     apart = taken >= 0.9 * row.active_lanes / row.requests > 1
     why = (
-        "its lanes lie a sector or more apart"
+        "neighbouring lanes are a sector or more apart"
         if apart
-        else "its lanes' elements do not fill the sectors that they lie in"
+        else "its lanes use only a part of the sectors that they touch"
     )
     return Finding(
         level_of(row.sectors, row.ideal_sectors),
@@ -140,8 +140,8 @@ def scattered(site, row, limit=None) -> Finding:
         f"{row.kind} of {row.array}: {taken:.3g} sectors per request, "
         f"ideal {ideal:.3g}",
         f"Each {row.kind} of `{row.array}` takes {counted_figure(taken, 'sector')} "
-        f"where {best}, since {why}: let neighbouring threads take neighbouring "
-        "elements, or go through a tile in shared memory.",
+        f"({best}), because {why}. Let neighbouring threads access neighbouring "
+        "elements, or use a tile in shared memory.",
         (row.sectors - row.ideal_sectors) * SECTOR_BYTES / LINE_BYTES,
     )
 
@@ -156,9 +156,9 @@ def conflict(site, row) -> Finding:
         f"{row.kind} of {row.array}: "
         f"{1 + row.conflicts / row.ideal_wavefronts:.3g}-way bank conflict",
         f"Each {row.kind} of `{row.array}` takes {counted_figure(taken, 'wavefront')} "
-        f"where {figure(ideal)} would do, since its lanes want different words of one "
-        "bank: put them an odd number of words apart, as one element of padding in "
-        "each row does, or swizzle the index.",
+        f"(ideally {figure(ideal)}), because its lanes access different words of the "
+        "same bank. Pad each row by one element, so that the stride is odd, or swizzle "
+        "the index.",
         row.conflicts,
     )
 
@@ -190,9 +190,8 @@ def idling(site, row, level="costly", cost=0.0) -> Finding:
         site,
         "divergence",
         f"{share} of the lanes are active",
-        f"Only {share} of the lanes are active here, and the others of their warps "
-        "wait: let whole warps go one way, with a condition that is the same for 32 "
-        "neighbouring threads.",
+        f"Only {share} of the lanes are active here; the rest of each warp waits. "
+        "Make the condition the same for all 32 threads of a warp.",
         cost,
     )
 

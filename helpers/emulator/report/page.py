@@ -18,8 +18,8 @@ from helpers.emulator.report.text import sentence
 SIGNS = {"wrong": "✖", "costly": "▲", "slight": "△"}
 MEANINGS = {
     "wrong": "can give wrong answers",
-    "costly": "takes at least half as much again as it must",
-    "slight": "takes a little more, or does no harm today",
+    "costly": "costs at least 1.5 times the ideal",
+    "slight": "costs less than 1.5 times the ideal, or is a minor race",
 }
 MOST_RACES = 8
 
