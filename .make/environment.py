@@ -110,8 +110,8 @@ def tried_python():
 
 def version(python):
     """The (major, minor) of an interpreter; (0, 0) when it does not start."""
-    said = answers(python, "import sys; print(*sys.version_info[:2])")
-    return tuple(int(word) for word in said.split()) if said else (0, 0)
+    answer = answers(python, "import sys; print(*sys.version_info[:2])")
+    return tuple(int(word) for word in answer.split()) if answer else (0, 0)
 
 
 def venv_version():
@@ -175,8 +175,8 @@ def pip_install(*arguments):
 
 def complaints():
     """The last lines of pip's that say what went wrong."""
-    said = LOG.read_text().strip().splitlines()
-    return [line for line in said if line.startswith("ERROR")][-4:] or said[-4:]
+    lines = LOG.read_text().strip().splitlines()
+    return [line for line in lines if line.startswith("ERROR")][-4:] or lines[-4:]
 
 
 def show(line):

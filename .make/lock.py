@@ -34,8 +34,9 @@ def main():
 def pins(folder, *options):
     """The pinned requirements, each with its hashes."""
     uv = [sys.executable, "-m", "uv", *EXPORT.split(), *options]
-    said = subprocess.run(uv, cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
-    return said.stdout.replace("\n    ", "\0").splitlines(keepends=True)
+    pipe = {"stdout": subprocess.PIPE, "text": True}
+    result = subprocess.run(uv, cwd=folder, check=True, **pipe)
+    return result.stdout.replace("\n    ", "\0").splitlines(keepends=True)
 
 
 def write(name, pins, *options):

@@ -9,7 +9,7 @@ The environment variables `EMULATOR_SEED` and `EMULATOR_TURNS` set what a launch
 not.
 """
 
-from helpers.core.gc_pause import held_back
+from helpers.core.gc_pause import gc_paused
 from helpers.doctor import unusable
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 try:
-    with held_back(old=True):
+    with gc_paused(promote=True):
         from helpers import plotting
         from helpers.assembly import assemble
         from helpers.checking.check import check, expect

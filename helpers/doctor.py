@@ -90,8 +90,8 @@ def kernels():
     except ImportError as error:
         return not_imported(error.__cause__ or error)
     except Exception as error:  # whatever a compiler or a driver may raise
-        said = str(error).partition("\n")[0]
-        fault = f"A kernel does not run: {type(error).__name__}: {said}"
+        sentence = str(error).partition("\n")[0]
+        fault = f"A kernel does not run: {type(error).__name__}: {sentence}"
         return Finding("kernels", "do not run", fault, remedy_here())
     fault = "" if answer == [1, 2, 3] else f"A kernel gives {answer}, not [1, 2, 3]."
     return Finding("kernels", "give wrong numbers" if fault else "run", fault)

@@ -24,8 +24,8 @@ from helpers.assembly.page import as_html
 from helpers.assembly.report import as_text, listing
 from helpers.assembly.resources import Resources
 from helpers.core.device import device
-from helpers.core.errors import LaunchError, UnsupportedError, briefly
-from helpers.core.gc_pause import held_back
+from helpers.core.errors import LaunchError, UnsupportedError, short_traceback
+from helpers.core.gc_pause import gc_paused
 from helpers.core.hardware import GPUS
 from helpers.core.occupancy import Occupancy, occupancy_of
 from helpers.core.tables import table
@@ -78,11 +78,11 @@ class Assembler:
     kernel: object
     capability: tuple[int, int]
 
-    @briefly
+    @short_traceback
     def __getitem__(self, config):
         _, block_dim, shared = configuration(*bracketed(config))
         threads = int(np.prod(block_dim))
-        return briefly(
+        return short_traceback(
             lambda *arguments: assembled(
                 self.kernel,
                 argument_types(self.kernel, arguments),
@@ -92,7 +92,7 @@ class Assembler:
             )
         )
 
-    @briefly
+    @short_traceback
     def __call__(self, *arguments):
         name = self.kernel.py_func.__name__
         raise LaunchError(
@@ -198,7 +198,7 @@ class Assembly(Assertions):
         """By line, which loads and stores the compiler merged or left out."""
         try:
             options = self._dispatcher.targetoptions
-            with held_back():
+            with gc_paused():
                 kernel = kernel_ir(self.function, self._types, options)
         except UnsupportedError:  # the emulator has no program of it
             return {}

@@ -23,7 +23,7 @@ from numba.cuda import compiler as numba_compiler
 from numba.cuda import dispatcher as numba_dispatcher
 from numba.cuda.cudadrv import nvvm
 
-from helpers.core.errors import KernelError, Told, UnsupportedError
+from helpers.core.errors import ExplainedError, KernelError, UnsupportedError
 from helpers.frontend.refusals.refusals import refusal
 from helpers.frontend.target import stand_ins
 
@@ -96,7 +96,7 @@ def compiled(function, types, options, capability):
     """What Numba lowered, the machine code, and the linker's log."""
     try:
         made = _lowered(function, types, options, capability)
-    except Told:
+    except ExplainedError:
         raise
     except Exception as error:  # whatever goes wrong in Numba is about this kernel
         raise refusal(function, error) from None

@@ -9,8 +9,8 @@ import gc
 
 
 @contextlib.contextmanager
-def held_back(old=False):
-    """Let no collection run meanwhile; `old`: nor look for it at what was made.
+def gc_paused(promote=False):
+    """Let no collection run meanwhile; `promote`: nor look for it at what was made.
 
     Not where launches went before: what they left holds memory that is wanted back.
     """
@@ -20,7 +20,7 @@ def held_back(old=False):
         yield
     finally:
         if enabled:
-            if old and not gc.get_freeze_count():
+            if promote and not gc.get_freeze_count():
                 gc.freeze()  # and back: what is young counts as old, unseen
                 gc.unfreeze()
             gc.enable()

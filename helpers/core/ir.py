@@ -49,7 +49,7 @@ class Cast:
     operand: Operand
     dtype: np.dtype
     site: Site | None = None
-    meant: bool = False  # is it asked for, even if it changes the value?
+    explicit: bool = False  # is it asked for, even if it changes the value?
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from helpers.core.errors import LaunchError, briefly
-from helpers.emulator.arguments import borrowed
+from helpers.core.errors import LaunchError, short_traceback
+from helpers.emulator.arguments import staged_arguments
 from helpers.emulator.judges import new_judges
 from helpers.emulator.judges.judge import listeners_of
 from helpers.emulator.judges.races.races import RaceJudge
@@ -94,22 +94,22 @@ class Emulation:
     seed: int | None = None
     turns: int | None = None
 
-    @briefly
+    @short_traceback
     def __getitem__(self, config):
         return partial(self._run, configuration(*bracketed(config)))
 
-    @briefly
+    @short_traceback
     def __call__(self, *arguments):
         raise LaunchError(
             f"the launch configuration is missing: "
             f"emulate({self.kernel.py_func.__name__})[blocks, threads](…)"
         )
 
-    @briefly
+    @short_traceback
     def _run(self, config, *arguments):
         judges = new_judges()
         races = RaceJudge()
-        with borrowed(self.kernel, arguments) as values:
+        with staged_arguments(self.kernel, arguments) as values:
             types = argument_types(self.kernel, values)
             program = compile_kernel(self.kernel, types)
             bound = partial(

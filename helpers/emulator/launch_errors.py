@@ -5,7 +5,7 @@ The machine says at which site it stopped; here it becomes a sentence.
 
 from contextlib import contextmanager
 
-from helpers.core.errors import NoValueError, Told, UnsupportedError
+from helpers.core.errors import ExplainedError, NoValueError, UnsupportedError
 from helpers.frontend.refusals.refusals import at, unknown
 from helpers.frontend.refusals.source_constructs import explanation_from_source
 
@@ -27,7 +27,7 @@ def explained(kernel, launch):
         if launch.stopped_at is None:
             raise
         raise at(function, line_of(launch), str(error), UnsupportedError) from None
-    except (Told, Warning):
+    except (ExplainedError, Warning):
         raise
     except NoValueError as error:
         if launch.stopped_at is None:

@@ -51,7 +51,7 @@ class Program:
     slots: int
     results: dict[int, int]  # pc after a barrier: slot of its result
     allocations: tuple[Allocate, ...]
-    seen_otherwise: frozenset[Allocate]  # as elements of another size
+    reinterpreted: frozenset[Allocate]  # as elements of another size
     grid_barriers: frozenset[int]  # pcs after barriers of the grid
     references: tuple  # in the order in which threads come to them
     read: frozenset[str]  # arguments whose elements may be read

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from helpers.core import ir
-from helpers.core.errors import Told, caller_level
-from helpers.core.gc_pause import held_back
+from helpers.core.errors import ExplainedError, caller_level
+from helpers.core.gc_pause import gc_paused
 from helpers.emulator.codegen.translate import translate
 from helpers.emulator.limits import check_static_shared
 from helpers.emulator.program import Program
@@ -39,7 +39,7 @@ def prepared(kernel, types) -> Prepared:
     with _one_at_a_time:
         known = _prepared.setdefault(kernel, {})
         if types not in known:
-            with held_back():
+            with gc_paused():
                 known[types] = _prepare(kernel, types)
         found = known[types]
     _warn_of_changes(found.program.name, found.numbers, global_numbers(kernel))
@@ -56,7 +56,7 @@ def _prepare(kernel, types):
     try:
         ours = kernel_ir(kernel.py_func, types, kernel.targetoptions)
         program = translate(ours)
-    except Told:
+    except ExplainedError:
         raise
     except Exception as error:  # whatever goes wrong is about this kernel
         raise unknown(kernel.py_func, error) from error

@@ -43,7 +43,9 @@ def typed_ir(function, argument_types, options=None, known=None) -> TypedIR:
     key = function, tuple(argument_types)
     if key not in known:
         try:
-            compiled(function, argument_types, options or {}, keeping(known))
+            compiled(
+                function, argument_types, options or {}, compiler_with_typed_ir(known)
+            )
         except Exception as error:  # whatever goes wrong in Numba is about this kernel
             raise refusal(function, error) from None
     return known[key]
@@ -132,12 +134,12 @@ def _flags(options):
     return flags
 
 
-def keeping(known):
+def compiler_with_typed_ir(known):
     """Numba's compiler, which also keeps the typed IR of each function that it compiles
     in a dictionary: of a kernel, and of the device functions that it calls.
     """
 
-    class Keeping(numba_compiler.CUDACompiler):
+    class CompilerWithTypedIR(numba_compiler.CUDACompiler):
         """Numba's compiler with one pass more."""
 
         typed = known
@@ -148,7 +150,7 @@ def keeping(known):
             passes.finalize()
             return [passes]
 
-    return Keeping
+    return CompilerWithTypedIR
 
 
 @target.register_pass(mutates_CFG=False, analysis_only=True)

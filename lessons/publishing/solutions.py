@@ -12,13 +12,13 @@ def with_solutions(lesson):
     """The code of a lesson, each solution after its stub and then on trial."""
     for cell, solutions in cells_and_solutions(lesson):
         yield cell
-        yield from on_trial(cell, solutions)
+        yield from tested(cell, solutions)
 
 
 def solutions(lesson):
     """The code of a lesson's folded solutions alone, each before its trial."""
     for cell, folded in cells_and_solutions(lesson):
-        yield from on_trial(cell, folded)
+        yield from tested(cell, folded)
 
 
 def cells_and_solutions(lesson):
@@ -32,7 +32,7 @@ def cells_and_solutions(lesson):
     return found
 
 
-def on_trial(stub, solutions):
+def tested(stub, solutions):
     """Each solution, and then what its stub expects to be refused."""
     for solution in solutions:
         yield solution

@@ -35,7 +35,7 @@ def _reached(kernel, blocks, kinds, field):
     return found
 
 
-def seen_otherwise(blocks) -> frozenset:
+def reinterpreted(blocks) -> frozenset:
     """The allocations of a program that are seen as elements of another size."""
     instructions = [i for block in blocks.values() for i in block]
     sources, other = {}, set()

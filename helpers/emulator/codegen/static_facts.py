@@ -129,7 +129,7 @@ def _widens(definitions, instruction) -> bool:
     """Does this make a float64 of a float32 or an integer, and nobody asked for it?"""
     return (
         isinstance(instruction, ir.Cast)
-        and not instruction.meant
+        and not instruction.explicit
         and (
             definitions.type_of(instruction.operand) == F32
             or _is_integer(definitions, instruction)

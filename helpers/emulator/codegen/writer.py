@@ -45,12 +45,12 @@ class Writer:
             "note": output.note,
             "convert_checked": bounds.convert_checked,
         }
-        self.spared = {}  # of the basic block that is written
+        self.overwritten = {}  # an operation: the operand whose memory it takes
 
     def basic_block(self, pc, block) -> str:
         """The source of one basic block."""
         body, written, used = [], {}, set()
-        self.spared = temporaries.overwritten(block, self.types, self.slots)
+        self.overwritten = temporaries.overwritten(block, self.types, self.slots)
         for instruction in block:
             used |= reads(instruction) - set(written)
             if instruction is not block[-1]:
@@ -119,16 +119,16 @@ class Writer:
 def _operation(writer, i):
     operands = [writer.expression(o) for o in i.operands]
     made = operators.source(i.operator, operands)
-    if i.target in writer.spared:
+    if i.target in writer.overwritten:
         ufunc = writer.constant(operators.UFUNCS[i.operator])
-        spared = writer.variable(writer.spared[i.target])
-        made = f"compute_into({ufunc}, {', '.join(operands)}, {spared})"
+        reused = writer.variable(writer.overwritten[i.target])
+        made = f"compute_into({ufunc}, {', '.join(operands)}, {reused})"
     return f"{writer.variable(i.target)} = {made}"
 
 
 def _cast(writer, i):
     source = writer.types.get(i.operand)
-    if not i.meant and _is_narrower(i.dtype, source):
+    if not i.explicit and _is_narrower(i.dtype, source):
         return (
             f"{writer.variable(i.target)} = convert_checked(warp, "
             f"{writer.constant(i.site)}, {writer.expression(i.operand)}, "

@@ -7,24 +7,24 @@ from numba.core.types import none
 from numba.core.typing import signature
 from numba.cuda.dispatcher import sigutils
 
-from helpers.core.errors import LaunchError, UnsupportedError, briefly
+from helpers.core.errors import LaunchError, UnsupportedError, short_traceback
 from helpers.core.hardware import H200
 from helpers.core.occupancy import resident_blocks
 from helpers.emulator import launch
-from helpers.emulator.arguments import borrowed, contiguous_or_refused
+from helpers.emulator.arguments import contiguous_or_refused, staged_arguments
 from helpers.emulator.limits import most_threads, static_bytes
 from helpers.emulator.program_cache import forget, prepared
 from helpers.frontend.inference import assembly, compiled
 from helpers.frontend.kernels import argument_types, bracketed, configuration
 
 
-@briefly
+@short_traceback
 def brackets(kernel, config):
     """What stands between a launch's brackets."""
     return kernel.configure(*bracketed(config))
 
 
-@briefly
+@short_traceback
 def configure(kernel, griddim, blockdim, stream=0, sharedmem=0):
     """A kernel with its blocks and threads, which waits for its arguments."""
     return LaunchConfiguration(
@@ -32,7 +32,7 @@ def configure(kernel, griddim, blockdim, stream=0, sharedmem=0):
     )
 
 
-@briefly
+@short_traceback
 def call_without_brackets(kernel, *arguments, **named):
     """`kernel(*args)`: an error."""
     name = kernel.py_func.__name__
@@ -62,7 +62,7 @@ class LaunchConfiguration:
             f"[{self.griddim}, {self.blockdim}], that waits for its arguments"
         )
 
-    @briefly
+    @short_traceback
     def __call__(self, *arguments, **named):
         kernel = self.dispatcher
         if named:
@@ -71,7 +71,7 @@ class LaunchConfiguration:
                 f"`{kernel.py_func.__name__}[…](…, {next(iter(named))})`"
             )
         contiguous_or_refused(kernel, arguments)
-        with borrowed(kernel, arguments) as values:
+        with staged_arguments(kernel, arguments) as values:
             types = argument_types(kernel, values)
             overload = _overload(kernel, types)
             for callback in self.pre_launch_callbacks:

@@ -17,7 +17,7 @@ class Steps:
     def __init__(self):
         self.code, self.warps, self.lanes = (), [], []
 
-    def hears(self) -> dict:
+    def listeners(self) -> dict:
         """What it listens to, by topic."""
         return {"launch": self.start, "step": self.step}
 
@@ -58,9 +58,9 @@ class Divergence(Steps):
         super().__init__()
         self.splits = {}
 
-    def hears(self) -> dict:
+    def listeners(self) -> dict:
         """What it listens to, by topic."""
-        return super().hears() | {"split": self.add_split}
+        return super().listeners() | {"split": self.add_split}
 
     def add_split(self, split):
         """Add the warps that a branch splits."""

@@ -14,7 +14,7 @@ def listeners_of(judges) -> dict:
     """Who listens to each topic."""
     listeners = {}
     for judge in judges:
-        for topic, hear in judge.hears().items():
+        for topic, hear in judge.listeners().items():
             listeners[topic] = (*listeners.get(topic, ()), hear)
     return listeners
 
@@ -67,7 +67,7 @@ class Judge:
         self.totals = {}
         self.recurring = []  # [blocks, counts of one, reference] of each pattern
 
-    def hears(self) -> dict:
+    def listeners(self) -> dict:
         """What it listens to, by topic."""
         return dict.fromkeys(self.spaces, self.observe)
 

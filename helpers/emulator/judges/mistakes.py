@@ -41,7 +41,7 @@ class Mistakes:
         self.negative_indices, self.overflows = {}, {}
         self.reuse = reuse
 
-    def hears(self) -> dict:
+    def listeners(self) -> dict:
         """What it listens to, by topic."""
         return {
             "launch": self._start,

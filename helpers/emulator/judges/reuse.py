@@ -189,7 +189,7 @@ class Reuse:
         self.starts, self.arguments = [], {}
         self.stores = {}  # by Traffic: the sites of its stores
 
-    def hears(self) -> dict:
+    def listeners(self) -> dict:
         """What it listens to, by topic."""
         return {"allocation": self.allocation, "global": self.observe}
 

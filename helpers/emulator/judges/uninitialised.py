@@ -81,7 +81,7 @@ class Initialisation:
         self.starts, self.allocations = [], {}
         self.found = {}  # by line, array, space and warp: the cells, as numbers
 
-    def hears(self) -> dict:
+    def listeners(self) -> dict:
         """What it listens to, by topic."""
         return {
             "allocation": self.allocation,

@@ -204,7 +204,7 @@ def emit(warp, reference, array, offset, active, pattern=None, value=None, dtype
 def _emit_bytes(warp, reference, array, offset, active):
     cells = array.cells
     for byte in range(array.dtype.itemsize):
-        one = cells.seen_as(BYTE, byte, cells.step)
+        one = cells.viewed_as(BYTE, byte, cells.step)
         part = Array(one, array.base, array.shape, array.strides, array.name, None)
         emit(warp, reference, part, offset, active)
 

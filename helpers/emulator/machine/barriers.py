@@ -38,7 +38,7 @@ def release_grid(batches, finished):
         ended = _positions(batch) < 0
         missing = ended.any() if batch.launch.strict else ended.all(axis=0).any()
         if finished or missing:
-            raise _grid_missed(batch)
+            raise _missing_threads_error(batch)
         _let_go(batch, wanted=True)
     for listener in batches[0].launch.listeners["sync"]:
         listener(Sync("grid"))
@@ -89,7 +89,7 @@ def _let_go(batch, wanted) -> bool:
     return gone
 
 
-def _grid_missed(batch):
+def _missing_threads_error(batch):
     site = next(
         p.ending.site
         for p in batch.launch.program.code
@@ -102,7 +102,7 @@ def _grid_missed(batch):
     )
 
 
-def lanes_missed(site):
+def missing_lanes_error(site):
     """The error of lanes that wait for others of their mask, which do not come."""
     return BarrierError(
         f"the mask of line {site.line} names lanes that never execute it: the others "
@@ -191,7 +191,7 @@ def _on_hardware(column, first):
     )
 
 
-def mask_without_caller(warp, site, lane, block):
+def unnamed_caller_error(warp, site, lane, block):
     """The error of a lane that calls with a mask that does not name it."""
     return BarrierError(
         f"the mask of line {site.line} does not name lane {lane}, which executes "

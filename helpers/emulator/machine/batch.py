@@ -12,9 +12,9 @@ import numpy as np
 from helpers.core.errors import NoProgressError, NoValueError
 from helpers.core.events import Allocation, BranchSplit, Step
 from helpers.emulator.machine.barriers import (
-    lanes_missed,
-    mask_without_caller,
+    missing_lanes_error,
     release,
+    unnamed_caller_error,
 )
 from helpers.emulator.machine.launch_memory import shared_array
 from helpers.emulator.machine.warps import Warp
@@ -184,7 +184,7 @@ class Batch:
         if self.launch.strict:
             outside = outside_of_mask(warp, active, mask)
             if outside:
-                raise mask_without_caller(warp, basic_block.site, *outside)
+                raise unnamed_caller_error(warp, basic_block.site, *outside)
         warp.waits_for_lanes = not have_arrived(warp, active, mask)
         if warp.waits_for_lanes:
             warp.spinning, warp.loop = True, basic_block.site
@@ -219,7 +219,7 @@ class Batch:
         """The error of a batch whose threads wait for what none of them will do."""
         waiting = [w.loop for w in self.warps if w.groups and w.waits_for_lanes]
         if waiting:
-            return lanes_missed(waiting[0])
+            return missing_lanes_error(waiting[0])
         sites = {w.loop.line: w.loop for w in self.warps if w.groups}
         lines = " and ".join(map(str, sorted(sites)))
         quoted = "".join(

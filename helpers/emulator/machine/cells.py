@@ -52,18 +52,18 @@ class Cells:
         """The addresses that a request tells."""
         return self.address + self.place_of(offset) * self.step
 
-    def seen_as(self, dtype, offset, step, packed=False):
+    def viewed_as(self, dtype, offset, step, packed=False):
         """The same bytes as other elements, from a byte on; `step` divides ours.
 
         Packed ones may begin at any byte, and are read and written byte by byte.
         """
         key = dtype, offset, step, packed
         if key not in self.seen:
-            self.seen[key] = self._seen_as(dtype, offset, step)
+            self.seen[key] = self._viewed_as(dtype, offset, step)
             self.seen[key].packed = packed
         return self.seen[key]
 
-    def _seen_as(self, dtype, offset, step):
+    def _viewed_as(self, dtype, offset, step):
         start, ratio = self.start + offset, self.step // step
         count = max(0, (self.memory.size - start - dtype.itemsize) // step + 1)
         if dtype.itemsize > self.memory.size - start:

@@ -58,7 +58,7 @@ class Memory:
         self.bound.append(self.allocation(value, name, written))
         return bind(value, name, self.bound[-1].first)
 
-    def give_back(self):
+    def write_back_records(self):
         """Let the records that are arguments hold what was stored in them."""
         for record, array, _ in self.records:
             _fill(record, array)
@@ -166,7 +166,7 @@ def shared_addresses(allocations) -> dict:
 
 def local_array(request, blocks, program, patterns, address):
     """A warp's local array, one for each thread, holding what no one wrote."""
-    make = block_by_block if request in program.seen_otherwise else interleaved
+    make = block_by_block if request in program.reinterpreted else interleaved
     cells = make(math.prod(request.shape), request.dtype, "local", address, blocks)
     return contiguous(cells, request.shape, request.name, patterns)
 
@@ -179,9 +179,9 @@ def shared_array(request, batch, patterns):
         size = request.dtype.itemsize
         cells = _dynamic_cells(request, batch, address)
         shape = (launch.shared_bytes // size,)
-        cells = cells.seen_as(request.dtype, 0, size)
+        cells = cells.viewed_as(request.dtype, 0, size)
         return contiguous(cells, shape, request.name, patterns)
-    other = request in launch.program.seen_otherwise
+    other = request in launch.program.reinterpreted
     make = block_by_block if other else interleaved
     count = math.prod(request.shape)
     cells = make(count, request.dtype, "shared", address, batch.blocks)
@@ -201,7 +201,7 @@ def _new_dynamic_cells(request, batch, address):
     dynamic = [other for other in program.allocations if is_dynamic(other)]
     sizes = {other.dtype.itemsize for other in dynamic}
     whole = math.lcm(*sizes)
-    if len(sizes) == 1 and not program.seen_otherwise & {*dynamic}:
+    if len(sizes) == 1 and not program.reinterpreted & {*dynamic}:
         count = size // whole
         return interleaved(count, request.dtype, "shared", address, batch.blocks)
     cells = block_by_block(

@@ -70,7 +70,7 @@ class Launch:
                     release_grid(self.at_barrier, self.finished)
                     self.queue.extend(self.at_barrier)
                     self.at_barrier = []
-        self.memory.give_back()
+        self.memory.write_back_records()
 
     def _emit_begin(self):
         """Emit the launch, and then the arrays that are its arguments."""

@@ -127,7 +127,7 @@ def field(warp, array, dtype, offset, inner, packed, active):
     step = array.cells.step
     if inner:
         step = math.gcd(step, dtype.itemsize)
-    cells = array.cells.seen_as(dtype, offset, step, packed)
+    cells = array.cells.viewed_as(dtype, offset, step, packed)
     ratio = np.int64(array.cells.step // step)
     inner = tuple(map(np.int64, inner))
     strides = tuple(stride * ratio for stride in array.strides)
@@ -141,7 +141,7 @@ def reinterpret(warp, array, dtype, site, active):
     before, after = array.dtype.itemsize, dtype.itemsize
     cells, shape, strides = array.cells, array.shape, array.strides
     if before == after:
-        seen = cells.seen_as(dtype, 0, cells.step)
+        seen = cells.viewed_as(dtype, 0, cells.step)
         return array.part(array.base, shape, strides, seen)
     if not is_one(strides[-1] * cells.step // before):
         raise KernelError(
@@ -161,7 +161,7 @@ def reinterpret(warp, array, dtype, site, active):
         array.base * ratio,
         (*shape[:-1], length // after),
         (*(s * ratio for s in strides[:-1]), np.int64(after // step)),
-        cells.seen_as(dtype, 0, step),
+        cells.viewed_as(dtype, 0, step),
     )
 
 

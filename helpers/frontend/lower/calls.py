@@ -108,7 +108,7 @@ def call_intrinsic(builder, target, name, operands, signature=None):
         builder.refuse(f"the emulator does not support `{name}` yet")
     if signature is not None and INTRINSICS[name].cast:
         operands = [
-            builder.cast(o, our_type(t), meant=True)
+            builder.cast(o, our_type(t), explicit=True)
             for o, t in zip(operands, signature.args, strict=True)
         ]
     if INTRINSICS[name].syncs_warp:

@@ -12,7 +12,7 @@ import re
 import numpy as np
 
 from helpers.core import ir
-from helpers.core.errors import Told
+from helpers.core.errors import ExplainedError
 from helpers.frontend.inference import typed_ir
 from helpers.frontend.lower.arrays import set_attribute, set_item, static_set_item
 from helpers.frontend.lower.builder import Builder
@@ -74,7 +74,7 @@ def _lower_statement(builder, statement):
         builder.refuse(f"the emulator does not support `{kind.lower()}` yet")
     try:
         STATEMENTS[kind](builder, statement)
-    except Told:
+    except ExplainedError:
         raise
     except Exception as error:
         if builder.within is not None:  # a library's function: its caller's line

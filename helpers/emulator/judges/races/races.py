@@ -32,7 +32,7 @@ class RaceJudge:
         self.allocations = []
         self.block_dim = self.grid_dim = None
 
-    def hears(self):
+    def listeners(self):
         return {
             "launch": self.start,
             "allocation": self.allocation,
@@ -72,7 +72,6 @@ class RaceJudge:
         """Let go of the memory that was needed while the launch ran."""
         for shadow in filter(None, self.global_suspects.shadows.values()):
             shadow.release()
-
 
     def verdict(self, recorder) -> Races:
         """The races among the accesses that a recorder saw."""

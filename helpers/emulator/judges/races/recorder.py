@@ -43,7 +43,7 @@ class Recorder:
         same = self.shared_suspects.equivalent_blocks
         self.representatives = same.representatives() if marked else {}
 
-    def hears(self):
+    def listeners(self):
         return {
             "launch": self.start,
             "shared": self.access_shared,
