@@ -20,7 +20,7 @@ EXPORT = (
 
 
 def main():
-    """Resolve anew, in a folder apart so that no older choice weighs."""
+    """Resolve from scratch, in a folder without older locks."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(ROOT / "pyproject.toml", folder)
         course = pins(folder)
@@ -40,7 +40,7 @@ def pins(folder, *options):
 
 
 def write(name, pins, *options):
-    """Write a lock and, once it is there to be downloaded, its size."""
+    """Write a lock, then download what it lists to note the size in it."""
     lock = ROOT / name
     text = "".join(pins).replace("\0", "\n    ")
     lock.write_text(text)

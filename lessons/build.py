@@ -123,7 +123,7 @@ async def built(root, lesson, progress):
 
 
 def notebook_problems(place, fresh):
-    """How the notebook in a place is not what a build has just made."""
+    """How a stored notebook differs from the one just built."""
     if not place.exists():
         return [f"notebooks/{place.name} is missing"]
     found = differences(place.read_text("utf-8"), fresh)
@@ -131,7 +131,7 @@ def notebook_problems(place, fresh):
 
 
 def table_problems(root, lessons, check):
-    """Write the README's table of lessons, or say that it is another one."""
+    """Write the README's table of lessons, or report that it is out of date."""
     readme = Path(root, "README.md")
     text = readme.read_text("utf-8") if readme.exists() else ""
     try:
@@ -146,7 +146,7 @@ def table_problems(root, lessons, check):
 
 
 def glossary_problems(root, lessons, check):
-    """Write the glossary, or say that it is another one."""
+    """Write the glossary, or report that it is out of date."""
     place, source = Path(root, "notebooks", GLOSSARY), Path(root, SENTENCES)
     if not source.exists():
         return []
@@ -175,7 +175,7 @@ def strays(root, lessons, check):
 
 
 def write(place, text):
-    """Put a text in its place at one stroke: nothing is left half written."""
+    """Write a file in one step: nothing is left half written."""
     place.parent.mkdir(exist_ok=True)
     draft = place.with_name(f".{place.name}.draft")
     draft.write_text(text, "utf-8", newline="\n")

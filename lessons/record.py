@@ -58,7 +58,7 @@ PROFILER = (
 
 
 class RecordError(Exception):
-    """Why nothing could be recorded; its text is for whoever typed the command."""
+    """Why nothing could be recorded, as a message for the command line."""
 
 
 def main(arguments=None):
