@@ -1,7 +1,7 @@
 """What a launch does with its arguments: copies there and back, as a GPU's would be.
 
-A host array is its own device memory for the time of a launch. Its copy is left out
-where nobody could tell: two arguments that share memory get one each, and the last one
+A host array is its own device memory for the time of a launch. It is copied only where
+that makes a difference: two arguments that share memory get one each, and the last one
 copied back wins, as on the hardware.
 """
 
@@ -36,7 +36,7 @@ def staged_arguments(kernel, arguments):
 
 @dataclass(eq=False)
 class StagedArgument:
-    """What a kernel gets for an argument, and the array to which it goes back."""
+    """What a kernel gets for an argument, and the array that it is copied back to."""
 
     value: object
     target: object = None
@@ -78,7 +78,7 @@ def _staged(argument) -> StagedArgument:
 
 
 def _of_device(argument) -> StagedArgument:
-    """A device array as it lies there; a copy of what lies on a GPU."""
+    """An emulated device array as it is; a copy of one on a GPU."""
     if not isinstance(argument, devicearray.DeviceNDArrayBase):
         argument = cuda.as_cuda_array(argument)
     if is_here(argument) or not argument.size:
@@ -90,13 +90,13 @@ _HINTS = (cuda.In, cuda.Out, cuda.InOut)
 
 
 def _unwritten(array):
-    """An array like another that nobody wrote."""
+    """An unwritten array like another."""
     cells = np.full(max(array.nbytes, 1), UNWRITTEN, np.uint8)
     return np.ndarray(array.shape, array.dtype, cells, strides=array.strides)
 
 
 def _separate(staged):
-    """Give host arrays that share memory a copy each; those, with what they held."""
+    """Give host arrays that share memory a copy each; those, with their old bytes."""
     hosts = [argument for argument in staged if argument.is_host]
     sharing = [
         argument
@@ -116,7 +116,7 @@ def _separate(staged):
 
 
 def _warn_of_lost(kernel, staged, shared):
-    """Warn where the copy of one argument was written over by that of another."""
+    """Warn where the copy of one argument was overwritten by that of another."""
     written = [
         argument for argument, before in shared if argument.value.tobytes() != before
     ]

@@ -30,7 +30,7 @@ class Run(Assertions):
     local arrays as if they spill, `divergence` active lanes, `operations` arithmetic:
     sums, and the same by source line in `by_line`. `reuse` has each argument's traffic
     by its name. `uninitialised`, `warnings` and `races` are sequences of what was
-    found. The `assert_…` of an exercise return the run, or fail with a sentence.
+    found. The `assert_…` methods return the run, or fail with a sentence.
     """
 
     kernel: str
@@ -62,10 +62,9 @@ def emulate(kernel, *, seed=None, turns=None):
     """Run `emulate(kernel)[blocks, threads](*args)` in the emulator and return a Run.
 
     Arrays are changed in place, as by a launch. The seed chooses the order in which
-    warps run; a loop that goes round more than `turns` times, with nothing written
-    meanwhile, is taken for endless. Where they are left out, and for a plain launch,
-    the environment variables `EMULATOR_SEED` (0) and `EMULATOR_TURNS` (300000) say
-    them.
+    warps run; a loop that runs more than `turns` iterations, in which nothing is
+    written, counts as endless. Where they are left out, and for a plain launch, the
+    environment variables `EMULATOR_SEED` (0) and `EMULATOR_TURNS` (300000) apply.
     """
     if not is_kernel(kernel):
         raise TypeError(

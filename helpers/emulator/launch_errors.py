@@ -1,4 +1,4 @@
-"""How a launch ends that did not come to its end: by Ctrl-C, or by an error of ours.
+"""How a launch ends that does not complete: by Ctrl-C, or by an error of ours.
 
 The machine says at which site it stopped; here it becomes a sentence.
 """
@@ -17,7 +17,7 @@ _NO_VALUE = (
 
 @contextmanager
 def explained(kernel, launch):
-    """Say of an interrupt what was written, and of a stray error where it came from."""
+    """Explain what an interrupted launch wrote, and where an error came from."""
     function = kernel.py_func
     try:
         yield

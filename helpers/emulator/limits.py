@@ -1,5 +1,5 @@
 """The launches that a GPU refuses: too many threads, too much shared memory, a grid too
-large to wait for itself. The limits are those of an H200.
+large for a grid barrier. The limits are those of an H200.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ def static_bytes(program, space) -> int:
 
 
 def check_static_shared(program):
-    """Refuse shared arrays that no block gets."""
+    """Refuse shared arrays that are larger than a block may declare."""
     used = static_bytes(program, "shared")
     if used > hardware.STATIC_SHARED_BYTES:
         raise LaunchError(
@@ -45,7 +45,7 @@ def most_threads(options) -> int:
 
 
 def check_launch(kernel, program, config):
-    """Refuse a launch that this kernel forbids, or that could not wait for its grid."""
+    """Refuse a launch that this kernel forbids, or whose grid barrier would hang."""
     grid_dim, block_dim, shared_bytes = config
     threads, most = int(np.prod(block_dim)), most_threads(kernel.targetoptions)
     if threads > most:

@@ -1,6 +1,4 @@
-"""A kernel's program for some argument types: translated once, and what it is known to
-do.
-"""
+"""A kernel's program for some argument types, translated once, and facts about it."""
 
 import threading
 import warnings
@@ -27,10 +25,10 @@ _one_at_a_time = threading.RLock()  # Numba compiles for one thread at a time
 
 @dataclass(frozen=True)
 class Prepared:
-    """A program, and what a host asks about it."""
+    """A program, and what the host side needs of it."""
 
     program: Program
-    numbers: dict  # the numbers around the kernel, as they were
+    numbers: dict  # the globals that the kernel uses, as they were
     constant_bytes: int
 
 
@@ -47,7 +45,7 @@ def prepared(kernel, types) -> Prepared:
 
 
 def forget(kernel):
-    """Let a kernel be translated anew, with the values that are around it now."""
+    """Let a kernel be translated again, with the current values of globals."""
     _prepared.pop(kernel, None)
 
 
@@ -65,7 +63,7 @@ def _prepare(kernel, types):
 
 
 def constant_bytes(kernel: ir.Kernel) -> int:
-    """The bytes of the arrays that a kernel takes from the names around it."""
+    """The bytes of the global arrays that a kernel uses."""
     arrays = {
         id(i.array): i.array.nbytes
         for block in kernel.blocks.values()
@@ -76,7 +74,7 @@ def constant_bytes(kernel: ir.Kernel) -> int:
 
 
 def global_numbers(kernel) -> dict:
-    """The numbers that a kernel takes from the names around it, as they are now."""
+    """The global numbers that a kernel uses, as they are now."""
     function = kernel.py_func
     names = (
         name for name in function.__code__.co_names if name in function.__globals__

@@ -142,7 +142,7 @@ def _straighten(blocks, entry):
 
 
 def _with_latches(blocks, latches):
-    """The blocks with one way back in each loop, where early threads wait."""
+    """The blocks with one back edge in each loop, where early threads wait."""
     blocks = dict(blocks)
     for latch, (first, back) in latches.items():
         for number in back:
@@ -153,7 +153,7 @@ def _with_latches(blocks, latches):
 
 
 def _redirected(terminator, old, new):
-    """The terminator with one of the blocks that it leads to exchanged."""
+    """The terminator with one of the blocks that it leads to replaced."""
     changes = {
         name: new
         for name in ("block", "then", "otherwise")

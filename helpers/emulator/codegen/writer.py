@@ -1,7 +1,7 @@
 """Writes each basic block as a Python function; the only file that writes code.
 
 A basic block reads its warp's slots into variables, computes on values of shape (lanes,
-blocks), and writes back what others read, merged where some lanes take no part.
+blocks), and writes back what others read, merged where some lanes are inactive.
 """
 
 from helpers.core import ir
@@ -90,7 +90,7 @@ class Writer:
         return "None"
 
     def variable(self, name) -> str:
-        """The Python variable of one of ours."""
+        """The Python variable for a variable of our IR."""
         return self.names.setdefault(name, f"x{len(self.names)}")
 
     def constant(self, value) -> str:

@@ -1,5 +1,5 @@
 """The device and its context where there is no GPU: an H200's limits, under a name that
-does not pretend.
+says it is emulated.
 
 Not modelled: device memory that runs out; several devices; contexts that end.
 """
@@ -94,7 +94,7 @@ class Context:
 
     def mempin(self, owner, pointer, size, mapped=False):
         pinned = Pointer.at(driver.host_pointer(owner), size)
-        pinned.host = owner  # which lives as long
+        pinned.host = owner  # keeps it alive
         return pinned
 
     def get_ipc_handle(self, memory):

@@ -86,7 +86,7 @@ def compile_kernel(kernel, declared):
 
 
 def recompile(kernel):
-    """Compile again what was compiled, with the values that are around it now."""
+    """Compile all overloads again, with the current values of globals."""
     known = list(kernel.overloads)
     forget(kernel)
     kernel.overloads.clear()
@@ -147,7 +147,7 @@ class Compiled:
 
     @property
     def const_mem_size(self):
-        """The bytes of the arrays that the kernel takes from the names around it."""
+        """The bytes of the global arrays that the kernel uses."""
         return self._prepared.constant_bytes
 
     @property

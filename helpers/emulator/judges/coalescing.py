@@ -51,7 +51,7 @@ def parts_of(dtype):
 
 @lru_cache(maxsize=4096)
 def _by_alignment(lanes, itemsize, parts):
-    """Counts of a request whose lanes lie so, by where in a sector it begins."""
+    """Counts of a request with these lane offsets, by its first byte in a sector."""
     lanes = np.frombuffer(lanes, np.int64)
     addresses = np.zeros((WARP_SIZE, SECTOR_BYTES), np.int64)
     addresses[: len(lanes)] = lanes[:, None] + np.arange(SECTOR_BYTES)

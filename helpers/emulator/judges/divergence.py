@@ -1,7 +1,7 @@
 """Divergence: how many lanes of a warp are active when it issues an instruction.
 
 `active_share` is smsp__thread_inst_executed_per_inst_executed / 32, over instructions
-of our IR in the machine code's place; `splits` are warps whose lanes took both ways of
+of our IR in the machine code's place; `splits` are warps whose lanes took both sides of
 a branch, smsp__sass_branch_targets_threads_divergent. Arithmetic is counted with it.
 Not modelled: short branches that the compiler replaces by predicates or selections.
 """
@@ -18,11 +18,11 @@ class Steps:
         self.code, self.warps, self.lanes = (), [], []
 
     def listeners(self) -> dict:
-        """What it listens to, by topic."""
+        """Its listeners, by topic."""
         return {"launch": self.start, "step": self.step}
 
     def start(self, start):
-        """Know the code."""
+        """Keep the code, with no counts."""
         self.code = start.code
         self.warps = [0] * len(start.code)
         self.lanes = [0] * len(start.code)
@@ -59,7 +59,7 @@ class Divergence(Steps):
         self.splits = {}
 
     def listeners(self) -> dict:
-        """What it listens to, by topic."""
+        """Its listeners, by topic."""
         return super().listeners() | {"split": self.add_split}
 
     def add_split(self, split):
@@ -88,7 +88,7 @@ class Divergence(Steps):
 
 
 class Operations(Steps):
-    """Arithmetic operations by kind, one for each active lane: see work.py."""
+    """Arithmetic by kind, for each active lane: counted in instruction_counts.py."""
 
     def table(self) -> Counts:
         """The sums by kind of number, and `.by_line`."""

@@ -1,8 +1,8 @@
-"""Silent mistakes: what a GPU does without an error, and is seldom meant.
+"""Silent mistakes: what a GPU does without an error, and is seldom intended.
 
 A negative index that wraps, an integer that does not fit, float64 among float32, a grid
-that ends before its array; and as notes, which accuse nobody, a grid too small for the
-GPU and NumPy arrays that each launch copies. A grid that ends before its array is
+that ends before its array; and as notes, which are no mistakes, a grid too small for
+the GPU and NumPy arrays that each launch copies. A grid that ends before its array is
 reported only where a guard says that there is more to do. Not modelled: integers that a
 cast to an unsigned type cuts off on purpose.
 """
@@ -17,7 +17,7 @@ from helpers.core.source import Site
 
 
 class Warning(NamedTuple):
-    """A line and a sentence; a note says what is so, not what is wrong."""
+    """A line and a sentence; a note states a fact, not a mistake."""
 
     site: Site
     kind: str
@@ -34,7 +34,7 @@ class Warning(NamedTuple):
 
 
 class Mistakes:
-    """Listens for what is seldom meant; asks `Reuse` who stored to which element."""
+    """Listens for silent mistakes; `Reuse` knows which elements were stored to."""
 
     def __init__(self, reuse):
         self.start, self.allocations = None, []
@@ -42,7 +42,7 @@ class Mistakes:
         self.reuse = reuse
 
     def listeners(self) -> dict:
-        """What it listens to, by topic."""
+        """Its listeners, by topic."""
         return {
             "launch": self._start,
             "allocation": self.allocations.append,

@@ -1,8 +1,8 @@
 """The requests of one access, sorted by their shape: what makes judges fast.
 
-Most often the lanes lie the same way in every block, and only where they begin differs:
-a `Group`. So a judge looks at 32 numbers and at one for each block, not at 32 for each
-block. What is in no group are single requests, `Rest`.
+Most often the lanes have the same offsets in every block, and only the first address
+differs: a `Group`. So a judge looks at 32 numbers and at one for each block, not at 32
+for each block. What is in no group are single requests, `Rest`.
 """
 
 from functools import lru_cache
@@ -16,7 +16,7 @@ FEW = 8  # masks of one access that are worth a group each
 
 
 class Group(NamedTuple):
-    """Requests whose active lanes lie the same way, from the lowest address on."""
+    """Requests whose active lanes have the same offsets from the lowest address."""
 
     lanes: np.ndarray  # bytes from the lowest address to each active lane's
     key: bytes  # the same, as a key of dictionaries

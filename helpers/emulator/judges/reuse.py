@@ -2,7 +2,7 @@
 
 `bytes_asked` and `bytes_moved` are those of run.coalescing, by argument.
 `bytes_distinct` are the different bytes that loads ask for, the least that could move:
-what misses in a cache that forgets nothing. `bytes_stored` is the same of stores and
+what misses in an infinite cache. `bytes_stored` is the same of stores and
 atomic updates. Not modelled: caches, which make some loads of a byte free.
 """
 
@@ -153,7 +153,7 @@ class Traffic:
 
     @property
     def reuse(self) -> float:
-        """How often an element was loaded, of those that were."""
+        """How often an element was loaded on average, over those that were."""
         touched = np.count_nonzero(self.loads)
         return int(self.loads.sum()) / touched if touched else 0.0
 
@@ -190,11 +190,11 @@ class Reuse:
         self.stores = {}  # by Traffic: the sites of its stores
 
     def listeners(self) -> dict:
-        """What it listens to, by topic."""
+        """Its listeners, by topic."""
         return {"allocation": self.allocation, "global": self.observe}
 
     def allocation(self, allocation):
-        """Know an argument, and where its memory is."""
+        """Note an argument, and where its memory is."""
         if allocation.space != "global":
             return
         if allocation.start not in self.arguments:

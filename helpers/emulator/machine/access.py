@@ -1,4 +1,4 @@
-"""Where an index leads, loads and stores; emits each request to those who listen.
+"""Addresses of indices, loads and stores; emits each request to the listeners.
 
 An index of shared or local memory that does not depend on the block is a row, checked
 and judged once for all blocks. A local array's cells are interleaved by lane, as the
@@ -37,7 +37,7 @@ def offsets(warp, reference, array, indices, active):
         else:
             offset, ours = offset + index, True
     if active is not None and isinstance(array.base, np.ndarray):
-        return np.where(active, offset, 0)  # a part of others may begin anywhere
+        return np.where(active, offset, 0)  # inactive lanes may have any offset
     return offset
 
 
@@ -167,7 +167,7 @@ def _scatter(cells, offset, value, active):
 
 
 def emit(warp, reference, array, offset, active, pattern=None, value=None, dtype=None):
-    """Emit one request to those who listen; its cells are the pattern's if it has one.
+    """Emit one request to the listeners; its cells are the pattern's if it has one.
 
     A whole record is emitted byte by byte, as the compiler moves it, and so is a field
     of records that are not aligned: it may begin at any byte.
@@ -209,7 +209,7 @@ def _emit_bytes(warp, reference, array, offset, active):
         emit(warp, reference, part, offset, active)
 
 
-# values where some lanes take part
+# values where some lanes are active
 
 
 def merge(active, new, old):

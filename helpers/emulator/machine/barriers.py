@@ -1,4 +1,4 @@
-"""What a barrier asks: that every thread of the block comes, and to the same one."""
+"""Barriers: every thread of a block must reach the same one."""
 
 import warnings
 
@@ -17,7 +17,7 @@ _COMBINE = {
 
 
 def release(batch) -> bool:
-    """Let threads that wait for their block go on; a BarrierError where they differ.
+    """Release threads that wait for their block; a BarrierError where they differ.
 
     False when there are none, and all wait for the grid.
     """
@@ -33,7 +33,7 @@ def release(batch) -> bool:
 
 
 def release_grid(batches, finished):
-    """Let all threads of a grid go on; a BarrierError where some have ended before."""
+    """Release all threads of a grid; a BarrierError where some have ended before."""
     for batch in batches:
         ended = _positions(batch) < 0
         missing = ended.any() if batch.launch.strict else ended.all(axis=0).any()
@@ -75,7 +75,7 @@ def _barriers(batch):
 
 
 def _let_go(batch, wanted) -> bool:
-    """Let the threads go on that wait for the grid, or those that do not."""
+    """Release the threads that wait for the grid, or those that do not."""
     gone = False
     for warp in batch.warps:
         staying = {}
@@ -103,7 +103,7 @@ def _missing_threads_error(batch):
 
 
 def missing_lanes_error(site):
-    """The error of lanes that wait for others of their mask, which do not come."""
+    """The error of lanes that wait for others of their mask, which never come."""
     return BarrierError(
         f"the mask of line {site.line} names lanes that never execute it: the others "
         f"would wait forever, or read undefined values\n    {site.text}\n"
@@ -175,7 +175,7 @@ def _divergence(batch, block, column):
 
 
 def _on_hardware(column, first):
-    """What a GPU does with threads of which some miss a barrier."""
+    """What a GPU does where some threads miss a barrier."""
     at_others = (column >= 0) & (column != first)
     if not at_others.any():
         return (
@@ -213,7 +213,7 @@ def _threads(numbers):
 
 
 def _answer(batch):
-    """Give the threads the count, the and or the or of what they brought."""
+    """Give the threads the count, the `and` or the `or` of their predicates."""
     code = batch.launch.program.code
     for basic_block in code:
         operator = getattr(basic_block.ending, "operator", None)

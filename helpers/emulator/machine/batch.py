@@ -23,7 +23,7 @@ from helpers.language.warp_intrinsics import have_arrived, outside_of_mask
 
 WATCH = 16  # back edges between two looks whether a loop spins
 PATIENCE = 20_000  # back edges in a row before others go first in any case
-IDLE_ROUNDS = 3  # rounds of spinning before another batch of blocks must help
+IDLE_ROUNDS = 3  # rounds of spinning before another batch of blocks runs
 
 
 class Batch:
@@ -170,7 +170,7 @@ class Batch:
         return needed
 
     def _spins(self, warp, header, iterations) -> bool:
-        """Should others run first, after so many iterations of the loop at a header?"""
+        """Should others run first, after these iterations of the loop at a header?"""
         warp.iterations += 1
         block = self.launch.program.code[header]
         spinning = iterations % WATCH < 2 and warp.state_recurs(header, block.needs)
@@ -180,7 +180,7 @@ class Batch:
         return False
 
     def _lanes_arrive(self, warp, basic_block, active, mask) -> bool:
-        """Have the lanes of a mask come? Where not, the warp waits for them."""
+        """Have the lanes of a mask arrived? If not, the warp waits for them."""
         if self.launch.strict:
             outside = outside_of_mask(warp, active, mask)
             if outside:
@@ -216,7 +216,7 @@ class Batch:
                 raise NoValueError from error
 
     def no_progress(self):
-        """The error of a batch whose threads wait for what none of them will do."""
+        """The error of a batch whose threads wait for something that none will do."""
         waiting = [w.loop for w in self.warps if w.groups and w.waits_for_lanes]
         if waiting:
             return missing_lanes_error(waiting[0])

@@ -1,6 +1,6 @@
-"""Runs a grid, batch by batch, up to its own barriers and over them.
+"""Runs a grid batch by batch, and its grid barriers.
 
-Not modelled: time; blocks that run beside one another while neither waits.
+Not modelled: time; blocks that run at the same time while neither waits.
 """
 
 from collections import deque

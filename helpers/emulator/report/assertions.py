@@ -1,4 +1,4 @@
-"""What an exercise may ask of a run: each assertion returns the run, so that they
+"""What an exercise may require of a run: each assertion returns the run, so that they
 chain, or fails with the line, the figure and the remedy.
 
 `line` and `array` narrow an assertion to a line's number and to an array's name in the
@@ -23,7 +23,7 @@ class Assertions:
     """The assertions of a Run."""
 
     def assert_no_races(self, line=None, array=None, minor=False):
-        """No two threads touch one cell unordered; `minor` asks it of a warp, too."""
+        """No two threads race; with `minor`, no two lanes of a warp either."""
         self._require_touched(line, array)
         races = [*self.races, *(self.races.minor if minor else ())]
         found = [r for r in races if _is_on(r.first, line) or _is_on(r.second, line)]
@@ -37,15 +37,15 @@ class Assertions:
         return self
 
     def assert_no_bank_conflicts(self, line=None, array=None):
-        """Each request to shared memory takes as few wavefronts as it can."""
+        """Each request to shared memory takes its ideal number of wavefronts."""
         self._require_touched(line, array)
         rows = _rows(self.bank_conflicts, line, array)
         found = [(row.conflicts, conflict(site, row)) for site, row in rows]
         return self._worst(found, "such line")
 
     def assert_coalesced(self, line=None, array=None, at_most=None):
-        """Each request to global memory touches as few sectors as it can, or at most so
-        many.
+        """Each request to global memory touches its ideal number of sectors, or at most
+        `at_most`.
         """
         self._require_touched(line, array)
         found = []
@@ -64,7 +64,7 @@ class Assertions:
         return self._worst(found, "such line")
 
     def assert_no_divergence(self, line=None, at_least=None):
-        """No branch splits a warp; or so large a share of the lanes is active."""
+        """No branch splits a warp; or at least this share of the lanes is active."""
         self._require_touched(line, None)
         table = self.divergence
         rows = [(s, r) for s, r in table.by_line.items() if _is_on(s, line)]
@@ -84,7 +84,7 @@ class Assertions:
         return self
 
     def assert_no_warnings(self, line=None, notes=False):
-        """No silent mistake was made; `notes` asks that there be nothing to note."""
+        """No silent mistake was made; with `notes`, nothing was noted either."""
         self._require_touched(line, None)
         found = [w for w in self.warnings if notes or not w.note]
         found = [w for w in found if _is_on(w.site, line)]
@@ -94,8 +94,8 @@ class Assertions:
         return self
 
     def assert_loads(self, at_most, array=None, average=False):
-        """Each element of an argument is loaded at most so many times, by all threads
-        together; or so many on average, of those that are loaded.
+        """Each element of an argument is loaded at most `at_most` times, by all threads
+        together; or on average, over the elements that are loaded.
         """
         self._require_touched(None, array)
         for name, traffic in self.reuse.items():
@@ -127,7 +127,7 @@ class Assertions:
         return self
 
     def _require_touched(self, line, array):
-        """Fail where a line or an array is asked for that the kernel does not touch."""
+        """Fail for a line or an array that the kernel does not touch."""
         tables = (self.coalescing, self.bank_conflicts, self.local_memory)
         arrays = {row.array for t in tables for row in t.by_line.values()}
         if array is not None and array not in arrays:
@@ -155,7 +155,7 @@ def _fail_at(finding, number, noun):
 
 
 def _lines(site):
-    """The numbers by which people ask for a site: its own, and that of the call."""
+    """The line numbers of a site: its own, and that of the call."""
     return {site.line, site.called_from or site.line}
 
 
@@ -189,7 +189,7 @@ def _no_splits(rows):
 
 
 def _first(loads, times):
-    """The index of the first element that was loaded so often."""
+    """The index of the first element that was loaded this many times."""
     place = int((loads == times).argmax())
     index = []
     for size in reversed(loads.shape):

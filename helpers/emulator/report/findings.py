@@ -1,9 +1,8 @@
 """What a run found, worst first: a figure, a sentence of advice and its topic.
 
-Three levels: "wrong" can give wrong answers, "costly" takes at least half as much again
-as it must, "slight" less. Costs are put side by side as turns of a warp that are lost:
-a wavefront, four sectors, an instruction's 32 idle lanes. Not modelled: what a turn
-costs in time.
+Three levels: "wrong" can give wrong answers, "costly" costs at least 1.5 times the
+ideal, "slight" less. Costs are compared as lost passes of a warp: a wavefront, four
+sectors, an instruction's 32 idle lanes. Not modelled: what a pass costs in time.
 """
 
 from typing import NamedTuple
@@ -43,7 +42,7 @@ def findings_of(run) -> list[Finding]:
 
 
 def level_of(taken, ideal) -> str:
-    """How bad it is to take so many where so many would do; "" where it is ideal."""
+    """The level of a cost; "" where it is ideal."""
     if taken <= ideal:
         return ""
     return "costly" if taken >= COSTLY * ideal else "slight"
@@ -55,7 +54,7 @@ def counted(number, noun) -> str:
 
 
 def figure(number) -> str:
-    """A number of a request: three digits, and no point where it is whole."""
+    """A number of a request: three digits, and no decimals where it is whole."""
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
@@ -92,7 +91,7 @@ _WRITE_FIRST = {
 
 
 def uninitialised(found) -> Finding:
-    """A line that reads what nobody wrote."""
+    """A line that reads what was never written."""
     cells = counted(found.count, "cell")
     what = f"reads {cells} of {found.space} `{found.array}` that nobody wrote"
     advice = f"{_raised(what)}: {_WRITE_FIRST.get(found.space, 'write it first')}."
@@ -122,7 +121,7 @@ def _accesses(run):
 
 
 def scattered(site, row, limit=None) -> Finding:
-    """A line whose requests to global memory touch more sectors than they must."""
+    """A line whose requests to global memory touch more sectors than the ideal."""
     taken, ideal = row.sectors / row.requests, row.ideal_sectors / row.requests
     best = f"ideally {figure(ideal)}"
     if limit not in (None, row.ideal_sectors):
@@ -147,7 +146,7 @@ def scattered(site, row, limit=None) -> Finding:
 
 
 def conflict(site, row) -> Finding:
-    """A line whose requests to shared memory take more wavefronts than they must."""
+    """A line whose requests to shared memory take more wavefronts than the ideal."""
     taken, ideal = row.wavefronts / row.requests, row.ideal_wavefronts / row.requests
     return Finding(
         level_of(row.wavefronts, row.ideal_wavefronts),

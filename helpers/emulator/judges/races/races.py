@@ -69,7 +69,7 @@ class RaceJudge:
         )
 
     def release(self):
-        """Let go of the memory that was needed while the launch ran."""
+        """Release the memory that was needed while the launch ran."""
         for shadow in filter(None, self.global_suspects.shadows.values()):
             shadow.release()
 
