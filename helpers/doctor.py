@@ -1,7 +1,7 @@
 """What this machine can do, what it lacks, and how to get it: `python -m helpers`.
 
 Imports the standard library alone, and the rest only inside the two examinations that
-need it, so that it speaks where nothing is installed.
+need it, so that it works where nothing is installed.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def compiler():
 
 
 def unknown(name, error):
-    """The row of what cannot be asked, because an import fails."""
+    """The row of what is unknown because an import fails."""
     own = is_our_own(error)
     until = "helpers can be imported" if own else "the packages below are installed"
     return Finding(name, f"unknown until {until}")
@@ -202,8 +202,8 @@ def numbers(version):
 
 
 def unusable(error):
-    """A `__getattr__` for a front door behind which a package is missing, or does not
-    fit the others; a fault of our own is raised at once.
+    """A `__getattr__` for a package whose dependencies are missing, or do not fit each
+    other; a fault of our own is raised at once.
     """
     if is_our_own(error) and not is_being_asked():
         raise error

@@ -5,7 +5,7 @@ kernel -> Numba, libNVVM, nvJitLink, nvdisasm -> instructions, resources -> Asse
           compiler.py                            instructions.py, resources.py
 
 compilation.py compiles, or takes what was recorded of a lesson's kernel where NVIDIA's
-compiler is missing; of other kernels it then shows the types alone, and says why.
+compiler is missing; of other kernels it then has the types alone, and the reason.
 """
 
 from collections import Counter
@@ -118,9 +118,8 @@ class Assembly(Assertions):
     `shared_memory` and `dynamic_shared_memory` a block's bytes, `stack`, `spill_stores`
     and `spill_loads` a thread's. `findings` stand out; `accesses` says, by line, which
     loads and stores the compiler merged or left out. Where NVIDIA's compiler is
-    missing, there is what was recorded, and `compilers` names the versions; of a kernel
-    that was not, there are the types alone, and what needs more raises
-    UnsupportedError.
+    missing, a recorded kernel has all of this, and `compilers` names the versions; any
+    other kernel has its types alone, and everything else raises UnsupportedError.
     """
 
     kernel: str

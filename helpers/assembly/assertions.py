@@ -7,7 +7,7 @@ from collections import Counter
 from helpers.assembly.instructions import KINDS, MEMORY
 from helpers.assembly.report import source_lines
 
-FIGURES = {  # a limit's name: what a kernel has so many of
+FIGURES = {  # a limit's name: what it limits
     "instructions": "instructions",
     "registers": "registers a thread",
     "stack": "bytes of local memory a thread",

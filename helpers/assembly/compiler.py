@@ -1,8 +1,8 @@
 """Numba's and NVIDIA's compilers, asked for a kernel's machine code with no GPU and no
 driver: libNVVM, nvJitLink and nvdisasm, each from its wheel.
 
-The way is that of a launch (Numba's `_Kernel`): Numba lowers to LLVM, libNVVM makes
-LTO-IR of it, nvJitLink links that to machine code. Lines are noted on the way, which
+The steps are those of a launch (Numba's `_Kernel`): Numba lowers to LLVM, libNVVM makes
+LTO-IR of it, nvJitLink links that to machine code. Line information is kept, which
 changes no instruction.
 
 Not modelled: kernels that link code of other languages, by `link=` or, as arithmetic in
@@ -130,7 +130,7 @@ def _lowered(function, types, options, capability):
             "not support: leave it out"
         )
     with stand_ins(_device_of(capability)), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a kernel whose source nobody has
+        warnings.simplefilter("ignore")  # a kernel whose source is not available
         made = numba_compiler.compile_cuda(
             function,
             numba_compiler.types.void,

@@ -56,7 +56,7 @@ def rows_for(assembly, line, text, made, types, notes):
 
 
 def sign(level) -> str:
-    """The sign of a level, with what it means for those who point at it."""
+    """The sign of a level, with its meaning as a tooltip."""
     return level and f"<span title='{MEANINGS[level]}'>{SIGNS[level]}</span>"
 
 

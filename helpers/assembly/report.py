@@ -69,7 +69,7 @@ def sentence(assembly) -> str:
 
 
 def origin(assembly) -> str:
-    """With what it was compiled, if that was not here and now."""
+    """The compilers of a recorded assembly; nothing for one that was compiled here."""
     compilers = ", ".join(f"{name} {it}" for name, it in assembly.compilers.items())
     return compilers and f"; recorded, with {compilers}"
 

@@ -120,7 +120,7 @@ class Evidence:
         return None
 
     def unwritten(self):
-        """Do all of them hold one value, as memory does that nobody wrote?"""
+        """Do all of them hold one value, as unwritten memory does?"""
         value = self.got[0]
         they_are = "All of them are" if len(self.got) > 1 else "It is"
         if np.isnan(self.got).all() and not np.isnan(self.want).any():

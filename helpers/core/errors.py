@@ -7,7 +7,7 @@ PACKAGE = __name__.split(".")[0]
 
 
 class ExplainedError(Exception):
-    """An error whose text says all; a traceback through the emulator would bury it."""
+    """An error whose message is complete: a traceback of ours would bury it."""
 
 
 class KernelError(ExplainedError, TypeError):
@@ -27,7 +27,7 @@ class KernelIndexError(ExplainedError, IndexError):
 
 
 class NoValueError(Exception):
-    """A variable is read that no thread has given a value; its catcher says where."""
+    """A variable is read before it has a value; who catches this adds the line."""
 
 
 class BarrierError(ExplainedError, RuntimeError):
@@ -35,11 +35,11 @@ class BarrierError(ExplainedError, RuntimeError):
 
 
 class NoProgressError(ExplainedError, RuntimeError):
-    """A loop that does not end: all threads wait for what none of them will do."""
+    """A loop that does not end: all threads wait for something that none will do."""
 
 
 def short_traceback(function):
-    """A front door: errors that say all leave it without a traceback of its inside."""
+    """Decorate an entry point: explained errors leave it without our traceback."""
 
     @functools.wraps(function)
     def entry(*arguments, **options):

@@ -1,7 +1,7 @@
-"""Python's garbage collector, held back while much is made that stays.
+"""Python's garbage collector, paused while many long-lived objects are created.
 
-Importing Numba, and compiling a kernel, make some 100,000 objects; looking through them
-again and again took a fifth of the first launch.
+Importing Numba, and compiling a kernel, create some 100,000 objects; scanning them
+repeatedly took a fifth of the first launch.
 """
 
 import contextlib
@@ -10,9 +10,9 @@ import gc
 
 @contextlib.contextmanager
 def gc_paused(promote=False):
-    """Let no collection run meanwhile; `promote`: nor look for it at what was made.
+    """Run no collection; `promote`: afterwards count all objects as old, unscanned.
 
-    Not where launches went before: what they left holds memory that is wanted back.
+    Do not promote after launches: what they leave holds memory that must be freed.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -21,6 +21,6 @@ def gc_paused(promote=False):
     finally:
         if enabled:
             if promote and not gc.get_freeze_count():
-                gc.freeze()  # and back: what is young counts as old, unseen
+                gc.freeze()  # and back: young objects count as old, unscanned
                 gc.unfreeze()
             gc.enable()

@@ -7,7 +7,7 @@ from helpers.core.style import CONFLICT, STORE
 
 LEFT = "style='text-align: left'"  # holds where a viewer takes away the rules below
 ROOT = ".run-page" * 3
-# the class thrice: a notebook's own rules for tables are more specific than once
+# the class three times: a notebook's own rules for tables are more specific than once
 STYLE = f"""\
 {ROOT} table {{border-collapse: collapse; margin: 6px 0; font-size: 12px}}
 {ROOT} tbody tr {{background: none}}

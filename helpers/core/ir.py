@@ -49,7 +49,7 @@ class Cast:
     operand: Operand
     dtype: np.dtype
     site: Site | None = None
-    explicit: bool = False  # is it asked for, even if it changes the value?
+    explicit: bool = False  # does the kernel ask for it, even if it changes the value?
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Call:
     function: str  # a key of warp_intrinsics.INTRINSICS
     operands: tuple[Operand, ...]
     site: Site
-    pure: bool = True  # can it be left out when nobody reads the target?
+    pure: bool = True  # can it be left out when the target is not read?
 
 
 @dataclass(frozen=True)

@@ -50,8 +50,8 @@ class Occupancy:
 
 
 def occupancy_of(capability, threads, registers, shared_bytes) -> Occupancy:
-    """The occupancy of blocks of so many threads, registers a thread and bytes of
-    shared memory, dynamic ones included.
+    """The occupancy of a launch: threads and bytes of shared memory of a block,
+    dynamic ones included, and registers of a thread.
     """
     has = MULTIPROCESSORS[nearest(capability)]
     warps = -(-threads // WARP_SIZE)

@@ -20,7 +20,7 @@ class Race:
 
     `kind` is RAW, WAR or WAW; `scope` is the smallest group that holds both threads:
     "warp", "block" or "grid". `hazards` is the number of different triples (cell,
-    earlier thread, later thread); at least so many where `exact` is False. `cell` and
+    earlier thread, later thread), a lower bound where `exact` is False. `cell` and
     the threads are the first such triple.
     """
 
@@ -41,7 +41,7 @@ class Race:
 
     @property
     def title(self) -> str:
-        """The race in half a sentence."""
+        """The race as a phrase."""
         least = "" if self.exact else "at least "
         count = f"{self.hazards:,} hazard{'s' * (self.hazards != 1)}"
         same = ", all with the same value" if self.same_value else ""
@@ -52,7 +52,7 @@ class Race:
 
     @property
     def accesses(self) -> tuple:
-        """Of each access, its site, and which thread does what to which cell."""
+        """Each access: its site, and which thread does what to which cell."""
         ends = (
             (self.first, self.first_kind, self.first_thread),
             (self.second, self.second_kind, self.second_thread),

@@ -1,9 +1,9 @@
 """Numba's own front end, asked for a kernel's typed IR.
 
 Numba analyses the bytecode, infers every type and lowers once, with no driver and no
-GPU, so that what is refused there is refused here. A pass of ours, right after type
-inference, keeps what it found. What lowering asks of libNVVM, the layout of data and a
-version, is answered for it, since a laptop has no libNVVM.
+GPU, so that what Numba refuses for a GPU is refused here. A pass of ours, right after
+type inference, keeps what it found. What lowering asks of libNVVM, the layout of data
+and a version, is answered for it, since a laptop has no libNVVM.
 """
 
 import contextlib
@@ -140,7 +140,7 @@ def compiler_with_typed_ir(known):
     """
 
     class CompilerWithTypedIR(numba_compiler.CUDACompiler):
-        """Numba's compiler with one pass more."""
+        """Numba's compiler with one more pass."""
 
         typed = known
 

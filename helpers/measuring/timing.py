@@ -1,4 +1,4 @@
-"""`measure`: how fast a kernel is on a GPU, timed here or recorded there.
+"""`measure`: how fast a kernel is on a GPU, timed here or recorded elsewhere.
 
 Each launch is timed by itself, between two events, with cold caches and with arrays as
 they were passed. Emulated time says nothing about a GPU, so none is ever shown.
@@ -128,7 +128,7 @@ class Bench:
         return times
 
     def profile(self):
-        """Launch once, with the profiler's eyes open."""
+        """Launch once, with the profiler on."""
         self.stream.synchronize()
         with cuda.profiling():
             self.launch()
@@ -136,7 +136,7 @@ class Bench:
         self.leave()
 
     def leave(self):
-        """Let the caller's arrays hold what they held."""
+        """Leave the caller's arrays as they were."""
         self.restore()
         self.stream.synchronize()
 

@@ -122,19 +122,19 @@ def call_intrinsic(builder, target, name, operands, signature=None):
 
 
 def _intrinsic(builder, target, name, arguments, signature):
-    """`cuda.ballot_sync(mask, condition)` and its like."""
+    """`cuda.ballot_sync(mask, condition)` and the like."""
     operands = [builder.operand(a) for a in arguments]
     call_intrinsic(builder, target, name, operands, signature)
 
 
 def _operator(builder, target, name, arguments, signature):
-    """`math.sqrt(x)` and its like."""
+    """`math.sqrt(x)` and the like."""
     operands = [builder.operand(a) for a in arguments]
     call_operator(builder, target, name, operands, signature)
 
 
 def _barrier(builder, target, name, arguments, signature):
-    """`cuda.syncthreads()` and its like."""
+    """`cuda.syncthreads()` and the like."""
     predicate = builder.operand(arguments[0]) if arguments else None
     result = builder.declare(target, np.dtype(np.int32)) if arguments else None
     _wait(builder, ir.Barrier(result, BARRIERS[name], predicate, builder.site()))

@@ -24,12 +24,12 @@ UNARY = {
 
 
 def binop(builder, target, value):
-    """`a + b` and its like."""
+    """`a + b` and the like."""
     _binary(builder, target, value, value.fn)
 
 
 def inplace_binop(builder, target, value):
-    """`a += b` and its like."""
+    """`a += b` and the like."""
     _binary(builder, target, value, value.immutable_fn)
 
 
@@ -85,7 +85,7 @@ def _is_in(builder, target, value):
 
 
 def unary(builder, target, value):
-    """`-a` and its like."""
+    """`-a` and the like."""
     name = UNARY.get(value.fn)
     signature = builder.typed.calls[value]
     source, result = our_type(signature.args[0]), our_type(signature.return_type)

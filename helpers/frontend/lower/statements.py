@@ -100,7 +100,7 @@ def assign(builder, statement):
 
 
 def _check_type(builder, target):
-    """Refuse a variable of a type that is none of ours."""
+    """Refuse a variable of a type that our IR lacks."""
     kind = builder.typed.types.get(target)
     if type(kind).__name__ == "Optional":
         name = target.split(".")[0]
@@ -116,7 +116,7 @@ def _check_type(builder, target):
 
 
 def _check_text(builder, target):
-    """Refuse a call that makes a text."""
+    """Refuse a call that makes a string."""
     kind = type(builder.typed.types.get(target)).__name__
     if kind in ("UnicodeType", "StringLiteral"):
         builder.refuse("strings can only be printed in a kernel")
@@ -208,7 +208,7 @@ def print_(builder, statement):
 
 
 def _printed(builder, variable):
-    """What `print` gets: a text, or a number."""
+    """What `print` gets: a string, or a number."""
     known = builder.known.get(variable.name)
     if isinstance(known, str):
         return ir.Const(known)

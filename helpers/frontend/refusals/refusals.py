@@ -23,7 +23,7 @@ def at(function, line, sentence, error=KernelError) -> KernelError:
 
 
 def refusal(function, error) -> KernelError:
-    """Numba's error about a kernel, as one of ours."""
+    """Numba's error about a kernel, as a KernelError."""
     message = str(error)
     line = _line_of(function, error, message)
     sentence = _sentence(NAMES, message)
