@@ -65,7 +65,7 @@ def chosen_locks(cuda):
 
 
 def purpose(locks):
-    """What the installed packages serve: a GPU, or the emulator alone."""
+    """What the installed packages are for: a GPU, or the emulator alone."""
     if "compiler" in locks[1].name:
         return "no libraries for a GPU: kernels run in the emulator"
     return "with the libraries of CUDA " + re.findall(r"\d+", locks[1].name)[0]

@@ -209,7 +209,7 @@ def unusable(error):
         raise error
 
     def explain(name):
-        """Say why `from helpers import ...` cannot be answered, and what to do."""
+        """Say why `from helpers import ...` fails, and what to do."""
         raise ImportError(
             f"helpers.{name} cannot be used: {error}. `python -m helpers`, in the"
             f" course's folder, shows what is missing; `{REMEDY}` installs it."

@@ -1,4 +1,4 @@
-"""What an exercise may ask of an assembly: it returns the assembly, or fails with the
+"""What an exercise may require of an assembly: it returns it, or fails with the
 lines, the figure and the remedy.
 """
 

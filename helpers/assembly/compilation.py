@@ -29,7 +29,7 @@ class Compilation(NamedTuple):
 
 
 def compilation_of(kernel, types, capability) -> Compilation:
-    """What a kernel became, as it is now, with the numbers around it."""
+    """The compilation of a kernel, with the current values of its globals."""
     key = recorded.key_of(kernel, types, capability)
     lacking = missing()
     from_records = lacking or recorded.is_preferred()

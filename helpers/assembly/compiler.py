@@ -157,7 +157,7 @@ def _nvvm_options(options):
 
 
 def _device_of(capability):
-    """A device of this compute capability, in place of the one that callees ask for."""
+    """A device of this compute capability, in place of the one that Numba finds."""
     device = SimpleNamespace(compute_capability=capability)
     return numba_dispatcher, "get_current_device", lambda *number: device
 

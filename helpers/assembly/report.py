@@ -101,7 +101,7 @@ def notes_of(assembly, line) -> list[str]:
 
 
 def source_lines(function) -> dict[int, str]:
-    """The function's lines by number, where somebody has them."""
+    """The function's lines by number, where its source is available."""
     source = source_of(function)
     return dict(enumerate(source.lines, source.first)) if source else {}
 

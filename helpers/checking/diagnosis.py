@@ -84,7 +84,7 @@ class Evidence:
     # -------------------------------------------------------- how they differ
 
     def about_values(self):
-        """A sentence on the wrong values themselves, if they tell something."""
+        """A sentence on the wrong values themselves, if they show a pattern."""
         if not {self.actual.dtype.kind, self.expected.dtype.kind} <= set("biufc"):
             return None
         clues = (

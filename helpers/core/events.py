@@ -46,8 +46,8 @@ class Allocation(NamedTuple):
     """An array is allocated or passed: a name, elements, and the memory they are in.
 
     `start` and `size` are that memory's first byte and length; `first` is the address
-    of the first element, `strides` are bytes. `written` asks: may the kernel write it?
-    `device` asks: does it lie on the device? `unwritten` marks its bytes that were
+    of the first element, `strides` are bytes. `written`: may the kernel write it?
+    `device`: is it on the device? `unwritten` marks its bytes that were
     never written, None where there are none.
     """
 

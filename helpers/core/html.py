@@ -36,10 +36,10 @@ def source_code(text) -> str:
 
 
 def below(text, columns) -> str:
-    """A text that stands below a line, as wide as the page."""
+    """A text below a line, as wide as the page."""
     return f"<td></td><td class='a' {LEFT} colspan={1 + len(columns)}>{text}</td>"
 
 
 def code(sentence) -> str:
-    """A sentence in HTML, with what stands between backticks as code."""
+    """A sentence in HTML, with what is between backticks as code."""
     return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(sentence, quote=False))

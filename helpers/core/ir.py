@@ -65,7 +65,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Captured:
-    """`target` = an array that the kernel takes from the names around it: frozen at
+    """`target` = an array that the kernel captures from its globals: frozen at
     compilation in "const" memory, or a device array in "global" memory.
     """
 

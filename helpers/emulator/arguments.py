@@ -20,7 +20,7 @@ from helpers.core.errors import LaunchError, caller_level
 @contextmanager
 def staged_arguments(kernel, arguments):
     """Launch arguments as NumPy arrays and numbers; what the launch wrote goes back."""
-    finish = []  # what Numba's extensions ask to be called afterwards
+    finish = []  # functions of Numba's extensions to call afterwards
     staged = [_staged(a) for a in _extended(kernel, arguments, finish)]
     shared = _separate(staged)
     yield [argument.value for argument in staged]

@@ -2,8 +2,8 @@
 
 Numba analyses the bytecode, infers every type and lowers once, with no driver and no
 GPU, so that what Numba refuses for a GPU is refused here. A pass of ours, right after
-type inference, keeps what it found. What lowering asks of libNVVM, the layout of data
-and a version, is answered for it, since a laptop has no libNVVM.
+type inference, keeps what it found. What lowering needs of libNVVM, the layout of data
+and a version, is supplied here, since a laptop has no libNVVM.
 """
 
 import contextlib
@@ -175,7 +175,7 @@ class KeepTypedIR(target.AnalysisPass):
 
 
 class LibNVVM:
-    """What lowering asks of libNVVM: NVVM IR specification, "Data layout"."""
+    """What lowering needs of libNVVM: NVVM IR specification, "Data layout"."""
 
     data_layout = (
         "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-"

@@ -16,7 +16,7 @@ from helpers.emulator.host.streams import Event, Stream
 
 
 class EmulatedDevice:
-    """A device, with what Numba and its users ask of one."""
+    """A device, with what Numba and its users need of one."""
 
     id = 0
     name = "Emulator (limits of an NVIDIA H200)"
@@ -58,7 +58,7 @@ class EmulatedDevice:
 
 
 class Context:
-    """What Numba asks of a CUDA context."""
+    """What Numba needs of a CUDA context."""
 
     emulated = True
 

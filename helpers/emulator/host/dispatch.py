@@ -134,7 +134,7 @@ class Compiled:
 
     @property
     def cooperative(self):
-        """Does the kernel wait for its whole grid?"""
+        """Does the kernel have a grid barrier?"""
         return bool(self._prepared.program.grid_barriers)
 
     @property

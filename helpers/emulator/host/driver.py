@@ -1,7 +1,7 @@
 """NVIDIA's driver, where there is no GPU: the functions that `numba.cuda` calls, and
 the refusal of those that are not emulated.
 
-What differs between the targets on the host's side stands here: the package numba-cuda
+What differs between the targets on the host's side is here: the package numba-cuda
 gets a function's results from its call, and the target built into numba passes, as in
 C, pointers to them as the first arguments. A third target's calling convention would
 be one more branch of `functions`.
@@ -46,7 +46,7 @@ def _version():
 
 
 def _own_address(attribute, pointer):
-    """The address by which a device knows a pointer."""
+    """A pointer's address on the device."""
     return getattr(pointer, "value", pointer)
 
 

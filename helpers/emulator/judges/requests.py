@@ -21,7 +21,7 @@ class Group(NamedTuple):
     lanes: np.ndarray  # bytes from the lowest address to each active lane's
     key: bytes  # the same, as a key of dictionaries
     firsts: np.ndarray  # the lowest address of each request
-    every: bool  # is it one request that stands for those of every block?
+    every: bool  # is it one request that represents those of every block?
 
     def requests(self, access) -> int:
         """How many requests these are."""
@@ -64,7 +64,7 @@ def _group(access, cells, mask, every=False):
     if not _have_one_shape(cells):
         if isinstance(mask, slice):
             return None
-        cells = cells[mask]  # lanes that take no part ask for anything
+        cells = cells[mask]  # inactive lanes may have any address
         if not _have_one_shape(cells):
             return None
         mask = slice(None)
@@ -88,7 +88,7 @@ def _shape(lanes, step):
 
 
 def _have_one_shape(cells) -> bool:
-    """Are the lanes of each block as far from each other as those of the first?"""
+    """Do the lanes of each block have the same distances as those of the first?"""
     blocks = cells.shape[1]
     if blocks == 1 or len(cells) == 1 or not cells.strides[0]:
         return True

@@ -84,7 +84,7 @@ class Tally:
 
 
 class Shape:
-    """Requests of one shape: where they begin, and how their lanes lie."""
+    """Requests of one shape: where they begin, and the offsets of their lanes."""
 
     def __init__(self, lanes):
         self.lanes, self.times = np.unique(lanes, return_counts=True)

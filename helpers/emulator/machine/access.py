@@ -228,7 +228,7 @@ def merge(active, new, old):
 
 
 def _merge_arrays(active, new, old):
-    """One array where both lie in the same cells, and otherwise a choice."""
+    """One array where both have the same cells, and otherwise a choice."""
     if new.cells is not None and new.cells is old.cells:
         if new.base is old.base and new.shape is old.shape:
             return new

@@ -1,4 +1,4 @@
-"""What threads tell the host: `print`, `raise` and `assert` in a kernel.
+"""What threads report to the host: `print`, `raise` and `assert` in a kernel.
 
 `print` gives a line for each thread, in the order in which the warps ran. With
 `debug=True` the launch raises in the end what a thread raised first; without it the

@@ -34,7 +34,7 @@ def _first_cell(warp, reference, array, indices, count, active):
     first = offsets(warp, reference, array, indices, active)
     ends = (*indices[:-1], indices[-1] + indices[-1].dtype.type(count - 1))
     last = offsets(warp, reference, array, ends, active)
-    if active is not None:  # the others may stand anywhere
+    if active is not None:  # inactive lanes may have any offset
         lane, block = np.argwhere(active)[0]
         someone = np.broadcast_to(first, np.broadcast_shapes(np.shape(first), (1, 1)))
         rows, columns = someone.shape

@@ -1,4 +1,4 @@
-"""The columns of a source page: what each line asks of memory, and who is active.
+"""The columns of a source page: each line's memory accesses, and its active lanes.
 
 Only columns with something to report are shown. A line at its ideal shows one sum; any
 other line shows each access apart.
