@@ -1,4 +1,4 @@
-"""Ask the NVIDIA driver, if there is one, which CUDA it serves.
+"""Ask the NVIDIA driver, if there is one, which CUDA it supports.
 
 Asks the driver itself (`libcuda`, `nvcuda.dll`) and not `nvidia-smi`, so that the
 answer is the same in containers and under WSL.  Standard library only, as

@@ -20,7 +20,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "ready.txt"  # written last: the fingerprint of what was installed
 LOG = VENV / "setup.log"
-OLDEST, NEWEST = (3, 11), (3, 14)  # the Pythons that Numba 0.68 was tried with
+OLDEST, NEWEST = (3, 11), (3, 14)  # the Pythons that Numba 0.68 was tested with
 
 NO_PYTHON = """\
 Python {}.{} to {}.{} is needed; `python3` here is {}.{}, and no other was found.
@@ -36,16 +36,16 @@ NO_VENV = """\
 Then run the same command again."""
 
 NO_INSTALL = """\
-The packages could not be installed. The last that pip said:
+The packages could not be installed. The last lines from pip:
 
 {}
 
-All that it said is in .venv/setup.log. If the network was the cause, run the same
+Its full output is in .venv/setup.log. If the network was the cause, run the same
 command again: what has been downloaded is kept."""
 
 
 def main(cuda="auto"):
-    """Bring `.venv` in step with the locks, if it is not."""
+    """Update `.venv` to match the locks, where it does not."""
     locks = chosen_locks(cuda)
     if not is_ready(locks):
         make_venv()
@@ -59,13 +59,13 @@ def chosen_locks(cuda):
     """
     series = cuda_series() if cuda == "auto" else cuda
     if series not in ("13", "12", "none"):
-        sys.exit(f"CUDA={series} is not known here: use 13, 12 or none.")
+        sys.exit(f"CUDA={series} is not supported: use 13, 12 or none.")
     second = "compiler" if series == "none" else f"cu{series}"
     return [ROOT / "requirements.lock", ROOT / f"requirements-{second}.lock"]
 
 
 def purpose(locks):
-    """What the installed packages serve: a GPU, or the emulator alone."""
+    """What the installed packages are for: a GPU, or the emulator alone."""
     if "compiler" in locks[1].name:
         return "no libraries for a GPU: kernels run in the emulator"
     return "with the libraries of CUDA " + re.findall(r"\d+", locks[1].name)[0]
@@ -99,7 +99,7 @@ def make_venv():
 
 
 def tried_python():
-    """A Python of a version that was tried: the one asked for, or another on PATH."""
+    """A Python of a tested version: the one that runs this, or another on PATH."""
     minors = range(NEWEST[1], OLDEST[1] - 1, -1)
     others = [shutil.which(f"python3.{minor}") for minor in minors]
     for python in [sys.executable] + others:
@@ -110,8 +110,8 @@ def tried_python():
 
 def version(python):
     """The (major, minor) of an interpreter; (0, 0) when it does not start."""
-    said = answers(python, "import sys; print(*sys.version_info[:2])")
-    return tuple(int(word) for word in said.split()) if said else (0, 0)
+    answer = answers(python, "import sys; print(*sys.version_info[:2])")
+    return tuple(int(word) for word in answer.split()) if answer else (0, 0)
 
 
 def venv_version():
@@ -154,7 +154,7 @@ def megabytes(lock):
 
 
 def pip_install(*arguments):
-    """Run pip with one moving line for all that it says; where it fails, stop."""
+    """Run pip, with its output on one line that changes; stop where it fails."""
     command = [str(PYTHON), "-m", "pip", "install", "--progress-bar=off"]
     settings = {"PIP_USER": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     pip = subprocess.Popen(
@@ -174,13 +174,13 @@ def pip_install(*arguments):
 
 
 def complaints():
-    """The last lines of pip's that say what went wrong."""
-    said = LOG.read_text().strip().splitlines()
-    return [line for line in said if line.startswith("ERROR")][-4:] or said[-4:]
+    """The last lines of pip's output that say what went wrong."""
+    lines = LOG.read_text().strip().splitlines()
+    return [line for line in lines if line.startswith("ERROR")][-4:] or lines[-4:]
 
 
 def show(line):
-    """Put a line in the place of the one before; nowhere but in a terminal."""
+    """Replace the line that was shown before; only in a terminal."""
     if sys.stdout.isatty():
         print("\r\033[K" + line[:79], end="", flush=True)
 
@@ -189,4 +189,4 @@ if __name__ == "__main__":
     try:
         main(*sys.argv[1:])
     except KeyboardInterrupt:
-        sys.exit("\nStopped. The same command again goes on from here.")
+        sys.exit("\nStopped. Run the same command again to continue.")

@@ -20,7 +20,7 @@ EXPORT = (
 
 
 def main():
-    """Resolve anew, in a folder apart so that no older choice weighs."""
+    """Resolve from scratch, in a folder without older locks."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(ROOT / "pyproject.toml", folder)
         course = pins(folder)
@@ -34,12 +34,13 @@ def main():
 def pins(folder, *options):
     """The pinned requirements, each with its hashes."""
     uv = [sys.executable, "-m", "uv", *EXPORT.split(), *options]
-    said = subprocess.run(uv, cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
-    return said.stdout.replace("\n    ", "\0").splitlines(keepends=True)
+    pipe = {"stdout": subprocess.PIPE, "text": True}
+    result = subprocess.run(uv, cwd=folder, check=True, **pipe)
+    return result.stdout.replace("\n    ", "\0").splitlines(keepends=True)
 
 
 def write(name, pins, *options):
-    """Write a lock and, once it is there to be downloaded, its size."""
+    """Write a lock, then download what it lists to note the size in it."""
     lock = ROOT / name
     text = "".join(pins).replace("\0", "\n    ")
     lock.write_text(text)

@@ -1,8 +1,8 @@
 """Copy the notebooks to `work/`, where a learner writes: `make lab`, `make fresh`.
 
-What the learner has changed is never written over.  A copy that is still as it came is
-renewed when the course's notebook changes, so that it keeps in step with `helpers`;
-`work/.as_copied/` remembers how each one came.
+What the learner has changed is never overwritten.  An unchanged copy is updated when
+the course's notebook changes, so that it stays in step with `helpers`;
+`work/.as_copied/` holds each notebook as it was copied.
 """
 
 import filecmp
@@ -18,7 +18,7 @@ AS_COPIED = WORK / ".as_copied"
 
 
 def main(option=""):
-    """Bring `work/` up to date; with --fresh, begin it anew."""
+    """Update `work/`; with --fresh, move it aside and start again."""
     if option == "--fresh" and WORK.exists():
         aside = ROOT / time.strftime("work-until-%Y-%m-%d-%H%M%S")
         WORK.rename(aside)
@@ -32,7 +32,7 @@ def main(option=""):
 
 
 def bring_up_to_date():
-    """Copy what is new; count it, and name what a learner's work keeps from renewal."""
+    """Copy what is new; how many were copied, and the names that were kept."""
     copied, kept = 0, []
     for path in sorted(NOTEBOOKS.rglob("*.ipynb")):
         name = path.relative_to(NOTEBOOKS)
@@ -48,7 +48,7 @@ def bring_up_to_date():
 
 
 def is_untouched(name):
-    """Is there nothing of the learner's in this copy?"""
+    """Has the learner changed nothing in this copy?"""
     return not (WORK / name).exists() or same(WORK / name, AS_COPIED / name)
 
 
@@ -58,7 +58,7 @@ def same(first, second):
 
 
 def copy(source, target):
-    """Copy a file into a folder that may not be there yet."""
+    """Copy a file into a folder that may not exist yet."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
 

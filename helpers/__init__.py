@@ -4,12 +4,12 @@ Importing it changes two things for the whole process. Numba's warnings about sm
 grids and host arrays are switched off, because reports say it instead. And where there
 is no GPU, the emulator answers launches and host calls of `numba.cuda`:
 `cuda.is_available()` is then True, as in Numba's simulator, and `device` says where
-kernels really run. Where there is a GPU, launches and host calls go to it as ever.
+kernels really run. Where there is a GPU, launches and host calls go to it as usual.
 The environment variables `EMULATOR_SEED` and `EMULATOR_TURNS` set what a launch does
 not.
 """
 
-from helpers.core.gc_pause import held_back
+from helpers.core.gc_pause import gc_paused
 from helpers.doctor import unusable
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 try:
-    with held_back(old=True):
+    with gc_paused(promote=True):
         from helpers import plotting
         from helpers.assembly import assemble
         from helpers.checking.check import check, expect

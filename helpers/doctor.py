@@ -1,7 +1,7 @@
 """What this machine can do, what it lacks, and how to get it: `python -m helpers`.
 
 Imports the standard library alone, and the rest only inside the two examinations that
-need it, so that it speaks where nothing is installed.
+need it, so that it works where nothing is installed.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def kernels():
     except ImportError as error:
         return not_imported(error.__cause__ or error)
     except Exception as error:  # whatever a compiler or a driver may raise
-        said = str(error).partition("\n")[0]
-        fault = f"A kernel does not run: {type(error).__name__}: {said}"
+        sentence = str(error).partition("\n")[0]
+        fault = f"A kernel does not run: {type(error).__name__}: {sentence}"
         return Finding("kernels", "do not run", fault, remedy_here())
     fault = "" if answer == [1, 2, 3] else f"A kernel gives {answer}, not [1, 2, 3]."
     return Finding("kernels", "give wrong numbers" if fault else "run", fault)
@@ -108,9 +108,9 @@ def compiler():
 
 
 def unknown(name, error):
-    """The row of what cannot be asked, because an import fails."""
+    """The row of what is unknown because an import fails."""
     own = is_our_own(error)
-    until = "helpers can be imported" if own else "the packages below are there"
+    until = "helpers can be imported" if own else "the packages below are installed"
     return Finding(name, f"unknown until {until}")
 
 
@@ -122,7 +122,7 @@ def not_imported(error):
         return Finding("kernels", "not tried", fault, OWN_REMEDY)
     if any(package(each).fault for each in needed()):
         return Finding("kernels", "not tried")
-    fault = f"A package is there and cannot be imported: {reason}."
+    fault = f"A package is installed but cannot be imported: {reason}."
     return Finding("kernels", "not tried", fault)
 
 
@@ -169,7 +169,7 @@ def package(requirement):
         return Finding(name, "missing", f"{name} is missing.")
     if requirement.accepts(version):
         return Finding(name, version)
-    fault = f"{name} {version} is outside the series that was tried, {series}."
+    fault = f"{name} {version} is outside the tested range, {series}."
     return Finding(name, f"{version}, not {series}", fault)
 
 
@@ -202,17 +202,17 @@ def numbers(version):
 
 
 def unusable(error):
-    """A `__getattr__` for a front door behind which a package is missing, or does not
-    fit the others; a fault of our own is raised at once.
+    """A `__getattr__` for a package whose dependencies are missing, or do not fit each
+    other; a fault of our own is raised at once.
     """
     if is_our_own(error) and not is_being_asked():
         raise error
 
     def explain(name):
-        """Say why `from helpers import ...` cannot be answered, and what to do."""
+        """Say why `from helpers import ...` fails, and what to do."""
         raise ImportError(
             f"helpers.{name} cannot be used: {error}. `python -m helpers`, in the"
-            f" course's folder, says what is missing; {REMEDY} gets it."
+            f" course's folder, shows what is missing; `{REMEDY}` installs it."
         ) from error
 
     return explain

@@ -66,9 +66,7 @@ def _check(array, index):
             f"{array}"
         )
     if array.layout != "C":
-        raise TypeError(
-            f"`load4` and `store4` take a contiguous array, and not {array}"
-        )
+        raise TypeError(f"`load4` and `store4` take a contiguous array, not {array}")
     parts = index.types if isinstance(index, types.BaseTuple) else (index,)
     if len(parts) != array.ndim or not all(isinstance(p, types.Integer) for p in parts):
         raise TypeError(

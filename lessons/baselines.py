@@ -48,7 +48,7 @@ def main():
 
 
 class Bench:
-    """Works that take turns on the GPU, and what is known of them so far."""
+    """Pieces of work that take turns on the GPU, and their results so far."""
 
     def __init__(self):
         import cupy
@@ -59,7 +59,7 @@ class Bench:
         self.baselines, self.failed = {}, []
 
     def attempt(self, name, work):
-        """Do it, or say why not and go on."""
+        """Do some work, or report why it failed and go on."""
         try:
             return work()
         except Exception as error:

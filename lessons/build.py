@@ -37,7 +37,7 @@ def main(arguments=None, root=ROOT):
     try:
         problems = complete(problems_of(root, options.names, options.check))
     except KeyboardInterrupt:
-        say("interrupted: what is not named above is as it was")
+        say("interrupted: all that is not named above is unchanged")
         return 130
     for problem in problems:
         say(f"\n{problem}")
@@ -123,7 +123,7 @@ async def built(root, lesson, progress):
 
 
 def notebook_problems(place, fresh):
-    """How the notebook in a place is not what a build has just made."""
+    """How a stored notebook differs from the one just built."""
     if not place.exists():
         return [f"notebooks/{place.name} is missing"]
     found = differences(place.read_text("utf-8"), fresh)
@@ -131,7 +131,7 @@ def notebook_problems(place, fresh):
 
 
 def table_problems(root, lessons, check):
-    """Write the README's table of lessons, or say that it is another one."""
+    """Write the README's table of lessons, or report that it is out of date."""
     readme = Path(root, "README.md")
     text = readme.read_text("utf-8") if readme.exists() else ""
     try:
@@ -139,14 +139,14 @@ def table_problems(root, lessons, check):
     except LessonError as error:
         return [str(error)]
     if check and text != fresh:
-        return ["README.md has another table of lessons"]
+        return ["README.md has an outdated table of lessons"]
     if not check:
         write(readme, fresh)
     return []
 
 
 def glossary_problems(root, lessons, check):
-    """Write the glossary, or say that it is another one."""
+    """Write the glossary, or report that it is out of date."""
     place, source = Path(root, "notebooks", GLOSSARY), Path(root, SENTENCES)
     if not source.exists():
         return []
@@ -155,7 +155,7 @@ def glossary_problems(root, lessons, check):
     except LessonError as error:
         return [str(error)]
     if check and (not place.exists() or place.read_text("utf-8") != fresh):
-        return [f"notebooks/{GLOSSARY} is not what the lessons make it"]
+        return [f"notebooks/{GLOSSARY} is out of date"]
     if not check:
         write(place, fresh)
     return []
@@ -175,7 +175,7 @@ def strays(root, lessons, check):
 
 
 def write(place, text):
-    """Put a text in its place at one stroke: nothing is left half written."""
+    """Write a file in one step: nothing is left half written."""
     place.parent.mkdir(exist_ok=True)
     draft = place.with_name(f".{place.name}.draft")
     draft.write_text(text, "utf-8", newline="\n")

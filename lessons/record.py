@@ -58,7 +58,7 @@ PROFILER = (
 
 
 class RecordError(Exception):
-    """Why nothing could be recorded; its text is for whoever typed the command."""
+    """Why nothing could be recorded, as a message for the command line."""
 
 
 def main(arguments=None):
@@ -214,7 +214,7 @@ def record_counters(lesson, before):
         )
     if not shutil.which(PROFILER[0]):
         raise RecordError(
-            "`ncu` is not on the path; the CUDA toolkit brings it"
+            "`ncu` is not on the path; it comes with the CUDA toolkit"
         )
     with tempfile.TemporaryDirectory() as folder:
         log, journal = Path(folder, "log"), Path(folder, "journal")

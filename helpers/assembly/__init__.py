@@ -5,7 +5,7 @@ kernel -> Numba, libNVVM, nvJitLink, nvdisasm -> instructions, resources -> Asse
           compiler.py                            instructions.py, resources.py
 
 compilation.py compiles, or takes what was recorded of a lesson's kernel where NVIDIA's
-compiler is missing; of other kernels it then shows the types alone, and says why.
+compiler is missing; of other kernels it then has the types alone, and the reason.
 """
 
 from collections import Counter
@@ -24,8 +24,8 @@ from helpers.assembly.page import as_html
 from helpers.assembly.report import as_text, listing
 from helpers.assembly.resources import Resources
 from helpers.core.device import device
-from helpers.core.errors import LaunchError, UnsupportedError, briefly
-from helpers.core.gc_pause import held_back
+from helpers.core.errors import LaunchError, UnsupportedError, short_traceback
+from helpers.core.gc_pause import gc_paused
 from helpers.core.hardware import GPUS
 from helpers.core.occupancy import Occupancy, occupancy_of
 from helpers.core.tables import table
@@ -45,7 +45,7 @@ def assemble(kernel, target=None):
     """
     if not is_kernel(kernel):
         raise TypeError(
-            "`assemble` takes a kernel, a function under `@cuda.jit`, and the brackets "
+            "`assemble` takes a kernel, a function with `@cuda.jit`, and the brackets "
             "come after it: `assemble(kernel)[blocks, threads](…)`"
         )
     return Assembler(kernel, capability_of(target))
@@ -60,7 +60,7 @@ def capability_of(target) -> tuple[int, int]:
         name = target.casefold().removeprefix("nvidia ").removeprefix("geforce ")
         if name not in known:
             raise ValueError(
-                f"no GPU {target!r} is known here: use one of {', '.join(GPUS)}, or a "
+                f"unknown GPU {target!r}: use one of {', '.join(GPUS)}, or a "
                 "compute capability such as (8, 6)"
             )
         return known[name]
@@ -78,11 +78,11 @@ class Assembler:
     kernel: object
     capability: tuple[int, int]
 
-    @briefly
+    @short_traceback
     def __getitem__(self, config):
         _, block_dim, shared = configuration(*bracketed(config))
         threads = int(np.prod(block_dim))
-        return briefly(
+        return short_traceback(
             lambda *arguments: assembled(
                 self.kernel,
                 argument_types(self.kernel, arguments),
@@ -92,10 +92,12 @@ class Assembler:
             )
         )
 
-    @briefly
+    @short_traceback
     def __call__(self, *arguments):
         name = self.kernel.py_func.__name__
-        raise LaunchError(f"say how many: assemble({name})[blocks, threads](…)")
+        raise LaunchError(
+            f"the launch configuration is missing: assemble({name})[blocks, threads](…)"
+        )
 
 
 def assembled(kernel, types, threads, shared, capability):
@@ -116,9 +118,8 @@ class Assembly(Assertions):
     `shared_memory` and `dynamic_shared_memory` a block's bytes, `stack`, `spill_stores`
     and `spill_loads` a thread's. `findings` stand out; `accesses` says, by line, which
     loads and stores the compiler merged or left out. Where NVIDIA's compiler is
-    missing, there is what was recorded, and `compilers` names the versions; of a kernel
-    that was not, there are the types alone, and what needs more raises
-    UnsupportedError.
+    missing, a recorded kernel has all of this, and `compilers` names the versions; any
+    other kernel has its types alone, and everything else raises UnsupportedError.
     """
 
     kernel: str
@@ -196,7 +197,7 @@ class Assembly(Assertions):
         """By line, which loads and stores the compiler merged or left out."""
         try:
             options = self._dispatcher.targetoptions
-            with held_back():
+            with gc_paused():
                 kernel = kernel_ir(self.function, self._types, options)
         except UnsupportedError:  # the emulator has no program of it
             return {}

@@ -120,8 +120,8 @@ def _change(group, made, kind, space, instructions):
         wide = [it for it in made if it.width == widest]
         each = widest // itemsize
         return (
-            f"the compiler merged {VERBS[kind]} of neighbours: {len(wide)} "
-            f"{wide[0].name} stand for {len(wide) * each} {VERBS[kind]} of {itemsize} "
+            f"the compiler merged neighbouring {VERBS[kind]}: {len(wide)} "
+            f"{wide[0].name} do {len(wide) * each} {VERBS[kind]} of {itemsize} "
             f"bytes, which `emulate` counts one by one"
         )
     if len(made) < len(group):

@@ -1,4 +1,4 @@
-"""What an exercise may ask of an assembly: it returns the assembly, or fails with the
+"""What an exercise may require of an assembly: it returns it, or fails with the
 lines, the figure and the remedy.
 """
 
@@ -7,7 +7,7 @@ from collections import Counter
 from helpers.assembly.instructions import KINDS, MEMORY
 from helpers.assembly.report import source_lines
 
-FIGURES = {  # a limit's name: what a kernel has so many of
+FIGURES = {  # a limit's name: what it limits
     "instructions": "instructions",
     "registers": "registers a thread",
     "stack": "bytes of local memory a thread",
@@ -35,14 +35,12 @@ class Assertions:
                 noun = _noun(BY_NAME[name], number)
             else:
                 known = ", ".join([*FIGURES, *sorted(BY_NAME)])
-                raise ValueError(
-                    f"an assembly has no figure `{name}`: use one of {known}"
-                )
+                raise ValueError(f"unknown limit `{name}`: use one of {known}")
             if number > limit:
                 places = _places(self, BY_NAME.get(name))
                 raise AssertionError(
-                    f"`{self.kernel}` has {number:,} {noun}, which may be {limit:,} at "
-                    f"most{places}{_advice(self)}"
+                    f"`{self.kernel}` has {number:,} {noun}{places}; the limit is "
+                    f"{limit:,}{_advice(self)}"
                 )
         return self
 
@@ -67,7 +65,7 @@ def _places(assembly, kind):
         return ""
     line, number = found.most_common(1)[0]
     text = source_lines(assembly.function).get(line, "").strip()
-    return f"; {number:,} of them on line {line}, `{text}`"
+    return f", {number:,} of them on line {line}, `{text}`"
 
 
 def _advice(assembly):

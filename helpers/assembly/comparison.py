@@ -6,7 +6,7 @@ from helpers.assembly.report import source_lines
 from helpers.core.tables import table
 
 LAST = 10**9  # routines come after all lines
-TAKEN = (  # a row's name, and what it asks of an assembly
+TAKEN = (  # a row's name, and its value for an assembly
     ("instructions", lambda it: len(it.instructions)),
     ("registers a thread", lambda it: it.registers),
     ("spilled bytes a thread", lambda it: it.spill_stores),

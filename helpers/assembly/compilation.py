@@ -11,7 +11,7 @@ from helpers.assembly.compiler import machine_code, missing
 from helpers.assembly.instructions import instructions_of
 from helpers.assembly.resources import Resources
 from helpers.assembly.variables import types_by_line
-from helpers.core.gc_pause import held_back
+from helpers.core.gc_pause import gc_paused
 from helpers.core.source import source_of
 from helpers.frontend.inference import typed_ir
 
@@ -29,7 +29,7 @@ class Compilation(NamedTuple):
 
 
 def compilation_of(kernel, types, capability) -> Compilation:
-    """What a kernel became, as it is now, with the numbers around it."""
+    """The compilation of a kernel, with the current values of its globals."""
     key = recorded.key_of(kernel, types, capability)
     lacking = missing()
     from_records = lacking or recorded.is_preferred()
@@ -48,7 +48,7 @@ def compilation_of(kernel, types, capability) -> Compilation:
 def _compiled_once(kernel, types, capability, key):
     known, function = _compiled.setdefault(kernel, {}), kernel.py_func
     if key not in known:
-        with held_back():
+        with gc_paused():
             it = machine_code(function, types, kernel.targetoptions, capability)
         code = instructions_of(it.listing, it.entry, *extent(function))
         variables = types_by_line(it.blocks, it.types, definition(function))

@@ -1,8 +1,8 @@
 """Numba's and NVIDIA's compilers, asked for a kernel's machine code with no GPU and no
 driver: libNVVM, nvJitLink and nvdisasm, each from its wheel.
 
-The way is that of a launch (Numba's `_Kernel`): Numba lowers to LLVM, libNVVM makes
-LTO-IR of it, nvJitLink links that to machine code. Lines are noted on the way, which
+The steps are those of a launch (Numba's `_Kernel`): Numba lowers to LLVM, libNVVM makes
+LTO-IR of it, nvJitLink links that to machine code. Line information is kept, which
 changes no instruction.
 
 Not modelled: kernels that link code of other languages, by `link=` or, as arithmetic in
@@ -23,12 +23,12 @@ from numba.cuda import compiler as numba_compiler
 from numba.cuda import dispatcher as numba_dispatcher
 from numba.cuda.cudadrv import nvvm
 
-from helpers.core.errors import KernelError, Told, UnsupportedError
+from helpers.core.errors import ExplainedError, KernelError, UnsupportedError
 from helpers.frontend.refusals.refusals import refusal
 from helpers.frontend.target import stand_ins
 
 HOW = (
-    "`make setup` brings them, and so does `python -m pip install --requirement "
+    "install it with `make setup`, or with `python -m pip install --requirement "
     "requirements-compiler.lock`, on Linux and Windows"
 )
 
@@ -54,7 +54,7 @@ def missing() -> str:
         from cuda import pathfinder
     except ImportError:
         return (
-            "NVIDIA's compiler needs the package numba-cuda, which is made for Linux "
+            "NVIDIA's compiler needs the package numba-cuda, which exists for Linux "
             "and Windows"
         )
     lacking = [name for name in ("nvvm", "nvJitLink") if not _loads(pathfinder, name)]
@@ -64,7 +64,7 @@ def missing() -> str:
         lacking.append("pyelftools")
     if not lacking:
         return ""
-    return f"NVIDIA's compiler is not all here ({', '.join(lacking)} missing): {HOW}"
+    return f"NVIDIA's compiler is incomplete ({', '.join(lacking)} missing): {HOW}"
 
 
 def _loads(pathfinder, name):
@@ -96,22 +96,22 @@ def compiled(function, types, options, capability):
     """What Numba lowered, the machine code, and the linker's log."""
     try:
         made = _lowered(function, types, options, capability)
-    except Told:
+    except ExplainedError:
         raise
     except Exception as error:  # whatever goes wrong in Numba is about this kernel
         raise refusal(function, error) from None
     if made.library._linking_files:
         raise UnsupportedError(
-            f"`{function.__name__}` computes with what Numba keeps in CUDA C++, as it "
-            "does sums of float16, and `assemble` does not compile that: `emulate` "
-            "shows what it does"
+            f"`{function.__name__}` needs code that Numba has in CUDA C++, as for sums "
+            "of float16, and `assemble` does not compile that: `emulate` shows what it "
+            "does"
         )
     try:
         return made, *_linked(made.library, options, capability)
     except Exception as error:
         first = str(error).strip().splitlines()[:1]
         raise UnsupportedError(
-            f"NVIDIA's compiler makes no code of `{function.__name__}` for compute "
+            f"NVIDIA's compiler cannot compile `{function.__name__}` for compute "
             f"capability {dotted(capability)}: {''.join(first)}"
         ) from None
 
@@ -126,11 +126,11 @@ def _lowered(function, types, options, capability):
     if options.get("link") or options.get("debug"):
         name = "link" if options.get("link") else "debug"
         raise KernelError(
-            f"`{function.__name__}` asks for `{name}=`: `assemble` shows kernels as "
-            f"they are without; leave it out"
+            f"`{function.__name__}` has the option `{name}=`, which `assemble` does "
+            "not support: leave it out"
         )
     with stand_ins(_device_of(capability)), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a kernel whose source nobody has
+        warnings.simplefilter("ignore")  # a kernel whose source is not available
         made = numba_compiler.compile_cuda(
             function,
             numba_compiler.types.void,
@@ -157,7 +157,7 @@ def _nvvm_options(options):
 
 
 def _device_of(capability):
-    """A device of this compute capability, in place of the one that callees ask for."""
+    """A device of this compute capability, in place of the one that Numba finds."""
     device = SimpleNamespace(compute_capability=capability)
     return numba_dispatcher, "get_current_device", lambda *number: device
 

@@ -59,8 +59,8 @@ def _spills(here, types, spilled):
             "`launch_bounds`)",
         )
     return (
-        f"{what}: a local array, or a tuple, is indexed by what is not known when "
-        "compiling",
+        f"{what}: the index of a local array, or of a tuple, is not known at compile "
+        "time",
         "Index it in loops of fixed length, which are unrolled: then it fits in "
         "registers",
     )
@@ -72,7 +72,7 @@ def _generic(here, types, spilled):
         return None
     return (
         f"{times(number, 'generic access', 'generic accesses')}: the compiler cannot "
-        "tell which memory it is, so each one finds out while it runs",
+        "tell which memory it is, so each one finds out at run time",
         "Pass a contiguous array (`np.ascontiguousarray`), and index `tile[row, col]` "
         "instead of a slice of a column",
     )
@@ -86,10 +86,10 @@ def _calls(here, types, spilled):
     integer = [name for name in names if "integer" in name]
     return (
         f"{times(len(called), 'call')} of a routine: {', '.join(names)}",
-        "Integers of 32 bits divide without one, and a `while` loop spares `range` its "
-        "division by a step"
+        "Division of 32-bit integers needs none, and a `while` loop avoids the "
+        "division by the step of a `range`"
         if integer
-        else "`fastmath=True` does without one in float32, where its rounding will do",
+        else "`fastmath=True` avoids it in float32, if its accuracy is enough",
     )
 
 
@@ -109,7 +109,7 @@ def _doubles(here, types, spilled):
     also = f" and {times(arithmetic, 'operation')} in float64" if arithmetic else ""
     return (
         f"{times(len(made), 'conversion')} to float64{also}: a Python number, or an "
-        "integer beside a float32, makes a float64 of the whole",
+        "integer beside a float32, makes the whole expression float64",
         "Write `np.float32(2.0)` for a constant",
     )
 
@@ -120,10 +120,10 @@ def _indices(here, types, spilled):
     if len(upper) < 3 or not long:
         return None
     return (
-        f"{count(here, INTEGERS)} of {times(len(here), 'instruction')} work out "
+        f"{count(here, INTEGERS)} of {times(len(here), 'instruction')} compute "
         f"integers and addresses, {len(upper)} of them upper halves of 64 bits",
-        "Numba's integers have 64 bits, and a negative index wraps round: with "
-        "`np.uint32(...)` around each step of an index both are spared",
+        "Numba's integers have 64 bits, and a negative index wraps around: "
+        "`np.uint32(...)` around each step of an index avoids both",
     )
 
 

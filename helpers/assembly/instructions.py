@@ -57,7 +57,7 @@ LINE = re.compile(r'//## File "(?P<file>.*)", line (?P<line>\d+)(?P<inlined> inl
 
 @dataclass(frozen=True)
 class Instruction:
-    """One machine instruction, and the source line that it serves."""
+    """One machine instruction, and its source line."""
 
     offset: int  # bytes from the kernel's first
     opcode: str  # whole, such as `LDS.128`
@@ -84,7 +84,7 @@ class Instruction:
 
     @property
     def is_move(self) -> bool:
-        """Is it arithmetic that only copies, for want of a busier unit?"""
+        """Is it arithmetic that only copies a value?"""
         if self.opcode.startswith("HFMA2") and "-RZ, RZ" in self.operands:
             return True
         return self.opcode.startswith(("IMAD.MOV", "IMAD.U32"))

@@ -8,7 +8,10 @@ from helpers.assembly.report import rows_of, sentence, summary
 from helpers.core.html import LEFT, ROOT, STYLE, below, code, source_code
 
 SIGNS = {"costly": "▲", "slight": "△"}
-MEANINGS = {"costly": "costs many instructions or much memory", "slight": "can be less"}
+MEANINGS = {
+    "costly": "costs many instructions or slow memory accesses",
+    "slight": "could be fewer instructions",
+}
 MINE = f"""\
 {ROOT} .m {{white-space: normal; max-width: 36em;
 font-family: var(--jp-code-font-family, monospace)}}
@@ -53,7 +56,7 @@ def rows_for(assembly, line, text, made, types, notes):
 
 
 def sign(level) -> str:
-    """The sign of a level, with what it means for those who point at it."""
+    """The sign of a level, with its meaning as a tooltip."""
     return level and f"<span title='{MEANINGS[level]}'>{SIGNS[level]}</span>"
 
 

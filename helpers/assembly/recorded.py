@@ -1,7 +1,7 @@
-"""What the lessons' kernels became where NVIDIA's compiler is, for machines without.
+"""What NVIDIA's compiler made of the lessons' kernels, for machines without it.
 
 `python -m lessons.assemblies` writes the file; notebooks are built from it, so that
-they are alike wherever they are built.
+they are identical wherever they are built.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ PACKAGES = "numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink"
 
 
 def is_preferred() -> bool:
-    """Is what was recorded wanted even where the compiler is?"""
+    """Is what was recorded preferred, even where the compiler is installed?"""
     return os.environ.get(SETTING) == PREFER
 
 

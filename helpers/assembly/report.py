@@ -69,7 +69,7 @@ def sentence(assembly) -> str:
 
 
 def origin(assembly) -> str:
-    """With what it was compiled, if that was not here and now."""
+    """The compilers of a recorded assembly; nothing for one that was compiled here."""
     compilers = ", ".join(f"{name} {it}" for name, it in assembly.compilers.items())
     return compilers and f"; recorded, with {compilers}"
 
@@ -101,7 +101,7 @@ def notes_of(assembly, line) -> list[str]:
 
 
 def source_lines(function) -> dict[int, str]:
-    """The function's lines by number, where somebody has them."""
+    """The function's lines by number, where its source is available."""
     source = source_of(function)
     return dict(enumerate(source.lines, source.first)) if source else {}
 

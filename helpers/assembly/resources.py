@@ -18,10 +18,10 @@ class Resources:
 
     registers: int  # a thread, of 4 bytes
     stack: int  # bytes of local memory a thread
-    spill_stores: int | None  # bytes that a thread stores for want of registers
+    spill_stores: int | None  # bytes that a thread stores, as it has too few registers
     spill_loads: int | None  # None under a profiler, where the linker is silent
     shared_memory: int  # bytes a block, declared in the kernel
-    constant_memory: int  # bytes, beside the arguments
+    constant_memory: int  # bytes, without the arguments
 
     @classmethod
     def of(cls, code):

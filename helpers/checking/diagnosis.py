@@ -67,7 +67,7 @@ class Evidence:
             along = np.moveaxis(self.wrong, axis, 0)
             start = int(along.reshape(len(along), -1).any(axis=1).argmax())
             if start >= ENOUGH and along[start:].all():
-                return f"They are all those from {name} {start:,} on{blocks(start)}"
+                return f"They are all values from {name} {start:,} on{blocks(start)}"
         return None
 
     def every_nth(self):
@@ -79,12 +79,12 @@ class Evidence:
         step = int(steps[0])
         edges = ": look at the threads at the edge of a warp or block"
         hint = edges if step % WARP_SIZE == 0 else ""
-        return f"They are one in {step:,}, from index {places[0]:,} on{hint}"
+        return f"They are one in every {step:,}, from index {places[0]:,} on{hint}"
 
     # -------------------------------------------------------- how they differ
 
     def about_values(self):
-        """A sentence on the wrong values themselves, if they tell something."""
+        """A sentence on the wrong values themselves, if they show a pattern."""
         if not {self.actual.dtype.kind, self.expected.dtype.kind} <= set("biufc"):
             return None
         clues = (
@@ -101,7 +101,8 @@ class Evidence:
             return f"The fractions were lost: the result is {self.actual.dtype}"
         if self.expected.dtype.kind in "iu" and self.is_wrapped():
             last = np.iinfo(self.actual.dtype).max
-            return f"The values wrapped round: {self.actual.dtype} ends at {last:,}"
+            largest = f"the largest {self.actual.dtype} is {last:,}"
+            return f"The values wrapped around: {largest}"
         return None
 
     def is_wrapped(self):
@@ -119,7 +120,7 @@ class Evidence:
         return None
 
     def unwritten(self):
-        """Do all of them hold one value, as memory does that nobody wrote?"""
+        """Do all of them hold one value, as unwritten memory does?"""
         value = self.got[0]
         they_are = "All of them are" if len(self.got) > 1 else "It is"
         if np.isnan(self.got).all() and not np.isnan(self.want).any():
@@ -165,8 +166,9 @@ class Evidence:
         if not self.tolerance.rtol < largest < 100 * self.tolerance.rtol:
             return None
         return (
-            f"They are close: the largest relative error is {largest:.1e}, allowed is "
-            f"{self.tolerance.rtol:.1e}; if it is rounding, pass a larger `rtol`"
+            f"They are close: the largest relative error is {largest:.1e}, and "
+            f"{self.tolerance.rtol:.1e} is allowed; if it is rounding, pass a larger "
+            "`rtol`"
         )
 
     def factor(self):
@@ -200,5 +202,5 @@ def blocks(start):
     """What it suggests that values are wrong from `start` on."""
     block = next((size for size in BLOCKS if start % size == 0), None)
     if block is None:
-        return ": is the guard right, and the grid large enough?"
+        return ": is the guard right, and is the grid large enough?"
     return f", a multiple of {block:,}: is the grid a block short?"

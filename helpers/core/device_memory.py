@@ -7,7 +7,7 @@ import numpy as np
 from numba import mviewbuf
 
 ALIGNMENT = 256  # bytes: CUDA programming guide, "Device memory accesses"
-UNWRITTEN = 0xCD  # in each byte that nobody wrote
+UNWRITTEN = 0xCD  # in each byte that was never written
 
 _allocated = weakref.WeakValueDictionary()  # address: the bytes there
 
@@ -25,7 +25,7 @@ class Allocation:
 
     @property
     def unwritten(self) -> np.ndarray | None:
-        """Marks of the bytes that nobody wrote; None when there are none."""
+        """Marks of the bytes that were never written; None when there are none."""
         if self._unwritten is True:
             self._unwritten = np.ones(self.size, bool)
         elif self._unwritten is not None and not self._unwritten.any():
@@ -78,7 +78,7 @@ class Pointer:
 
     @classmethod
     def allocate(cls, size):
-        """New memory that nobody wrote."""
+        """New, unwritten memory."""
         buffer = (ctypes.c_uint8 * (size + ALIGNMENT))()
         start = -ctypes.addressof(buffer) % ALIGNMENT
         memory = np.frombuffer(buffer, np.uint8, size, start)
@@ -88,7 +88,7 @@ class Pointer:
 
     @classmethod
     def at(cls, address, size):
-        """Memory that is there already: a device array's, or the host's."""
+        """Memory that exists already: a device array's, or the host's."""
         for first, memory in _allocated.items():
             if first <= address and address + size <= first + memory.size:
                 return cls(memory, address - first, size, allocation_at(first))

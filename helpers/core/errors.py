@@ -6,11 +6,11 @@ import sys
 PACKAGE = __name__.split(".")[0]
 
 
-class Told(Exception):
-    """An error whose text says all; a traceback through the emulator would bury it."""
+class ExplainedError(Exception):
+    """An error whose message is complete: a traceback of ours would bury it."""
 
 
-class KernelError(Told, TypeError):
+class KernelError(ExplainedError, TypeError):
     """A kernel that no GPU could run: what, where, and what to write instead."""
 
 
@@ -18,37 +18,37 @@ class UnsupportedError(KernelError, NotImplementedError):
     """A kernel that a GPU would run and the emulator cannot, yet."""
 
 
-class LaunchError(Told, ValueError):
+class LaunchError(ExplainedError, ValueError):
     """A launch that no GPU would accept: its shape, its memory or its arguments."""
 
 
-class KernelIndexError(Told, IndexError):
+class KernelIndexError(ExplainedError, IndexError):
     """An index outside its array, seen while a kernel ran."""
 
 
 class NoValueError(Exception):
-    """A variable is read that no thread has given a value; its catcher says where."""
+    """A variable is read before it has a value; who catches this adds the line."""
 
 
-class BarrierError(Told, RuntimeError):
+class BarrierError(ExplainedError, RuntimeError):
     """A `cuda.syncthreads()` that some threads of a block miss."""
 
 
-class NoProgressError(Told, RuntimeError):
-    """A loop that does not end: all threads wait for what none of them will do."""
+class NoProgressError(ExplainedError, RuntimeError):
+    """A loop that does not end: all threads wait for something that none will do."""
 
 
-def briefly(function):
-    """A front door: errors that say all leave it without a traceback of its inside."""
+def short_traceback(function):
+    """Decorate an entry point: explained errors leave it without our traceback."""
 
     @functools.wraps(function)
-    def door(*arguments, **options):
+    def entry(*arguments, **options):
         try:
             return function(*arguments, **options)
-        except (Told, KeyboardInterrupt) as error:
+        except (ExplainedError, KeyboardInterrupt) as error:
             raise error.with_traceback(None) from None
 
-    return door
+    return entry
 
 
 def caller_level() -> int:

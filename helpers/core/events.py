@@ -1,6 +1,6 @@
 """What the machine emits and judges listen to: the contract between the two.
 
-Each has a topic, and reaches who listens to it: "launch", "allocation", "step",
+Each has a topic, and reaches the listeners of it: "launch", "allocation", "step",
 "split", "sync", "fence", "negative_index", "overflow", an access by its space,
 "global", "shared", "local" or "const", and "end" with the Warps of a batch that is
 done.
@@ -31,7 +31,7 @@ TOPICS = (
 class LaunchBegin(NamedTuple):
     """A launch begins: its shape, and the program's references and code in order.
 
-    `program` is what else the code tells, and `arguments` are the launch's, by name.
+    `program` has other facts about the code; `arguments` are the launch's, by name.
     """
 
     grid_dim: tuple
@@ -43,12 +43,12 @@ class LaunchBegin(NamedTuple):
 
 
 class Allocation(NamedTuple):
-    """An array comes into sight: a name, elements, and the memory they are part of.
+    """An array is allocated or passed: a name, elements, and the memory they are in.
 
     `start` and `size` are that memory's first byte and length; `first` is the address
-    of the first element, `strides` are bytes. `written` asks: may the kernel write it?
-    `device` asks: does it lie on the device? `unwritten` marks its bytes that nobody
-    wrote, None where there are none.
+    of the first element, `strides` are bytes. `written`: may the kernel write it?
+    `device`: is it on the device? `unwritten` marks its bytes that were
+    never written, None where there are none.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Allocation(NamedTuple):
 
 
 class Warps(NamedTuple):
-    """Who does something: a warp of each block of a batch."""
+    """The warps that do something: one of each block of a batch."""
 
     warp: int
     first_block: int
@@ -115,7 +115,7 @@ class Access(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A basic block begins, for the active lanes: so many lanes, of so many warps."""
+    """A basic block begins: how many lanes are active, and in how many warps."""
 
     basic_block: int
     active: np.ndarray | None
@@ -137,7 +137,7 @@ class Sync(NamedTuple):
     """Threads waited for each other, and go on: a scope's "warp", "block" or "grid".
 
     `lanes` are those of a warp, (lanes, blocks or 1); `blocks` those of the batch that
-    met at a barrier, None for all; a sync of the grid says neither.
+    met at a barrier, None for all; a sync of the grid has neither.
     """
 
     scope: str

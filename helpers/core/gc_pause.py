@@ -1,7 +1,7 @@
-"""Python's garbage collector, held back while much is made that stays.
+"""Python's garbage collector, paused while many long-lived objects are created.
 
-Importing Numba, and compiling a kernel, make some 100,000 objects; looking through them
-again and again took a fifth of the first launch.
+Importing Numba, and compiling a kernel, create some 100,000 objects; scanning them
+repeatedly took a fifth of the first launch.
 """
 
 import contextlib
@@ -9,10 +9,10 @@ import gc
 
 
 @contextlib.contextmanager
-def held_back(old=False):
-    """Let no collection run meanwhile; `old`: nor look for it at what was made.
+def gc_paused(promote=False):
+    """Run no collection; `promote`: afterwards count all objects as old, unscanned.
 
-    Not where launches went before: what they left holds memory that is wanted back.
+    Do not promote after launches: what they leave holds memory that must be freed.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -20,7 +20,7 @@ def held_back(old=False):
         yield
     finally:
         if enabled:
-            if old and not gc.get_freeze_count():
-                gc.freeze()  # and back: what is young counts as old, unseen
+            if promote and not gc.get_freeze_count():
+                gc.freeze()  # and back: young objects count as old, unscanned
                 gc.unfreeze()
             gc.enable()

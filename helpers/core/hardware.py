@@ -7,7 +7,7 @@ from dataclasses import dataclass
 WARP_SIZE = 32  # threads
 NUM_BANKS = 32  # of shared memory
 WORD_BYTES = 4  # the width of a bank
-SECTOR_BYTES = 32  # what global memory moves at least
+SECTOR_BYTES = 32  # the smallest transfer of global memory
 LINE_BYTES = 128  # of the caches: four sectors
 
 MAX_THREADS_PER_BLOCK = 1024
@@ -40,7 +40,7 @@ class Multiprocessor:
 
     @property
     def shared_bytes_per_block(self) -> int:
-        """The shared memory of one block that asks for all."""
+        """The most shared memory that one block can have."""
         return self.shared_bytes - self.reserved_bytes
 
 

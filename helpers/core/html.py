@@ -7,7 +7,7 @@ from helpers.core.style import CONFLICT, STORE
 
 LEFT = "style='text-align: left'"  # holds where a viewer takes away the rules below
 ROOT = ".run-page" * 3
-# the class thrice: a notebook's own rules for tables are more specific than once
+# the class three times: a notebook's own rules for tables are more specific than once
 STYLE = f"""\
 {ROOT} table {{border-collapse: collapse; margin: 6px 0; font-size: 12px}}
 {ROOT} tbody tr {{background: none}}
@@ -36,10 +36,10 @@ def source_code(text) -> str:
 
 
 def below(text, columns) -> str:
-    """A text that stands below a line, as wide as the page."""
+    """A text below a line, as wide as the page."""
     return f"<td></td><td class='a' {LEFT} colspan={1 + len(columns)}>{text}</td>"
 
 
 def code(sentence) -> str:
-    """A sentence in HTML, with what stands between backticks as code."""
+    """A sentence in HTML, with what is between backticks as code."""
     return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(sentence, quote=False))

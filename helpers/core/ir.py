@@ -49,7 +49,7 @@ class Cast:
     operand: Operand
     dtype: np.dtype
     site: Site | None = None
-    meant: bool = False  # is it asked for, even if it changes the value?
+    explicit: bool = False  # does the kernel ask for it, even if it changes the value?
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,12 @@ class Call:
     function: str  # a key of warp_intrinsics.INTRINSICS
     operands: tuple[Operand, ...]
     site: Site
-    pure: bool = True  # can it be left out when nobody reads the target?
+    pure: bool = True  # can it be left out when the target is not read?
 
 
 @dataclass(frozen=True)
 class Captured:
-    """`target` = an array that the kernel takes from the names around it: frozen at
+    """`target` = an array that the kernel captures from its globals: frozen at
     compilation in "const" memory, or a device array in "global" memory.
     """
 

@@ -50,8 +50,8 @@ class Occupancy:
 
 
 def occupancy_of(capability, threads, registers, shared_bytes) -> Occupancy:
-    """The occupancy of blocks of so many threads, registers a thread and bytes of
-    shared memory, dynamic ones included.
+    """The occupancy of a launch: threads and bytes of shared memory of a block,
+    dynamic ones included, and registers of a thread.
     """
     has = MULTIPROCESSORS[nearest(capability)]
     warps = -(-threads // WARP_SIZE)
@@ -73,7 +73,7 @@ def resident_blocks(gpu: GPU, threads, shared_bytes, registers=UNKNOWN) -> int:
 
 
 def _by_registers(has, warps, registers):
-    """The blocks that registers leave room for; each partition hands out its own."""
+    """The blocks that registers leave room for; each partition has its own."""
     of_a_warp = round_up(max(registers, 1) * WARP_SIZE, has.register_granularity)
     if of_a_warp * round_up(warps, has.partitions) > has.registers:
         return 0

@@ -20,7 +20,7 @@ class Race:
 
     `kind` is RAW, WAR or WAW; `scope` is the smallest group that holds both threads:
     "warp", "block" or "grid". `hazards` is the number of different triples (cell,
-    earlier thread, later thread); at least so many where `exact` is False. `cell` and
+    earlier thread, later thread), a lower bound where `exact` is False. `cell` and
     the threads are the first such triple.
     """
 
@@ -41,10 +41,10 @@ class Race:
 
     @property
     def title(self) -> str:
-        """The race in half a sentence."""
+        """The race as a phrase."""
         least = "" if self.exact else "at least "
         count = f"{self.hazards:,} hazard{'s' * (self.hazards != 1)}"
-        same = ", all of the same value" if self.same_value else ""
+        same = ", all with the same value" if self.same_value else ""
         return (
             f"{self.kind} race on {self.space} `{self.array}`: {least}{count} "
             f"{SCOPES[self.scope]}{same}"
@@ -52,7 +52,7 @@ class Race:
 
     @property
     def accesses(self) -> tuple:
-        """Of each access, its site, and which thread does what to which cell."""
+        """Each access: its site, and which thread does what to which cell."""
         ends = (
             (self.first, self.first_kind, self.first_thread),
             (self.second, self.second_kind, self.second_thread),
@@ -64,13 +64,13 @@ class Race:
         """What would order the two lines."""
         if {self.first_kind, self.second_kind} > {"atomic"}:
             return (
-                "An atomic is ordered with atomics only: make both accesses of "
+                "An atomic is ordered only with other atomics: make both accesses of "
                 f"`{self.array}` atomic, or put a barrier between them"
             )
         if self.scope == "grid":
             return (
                 "No barrier orders threads of different blocks: let each cell belong to"
-                " one thread, use `cuda.atomic`, or end the kernel between the two"
+                " one thread, use `cuda.atomic`, or split the kernel between the two"
             )
         return self._barrier()
 
@@ -91,8 +91,8 @@ class Race:
         if before < after:
             return f"`{barrier}` between line {before} and line {after}"
         return (
-            f"`{barrier}` between line {before} and the next turn of the loop, where "
-            f"line {after} follows"
+            f"`{barrier}` between line {before} and line {after} of the loop's next "
+            "iteration"
         )
 
     def __repr__(self):

@@ -56,7 +56,7 @@ class Reference:
 
 
 class Source(NamedTuple):
-    """A function's lines from its first decorator on, as it stands at the margin."""
+    """A function's lines from its first decorator on, dedented."""
 
     file: str  # the name that a Site gives it
     first: int
@@ -64,7 +64,7 @@ class Source(NamedTuple):
 
 
 def source_of(function) -> Source | None:
-    """A function's source, None where nobody has it."""
+    """A function's source, None where it is not available."""
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):

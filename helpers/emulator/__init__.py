@@ -4,8 +4,8 @@ would say.
 kernel -> Numba's front end -> our IR -> NumPy functions -> machine -> judges -> report
           frontend             core/ir   codegen            machine    judges    report
 
-`launch` takes a kernel through these rooms, `emulate` asks for all judges, and `host`
-answers plain launches.
+`launch` takes a kernel through these rooms, `emulate` adds all judges, and `host` runs
+plain launches.
 """
 
 from helpers.core.errors import (

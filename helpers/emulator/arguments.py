@@ -1,7 +1,7 @@
 """What a launch does with its arguments: copies there and back, as a GPU's would be.
 
-A host array is its own device memory for the time of a launch. Its copy is left out
-where nobody could tell: two arguments that share memory get one each, and the last one
+A host array is its own device memory for the time of a launch. It is copied only where
+that makes a difference: two arguments that share memory get one each, and the last one
 copied back wins, as on the hardware.
 """
 
@@ -18,25 +18,25 @@ from helpers.core.errors import LaunchError, caller_level
 
 
 @contextmanager
-def borrowed(kernel, arguments):
+def staged_arguments(kernel, arguments):
     """Launch arguments as NumPy arrays and numbers; what the launch wrote goes back."""
-    finish = []  # what Numba's extensions ask to be called afterwards
-    loans = [_loan(a) for a in _extended(kernel, arguments, finish)]
-    shared = _separate(loans)
-    yield [loan.value for loan in loans]
-    for loan in loans:
-        if isinstance(loan.target, np.ndarray):
-            loan.target[...] = loan.value
-        elif loan.target is not None:
-            loan.target.copy_to_device(loan.value)
+    finish = []  # functions of Numba's extensions to call afterwards
+    staged = [_staged(a) for a in _extended(kernel, arguments, finish)]
+    shared = _separate(staged)
+    yield [argument.value for argument in staged]
+    for argument in staged:
+        if isinstance(argument.target, np.ndarray):
+            argument.target[...] = argument.value
+        elif argument.target is not None:
+            argument.target.copy_to_device(argument.value)
     for function in finish:
         function()
-    _warn_of_lost(kernel, loans, shared)
+    _warn_of_lost(kernel, staged, shared)
 
 
 @dataclass(eq=False)
-class Loan:
-    """What a kernel gets for an argument, and the array to which it goes back."""
+class StagedArgument:
+    """What a kernel gets for an argument, and the array that it is copied back to."""
 
     value: object
     target: object = None
@@ -60,73 +60,79 @@ def _typeof(kernel, argument):
         return None
 
 
-def _loan(argument) -> Loan:
+def _staged(argument) -> StagedArgument:
     hint = type(argument) if isinstance(argument, _HINTS) else None
     if hint is not None:
         argument = argument.value
     if not isinstance(argument, np.ndarray) and cuda.is_cuda_array(argument):
         return _of_device(argument)
     if not isinstance(argument, np.ndarray):
-        return Loan(argument)
+        return StagedArgument(argument)
     if hasattr(argument, "gpu_data"):  # host and device share it
-        return Loan(np.asarray(argument))
+        return StagedArgument(np.asarray(argument))
     if hint is cuda.In:
-        return Loan(argument.copy("K"), is_host=True)
+        return StagedArgument(argument.copy("K"), is_host=True)
     if hint is cuda.Out:
-        return Loan(_unwritten(argument), argument, is_host=True)
-    return Loan(argument, is_host=True)
+        return StagedArgument(_unwritten(argument), argument, is_host=True)
+    return StagedArgument(argument, is_host=True)
 
 
-def _of_device(argument) -> Loan:
-    """A device array as it lies there; a copy of what lies on a GPU."""
+def _of_device(argument) -> StagedArgument:
+    """An emulated device array as it is; a copy of one on a GPU."""
     if not isinstance(argument, devicearray.DeviceNDArrayBase):
         argument = cuda.as_cuda_array(argument)
     if is_here(argument) or not argument.size:
-        return Loan(host_view(argument))
-    return Loan(argument.copy_to_host(), argument)
+        return StagedArgument(host_view(argument))
+    return StagedArgument(argument.copy_to_host(), argument)
 
 
 _HINTS = (cuda.In, cuda.Out, cuda.InOut)
 
 
 def _unwritten(array):
-    """An array like another that nobody wrote."""
+    """An unwritten array like another."""
     cells = np.full(max(array.nbytes, 1), UNWRITTEN, np.uint8)
     return np.ndarray(array.shape, array.dtype, cells, strides=array.strides)
 
 
-def _separate(loans):
-    """Give host arrays that share memory a copy each; those, with what they held."""
-    hosts = [loan for loan in loans if loan.is_host]
+def _separate(staged):
+    """Give host arrays that share memory a copy each; those, with their old bytes."""
+    hosts = [argument for argument in staged if argument.is_host]
     sharing = [
-        loan
-        for loan in hosts
+        argument
+        for argument in hosts
         if any(
-            np.may_share_memory(loan.value, other.value)
+            np.may_share_memory(argument.value, other.value)
             for other in hosts
-            if other is not loan
+            if other is not argument
         )
     ]
-    shared = [(loan, loan.value.tobytes()) for loan in sharing]
-    for loan in sharing:
-        original, loan.value = loan.value, loan.value.copy("K")
-        loan.value.flags.writeable = original.flags.writeable
-        loan.target = original if original.flags.writeable else None
+    shared = [(argument, argument.value.tobytes()) for argument in sharing]
+    for argument in sharing:
+        original, argument.value = argument.value, argument.value.copy("K")
+        argument.value.flags.writeable = original.flags.writeable
+        argument.target = original if original.flags.writeable else None
     return shared
 
 
-def _warn_of_lost(kernel, loans, shared):
-    """Warn where the copy of one argument was written over by that of another."""
-    written = [loan for loan, before in shared if loan.value.tobytes() != before]
+def _warn_of_lost(kernel, staged, shared):
+    """Warn where the copy of one argument was overwritten by that of another."""
+    written = [
+        argument for argument, before in shared if argument.value.tobytes() != before
+    ]
     if not written or written == [shared[-1][0]]:
         return
     names = kernel.py_func.__code__.co_varnames
     name = kernel.py_func.__name__
-    shown = [f"`{names[n]}`" for n, loan in enumerate(loans) if loan.target is not None]
+    shown = [
+        f"`{names[n]}`"
+        for n, argument in enumerate(staged)
+        if argument.target is not None
+    ]
     warnings.warn(
-        f"{' and '.join(shown)} of `{name}` are the same host memory: "
-        "a GPU gets a copy of each, and the one that is copied back last wins. Pass a "
-        "device array (`cuda.to_device`) to share it",
+        f"{' and '.join(shown)} of `{name}` share host memory: a GPU gets a copy of "
+        "each, and the one that is copied back last wins. Pass a device array "
+        "(`cuda.to_device`) to share it",
         stacklevel=caller_level(),
     )
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from helpers.core.errors import LaunchError, briefly
-from helpers.emulator.arguments import borrowed
+from helpers.core.errors import LaunchError, short_traceback
+from helpers.emulator.arguments import staged_arguments
 from helpers.emulator.judges import new_judges
 from helpers.emulator.judges.judge import listeners_of
 from helpers.emulator.judges.races.races import RaceJudge
@@ -30,7 +30,7 @@ class Run(Assertions):
     local arrays as if they spill, `divergence` active lanes, `operations` arithmetic:
     sums, and the same by source line in `by_line`. `reuse` has each argument's traffic
     by its name. `uninitialised`, `warnings` and `races` are sequences of what was
-    found. The `assert_…` of an exercise return the run, or fail with a sentence.
+    found. The `assert_…` methods return the run, or fail with a sentence.
     """
 
     kernel: str
@@ -62,14 +62,13 @@ def emulate(kernel, *, seed=None, turns=None):
     """Run `emulate(kernel)[blocks, threads](*args)` in the emulator and return a Run.
 
     Arrays are changed in place, as by a launch. The seed chooses the order in which
-    warps run; a loop that goes round more than `turns` times, with nothing written
-    meanwhile, is taken for endless. Where they are left out, and for a plain launch,
-    the environment variables `EMULATOR_SEED` (0) and `EMULATOR_TURNS` (300000) say
-    them.
+    warps run; a loop that runs more than `turns` iterations, in which nothing is
+    written, counts as endless. Where they are left out, and for a plain launch, the
+    environment variables `EMULATOR_SEED` (0) and `EMULATOR_TURNS` (300000) apply.
     """
     if not is_kernel(kernel):
         raise TypeError(
-            f"`emulate` takes a kernel, a function under `@cuda.jit`, not "
+            f"`emulate` takes a kernel, a function with `@cuda.jit`, not "
             f"{_described(kernel)}"
         )
     return Emulation(kernel, seed, turns)
@@ -94,21 +93,22 @@ class Emulation:
     seed: int | None = None
     turns: int | None = None
 
-    @briefly
+    @short_traceback
     def __getitem__(self, config):
         return partial(self._run, configuration(*bracketed(config)))
 
-    @briefly
+    @short_traceback
     def __call__(self, *arguments):
         raise LaunchError(
-            f"say how many: emulate({self.kernel.py_func.__name__})[blocks, threads](…)"
+            f"the launch configuration is missing: "
+            f"emulate({self.kernel.py_func.__name__})[blocks, threads](…)"
         )
 
-    @briefly
+    @short_traceback
     def _run(self, config, *arguments):
         judges = new_judges()
         races = RaceJudge()
-        with borrowed(self.kernel, arguments) as values:
+        with staged_arguments(self.kernel, arguments) as values:
             types = argument_types(self.kernel, values)
             program = compile_kernel(self.kernel, types)
             bound = partial(

@@ -4,7 +4,7 @@ A plain launch has no judges. `EMULATOR_SEED` and `EMULATOR_TURNS` choose for al
 launches, and are read at each: `EMULATOR_SEED=3 python script.py` runs a script with
 another order of warps, and so does `os.environ["EMULATOR_SEED"] = "3"` in a notebook,
 for what follows. `EMULATOR_TURNS` is the number of iterations, in a row and with
-nothing written, after which a loop is taken for endless (it is checked every 20,000).
+nothing written, after which a loop counts as endless (it is checked every 20,000).
 """
 
 import os
@@ -50,7 +50,7 @@ def bind(
 
 
 def run(kernel, launch, listeners=None):
-    """Run a launch to its end, or say how it ended before; `listeners` by topic."""
+    """Run a launch to its end, or explain why it stopped; `listeners` by topic."""
     with explained(kernel, launch):
         launch.run(listeners or {})
     raise_noted(launch.memory)
@@ -67,7 +67,7 @@ def judge(judges, races, recorder) -> dict:
 
 
 def run_plainly(kernel, config, arguments, types):
-    """A plain launch: nobody follows each byte, so what may be written counts as so."""
+    """A plain launch: bytes are not followed, so what may be written counts as so."""
     program = compile_kernel(kernel, types)
     run(kernel, bind(kernel, program, config, arguments, types, strict=False))
     for name, value in zip(argument_names(kernel), arguments, strict=True):
@@ -88,10 +88,10 @@ def _value(argument, dtype):
 
 
 def _from_environment(name, default) -> int:
-    """The number that an environment variable says, or the usual one."""
+    """The number in an environment variable, or the default."""
     text = os.environ.get(name, "")
     if not text:
         return default
     if not text.isdecimal():
-        raise LaunchError(f"{name} must be a whole number, 0 or more, and is {text!r}")
+        raise LaunchError(f"{name} must be a whole number, 0 or more, not {text!r}")
     return int(text)

@@ -1,23 +1,23 @@
-"""How a launch ends that did not come to its end: by Ctrl-C, or by an error of ours.
+"""How a launch ends that does not complete: by Ctrl-C, or by an error of ours.
 
 The machine says at which site it stopped; here it becomes a sentence.
 """
 
 from contextlib import contextmanager
 
-from helpers.core.errors import NoValueError, Told, UnsupportedError
+from helpers.core.errors import ExplainedError, NoValueError, UnsupportedError
 from helpers.frontend.refusals.refusals import at, unknown
 from helpers.frontend.refusals.source_constructs import explanation_from_source
 
 _NO_VALUE = (
-    "a variable of this line got no value on the way that the threads took: give it "
+    "a variable on this line has no value on the path that the threads took: give it "
     "one before the `if` or the loop"
 )
 
 
 @contextmanager
 def explained(kernel, launch):
-    """Say of an interrupt what was written, and of a stray error where it came from."""
+    """Explain what an interrupted launch wrote, and where an error came from."""
     function = kernel.py_func
     try:
         yield
@@ -27,7 +27,7 @@ def explained(kernel, launch):
         if launch.stopped_at is None:
             raise
         raise at(function, line_of(launch), str(error), UnsupportedError) from None
-    except (Told, Warning):
+    except (ExplainedError, Warning):
         raise
     except NoValueError as error:
         if launch.stopped_at is None:
@@ -44,7 +44,7 @@ def _interrupted(kernel, launch):
     blocks = launch.geometry.blocks
     done = min(blocks, launch.finished * launch.batch_blocks)
     names = " and ".join(f"`{name}`" for name in sorted(launch.program.written))
-    written = f"{names} may be written in part" if names else "it writes to no array"
+    written = f"{names} may be partly written" if names else "it writes to no array"
     if not launch.memory.changes:
         written = "nothing was written"
     where = f" at line {line_of(launch)}" if launch.stopped_at is not None else ""

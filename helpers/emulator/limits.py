@@ -1,5 +1,5 @@
 """The launches that a GPU refuses: too many threads, too much shared memory, a grid too
-large to wait for itself. The limits are those of an H200.
+large for a grid barrier. The limits are those of an H200.
 """
 
 import numpy as np
@@ -21,12 +21,12 @@ def static_bytes(program, space) -> int:
 
 
 def check_static_shared(program):
-    """Refuse shared arrays that no block gets."""
+    """Refuse shared arrays that are larger than a block may declare."""
     used = static_bytes(program, "shared")
     if used > hardware.STATIC_SHARED_BYTES:
         raise LaunchError(
             f"`{program.name}` declares {used:,} bytes of shared arrays; a block may "
-            f"declare {hardware.STATIC_SHARED_BYTES:,} at most. Use smaller tiles, or "
+            f"declare at most {hardware.STATIC_SHARED_BYTES:,}. Use smaller tiles, or "
             "dynamic shared memory"
         )
 
@@ -37,20 +37,21 @@ def most_threads(options) -> int:
     bounds = bounds if isinstance(bounds, (tuple, list)) else (bounds,)
     if len(bounds) > 3:
         raise LaunchError(
-            "`launch_bounds` is the most threads of a block, then the fewest blocks "
-            f"of a multiprocessor, then the most blocks of a cluster, and not {bounds}"
+            "`launch_bounds` is the maximum of threads per block, then the minimum of "
+            f"blocks per multiprocessor, then the maximum of blocks per cluster, not "
+            f"{bounds}"
         )
     return int(bounds[0])
 
 
 def check_launch(kernel, program, config):
-    """Refuse a launch that this kernel forbids, or that could not wait for its grid."""
+    """Refuse a launch that this kernel forbids, or whose grid barrier would hang."""
     grid_dim, block_dim, shared_bytes = config
     threads, most = int(np.prod(block_dim)), most_threads(kernel.targetoptions)
     if threads > most:
         raise LaunchError(
             f"`{program.name}` promises at most {most:,} threads a block "
-            f"(`launch_bounds`), and this launch has {threads:,}"
+            f"(`launch_bounds`), but this launch has {threads:,}"
         )
     if program.grid_barriers:
         shared_bytes += static_bytes(program, "shared")
@@ -58,7 +59,7 @@ def check_launch(kernel, program, config):
         blocks = int(np.prod(np.array(grid_dim, dtype=np.int64)))
         if blocks > most:
             raise LaunchError(
-                f"`{program.name}` waits for its whole grid, so all {blocks:,} blocks "
+                f"`{program.name}` has a grid barrier, so all {blocks:,} blocks "
                 f"must be on the GPU at once; an H200 holds {most:,} of them. Use "
-                "fewer blocks, and a loop over what they leave"
+                "fewer blocks, and a grid-stride loop"
             )

@@ -51,9 +51,9 @@ class Program:
     slots: int
     results: dict[int, int]  # pc after a barrier: slot of its result
     allocations: tuple[Allocate, ...]
-    seen_otherwise: frozenset[Allocate]  # as elements of another size
+    reinterpreted: frozenset[Allocate]  # as elements of another size
     grid_barriers: frozenset[int]  # pcs after barriers of the grid
-    references: tuple  # in the order in which threads come to them
+    references: tuple  # in the order of the program
     read: frozenset[str]  # arguments whose elements may be read
     written: frozenset[str]  # arguments whose elements may be written
     source: str

@@ -1,6 +1,4 @@
-"""A kernel's program for some argument types: translated once, and what it is known to
-do.
-"""
+"""A kernel's program for some argument types, translated once, and facts about it."""
 
 import threading
 import warnings
@@ -10,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from helpers.core import ir
-from helpers.core.errors import Told, caller_level
-from helpers.core.gc_pause import held_back
+from helpers.core.errors import ExplainedError, caller_level
+from helpers.core.gc_pause import gc_paused
 from helpers.emulator.codegen.translate import translate
 from helpers.emulator.limits import check_static_shared
 from helpers.emulator.program import Program
@@ -27,10 +25,10 @@ _one_at_a_time = threading.RLock()  # Numba compiles for one thread at a time
 
 @dataclass(frozen=True)
 class Prepared:
-    """A program, and what a host asks about it."""
+    """A program, and what the host side needs of it."""
 
     program: Program
-    numbers: dict  # the numbers around the kernel, as they were
+    numbers: dict  # the globals that the kernel uses, as they were
     constant_bytes: int
 
 
@@ -39,7 +37,7 @@ def prepared(kernel, types) -> Prepared:
     with _one_at_a_time:
         known = _prepared.setdefault(kernel, {})
         if types not in known:
-            with held_back():
+            with gc_paused():
                 known[types] = _prepare(kernel, types)
         found = known[types]
     _warn_of_changes(found.program.name, found.numbers, global_numbers(kernel))
@@ -47,7 +45,7 @@ def prepared(kernel, types) -> Prepared:
 
 
 def forget(kernel):
-    """Let a kernel be translated anew, with the values that are around it now."""
+    """Let a kernel be translated again, with the current values of globals."""
     _prepared.pop(kernel, None)
 
 
@@ -56,7 +54,7 @@ def _prepare(kernel, types):
     try:
         ours = kernel_ir(kernel.py_func, types, kernel.targetoptions)
         program = translate(ours)
-    except Told:
+    except ExplainedError:
         raise
     except Exception as error:  # whatever goes wrong is about this kernel
         raise unknown(kernel.py_func, error) from error
@@ -65,7 +63,7 @@ def _prepare(kernel, types):
 
 
 def constant_bytes(kernel: ir.Kernel) -> int:
-    """The bytes of the arrays that a kernel takes from the names around it."""
+    """The bytes of the global arrays that a kernel uses."""
     arrays = {
         id(i.array): i.array.nbytes
         for block in kernel.blocks.values()
@@ -76,7 +74,7 @@ def constant_bytes(kernel: ir.Kernel) -> int:
 
 
 def global_numbers(kernel) -> dict:
-    """The numbers that a kernel takes from the names around it, as they are now."""
+    """The global numbers that a kernel uses, as they are now."""
     function = kernel.py_func
     names = (
         name for name in function.__code__.co_names if name in function.__globals__
@@ -91,7 +89,7 @@ def _warn_of_changes(kernel, before, now):
         if before[name] != now[name]:
             warnings.warn(
                 f"`{kernel}` was compiled with {name} = {before[name]} and keeps it, "
-                f"though {name} is {now[name]} now: run the cell that defines "
+                f"although {name} is {now[name]} now: run the cell that defines "
                 f"`{kernel}` again",
                 stacklevel=caller_level(),
             )

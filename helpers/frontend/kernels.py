@@ -21,7 +21,7 @@ def is_kernel(value) -> bool:
 def bracketed(config) -> tuple:
     """What stands between a launch's brackets; raises LaunchError."""
     if not isinstance(config, tuple) or not 2 <= len(config) <= 4:
-        raise LaunchError("a launch says both in its brackets: [blocks, threads]")
+        raise LaunchError("a launch needs both in its brackets: [blocks, threads]")
     return config
 
 
@@ -29,8 +29,8 @@ def configuration(blocks, threads, stream=0, shared_bytes=0):
     """A launch configuration, each dimension three numbers; raises LaunchError."""
     if not isinstance(shared_bytes, (int, np.integer)) or shared_bytes < 0:
         raise LaunchError(
-            "the fourth value in the brackets is the bytes of dynamic shared memory, a "
-            f"whole number from 0 on, and not {shared_bytes!r}"
+            "the fourth value in the brackets is the dynamic shared memory in bytes, a "
+            f"whole number, 0 or more, not {shared_bytes!r}"
         )
     grid_dim = _dimensions(blocks, "blocks", hardware.MAX_GRID_DIM)
     block_dim = _dimensions(threads, "threads", hardware.MAX_BLOCK_DIM)
@@ -38,7 +38,7 @@ def configuration(blocks, threads, stream=0, shared_bytes=0):
     if shared_bytes > most:
         raise LaunchError(
             f"{shared_bytes:,} bytes of dynamic shared memory are too many: a block "
-            f"gets {most:,} at most, on an H200"
+            f"gets at most {most:,} on an H200"
         )
     return grid_dim, block_dim, int(shared_bytes)
 
@@ -61,20 +61,19 @@ def _dimensions(value, what, limits):
     total = int(np.prod(parts))
     if what == "threads" and total > hardware.MAX_THREADS_PER_BLOCK:
         raise LaunchError(
-            f"{' × '.join(f'{p:,}' for p in parts)} threads a block are too many: a "
-            f"block "
-            f"holds {hardware.MAX_THREADS_PER_BLOCK:,} at most. Use smaller blocks "
-            "and more of them"
+            f"{' × '.join(f'{p:,}' for p in parts)} threads per block are too many: "
+            f"a block holds at most {hardware.MAX_THREADS_PER_BLOCK:,}. Use smaller "
+            "blocks, and more of them"
         )
     for part, limit in zip(parts, limits, strict=False):
         if part < 1:
             raise LaunchError(
-                f"a launch needs at least 1 along each axis of its {what}, and got "
+                f"a launch needs at least 1 along each axis of its {what}, but got "
                 f"{value!r}"
             )
         if part > limit:
             raise LaunchError(
-                f"{part:,} {what} along one axis are too many: {limit:,} at most"
+                f"{part:,} {what} along one axis are too many: at most {limit:,}"
             )
     return parts + (1,) * (3 - len(parts))
 
@@ -87,7 +86,7 @@ def argument_names(kernel) -> tuple[str, ...]:
     ):
         raise LaunchError(
             f"`{kernel.py_func.__name__}` has arguments with `*`, which a kernel "
-            "cannot have: give each one a name and a place"
+            "cannot have: name each argument"
         )
     return code.co_varnames[: code.co_argcount]
 
@@ -98,7 +97,7 @@ def argument_types(kernel, arguments) -> tuple:
     if len(arguments) != len(names):
         raise LaunchError(
             f"`{kernel.py_func.__name__}` takes {len(names)} arguments "
-            f"({', '.join(names)}) and got {len(arguments)}"
+            f"({', '.join(names)}) but got {len(arguments)}"
         )
     types = tuple(_type(kernel, a, n) for a, n in zip(arguments, names, strict=True))
     return _declared(kernel, types)
@@ -112,8 +111,8 @@ def _declared(kernel, types):
     if _distance(found, types) == np.inf:
         signatures = " or ".join(_listed(declared) for declared in kernel.overloads)
         raise KernelError(
-            f"`{kernel.py_func.__name__}` was compiled for {signatures} only, and this "
-            f"launch gives it {_listed(types)}: change the signature or the arguments"
+            f"`{kernel.py_func.__name__}` was compiled for {signatures} only, but this "
+            f"launch passes {_listed(types)}: change the signature or the arguments"
         )
     return found
 
@@ -160,12 +159,12 @@ def _unusable(argument) -> str:
     """Why a kernel cannot take an argument."""
     if type(argument) is np.ndarray:
         return (
-            f"is an array of {argument.dtype}, which a GPU does not have: `.astype("
-            "np.float32)` makes another"
+            f"is an array of {argument.dtype}, which a GPU does not support: convert "
+            "it, as with `.astype(np.float32)`"
         )
     if isinstance(argument, int):
         return f"is {argument}, which does not fit into 64 bits"
-    hint = " (np.array(…) makes an array of a list)"
+    hint = " (np.array(…) makes an array from a list)"
     return (
         f"is a {type(argument).__name__}: a kernel takes NumPy or device "
         "arrays, numbers, and tuples of numbers"

@@ -18,7 +18,7 @@ I32, I64, U32, U64 = (np.dtype(t) for t in ("i4", "i8", "u4", "u8"))
 
 
 def _flag(function):
-    """A question that is answered with an int32."""
+    """A predicate whose result is an int32."""
     return lambda *values: np.asarray(function(*values)).astype(I32)[()]
 
 

@@ -25,7 +25,7 @@ class Intrinsic(NamedTuple):
     value: bool = False  # is it read, and not called?
     cast: bool = True  # are operands cast to the types that Numba inferred?
     syncs_warp: bool = False  # does it wait for the lanes of a mask, its first operand?
-    pure: bool = True  # can it be left out when nobody reads what it gives?
+    pure: bool = True  # can it be left out when its result is not read?
 
 
 def _grid(warp, active, ndim):
@@ -159,7 +159,7 @@ def _nothing(warp, active, *operands):
 
 
 def _syncwarp(warp, active, mask=-1):
-    """Tell of the lanes that met: those of the mask that are here."""
+    """Emit the lanes that met: those of the mask that are here."""
     if warp.listeners["sync"]:
         lanes = _mask_lanes(mask) & (True if active is None else active)
         for listener in warp.listeners["sync"]:

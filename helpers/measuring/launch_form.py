@@ -1,4 +1,4 @@
-"""What a measurement is known by: a kernel's code, its arguments and its launch.
+"""What identifies a measurement: a kernel's code, its arguments and its launch.
 
 Two launches of one form run the same instructions over arrays of the same shapes, so
 what was measured of the one holds for the other; comments and names are no part of it.

@@ -1,4 +1,4 @@
-"""`measure`: how fast a kernel is on a GPU, timed here or recorded there.
+"""`measure`: how fast a kernel is on a GPU, timed here or recorded elsewhere.
 
 Each launch is timed by itself, between two events, with cold caches and with arrays as
 they were passed. Emulated time says nothing about a GPU, so none is ever shown.
@@ -37,7 +37,7 @@ def measure(kernel, *, bytes=math.nan, flops=math.nan):
     """
     if not hasattr(kernel, "py_func") or not hasattr(kernel, "targetoptions"):
         raise TypeError(
-            f"measure takes a kernel, a function under `@cuda.jit`; this is {kernel!r}"
+            f"measure takes a kernel, a function with `@cuda.jit`; this is {kernel!r}"
         )
     return Measure(kernel, bytes, flops)
 
@@ -53,7 +53,8 @@ class Measure:
 
     def __call__(self, *arguments):
         name = self.kernel.py_func.__name__
-        raise TypeError(f"say how many: measure({name})[blocks, threads](...)")
+        launch = f"measure({name})[blocks, threads](...)"
+        raise TypeError(f"the launch configuration is missing: {launch}")
 
     def run(self, launch, *arguments):
         form = form_of(self.kernel, launch, arguments)
@@ -127,7 +128,7 @@ class Bench:
         return times
 
     def profile(self):
-        """Launch once, with the profiler's eyes open."""
+        """Launch once, with the profiler on."""
         self.stream.synchronize()
         with cuda.profiling():
             self.launch()
@@ -135,7 +136,7 @@ class Bench:
         self.leave()
 
     def leave(self):
-        """Let the caller's arrays hold what they held."""
+        """Leave the caller's arrays as they were."""
         self.restore()
         self.stream.synchronize()
 

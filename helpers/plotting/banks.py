@@ -10,7 +10,7 @@ from helpers.core import style
 from helpers.core.hardware import NUM_BANKS, WARP_SIZE, WORD_BYTES
 from helpers.plotting.picture import Picture, bare, canvas, cell, counted, label
 
-ROOMY_ROWS = 12     # with so many rows of boxes there is room for two lines in each
+ROOMY_ROWS = 12     # with this many rows of boxes there is room for two lines in each
 HEADER_INCHES = 0.26
 
 
@@ -103,7 +103,7 @@ def lanes_text(lanes, width, rows):
 
 
 def header_of(lanes, stack, groups):
-    """Who goes together, and what it costs."""
+    """The lanes of a group, and what they cost."""
     who = f"lanes {lanes[0]} to {lanes[-1]}: " if groups > 1 else ""
     conflict = f"{ways(stack)}-way conflict" if ways(stack) > 1 else "no conflict"
     return f"{who}{conflict}, {counted(ways(stack), 'wavefront')}"
@@ -122,7 +122,7 @@ def draw_bank_axis(ax, top, header, width):
 
 
 def request_of(addresses, itemsize, kind):
-    """Who asks for how much, and how far apart."""
+    """The kind of request, the bytes of each lane, and the stride."""
     lanes = counted(sum(it is not None for it in addresses), "lane")
     verb = f"{kind}s" if lanes == "1 lane" else kind
     size = counted(itemsize, "byte")
@@ -130,7 +130,7 @@ def request_of(addresses, itemsize, kind):
 
 
 def stride_of(addresses, itemsize):
-    """", stride 2" where all neighbours are so many elements apart."""
+    """", stride 2" where all neighbours are that many elements apart."""
     if any(it is None for it in addresses):
         return ""
     steps = {int(after) - int(before) for before, after in pairwise(addresses)}

@@ -29,7 +29,7 @@ def plot_hierarchy(multiprocessors, registers, shared, constant, l2, memory, ax=
         ax.figure,
         f"The memories, from near to far: {size_text(registers)} of registers in each "
         f"multiprocessor, each thread with its own; {size_text(shared)} of shared "
-        "memory beside them, each block with its own, in one store with the L1 cache; "
+        "memory beside them, each block with its own, where the L1 cache lies too; "
         f"{size_text(l2)} of L2 cache for all {multiprocessors} multiprocessors; and "
         f"{size_text(memory)} of global memory off the chip, where local memory and "
         f"{size_text(constant)} of constant memory lie too.",
@@ -70,7 +70,7 @@ def draw_sides(ax):
     seen = {
         13: "one thread",
         22.7: "one block",
-        32.5: "whoever\nruns there",
+        32.5: "all threads\non it",
         45.5: "all",
         57: "all, and\nthe host",
     }

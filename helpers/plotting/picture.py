@@ -104,7 +104,7 @@ def inside(ax, x, y, text, effects=(), **options):
 
 
 def label(ax, x, y, text, offset=(0, 0), **options):
-    """Write at a point, or so many points of type beside it, readable on any ground."""
+    """Write at a point, or `offset` points beside it, readable on any ground."""
     options = {"ha": "center", "va": "center_baseline"} | options
     options |= {"textcoords": "offset points", "path_effects": style.halo()}
     ax.annotate(text, (x, y), offset, **options)

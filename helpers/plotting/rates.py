@@ -60,7 +60,7 @@ def plot_latency(sizes, times_ns=None, marks=None, ax=None):
     """The time of one load by the bytes that the walk covers; `marks` names sizes.
 
     `times_ns` may be left out, or hold NaN where nothing was measured; `marks` is
-    {name: bytes}, drawn as lines where a store of that size ends.
+    {name: bytes}, drawn as lines where a level of that size ends.
     """
     times = known(times_ns) or [NAN] * len(sizes)
     with canvas(ax, 2.9) as ax:
@@ -87,7 +87,7 @@ def plot_bandwidth(sizes, gb_per_s=None, marks=None, limits=None, ax=None):
 
 
 def draw_by_size(ax, sizes, values, marks, limits=None):
-    """Draw a walk over sizes, with lines where stores end and at what limits it."""
+    """Draw a walk over sizes, with lines where levels end and at what limits it."""
     limits = limits or {}
     measured = [it for it in [*values, *limits.values()] if not math.isnan(it)]
     ax.set_xscale("log", base=2)
@@ -109,7 +109,7 @@ def draw_by_size(ax, sizes, values, marks, limits=None):
 
 
 def values_by_size(sizes, values, number, marks):
-    """Each value with its size, and where the stores end, in words."""
+    """Each value with its size, and where the levels end, in words."""
     yield listed(values, map(size_text, sizes), number, "{} within {}")
     yield from (f"{name} ends at {size_text(it)}" for name, it in marks.items())
 

@@ -10,7 +10,7 @@ from helpers.plotting.picture import Picture, bare, canvas, cell, counted, label
 
 WORDS_IN_LINE = LINE_BYTES // WORD_BYTES
 WORDS_IN_SECTOR = SECTOR_BYTES // WORD_BYTES
-ROOMY_LINES = 12  # with so many lines a row may be higher
+ROOMY_LINES = 12  # with this many lines a row may be higher
 
 
 def plot_sectors(addresses, itemsize=4, kind="load", ax=None):

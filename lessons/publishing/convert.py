@@ -55,7 +55,7 @@ def serialise(notebook):
 
 
 def named_cells(notebook):
-    """Each cell beside what messages call it: its number, or how it begins."""
+    """Each cell, with its name in messages: its number, or how it begins."""
     number = 0
     for cell in notebook.cells:
         if cell.cell_type == "code":

@@ -34,9 +34,9 @@ def output_faults(output, root):
     """Why one output must not be committed."""
     text = "\n".join(output_lines(output))
     if output.get("name") == "stderr":
-        yield f"writes to stderr, so warns each reader: {output.text.strip()}"
+        yield f"writes to stderr, which every reader would see: {output.text.strip()}"
     if WIDGET in output.get("data", {}):
-        yield "shows a widget, which is blank on a page: heed HELPERS_STATIC"
+        yield "shows a widget, which is blank on a static page: respect HELPERS_STATIC"
     if path := path_of_this_machine(text, root):
         yield f"shows a path of this machine, {path}: leave out the folder"
     if address := re.search(r" at 0x[0-9a-fA-F]+", text):
@@ -58,7 +58,7 @@ def differences(committed_text, fresh):
     try:
         committed = nbformat.reads(committed_text, as_version=4)
     except ValueError:
-        return ["is not a notebook: was it merged half way?"]
+        return ["is not a valid notebook: was a merge left unfinished?"]
     return cell_differences(committed, fresh) or form_differences(
         committed_text, committed, fresh
     )
@@ -111,7 +111,7 @@ def form_differences(text, committed, fresh):
     """What two notebooks with equal cells still have different."""
     if text == serialise(committed) and form(committed) == form(fresh):
         return []
-    return ["does not have the form of a build: another tool saved it"]
+    return ["is not as the build saves it: another tool saved it"]
 
 
 def form(notebook):

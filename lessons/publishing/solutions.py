@@ -1,4 +1,4 @@
-"""A lesson's folded solutions, put on trial where its stubs stand."""
+"""A lesson's folded solutions, tested in the place of its stubs."""
 
 import ast
 import re
@@ -9,16 +9,16 @@ FOLDED = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def with_solutions(lesson):
-    """The code of a lesson, each solution after its stub and then on trial."""
+    """The code of a lesson, each solution after its stub, and then its test."""
     for cell, solutions in cells_and_solutions(lesson):
         yield cell
-        yield from on_trial(cell, solutions)
+        yield from tested(cell, solutions)
 
 
 def solutions(lesson):
-    """The code of a lesson's folded solutions alone, each before its trial."""
+    """The code of a lesson's folded solutions alone, each before its test."""
     for cell, folded in cells_and_solutions(lesson):
-        yield from on_trial(cell, folded)
+        yield from tested(cell, folded)
 
 
 def cells_and_solutions(lesson):
@@ -32,7 +32,7 @@ def cells_and_solutions(lesson):
     return found
 
 
-def on_trial(stub, solutions):
+def tested(stub, solutions):
     """Each solution, and then what its stub expects to be refused."""
     for solution in solutions:
         yield solution

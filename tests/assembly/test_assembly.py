@@ -303,13 +303,13 @@ def test_what_is_no_kernel_no_gpu_or_no_launch_is_refused():
     """Each with its sentence."""
     with pytest.raises(TypeError, match="takes a kernel"):
         assemble(len)
-    with pytest.raises(ValueError, match="no GPU 'Voodoo' is known here: use one of"):
+    with pytest.raises(ValueError, match="unknown GPU 'Voodoo': use one of"):
         assemble(kernels.saxpy, "Voodoo")
     with pytest.raises(ValueError, match="two whole numbers"):
         assemble(kernels.saxpy, (9.0,))
-    with pytest.raises(LaunchError, match="say how many"):
+    with pytest.raises(LaunchError, match="the launch configuration is missing"):
         assemble(kernels.saxpy)(X)
-    with pytest.raises(LaunchError, match="2,048 threads a block are too many"):
+    with pytest.raises(LaunchError, match="2,048 threads per block are too many"):
         assemble(kernels.saxpy)[1, 2048](np.float32(2), X, X)
 
 

@@ -168,12 +168,12 @@ def assembling(number):
 @pytest.mark.parametrize(
     "limits, said",
     [
-        ({"instructions": 3}, "instructions, which may be 3 at most; "),
         (
-            {"calls": 0},
-            r"has 1 call, which may be 0 at most; 1 of them on line \d+, `x",
+            {"instructions": 3},
+            r"instructions, \d+ of them on line \d+, `.*`; the limit is 3",
         ),
-        ({"registers": 1}, "registers a thread, which may be 1 at most"),
+        ({"calls": 0}, r"has 1 call, 1 of them on line \d+, `x.*`; the limit is 0"),
+        ({"registers": 1}, "registers a thread; the limit is 1"),
     ],
 )
 def test_an_exercise_may_limit_what_a_kernel_takes(limits, said):
@@ -187,5 +187,5 @@ def test_an_exercise_may_limit_what_a_kernel_takes(limits, said):
 
 def test_a_limit_of_what_no_kernel_has_is_refused():
     """With the names that there are."""
-    with pytest.raises(ValueError, match="no figure `speed`: use one of instructions"):
+    with pytest.raises(ValueError, match="unknown limit `speed`: use one of inst"):
         made().assert_at_most(speed=3)

@@ -168,7 +168,7 @@ def test_missing_columns_are_named():
     expected = actual.copy()
     expected[:, 37:] += np.arange(40)[:, None] % 7 + 1
 
-    assert "They are all those from column 37 on" in complaint(actual, expected)
+    assert "They are all values from column 37 on" in complaint(actual, expected)
 
 
 def test_one_wrong_value_in_every_block_is_seen():
@@ -178,7 +178,7 @@ def test_one_wrong_value_in_every_block_is_seen():
 
     text = complaint(actual, np.arange(4096))
 
-    assert "one in 256, from index 255 on: look at the threads at the edge" in text
+    assert "one in every 256, from index 255 on: look at the threads at" in text
 
 
 def test_nan_everywhere_means_that_nothing_was_written(numbers):
@@ -226,7 +226,7 @@ def test_integers_that_wrapped_are_recognised():
     """200 in an int8 is -56."""
     text = complaint(np.array([-56, -6, 44], np.int8), [200, 250, 300])
 
-    assert "The values wrapped round: int8 ends at 127" in text
+    assert "The values wrapped around: the largest int8 is 127" in text
 
 
 def test_rounding_is_told_from_a_bug(numbers):

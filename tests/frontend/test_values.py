@@ -261,7 +261,7 @@ def factorial(n):
         ("out[i] = factorial(i)", "device functions that call themselves"),
         ("out[i] = float32(cuda.bf16.bfloat16(1.5))", "bfloat16 are not emulated"),
         ("x = None\n    if i > 3: x = 1.0\n    out[i] = x", "`x` is None on one path"),
-        ("out[i] = TIMES_TWO(1)", "`times_two` is code of another language"),
+        ("out[i] = TIMES_TWO(1)", "`times_two` is not Python code"),
     ],
 )
 def test_what_is_not_emulated_is_told_with_its_line(body, sentence):

@@ -94,7 +94,7 @@ def test_lanes_that_never_come_are_an_error():
     """The mask names lanes that take another way; on a GPU the others may hang."""
     text = message(BarrierError, one_half_only, 1, 32, np.zeros(32, np.int32))
 
-    assert "names lanes that never come" in text and "shfl_down_sync" in text
+    assert "names lanes that never execute it" in text and "shfl_down_sync" in text
 
 
 def test_a_mask_of_the_lanes_that_are_there_is_enough():

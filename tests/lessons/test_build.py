@@ -128,7 +128,7 @@ def test_a_check_names_each_thing_that_a_build_would_change(copied):
     assert "notebooks/01_add.ipynb, cell [3]:\n    - a + 9\n    + a + 1\n" in said
     assert "notebooks/02_hands.ipynb is missing" in said
     assert "notebooks/03_stray.ipynb has no lesson" in said
-    assert "README.md has another table of lessons" in said
+    assert "README.md has an outdated table of lessons" in said
     assert "`python -m lessons.build` rewrites the rest." in said
 
 
@@ -290,7 +290,7 @@ def test_a_kernel_that_dies_is_told_by_its_cell(complaints):
     "fault",
     [
         "cell [1] shows a path of this machine, ",
-        "cell [2] writes to stderr, so warns each reader: beware",
+        "cell [2] writes to stderr, which every reader would see: beware",
         "cell [3] shows an object at 0x",
         "cell [4] shows a widget",
     ],
@@ -308,7 +308,7 @@ def test_a_notebook_that_hangs_is_ended_and_named(tmp_path):
     with pytest.raises(LessonError) as refusal:
         complete(execute(hanging, root, limit_s=1))
 
-    assert "cell [1] still ran after 1 s" == str(refusal.value)
+    assert "cell [1] was still running after 1 s" == str(refusal.value)
 
 
 STARTED = """
@@ -339,7 +339,7 @@ def test_an_interrupted_build_leaves_notebooks_and_no_kernel(tmp_path):
     said = building.communicate(timeout=30)[1]
 
     assert (130, "as it was") == (building.returncode, place.read_text())
-    assert "interrupted: what is not named above is as it was" in said
+    assert "interrupted: all that is not named above is unchanged" in said
     with pytest.raises(ProcessLookupError):
         os.kill(int(kernel), 0)
 

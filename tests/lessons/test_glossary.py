@@ -76,7 +76,7 @@ def test_the_build_writes_it_and_the_check_sees_when_it_is_old(course, capsys):
     made(course, 'gadget = "A good thing."')
 
     assert 1 == main(["--check"], course)
-    assert "glossary.ipynb is not what the lessons make it" in capsys.readouterr().err
+    assert "glossary.ipynb is out of date" in capsys.readouterr().err
 
 
 def test_the_committed_glossary_is_what_the_lessons_make_it():

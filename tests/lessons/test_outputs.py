@@ -108,7 +108,7 @@ def test_a_notebook_saved_by_another_tool_is_found(text):
     """The same cells in other bytes are not what a build writes."""
     (found,) = differences(text, page())
 
-    assert found.startswith("does not have the form of a build")
+    assert found.startswith("is not as the build saves it")
 
 
 def test_a_half_merged_notebook_is_told_as_such():
@@ -117,7 +117,7 @@ def test_a_half_merged_notebook_is_told_as_such():
 
     (found,) = differences(text, page())
 
-    assert found == "is not a notebook: was it merged half way?"
+    assert found == "is not a valid notebook: was a merge left unfinished?"
 
 
 @pytest.mark.parametrize(

@@ -314,7 +314,7 @@ def test_measuring_without_a_gpu_changes_no_array(no_gpu):
 
 def test_a_function_that_is_no_kernel_is_refused():
     """The message says what a kernel is."""
-    with pytest.raises(TypeError, match="under `@cuda.jit`"):
+    with pytest.raises(TypeError, match="a function with `@cuda.jit`"):
         measure(len)
 
 

@@ -103,7 +103,7 @@ SENTENCES = {
         lambda: plotting.plot_hierarchy(8, 2**18, 2**16, 2**12, 3 * 2**20, 5 * 2**30),
         "The memories, from near to far: 256 KB of registers in each multiprocessor, "
         "each thread with its own; 64 KB of shared memory beside them, each block with "
-        "its own, in one store with the L1 cache; 3 MB of L2 cache for all 8 "
+        "its own, where the L1 cache lies too; 3 MB of L2 cache for all 8 "
         "multiprocessors; and 5 GB of global memory off the chip, where local memory "
         "and 4 KB of constant memory lie too.",
     ),

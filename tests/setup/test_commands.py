@@ -109,7 +109,7 @@ def test_setup_refuses_a_cuda_that_it_does_not_know():
     """CUDA=14 is a sentence, not a missing file."""
     said = run(SCRIPTS / "environment.py", "14")
 
-    assert "CUDA=14 is not known here: use 13, 12 or none.\n" == said.stderr
+    assert "CUDA=14 is not supported: use 13, 12 or none.\n" == said.stderr
 
 
 def test_setup_tells_the_size_of_what_it_downloads(scripts):

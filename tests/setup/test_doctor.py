@@ -95,7 +95,7 @@ def test_a_package_outside_its_series_is_a_fault(pretend):
     assert Finding(
         "numpy",
         "2.5.1, not >=2,<2.5",
-        "numpy 2.5.1 is outside the series that was tried, >=2,<2.5.",
+        "numpy 2.5.1 is outside the tested range, >=2,<2.5.",
     ) == package(NUMPY)
 
 
@@ -140,7 +140,7 @@ def test_a_package_that_is_there_and_does_not_load_is_a_fault(monkeypatch, prete
     monkeypatch.setattr(doctor, "requirements", lambda: [])
 
     assert (
-        "A package is there and cannot be imported: "
+        "A package is installed but cannot be imported: "
         "DLL load failed while importing _typeconv."
     ) == doctor.kernels().fault
 

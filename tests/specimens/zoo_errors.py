@@ -79,7 +79,7 @@ def two_barriers_in_a_warp(out):
 
 @specimen(
     *(2, 32, zeros(64)),
-    error=("BarrierError", "not reached by all threads of the grid"),
+    error=("BarrierError", "not all threads of the grid reach the grid barrier"),
     hangs="one block waits for the grid, and the other has left",
 )
 def grid_barrier_in_a_branch(out):
@@ -91,7 +91,7 @@ def grid_barrier_in_a_branch(out):
 
 @specimen(
     *(1, 32, zeros(32)),
-    error=("BarrierError", "names lanes that never come"),
+    error=("BarrierError", "names lanes that never execute it"),
     hangs="16 lanes wait for 16 others, which wait for the block",
 )
 def mask_names_too_many(out):

@@ -1,5 +1,5 @@
-"""Which variables are one memory: arrays whose elements may be read or written, and
-allocations that are seen as elements of another size.
+"""Which variables share memory: arrays whose elements may be read or written, and
+allocations that are viewed as elements of another size.
 """
 
 from helpers.core import ir
@@ -35,8 +35,8 @@ def _reached(kernel, blocks, kinds, field):
     return found
 
 
-def seen_otherwise(blocks) -> frozenset:
-    """The allocations of a program that are seen as elements of another size."""
+def reinterpreted(blocks) -> frozenset:
+    """The allocations of a program that are viewed as elements of another size."""
     instructions = [i for block in blocks.values() for i in block]
     sources, other = {}, set()
     for i in instructions:

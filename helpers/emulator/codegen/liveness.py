@@ -103,8 +103,8 @@ def live_at_start(blocks):
 
 
 def without_dead_code(blocks):
-    """The blocks without values that nobody reads; memory accesses stay, they are what
-    counts.
+    """The blocks without values that are never read; memory accesses stay, they are
+    what counts.
     """
     pure = (ir.Operation, ir.Cast, ir.Call, ir.Pack, ir.Item, ir.Attribute, ir.View)
     pure += (ir.Field, ir.Captured, ir.ChooseArray)

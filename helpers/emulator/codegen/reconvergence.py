@@ -1,11 +1,11 @@
-"""The order of pcs in which threads that a branch split meet again."""
+"""An order of pcs in which threads that a branch split reconverge."""
 
 import heapq
 
 
 def pc_order(graph: dict[int, tuple[int, ...]], entry: int):
-    """The nodes so that each loop's come together, before its exits, and all others
-    after what leads to them; and the latches.
+    """The nodes, each loop's together and before its exits, and all others after their
+    predecessors; and the latches.
 
     Strongly connected components are ordered as a whole; inside one, the edges to where
     its iterations begin are dropped and the rest is ordered the same way. Ties go by

@@ -1,6 +1,6 @@
-"""What a kernel's code alone tells: float64 among float32, and what guards compare.
+"""What a kernel's code alone shows: float64 among float32, and what guards compare.
 
-Looked for once, when a kernel is translated; the judge `mistakes` warns of it.
+Found once, when a kernel is translated; the judge `mistakes` warns of it.
 """
 
 from typing import NamedTuple
@@ -126,10 +126,10 @@ def _widened(definitions, operand) -> bool:
 
 
 def _widens(definitions, instruction) -> bool:
-    """Does this make a float64 of a float32 or an integer, and nobody asked for it?"""
+    """Does this implicitly convert a float32 or an integer to float64?"""
     return (
         isinstance(instruction, ir.Cast)
-        and not instruction.meant
+        and not instruction.explicit
         and (
             definitions.type_of(instruction.operand) == F32
             or _is_integer(definitions, instruction)
@@ -138,8 +138,8 @@ def _widens(definitions, instruction) -> bool:
 
 
 def _begins_narrow(definitions, operand) -> bool:
-    """Is this a variable of a loop that begins as a float32, and is float64 for what
-    it becomes?
+    """Is this a variable of a loop that starts as a float32, and is float64 because
+    of a later value?
     """
     origins = definitions.origins(operand)
     others = [i for i in origins if not _widens(definitions, i)]
@@ -153,7 +153,7 @@ def _is_integer(definitions, cast) -> bool:
 
 
 def _begun(definitions, operand):
-    """A variable that is float64 since it begins as a number, or is an argument."""
+    """A variable that is float64 because it starts as a number, or is an argument."""
     origins = definitions.origins(operand)
     if any(isinstance(o, str) for o in origins):
         return "argument", next(o for o in origins if isinstance(o, str))

@@ -1,5 +1,5 @@
 """Which values an operation may overwrite: those that a basic block makes, reads once
-and keeps to itself. What is in the cache already need not be taken anew.
+and keeps to itself. Their memory is in the cache already.
 """
 
 from collections import Counter

@@ -12,7 +12,7 @@ from dataclasses import replace
 from helpers.core import ir
 from helpers.emulator.codegen.aliasing import (
     read_arrays,
-    seen_otherwise,
+    reinterpreted,
     written_arrays,
 )
 from helpers.emulator.codegen.instruction_counts import work_of
@@ -64,7 +64,7 @@ def translate(kernel: ir.Kernel) -> Program:
         slots=len(slots),
         results=_results(waits, pc, slots),
         allocations=_allocations(blocks),
-        seen_otherwise=seen_otherwise(blocks),
+        reinterpreted=reinterpreted(blocks),
         grid_barriers=frozenset(
             pc[w.block] for w in waits if w.barrier.operator == "grid"
         ),
@@ -142,7 +142,7 @@ def _straighten(blocks, entry):
 
 
 def _with_latches(blocks, latches):
-    """The blocks with one way back in each loop, where early threads wait."""
+    """The blocks with one back edge in each loop, where early threads wait."""
     blocks = dict(blocks)
     for latch, (first, back) in latches.items():
         for number in back:
@@ -153,13 +153,13 @@ def _with_latches(blocks, latches):
 
 
 def _redirected(terminator, old, new):
-    """The terminator with one of the blocks that it leads to exchanged."""
-    ways = {
+    """The terminator with one of the blocks that it leads to replaced."""
+    changes = {
         name: new
         for name in ("block", "then", "otherwise")
         if getattr(terminator, name, None) == old
     }
-    return replace(terminator, **ways)
+    return replace(terminator, **changes)
 
 
 def _with_wait(block):

@@ -1,7 +1,7 @@
 """Writes each basic block as a Python function; the only file that writes code.
 
 A basic block reads its warp's slots into variables, computes on values of shape (lanes,
-blocks), and writes back what others read, merged where some lanes take no part.
+blocks), and writes back what others read, merged where some lanes are inactive.
 """
 
 from helpers.core import ir
@@ -45,12 +45,12 @@ class Writer:
             "note": output.note,
             "convert_checked": bounds.convert_checked,
         }
-        self.spared = {}  # of the basic block that is written
+        self.overwritten = {}  # an operation: the operand whose memory it takes
 
     def basic_block(self, pc, block) -> str:
         """The source of one basic block."""
         body, written, used = [], {}, set()
-        self.spared = temporaries.overwritten(block, self.types, self.slots)
+        self.overwritten = temporaries.overwritten(block, self.types, self.slots)
         for instruction in block:
             used |= reads(instruction) - set(written)
             if instruction is not block[-1]:
@@ -90,7 +90,7 @@ class Writer:
         return "None"
 
     def variable(self, name) -> str:
-        """The Python variable of one of ours."""
+        """The Python variable for a variable of our IR."""
         return self.names.setdefault(name, f"x{len(self.names)}")
 
     def constant(self, value) -> str:
@@ -119,16 +119,16 @@ class Writer:
 def _operation(writer, i):
     operands = [writer.expression(o) for o in i.operands]
     made = operators.source(i.operator, operands)
-    if i.target in writer.spared:
+    if i.target in writer.overwritten:
         ufunc = writer.constant(operators.UFUNCS[i.operator])
-        spared = writer.variable(writer.spared[i.target])
-        made = f"compute_into({ufunc}, {', '.join(operands)}, {spared})"
+        reused = writer.variable(writer.overwritten[i.target])
+        made = f"compute_into({ufunc}, {', '.join(operands)}, {reused})"
     return f"{writer.variable(i.target)} = {made}"
 
 
 def _cast(writer, i):
     source = writer.types.get(i.operand)
-    if not i.meant and _is_narrower(i.dtype, source):
+    if not i.explicit and _is_narrower(i.dtype, source):
         return (
             f"{writer.variable(i.target)} = convert_checked(warp, "
             f"{writer.constant(i.site)}, {writer.expression(i.operand)}, "

@@ -1,4 +1,4 @@
-"""What an NVIDIA H200 answers when it is asked for its attributes, by CUDA's names
+"""The attributes of an NVIDIA H200, by CUDA's names
 (`cuDeviceGetAttribute`, driver 580); attributes that it lacks are 0.
 """
 

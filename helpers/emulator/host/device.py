@@ -1,5 +1,5 @@
 """The device and its context where there is no GPU: an H200's limits, under a name that
-does not pretend.
+says it is emulated.
 
 Not modelled: device memory that runs out; several devices; contexts that end.
 """
@@ -16,7 +16,7 @@ from helpers.emulator.host.streams import Event, Stream
 
 
 class EmulatedDevice:
-    """A device, with what Numba and its users ask of one."""
+    """A device, with what Numba and its users need of one."""
 
     id = 0
     name = "Emulator (limits of an NVIDIA H200)"
@@ -58,7 +58,7 @@ class EmulatedDevice:
 
 
 class Context:
-    """What Numba asks of a CUDA context."""
+    """What Numba needs of a CUDA context."""
 
     emulated = True
 
@@ -94,7 +94,7 @@ class Context:
 
     def mempin(self, owner, pointer, size, mapped=False):
         pinned = Pointer.at(driver.host_pointer(owner), size)
-        pinned.host = owner  # which lives as long
+        pinned.host = owner  # keeps it alive
         return pinned
 
     def get_ipc_handle(self, memory):

@@ -1,9 +1,9 @@
 """NVIDIA's driver, where there is no GPU: the functions that `numba.cuda` calls, and
-what becomes of a call that has no answer here.
+the refusal of those that are not emulated.
 
-What differs between the targets on the host's side stands here: the package numba-cuda
-gets a function's results from its call, and the target built into numba gives, as C
-does, pointers to where they shall be, first. A third target's calling convention would
+What differs between the targets on the host's side is here: the package numba-cuda
+gets a function's results from its call, and the target built into numba passes, as in
+C, pointers to them as the first arguments. A third target's calling convention would
 be one more branch of `functions`.
 """
 
@@ -46,7 +46,7 @@ def _version():
 
 
 def _own_address(attribute, pointer):
-    """The address by which a device knows a pointer."""
+    """A pointer's address on the device."""
     return getattr(pointer, "value", pointer)
 
 
@@ -77,10 +77,10 @@ _GIVING = {
 
 
 def refuse(asked, name):
-    """The driver's functions that the emulator does not answer for."""
+    """Refuse a function of the driver that is not emulated."""
     if not name.startswith("cu"):
         raise AttributeError(name)
     raise UnsupportedError(
-        f"the emulator does not answer for `{name}` of NVIDIA's driver: this call "
+        f"the emulator does not implement `{name}` of NVIDIA's driver: this call "
         "needs a GPU"
     )

@@ -3,8 +3,8 @@ events.
 
 `install()` is the one global effect of `import helpers`, and only where there is no
 GPU. It changes methods and the driver's own functions, never names of `numba.cuda` but
-`is_available`, so that `from numba.cuda import to_device` works whenever it was
-written. Device memory is host memory aligned as cudaMalloc aligns; a device array is
+`is_available`, so that `from numba.cuda import to_device` works even before that
+import. Device memory is host memory aligned as cudaMalloc aligns; a device array is
 Numba's own class over it.
 """
 
@@ -20,7 +20,7 @@ from helpers.emulator.host.device import Context
 
 
 def install():
-    """Answer for the GPU that is not there."""
+    """Stand in for the missing GPU."""
     context = Context()
     _answer_for_the_driver(context)
     cuda.is_available = lambda: True

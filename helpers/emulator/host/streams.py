@@ -42,7 +42,7 @@ class Stream(driver.Stream):
         yield self
 
     def add_callback(self, callback, arg=None):
-        """Call back at once: all that came before is done."""
+        """Call back at once: all earlier work is done."""
         try:
             callback(self, 0, arg)
         except Exception as error:

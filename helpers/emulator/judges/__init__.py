@@ -1,7 +1,7 @@
-"""The judges of a launch: each listens to what the machine tells, and gives a table.
+"""The judges of a launch: each listens to the machine's events, and gives a table.
 
-A judge that needs what another found gets that judge when it is made, and asks it when
-the launch is over. So the order in which judges listen has no importance.
+A judge that needs what another found gets that judge when it is created, and reads it
+when the launch is over. So the order in which judges listen does not matter.
 """
 
 from helpers.emulator.judges.banks import BankConflicts

@@ -37,7 +37,7 @@ def request_wavefronts(addresses, active, itemsize, kind):
 
 
 def _groups(addresses, active, itemsize, kind):
-    """The lanes that go together, with the requests for which they do."""
+    """Slices of lanes that are served together, each with its requests."""
     everyone = np.ones(addresses.shape[1], bool)
     if itemsize <= WORD_BYTES:
         yield slice(0, WARP_SIZE), everyone
@@ -61,7 +61,7 @@ def _pairs_agree(addresses, active):
 
 
 def _most_words_in_a_bank(addresses, active, itemsize):
-    """The most different words that one bank must give, by request."""
+    """The most different words that one bank must serve, by request."""
     parts = max(1, itemsize // WORD_BYTES)
     words = addresses // WORD_BYTES
     first = words.min(initial=0) // NUM_BANKS * NUM_BANKS

@@ -1,6 +1,6 @@
 """Coalescing: how many 32-byte sectors each request to global memory touches.
 
-`sectors` are the different aligned 32-byte pieces that the active lanes' bytes lie in;
+`sectors` are the different aligned 32-byte pieces that hold the active lanes' bytes;
 `ideal` is as many as those bytes would fill, or fewer when lanes share them:
 min(sectors, ceil(bytes / 32)). Settled on an H200 in 36 of 36 patterns,
 l1tex__t_sectors_pipe_lsu_mem_global_op_ld and _st. A complex number is two accesses,
@@ -51,7 +51,7 @@ def parts_of(dtype):
 
 @lru_cache(maxsize=4096)
 def _by_alignment(lanes, itemsize, parts):
-    """Counts of a request whose lanes lie so, by where in a sector it begins."""
+    """Counts of a request with these lane offsets, by its first byte in a sector."""
     lanes = np.frombuffer(lanes, np.int64)
     addresses = np.zeros((WARP_SIZE, SECTOR_BYTES), np.int64)
     addresses[: len(lanes)] = lanes[:, None] + np.arange(SECTOR_BYTES)

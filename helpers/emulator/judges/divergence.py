@@ -1,7 +1,7 @@
 """Divergence: how many lanes of a warp are active when it issues an instruction.
 
 `active_share` is smsp__thread_inst_executed_per_inst_executed / 32, over instructions
-of our IR in the machine code's place; `splits` are warps whose lanes took both ways of
+of our IR in the machine code's place; `splits` are warps whose lanes took both sides of
 a branch, smsp__sass_branch_targets_threads_divergent. Arithmetic is counted with it.
 Not modelled: short branches that the compiler replaces by predicates or selections.
 """
@@ -17,12 +17,12 @@ class Steps:
     def __init__(self):
         self.code, self.warps, self.lanes = (), [], []
 
-    def hears(self) -> dict:
-        """What it listens to, by topic."""
+    def listeners(self) -> dict:
+        """Its listeners, by topic."""
         return {"launch": self.start, "step": self.step}
 
     def start(self, start):
-        """Know the code."""
+        """Keep the code, with no counts."""
         self.code = start.code
         self.warps = [0] * len(start.code)
         self.lanes = [0] * len(start.code)
@@ -58,9 +58,9 @@ class Divergence(Steps):
         super().__init__()
         self.splits = {}
 
-    def hears(self) -> dict:
-        """What it listens to, by topic."""
-        return super().hears() | {"split": self.add_split}
+    def listeners(self) -> dict:
+        """Its listeners, by topic."""
+        return super().listeners() | {"split": self.add_split}
 
     def add_split(self, split):
         """Add the warps that a branch splits."""
@@ -88,7 +88,7 @@ class Divergence(Steps):
 
 
 class Operations(Steps):
-    """Arithmetic operations by kind, one for each active lane: see work.py."""
+    """Arithmetic by kind, for each active lane: counted in instruction_counts.py."""
 
     def table(self) -> Counts:
         """The sums by kind of number, and `.by_line`."""

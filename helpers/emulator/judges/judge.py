@@ -11,10 +11,10 @@ from helpers.core.hardware import WARP_SIZE
 
 
 def listeners_of(judges) -> dict:
-    """Who listens to each topic."""
+    """The listeners of each topic."""
     listeners = {}
     for judge in judges:
-        for topic, hear in judge.hears().items():
+        for topic, hear in judge.listeners().items():
             listeners[topic] = (*listeners.get(topic, ()), hear)
     return listeners
 
@@ -67,8 +67,8 @@ class Judge:
         self.totals = {}
         self.recurring = []  # [blocks, counts of one, reference] of each pattern
 
-    def hears(self) -> dict:
-        """What it listens to, by topic."""
+    def listeners(self) -> dict:
+        """Its listeners, by topic."""
         return dict.fromkeys(self.spaces, self.observe)
 
     def observe(self, access):
@@ -91,7 +91,7 @@ class Judge:
         total += counts
 
     def _one(self, access):
-        """The counts of a pattern in one block, and whose they are."""
+        """The counts of a pattern in one block, and their reference."""
         return self._judge(access)[0], access.reference
 
     def _judge(self, access):

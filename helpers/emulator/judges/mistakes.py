@@ -1,8 +1,8 @@
-"""Silent mistakes: what a GPU does without an error, and is seldom meant.
+"""Silent mistakes: what a GPU does without an error, and is seldom intended.
 
 A negative index that wraps, an integer that does not fit, float64 among float32, a grid
-that ends before its array; and as notes, which accuse nobody, a grid too small for the
-GPU and NumPy arrays that each launch copies. A grid that ends before its array is
+that ends before its array; and as notes, which are no mistakes, a grid too small for
+the GPU and NumPy arrays that each launch copies. A grid that ends before its array is
 reported only where a guard says that there is more to do. Not modelled: integers that a
 cast to an unsigned type cuts off on purpose.
 """
@@ -17,7 +17,7 @@ from helpers.core.source import Site
 
 
 class Warning(NamedTuple):
-    """A line and a sentence; a note says what is so, not what is wrong."""
+    """A line and a sentence; a note states a fact, not a mistake."""
 
     site: Site
     kind: str
@@ -34,15 +34,15 @@ class Warning(NamedTuple):
 
 
 class Mistakes:
-    """Listens for what is seldom meant; asks `Reuse` who stored to which element."""
+    """Listens for silent mistakes; `Reuse` knows which elements were stored to."""
 
     def __init__(self, reuse):
         self.start, self.allocations = None, []
         self.negative_indices, self.overflows = {}, {}
         self.reuse = reuse
 
-    def hears(self) -> dict:
-        """What it listens to, by topic."""
+    def listeners(self) -> dict:
+        """Its listeners, by topic."""
         return {
             "launch": self._start,
             "allocation": self.allocations.append,
@@ -80,13 +80,16 @@ class Mistakes:
 
     def _of_negative_indices(self):
         for (site, array), (first, count) in self.negative_indices.items():
-            threads = "once" if count == 1 else f"{count:,} times"
+            indices = f"{count:,} negative indices of `{array}` count from its end"
+            which = "the first is"
+            if count == 1:
+                indices = f"a negative index of `{array}` counts from its end"
+                which = "it is"
             yield Warning(
                 site,
                 "wrap",
-                f"a negative index of `{array}` counts from its end, {threads}; the "
-                f"first is {first.index}, of thread {first.thread} of block "
-                f"{first.block}. If that is not meant, guard it: `if i >= 0`",
+                f"{indices}; {which} {first.index}, in thread {first.thread} of block "
+                f"{first.block}. If that is not intended, guard it: `if i >= 0`",
             )
 
     def _of_overflows(self):
@@ -154,9 +157,9 @@ class Mistakes:
             yield Warning(
                 site,
                 "small grid",
-                f"{blocks:,} {'block' if blocks == 1 else 'blocks'} for the "
-                f"{H200.multiprocessors} multiprocessors of an {H200.name}: the others "
-                "have nothing to do",
+                f"{blocks:,} {'block leaves' if blocks == 1 else 'blocks leave'} "
+                f"{H200.multiprocessors - blocks} of the {H200.multiprocessors} "
+                f"multiprocessors of an {H200.name} idle",
                 note=True,
             )
         host = [
@@ -167,12 +170,15 @@ class Mistakes:
         names = [f"`{name}`" for name in dict.fromkeys(r.name for r in host)]
         if names:
             size = sum({r.start: r.size for r in host}.values())
+            what, whose, them = ("are NumPy arrays", "their", "them")
+            if len(names) == 1:
+                what, whose, them = ("is a NumPy array", "its", "it")
             yield Warning(
                 site,
                 "host arrays",
-                f"{', '.join(names)} lie in the host's memory: on a GPU each launch "
-                f"copies their {size:,} bytes there and back. `cuda.to_device` copies "
-                "once",
+                f"{', '.join(names)} {what}: on a GPU every launch copies {whose} "
+                f"{size:,} bytes to the device and back. Copy {them} once with "
+                "`cuda.to_device`",
                 note=True,
             )
 
@@ -183,17 +189,17 @@ def _uncovered(site, traffic, axis, threads):
     return Warning(
         site,
         "grid",
-        f"the grid has {threads[axis]:,} threads{along}, and `{traffic.name}` "
+        f"the grid has {threads[axis]:,} threads{along}, and `{traffic.name}` has "
         f"{size:,} elements: the last {size - threads[axis]:,} are never stored to. "
-        f"Launch more blocks: as many as `(n + threads - 1) // threads`",
+        f"Launch more blocks: `(n + threads - 1) // threads`",
     )
 
 
 _CAUSES = {
-    "number": "the number {0} is a float64 beside a float32: write `float32({0})`",
-    "division": "a quotient of integers is one: write `float32(i) / float32(n)`",
-    "integer": "an integer makes a float64 here: convert it, `float32(i)`",
-    "variable": "`{0}` begins as a Python number, a float64: begin with `float32(...)`",
+    "number": "the number {0} is a float64: write `float32({0})`",
+    "division": "dividing integers gives a float64: write `float32(i) / float32(n)`",
+    "integer": "an integer makes this a float64: convert it with `float32(i)`",
+    "variable": "`{0}` starts as a Python number, a float64: start with `float32(...)`",
     "argument": "the argument `{0}` is a float64: pass `np.float32(...)`",
 }
 
@@ -203,6 +209,6 @@ def _float64(found):
     return Warning(
         found.site,
         "float64",
-        f"computes in float64 though the arrays are float32, which is slower on every "
-        f"GPU, up to 64 times: {cause}",
+        f"computes in float64 although the arrays are float32, which is slower on "
+        f"every GPU, by up to 64 times: {cause}",
     )

@@ -1,8 +1,8 @@
 """The requests of one access, sorted by their shape: what makes judges fast.
 
-Most often the lanes lie the same way in every block, and only where they begin differs:
-a `Group`. So a judge looks at 32 numbers and at one for each block, not at 32 for each
-block. What is in no group are single requests, `Rest`.
+Most often the lanes have the same offsets in every block, and only the first address
+differs: a `Group`. So a judge looks at 32 numbers and at one for each block, not at 32
+for each block. What is in no group are single requests, `Rest`.
 """
 
 from functools import lru_cache
@@ -16,12 +16,12 @@ FEW = 8  # masks of one access that are worth a group each
 
 
 class Group(NamedTuple):
-    """Requests whose active lanes lie the same way, from the lowest address on."""
+    """Requests whose active lanes have the same offsets from the lowest address."""
 
     lanes: np.ndarray  # bytes from the lowest address to each active lane's
     key: bytes  # the same, as a key of dictionaries
     firsts: np.ndarray  # the lowest address of each request
-    every: bool  # is it one request that stands for those of every block?
+    every: bool  # is it one request that represents those of every block?
 
     def requests(self, access) -> int:
         """How many requests these are."""
@@ -64,7 +64,7 @@ def _group(access, cells, mask, every=False):
     if not _have_one_shape(cells):
         if isinstance(mask, slice):
             return None
-        cells = cells[mask]  # lanes that take no part ask for anything
+        cells = cells[mask]  # inactive lanes may have any address
         if not _have_one_shape(cells):
             return None
         mask = slice(None)
@@ -88,7 +88,7 @@ def _shape(lanes, step):
 
 
 def _have_one_shape(cells) -> bool:
-    """Are the lanes of each block as far from each other as those of the first?"""
+    """Do the lanes of each block have the same distances as those of the first?"""
     blocks = cells.shape[1]
     if blocks == 1 or len(cells) == 1 or not cells.strides[0]:
         return True

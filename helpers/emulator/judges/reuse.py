@@ -2,7 +2,7 @@
 
 `bytes_asked` and `bytes_moved` are those of run.coalescing, by argument.
 `bytes_distinct` are the different bytes that loads ask for, the least that could move:
-what misses in a cache that forgets nothing. `bytes_stored` is the same of stores and
+what misses in an infinite cache. `bytes_stored` is the same of stores and
 atomic updates. Not modelled: caches, which make some loads of a byte free.
 """
 
@@ -84,7 +84,7 @@ class Tally:
 
 
 class Shape:
-    """Requests of one shape: where they begin, and how their lanes lie."""
+    """Requests of one shape: where they begin, and the offsets of their lanes."""
 
     def __init__(self, lanes):
         self.lanes, self.times = np.unique(lanes, return_counts=True)
@@ -153,15 +153,15 @@ class Traffic:
 
     @property
     def reuse(self) -> float:
-        """How often an element was loaded, of those that were."""
+        """How often an element was loaded on average, over those that were."""
         touched = np.count_nonzero(self.loads)
         return int(self.loads.sum()) / touched if touched else 0.0
 
     def __repr__(self):
         return (
-            f"`{self.name}`: {self.bytes_asked:,} bytes asked, {self.bytes_moved:,} "
-            f"moved, {self.bytes_distinct:,} different ones loaded and "
-            f"{self.bytes_stored:,} stored"
+            f"`{self.name}`: {self.bytes_asked:,} bytes requested, "
+            f"{self.bytes_moved:,} moved; {self.bytes_distinct:,} distinct bytes "
+            f"loaded, {self.bytes_stored:,} stored"
         )
 
 
@@ -189,12 +189,12 @@ class Reuse:
         self.starts, self.arguments = [], {}
         self.stores = {}  # by Traffic: the sites of its stores
 
-    def hears(self) -> dict:
-        """What it listens to, by topic."""
+    def listeners(self) -> dict:
+        """Its listeners, by topic."""
         return {"allocation": self.allocation, "global": self.observe}
 
     def allocation(self, allocation):
-        """Know an argument, and where its memory is."""
+        """Note an argument, and where its memory is."""
         if allocation.space != "global":
             return
         if allocation.start not in self.arguments:

@@ -1,4 +1,4 @@
-"""Reads of what nobody wrote: shared and local cells, and new device arrays.
+"""Reads of what was never written: shared and local cells, and new device arrays.
 
 compute-sanitizer's initcheck sees global memory, and from 2026.3 shared memory; local
 arrays it does not see. A cell counts once in each block (of local memory, in each
@@ -81,8 +81,8 @@ class Initialisation:
         self.starts, self.allocations = [], {}
         self.found = {}  # by line, array, space and warp: the cells, as numbers
 
-    def hears(self) -> dict:
-        """What it listens to, by topic."""
+    def listeners(self) -> dict:
+        """Its listeners, by topic."""
         return {
             "allocation": self.allocation,
             "global": self.in_global,
@@ -92,7 +92,7 @@ class Initialisation:
         }
 
     def allocation(self, allocation):
-        """Know a device array that nobody wrote, or not all of it."""
+        """Note a device array that is unwritten, at least in part."""
         if (
             allocation.unwritten is not None
             and allocation.start not in self.allocations

@@ -1,4 +1,4 @@
-"""Where an index leads, loads and stores; emits each request to those who listen.
+"""Addresses of indices, loads and stores; emits each request to the listeners.
 
 An index of shared or local memory that does not depend on the block is a row, checked
 and judged once for all blocks. A local array's cells are interleaved by lane, as the
@@ -37,7 +37,7 @@ def offsets(warp, reference, array, indices, active):
         else:
             offset, ours = offset + index, True
     if active is not None and isinstance(array.base, np.ndarray):
-        return np.where(active, offset, 0)  # a part of others may begin anywhere
+        return np.where(active, offset, 0)  # inactive lanes may have any offset
     return offset
 
 
@@ -167,7 +167,7 @@ def _scatter(cells, offset, value, active):
 
 
 def emit(warp, reference, array, offset, active, pattern=None, value=None, dtype=None):
-    """Emit one request to those who listen; its cells are the pattern's if it has one.
+    """Emit one request to the listeners; its cells are the pattern's if it has one.
 
     A whole record is emitted byte by byte, as the compiler moves it, and so is a field
     of records that are not aligned: it may begin at any byte.
@@ -204,12 +204,12 @@ def emit(warp, reference, array, offset, active, pattern=None, value=None, dtype
 def _emit_bytes(warp, reference, array, offset, active):
     cells = array.cells
     for byte in range(array.dtype.itemsize):
-        one = cells.seen_as(BYTE, byte, cells.step)
+        one = cells.viewed_as(BYTE, byte, cells.step)
         part = Array(one, array.base, array.shape, array.strides, array.name, None)
         emit(warp, reference, part, offset, active)
 
 
-# values where some lanes take part
+# values where some lanes are active
 
 
 def merge(active, new, old):
@@ -228,7 +228,7 @@ def merge(active, new, old):
 
 
 def _merge_arrays(active, new, old):
-    """One array where both lie in the same cells, and otherwise a choice."""
+    """One array where both have the same cells, and otherwise a choice."""
     if new.cells is not None and new.cells is old.cells:
         if new.base is old.base and new.shape is old.shape:
             return new

@@ -1,7 +1,7 @@
 """Arrays as kernels see them: cells of memory with a base, a shape and strides.
 
 A variable that holds one array in some threads and another in others is a `Choice`.
-`access` loads from them and stores to them, `views` sees the same memory otherwise.
+`access` loads from them and stores to them, `views` makes views of them.
 """
 
 import numpy as np

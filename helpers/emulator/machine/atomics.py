@@ -11,8 +11,8 @@ from helpers.emulator.machine.access import emit, find_pattern, offsets
 class Update(NamedTuple):
     """What an atomic leaves in a cell: `new(old, *values)`, lane by lane.
 
-    `accumulate` is a ufunc that does it for all lanes at once, where nobody wants the
-    old values.
+    `accumulate` is a ufunc that does it for all lanes at once, where the old
+    values are not needed.
     """
 
     new: Callable

@@ -1,4 +1,4 @@
-"""What a barrier asks: that every thread of the block comes, and to the same one."""
+"""Barriers: every thread of a block must reach the same one."""
 
 import warnings
 
@@ -17,7 +17,7 @@ _COMBINE = {
 
 
 def release(batch) -> bool:
-    """Let threads that wait for their block go on; a BarrierError where they differ.
+    """Release threads that wait for their block; a BarrierError where they differ.
 
     False when there are none, and all wait for the grid.
     """
@@ -33,12 +33,12 @@ def release(batch) -> bool:
 
 
 def release_grid(batches, finished):
-    """Let all threads of a grid go on; a BarrierError where some have ended before."""
+    """Release all threads of a grid; a BarrierError where some have ended before."""
     for batch in batches:
         ended = _positions(batch) < 0
         missing = ended.any() if batch.launch.strict else ended.all(axis=0).any()
         if finished or missing:
-            raise _grid_missed(batch)
+            raise _missing_threads_error(batch)
         _let_go(batch, wanted=True)
     for listener in batches[0].launch.listeners["sync"]:
         listener(Sync("grid"))
@@ -75,7 +75,7 @@ def _barriers(batch):
 
 
 def _let_go(batch, wanted) -> bool:
-    """Let the threads go on that wait for the grid, or those that do not."""
+    """Release the threads that wait for the grid, or those that do not."""
     gone = False
     for warp in batch.warps:
         staying = {}
@@ -89,26 +89,26 @@ def _let_go(batch, wanted) -> bool:
     return gone
 
 
-def _grid_missed(batch):
+def _missing_threads_error(batch):
     site = next(
         p.ending.site
         for p in batch.launch.program.code
         if getattr(p.ending, "operator", None) == "grid"
     )
     return BarrierError(
-        f"the grid barrier of line {site.line} is not reached by all threads of the "
-        "grid: some ended before it, and the others would wait for ever\n"
+        f"not all threads of the grid reach the grid barrier of line {site.line}: "
+        "some ended before it, and the others would wait forever\n"
         f"    {site.text}\n  {site.place}\n  Remedy: guard the work, not the barrier"
     )
 
 
-def lanes_missed(site):
-    """The error of lanes that wait for others of their mask, which do not come."""
+def missing_lanes_error(site):
+    """The error of lanes that wait for others of their mask, which never come."""
     return BarrierError(
-        f"the mask of line {site.line} names lanes that never come to it: the others "
-        f"would wait for ever, or read what is not there\n    {site.text}\n"
-        f"  {site.place}\n  Remedy: name in the mask just the lanes that take this "
-        "way, or take the call out of the `if`"
+        f"the mask of line {site.line} names lanes that never execute it: the others "
+        f"would wait forever, or read undefined values\n    {site.text}\n"
+        f"  {site.place}\n  Remedy: name in the mask only the lanes that execute "
+        "this line, or move the call out of the `if`"
     )
 
 
@@ -131,8 +131,8 @@ def _check(batch):
         launch.warned = True
         sentence = str(_divergence(batch, block, places[:, block])).splitlines()[0]
         warnings.warn(
-            f"{sentence}. A GPU goes on without them, and so does this launch; CUDA "
-            "does not promise it, and `emulate` refuses it",
+            f"{sentence}. A GPU continues without them, and so does this launch; CUDA "
+            "does not guarantee it, and `emulate` treats it as an error",
             stacklevel=caller_level(),
         )
 
@@ -168,37 +168,37 @@ def _divergence(batch, block, column):
         f"    {site.text}\n"
         f"  {site.place}\n"
         f"  {_on_hardware(column, first)}\n"
-        "  Remedy: every thread of a block must reach the same barrier. Take it out of "
-        "the `if` "
-        "or the loop that some threads leave, and guard the work, not the barrier"
+        "  Remedy: every thread of a block must reach the same barrier. Move it out "
+        "of the `if`, or of the loop that some threads leave, and guard the work, not "
+        "the barrier"
     )
 
 
 def _on_hardware(column, first):
-    """What a GPU does with threads of which some miss a barrier."""
+    """What a GPU does where some threads miss a barrier."""
     at_others = (column >= 0) & (column != first)
     if not at_others.any():
         return (
-            "On a GPU the others go on without those that ended, in silence; CUDA does "
-            "not promise it"
+            "On a GPU the others silently continue without those that ended; CUDA does "
+            "not guarantee it"
         )
     warps = np.flatnonzero(column == first) // WARP_SIZE
     if np.isin(np.flatnonzero(at_others) // WARP_SIZE, warps).any():
-        return "On a GPU lanes of one warp at two barriers hang, in silence"
+        return "On a GPU lanes of one warp at two barriers hang, without an error"
     return (
-        "A GPU takes the two for one barrier and goes on, in silence, though neither "
-        "has seen all threads"
+        "A GPU treats the two as one barrier and silently continues, although not all "
+        "threads have reached either of them"
     )
 
 
-def mask_without_caller(warp, site, lane, block):
+def unnamed_caller_error(warp, site, lane, block):
     """The error of a lane that calls with a mask that does not name it."""
     return BarrierError(
-        f"the mask of line {site.line} does not name lane {lane}, which comes to it, "
-        f"too: thread {warp.thread_at(lane)} of block {warp.block_at(block)}\n"
+        f"the mask of line {site.line} does not name lane {lane}, which executes "
+        f"it: thread {warp.thread_at(lane)} of block {warp.block_at(block)}\n"
         f"    {site.text}\n  {site.place}\n"
-        "  On a GPU that is undefined: it may wait for no one, or hang\n"
-        "  Remedy: name in the mask just the lanes that take this way, "
+        "  On a GPU the behaviour is undefined: it may not wait, or may hang\n"
+        "  Remedy: name in the mask exactly the lanes that execute this line, "
         "`0xFFFFFFFF` for all 32"
     )
 
@@ -213,7 +213,7 @@ def _threads(numbers):
 
 
 def _answer(batch):
-    """Give the threads the count, the and or the or of what they brought."""
+    """Give the threads the count, the `and` or the `or` of their predicates."""
     code = batch.launch.program.code
     for basic_block in code:
         operator = getattr(basic_block.ending, "operator", None)

@@ -12,9 +12,9 @@ import numpy as np
 from helpers.core.errors import NoProgressError, NoValueError
 from helpers.core.events import Allocation, BranchSplit, Step
 from helpers.emulator.machine.barriers import (
-    lanes_missed,
-    mask_without_caller,
+    missing_lanes_error,
     release,
+    unnamed_caller_error,
 )
 from helpers.emulator.machine.launch_memory import shared_array
 from helpers.emulator.machine.warps import Warp
@@ -23,7 +23,7 @@ from helpers.language.warp_intrinsics import have_arrived, outside_of_mask
 
 WATCH = 16  # back edges between two looks whether a loop spins
 PATIENCE = 20_000  # back edges in a row before others go first in any case
-IDLE_ROUNDS = 3  # rounds of spinning before another batch of blocks must help
+IDLE_ROUNDS = 3  # rounds of spinning before another batch of blocks runs
 
 
 class Batch:
@@ -170,7 +170,7 @@ class Batch:
         return needed
 
     def _spins(self, warp, header, iterations) -> bool:
-        """Should others run first, after so many iterations of the loop at a header?"""
+        """Should others run first, after these iterations of the loop at a header?"""
         warp.iterations += 1
         block = self.launch.program.code[header]
         spinning = iterations % WATCH < 2 and warp.state_recurs(header, block.needs)
@@ -180,11 +180,11 @@ class Batch:
         return False
 
     def _lanes_arrive(self, warp, basic_block, active, mask) -> bool:
-        """Have the lanes of a mask come? Where not, the warp waits for them."""
+        """Have the lanes of a mask arrived? If not, the warp waits for them."""
         if self.launch.strict:
             outside = outside_of_mask(warp, active, mask)
             if outside:
-                raise mask_without_caller(warp, basic_block.site, *outside)
+                raise unnamed_caller_error(warp, basic_block.site, *outside)
         warp.waits_for_lanes = not have_arrived(warp, active, mask)
         if warp.waits_for_lanes:
             warp.spinning, warp.loop = True, basic_block.site
@@ -199,8 +199,8 @@ class Batch:
         warp.loop = basic_block.site or self.launch.program.code[basic_block.then].site
         if warp.idle_iterations > self.launch.max_iterations:
             raise NoProgressError(
-                f"the loop at line {warp.loop.line} went round "
-                f"{warp.idle_iterations:,} times and nothing was written meanwhile: "
+                f"the loop at line {warp.loop.line} has run "
+                f"{warp.idle_iterations:,} iterations in which nothing was written: "
                 "does it ever end?\n"
                 f"    {warp.loop.text}\n  {warp.loop.place}"
             )
@@ -216,20 +216,20 @@ class Batch:
                 raise NoValueError from error
 
     def no_progress(self):
-        """The error of a batch whose threads wait for what none of them will do."""
+        """The error of a batch whose threads wait for something that none will do."""
         waiting = [w.loop for w in self.warps if w.groups and w.waits_for_lanes]
         if waiting:
-            return lanes_missed(waiting[0])
+            return missing_lanes_error(waiting[0])
         sites = {w.loop.line: w.loop for w in self.warps if w.groups}
         lines = " and ".join(map(str, sorted(sites)))
         quoted = "".join(
             f"    {site.text}\n  {site.place}\n" for site in sites.values()
         )
         return NoProgressError(
-            f"no progress: threads go round the loop at line {lines} with the same "
+            f"no progress: threads repeat the loop at line {lines} with the same "
             "values, and nothing that it reads will change; on a GPU this hangs\n"
-            f"{quoted}  Remedy: let what the loop waits for be done by a thread that "
-            "still runs, and not by one that has returned or waits at a barrier"
+            f"{quoted}  Remedy: the loop must wait for a thread that still runs, not "
+            "for one that has returned or waits at a barrier"
         )
 
 

@@ -119,16 +119,15 @@ def out_of_bounds(warp, reference, array, indices, axis, active):
 
 def _remedy(index, size, name, axis, ndim):
     if size == 0:
-        return f"`{name}` is empty there: give it its elements before the launch"
-    if index < 0:
         return (
-            "an index below zero counts from the end; this one goes too far: guard it"
+            f"`{name}` has no elements along this axis: give it some before the launch"
         )
+    if index < 0:
+        return "a negative index counts from the end; this one goes too far: guard it"
     length = f"{name}.size" if ndim == 1 else f"{name}.shape[{axis}]"
     return (
-        f"let the threads beyond the end do nothing: `if i < {length}:`, with the "
-        "index that "
-        "this line uses for i"
+        f"let the threads beyond the end do nothing: `if i < {length}:`, where i is "
+        "the index that this line uses"
     )
 
 

@@ -20,8 +20,8 @@ def move(warp, array, source, stored, loaded, active):
     """`array[...] = source`, a record for each element, or element by element."""
     for part, threads in _each_array(array, active):
         for index, taking_part in elements(part, threads):
-            whence = index if _ndim(source) else ()
-            value = load(warp, loaded, source, whence, taking_part)
+            source_index = index if _ndim(source) else ()
+            value = load(warp, loaded, source, source_index, taking_part)
             store(warp, stored, part, index, value, taking_part)
 
 
@@ -53,6 +53,6 @@ def _fits(site, array, count, active):
     fits = array.shape[0] == count
     if not np.all(fits if active is None else fits | ~active):
         raise KernelError(
-            f"line {site.line} stores {count} values to a part of `{array.name}` that "
-            f"does not have as many elements\n    {site.text}\n  {site.place}"
+            f"line {site.line} stores {count} values to a part of `{array.name}` with "
+            f"another number of elements\n    {site.text}\n  {site.place}"
         )

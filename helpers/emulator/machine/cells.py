@@ -1,6 +1,6 @@
 """Memory as cells of one type, and where the lanes of a warp find theirs.
 
-Cells may be seen again as elements of another type: fields, `.view`, dynamic shared
+Cells may be viewed as elements of another type: fields, `.view`, dynamic shared
 memory. Shared and local cells that are only ever numbers of one size lie interleaved,
 as (cells, blocks), so that an index which does not depend on the block is a row; others
 lie block by block, so that a cell of any size and distance is a strided one.
@@ -34,7 +34,7 @@ class Cells:
         self.flat = np.ndarray((count,), dtype, memory, start, (step,))
         self.gather = self.flat.__getitem__
         flags = self.flat.flags
-        if flags.c_contiguous and flags.aligned:  # others it would copy whole
+        if flags.c_contiguous and flags.aligned:  # it would copy other arrays whole
             self.gather = partial(self.flat.take, mode="wrap")  # bounds are checked
         self.rows = self.place = None
         self.scale, self.packed = 1, False
@@ -49,21 +49,21 @@ class Cells:
         return offset * WARP_SIZE + LANES if self.space == "local" else offset
 
     def bytes_at(self, offset):
-        """The addresses that a request tells."""
+        """The addresses of a request."""
         return self.address + self.place_of(offset) * self.step
 
-    def seen_as(self, dtype, offset, step, packed=False):
+    def viewed_as(self, dtype, offset, step, packed=False):
         """The same bytes as other elements, from a byte on; `step` divides ours.
 
         Packed ones may begin at any byte, and are read and written byte by byte.
         """
         key = dtype, offset, step, packed
         if key not in self.seen:
-            self.seen[key] = self._seen_as(dtype, offset, step)
+            self.seen[key] = self._viewed_as(dtype, offset, step)
             self.seen[key].packed = packed
         return self.seen[key]
 
-    def _seen_as(self, dtype, offset, step):
+    def _viewed_as(self, dtype, offset, step):
         start, ratio = self.start + offset, self.step // step
         count = max(0, (self.memory.size - start - dtype.itemsize) // step + 1)
         if dtype.itemsize > self.memory.size - start:
@@ -79,7 +79,7 @@ class Cells:
 
 
 def unwritten(count, dtype):
-    """Cells that nobody wrote: not a number, or a number that stands out."""
+    """Unwritten cells: not a number, or a number that stands out."""
     if dtype.names:
         cells = np.zeros(count, dtype)
         for name in dtype.names:
@@ -104,7 +104,7 @@ def interleaved(count, dtype, space, address, blocks) -> Cells:
 
 
 def block_by_block(count, dtype, space, address, blocks) -> Cells:
-    """Shared or local cells that can be seen as elements of another size."""
+    """Shared or local cells that can be viewed as elements of another size."""
     owners = blocks * (WARP_SIZE if space == "local" else 1)
     memory = unwritten(count * owners, dtype).view(np.uint8)
     cells = Cells(memory, 0, count * owners, dtype, dtype.itemsize, space, address)

@@ -17,7 +17,7 @@ LOCAL_ALIGNMENT = 512  # bytes: a whole request of 16 bytes a lane
 
 
 class Memory:
-    """The memory of one launch. `restorable`: what it held can be brought back."""
+    """The memory of one launch. `restorable`: its former contents can be restored."""
 
     def __init__(self, program, restorable=False, quiet=False):
         self.program = program
@@ -58,8 +58,8 @@ class Memory:
         self.bound.append(self.allocation(value, name, written))
         return bind(value, name, self.bound[-1].first)
 
-    def give_back(self):
-        """Let the records that are arguments hold what was stored in them."""
+    def write_back_records(self):
+        """Write back what was stored in records that are arguments."""
         for record, array, _ in self.records:
             _fill(record, array)
 
@@ -82,7 +82,7 @@ class Memory:
             _fill(record, before)
 
     def release(self):
-        """Let go of what arrays held before."""
+        """Release what arrays held before."""
         self.before.clear()
 
     def allocation(self, array, name, written) -> Allocation:
@@ -111,7 +111,7 @@ class Memory:
         )
 
     def emit_arguments(self, listeners):
-        """Emit the arrays that are arguments, to those who hear of later ones, too."""
+        """Emit the arrays that are arguments, to the listeners of later ones, too."""
         self.allocation_listeners = listeners
         for allocation in self.bound:
             self._emit(allocation)
@@ -121,7 +121,7 @@ class Memory:
             listener(event)
 
     def captured(self, array, name, space) -> Array:
-        """An array that the kernel takes from the names around it."""
+        """An array that the kernel captures."""
         key = id(array)
         if key not in self.arrays:
             allocation = self.allocation(array, name, space == "global")
@@ -135,7 +135,7 @@ class Memory:
         return self.arrays[key]
 
     def local_array(self, request, blocks):
-        """A warp's local array, one for each thread, holding what no one wrote."""
+        """A warp's local array, one for each thread, unwritten."""
         if request not in self.local_addresses:
             self.local_addresses[request] = self.next_local
             size = math.prod(request.shape) * request.dtype.itemsize * 32
@@ -165,8 +165,8 @@ def shared_addresses(allocations) -> dict:
 
 
 def local_array(request, blocks, program, patterns, address):
-    """A warp's local array, one for each thread, holding what no one wrote."""
-    make = block_by_block if request in program.seen_otherwise else interleaved
+    """A warp's local array, one for each thread, unwritten."""
+    make = block_by_block if request in program.reinterpreted else interleaved
     cells = make(math.prod(request.shape), request.dtype, "local", address, blocks)
     return contiguous(cells, request.shape, request.name, patterns)
 
@@ -179,9 +179,9 @@ def shared_array(request, batch, patterns):
         size = request.dtype.itemsize
         cells = _dynamic_cells(request, batch, address)
         shape = (launch.shared_bytes // size,)
-        cells = cells.seen_as(request.dtype, 0, size)
+        cells = cells.viewed_as(request.dtype, 0, size)
         return contiguous(cells, shape, request.name, patterns)
-    other = request in launch.program.seen_otherwise
+    other = request in launch.program.reinterpreted
     make = block_by_block if other else interleaved
     count = math.prod(request.shape)
     cells = make(count, request.dtype, "shared", address, batch.blocks)
@@ -201,7 +201,7 @@ def _new_dynamic_cells(request, batch, address):
     dynamic = [other for other in program.allocations if is_dynamic(other)]
     sizes = {other.dtype.itemsize for other in dynamic}
     whole = math.lcm(*sizes)
-    if len(sizes) == 1 and not program.seen_otherwise & {*dynamic}:
+    if len(sizes) == 1 and not program.reinterpreted & {*dynamic}:
         count = size // whole
         return interleaved(count, request.dtype, "shared", address, batch.blocks)
     cells = block_by_block(

@@ -1,6 +1,6 @@
-"""Runs a grid, batch by batch, up to its own barriers and over them.
+"""Runs a grid batch by batch, and its grid barriers.
 
-Not modelled: time; blocks that run beside one another while neither waits.
+Not modelled: time; blocks that run at the same time while neither waits.
 """
 
 from collections import deque
@@ -70,7 +70,7 @@ class Launch:
                     release_grid(self.at_barrier, self.finished)
                     self.queue.extend(self.at_barrier)
                     self.at_barrier = []
-        self.memory.give_back()
+        self.memory.write_back_records()
 
     def _emit_begin(self):
         """Emit the launch, and then the arrays that are its arguments."""

@@ -1,8 +1,8 @@
-"""What threads tell the host: `print`, `raise` and `assert` in a kernel.
+"""What threads report to the host: `print`, `raise` and `assert` in a kernel.
 
 `print` gives a line for each thread, in the order in which the warps ran. With
 `debug=True` the launch raises in the end what a thread raised first; without it the
-thread ends in silence. Not modelled: a launch that raises keeps its results, where a
+thread ends silently. Not modelled: a launch that raises keeps its results, where a
 GPU leaves arrays of the host as they were.
 """
 

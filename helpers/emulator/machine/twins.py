@@ -21,7 +21,7 @@ class Lanes:
         self.dtype, self.shape = array.dtype, getattr(array, "shape", None)
 
     def load(self, index, elements=1):
-        """`array[index]`, or so many neighbours in one request, as a tuple."""
+        """`array[index]`, or several neighbours in one request, as a tuple."""
         given = self._warp, self._loaded, self._array, _indices(index)
         if elements == 1:
             return load(*given, self._active)

@@ -127,7 +127,7 @@ def field(warp, array, dtype, offset, inner, packed, active):
     step = array.cells.step
     if inner:
         step = math.gcd(step, dtype.itemsize)
-    cells = array.cells.seen_as(dtype, offset, step, packed)
+    cells = array.cells.viewed_as(dtype, offset, step, packed)
     ratio = np.int64(array.cells.step // step)
     inner = tuple(map(np.int64, inner))
     strides = tuple(stride * ratio for stride in array.strides)
@@ -141,18 +141,18 @@ def reinterpret(warp, array, dtype, site, active):
     before, after = array.dtype.itemsize, dtype.itemsize
     cells, shape, strides = array.cells, array.shape, array.strides
     if before == after:
-        seen = cells.seen_as(dtype, 0, cells.step)
+        seen = cells.viewed_as(dtype, 0, cells.step)
         return array.part(array.base, shape, strides, seen)
     if not is_one(strides[-1] * cells.step // before):
         raise KernelError(
-            f"line {site.line} sees `{array.name}` as elements of another size, and "
+            f"line {site.line} views `{array.name}` as elements of another size, but "
             f"its last axis is not contiguous\n    {site.text}\n  {site.place}"
         )
     length = shape[-1] * before
     if np.any(length % after):
         raise KernelError(
-            f"line {site.line} sees the {int(np.max(length))} bytes of a row of "
-            f"`{array.name}` as elements of {after} bytes, which do not fill them\n"
+            f"line {site.line} views the {int(np.max(length))} bytes of a row of "
+            f"`{array.name}` as elements of {after} bytes, which does not divide them\n"
             f"    {site.text}\n  {site.place}"
         )
     step = math.gcd(cells.step, after)
@@ -161,7 +161,7 @@ def reinterpret(warp, array, dtype, site, active):
         array.base * ratio,
         (*shape[:-1], length // after),
         (*(s * ratio for s in strides[:-1]), np.int64(after // step)),
-        cells.seen_as(dtype, 0, step),
+        cells.viewed_as(dtype, 0, step),
     )
 
 
@@ -178,8 +178,8 @@ def reshape(warp, array, shape, site, active):
     if not np.all(fits if active is None else fits | ~active):
         old = "×".join(str(int(np.max(n))) for n in array.shape)
         raise KernelError(
-            f"line {site.line} gives `{array.name}`, whose shape is {old}, another "
-            "shape that does not hold as many elements\n"
+            f"line {site.line} reshapes `{array.name}`, whose shape is {old}, to a "
+            "shape with another number of elements\n"
             f"    {site.text}\n  {site.place}"
         )
     shape = tuple(np.asarray(n).astype(np.int64)[()] for n in shape)

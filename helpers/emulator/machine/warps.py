@@ -12,9 +12,9 @@ class Warp:
 
     `live` holds the threads that exist and have not returned, None while that is every
     lane. `groups` maps a pc to the threads that will run there next, and `waiting` a
-    pc to those that wait for a barrier in front of it, with the predicate that they
-    brought. `postponed` are pcs whose threads spun, so that the warp's other threads
-    run first. A warp is `spinning` if one more iteration of its loop found every
+    pc to those that wait for a barrier in front of it, with their predicate.
+    `postponed` are pcs whose threads spun, so that the warp's other threads run first.
+    A warp is `spinning` if one more iteration of its loop found every
     variable as before and nothing written: only other threads can end it.
     """
 

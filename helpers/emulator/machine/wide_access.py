@@ -34,7 +34,7 @@ def _first_cell(warp, reference, array, indices, count, active):
     first = offsets(warp, reference, array, indices, active)
     ends = (*indices[:-1], indices[-1] + indices[-1].dtype.type(count - 1))
     last = offsets(warp, reference, array, ends, active)
-    if active is not None:  # the others may stand anywhere
+    if active is not None:  # inactive lanes may have any offset
         lane, block = np.argwhere(active)[0]
         someone = np.broadcast_to(first, np.broadcast_shapes(np.shape(first), (1, 1)))
         rows, columns = someone.shape
@@ -57,19 +57,20 @@ def _check(warp, reference, array, addresses, size, count):
     innermost = array.strides[-1]
     if not is_one(innermost * array.cells.step // array.dtype.itemsize):
         raise KernelError(
-            f"line {site.line} takes {count} neighbours of `{reference.array}`, whose "
-            f"last axis is not contiguous\n    {site.text}\n  {site.place}\n"
-            "  Remedy: take them one at a time, or pass a contiguous copy"
+            f"line {site.line} accesses {count} neighbours of `{reference.array}`, "
+            f"whose last axis is not contiguous\n    {site.text}\n  {site.place}\n"
+            "  Remedy: access them one at a time, or pass a contiguous copy"
         )
     odd = np.atleast_2d(addresses) % size != 0
     if odd.any():
         lane, block = np.argwhere(odd)[0]
         address = int(np.atleast_2d(addresses)[lane, block])
         raise KernelError(
-            f"line {site.line} takes {size} bytes of `{reference.array}` at once from "
-            f"byte {address % size} of {size}: on a GPU this is a misaligned address\n"
+            f"line {site.line} accesses {size} bytes of `{reference.array}` at once, "
+            f"{address % size} bytes past a multiple of {size}: on a GPU this is a "
+            "misaligned address\n"
             f"    {site.text}\n  {site.place}, thread {warp.thread_at(int(lane))} of "
             f"block {warp.block_at(int(block))}\n"
-            f"  Remedy: begin at an element whose number is a multiple of {count}, in "
-            f"an array that begins at a multiple of {size} bytes"
+            f"  Remedy: use an index that is a multiple of {count}, in an array that "
+            f"starts at a multiple of {size} bytes"
         )

@@ -1,4 +1,4 @@
-"""What an exercise may ask of a run: each assertion returns the run, so that they
+"""What an exercise may require of a run: each assertion returns the run, so that they
 chain, or fails with the line, the figure and the remedy.
 
 `line` and `array` narrow an assertion to a line's number and to an array's name in the
@@ -23,7 +23,7 @@ class Assertions:
     """The assertions of a Run."""
 
     def assert_no_races(self, line=None, array=None, minor=False):
-        """No two threads touch one cell unordered; `minor` asks it of a warp, too."""
+        """No two threads race; with `minor`, no two lanes of a warp either."""
         self._require_touched(line, array)
         races = [*self.races, *(self.races.minor if minor else ())]
         found = [r for r in races if _is_on(r.first, line) or _is_on(r.second, line)]
@@ -37,15 +37,15 @@ class Assertions:
         return self
 
     def assert_no_bank_conflicts(self, line=None, array=None):
-        """Each request to shared memory takes as few wavefronts as it can."""
+        """Each request to shared memory takes its ideal number of wavefronts."""
         self._require_touched(line, array)
         rows = _rows(self.bank_conflicts, line, array)
         found = [(row.conflicts, conflict(site, row)) for site, row in rows]
-        return self._worst(found, "line with conflicts")
+        return self._worst(found, "such line")
 
     def assert_coalesced(self, line=None, array=None, at_most=None):
-        """Each request to global memory touches as few sectors as it can, or at most so
-        many.
+        """Each request to global memory touches its ideal number of sectors, or at most
+        `at_most`.
         """
         self._require_touched(line, array)
         found = []
@@ -64,7 +64,7 @@ class Assertions:
         return self._worst(found, "such line")
 
     def assert_no_divergence(self, line=None, at_least=None):
-        """No branch splits a warp; or so large a share of the lanes is active."""
+        """No branch splits a warp; or at least this share of the lanes is active."""
         self._require_touched(line, None)
         table = self.divergence
         rows = [(s, r) for s, r in table.by_line.items() if _is_on(s, line)]
@@ -73,10 +73,9 @@ class Assertions:
         elif line is None and table.active_share < at_least:
             site, row = max(rows, key=lambda it: _idle(it[1]))
             fail(
-                f"{table.active_share:.3%} of the lanes are active where "
-                f"{at_least:.3%} must be; most idle on line {site.line}, "
-                f"`{site.text}`. "
-                f"{idling(site, row).advice}"
+                f"{table.active_share:.3%} of the lanes are active, and at least "
+                f"{at_least:.3%} must be; most lanes are idle on line {site.line}, "
+                f"`{site.text}`. {idling(site, row).advice}"
             )
         elif line is not None:
             low = [(s, r) for s, r in rows if r.active_share < at_least]
@@ -85,7 +84,7 @@ class Assertions:
         return self
 
     def assert_no_warnings(self, line=None, notes=False):
-        """No silent mistake was made; `notes` asks that there be nothing to note."""
+        """No silent mistake was made; with `notes`, nothing was noted either."""
         self._require_touched(line, None)
         found = [w for w in self.warnings if notes or not w.note]
         found = [w for w in found if _is_on(w.site, line)]
@@ -95,8 +94,8 @@ class Assertions:
         return self
 
     def assert_loads(self, at_most, array=None, average=False):
-        """Each element of an argument is loaded at most so many times, by all threads
-        together; or so many on average, of those that are loaded.
+        """Each element of an argument is loaded at most `at_most` times, by all threads
+        together; or on average, over the elements that are loaded.
         """
         self._require_touched(None, array)
         for name, traffic in self.reuse.items():
@@ -104,15 +103,15 @@ class Assertions:
                 if array in (None, name) and traffic.reuse > at_most:
                     fail(
                         f"an element of `{name}` is loaded {traffic.reuse:.4g} times "
-                        f"on average, which may be {at_most:.4g} at most. {_ONCE}"
+                        f"on average; the limit is {at_most:.4g}. {_ONCE}"
                     )
                 continue
             most = int(traffic.loads.max(initial=0))
             if array in (None, name) and most > at_most:
                 index = _first(traffic.loads, most)
                 fail(
-                    f"`{name}[{index}]` is loaded {counted(most, 'time')}, which may "
-                    f"be {at_most:,} at most. {_ONCE}"
+                    f"`{name}[{index}]` is loaded {counted(most, 'time')}; the limit "
+                    f"is {at_most:,}. {_ONCE}"
                 )
         return self
 
@@ -128,7 +127,7 @@ class Assertions:
         return self
 
     def _require_touched(self, line, array):
-        """Fail where a line or an array is asked for that the kernel does not touch."""
+        """Fail for a line or an array that the kernel does not touch."""
         tables = (self.coalescing, self.bank_conflicts, self.local_memory)
         arrays = {row.array for t in tables for row in t.by_line.values()}
         if array is not None and array not in arrays:
@@ -138,14 +137,14 @@ class Assertions:
         lines = {s for t in tables for site in t.by_line for s in _lines(site)}
         if line is not None and line not in lines:
             known = ", ".join(map(str, sorted(lines))) or "none"
-            fail(f"nothing was done on line {line}; lines that ran: {known}")
+            fail(f"line {line} did not run; lines that ran: {known}")
 
 
 def fail(text, number=1, noun=""):
     """Raise an AssertionError that also says how many more there are."""
-    more = f" There is {counted(number - 1, noun)} more." if number == 2 else ""
+    more = f" There is 1 more {noun}." if number == 2 else ""
     if number > 2:
-        more = f" There are {counted(number - 1, noun)} more."
+        more = f" There are {number - 1:,} more {noun}s."
     raise AssertionError(f"{text}.{more}" if text[-1] not in ".…" else f"{text}{more}")
 
 
@@ -156,7 +155,7 @@ def _fail_at(finding, number, noun):
 
 
 def _lines(site):
-    """The numbers by which people ask for a site: its own, and that of the call."""
+    """The line numbers of a site: its own, and that of the call."""
     return {site.line, site.called_from or site.line}
 
 
@@ -182,15 +181,15 @@ def _no_splits(rows):
         site, row = max(split, key=lambda it: it[1].splits)
         fail(
             f"line {site.line}, `{site.text}`: this branch splits {row.splits:,} of "
-            f"the {counted(row.branches, 'warp')} that come to it. Let whole warps go "
-            "one way, with a condition that is the same for 32 neighbouring threads",
+            f"the {counted(row.branches, 'warp')} that reach it. Make the condition "
+            "the same for all 32 threads of a warp",
             len(split),
             "such line",
         )
 
 
 def _first(loads, times):
-    """The index of the first element that was loaded so often."""
+    """The index of the first element that was loaded this many times."""
     place = int((loads == times).argmax())
     index = []
     for size in reversed(loads.shape):

@@ -1,14 +1,14 @@
-"""The columns of a source page: what each line asks of memory, and who is active.
+"""The columns of a source page: each line's memory accesses, and its active lanes.
 
-Only what has something to say is a column. Lines that take just what they must show
-their sum; where one does not, each access stands for itself.
+Only columns with something to report are shown. A line at its ideal shows one sum; any
+other line shows each access apart.
 """
 
 from typing import NamedTuple
 
 from helpers.emulator.report.findings import figure, level_of
 
-# a table of the run; the name of its requests; what they take, each, and at best
+# a table of the run; the name of its requests; their cost, and the ideal cost
 MEASURES = (
     ("coalescing", "global requests", "sectors", "ideal_sectors"),
     ("bank_conflicts", "shared requests", "wavefronts", "ideal_wavefronts"),
@@ -30,7 +30,7 @@ def place_of(site) -> tuple:
 
 
 def columns_of(run, found) -> list[Column]:
-    """The columns that have something to say."""
+    """The columns that have something to report."""
     columns = []
     for name, requests, taken, ideal in MEASURES:
         if getattr(run, name).requests:
@@ -47,7 +47,7 @@ def _exceeds_ideal(table):
 
 
 def _of_memory(table, requests, taken, ideal):
-    """How many requests there are, and what each of them takes."""
+    """How many requests there are, and what each of them costs."""
     rows = {}
     for site, row in table.by_line.items():
         counts = row.requests, getattr(row, taken), getattr(row, ideal), row.array
@@ -59,7 +59,7 @@ def _of_memory(table, requests, taken, ideal):
 
 
 def _marks(rows):
-    """One mark for all accesses of a line that take what they must, or one for each."""
+    """One mark for all accesses of a line at its ideal, or one for each."""
     rows = [row for row in rows if row[0]]
     if not any(level_of(taken, ideal) for _, taken, ideal, _ in rows):
         requests = sum(row[0] for row in rows) or 1

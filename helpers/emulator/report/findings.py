@@ -1,9 +1,8 @@
 """What a run found, worst first: a figure, a sentence of advice and its topic.
 
-Three levels: "wrong" can give wrong answers, "costly" takes at least half as much again
-as it must, "slight" less. Costs are put side by side as turns of a warp that are lost:
-a wavefront, four sectors, an instruction's 32 idle lanes. Not modelled: what a turn
-costs in time.
+Three levels: "wrong" can give wrong answers, "costly" costs at least 1.5 times the
+ideal, "slight" less. Costs are compared as lost passes of a warp: a wavefront, four
+sectors, an instruction's 32 idle lanes. Not modelled: what a pass costs in time.
 """
 
 from typing import NamedTuple
@@ -43,7 +42,7 @@ def findings_of(run) -> list[Finding]:
 
 
 def level_of(taken, ideal) -> str:
-    """How bad it is to take so many where so many would do; "" where it is ideal."""
+    """The level of a cost; "" where it is ideal."""
     if taken <= ideal:
         return ""
     return "costly" if taken >= COSTLY * ideal else "slight"
@@ -55,7 +54,7 @@ def counted(number, noun) -> str:
 
 
 def figure(number) -> str:
-    """A number of a request: three digits, and no point where it is whole."""
+    """A number of a request: three digits, and no decimals where it is whole."""
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
@@ -92,7 +91,7 @@ _WRITE_FIRST = {
 
 
 def uninitialised(found) -> Finding:
-    """A line that reads what nobody wrote."""
+    """A line that reads what was never written."""
     cells = counted(found.count, "cell")
     what = f"reads {cells} of {found.space} `{found.array}` that nobody wrote"
     advice = f"{_raised(what)}: {_WRITE_FIRST.get(found.space, 'write it first')}."
@@ -122,16 +121,16 @@ def _accesses(run):
 
 
 def scattered(site, row, limit=None) -> Finding:
-    """A line whose requests to global memory touch more sectors than they must."""
+    """A line whose requests to global memory touch more sectors than the ideal."""
     taken, ideal = row.sectors / row.requests, row.ideal_sectors / row.requests
-    best = f"{figure(ideal)} would do"
+    best = f"ideally {figure(ideal)}"
     if limit not in (None, row.ideal_sectors):
-        best = f"at most {figure(limit / row.requests)} may be"
+        best = f"at most {figure(limit / row.requests)} allowed"
     apart = taken >= 0.9 * row.active_lanes / row.requests > 1
     why = (
-        "its lanes lie a sector or more apart"
+        "neighbouring lanes are a sector or more apart"
         if apart
-        else "its lanes' elements do not fill the sectors that they lie in"
+        else "its lanes use only a part of the sectors that they touch"
     )
     return Finding(
         level_of(row.sectors, row.ideal_sectors),
@@ -140,14 +139,14 @@ def scattered(site, row, limit=None) -> Finding:
         f"{row.kind} of {row.array}: {taken:.3g} sectors per request, "
         f"ideal {ideal:.3g}",
         f"Each {row.kind} of `{row.array}` takes {counted_figure(taken, 'sector')} "
-        f"where {best}, since {why}: let neighbouring threads take neighbouring "
-        "elements, or go through a tile in shared memory.",
+        f"({best}), because {why}. Let neighbouring threads access neighbouring "
+        "elements, or use a tile in shared memory.",
         (row.sectors - row.ideal_sectors) * SECTOR_BYTES / LINE_BYTES,
     )
 
 
 def conflict(site, row) -> Finding:
-    """A line whose requests to shared memory take more wavefronts than they must."""
+    """A line whose requests to shared memory take more wavefronts than the ideal."""
     taken, ideal = row.wavefronts / row.requests, row.ideal_wavefronts / row.requests
     return Finding(
         level_of(row.wavefronts, row.ideal_wavefronts),
@@ -156,9 +155,9 @@ def conflict(site, row) -> Finding:
         f"{row.kind} of {row.array}: "
         f"{1 + row.conflicts / row.ideal_wavefronts:.3g}-way bank conflict",
         f"Each {row.kind} of `{row.array}` takes {counted_figure(taken, 'wavefront')} "
-        f"where {figure(ideal)} would do, since its lanes want different words of one "
-        "bank: put them an odd number of words apart, as one element of padding in "
-        "each row does, or swizzle the index.",
+        f"(ideally {figure(ideal)}), because its lanes access different words of the "
+        "same bank. Pad each row by one element, so that the stride is odd, or swizzle "
+        "the index.",
         row.conflicts,
     )
 
@@ -190,9 +189,8 @@ def idling(site, row, level="costly", cost=0.0) -> Finding:
         site,
         "divergence",
         f"{share} of the lanes are active",
-        f"Only {share} of the lanes are active here, and the others of their warps "
-        "wait: let whole warps go one way, with a condition that is the same for 32 "
-        "neighbouring threads.",
+        f"Only {share} of the lanes are active here; the rest of each warp waits. "
+        "Make the condition the same for all 32 threads of a warp.",
         cost,
     )
 

@@ -1,8 +1,8 @@
 """A run as a page in a notebook, like a profiler's source page: the kernel's own lines
 with their counts, a sentence of advice below each bad one, and the races.
 
-A sign says what a colour says. Colours lie thinly over the page's own ground, so that
-they serve a light page and a dark one.
+A sign says the same as a colour. Colours are translucent, so that they work on a light
+page and on a dark one.
 """
 
 import re
@@ -18,8 +18,8 @@ from helpers.emulator.report.text import sentence
 SIGNS = {"wrong": "✖", "costly": "▲", "slight": "△"}
 MEANINGS = {
     "wrong": "can give wrong answers",
-    "costly": "takes at least half as much again as it must",
-    "slight": "takes a little more, or does no harm today",
+    "costly": "costs at least 1.5 times the ideal",
+    "slight": "costs less than 1.5 times the ideal, or is a minor race",
 }
 MOST_RACES = 8
 
@@ -90,7 +90,7 @@ def advice_by_place(found, lessons) -> dict:
 
 
 def rows_of(at, text, columns, advice_at, shown) -> str:
-    """A line with its counts, and the row with its advice, unless it was said above."""
+    """A line with its counts, and a row with its advice if it is not shown above."""
     level, advice = advice_at.get(at, ("", ""))
     counts = "".join(cell(column.cells.get(at, ())) for column in columns)
     row = (
@@ -112,7 +112,7 @@ def cell(marks) -> str:
 
 
 def sign(level) -> str:
-    """The sign of a level, with what it means for those who point at it."""
+    """The sign of a level, with its meaning as a tooltip."""
     if not level:
         return ""
     return f"<span title='{MEANINGS[level]}'>{SIGNS[level]}</span>"
@@ -147,7 +147,7 @@ def race_html(race, level) -> str:
 
 
 def further_findings(found):
-    """What else was found on a line that has its sentence, and no column tells."""
+    """Findings on lines that show another one's advice, and that no column shows."""
     seen = set()
     for it in found:
         if it.level == "slight" or it.topic in ("coalescing", "bank conflicts"):
@@ -159,7 +159,7 @@ def further_findings(found):
 
 
 def folded(noun, items) -> str:
-    """So many of a thing, folded away."""
+    """A folded list, with its count."""
     if not items:
         return ""
     summary = f"<summary>{counted(len(items), noun)}</summary>"
@@ -167,12 +167,12 @@ def folded(noun, items) -> str:
 
 
 def note_of(warning) -> str:
-    """What is so and accuses nobody."""
+    """A note, as a sentence."""
     return f"{code(warning.text[:1].upper() + warning.text[1:])}."
 
 
 def legend(page) -> str:
-    """What the signs of a page mean, those that are on it."""
+    """What the signs that are on a page mean."""
     used = [level for level in SIGNS if SIGNS[level] in page]
     text = " · ".join(f"{SIGNS[level]} {MEANINGS[level]}" for level in used)
     return f"<div class='n'>{text}</div>" if used else ""

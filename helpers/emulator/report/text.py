@@ -64,4 +64,4 @@ def _rest(run, rows):
     findings = (rows, run.races, run.races.minor)
     more = sum(max(0, len(some) - MOST_FINDINGS) for some in findings)
     if more:
-        yield f"  and {more} more: the tables of the run have all"
+        yield f"  and {more} more: the tables of the run show all"

@@ -100,7 +100,7 @@ def array_attribute(builder, target, variable, name, dtype):
     elif name in ("real", "imag"):
         _component(builder, target, operand, name, dtype)
     else:
-        builder.refuse(f"the emulator does not know `.{name}` of arrays yet")
+        builder.refuse(f"the emulator does not support `.{name}` of arrays yet")
 
 
 def array_number(builder, array, name):

@@ -171,7 +171,7 @@ class Builder:
         self.emit(ir.Pack(target, items))
         return target
 
-    def cast(self, operand, dtype, meant=False) -> ir.Operand:
+    def cast(self, operand, dtype, explicit=False) -> ir.Operand:
         """The operand converted to a type, at once when it is a constant."""
         if operand is None or dtype is None or self.type_of(operand) == dtype:
             return operand
@@ -182,7 +182,7 @@ class Builder:
         if isinstance(operand, ir.Const):
             return ir.Const(convert(operand.value, dtype))
         target = self.new_name(dtype, "cast")
-        self.emit(ir.Cast(target, operand, dtype, self.site(), meant))
+        self.emit(ir.Cast(target, operand, dtype, self.site(), explicit))
         return target
 
     # instructions

@@ -124,7 +124,7 @@ def _fold(builder, name, target, arguments, signature):
     operands = [item for a in arguments for item in builder.items(a)]
     if isinstance(builder.type_of(operands[0]), ir.ArrayType):
         builder.refuse(
-            f"`{name}` takes numbers here, not a whole array: go through it in a loop"
+            f"`{name}` takes numbers here, not a whole array: loop over its elements"
         )
     result = operands[0]
     for operand in operands[1:-1]:

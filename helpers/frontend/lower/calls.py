@@ -105,10 +105,10 @@ def _dtype_of(builder, variable):
 def call_intrinsic(builder, target, name, operands, signature=None):
     """A function that sees threads and lanes."""
     if name not in INTRINSICS:
-        builder.refuse(f"the emulator does not know `{name}` yet")
+        builder.refuse(f"the emulator does not support `{name}` yet")
     if signature is not None and INTRINSICS[name].cast:
         operands = [
-            builder.cast(o, our_type(t), meant=True)
+            builder.cast(o, our_type(t), explicit=True)
             for o, t in zip(operands, signature.args, strict=True)
         ]
     if INTRINSICS[name].syncs_warp:
@@ -122,19 +122,19 @@ def call_intrinsic(builder, target, name, operands, signature=None):
 
 
 def _intrinsic(builder, target, name, arguments, signature):
-    """`cuda.ballot_sync(mask, condition)` and its like."""
+    """`cuda.ballot_sync(mask, condition)` and the like."""
     operands = [builder.operand(a) for a in arguments]
     call_intrinsic(builder, target, name, operands, signature)
 
 
 def _operator(builder, target, name, arguments, signature):
-    """`math.sqrt(x)` and its like."""
+    """`math.sqrt(x)` and the like."""
     operands = [builder.operand(a) for a in arguments]
     call_operator(builder, target, name, operands, signature)
 
 
 def _barrier(builder, target, name, arguments, signature):
-    """`cuda.syncthreads()` and its like."""
+    """`cuda.syncthreads()` and the like."""
     predicate = builder.operand(arguments[0]) if arguments else None
     result = builder.declare(target, np.dtype(np.int32)) if arguments else None
     _wait(builder, ir.Barrier(result, BARRIERS[name], predicate, builder.site()))
@@ -209,16 +209,16 @@ def _refuse_call(builder, callee, name):
     home = getattr(callee, "__module__", None) or type(callee).__module__
     if type(callee).__name__ == "ExternFunction" or "cffi" in home:
         builder.refuse(
-            f"`{called}` is code of another language, which the emulator cannot "
-            "run: write it in Python, under `@cuda.jit(device=True)`"
+            f"`{called}` is not Python code, so the emulator cannot run it: write "
+            "it in Python, with `@cuda.jit(device=True)`"
         )
     if home.startswith(("numba.cuda.libdevice", "numba.cuda._internal")):
         builder.refuse(
             f"`{called}` of CUDA's own library is not emulated, since NumPy has "
-            "no such function: write it with others"
+            "no such function: write it with other functions"
         )
     builder.refuse(
-        f"the emulator does not know `{called}` yet: write it as a loop over "
+        f"the emulator does not support `{called}` yet: write it as a loop over "
         "`range(...)`, or with operators"
     )
 

@@ -121,7 +121,7 @@ def static_getitem(builder, target, value):
         )
     if isinstance(array, tuple) and isinstance(value.index, (int, slice)):
         return tuple_item(builder, target, value)
-    builder.refuse("the emulator does not know this kind of item yet")
+    builder.refuse("the emulator does not support this kind of item yet")
 
 
 # attributes
@@ -169,7 +169,7 @@ def _attribute_of_value(builder, target, value):
     elif isinstance(dtype, np.dtype) and value.attr == "value":  # of an Enum
         builder.bind(target, builder.operand(value.value))
     else:
-        builder.refuse(f"the emulator does not know `.{value.attr}` of values yet")
+        builder.refuse(f"the emulator does not support `.{value.attr}` of values yet")
 
 
 # a kind of value: (builder, target, value) -> None

@@ -213,7 +213,7 @@ def _iterator(builder, name, variable):
         return Items(_begin_index(builder, name), items)
     if not isinstance(dtype, ir.ArrayType):
         builder.refuse(
-            "loops go over a `range`, a tuple or an array here: loop over "
+            "a loop iterates over a `range`, a tuple or an array here: use "
             "`range(n)` and index"
         )
     return Rows(_begin_index(builder, name), operand)
@@ -250,7 +250,7 @@ def begin_nditer(builder, target, arguments, signature):
     order = builder.numba_type(target).layout
     operands = builder.items(arguments[0])
     if len(operands) != 1 or order not in "CF":
-        builder.refuse("`np.nditer` goes over one array here: index the others")
+        builder.refuse("`np.nditer` iterates over one array here: index the others")
     index = _begin_index(builder, target)
     builder.loops.iterators[target] = Elements(index, operands[0], order, view=True)
 

@@ -37,7 +37,7 @@ def call_method(builder, target, method, arguments, signature):
     bound = builder.numba_type(method)
     function = written_in_python(bound, name, signature, (bound.this,))
     if function is None:
-        builder.refuse(f"the emulator does not know `.{name}()` yet: write it out")
+        builder.refuse(f"the emulator does not support `.{name}()` yet: write it out")
     this = signature.replace(args=(bound.this, *signature.args))
     inline_library(builder, target, function, this, [variable, *arguments])
 
@@ -72,8 +72,8 @@ def reshape(builder, target, variable, arguments):
     operand = builder.operand(variable)
     if builder.numba_type(variable).layout != "C":
         builder.refuse(
-            "Numba reshapes an array in Fortran order, and counts its elements in "
-            "an order that is not NumPy's: reshape it before the launch"
+            "Numba reshapes an array in Fortran order in another way than NumPy: "
+            "reshape it before the launch"
         )
     sizes = [size for argument in arguments for size in builder.items(argument)]
     shape = tuple(builder.cast(size, INDEX) for size in sizes)

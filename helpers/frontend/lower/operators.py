@@ -24,12 +24,12 @@ UNARY = {
 
 
 def binop(builder, target, value):
-    """`a + b` and its like."""
+    """`a + b` and the like."""
     _binary(builder, target, value, value.fn)
 
 
 def inplace_binop(builder, target, value):
-    """`a += b` and its like."""
+    """`a += b` and the like."""
     _binary(builder, target, value, value.immutable_fn)
 
 
@@ -51,7 +51,7 @@ def _binary(builder, target, value, function):
         return tuple_operator(builder, target, value, function)
     if name is None or not all(isinstance(d, np.dtype) for d in dtypes):
         builder.refuse(
-            f"the emulator does not know `{function.__name__}` of these types yet"
+            f"the emulator does not support `{function.__name__}` of these types yet"
         )
     result = our_type(signature.return_type)
     if "".join(sorted(d.kind for d in dtypes)) == "iu" and result.kind in "iu":
@@ -85,7 +85,7 @@ def _is_in(builder, target, value):
 
 
 def unary(builder, target, value):
-    """`-a` and its like."""
+    """`-a` and the like."""
     name = UNARY.get(value.fn)
     signature = builder.typed.calls[value]
     source, result = our_type(signature.args[0]), our_type(signature.return_type)

@@ -12,7 +12,7 @@ import re
 import numpy as np
 
 from helpers.core import ir
-from helpers.core.errors import Told
+from helpers.core.errors import ExplainedError
 from helpers.frontend.inference import typed_ir
 from helpers.frontend.lower.arrays import set_attribute, set_item, static_set_item
 from helpers.frontend.lower.builder import Builder
@@ -30,8 +30,8 @@ def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
         raise at(
             function,
             function.__code__.co_firstlineno,
-            "a kernel returns nothing: store its "
-            "results in an array, and `return` alone to end a thread early",
+            "a kernel returns nothing: store its results in an array; a bare "
+            "`return` ends a thread early",
         )
     entry = body.new_block()
     arguments = tuple(f"{name}" for name in typed.ir.arg_names)
@@ -71,10 +71,10 @@ def _lower_statement(builder, statement):
     """Lower a statement; whatever goes wrong is about its line."""
     kind = type(statement).__name__
     if kind not in STATEMENTS:
-        builder.refuse(f"the emulator does not know `{kind.lower()}` yet")
+        builder.refuse(f"the emulator does not support `{kind.lower()}` yet")
     try:
         STATEMENTS[kind](builder, statement)
-    except Told:
+    except ExplainedError:
         raise
     except Exception as error:
         if builder.within is not None:  # a library's function: its caller's line
@@ -95,18 +95,18 @@ def assign(builder, statement):
     if kind == "call":
         _check_text(builder, target)
     if kind not in table:
-        builder.refuse(f"the emulator does not know this construct yet: {kind}")
+        builder.refuse(f"the emulator does not support this construct yet: {kind}")
     table[kind](builder, target, value)
 
 
 def _check_type(builder, target):
-    """Refuse a variable of a type that is none of ours."""
+    """Refuse a variable of a type that our IR lacks."""
     kind = builder.typed.types.get(target)
     if type(kind).__name__ == "Optional":
         name = target.split(".")[0]
         builder.refuse(
-            f"`{name}` is None on one path and has a value on another: give it a "
-            "number that stands for nothing"
+            f"`{name}` is None on one path and has a value on another: use a "
+            "number instead of None"
         )
     small = re.search(r"bfloat16|fp8", str(kind) if kind is not None else "")
     if small and "Module" not in str(kind):
@@ -116,10 +116,10 @@ def _check_type(builder, target):
 
 
 def _check_text(builder, target):
-    """Refuse a call that makes a text."""
+    """Refuse a call that makes a string."""
     kind = type(builder.typed.types.get(target)).__name__
     if kind in ("UnicodeType", "StringLiteral"):
-        builder.refuse("texts exist in kernels only to be printed")
+        builder.refuse("strings can only be printed in a kernel")
 
 
 # the ends of blocks, and the edges between them
@@ -208,12 +208,12 @@ def print_(builder, statement):
 
 
 def _printed(builder, variable):
-    """What `print` gets: a text, or a number."""
+    """What `print` gets: a string, or a number."""
     known = builder.known.get(variable.name)
     if isinstance(known, str):
         return ir.Const(known)
     if not isinstance(builder.our_type(variable), np.dtype):
-        builder.refuse("`print` in a kernel takes texts and numbers: print the parts")
+        builder.refuse("`print` in a kernel takes strings and numbers: print the parts")
     return builder.operand(variable)
 
 

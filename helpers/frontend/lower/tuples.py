@@ -1,4 +1,4 @@
-"""Tuples, and what is made like one: named tuples, vectors such as `float4`.
+"""Tuples, and what is built like them: named tuples, vectors such as `float4`.
 
 A loop over a tuple of several types, as Numba's `literal_unroll` makes it, has a copy
 of its body for each type, and a test which copy an iteration takes.
@@ -20,7 +20,7 @@ TRUE, FALSE = ir.Const(np.True_), ir.Const(np.False_)
 
 
 def build_tuple(builder, target, value):
-    """`(a, b)`; or several parts of an index, which is no tuple of ours."""
+    """`(a, b)`; or several parts of an index, which is not a tuple of our IR."""
     if builder.definitions[target] == 1 and any(
         is_slice(builder, item) for item in value.items
     ):

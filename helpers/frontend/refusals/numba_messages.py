@@ -62,21 +62,21 @@ SENTENCES = [
     (
         r"\A(?:(?!>>>).)*>>> [^\n]*(?:\[str\]|unicode_type)|"
         r"Cannot cast (?:\S*str|unicode)",
-        "a text takes part in this line, and texts exist in kernels only to be "
-        'printed: `print("thread", i)`',
+        "this line has a string, and strings can only be printed in a kernel: "
+        '`print("thread", i)`',
     ),
     (
         r"getiter with parameters",
-        "`for` goes over `range(n)`, an array or a tuple, and not over a number: write "
+        "`for` iterates over `range(n)`, an array or a tuple, not over a number: write "
         "`range(…)`",
     ),
     (
         r"(?:truth|not_)\(array",
-        "a whole array is neither true nor false: ask for one of its elements",
+        "a whole array is neither true nor false: test one of its elements",
     ),
     (
         r"setattr: \(array",
-        "what belongs to an array cannot be set in a kernel: store into its elements",
+        "a kernel cannot set an attribute of an array: store into its elements",
     ),
     (
         r"getitem\(type\(CUDADispatcher\(<function (\w+)",
@@ -85,26 +85,26 @@ SENTENCES = [
     ),
     (
         r"Invalid use of type\(CUDADispatcher\(<function (\w+)",
-        r"`\1` does not take values of the types that this line gives it",
+        r"`\1` does not take values of the types that this line passes",
     ),
     (
         r"Invalid use of \w+(?:\([^)]*\))? with parameters",
-        "this line calls a number or an array as if it were a function: an index "
-        "stands in `[…]`, and nothing stands behind `cuda.laneid`",
+        "this line calls a number or an array as if it were a function: write an "
+        "index in `[…]`, and `cuda.laneid` without parentheses",
     ),
     (
         r"Cannot bind .* to signature '\((.*?)\)'",
-        r"this call gives more or fewer values than the function takes, which are: \1",
+        r"this call passes the wrong number of arguments; the function takes: \1",
     ),
     (
         r">>> (?:i?lshift|i?rshift|i?and_|i?or_|i?xor|invert)\(",
-        "bits are those of whole numbers, and this line has a float: convert it with "
-        "`int32(…)` first",
+        "bit operators work on whole numbers, and this line has a float: convert it "
+        "with `int32(…)` first",
     ),
     (
         r"printing unimplemented",
-        "`print` in a kernel takes texts and numbers: print the elements that you want "
-        "to see",
+        "`print` in a kernel takes strings and numbers: print the elements that you "
+        "want to see",
     ),
     (
         r"print\(\) function implementation does not support keyword",
@@ -112,30 +112,30 @@ SENTENCES = [
     ),
     (
         r"maximum recursion depth",
-        "a function that calls itself with other types each time has no end for Numba: "
+        "Numba cannot compile a function that calls itself with other types each time: "
         "use a loop",
     ),
     (r"Int value is too large", "this number does not fit into 64 bits"),
     (
         r"Cannot unify (.+?) and (.+?) for '\$",
-        r"this line gives \1 on one way and \2 on the other: let both have one type",
+        r"this line gives \1 on one path and \2 on another: give both the same type",
     ),
     (
         r"Type of variable '.*?' cannot be determined",
-        "Numba cannot tell the type of what this line computes: split it in two, and "
+        "Numba cannot infer the type of what this line computes: split it in two, and "
         "give each variable its value before it is used",
     ),
     (
         r"getitem\((?:Literal)?Tuple\(",
-        "a tuple of different types needs an index that is written out: `t[0]`",
+        "a tuple of different types needs an index that is a literal: `t[0]`",
     ),
     (
         r"slice indices must be integers",
-        "a part of a tuple needs ends that are written out: `t[1:3]`",
+        "a slice of a tuple needs literals as its ends: `t[1:3]`",
     ),
     (
         r"'(?:Integer|Float|Boolean|IntegerLiteral)' object has no attribute 'dtype'",
-        "this line takes a number for an array: are the values in the right order?",
+        "this line uses a number as an array: are the arguments in the right order?",
     ),
     (
         r"<function (?:shared|local)\.array.*?>>> array\([^,\n]*\)\s",
@@ -144,12 +144,12 @@ SENTENCES = [
     (r"<function (?:shared|local)\.array|function (?:shared|local)\.array", _SHAPE),
     (
         r"Dim3",
-        "`cuda.threadIdx` and its like are three numbers: take `.x`, `.y` or `.z`",
+        "`cuda.threadIdx` and the like have three parts: use `.x`, `.y` or `.z`",
     ),
     (
         r"[gs]etitem\(array\(\w+, (\d)d[^)]*\), UniTuple\(\w+ x (\d)\)",
-        r"this line gives \2 indices to a \1-dimensional array: was an array of "
-        r"another shape meant?",
+        r"this line gives \2 indices to a \1-dimensional array: did you mean an array "
+        r"of another shape?",
     ),
     (
         r"[gs]etitem\(array\([^)]*\), (?:float|UniTuple\(float|Tuple\([^)]*float)",
@@ -158,8 +158,8 @@ SENTENCES = [
     ),
     (
         r"[gs]etitem\(array\(\w+, (\d)d[^)]*\), Tuple\(",
-        r"this line gives too many indices to a \1-dimensional array: was an array of "
-        r"another shape meant?",
+        r"this line gives too many indices to a \1-dimensional array: did you mean an "
+        r"array of another shape?",
     ),
     (
         r"setitem\(readonly array",
@@ -178,18 +178,18 @@ SENTENCES = [
     ),
     (
         r"[gs]etitem\((?:Literal\[)?(?:u?int|float|bool|complex|none)\d*",
-        "this line gives an index to a number, not to an array: are the arguments of "
-        "the launch in the right order?",
+        "this line indexes a number, not an array: are the arguments of the launch in "
+        "the right order?",
     ),
     (
         _OPERATOR + r"(?:[^\n]*, )?UniTuple\(\w+ x (\d)\)",
-        r"this line takes \1 numbers for one: unpack them first, as in "
+        r"this line uses \1 numbers as one: unpack them first, as in "
         r"`x, y = cuda.grid(2)`",
     ),
     (
         r">>> (?:i?(?:add|sub|mul|truediv|floordiv|mod|pow)|lt|le|gt|ge|eq|ne|neg)"
         r"\([^\n]*array\(",
-        "an operator takes one element of an array in a kernel, not the whole: "
+        "in a kernel, an operator takes one element of an array, not the whole array: "
         "`c[i] = a[i] + b[i]`",
     ),
     (
@@ -207,18 +207,18 @@ SENTENCES = [
     ),
     (
         r"function (?:zeros|empty|ones|full|arange|array|sum|max|min)\b",
-        "kernels cannot make or add up whole arrays with NumPy: go through them in a "
-        "loop, and use `cuda.local.array` for a thread's own",
+        "kernels cannot make or add up whole arrays with NumPy: loop over their "
+        "elements, and use `cuda.local.array` for a thread's own array",
     ),
     (
         r"NRT required|build_list|list\(",
         "this line needs a new list or array, which kernels cannot make: give each "
         "array as many indices as it has axes, and use `cuda.local.array` for a "
-        "thread's own",
+        "thread's own array",
     ),
     (
         r"not supported between instances of 'Array'",
-        "`min` and `max` take numbers, not a whole array: go through it in a loop",
+        "`min` and `max` take numbers, not a whole array: loop over its elements",
     ),
     (r"set_try_|exception_match|SETUP_|BEFORE_WITH|terminator_types", _NO_TRY),
     (
@@ -285,12 +285,12 @@ SENTENCES = [
     ),
     (
         r"[Nn]o implementation of function Function\(<class '(?:[\w.]+\.)?(\w+)'>\)",
-        r"`\1` does not take values of the types that this line gives it",
+        r"`\1` does not take values of the types that this line passes",
     ),
     (
         r"Signature mismatch: \d+ argument types given",
-        "this line gives a function or an operator values that it does not take in a "
-        "kernel: look at their number and their types",
+        "this line passes a function or an operator values that it does not take in a "
+        "kernel: check their number and their types",
     ),
     (
         r"Compilation is falling back|[Uu]se of unsupported opcode \((\w+)\)",

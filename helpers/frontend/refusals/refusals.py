@@ -23,7 +23,7 @@ def at(function, line, sentence, error=KernelError) -> KernelError:
 
 
 def refusal(function, error) -> KernelError:
-    """Numba's error about a kernel, as one of ours."""
+    """Numba's error about a kernel, as a KernelError."""
     message = str(error)
     line = _line_of(function, error, message)
     sentence = _sentence(NAMES, message)
@@ -62,7 +62,7 @@ def unknown(function, error, line=None) -> UnsupportedError:
     return at(
         function,
         line,
-        "the emulator does not know what to do with this line, though a GPU may "
+        "the emulator cannot handle this line, although a GPU may "
         f"({what}): write it in a simpler way",
         UnsupportedError,
     )

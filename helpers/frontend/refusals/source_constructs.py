@@ -7,30 +7,30 @@ import inspect
 import sys
 import textwrap
 
-_LOOP = "go through the elements in a loop over `range(…)`"
-_TEXT = 'texts exist in kernels only to be printed: `print("thread", i)`'
+_LOOP = "loop over the elements with `range(…)`"
+_TEXT = 'strings can only be printed in a kernel: `print("thread", i)`'
 _NEW = (
-    "makes a new array, which a kernel cannot: make it outside and pass it, or use "
-    "`cuda.local.array(8, float32)` for a thread's own"
+    "makes a new array, which a kernel cannot do: make it outside and pass it, or use "
+    "`cuda.local.array(8, float32)` for a thread's own array"
 )
 _WHOLE = (
     "works on whole arrays, and a thread of a kernel on one element at a time: "
     "write the loop, or call it outside of the kernel"
 )
-_FILES = "a kernel cannot read, write or ask: do it outside and pass what comes of it"
+_FILES = "a kernel cannot use files or input: do that outside and pass the result"
 _RANDOM = (
     "random numbers in kernels come from `numba.cuda.random`: "
     "`xoroshiro128p_uniform_float32(states, i)`"
 )
 _CLOCK = "a kernel has no clock: measure the launch from outside, with `measure`"
-_KINDS = "types are settled when the kernel is compiled: a kernel cannot ask for them"
+_KINDS = "types are fixed when the kernel is compiled: a kernel cannot ask for them"
 _NO_TRY = (
     "`try`, `with` and `yield` do not exist in kernels: test for the case with `if`"
 )
 
 # what no kernel may contain, wherever it stands
 _NEVER = {
-    ast.JoinedStr: f"an f-string is a text, and {_TEXT}",
+    ast.JoinedStr: f"an f-string makes a string, and {_TEXT}",
     ast.ListComp: "list comprehensions make lists, which kernels do not have: " + _LOOP,
     ast.SetComp: "sets do not exist in kernels: use a tuple or an array",
     ast.DictComp: "dictionaries do not exist in kernels: use a tuple or an array",
@@ -41,14 +41,14 @@ _NEVER = {
     ast.With: _NO_TRY,
     ast.Yield: _NO_TRY,
     ast.YieldFrom: _NO_TRY,
-    ast.Import: "imports stand outside of kernels: move this line above the kernel",
-    ast.ImportFrom: "imports stand outside of kernels: move this line above the kernel",
+    ast.Import: "a kernel cannot import: move this line above the kernel",
+    ast.ImportFrom: "a kernel cannot import: move this line above the kernel",
     ast.ClassDef: "a kernel cannot define a class: use a tuple, or records of an array",
     ast.Global: "a kernel cannot change a global: store into an array",
-    ast.Nonlocal: "a kernel cannot change a variable around it: store into an array",
+    ast.Nonlocal: "a kernel cannot change a variable outside it: store into an array",
     ast.Delete: "a kernel cannot delete anything: arrays keep their size",
     ast.Starred: "a `*` in front of a value does not work in kernels: write the items",
-    ast.Await: "kernels cannot wait for anything but barriers: leave `await` out",
+    ast.Await: "kernels can only wait at barriers: leave `await` out",
 }
 _MAKERS = (
     *("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like"),
@@ -113,12 +113,12 @@ _FOR_THE_HOST = (
 
 
 _BY_INDEX = (
-    "an index is a whole number, or several: picking elements by a condition or a list "
-    "makes a new array. Test each element with `if`"
+    "an index is a whole number, or several: selecting elements by a condition or a "
+    "list makes a new array. Test each element with `if`"
 )
 _BY_ELEMENT = (
-    "an operator on whole arrays makes a new array, which a kernel cannot: write it "
-    "for one element, `c[i] = a[i] + b[i]`"
+    "an operator on whole arrays makes a new array, which a kernel cannot do: write "
+    "it for one element, `c[i] = a[i] + b[i]`"
 )
 _LIST = (
     "lists do not exist in kernels: use a tuple, `(1, 2)`, or "
@@ -219,7 +219,7 @@ def _wrong_count(name, call):
     starred = any(isinstance(a, ast.Starred) for a in call.args)
     if count is None or given == count or starred:
         return None
-    return f"`cuda.{name}({takes})` takes {count} values, and this line gives {given}"
+    return f"`cuda.{name}({takes})` takes {count} values, but this line passes {given}"
 
 
 def _name_of(node, function):

@@ -204,12 +204,12 @@ def test_an_option_that_forbids_a_launch_is_named(options, launch, sentence):
 
 
 def test_a_call_without_brackets_or_with_names_says_how_to_launch():
-    """And a kernel takes its arguments by their place."""
+    """And a kernel takes positional arguments only."""
     with pytest.raises(
-        ValueError, match=r"say how many, as in `add\[blocks, threads\]"
+        ValueError, match=r"not specified: write `add\[blocks, threads\]"
     ):
         add(np.zeros(1), np.zeros(1), np.zeros(1))
-    with pytest.raises(ValueError, match="by their place"):
+    with pytest.raises(ValueError, match="positional arguments only"):
         add[1, 1](np.zeros(1), np.zeros(1), out=np.zeros(1))
 
 
@@ -303,7 +303,7 @@ def test_kernels_are_launched_from_several_threads():
     "argument, sentence",
     [
         ("text", "argument `a` is a str: a kernel takes"),
-        ([1, 2], "makes an array of a list"),
+        ([1, 2], "makes an array from a list"),
         (2**70, "does not fit into 64 bits"),
         (np.ma.zeros(3), "argument `a` is a MaskedArray"),
         (np.array([1, None]), "an array of Python objects"),
@@ -325,14 +325,14 @@ def test_an_argument_that_no_kernel_takes_is_named(argument, sentence):
 def test_what_stands_in_the_brackets_is_checked():
     """Bytes of shared memory are a whole number; a starred argument has no place."""
     for wrong in (-4, "x", 1.5):
-        with pytest.raises(LaunchError, match="bytes of dynamic shared memory"):
+        with pytest.raises(LaunchError, match="dynamic shared memory in bytes"):
             add[1, 1, 0, wrong]
 
     @cuda.jit
     def starred(*arrays):
         arrays[0][0] = 1
 
-    with pytest.raises(LaunchError, match="a name and a place"):
+    with pytest.raises(LaunchError, match="name each argument"):
         starred[1, 1](np.zeros(1))
 
 

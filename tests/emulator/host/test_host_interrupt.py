@@ -63,6 +63,6 @@ def test_an_interrupt_says_what_was_written_and_leaves_the_rest_usable(launch):
     message, after = interrupted(launch)
 
     assert message.startswith("interrupted at line ")
-    assert "of `slow`, with 0 of 1 blocks done; `out` may be written in part" in message
+    assert "of `slow`, with 0 of 1 blocks done; `out` may be partly written" in message
     assert "`a`" not in message
     assert "True True" == after

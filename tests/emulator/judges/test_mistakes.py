@@ -42,8 +42,9 @@ def test_a_negative_index_is_told_with_its_count_and_first_thread():
 
     assert [("wrap", line_of(back, "t - 2"))] == warnings_of(run)
     (warning,) = (w for w in run.warnings if w.kind == "wrap")
-    assert "4 times" in warning.text and "the first is -2" in warning.text
-    assert "`a`" in warning.text and "thread 0 of block 0" in warning.text
+    assert "4 negative indices of `a` count" in warning.text
+    assert "the first is -2" in warning.text
+    assert "thread 0 of block 0" in warning.text
 
 
 def test_a_negative_index_into_shared_memory_is_told_each_time():
@@ -61,7 +62,21 @@ def test_a_negative_index_into_shared_memory_is_told_each_time():
     run = emulate(around)[3, 32](zeros(32))
 
     assert [("wrap", line_of(around, "cells[t - 1]"))] == warnings_of(run)
-    assert "15 times" in run.warnings[0].text
+    assert "15 negative indices" in run.warnings[0].text
+
+
+def test_one_negative_index_is_reported_in_the_singular():
+    """One lane, once."""
+
+    @cuda.jit
+    def back(a, out):
+        t = cuda.threadIdx.x
+        out[t] = a[t - 1]
+
+    run = emulate(back)[1, 32](zeros(32), zeros(32))
+
+    text = run.warnings[0].text
+    assert "a negative index of `a` counts from its end; it is -1, in thread 0" in text
 
 
 def test_a_guarded_negative_index_is_none():
@@ -83,7 +98,7 @@ def test_a_guarded_negative_index_is_none():
         ("2 * a[i]", "the number 2 "),
         ("a[i] + i", "an integer"),
         ("a[i] * factor", "the argument `factor`"),
-        ("i / 3", "a quotient of integers"),
+        ("i / 3", "dividing integers gives a float64"),
         ("math.sqrt(i)", "an integer"),
     ],
 )
@@ -275,7 +290,10 @@ def test_notes_accuse_nobody():
 
     assert ["small grid", "host arrays"] == [w.kind for w in run.warnings]
     assert all(w.note for w in run.warnings)
-    assert "1,536 bytes" in run.warnings[1].text
+    idle = "4 blocks leave 128 of the 132 multiprocessors of an NVIDIA H200 idle"
+    assert idle == run.warnings[0].text
+    assert "`a`, `b`, `out` are NumPy arrays" in run.warnings[1].text
+    assert "copies their 1,536 bytes" in run.warnings[1].text
     assert () == emulate(add)[MANY, 32](*device).warnings
 
 

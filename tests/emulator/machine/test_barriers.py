@@ -23,7 +23,7 @@ def test_threads_that_ended_are_not_waited_for_on_a_gpu():
     text = message(BarrierError, early, 1, 64, np.zeros(64))
 
     assert "threads 40 to 63 never come to it" in text
-    assert "On a GPU the others go on without those that ended" in text
+    assert "On a GPU the others silently continue without those that ended" in text
 
 
 def test_warps_at_two_barriers_go_on_on_a_gpu():
@@ -40,7 +40,7 @@ def test_warps_at_two_barriers_go_on_on_a_gpu():
     text = message(BarrierError, two, 1, 64, np.zeros(1))
 
     assert "wait at the barrier of line" in text
-    assert "A GPU takes the two for one barrier" in text
+    assert "A GPU treats the two as one barrier" in text
 
 
 def test_lanes_at_two_barriers_hang_on_a_gpu():
@@ -81,7 +81,7 @@ def test_a_mask_must_name_the_lane_that_calls(kernel, mask):
     lane = {0x0000FFFF: 16, 0x7FFFFFFF: 31, 0: 0}[mask]
     assert f"does not name lane {lane}" in text
     assert f"line {line_of(kernel, 'sync')}" in text
-    assert "On a GPU that is undefined" in text
+    assert "On a GPU the behaviour is undefined" in text
 
 
 @pytest.mark.parametrize("mask", [0xFFFFFFFF, -1])

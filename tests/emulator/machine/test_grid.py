@@ -59,8 +59,8 @@ def test_a_block_that_misses_a_grid_barrier_is_an_error(blocks_at_a_time, monkey
     monkeypatch.setattr(machine, "BATCH_BLOCKS", blocks_at_a_time)
 
     text = message(BarrierError, some_blocks_leave, 5, 32, np.zeros(1), 2)
-    assert "not reached by all threads of the grid" in text
-    with pytest.raises(BarrierError, match="not reached by all threads"):
+    assert "not all threads of the grid reach the grid barrier" in text
+    with pytest.raises(BarrierError, match="not all threads of the grid reach"):
         some_blocks_leave[5, 32](np.zeros(1), 2)
 
 

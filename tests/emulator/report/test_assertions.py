@@ -36,7 +36,7 @@ FAILURES = {
     "the worst conflict first": (
         {"bank_conflicts": QUEUED},
         lambda run: run.assert_no_bank_conflicts(),
-        ["line 7", "`other` takes 32 wavefronts where 1", "padding", "1 line with"],
+        ["line 7", "`other` takes 32 wavefronts (ideally 1)", "Pad each row", "1 more"],
     ),
     "a conflict of one array": (
         {"bank_conflicts": QUEUED},
@@ -46,17 +46,17 @@ FAILURES = {
     "more sectors than the ideal": (
         {"coalescing": SPREAD},
         lambda run: run.assert_coalesced(line=5),
-        ["line 5", "`b` takes 5 sectors where 4 would do", "neighbouring"],
+        ["line 5", "`b` takes 5 sectors (ideally 4)", "neighbouring"],
     ),
     "more sectors than a number": (
         {"coalescing": SPREAD},
         lambda run: run.assert_coalesced(at_most=8),
-        ["line 4", "32 sectors where at most 8 may be"],
+        ["line 4", "32 sectors (at most 8 allowed)"],
     ),
     "what nobody wrote": (
         {"uninitialised": [unwritten(9, "tile", 3), unwritten(10, "tile", 7)]},
         lambda run: run.assert_initialised(),
-        ["line 10", "reads 7 cells of shared `tile`", "1 such line more"],
+        ["line 10", "reads 7 cells of shared `tile`", "1 more such line."],
     ),
     "a branch that splits": (
         {"divergence": SPLIT},
@@ -76,7 +76,12 @@ FAILURES = {
     "a silent mistake": (
         {"warnings": [warning(), warning(12)]},
         lambda run: run.assert_no_warnings(),
-        ["line 9", "a wrap happens", "1 warning more"],
+        ["line 9", "a wrap happens", "1 more warning."],
+    ),
+    "several mistakes": (
+        {"warnings": [warning(), warning(12), warning(14)]},
+        lambda run: run.assert_no_warnings(),
+        ["There are 2 more warnings."],
     ),
     "a note, asked for": (
         {"warnings": [warning(note=True)]},
@@ -86,7 +91,7 @@ FAILURES = {
     "an element that is loaded again": (
         {"reuse": {"a": traffic([[1, 1], [1, 4]])}},
         lambda run: run.assert_loads_once(),
-        ["`a[1, 1]` is loaded 4 times", "1 at most", "register"],
+        ["`a[1, 1]` is loaded 4 times", "the limit is 1", "register"],
     ),
     "an array that is not there": (
         {"coalescing": SPREAD},
@@ -96,7 +101,7 @@ FAILURES = {
     "a line where nothing is": (
         {"coalescing": SPREAD},
         lambda run: run.assert_coalesced(line=40),
-        ["line 40", "4, 5"],
+        ["line 40 did not run", "4, 5"],
     ),
 }
 
@@ -154,7 +159,7 @@ def test_a_real_run_is_asserted_about():
 
     run.assert_no_races(minor=True).assert_coalesced().assert_initialised()
     run.assert_no_divergence(at_least=1).assert_loads_once("out")
-    with pytest.raises(AssertionError, match="32 wavefronts where 1 would do"):
+    with pytest.raises(AssertionError, match=r"32 wavefronts \(ideally 1\)"):
         run.assert_no_bank_conflicts()
 
 

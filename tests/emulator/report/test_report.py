@@ -113,7 +113,7 @@ def test_a_long_list_of_findings_is_cut():
     lines = as_text(hand_made(bank_conflicts=rows)).splitlines()
 
     assert 1 + 12 + 1 == len(lines)
-    assert "  and 8 more: the tables of the run have all" == lines[-1]
+    assert "  and 8 more: the tables of the run show all" == lines[-1]
 
 
 def test_a_clean_run_is_one_sentence():
@@ -187,7 +187,7 @@ def test_a_bad_line_has_one_sentence_of_advice_below_it(page):
     rows = page.rows
     below = rows[rows.index(page.row(line_of(turn, "tile[y, x] ="))) + 1]
 
-    assert below[-1].startswith("Each load of src takes 32 sectors where 4 would do")
+    assert below[-1].startswith("Each load of src takes 32 sectors (ideally 4)")
     assert below[-1].endswith("Topic: coalescing")
 
 

@@ -6,7 +6,7 @@ from helpers.core.hardware import WARP_SIZE
 
 
 class Clocks:
-    """Numbers threads through the grid, `width` to a block, and counts who met when."""
+    """Numbers threads through the grid, `width` to a block, and counts barriers."""
 
     def __init__(self):
         self.width = self.threads_in_grid = WARP_SIZE  # threads of a block, of the grid

@@ -1,9 +1,9 @@
 """Which cells of global memory could be in a race: each array has shadow memory that
 holds the last writer and the last readers of each cell.
 
-A first pass, like shared_suspects.py: it misses none and names some too many. A barrier
-orders the threads of its block, a grid barrier all; fences, atomics and `syncwarp` are
-left to hazards.py. Arrays that the kernel cannot write have no shadow.
+A first pass, like shared_suspects.py: it misses none and may include too many. A
+barrier orders the threads of its block, a grid barrier all; fences, atomics and
+`syncwarp` are left to hazards.py. Arrays that the kernel cannot write have no shadow.
 """
 
 from bisect import bisect_right
@@ -34,7 +34,7 @@ class GlobalShadow:
         self.reset()
 
     def release(self):
-        """Let go of the owners of cells, which nobody asks for any more."""
+        """Release the owners of cells, which are not needed any more."""
         self.owners = None
 
     @property

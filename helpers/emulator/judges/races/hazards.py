@@ -1,12 +1,11 @@
 """Counts hazards: pairs of accesses of one cell, by two threads, that nothing orders.
 
-Of two accesses the one that its thread comes to sooner is the earlier: fewer barriers
-of its block, then fewer turns of loops since, then the place in the program; between
-equals the thread of the lower number. A hazard is a cell, the earlier thread and the
-later one, counted once for each pair of lines, however often it recurs. Pairs are
-listed where that can be done, and else counted by sorting; that is as exact where no
-two intervals of a block differ in what they do to a cell, and a least figure where they
-do.
+Of two accesses the earlier has fewer barriers of its block before it, or as many and
+fewer loop iterations since, or as many and an earlier place in the program, or else the
+lower thread number. A hazard is a cell, the earlier thread and the later one, counted
+once for each pair of lines, however often it recurs. Pairs are listed where that can be
+done, and else counted by sorting; that is as exact where no two intervals of a block
+differ in what they do to a cell, and a lower bound where they do.
 """
 
 from dataclasses import dataclass

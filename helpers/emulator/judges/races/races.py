@@ -32,7 +32,7 @@ class RaceJudge:
         self.allocations = []
         self.block_dim = self.grid_dim = None
 
-    def hears(self):
+    def listeners(self):
         return {
             "launch": self.start,
             "allocation": self.allocation,
@@ -69,10 +69,9 @@ class RaceJudge:
         )
 
     def release(self):
-        """Let go of the memory that was needed while the launch ran."""
+        """Release the memory that was needed while the launch ran."""
         for shadow in filter(None, self.global_suspects.shadows.values()):
             shadow.release()
-
 
     def verdict(self, recorder) -> Races:
         """The races among the accesses that a recorder saw."""

@@ -1,7 +1,7 @@
 """Records each access to the cells that could be in a race, in a second run.
 
 The rows are columns of equal length: cell, thread, place (a number for line, kind and
-array), time (turns of loops since the last barrier, then place in the program),
+array), time (loop iterations since the last barrier, then place in the program),
 interval, epoch (barriers of the grid), warp_syncs (of its warp), acquired and fences
 (see release_acquire.py), value, weight (blocks that did the same).
 """
@@ -43,7 +43,7 @@ class Recorder:
         same = self.shared_suspects.equivalent_blocks
         self.representatives = same.representatives() if marked else {}
 
-    def hears(self):
+    def listeners(self):
         return {
             "launch": self.start,
             "shared": self.access_shared,

@@ -1,5 +1,5 @@
 """Which cells of shared memory could be in a race: a quick first pass, which misses
-none and names some too many.
+none and may include too many.
 
 A suspect cell has two accesses by different threads with no barrier between, of which
 one is a store, or one an atomic and the other is not. Where a launch has such cells,

@@ -74,7 +74,7 @@ def _runs_in(cells, length):
 
 def windows_of(access, granularity, start):
     """Where windows begin, (blocks, windows), and their length in cells; None where
-    lanes lie otherwise, or meet.
+    lanes have other offsets, or share a cell.
     """
     if access.active is not None or access.dtype.itemsize != granularity:
         return None

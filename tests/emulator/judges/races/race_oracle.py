@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from numba import cuda, int32
 
-from helpers.emulator.arguments import borrowed
+from helpers.emulator.arguments import staged_arguments
 from helpers.emulator.launch import bind, compile_kernel, run
 from helpers.frontend.kernels import argument_types, configuration
 
@@ -22,7 +22,7 @@ class Trace:
         self.clocks, self.released, self.left = {}, {}, {}
         self.barriers, self.epoch = {}, 0
 
-    def hears(self):
+    def listeners(self):
         return {
             "launch": self.start,
             "shared": self.access,
@@ -155,8 +155,8 @@ def scope(one, other):
 def traced(kernel, blocks, threads, *arguments):
     """The hazards of a launch by the slow way."""
     trace = Trace()
-    listeners = {topic: (hear,) for topic, hear in trace.hears().items()}
-    with borrowed(kernel, arguments) as values:
+    listeners = {topic: (hear,) for topic, hear in trace.listeners().items()}
+    with staged_arguments(kernel, arguments) as values:
         types = argument_types(kernel, values)
         program, config = compile_kernel(kernel, types), configuration(blocks, threads)
         run(kernel, bind(kernel, program, config, values, types), listeners)
