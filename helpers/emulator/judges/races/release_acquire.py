@@ -61,19 +61,30 @@ class HappensBefore:
         """Threads that wait for each other share their releases."""
         if not self.releases or sync.scope == "grid":
             return
-        width, (warp, first, blocks) = self.clocks.width, sync.who
-        part = width
-        if sync.scope == "warp":
-            part = WARP_SIZE
-            here = np.broadcast_to(sync.lanes.any(axis=0), blocks)
-        else:
-            here = True if sync.blocks is None else sync.blocks[0]
-        parts = (np.flatnonzero(np.broadcast_to(here, blocks)) + first) * width // part
-        if sync.scope == "warp":
-            parts += warp
-        affected = {thread // part for thread in (*self.acquired, *self.released)}
-        for number in affected.intersection(parts.tolist()):
-            self._share_among(range(number * part, (number + 1) * part))
+        of_warp = sync.scope == "warp"
+        width = WARP_SIZE if of_warp else self.clocks.width
+        affected = {thread // width for thread in (*self.acquired, *self.released)}
+        groups = self._lanes_in(sync) if of_warp else self._threads_in(sync)
+        for number, threads in groups:
+            if number in affected:
+                self._share_among(threads)
+
+    def _lanes_in(self, sync):
+        """The number in the grid of each warp that synchronises, and its threads."""
+        warp, first, blocks = sync.who
+        lanes = np.broadcast_to(sync.lanes, (WARP_SIZE, blocks))
+        for block in np.flatnonzero(lanes.any(axis=0)).tolist():
+            start = (first + block) * self.clocks.width + warp * WARP_SIZE
+            here = np.flatnonzero(lanes[:, block])
+            yield start // WARP_SIZE, (start + here).tolist()
+
+    def _threads_in(self, sync):
+        """The number of each block that synchronises, and its threads."""
+        width, (_, first, blocks) = self.clocks.width, sync.who
+        here = True if sync.blocks is None else sync.blocks[0]
+        for block in np.flatnonzero(np.broadcast_to(here, blocks)).tolist():
+            number = first + block
+            yield number, range(number * width, (number + 1) * width)
 
     def _share_among(self, threads):
         known = released = 0
