@@ -4,6 +4,12 @@ A variable is a name; its type is a NumPy dtype for a scalar, an `ArrayType`, a 
 types, or None. Blocks are lists of instructions whose last one is a terminator. Scalars
 are already cast to the types that Numba inferred, phi nodes are copies on edges, and
 device functions are inlined.
+
+A front end gives a `Kernel` in which every variable has a type and every instruction
+its site; functions are called by Numba's names, the keys of the tables in `language`. A
+`Barrier` is the last instruction before a `Jump`, and a `WarpSync` has a block of its
+own with one, since it runs again until its lanes have come. The code generator makes
+terminators of both, `WaitAtBarrier` and `WaitForLanes`, which no front end writes.
 """
 
 from dataclasses import dataclass, field
@@ -36,7 +42,7 @@ class Operation:
     """`target = operator(*operands)`, lane by lane, on operands already cast."""
 
     target: str
-    operator: str  # a key of operators.OPERATORS
+    operator: str  # a key of operators.OPERATORS or FUNCTIONS
     operands: tuple[Operand, ...]
     site: Site
 
@@ -264,7 +270,9 @@ class Barrier:
 
 @dataclass(frozen=True)
 class WarpSync:
-    """Wait for the lanes of a mask, in front of a shuffle, a vote or `syncwarp`."""
+    """Wait for the lanes of a mask, before a shuffle, a vote or `syncwarp`; alone in
+    its block.
+    """
 
     mask: Operand
     site: Site

@@ -80,7 +80,7 @@ def compiled(function, argument_types, options, compiler=numba_compiler.CUDAComp
         )
 
 
-def assembly(function, argument_types, options, compute_capability) -> str:
+def ptx(function, argument_types, options, compute_capability) -> str:
     """A kernel's PTX, where NVIDIA's compiler is installed."""
     try:
         return numba_compiler.compile_ptx(

@@ -1,4 +1,4 @@
-"""What each function of `numba.cuda` does to a warp: one row each.
+"""The functions of `numba.cuda` that see threads and lanes: one row each.
 
 A function takes the warp (one warp of each block), the active lanes (None: all), and
 operands of shape (lanes or 1, blocks or 1), and returns such a value. Only the names of

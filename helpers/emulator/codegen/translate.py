@@ -165,9 +165,10 @@ def _redirected(terminator, old, new):
 def _with_wait(block):
     if len(block) > 1 and isinstance(block[-2], ir.Barrier):
         return [*block[:-2], ir.WaitAtBarrier(block[-2], block[-1].block)]
-    if len(block) > 1 and isinstance(block[-2], ir.WarpSync):
-        return [ir.WaitForLanes(block[-2], block[-1].block)]
-    return list(block)
+    syncs = [i for i in block if isinstance(i, ir.WarpSync)]
+    if syncs and len(block) != 2:
+        raise ValueError("a WarpSync shares its block: it would run again with it")
+    return [ir.WaitForLanes(syncs[0], block[-1].block)] if syncs else list(block)
 
 
 _KINDS = {

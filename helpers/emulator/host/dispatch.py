@@ -14,7 +14,7 @@ from helpers.emulator import launch
 from helpers.emulator.arguments import contiguous_or_refused, staged_arguments
 from helpers.emulator.limits import most_threads, static_bytes
 from helpers.emulator.program_cache import forget, prepared
-from helpers.frontend.inference import assembly, compiled
+from helpers.frontend.inference import compiled, ptx
 from helpers.frontend.kernels import argument_types, bracketed, configuration
 
 
@@ -173,7 +173,7 @@ class Compiled:
         return self._compiled().library.get_llvm_str()
 
     def inspect_asm(self, cc):
-        return assembly(
+        return ptx(
             self.kernel.py_func, self.argument_types, self.kernel.targetoptions, cc
         )
 

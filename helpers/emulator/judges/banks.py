@@ -1,6 +1,6 @@
 """Bank conflicts of shared memory: how many wavefronts each request takes.
 
-The rule is the hardware's own counter's, settled on an H200 in 262 of 262 patterns: a
+The rule is the hardware's own counter's, on an H200 (docs/AGREEMENT.md): a
 warp's request of up to 4 bytes a lane is one group, of 8 bytes two half warps, of 16
 bytes four quarter warps. A *load* of 8 or 16 bytes takes half as many groups when every
 active lane asks for the address of its neighbour `lane ^ 1`, or every one for that of
@@ -10,7 +10,8 @@ that has an active lane: l1tex__data_bank_conflicts_pipe_lsu_mem_shared. Nsight'
 page uses another ideal for 8 and 16 bytes. A load of which two lanes or more ask for
 the same words is a broadcast when all do, and a multicast when some do and several
 words go out. Not modelled: lost arbitration, a few units in tens of thousands on
-hardware; the passes of an atomic whose lanes share a word.
+hardware; the passes of an atomic whose lanes share a word; one wavefront more that some
+loops of 16-byte stores take, unexplained.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Local memory, as if it spills: the sectors that accesses to local arrays touch.
+"""Local memory, if arrays lie there: the sectors that accesses to them touch.
 
 Most local arrays become registers and cost nothing; one that is too large, or indexed
 by what the compiler cannot know, lies in memory, where the lanes' 4-byte words lie side

@@ -16,7 +16,7 @@ from helpers.core.hardware import H200
 from helpers.core.source import Site
 
 
-class Warning(NamedTuple):
+class LineWarning(NamedTuple):
     """A line and a sentence; a note states a fact, not a mistake."""
 
     site: Site
@@ -62,7 +62,7 @@ class Mistakes:
         first, count = self.overflows.get(event.site, (event, 0))
         self.overflows[event.site] = first, count + event.count
 
-    def table(self) -> tuple[Warning, ...]:
+    def table(self) -> tuple[LineWarning, ...]:
         """All warnings by line, the notes last."""
         found = [
             *self._of_negative_indices(),
@@ -85,7 +85,7 @@ class Mistakes:
             if count == 1:
                 indices = f"a negative index of `{array}` counts from its end"
                 which = "it is"
-            yield Warning(
+            yield LineWarning(
                 site,
                 "wrap",
                 f"{indices}; {which} {first.index}, in thread {first.thread} of block "
@@ -94,7 +94,7 @@ class Mistakes:
 
     def _of_overflows(self):
         for site, (first, count) in self.overflows.items():
-            yield Warning(
+            yield LineWarning(
                 site,
                 "overflow",
                 f"{first.before} does not fit into {first.dtype} and becomes "
@@ -154,7 +154,7 @@ class Mistakes:
         site = self.start.program.site
         blocks = int(np.prod(self.start.grid_dim, dtype=np.int64))
         if blocks < H200.multiprocessors:
-            yield Warning(
+            yield LineWarning(
                 site,
                 "small grid",
                 f"{blocks:,} {'block leaves' if blocks == 1 else 'blocks leave'} "
@@ -173,7 +173,7 @@ class Mistakes:
             what, whose, them = ("are NumPy arrays", "their", "them")
             if len(names) == 1:
                 what, whose, them = ("is a NumPy array", "its", "it")
-            yield Warning(
+            yield LineWarning(
                 site,
                 "host arrays",
                 f"{', '.join(names)} {what}: on a GPU every launch copies {whose} "
@@ -186,7 +186,7 @@ class Mistakes:
 def _uncovered(site, traffic, axis, threads):
     size = traffic.allocation.shape[axis]
     along = f" along axis {axis}" if len(threads) > 1 else ""
-    return Warning(
+    return LineWarning(
         site,
         "grid",
         f"the grid has {threads[axis]:,} threads{along}, and `{traffic.name}` has "
@@ -206,7 +206,7 @@ _CAUSES = {
 
 def _float64(found):
     cause = _CAUSES[found.cause].format(found.what)
-    return Warning(
+    return LineWarning(
         found.site,
         "float64",
         f"computes in float64 although the arrays are float32, which is slower on "

@@ -8,7 +8,7 @@ from helpers.core.race import Race, Races
 from helpers.core.source import Site
 from helpers.emulator.judges.divergence import Share
 from helpers.emulator.judges.judge import ByLine, Counts
-from helpers.emulator.judges.mistakes import Warning
+from helpers.emulator.judges.mistakes import LineWarning
 from helpers.emulator.judges.uninitialised import Uninitialised
 from helpers.emulator.report.assertions import Assertions
 
@@ -78,7 +78,7 @@ def unwritten(line=9, array="tile", count=3):
 
 
 def warning(line=9, kind="wrap", note=False):
-    return Warning(site(line, "x = a[i - 1]"), kind, f"a {kind} happens", note)
+    return LineWarning(site(line, "x = a[i - 1]"), kind, f"a {kind} happens", note)
 
 
 def traffic(loads):
