@@ -37,7 +37,8 @@ class Assertions:
                 known = ", ".join([*FIGURES, *sorted(BY_NAME)])
                 raise ValueError(f"unknown limit `{name}`: use one of {known}")
             if number > limit:
-                places = _places(self, BY_NAME.get(name))
+                of_lines = name == "instructions" or name in BY_NAME
+                places = _places(self, BY_NAME.get(name)) if of_lines else ""
                 raise AssertionError(
                     f"`{self.kernel}` has {number:,} {noun}{places}; the limit is "
                     f"{limit:,}{_advice(self)}"

@@ -162,7 +162,7 @@ def test_loads_that_the_compiler_merged_or_left_out_are_told():
     assert 4 == merged.opcodes["LDS.128"]
     (sentence,) = merged.accesses[line_of(kernels.tiled, "total +=")]
     assert sentence.startswith(
-        "the compiler merged loads of neighbours: 4 LDS.128 stand for 16 loads"
+        "the compiler merged neighbouring loads: 4 LDS.128 do 16 loads of 4 bytes"
     )
     (sentence,) = once.accesses[line_of(kernels.twice, "x[i] =")]
     assert sentence.startswith("3 loads of `x` in the source, 1 in the code")

@@ -237,7 +237,7 @@ def test_a_lane_that_its_mask_does_not_name_is_an_error():
 
     text = message(BarrierError, kernel, 2, 64, np.zeros(128, np.int64))
 
-    assert "does not name lane 3, which comes to it, too: thread 35 of block 1" in text
+    assert "does not name lane 3, which executes it: thread 35 of block 1" in text
 
 
 def test_each_thread_has_its_place_along_each_axis():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import cuda, float32, float64, int8, int32, int64
 
-from helpers.emulator.arguments import borrowed
+from helpers.emulator.arguments import staged_arguments
 from helpers.emulator.judges.judge import listeners_of
 from helpers.emulator.launch import bind, compile_kernel, run
 from helpers.emulator.machine.launch_memory import is_dynamic, shared_addresses
@@ -19,7 +19,7 @@ class Spy:
     def __init__(self):
         self.allocations, self.accesses = [], []
 
-    def hears(self):
+    def listeners(self):
         return {
             "allocation": self.allocations.append,
             "local": self.accesses.append,
@@ -32,7 +32,7 @@ class Spy:
 
 def spied(kernel, *arguments, blocks=1, threads=32, dynamic=0):
     spy, config = Spy(), ((blocks, 1, 1), (threads, 1, 1), dynamic)
-    with borrowed(kernel, arguments) as values:
+    with staged_arguments(kernel, arguments) as values:
         types = argument_types(kernel, values)
         program = compile_kernel(kernel, types)
         launch = bind(kernel, program, config, values, types)

@@ -68,7 +68,7 @@ def scan_differs(kernel, threads, seed):
 
 
 # with 1,024 threads, where the races alone are a million, one order is enough
-@pytest.mark.parametrize("size, seed", [*product([8], SEEDS), (16, 0), (16, 1), (32, 0)])
+@pytest.mark.parametrize("size, seed", [*product([8], SEEDS), (16, 0), (32, 0)])
 @pytest.mark.parametrize("first, second", [(True, True), (True, False), (False, True)])
 def test_a_tiled_product_needs_both_barriers(size, first, second, seed):
     """Without the first or the second, the product is wrong; with both it is right."""

@@ -109,8 +109,8 @@ def test_a_line_that_scatters_says_how_far_from_what_would_do():
     assert ("costly", "coalescing", 70.0) == (found.level, found.topic, found.cost)
     assert "load of a: 32 sectors per request, ideal 4" == found.what
     assert found.advice.startswith(
-        "Each load of `a` takes 32 sectors where 4 would do, since its lanes lie a "
-        "sector or more apart: "
+        "Each load of `a` takes 32 sectors (ideally 4), because neighbouring lanes are "
+        "a sector or more apart. "
     )
 
 
@@ -122,7 +122,7 @@ def test_lanes_lie_apart_where_nine_in_ten_have_a_sector_of_their_own(taken, apa
     advice = scattered(site(1), sectors(10, taken, 40)).advice
 
     assert apart == ("a sector or more apart" in advice)
-    assert apart != ("do not fill the sectors" in advice)
+    assert apart != ("only a part of the sectors" in advice)
 
 
 def test_one_lane_a_request_does_not_lie_apart():
@@ -130,15 +130,15 @@ def test_one_lane_a_request_does_not_lie_apart():
     row = sectors(10, 20, 10)
     row.active_lanes = 10
 
-    assert "do not fill the sectors" in scattered(site(1), row).advice
+    assert "only a part of the sectors" in scattered(site(1), row).advice
 
 
 def test_a_bound_of_an_exercise_is_named_where_it_is_not_the_ideal():
     """80 sectors in 10 requests are at most 8 for each."""
     row = sectors(10, 320, 40)
 
-    assert "where at most 8 may be, since" in scattered(site(1), row, 80).advice
-    assert "where 4 would do, since" in scattered(site(1), row, 40).advice
+    assert "(at most 8 allowed), because" in scattered(site(1), row, 80).advice
+    assert "(ideally 4), because" in scattered(site(1), row, 40).advice
 
 
 def test_a_bank_conflict_says_how_many_ways():
@@ -147,7 +147,7 @@ def test_a_bank_conflict_says_how_many_ways():
 
     assert ("bank conflicts", 310) == (found.topic, found.cost)
     assert "load of tile: 32-way bank conflict" == found.what
-    assert "takes 32 wavefronts where 1 would do" in found.advice
+    assert "takes 32 wavefronts (ideally 1)" in found.advice
 
 
 def test_a_conflict_of_wide_accesses_is_counted_from_their_ideal():
@@ -155,7 +155,7 @@ def test_a_conflict_of_wide_accesses_is_counted_from_their_ideal():
     found = conflict(site(1), wavefronts(1, 8, 4))
 
     assert "load of tile: 2-way bank conflict" == found.what
-    assert "takes 8 wavefronts where 4 would do" in found.advice
+    assert "takes 8 wavefronts (ideally 4)" in found.advice
 
 
 @pytest.mark.parametrize(
