@@ -67,8 +67,10 @@ def scan_differs(kernel, threads, seed):
     return not np.array_equal(np.cumsum(a), out), out.tobytes()
 
 
-# with 1,024 threads, where the races alone are a million, one order is enough
-@pytest.mark.parametrize("size, seed", [*product([8], SEEDS), (16, 0), (32, 0)])
+LARGE = pytest.param(32, 0, marks=pytest.mark.slow)  # a million races
+
+
+@pytest.mark.parametrize("size, seed", [*product([8], SEEDS), (16, 0), LARGE])
 @pytest.mark.parametrize("first, second", [(True, True), (True, False), (False, True)])
 def test_a_tiled_product_needs_both_barriers(size, first, second, seed):
     """Without the first or the second, the product is wrong; with both it is right."""
