@@ -12,7 +12,7 @@ from numba.cuda.cudadrv import nvvm
 from helpers import assemble, device, emulate
 
 NUMBAS_OWN = nvvm.NVVM, numba_compiler.CUDACompiler, numba_dispatcher.get_current_device
-ROUNDS = 4
+ROUNDS = 12
 
 
 def kernel_that_adds(number):
