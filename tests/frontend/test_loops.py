@@ -48,6 +48,36 @@ def nothing_to_add(out, empty):
     out[cuda.grid(1)] = total
 
 
+@cuda.jit
+def pairs_of_a_longer_array(out, longer, shorter):
+    """Each thread adds up the pairs; the last elements of `longer` have none."""
+    total = 0.0
+    for a, b in zip(longer, shorter):  # noqa: B905
+        total += a * b
+    out[cuda.grid(1)] = total
+
+
+@cuda.jit
+def every_zip(out, longer, shorter, rows):
+    """What `zip` drops, and what it leaves for later."""
+    for (n, a), b in zip(enumerate(longer), shorter):  # noqa: B905
+        out[0] += n * a + b
+    for n, (a, b) in enumerate(zip(longer, shorter)):  # noqa: B905
+        out[1] += n * a + b
+    for (a, b), c in zip(zip(longer, longer), shorter):  # noqa: B905
+        out[2] += a * b + c
+    for (i, a), row in zip(np.ndenumerate(longer), rows):  # noqa: B905
+        out[3] += i[0] * a + row[1]
+    left = iter(shorter)
+    for row, b in zip(rows, left):  # noqa: B905
+        out[4] += row[0] * b
+    out[5] = next(left)
+    left = iter(longer)
+    for a, b in zip(left, shorter):  # noqa: B905
+        out[6] += a * b
+    out[7] = next(left)
+
+
 def test_a_loop_over_a_tuple_takes_its_items_in_turn():
     """The distances of a reduction by shuffles."""
     values = np.random.default_rng(0).integers(0, 100, 96)
@@ -87,3 +117,40 @@ def test_a_loop_over_an_empty_array_has_no_turn():
     emulate(nothing_to_add)[1, 32](out, np.zeros(0))
 
     np.testing.assert_array_equal(np.ones(32), out)
+
+
+def test_what_zip_drops_is_not_read():
+    """The compiler loads an element where all arrays have one: so nobody read what was
+    not written, and eight loads are four pairs.
+    """
+    longer, out = cuda.device_array(7, np.float32), np.zeros(1)
+    longer[:4] = np.arange(1, 5, dtype=np.float32)
+
+    run = emulate(pairs_of_a_longer_array)[1, 1](out, longer, np.ones(4, np.float32))
+
+    assert () == run.uninitialised
+    assert 2 * 4 == run.coalescing.by_kind["load"].requests
+    assert 10 == out[0]
+
+
+def test_what_zip_pairs_is_read():
+    """An element that nobody wrote, and that has a partner, is reported."""
+    longer, out = cuda.device_array(7, np.float32), np.zeros(1)
+    longer[:3] = np.ones(3, np.float32)
+
+    run = emulate(pairs_of_a_longer_array)[1, 1](out, longer, np.ones(4, np.float32))
+
+    assert [("longer", 1)] == [(it.array, it.count) for it in run.uninitialised]
+
+
+def test_zip_moves_on_as_in_python():
+    """An iterator behind one that has ended stays where it is; one before it has lost
+    an element.
+    """
+    longer, shorter = np.arange(1.0, 8), np.arange(3.0, 8)
+    rows, out, expected = np.arange(6.0).reshape(3, 2), np.zeros(8), np.zeros(8)
+
+    emulate(every_zip)[1, 1](out, longer, shorter, rows)
+    every_zip.py_func(expected, longer, shorter, rows)
+
+    np.testing.assert_array_equal(expected, out)

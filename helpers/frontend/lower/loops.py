@@ -1,9 +1,11 @@
 """Loops: over `range`, a tuple, an array, `enumerate` and `zip`.
 
 An iterator is a variable or two of its own, which `iternext` reads and moves on. An
-array's element is loaded only where there is one, so that loads count as on a GPU.
+array's element is loaded only where there is one, and within `zip` only where every
+array has one: the compiler leaves out the load of what is dropped.
 """
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,11 +22,20 @@ from helpers.frontend.lower.tuples import choose_array, repack
 from helpers.frontend.types import our_type
 
 # what may be iterated over: `next` emits a step and gives what comes next, an operand
-# or a tuple of them, and whether there is one
+# or a tuple of them, and whether there is one; `ahead` leaves the rest to its caller
+
+
+class Iterator:
+    """What a loop iterates over, one step after the other."""
+
+    def ahead(self, builder):
+        """Is there more? And what moves on where there is, and gives what reads it."""
+        first, more = self.next(builder)
+        return more, lambda: lambda: first
 
 
 @dataclass(frozen=True)
-class Range:
+class Range(Iterator):
     """The numbers of a `range`."""
 
     following: str
@@ -39,7 +50,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Items:
+class Items(Iterator):
     """The items of a tuple."""
 
     index: str
@@ -59,64 +70,87 @@ class Items:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The elements of an array of one axis, the parts of one of several."""
+class OfArray(Iterator):
+    """What an array holds; `index` is the number of what comes next."""
 
     index: str
     array: str
 
     def next(self, builder):
-        index, array = self.index, self.array
-        more = builder.truth("lt", (index, array_number(builder, array, "shape0")))
-        dtype = builder.type_of(array)
-        row = ir.ArrayType(dtype.dtype, dtype.ndim - 1)
-        record = dtype.dtype.names is not None
-        view = record or row.ndim > 0
-        first = builder.new_name(row if view else dtype.dtype, "item")
-        _read_if(builder, more, first, view, array, index, lambda: (index,))
+        more = self.more(builder)
+        with _where(builder, more):
+            first = self.read(builder, self.place(builder))
+            self.move(builder)
         return first, more
 
+    def ahead(self, builder):
+        def move():
+            place = self.place(builder)
+            self.move(builder)
+            return lambda: self.read(builder, place)
+
+        return self.more(builder), move
+
+    def move(self, builder):
+        """Go on to what follows."""
+        _step(builder, self.index, ONE)
+
+    def element(self, builder, place, axes=0, view=False):
+        """What is at a place: an element, or a part with these axes."""
+        array, dtype = self.array, builder.type_of(self.array).dtype
+        view = view or axes > 0 or dtype.names is not None
+        first = builder.new_name(ir.ArrayType(dtype, axes) if view else dtype, "item")
+        builder.arrays.alias(first, array)
+        read, reference = ir.View if view else ir.Load, builder.reference("load", array)
+        builder.emit(read(first, array, place, reference))
+        return first
+
+
+class Rows(OfArray):
+    """The elements of an array of one axis, the parts of one of several."""
+
+    def more(self, builder):
+        """Is there one?"""
+        size = array_number(builder, self.array, "shape0")
+        return builder.truth("lt", (self.index, size))
+
+    def place(self, builder):
+        """The index of what comes next."""
+        return (_kept(builder, self.index),)
+
+    def read(self, builder, place):
+        """What is there."""
+        return self.element(builder, place, builder.type_of(self.array).ndim - 1)
+
 
 @dataclass(frozen=True)
-class Elements:
-    """All elements of an array, by their number; as arrays without axes in a `view`."""
+class Elements(OfArray):
+    """All elements of an array, by their number; as arrays without axes in a `view`,
+    and with their indices if they are `numbered`.
+    """
 
-    index: str
-    array: str
     order: str = "C"
     view: bool = False
+    numbered: bool = False
 
-    def next(self, builder):
-        return self.numbered(builder)[1:]
+    def more(self, builder):
+        """Is there one?"""
+        size = array_number(builder, self.array, "size")
+        return builder.truth("lt", (self.index, size))
 
-    def numbered(self, builder):
-        """The indices of what comes next, the element, and is there one?"""
-        index, array = self.index, self.array
-        more = builder.truth("lt", (index, array_number(builder, array, "size")))
-        dtype = builder.type_of(array).dtype
-        view = self.view or dtype.names is not None
-        first = builder.new_name(ir.ArrayType(dtype, 0) if view else dtype, "item")
+    def place(self, builder):
+        """The indices of what comes next."""
+        index = _kept(builder, self.index)
+        return unravelled(builder, self.array, index, self.order)
 
-        def place():
-            return unravelled(builder, array, _kept(builder, index), self.order)
-
-        indices = _read_if(builder, more, first, view, array, index, place)
-        return indices, first, more
-
-
-@dataclass(frozen=True)
-class Numbered:
-    """All elements of an array, each with its indices."""
-
-    elements: Elements
-
-    def next(self, builder):
-        indices, first, more = self.elements.numbered(builder)
-        return (indices, first), more
+    def read(self, builder, place):
+        """What is there."""
+        first = self.element(builder, place, view=self.view)
+        return (place, first) if self.numbered else first
 
 
 @dataclass(frozen=True)
-class Indices:
+class Indices(Iterator):
     """All indices of an array of these sizes."""
 
     index: str
@@ -133,11 +167,11 @@ class Indices:
 
 
 @dataclass(frozen=True)
-class Enumerated:
+class Enumerated(Iterator):
     """What another iterator gives, each with its number."""
 
     count: str
-    inner: object
+    inner: Iterator
 
     def next(self, builder):
         number = _kept(builder, self.count)
@@ -145,32 +179,60 @@ class Enumerated:
         _step(builder, self.count, ONE)
         return (number, first), more
 
+    def ahead(self, builder):
+        number = _kept(builder, self.count)
+        more, inner = self.inner.ahead(builder)
+
+        def move():
+            read = inner()
+            _step(builder, self.count, ONE)
+            return lambda: (number, read())
+
+        return more, move
+
 
 @dataclass(frozen=True)
-class Zipped:
-    """What several iterators give, as long as all do."""
+class Zipped(Iterator):
+    """What several iterators give, as long as all do; one that has ended ends it, and
+    those behind it stay where they are.
+    """
 
     inner: tuple
 
     def next(self, builder):
-        pairs = [iterator.next(builder) for iterator in self.inner]
-        more = pairs[0][1]
-        for _, other in pairs[1:]:
-            more = builder.truth("and", (more, other))
-        return tuple(first for first, _ in pairs), more
+        with self._while_all(builder) as (more, reads):
+            first = tuple(read() for read in reads)
+        return first, more
+
+    def ahead(self, builder):
+        with self._while_all(builder) as (more, reads):
+            pass
+        return more, lambda: lambda: tuple(read() for read in reads)
+
+    @contextmanager
+    def _while_all(self, builder):
+        """Move each on if there is more; where all have, what reads them."""
+        all_more, reads = builder.new_name(np.dtype(np.bool_), "more"), []
+        after = builder.body.new_block()
+        for iterator in self.inner:
+            more, move = iterator.ahead(builder)
+            builder.emit(ir.Copy((all_more,), (more,)))
+            inside = builder.body.new_block()
+            builder.leave(ir.Branch(more, inside, after, builder.site()))
+            builder.block = inside
+            reads.append(move())
+        yield all_more, reads
+        builder.continue_in(after)
 
 
-def _read_if(builder, more, first, view, array, index, place):
-    """`first` = what is at a place in an array, where there is more; the indices."""
-    builder.arrays.alias(first, array)
+@contextmanager
+def _where(builder, condition):
+    """Emit what only the threads do for which a condition holds."""
     inside, after = builder.body.new_block(), builder.body.new_block()
-    builder.leave(ir.Branch(more, inside, after, builder.site()))
+    builder.leave(ir.Branch(condition, inside, after, builder.site()))
     builder.block = inside
-    read, indices = ir.View if view else ir.Load, place()
-    builder.emit(read(first, array, indices, builder.reference("load", array)))
-    _step(builder, index, ONE)
+    yield
     builder.continue_in(after)
-    return indices
 
 
 def _kept(builder, variable) -> str:
@@ -258,8 +320,8 @@ def begin_nditer(builder, target, arguments, signature):
 def begin_ndenumerate(builder, target, arguments, signature):
     """`np.ndenumerate(array)`."""
     array = builder.operand(arguments[0])
-    elements = Elements(_begin_index(builder, target), array)
-    builder.loops.iterators[target] = Numbered(elements)
+    index = _begin_index(builder, target)
+    builder.loops.iterators[target] = Elements(index, array, numbered=True)
 
 
 def begin_ndindex(builder, target, arguments, signature):
