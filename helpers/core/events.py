@@ -148,9 +148,10 @@ class Sync(NamedTuple):
 
 
 class NegativeIndex(NamedTuple):
-    """Negative indices counted from the end: how many, and the first of them."""
+    """Negative indices counted from the end of an axis: how many, and the first."""
 
     reference: Reference
+    axis: int
     count: int
     index: int
     thread: str

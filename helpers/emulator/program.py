@@ -60,3 +60,4 @@ class Program:
     site: object = None  # where the kernel begins
     float64: tuple = ()  # lines that compute in float64, among float32
     guards: frozenset = frozenset()  # what conditions compare with
+    from_the_end: frozenset = frozenset()  # (reference, axis): -1 is written there

@@ -1,4 +1,5 @@
-"""What a kernel's code alone shows: float64 among float32, and what guards compare.
+"""What a kernel's code alone shows: float64 among float32, what guards compare, and
+which indices are negative numbers.
 
 Found once, when a kernel is translated; the judge `mistakes` warns of it.
 """
@@ -81,6 +82,43 @@ def guards_of(definitions) -> frozenset:
                 elif isinstance(origin, str):
                     found.add(origin)
     return frozenset(found)
+
+
+def negative_numbers_of(definitions) -> frozenset:
+    """Indices that the kernel writes as negative numbers, which are meant to count from
+    the end: their references and axes.
+    """
+    return frozenset(
+        (instruction.reference, axis)
+        for instruction in definitions.instructions
+        if hasattr(instruction, "indices")
+        for axis, index in _by_axis(definitions, instruction)
+        if _is_negative_number(definitions, index)
+    )
+
+
+def _by_axis(definitions, instruction):
+    """Each part of an index with its axis: `...` stands for all that are not written,
+    and None for a new one.
+    """
+    parts = [part for part in instruction.indices if part is not None]
+    axis, axes = 0, definitions.type_of(instruction.array).ndim
+    for part in parts:
+        if part is Ellipsis:
+            axis += axes - len(parts) + 1
+        else:
+            yield axis, part
+            axis += 1
+
+
+def _is_negative_number(definitions, index) -> bool:
+    """Is this `-1`, `-N` or `N`, of a global that is negative?"""
+    if not isinstance(index, ir.Operand):
+        return False
+    origin = definitions.origin(index)
+    if getattr(origin, "operator", "") == "neg":
+        return isinstance(definitions.origin(origin.operands[0]), ir.Const)
+    return isinstance(origin, ir.Const) and origin.value < 0
 
 
 def float64_of(definitions) -> tuple[Float64, ...]:

@@ -24,7 +24,12 @@ from helpers.emulator.codegen.liveness import (
     without_dead_code,
 )
 from helpers.emulator.codegen.reconvergence import pc_order
-from helpers.emulator.codegen.static_facts import Definitions, float64_of, guards_of
+from helpers.emulator.codegen.static_facts import (
+    Definitions,
+    float64_of,
+    guards_of,
+    negative_numbers_of,
+)
 from helpers.emulator.codegen.writer import Writer
 from helpers.emulator.program import (
     BARRIER,
@@ -75,6 +80,7 @@ def translate(kernel: ir.Kernel) -> Program:
         site=kernel.site,
         float64=float64_of(definitions),
         guards=guards_of(definitions),
+        from_the_end=negative_numbers_of(definitions),
     )
 
 

@@ -1,10 +1,11 @@
 """Silent mistakes: what a GPU does without an error, and is seldom intended.
 
-A negative index that wraps, an integer that does not fit, float64 among float32, a grid
-that ends before its array; and as notes, which are no mistakes, a grid too small for
-the GPU and NumPy arrays that each launch copies. A grid that ends before its array is
-reported only where a guard says that there is more to do. Not modelled: integers that a
-cast to an unsigned type cuts off on purpose.
+A negative index that wraps, where it is computed (`a[-1]` is meant); an integer that
+does not fit; float64 among float32; a grid that ends before its array; and as notes,
+which are no mistakes, a grid too small for the GPU and NumPy arrays that each launch
+copies. A grid that ends before its array is reported only where a guard says that there
+is more to do. Not modelled: integers that a cast to an unsigned type cuts off on
+purpose.
 """
 
 from itertools import permutations
@@ -54,6 +55,8 @@ class Mistakes:
         self.start = start
 
     def _add_negative_index(self, event):
+        if (event.reference, event.axis) in self.start.program.from_the_end:
+            return
         key = event.reference.site, event.reference.array
         first, count = self.negative_indices.get(key, (event, 0))
         self.negative_indices[key] = first, count + event.count

@@ -26,7 +26,7 @@ def offsets(warp, reference, array, indices, active):
     """
     offset, ours = array.base, False
     for axis, (index, factor) in enumerate(zip(indices, array.factors, strict=True)):
-        index = checked(index, array.shape[axis], active, warp, reference)
+        index = checked(index, array.shape[axis], active, warp, reference, axis)
         if index is None:
             raise out_of_bounds(warp, reference, array, indices, axis, active)
         index = index if factor is None else index * factor

@@ -8,16 +8,16 @@ from helpers.core.hardware import WARP_SIZE
 from helpers.language.operators import convert
 
 
-def checked(index, size, active, warp, reference):
+def checked(index, size, active, warp, reference, axis):
     """The index with negative ones wrapped, of shape (lanes, blocks); None when one is
-    outside.
+    outside the axis.
 
     Numba adds the size to a negative signed index, once, and takes an unsigned one as
     it is; negative ones are emitted. Lanes that take no part get index 0.
     """
     if index.ndim == 0 and size.ndim == 0:
         if index < 0:
-            _emit_negative(warp, reference, index, active)
+            _emit_negative(warp, reference, axis, index, active)
         return _checked_number(int(index), int(size), index.dtype.kind == "i")
     unsigned = (
         index.view(f"u{index.dtype.itemsize}") if index.dtype.kind == "i" else index
@@ -33,7 +33,7 @@ def checked(index, size, active, warp, reference):
     if index.dtype.kind == "i":
         negative = index < 0
         if negative.any():
-            _emit_negative(warp, reference, index, active)
+            _emit_negative(warp, reference, axis, index, active)
             index = np.where(negative, index + size, index)
     inside = (index >= 0) & (index < size)
     if active is not None:
@@ -41,7 +41,7 @@ def checked(index, size, active, warp, reference):
     return _wide(index) if inside.all() else None
 
 
-def _emit_negative(warp, reference, index, active):
+def _emit_negative(warp, reference, axis, index, active):
     """Emit the negative indices of active threads."""
     listeners = warp.listeners["negative_index"]
     if not listeners:
@@ -51,6 +51,7 @@ def _emit_negative(warp, reference, index, active):
         first = int(lanes[0]), int(blocks[0])
         event = NegativeIndex(
             reference,
+            axis,
             len(lanes),
             _at(index, *first),
             warp.thread_at(first[0]),

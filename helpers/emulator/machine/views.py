@@ -48,7 +48,7 @@ def view(warp, array, reference, indices, active):
             shape.append(count)
             strides.append(stride * step)
         else:
-            inside = checked(index, size, active, warp, reference)
+            inside = checked(index, size, active, warp, reference, axis)
             if inside is None:
                 written = [part for part in indices if part is not None]
                 raise out_of_bounds(warp, reference, array, written, axis, active)

@@ -79,6 +79,63 @@ def test_one_negative_index_is_reported_in_the_singular():
     assert "a negative index of `a` counts from its end; it is -1, in thread 0" in text
 
 
+LAST, BACK = -1, 2
+
+
+@cuda.jit
+def from_the_end(a, square, cube, out):
+    """Each kind of access and of index, all written as negative numbers."""
+    t = cuda.threadIdx.x
+    out[t] = a[-1] + square[-1, -2] + a[LAST] + a[-BACK] + square[-1][t]
+    out[t] += cube[..., -1][0, 0] + cube[0, :, -1][0] + cube[-1, t, LAST]
+    out[t] += a[int32(-1)] + last_of(a) + before_the_end(a, -3)
+    square[-1, t] = 1.0
+    cuda.atomic.add(square, (t, -1), 1.0)
+    square[-2] = 0.0
+
+
+@cuda.jit
+def last_of(values):
+    return values[-1]
+
+
+@cuda.jit
+def before_the_end(values, place):
+    return values[place]
+
+
+def test_an_index_written_as_a_negative_number_is_meant():
+    """As in Python it counts from the end, so nothing is said of it."""
+    square, cube = zeros(32, 32), zeros(4, 32, 4)
+
+    run = emulate(from_the_end)[1, 32](zeros(64), square, cube, zeros(32))
+
+    assert [] == warnings_of(run)
+    assert 1.0 == square[-1, 0]
+
+
+def test_a_computed_index_beside_a_number_is_told():
+    """`t - 1` is negative in thread 0, and a number that varies is computed, too."""
+
+    @cuda.jit
+    def beside(square, out):
+        t = cuda.threadIdx.x
+        out[t] = square[t - 1, -1]
+        out[t] += square[-1, t - 1] + square[-1, -1]
+        place = -1
+        if t > 3:
+            place = t
+        out[t] += square[place, ...][0]
+
+    run = emulate(beside)[1, 32](zeros(32, 32), zeros(32))
+
+    lines = ["t - 1, -1", "-1, t - 1", "square[place"]
+    assert [("wrap", line_of(beside, it)) for it in lines] == warnings_of(run)
+    assert "a negative index of `square`" in run.warnings[0].text
+    assert "a negative index of `square`" in run.warnings[1].text
+    assert "4 negative indices of `square`" in run.warnings[2].text
+
+
 def test_a_guarded_negative_index_is_none():
     """Lanes that take no part compute an index and do not use it."""
 
