@@ -25,6 +25,7 @@ __all__ = [
     "twin",
     "load4",
     "store4",
+    "allow_dynamic_shared",
 ]
 
 try:
@@ -33,6 +34,7 @@ try:
         from helpers.assembly import assemble
         from helpers.checking.check import check, expect
         from helpers.core.device import device
+        from helpers.core.dynamic_shared import allow_dynamic_shared
         from helpers.core.tables import table
         from helpers.emulator import emulate, twin
         from helpers.emulator.host import install as host

@@ -506,7 +506,7 @@ with expect(AssertionError):
 #
 # Shared memory and the L1 cache are one store in each multiprocessor, and the driver divides it between them by what the kernels ask for.
 #
-# More than 48 KB a block must be asked for through the driver, and only dynamic shared memory can be so large.
+# More than 48 KB a block must be asked for, and only dynamic shared memory can be so large: `allow_dynamic_shared(kernel, 96 * 1024)`, once before the launch.
 #
 # The emulator starts each block with cells that nobody wrote, and says when one is read; a GPU says nothing, and often there is a 0.
 #

@@ -24,6 +24,7 @@ from helpers.assembly.page import as_html
 from helpers.assembly.report import as_text, listing
 from helpers.assembly.resources import Resources
 from helpers.core.device import device
+from helpers.core.dynamic_shared import check_dynamic_shared
 from helpers.core.errors import LaunchError, UnsupportedError, short_traceback
 from helpers.core.gc_pause import gc_paused
 from helpers.core.hardware import GPUS
@@ -81,6 +82,7 @@ class Assembler:
     @short_traceback
     def __getitem__(self, config):
         _, block_dim, shared = configuration(*bracketed(config))
+        check_dynamic_shared(self.kernel, shared)
         threads = int(np.prod(block_dim))
         return short_traceback(
             lambda *arguments: assembled(

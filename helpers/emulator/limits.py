@@ -5,6 +5,7 @@ large for a grid barrier. The limits are those of an H200.
 import numpy as np
 
 from helpers.core import hardware
+from helpers.core.dynamic_shared import check_dynamic_shared
 from helpers.core.errors import LaunchError
 from helpers.core.occupancy import resident_blocks
 
@@ -27,7 +28,7 @@ def check_static_shared(program):
         raise LaunchError(
             f"`{program.name}` declares {used:,} bytes of shared arrays; a block may "
             f"declare at most {hardware.STATIC_SHARED_BYTES:,}. Use smaller tiles, or "
-            "dynamic shared memory"
+            "dynamic shared memory, of which `allow_dynamic_shared` allows more"
         )
 
 
@@ -53,8 +54,10 @@ def check_launch(kernel, program, config):
             f"`{program.name}` promises at most {most:,} threads a block "
             f"(`launch_bounds`), but this launch has {threads:,}"
         )
+    static = static_bytes(program, "shared")
+    check_dynamic_shared(kernel, shared_bytes, static)
     if program.grid_barriers:
-        shared_bytes += static_bytes(program, "shared")
+        shared_bytes += static
         most = resident_blocks(hardware.H200, threads, shared_bytes)
         blocks = int(np.prod(np.array(grid_dim, dtype=np.int64)))
         if blocks > most:

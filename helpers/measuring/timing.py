@@ -16,6 +16,8 @@ import numpy as np
 from numba import cuda
 
 from helpers.core.device import device
+from helpers.core.dynamic_shared import check_dynamic_shared
+from helpers.core.errors import short_traceback
 from helpers.measuring import recordings
 from helpers.measuring.launch_form import Launch, form_of
 from helpers.measuring.measurement import Measurement
@@ -56,7 +58,9 @@ class Measure:
         launch = f"measure({name})[blocks, threads](...)"
         raise TypeError(f"the launch configuration is missing: {launch}")
 
+    @short_traceback
     def run(self, launch, *arguments):
+        check_dynamic_shared(self.kernel, launch.dynamic_shared_bytes)
         form = form_of(self.kernel, launch, arguments)
         if device.has_gpu:
             values = measured(self.kernel, launch, arguments, form)

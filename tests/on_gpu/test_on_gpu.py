@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numba import cuda, float32, int32
 
-from helpers import check, device, emulate, measure
+from helpers import allow_dynamic_shared, check, device, emulate, measure
+from helpers.emulator import LaunchError
 from tests.specimens.kernels import doubled, through_shared
 
 pytestmark = [
@@ -125,3 +126,44 @@ def test_wide_loads_are_the_same_on_the_gpu():
     emulate(doubled)[30, 32](a.ravel(), here.ravel())
     doubled[30, 32](a.ravel(), there.ravel())
     np.testing.assert_array_equal(here, there)
+
+
+def reversing():
+    """A new kernel, which has opted in to nothing."""
+
+    @cuda.jit
+    def reversed_in_shared(out):
+        cells = cuda.shared.array(0, int32)
+        i = cuda.grid(1)
+        if i < out.size:
+            cells[cells.size - 1 - i] = i
+        cuda.syncthreads()
+        if i < out.size:
+            out[i] = cells[cells.size - out.size + i]
+
+    return reversed_in_shared
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("kilobytes", [49, 96, 227])
+def test_a_kernel_that_opts_in_has_more_shared_memory(kilobytes, before):
+    """Before or after the first launch, for later argument types too, and by `measure`;
+    the GPU refuses the launch until then.
+    """
+    kernel, size = reversing(), kilobytes * 1024
+    out = np.zeros(32, np.int32)
+    if before:
+        with pytest.raises(Exception, match="INVALID_VALUE"):
+            kernel[1, 32, 0, size](out)
+        with pytest.raises(LaunchError, match="allow_dynamic_shared"):
+            measure(kernel)[1, 32, 0, size](out)
+    allow_dynamic_shared(kernel, size)
+
+    for dtype in (np.int32, np.float32, np.int64):
+        out = np.zeros(32, dtype)
+        kernel[1, 32, 0, size](out)
+        np.testing.assert_array_equal(np.arange(32)[::-1], out)
+    assert measure(kernel)[1, 32, 0, size](out).is_measured
+    out[:] = 0
+    kernel.forall(32, sharedmem=size)(out)
+    np.testing.assert_array_equal(np.arange(32)[::-1], out)
