@@ -2,9 +2,13 @@
 
 `active_share` is smsp__thread_inst_executed_per_inst_executed / 32, over instructions
 of our IR in the machine code's place; `splits` are warps whose lanes took both sides of
-a branch, smsp__sass_branch_targets_threads_divergent. Arithmetic is counted with it.
+a branch, smsp__sass_branch_targets_threads_divergent. The lanes that the last warp of a
+block lacks are inactive to the hardware; `active_of_present` leaves them out, since a
+warp that is not full is no divergence. Arithmetic is counted with it.
 Not modelled: short branches that the compiler replaces by predicates or selections.
 """
+
+import math
 
 from helpers.core.hardware import WARP_SIZE
 from helpers.emulator.judges.judge import ByLine, Counts
@@ -15,7 +19,8 @@ class Steps:
     """Adds up the warps that run each basic block, and their active lanes."""
 
     def __init__(self):
-        self.code, self.warps, self.lanes = (), [], []
+        self.code, self.warps, self.lanes, self.present = (), [], [], []
+        self.threads = 0  # of a block
 
     def listeners(self) -> dict:
         """Its listeners, by topic."""
@@ -26,19 +31,24 @@ class Steps:
         self.code = start.code
         self.warps = [0] * len(start.code)
         self.lanes = [0] * len(start.code)
+        self.present = [0] * len(start.code)
+        self.threads = math.prod(map(int, start.block_dim))
 
     def step(self, step):
         """Add one run of a basic block."""
         self.warps[step.basic_block] += step.warps
         self.lanes[step.basic_block] += step.lanes
+        present = min(WARP_SIZE, self.threads - WARP_SIZE * step.who.warp)
+        self.present[step.basic_block] += step.warps * present
 
     def by_work(self):
-        """Each basic block's work on a line, with the warps and lanes that did it."""
-        for basic_block, warps, lanes in zip(
-            self.code, self.warps, self.lanes, strict=True
-        ):
-            for work in basic_block.work if warps else ():
-                yield work, warps, lanes
+        """Each basic block's work on a line, with the warps and lanes that did it, and
+        the lanes that those warps have.
+        """
+        counts = self.warps, self.lanes, self.present
+        for basic_block, *done in zip(self.code, *counts, strict=True):
+            for work in basic_block.work if done[0] else ():
+                yield work, *done
 
 
 class Share(Counts):
@@ -49,6 +59,12 @@ class Share(Counts):
         """Active lanes of all lanes, of the warps that issued an instruction."""
         issued = WARP_SIZE * self.instructions
         return self.active_lanes / issued if issued else 1.0
+
+    @property
+    def active_of_present(self) -> float:
+        """Active lanes of those that the warps have: the others wait."""
+        present = self.present_lanes
+        return self.active_lanes / present if present else 1.0
 
 
 class Divergence(Steps):
@@ -71,10 +87,11 @@ class Divergence(Steps):
     def table(self) -> Share:
         """The sums, `.active_share` too, and `.by_line`."""
         rows = {}
-        for work, warps, lanes in self.by_work():
+        for work, warps, lanes, present in self.by_work():
             row = rows.setdefault(work.site, _share())
             row.instructions += work.instructions * warps
             row.active_lanes += work.instructions * lanes
+            row.present_lanes += work.instructions * present
         for basic_block, warps in zip(self.code, self.warps, strict=True):
             if (
                 basic_block.then != basic_block.otherwise
@@ -93,7 +110,7 @@ class Operations(Steps):
     def table(self) -> Counts:
         """The sums by kind of number, and `.by_line`."""
         rows = {}
-        for work, _, lanes in self.by_work():
+        for work, _, lanes, _ in self.by_work():
             if any(work.operations):
                 row = rows.setdefault(work.site, _no_operations())
                 for kind, count in zip(KINDS, work.operations, strict=True):
@@ -103,7 +120,8 @@ class Operations(Steps):
 
 
 def _share():
-    return Share(instructions=0, active_lanes=0, branches=0, splits=0)
+    names = "instructions", "active_lanes", "present_lanes", "branches", "splits"
+    return Share(**dict.fromkeys(names, 0))
 
 
 def _no_operations():

@@ -31,10 +31,11 @@ def _table(table):
 
 
 def _row(row):
-    """A row's own numbers and texts, with the share that they make."""
+    """A row's own numbers and texts, with the shares that they make."""
     values = {k: v for k, v in vars(row).items() if k not in ("by_line", "by_kind")}
-    if hasattr(row, "active_share"):
-        values["active_share"] = row.active_share
+    for share in ("active_share", "active_of_present"):
+        if hasattr(row, share):
+            values[share] = getattr(row, share)
     return {name: _plain(value) for name, value in values.items()}
 
 

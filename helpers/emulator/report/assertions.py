@@ -64,21 +64,23 @@ class Assertions:
         return self._worst(found, "such line")
 
     def assert_no_divergence(self, line=None, at_least=None):
-        """No branch splits a warp; or at least this share of the lanes is active."""
+        """No branch splits a warp; or at least this share of the lanes that its warps
+        have is active.
+        """
         self._require_touched(line, None)
         table = self.divergence
         rows = [(s, r) for s, r in table.by_line.items() if _is_on(s, line)]
         if at_least is None:
             _no_splits(rows)
-        elif line is None and table.active_share < at_least:
+        elif line is None and table.active_of_present < at_least:
             site, row = max(rows, key=lambda it: _idle(it[1]))
             fail(
-                f"{table.active_share:.3%} of the lanes are active, and at least "
+                f"{table.active_of_present:.3%} of the lanes are active, and at least "
                 f"{at_least:.3%} must be; most lanes are idle on line {site.line}, "
                 f"`{site.text}`. {idling(site, row).advice}"
             )
         elif line is not None:
-            low = [(s, r) for s, r in rows if r.active_share < at_least]
+            low = [(s, r) for s, r in rows if r.active_of_present < at_least]
             for site, row in low[:1]:
                 _fail_at(idling(site, row), len(low), "such line")
         return self
@@ -171,7 +173,7 @@ def _rows(table, line, array):
 
 
 def _idle(row):
-    return row.instructions * (1 - row.active_share)
+    return row.present_lanes - row.active_lanes
 
 
 def _no_splits(rows):

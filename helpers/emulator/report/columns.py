@@ -37,7 +37,7 @@ def columns_of(run, found) -> list[Column]:
             columns += _of_memory(getattr(run, name), requests, taken, ideal)
     if run.local_memory.requests and _exceeds_ideal(run.local_memory):
         columns += _of_memory(run.local_memory, *LOCAL[1:])
-    if any(row.active_share < 1 for row in run.divergence.by_line.values()):
+    if any(row.active_of_present < 1 for row in run.divergence.by_line.values()):
         columns.append(_of_lanes(run.divergence, found))
     return columns
 
@@ -73,12 +73,12 @@ def _marks(rows):
 
 
 def _of_lanes(divergence, found):
-    """The share of active lanes of each line that ran."""
+    """The share of each line's lanes that were active, of those that the warps have."""
     levels = {place_of(it.site): it.level for it in found if it.topic == "divergence"}
-    cells = {
-        place_of(site): [(_share(row.active_share), levels.get(place_of(site), ""))]
-        for site, row in divergence.by_line.items()
-    }
+    cells = {}
+    for site, row in divergence.by_line.items():
+        at = place_of(site)
+        cells[at] = [(_share(row.active_of_present), levels.get(at, ""))]
     return Column("active lanes", cells, tuple(divergence.by_line))
 
 

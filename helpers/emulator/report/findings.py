@@ -10,14 +10,16 @@ from typing import NamedTuple
 from helpers.core.hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE
 
 COSTLY = 1.5  # times the ideal
-IDLE = 0.5  # of the lanes, at which or below a line is divergent
+IDLE = 0.5  # of the lanes that a warp has, at which or below a line is divergent
 SIGNIFICANT = 0.05  # of all lanes of a run, which must idle on a line to be reported
 
 _MISTAKES = {"wrap": "guards", "overflow": "types", "grid": "guards"}
 
 
 class Finding(NamedTuple):
-    """What is wrong or costs too much on a line; `also` is a race's other line."""
+    """What is wrong or costs too much on a line; `also` is a race's other line. The
+    advice is "" where a line with the same topic and a higher cost has it.
+    """
 
     level: str
     site: object
@@ -168,24 +170,25 @@ def counted_figure(number, noun) -> str:
 
 
 def _divergence(run):
-    """The line where most lanes idle, and more slightly each other such line."""
-    total = WARP_SIZE * getattr(run.divergence, "instructions", 0)
+    """The lines where lanes of a warp wait for others; the worst has the advice."""
+    total = run.divergence.present_lanes
     found = []
-    for site, row in run.divergence.by_line.items() if total else ():
-        idle = WARP_SIZE * row.instructions - row.active_lanes
-        if row.active_share <= IDLE and idle >= SIGNIFICANT * total:
+    for site, row in run.divergence.by_line.items():
+        idle = row.present_lanes - row.active_lanes
+        if row.active_of_present <= IDLE and idle >= SIGNIFICANT * total > 0:
             found.append((idle, site, row))
     found.sort(key=lambda it: -it[0])
     for n, (idle, site, row) in enumerate(found):
-        yield idling(site, row, "slight" if n else "costly", idle / WARP_SIZE)
+        it = idling(site, row, idle / WARP_SIZE)
+        yield it._replace(advice="") if n else it
 
 
-def idling(site, row, level="costly", cost=0.0) -> Finding:
+def idling(site, row, cost=0.0) -> Finding:
     """A line on which most lanes wait for the others of their warp."""
-    share = f"{row.active_share:.3g}" if row.active_share < 0.01 else ""
-    share = share or f"{row.active_share:.0%}"
+    active = row.active_of_present
+    share = f"{active:.3g}" if active < 0.01 else f"{active:.0%}"
     return Finding(
-        level,
+        "costly",
         site,
         "divergence",
         f"{share} of the lanes are active",

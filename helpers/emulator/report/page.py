@@ -81,7 +81,8 @@ def advice_by_place(found, lessons) -> dict:
     advice_at = {}
     for it in found:
         topic = lesson(it.topic, lessons)
-        advice = "" if it.level == "slight" else f"{code(it.advice)} {topic}"
+        told = it.advice and it.level != "slight"
+        advice = f"{code(it.advice)} {topic}" if told else ""
         level, known = advice_at.get(place_of(it.site), (it.level, ""))
         advice_at[place_of(it.site)] = level, known or advice
         if it.also is not None:
@@ -153,7 +154,7 @@ def further_findings(found):
         if it.level == "slight" or it.topic in ("coalescing", "bank conflicts"):
             continue
         at = place_of(it.site)
-        if at in seen and it.also is None:
+        if at in seen and it.also is None and it.advice:
             yield f"<div>{sign(it.level)} line {it.site.line}: {code(it.advice)}</div>"
         seen.add(at)
 

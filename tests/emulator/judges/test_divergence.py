@@ -1,5 +1,7 @@
 """Active lanes, branches that split warps, arithmetic, and local memory, by line."""
 
+import math
+
 import numpy as np
 import pytest
 from numba import complex64, cuda, float32, float64, int8, int16
@@ -39,6 +41,43 @@ def test_lanes_that_do_not_exist_are_not_active():
         out[cuda.grid(1)] = 1
 
     assert 40 / 64 == emulate(fill)[5, 40](np.zeros(200)).divergence.active_share
+
+
+@pytest.mark.parametrize("threads", [1, 16, 33, 48, (5, 5), (3, 3, 7)])
+def test_a_warp_that_is_not_full_does_not_diverge(threads):
+    """Its lanes agree, so nobody waits, and nothing is said."""
+
+    @cuda.jit
+    def agree(out):
+        t = cuda.threadIdx.x
+        for k in range(3):
+            if cuda.blockIdx.x < 2:
+                out[t] = k
+
+    run = emulate(agree)[3, threads](np.zeros(96))
+
+    assert 1.0 == run.divergence.active_of_present
+    number = math.prod(np.atleast_1d(threads))
+    assert number / (32 * math.ceil(number / 32)) == run.divergence.active_share
+    run.assert_no_divergence(at_least=1)
+    assert "lanes" not in repr(run)
+
+
+def test_lanes_of_a_part_of_a_warp_that_wait_are_counted():
+    """Of 40 threads, 32 and 8, every other one stores."""
+
+    @cuda.jit
+    def half(out):
+        t = cuda.threadIdx.x
+        if t % 2 == 0:
+            out[t] = 1
+
+    table = emulate(half)[3, 40](np.zeros(40, np.float32)).divergence
+
+    store = table.by_line[line_of(half, "out[t] = 1")]
+    assert (3 * 20, 3 * 40) == (store.active_lanes, store.present_lanes)
+    assert (0.5, 20 / 64) == (store.active_of_present, store.active_share)
+    assert table.present_lanes * 64 == table.instructions * 32 * 40
 
 
 def test_a_branch_that_goes_by_the_block_splits_no_warp():

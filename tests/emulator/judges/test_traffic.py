@@ -99,4 +99,5 @@ def test_what_nobody_loads_is_not_used_again():
 def test_a_line_without_instructions_has_all_its_lanes():
     """None of them idles."""
     assert 1.0 == Share(instructions=0, active_lanes=0).active_share
+    assert 1.0 == Share(active_lanes=0, present_lanes=0).active_of_present
     assert 0.75 == Share(instructions=2, active_lanes=48).active_share

@@ -45,10 +45,12 @@ def wavefronts(requests, taken, ideal, array="tile", kind="load"):
     )
 
 
-def share(instructions, active_lanes, branches=0, splits=0):
+def share(instructions, active_lanes, branches=0, splits=0, present_lanes=None):
+    """A row of run.divergence, of full warps unless it is said otherwise."""
     return Share(
         instructions=instructions,
         active_lanes=active_lanes,
+        present_lanes=32 * instructions if present_lanes is None else present_lanes,
         branches=branches,
         splits=splits,
     )

@@ -13,6 +13,7 @@ from helpers.emulator.report.findings import (
     scattered,
     uninitialised,
 )
+from helpers.emulator.report.page import as_html
 from tests.emulator.report.made_by_hand import (
     hand_made,
     race,
@@ -75,20 +76,48 @@ def test_the_costliest_line_comes_first_among_its_level():
         ([(100, 1601)], []),
         ([(1, 0), (19, 19 * 32)], ["costly"]),  # idle: 32 of 640 lanes, 5%
         ([(1, 1), (19, 19 * 32)], []),
-        ([(10, 100), (10, 150)], ["costly", "slight"]),
-        ([(10, 150), (10, 100)], ["slight", "costly"]),
+        ([(10, 100), (10, 150)], ["costly", "costly"]),
         ([(10, 320)], []),
     ],
 )
 def test_a_line_diverges_where_half_of_its_lanes_idle_and_enough_of_all(
     lines, expected
 ):
-    """Half of the line's lanes, a twentieth of the run's; the worst one is costly."""
+    """Half of the line's lanes, a twentieth of the run's."""
     rows = {site(n): share(*line) for n, line in enumerate(lines)}
     found = findings_of(hand_made(divergence=rows))
 
     assert {"divergence"} >= {it.topic for it in found}
     assert expected == [it.level for it in sorted(found, key=lambda it: it.site.line)]
+
+
+def test_the_worst_of_the_divergent_lines_has_the_advice():
+    """The others are as costly as their sign says, and repeat nothing."""
+    rows = {site(1): share(10, 150), site(2): share(10, 100), site(3): share(10, 120)}
+    found = findings_of(hand_made(divergence=rows))
+
+    assert [(2, True), (3, False), (1, False)] == [
+        (it.site.line, bool(it.advice)) for it in found
+    ]
+    page = as_html(hand_made(divergence=rows))
+    assert 1 == page.count("Make the condition the same")
+    assert "△" not in page
+
+
+@pytest.mark.parametrize(
+    "active, present, expected",
+    [(16, 16, []), (9, 16, []), (8, 16, ["50%"]), (1, 1, []), (0, 8, ["0"])],
+)
+def test_lanes_that_a_warp_lacks_do_not_wait(active, present, expected):
+    """Of 10 instructions of a warp that is not full; the hardware counts to 32."""
+    row = share(10, 10 * active, present_lanes=10 * present)
+    run = hand_made(divergence={site(1): row})
+
+    assert [f"{it} of the lanes are active" for it in expected] == [
+        it.what for it in findings_of(run)
+    ]
+    assert active / 32 == row.active_share
+    assert (active < present) == ("active lanes" in as_html(run))
 
 
 def test_what_takes_the_ideal_is_no_finding():
