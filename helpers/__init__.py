@@ -1,8 +1,8 @@
 """The front door of Thirty-Two Lanes: what its lessons import.
 
 Importing it changes two things for the whole process. Numba's warnings about small
-grids and host arrays are switched off, because reports say it instead. And where there
-is no GPU, the emulator answers launches and host calls of `numba.cuda`:
+grids and host arrays are switched off: `measure` and the reports say it instead. And
+where there is no GPU, the emulator answers launches and host calls of `numba.cuda`:
 `cuda.is_available()` is then True, as in Numba's simulator, and `device` says where
 kernels really run. Where there is a GPU, launches and host calls go to it as usual.
 The environment variables `EMULATOR_SEED` and `EMULATOR_TURNS` set what a launch does

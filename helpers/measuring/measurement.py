@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from helpers.core import hardware
 from helpers.measuring.launch_form import Form
 
-PEAK_GFLOP_PER_S = {gpu.name: 1000 * gpu.peak_tflop_per_s for gpu in (hardware.H200,)}
+GPUS = {gpu.name: gpu for gpu in (hardware.H200,)}
+PEAK_GFLOP_PER_S = {name: 1000 * gpu.peak_tflop_per_s for name, gpu in GPUS.items()}
 
 
 @dataclass(frozen=True)
@@ -14,6 +15,7 @@ class Measurement:
     """The time of one launch on a GPU; NaN where it was not measured."""
 
     form: Form
+    blocks: int = 0                         # of a launch
     launches: int = 0
     median_us: float = math.nan
     lower_us: float = math.nan              # a quarter of the launches was faster
@@ -66,7 +68,9 @@ class Measurement:
         return f"{self.kernel}: {', '.join(parts)}"
 
     def figures(self):
-        """The time, and what it means for the bytes and operations declared."""
+        """The time, what it means for the bytes and operations declared, and a grid too
+        small to keep the GPU busy.
+        """
         yield (
             f"{self.median_us:,.1f} µs (median of {self.launches:,}, "
             f"half of them {self.lower_us:,.1f} to {self.upper_us:,.1f})"
@@ -76,6 +80,10 @@ class Measurement:
         if not math.isnan(self.flops):
             of_peak = share(self.share_of_peak, "the peak")
             yield f"{rate(self.gflop_per_s)} GFLOP/s{of_peak}"
+        most = GPUS[self.gpu].multiprocessors if self.gpu in GPUS else 0
+        if 0 < self.blocks < most:
+            number = "1 block" if self.blocks == 1 else f"{self.blocks} blocks"
+            yield f"{number} for {most} multiprocessors"
 
 
 def rate(value):

@@ -66,7 +66,9 @@ class Measure:
             values = measured(self.kernel, launch, arguments, form)
         else:
             values = recorded(form)
-        return Measurement(form, bytes=self.bytes, flops=self.flops, **values)
+        blocks = math.prod(launch.blocks)
+        work = {"bytes": self.bytes, "flops": self.flops}
+        return Measurement(form, blocks, **work, **values)
 
 
 def recorded(form):

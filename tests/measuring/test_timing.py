@@ -267,8 +267,29 @@ def test_a_recorded_measurement_says_where_and_when(no_gpu, recorded):
 
     assert (
         "add_one: 41.2 µs (median of 50, half of them 40.9 to 43.0), "
-        "NVIDIA H200, recorded 2026-11-21"
+        "2 blocks for 132 multiprocessors, NVIDIA H200, recorded 2026-11-21"
     ) == repr(measure(add_one)[2, 4](np.ones(8)))
+
+
+@pytest.mark.parametrize(
+    "grid, words",
+    [
+        (1, "1 block for 132 multiprocessors"),
+        ((13, 10), "130 blocks for 132 multiprocessors"),
+        (132, ""),
+        (100_000, ""),
+    ],
+)
+def test_a_grid_too_small_for_the_gpu_is_told_with_its_time(
+    no_gpu, recorded, grid, words
+):
+    """An H200 has 132 multiprocessors; fewer blocks leave some of them idle."""
+    recorded(form_of_ones(launch=(grid, 4)))
+
+    told = repr(measure(add_one)[grid, 4](np.ones(8)))
+
+    assert words in told
+    assert bool(words) == ("multiprocessors" in told)
 
 
 def test_bytes_and_operations_become_rates_and_shares(no_gpu, recorded):

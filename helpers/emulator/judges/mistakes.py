@@ -1,11 +1,10 @@
 """Silent mistakes: what a GPU does without an error, and is seldom intended.
 
 A negative index that wraps, where it is computed (`a[-1]` is meant); an integer that
-does not fit; float64 among float32; a grid that ends before its array; and as notes,
-which are no mistakes, a grid too small for the GPU and NumPy arrays that each launch
-copies. A grid that ends before its array is reported only where a guard says that there
-is more to do. Not modelled: integers that a cast to an unsigned type cuts off on
-purpose.
+does not fit; float64 among float32; a grid that ends before its array; and as a note,
+which is no mistake, NumPy arrays that each launch copies. A grid that ends before its
+array is reported only where a guard says that there is more to do. Not modelled:
+integers that a cast to an unsigned type cuts off on purpose.
 """
 
 from itertools import permutations
@@ -13,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from helpers.core.hardware import H200
 from helpers.core.source import Site
+
+MOST_LINES = 12  # to name in a sentence
 
 
 class LineWarning(NamedTuple):
@@ -70,7 +70,7 @@ class Mistakes:
         found = [
             *self._of_negative_indices(),
             *self._of_overflows(),
-            *map(_float64, self.start.program.float64),
+            *_of_float64(self.start.program.float64),
             *self._uncovered(),
             *self._notes(),
         ]
@@ -155,16 +155,6 @@ class Mistakes:
 
     def _notes(self):
         site = self.start.program.site
-        blocks = int(np.prod(self.start.grid_dim, dtype=np.int64))
-        if blocks < H200.multiprocessors:
-            yield LineWarning(
-                site,
-                "small grid",
-                f"{blocks:,} {'block leaves' if blocks == 1 else 'blocks leave'} "
-                f"{H200.multiprocessors - blocks} of the {H200.multiprocessors} "
-                f"multiprocessors of an {H200.name} idle",
-                note=True,
-            )
         host = [
             r
             for r in self.allocations
@@ -207,11 +197,23 @@ _CAUSES = {
 }
 
 
-def _float64(found):
-    cause = _CAUSES[found.cause].format(found.what)
-    return LineWarning(
-        found.site,
+def _of_float64(found):
+    """One warning for all lines, at the first, with what makes that one float64."""
+    if not found:
+        return
+    first, *others = sorted(found, key=lambda it: it.site)
+    also = ""
+    if others:
+        lines = [str(it.site.line) for it in others]
+        rest = ["…"] * (len(lines) > MOST_LINES)
+        shown = ", ".join([*lines[:MOST_LINES], *rest])
+        also = f", as {len(lines)} more lines do ({shown})"
+        if len(lines) == 1:
+            also = f", as line {shown} does"
+    cause = _CAUSES[first.cause].format(first.what)
+    yield LineWarning(
+        first.site,
         "float64",
-        f"computes in float64 although the arrays are float32, which is slower on "
-        f"every GPU, by up to 64 times: {cause}",
+        f"computes in float64{also}: {cause}. The arrays are float32, and float64 is "
+        "slower on every GPU, by up to 64 times",
     )

@@ -294,5 +294,5 @@ def test_a_silent_mistake_has_its_lesson(kind, level, topic):
 
 
 def test_a_note_is_no_finding():
-    """A small grid may be meant."""
-    assert [] == findings_of(hand_made(warnings=[warning(2, "small grid", True)]))
+    """It states a fact that may be meant."""
+    assert [] == findings_of(hand_made(warnings=[warning(2, "host arrays", True)]))

@@ -39,7 +39,7 @@ def everything():
         races=[race()],
         minor=[race(scope="warp")],
         uninitialised=[unwritten()],
-        warnings=[warning(), warning(3, "float64"), warning(2, "small grid", True)],
+        warnings=[warning(), warning(3, "float64"), warning(2, "host arrays", True)],
     )
 
 
