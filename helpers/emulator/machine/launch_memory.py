@@ -32,7 +32,7 @@ class Memory:
         self.next_address = self.next_local = 0
         self.local_addresses = {}
         self.allocations = {}
-        self.records = []  # each argument that is one, its array, and what it held
+        self.records = []  # each argument that is one, its copy, and what it held
         self.arrays = {}
         self.patterns = {}
 
@@ -50,7 +50,7 @@ class Memory:
         if isinstance(value, tuple):
             return tuple(self._argument(item, name) for item in value)
         if isinstance(value, np.void):
-            self.records.append((value, np.array(value), np.array(value)))
+            self.records.append((value, _copied(value), _copied(value)))
             value = self.records[-1][1]
         if not isinstance(value, np.ndarray):
             return value
@@ -221,8 +221,15 @@ def memory_of(value):
         yield value.cells.memory
 
 
+def _copied(record):
+    """A copy of a record, as an array without axes: `np.array` would share its bytes."""
+    array = np.empty((), record.dtype)
+    array[()] = record
+    return array
+
+
 def _fill(record, values):
-    for name in record.dtype.names:
+    for name in record.dtype.names if record.flags.writeable else ():
         record[name] = values[name]
 
 

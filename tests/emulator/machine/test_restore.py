@@ -111,3 +111,23 @@ def test_an_array_with_gaps_is_as_before_and_keeps_them():
 
     assert RACE == races(of_an_array, whole[::2])
     assert [1, 7, 0, 7, 0, 7, 0, 7] == whole.tolist()
+
+
+@cuda.jit
+def one_after_the_other(first, second, out):
+    first.seen = 7
+    out[0] = second.seen
+
+
+@pytest.mark.parametrize("wrapped", [emulate, lambda kernel: kernel])
+def test_each_argument_that_is_a_record_is_a_copy(wrapped):
+    """As on a GPU: a store through one is not seen through the other, and the one that
+    is copied back last wins. One that is read-only is left alone.
+    """
+    records, out = np.zeros(2, PAIR), np.zeros(1)
+    fixed = np.frombuffer(bytes(PAIR.itemsize), PAIR)[0]
+
+    wrapped(one_after_the_other)[1, 1](records[0], records[0], out)
+    assert (0, 0) == (out[0], records[0]["seen"])
+    wrapped(one_after_the_other)[1, 1](records[0], fixed, out)
+    assert (0, 7) == (out[0], records[0]["seen"])
