@@ -89,6 +89,17 @@ def draw(states, out):
     out[i] = xoroshiro128p_uniform_float32(states, i)
 
 
+def test_what_numbas_random_numbers_access_is_told_at_the_line_that_draws():
+    """Its own lines are nobody's to change."""
+    run = emulate(draw)[1, 32](create_xoroshiro128p_states(32, 1), np.zeros(32))
+
+    lines = {site.text for site in run.coalescing.by_line}
+    assert {"out[i] = xoroshiro128p_uniform_float32(states, i)"} == lines
+    assert "called from" not in repr(run)
+    arrays = {(site.kind, site.array) for site in run.coalescing.by_line}
+    assert {("load", "states"), ("store", "states"), ("store", "out")} == arrays
+
+
 def test_fields_are_read_and_written_by_name_and_as_attributes():
     """Every record changes as NumPy changes it; 4-byte fields lie 16 bytes apart."""
     points = np.zeros(40, POINT)

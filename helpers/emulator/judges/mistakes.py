@@ -102,7 +102,8 @@ class Mistakes:
                 "overflow",
                 f"{first.before} does not fit into {first.dtype} and becomes "
                 f"{first.after}, in thread {first.thread} of block {first.block} "
-                f"({count:,} such values): use a wider type",
+                f"({count:,} such {'value' if count == 1 else 'values'}): use a wider "
+                "type",
             )
 
     def _uncovered(self):

@@ -222,7 +222,7 @@ def memory_of(value):
 
 
 def _copied(record):
-    """A copy of a record, as an array without axes: `np.array` would share its bytes."""
+    """A copy of a record, as an array without axes; `np.array` shares its bytes."""
     array = np.empty((), record.dtype)
     array[()] = record
     return array

@@ -129,11 +129,11 @@ def scattered(site, row, limit=None) -> Finding:
     if limit not in (None, row.ideal_sectors):
         best = f"at most {figure(limit / row.requests)} allowed"
     apart = taken >= 0.9 * row.active_lanes / row.requests > 1
-    why = (
-        "neighbouring lanes are a sector or more apart"
-        if apart
-        else "its lanes use only a part of the sectors that they touch"
-    )
+    why = "its lanes use only a part of the sectors that they touch"
+    remedy = "Let a warp access 32 neighbours in a row (of records, fields in arrays)"
+    if apart:
+        why = "neighbouring lanes are a sector or more apart"
+        remedy = "Let neighbouring threads access neighbouring elements"
     return Finding(
         level_of(row.sectors, row.ideal_sectors),
         site,
@@ -141,8 +141,8 @@ def scattered(site, row, limit=None) -> Finding:
         f"{row.kind} of {row.array}: {taken:.3g} sectors per request, "
         f"ideal {ideal:.3g}",
         f"Each {row.kind} of `{row.array}` takes {counted_figure(taken, 'sector')} "
-        f"({best}), because {why}. Let neighbouring threads access neighbouring "
-        "elements, or use a tile in shared memory.",
+        f"({best}), because {why}. {remedy}, "
+        "or use a tile in shared memory.",
         (row.sectors - row.ideal_sectors) * SECTOR_BYTES / LINE_BYTES,
     )
 
@@ -193,7 +193,7 @@ def idling(site, row, cost=0.0) -> Finding:
         "divergence",
         f"{share} of the lanes are active",
         f"Only {share} of the lanes are active here; the rest of each warp waits. "
-        "Make the condition the same for all 32 threads of a warp.",
+        "Where all 32 threads of a warp decide alike, none does.",
         cost,
     )
 

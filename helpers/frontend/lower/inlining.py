@@ -29,7 +29,7 @@ class Caller:
 
 def inline(builder, target, dispatcher, signature, arguments, within=None):
     """Lower a device function in the caller's place; or a library's, `within` the
-    line that calls it.
+    line that calls it, as are those of `numba.cuda.random`.
     """
     if dispatcher.py_func in _functions(builder):
         builder.refuse(
@@ -37,6 +37,8 @@ def inline(builder, target, dispatcher, signature, arguments, within=None):
             "not emulated: use a loop"
         )
     function, options = dispatcher.py_func, dispatcher.targetoptions
+    if function.__module__.partition(".")[0] == "numba":
+        within = within or builder.site()
     typed = typed_ir(function, signature.args, options, builder.body.typed)
     result = builder.declared(target)
     back = builder.body.new_block()

@@ -275,7 +275,9 @@ def test_an_integer_that_does_not_fit_is_told():
     assert [("overflow", line_of(small, "t + 98"))] == warnings_of(run)
     text = run.warnings[0].text
     assert "128 does not fit into int8 and becomes -128" in text
-    assert "thread 30 of block 0" in text and "(2 such" in text
+    assert "thread 30 of block 0" in text and "(2 such values)" in text
+    one = emulate(small)[1, 31](np.zeros(31, np.int8)).warnings[0].text
+    assert "(1 such value): use a wider type" in one
 
 
 def test_a_narrowed_index_is_told_and_a_masked_one_is_not():

@@ -100,7 +100,7 @@ def test_the_worst_of_the_divergent_lines_has_the_advice():
         (it.site.line, bool(it.advice)) for it in found
     ]
     page = as_html(hand_made(divergence=rows))
-    assert 1 == page.count("Make the condition the same")
+    assert 1 == page.count("Where all 32 threads of a warp decide alike")
     assert "△" not in page
 
 
@@ -152,6 +152,8 @@ def test_lanes_lie_apart_where_nine_in_ten_have_a_sector_of_their_own(taken, apa
 
     assert apart == ("a sector or more apart" in advice)
     assert apart != ("only a part of the sectors" in advice)
+    assert apart != ("of records, fields in arrays" in advice)
+    assert advice.endswith(", or use a tile in shared memory.")
 
 
 def test_one_lane_a_request_does_not_lie_apart():
