@@ -79,7 +79,7 @@ def _check_most(name, dynamic, static):
 
 def _named():
     """The GPU whose limits hold, in words."""
-    return device.name if device.has_gpu else "an H200"
+    return f"this GPU ({device.name})" if device.has_gpu else "an H200"
 
 
 def _follow(kernel):

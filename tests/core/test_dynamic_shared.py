@@ -203,6 +203,6 @@ def test_on_a_gpu_each_version_opts_in_once_it_is_compiled(opted_in):
 
 def test_on_a_gpu_what_a_version_declares_counts(opted_in):
     """The driver would refuse it without a reason."""
-    with pytest.raises(LaunchError, match="at most 232,448 on a GPU"):
+    with pytest.raises(LaunchError, match="at most 232,448 on this GPU"):
         allow_dynamic_shared(Kernel("declares"), MOST)
     assert [] == opted_in

@@ -154,8 +154,14 @@ def _cause(definitions, operation):
     if not others:
         return None
     if numbers:
-        return "number", f"{numbers[0].value:g}"
+        return "number", _written(numbers[0].value)
     return "integer", ""
+
+
+def _written(number) -> str:
+    """A number as a kernel would write it."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(float(number))
 
 
 def _widened(definitions, operand) -> bool:

@@ -97,7 +97,8 @@ def uninitialised(found) -> Finding:
     cells = counted(found.count, "cell")
     what = f"reads {cells} of {found.space} `{found.array}` that nobody wrote"
     advice = f"{_raised(what)}: {_WRITE_FIRST.get(found.space, 'write it first')}."
-    return Finding("wrong", found.site, "shared memory", what, advice, found.count)
+    topic = "shared memory" if found.space == "shared" else "memory hierarchy"
+    return Finding("wrong", found.site, topic, what, advice, found.count)
 
 
 def _raised(sentence):

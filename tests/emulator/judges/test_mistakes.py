@@ -151,6 +151,8 @@ def test_a_guarded_negative_index_is_none():
     [
         ("a[i] * 2.5", "the number 2.5"),
         ("2 * a[i]", "the number 2 "),
+        ("a[i] / 4294967296.0", "the number 4294967296.0 "),
+        ("a[i] + 1e-20", "the number 1e-20 "),
         ("a[i] + i", "an integer"),
         ("a[i] * factor", "the argument `factor`"),
         ("i / 3", "dividing integers gives a float64"),

@@ -263,7 +263,8 @@ def test_a_cell_that_nobody_wrote_has_the_remedy_of_its_memory(space, remedy):
     """Three cells, by the line that reads them."""
     found = uninitialised(unwritten()._replace(space=space))
 
-    assert ("wrong", 9, "shared memory", 3) == (
+    topic = "shared memory" if space == "shared" else "memory hierarchy"
+    assert ("wrong", 9, topic, 3) == (
         found.level,
         found.site.line,
         found.topic,
