@@ -18,12 +18,15 @@ MOST_LINES = 12  # to name in a sentence
 
 
 class LineWarning(NamedTuple):
-    """A line and a sentence; a note states a fact, not a mistake."""
+    """A line and a sentence; a note states a fact, not a mistake; `also` are other
+    lines that the sentence is about.
+    """
 
     site: Site
     kind: str
     text: str
     note: bool = False
+    also: tuple[int, ...] = ()
 
     @property
     def line(self) -> int:
@@ -203,9 +206,9 @@ def _of_float64(found):
     if not found:
         return
     first, *others = sorted(found, key=lambda it: it.site)
-    also = ""
-    if others:
-        lines = [str(it.site.line) for it in others]
+    also, more = "", tuple(it.site.line for it in others)
+    if more:
+        lines = list(map(str, more))
         rest = ["…"] * (len(lines) > MOST_LINES)
         shown = ", ".join([*lines[:MOST_LINES], *rest])
         also = f", as {len(lines)} more lines do ({shown})"
@@ -217,4 +220,5 @@ def _of_float64(found):
         "float64",
         f"computes in float64{also}: {cause}. The arrays are float32, and float64 is "
         "slower on every GPU, by up to 64 times",
+        also=more,
     )

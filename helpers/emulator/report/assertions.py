@@ -89,7 +89,7 @@ class Assertions:
         """No silent mistake was made; with `notes`, nothing was noted either."""
         self._require_touched(line, None)
         found = [w for w in self.warnings if notes or not w.note]
-        found = [w for w in found if _is_on(w.site, line)]
+        found = [w for w in found if _is_on(w.site, line) or line in w.also]
         for it in found[:1]:
             text = f"line {it.line}, `{it.site.text}`: {it.text}"
             fail(text, len(found), "warning")

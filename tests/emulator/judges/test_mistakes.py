@@ -194,6 +194,10 @@ def test_float64_on_many_lines_is_one_warning(lines, also):
     assert [("float64", 4)] == warnings_of(run)
     assert f"computes in float64{also}" in run.warnings[0].text
     assert "the number 0.5 is a float64: write `float32(0.5)`" in run.warnings[0].text
+    for line in range(4, 4 + lines):
+        with pytest.raises(AssertionError, match="line 4.*computes in float64"):
+            run.assert_no_warnings(line)
+    run.assert_no_warnings(3)
 
 
 def test_a_float64_accumulator_is_named():
