@@ -46,6 +46,13 @@ class Definitions:
             return getattr(operand.value, "dtype", None)
         return self.types.get(operand)
 
+    def parts(self, operand) -> tuple:
+        """The operands that a tuple is made of, or the one that is no tuple."""
+        if isinstance(operand, ir.Const) and isinstance(operand.value, tuple):
+            return tuple(map(ir.Const, operand.value))
+        made = [i for i in self.made.get(operand, ()) if isinstance(i, ir.Pack)]
+        return made[0].items if len(made) == 1 else (operand,)
+
     def origins(self, operand, seen=()) -> list:
         """What an operand is made from, through copies: constants, instructions,
         names of arguments.
@@ -89,20 +96,34 @@ def negative_numbers_of(definitions) -> frozenset:
     the end: their references and axes.
     """
     return frozenset(
-        (instruction.reference, axis)
-        for instruction in definitions.instructions
-        if hasattr(instruction, "indices")
-        for axis, index in _by_axis(definitions, instruction)
+        (reference, axis)
+        for reference, array, indices in _accesses(definitions)
+        for axis, index in _by_axis(indices, definitions.type_of(array).ndim)
         if _is_negative_number(definitions, index)
     )
 
 
-def _by_axis(definitions, instruction):
+def _accesses(definitions):
+    """What is accessed with an index: its reference, the array and the index's parts.
+
+    A twin's first operands are these, as of `load4(array, index)`.
+    """
+    for i in definitions.instructions:
+        if hasattr(i, "indices"):
+            yield i.reference, i.array, i.indices
+        elif isinstance(i, ir.Twin) and len(i.operands) > 1:
+            array, index = i.operands[:2]
+            if isinstance(definitions.type_of(array), ir.ArrayType):
+                parts = definitions.parts(index)
+                yield from ((r, array, parts) for r in (i.loaded, i.stored))
+
+
+def _by_axis(indices, axes):
     """Each part of an index with its axis: `...` stands for all that are not written,
     and None for a new one.
     """
-    parts = [part for part in instruction.indices if part is not None]
-    axis, axes = 0, definitions.type_of(instruction.array).ndim
+    parts = [part for part in indices if part is not None]
+    axis = 0
     for part in parts:
         if part is Ellipsis:
             axis += axes - len(parts) + 1

@@ -32,8 +32,7 @@ def _first_cell(warp, reference, array, indices, count, active):
     request.
     """
     first = offsets(warp, reference, array, indices, active)
-    ends = (*indices[:-1], indices[-1] + indices[-1].dtype.type(count - 1))
-    last = offsets(warp, reference, array, ends, active)
+    _check_end(warp, reference, array, indices, count, active)
     if active is not None:  # inactive lanes may have any offset
         lane, block = np.argwhere(active)[0]
         someone = np.broadcast_to(first, np.broadcast_shapes(np.shape(first), (1, 1)))
@@ -41,14 +40,22 @@ def _first_cell(warp, reference, array, indices, count, active):
         first = np.where(
             active, first, someone[min(lane, rows - 1), min(block, columns - 1)]
         )
-        last = np.where(active, last, first + count - 1)
-    if np.any(last != first + count - 1):
-        raise out_of_bounds(warp, reference, array, ends, len(ends) - 1, active)
     size = count * array.dtype.itemsize
     addresses = array.cells.bytes_at(first)
     _check(warp, reference, array, addresses, size, count)
     emit(warp, reference, array, first, active, dtype=np.dtype((np.void, size)))
     return first
+
+
+def _check_end(warp, reference, array, indices, count, active):
+    """An error where the last neighbour is beyond the end of the last axis."""
+    *others, index = indices
+    size, start = array.shape[-1], index.astype(np.int64)
+    start = np.where(start < 0, start + size, start)
+    beyond = start + (count - 1) >= size
+    if np.any(beyond if active is None else beyond & active):
+        ends = (*others, start + (count - 1))
+        raise out_of_bounds(warp, reference, array, ends, len(others), active)
 
 
 def _check(warp, reference, array, addresses, size, count):

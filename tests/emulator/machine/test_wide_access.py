@@ -121,6 +121,42 @@ def test_four_that_do_not_fit_are_out_of_bounds():
 
 
 @cuda.jit
+def four_before(a, out):
+    """Thread 0 computes -4, and all threads write it."""
+    t = cuda.threadIdx.x
+    x, _, _, w = load4(a, 4 * t - 4)
+    y, _, _, z = load4(a, -4)
+    out[t] = x + w + y + z
+
+
+@cuda.jit
+def over_the_end(a, out):
+    x, _, _, _ = load4(a, -1)
+    out[0] = x
+
+
+def test_a_wide_access_counts_a_negative_index_once():
+    """That of the first of its four; one that is written as a number is meant."""
+    a, out = np.arange(32, dtype=np.float32), np.zeros(8, np.float32)
+
+    run = emulate(four_before)[3, 8](a, out)
+
+    np.testing.assert_array_equal(59 + np.roll(a.reshape(8, 4)[:, ::3].sum(1), 1), out)
+    (warning,) = (it for it in run.warnings if not it.note)
+    assert warning.text.startswith("3 negative indices of `a` count from its end")
+    assert "4 * t - 4" in warning.site.text
+    rows = np.zeros((2, 1, 128), np.float32)
+    emulate(through_shared)[1, 32](*rows).assert_no_warnings()
+
+
+def test_four_at_the_last_element_run_over_the_end():
+    """-1 is the last element, and three more are not there."""
+    a, out = np.zeros(32, np.float32), np.zeros(1, np.float32)
+
+    assert "reads a[34]" in message(IndexError, over_the_end, 1, 1, a, out)
+
+
+@cuda.jit
 def of_doubles(a):
     load4(a, 0)
 
