@@ -278,3 +278,28 @@ def test_what_is_not_emulated_is_told_with_its_line(body, sentence):
     text = message(KernelError, cuda.jit(names["kernel"]), 1, 32, np.zeros(32))
 
     assert sentence in text and "line " in text
+
+
+@cuda.jit(device=True)
+def plus_if_given(x, y=None):
+    if y is None:
+        return x
+    return x + y
+
+
+@cuda.jit
+def with_and_without_a_default(out, a):
+    i = cuda.grid(1)
+    x = a[i]
+    out[i, 0] = plus_if_given(x)
+    out[i, 1] = plus_if_given(x, x)
+    out[i, 2] = plus_if_given(x, None)
+    out[i, 3] = plus_if_given(y=x, x=x)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.bool_])
+def test_a_given_value_is_not_none(dtype):
+    """Whatever its type: NumPy says that the type float64 equals None."""
+    a, out = np.ones(4, dtype), np.zeros((4, 4))
+    emulate(with_and_without_a_default)[1, 4](out, a)
+    np.testing.assert_array_equal([[1, 2, 1, 2]] * 4, out)

@@ -38,6 +38,7 @@ class Builder:
         self.block, self.line = None, self.function.__code__.co_firstlineno
         self.sites = {}
         self.known = {}  # name: the Python object that it always is
+        self.spelt = {}  # name of such an object from outside: how the source names it
         self.given = {}  # argument of an inlined function: such an object
         self.methods = {}  # name of a method: the variable that it is of, its name
         self.arrays, self.tuples, self.loops = Arrays(), Tuples(), Loops()
@@ -109,6 +110,8 @@ class Builder:
     def array_name(self, array) -> str:
         """The name that the kernel gives an array."""
         name = self.arrays.aliases.get(array, array)
+        if name in self.arrays.spelt:
+            return self.arrays.spelt[name]
         bare = name.split(".")[-1] if "#" in name else name.split(".")[0]
         return (
             f"part of {self.function.__name__}'s array"

@@ -10,13 +10,18 @@ from helpers.frontend.lower.arrays import (
     array_attribute,
     array_item,
     array_number,
-    captured_array,
-    captured_arrays,
     flat_item,
     record_field,
 )
 from helpers.frontend.lower.calls import call, call_intrinsic
-from helpers.frontend.lower.loops import getiter, iternext, pair_first, pair_second
+from helpers.frontend.lower.captured import capture
+from helpers.frontend.lower.loops import (
+    getiter,
+    iternext,
+    pair_first,
+    pair_second,
+    unpack,
+)
 from helpers.frontend.lower.operators import binop, inplace_binop, unary
 from helpers.frontend.lower.tuples import (
     build_tuple,
@@ -25,7 +30,6 @@ from helpers.frontend.lower.tuples import (
     tuple_item,
     tuple_item_by_lane,
     typed_getitem,
-    unpack,
 )
 from helpers.frontend.names import dotted_name
 from helpers.language.warp_intrinsics import GRID_SYNC, INTRINSICS
@@ -35,12 +39,7 @@ from helpers.language.warp_intrinsics import GRID_SYNC, INTRINSICS
 
 def global_value(builder, target, value):
     """A name from around the kernel: an array, or a Python object."""
-    dtype = builder.our_type(target)
-    if isinstance(dtype, ir.ArrayType):
-        return captured_array(builder, target, value.name, value.value, dtype)
-    if isinstance(dtype, tuple) and any(isinstance(d, ir.ArrayType) for d in dtype):
-        return captured_arrays(builder, target, value.name, value.value, dtype)
-    builder.know(target, value.value)
+    capture(builder, target, value.name, value.value)
 
 
 def constant(builder, target, value):
@@ -76,6 +75,10 @@ def argument(builder, target, value):
     builder.assign(builder.declare(target, builder.type_of(operand)), operand)
     name = builder.arrays.given.get(value.name, value.name)
     builder.arrays.aliases[builder.name(target)] = name
+    frozen = builder.body.frozen
+    whole = builder.caller.builder.arrays.aliases.get(operand, operand)
+    if whole in frozen:
+        frozen[name] = frozen[whole]
 
 
 def cast(builder, target, value):
@@ -143,8 +146,8 @@ def attribute(builder, target, value):
         name = dotted_name(known)
         if name in INTRINSICS and INTRINSICS[name].value:
             return call_intrinsic(builder, target, name, ())
-        builder.known[target] = known
-        return
+        spelt = f"{builder.spelt.get(source, source)}.{value.attr}"
+        return capture(builder, target, spelt, known)
     _attribute_of_value(builder, target, value)
 
 

@@ -16,7 +16,7 @@ from helpers.frontend.lower.arrays import (
     unravelled_in,
 )
 from helpers.frontend.lower.builder import INDEX, ONE, ZERO
-from helpers.frontend.lower.tuples import choose_array, repack
+from helpers.frontend.lower.tuples import choose_array, pack, repack
 from helpers.frontend.types import our_type
 
 # what may be iterated over: `next` emits a step and gives what comes next, an operand
@@ -68,13 +68,27 @@ class Rows:
     def next(self, builder):
         index, array = self.index, self.array
         more = builder.truth("lt", (index, array_number(builder, array, "shape0")))
-        dtype = builder.type_of(array)
-        row = ir.ArrayType(dtype.dtype, dtype.ndim - 1)
-        record = dtype.dtype.names is not None
-        view = record or row.ndim > 0
-        first = builder.new_name(row if view else dtype.dtype, "item")
+        first, view = self._item(builder)
         _read_if(builder, more, first, view, array, index, lambda: (index,))
         return first, more
+
+    def all(self, builder, count):
+        """The items of an array of this length; other lengths end the thread."""
+        array, items = self.array, []
+        length = array_number(builder, array, "shape0")
+        _end_unless(builder, builder.truth("eq", (length, ir.Const(np.int64(count)))))
+        for place in range(count):
+            item, view = self._item(builder)
+            items.append(item)
+            _read(builder, item, view, array, (ir.Const(np.int64(place)),))
+        return tuple(items)
+
+    def _item(self, builder):
+        """A name for an item, and is it a part of the array, or a number?"""
+        dtype = builder.type_of(self.array)
+        row = ir.ArrayType(dtype.dtype, dtype.ndim - 1)
+        view = dtype.dtype.names is not None or row.ndim > 0
+        return builder.new_name(row if view else dtype.dtype, "item"), view
 
 
 @dataclass(frozen=True)
@@ -162,15 +176,21 @@ class Zipped:
 
 def _read_if(builder, more, first, view, array, index, place):
     """`first` = what is at a place in an array, where there is more; the indices."""
-    builder.arrays.alias(first, array)
     inside, after = builder.body.new_block(), builder.body.new_block()
     builder.leave(ir.Branch(more, inside, after, builder.site()))
     builder.block = inside
-    read, indices = ir.View if view else ir.Load, place()
-    builder.emit(read(first, array, indices, builder.reference("load", array)))
+    indices = place()
+    _read(builder, first, view, array, indices)
     _step(builder, index, ONE)
     builder.continue_in(after)
     return indices
+
+
+def _read(builder, item, view, array, indices):
+    """`item` = what is at a place in an array: a part of it, or a number."""
+    builder.arrays.alias(item, array)
+    read = ir.View if view else ir.Load
+    builder.emit(read(item, array, indices, builder.reference("load", array)))
 
 
 def _kept(builder, variable) -> str:
@@ -304,6 +324,32 @@ def _flat(builder, item):
     name = builder.new_name(tuple(builder.type_of(it) for it in items), "pair")
     builder.emit(ir.Pack(name, items))
     return name
+
+
+def unpack(builder, target, value):
+    """`a, b = value`, before its items are taken: of a tuple, or of what is iterated.
+
+    As in Numba, too few items or too many end the thread.
+    """
+    if isinstance(builder.our_type(value.value), tuple):
+        return pack(builder, target, builder.items(value.value))
+    iterator = _iterator(builder, target, value.value)
+    if isinstance(iterator, Rows):
+        return pack(builder, target, iterator.all(builder, value.count))
+    items = []
+    for _ in range(value.count):
+        item, more = iterator.next(builder)
+        _end_unless(builder, more)
+        items.append(_flat(builder, item))
+    _, more = iterator.next(builder)
+    _end_unless(builder, builder.truth("not", (more,)))
+    pack(builder, target, tuple(items))
+
+
+def _end_unless(builder, condition):
+    """End the threads that have too few items to unpack, or too many."""
+    wrong = builder.truth("not", (condition,))
+    builder.end_threads_where(wrong, ValueError, "too few or too many values to unpack")
 
 
 def pair_second(builder, target, value):

@@ -41,8 +41,9 @@ def _binary(builder, target, value, function):
     signature = builder.typed.calls[value]
     dtypes = tuple(our_type(t) for t in signature.args)
     if function in (operator.is_, operator.is_not):
-        if None in dtypes or signature.args[0] != signature.args[1]:
-            same = dtypes == (None, None)
+        nothing = [dtype is None for dtype in dtypes]  # a dtype may be equal to None
+        if any(nothing) or signature.args[0] != signature.args[1]:
+            same = all(nothing)
             result = np.bool_(same == (function is operator.is_))
             return builder.bind(target, ir.Const(result))
         function = operator.eq if function is operator.is_ else operator.ne

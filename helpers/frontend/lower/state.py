@@ -13,6 +13,7 @@ class Body:
     blocks: dict = field(default_factory=dict)
     types: dict = field(default_factory=dict)
     functions: int = 0
+    frozen: dict = field(default_factory=dict)  # arrays in constant memory, as spelt
     typed: dict = field(default_factory=dict)  # what the front end knows of functions
 
     def new_block(self) -> int:
@@ -27,6 +28,9 @@ class Arrays:
     """What arrays.py knows of names."""
 
     aliases: dict = field(default_factory=dict)  # a view: the array that reports name
+    spelt: dict = field(
+        default_factory=dict
+    )  # a captured array: how the source names it
     flats: dict = field(default_factory=dict)  # an array's `.flat`: the array
     addresses: dict = field(default_factory=dict)  # an array's `.ctypes`: the array
     given: dict = field(default_factory=dict)  # a library's argument: the kernel's name

@@ -69,11 +69,6 @@ def repack(builder, target, items):
         builder.tuples.packed[target] = items
 
 
-def unpack(builder, target, value):
-    """`a, b = value`, before its items are taken."""
-    pack(builder, target, builder.items(value.value))
-
-
 # items
 
 
