@@ -22,7 +22,7 @@ NAMES = {"TABLE": TABLE}
         "s, (p, q, r), t = i, TABLE[i % 4], 7\nout[i] = p + 2 * q + r + s * t",
         "(p, q, r), = m[i : i + 1]\nout[i] = p + 2 * q + r",
         "out[i], q, m[i, 0] = m[i]\nout[i] += 2 * m[i, 0]",
-        "t = cuda.local.array(2, np.float64)\nt[0] = t[1] = i\np, q = t\nout[i] = p + q",
+        "t = cuda.local.array(2, np.int64)\nt[0] = t[1] = i\np, q = t\nout[i] = p + q",
         "p, q, r = m[i]\np, q, r = m[31 - i]\nout[i] = p + 2 * q + 3 * r",
         "p, q, r = m[0]\nif i > 3:\n    q, r, p = m[i]\nout[i] = p + 2 * q + 3 * r",
         "for p, q, r in m:\n    out[i] += p * q + r",

@@ -10,7 +10,7 @@ import numpy as np
 from helpers.core import ir
 from helpers.core.errors import KernelError
 from helpers.frontend.known_values import static_index
-from helpers.frontend.lower.builder import INDEX, ZERO
+from helpers.frontend.lower.builder import INDEX, NONE, ZERO
 from helpers.frontend.lower.tuples import is_slice, pack
 from helpers.language.warp_intrinsics import ATOMICS, CACHE_HINTS
 
@@ -194,7 +194,7 @@ def _whole_index(builder, operand):
 def _index_part(builder, part):
     name = getattr(part, "name", None)
     if name is None:  # an operand already
-        return part
+        return None if part == NONE else part
     return _slice(builder, name) if is_slice(builder, name) else builder.operand(part)
 
 

@@ -22,7 +22,9 @@ from helpers.frontend.types import our_type
 from helpers.language.operators import convert
 
 INDEX = np.dtype(np.int64)
+TRUE, FALSE = ir.Const(np.True_), ir.Const(np.False_)
 ONE, ZERO = ir.Const(np.int64(1)), ir.Const(np.int64(0))
+NONE = ir.Const(None)
 
 
 class Builder:
@@ -42,6 +44,7 @@ class Builder:
         self.given = {}  # argument of an inlined function: such an object
         self.methods = {}  # name of a method: the variable that it is of, its name
         self.arrays, self.tuples, self.loops = Arrays(), Tuples(), Loops()
+        self.values = {}  # (label, variable that may be None): one that is not, there
         self.edges = None
         self.definitions = Counter(
             statement.target.name
@@ -133,6 +136,8 @@ class Builder:
     def operand(self, variable) -> ir.Operand:
         """What one of Numba's variables is to us: a constant, or a name."""
         name = getattr(variable, "name", variable)
+        if is_always_none(self.typed.types.get(name)):
+            return NONE
         if name in self.tuples.packed:
             items = self.tuples.packed[name]
             return constant_tuple(items) or self.name(name)
@@ -176,8 +181,13 @@ class Builder:
 
     def cast(self, operand, dtype, explicit=False) -> ir.Operand:
         """The operand converted to a type, at once when it is a constant."""
-        if operand is None or dtype is None or self.type_of(operand) == dtype:
+        source = None if operand is None else self.type_of(operand)
+        if isinstance(dtype, ir.Optional) and not is_same(source, dtype):
+            return self._optional(operand, dtype)
+        if source is None or dtype is None or is_same(source, dtype):
             return operand
+        if isinstance(source, ir.Optional):
+            return self.cast(self._required(operand), dtype, explicit)
         if isinstance(dtype, tuple):
             return self.whole(self.parts(operand), dtype)
         if not isinstance(dtype, np.dtype):
@@ -187,6 +197,24 @@ class Builder:
         target = self.new_name(dtype, "cast")
         self.emit(ir.Cast(target, operand, dtype, self.site(), explicit))
         return target
+
+    def _optional(self, operand, dtype) -> ir.Operand:
+        """A value, or None, as one that may be None."""
+        source, present = self.type_of(operand), TRUE
+        if source is None:
+            operand, present = ir.Const(absent(dtype.value)), FALSE
+        elif isinstance(source, ir.Optional):
+            operand, present = self.parts(operand)
+        target = self.new_name(dtype, "optional")
+        self.emit(ir.Pack(target, (self.cast(operand, dtype.value), present)))
+        return target
+
+    def _required(self, operand) -> ir.Operand:
+        """The value of what may be None; as in Numba, a None ends the thread."""
+        value, present = self.parts(operand)
+        missing = self.truth("not", (present,))
+        self.end_threads_where(missing, TypeError, "expected a value, got None")
+        return value
 
     # instructions
 
@@ -267,8 +295,28 @@ def constant_tuple(items) -> ir.Const | None:
     return None
 
 
+def is_always_none(numba_type) -> bool:
+    """Does a variable of this type never have a value but None?"""
+    kind = type(numba_type).__name__
+    return kind == "NoneType" or kind == "Omitted" and numba_type.value is None
+
+
+def is_same(one, other) -> bool:
+    """Are two of our types the same? NumPy would take a tuple, or None, for a dtype."""
+    return type(one) is type(other) and one == other
+
+
+def absent(dtype):
+    """What stands for a value that is None."""
+    if isinstance(dtype, tuple):
+        return tuple(map(absent, dtype))
+    return dtype.type(0) if isinstance(dtype, np.dtype) else None
+
+
 def type_of_value(value):
     """Our type of a constant."""
+    if value is None:
+        return None
     if isinstance(value, tuple):
         return tuple(map(type_of_value, value))
     return value.dtype

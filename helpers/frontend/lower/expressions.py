@@ -49,7 +49,9 @@ def constant(builder, target, value):
 
 def variable(builder, target, value):
     """Another variable: the same object, or a copy."""
-    source = value.name
+    source, dtype = value.name, builder.our_type(target)
+    if isinstance(dtype, ir.Optional):
+        return builder.bind(target, builder.operand(source))
     if builder.definitions[target] == 1:
         if source in builder.known and builder.definitions[source] == 1:
             builder.known[target] = builder.known[source]
@@ -59,7 +61,6 @@ def variable(builder, target, value):
     if source in builder.loops.iterators:
         builder.loops.iterators[target] = builder.loops.iterators[source]
         return
-    dtype = builder.our_type(target)
     if dtype is not None:
         builder.assign(builder.declare(target, dtype), builder.operand(source))
 

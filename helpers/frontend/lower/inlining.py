@@ -69,7 +69,7 @@ def _give(builder, inner, name, given, dtype):
         inner.arguments[name] = builder.whole(items, our_type(dtype))
         return
     variable = getattr(given, "name", given)
-    if variable in builder.known:
+    if variable in builder.known and type(dtype).__name__ != "Optional":
         inner.given[name] = builder.known[variable]
     elif isinstance(_known_tuple(builder, variable), tuple):
         inner.given[name] = _known_tuple(builder, variable)
