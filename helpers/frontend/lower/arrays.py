@@ -43,7 +43,7 @@ def constant_array(builder, target, name, arguments, signature):
     """`cuda.const.array_like(array)`: the captured array itself."""
     array = builder.operand(arguments[0])
     builder.bind(target, array)
-    builder.arrays.aliases[builder.name(target)] = array
+    builder.arrays.alias(builder.name(target), array)
 
 
 # attributes
@@ -261,7 +261,7 @@ def store(builder, array, indices, value):
 
 def check_writable(builder, array):
     """Refuse to change an array that is frozen in constant memory."""
-    whole = builder.arrays.aliases.get(array, array)
+    whole = builder.arrays.whole(array)
     if whole in builder.body.frozen:
         builder.refuse(
             f"`{builder.body.frozen[whole]}` is outside the kernel, and its values are "

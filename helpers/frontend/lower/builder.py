@@ -12,6 +12,7 @@ from helpers.core import ir
 from helpers.core.errors import UnsupportedError
 from helpers.core.source import Reference, Site, file_name, source_line
 from helpers.frontend.known_values import constant_value
+from helpers.frontend.lower.source_names import source_names
 from helpers.frontend.lower.state import Arrays, Loops, Tuples
 from helpers.frontend.refusals.refusals import at
 from helpers.frontend.refusals.source_constructs import (
@@ -46,6 +47,7 @@ class Builder:
         self.arrays, self.tuples, self.loops = Arrays(), Tuples(), Loops()
         self.values = {}  # (label, variable that may be None): one that is not, there
         self.edges = None
+        self.source_names = source_names(typed.ir)
         self.definitions = Counter(
             statement.target.name
             for block in typed.ir.blocks.values()
@@ -112,15 +114,15 @@ class Builder:
 
     def array_name(self, array) -> str:
         """The name that the kernel gives an array."""
-        name = self.arrays.aliases.get(array, array)
+        name = self.arrays.whole(array)
         if name in self.arrays.spelt:
             return self.arrays.spelt[name]
-        bare = name.split(".")[-1] if "#" in name else name.split(".")[0]
-        return (
-            f"part of {self.function.__name__}'s array"
-            if bare.startswith("$")
-            else bare
-        )
+        if "#" in name:  # within a device function: its name, and a number
+            name = name.rpartition("#")[2].partition(".")[2]
+        name = self.source_names.get(name, name)
+        if name.startswith("$"):
+            return f"part of {self.function.__name__}'s array"
+        return name.split(".")[0]
 
     def refuse(self, sentence, error=UnsupportedError):
         """Stop: this line cannot be run."""
@@ -224,9 +226,9 @@ class Builder:
 
     def assign(self, name, operand):
         """`name = operand`, in the type that `name` was declared with."""
-        aliases = self.arrays.aliases
-        if self.within is not None and operand in aliases:
-            aliases[name] = aliases[operand]
+        arrays = self.arrays
+        if self.within is not None and arrays.whole(operand) in arrays.spelt:
+            arrays.alias(name, operand)
         if self.body.types.get(name) is not None and operand is not None:
             self.emit(ir.Copy((name,), (self.cast(operand, self.body.types[name]),)))
 

@@ -73,13 +73,13 @@ def argument(builder, target, value):
     if builder.caller is None:
         builder.body.types[value.name] = builder.our_type(target)
         return
-    builder.assign(builder.declare(target, builder.type_of(operand)), operand)
-    name = builder.arrays.given.get(value.name, value.name)
-    builder.arrays.aliases[builder.name(target)] = name
+    ours = builder.declare(target, builder.type_of(operand))
+    builder.assign(ours, operand)
+    builder.arrays.spelt[ours] = builder.arrays.given.get(value.name, value.name)
     frozen = builder.body.frozen
-    whole = builder.caller.builder.arrays.aliases.get(operand, operand)
+    whole = builder.caller.builder.arrays.whole(operand)
     if whole in frozen:
-        frozen[name] = frozen[whole]
+        frozen[ours] = frozen[whole]
 
 
 def cast(builder, target, value):

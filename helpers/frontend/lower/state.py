@@ -28,16 +28,18 @@ class Arrays:
     """What arrays.py knows of names."""
 
     aliases: dict = field(default_factory=dict)  # a view: the array that reports name
-    spelt: dict = field(
-        default_factory=dict
-    )  # a captured array: how the source names it
+    spelt: dict = field(default_factory=dict)  # what has another name in the source
     flats: dict = field(default_factory=dict)  # an array's `.flat`: the array
     addresses: dict = field(default_factory=dict)  # an array's `.ctypes`: the array
     given: dict = field(default_factory=dict)  # a library's argument: the kernel's name
 
     def alias(self, view, array):
         """Report a view, or an element, by the name of its array."""
-        self.aliases[view] = self.aliases.get(array, array)
+        self.aliases[view] = self.whole(array)
+
+    def whole(self, array):
+        """The array that an array is a part of, or itself."""
+        return self.aliases.get(array, array)
 
 
 @dataclass
