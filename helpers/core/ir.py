@@ -1,9 +1,9 @@
 """Our own small IR: what the front end makes and the code generator reads.
 
 A variable is a name; its type is a NumPy dtype for a scalar, an `ArrayType`, a tuple of
-types, or None. Blocks are lists of instructions whose last one is a terminator. Scalars
-are already cast to the types that Numba inferred, phi nodes are copies on edges, and
-device functions are inlined.
+types, an `Optional`, or None. Blocks are lists of instructions whose last one is a
+terminator. Scalars are already cast to the types that Numba inferred, phi nodes are
+copies on edges, and device functions are inlined.
 
 A front end gives a `Kernel` in which every variable has a type and every instruction
 its site; functions are called by Numba's names, the keys of the tables in `language`. A
@@ -13,6 +13,7 @@ terminators of both, `WaitAtBarrier` and `WaitForLanes`, which no front end writ
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,9 +28,16 @@ class ArrayType:
     ndim: int
 
 
+class Optional(NamedTuple):
+    """The type of what may be None: of a tuple of a value and whether there is one."""
+
+    value: object  # the type of the value
+    present: np.dtype = np.dtype(np.bool_)
+
+
 @dataclass(frozen=True)
 class Const:
-    """A value known before the launch: a NumPy scalar, or a tuple of them."""
+    """A value known before the launch: a NumPy scalar, a tuple of them, or None."""
 
     value: object
 

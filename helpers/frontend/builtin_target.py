@@ -15,6 +15,7 @@ from numba.core.target_extension import target_override
 from numba.core.typed_passes import NopythonTypeInference as NopythonTypeInference
 from numba.core.typing.templates import AbstractTemplate, signature
 from numba.cpython import builtins
+from numba.cpython.builtins import gen_non_eq as none_equality  # noqa: F401
 from numba.cuda import cudadecl, cudaimpl
 from numba.np.arrayobj import make_array as make_array
 

@@ -8,6 +8,7 @@ from numba.cuda.core.compiler_lock import global_compiler_lock as global_compile
 from numba.cuda.core.compiler_machinery import AnalysisPass as AnalysisPass
 from numba.cuda.core.compiler_machinery import register_pass as register_pass
 from numba.cuda.core.typed_passes import NopythonTypeInference as NopythonTypeInference
+from numba.cuda.cpython.builtins import gen_non_eq as none_equality  # noqa: F401
 from numba.cuda.extending import intrinsic as intrinsic
 from numba.cuda.np.arrayobj import make_array as make_array
 from numba.cuda.utils import numba_target_override

@@ -6,7 +6,7 @@ from numba.core import types as core_types
 from numba.core.errors import NumbaNotImplementedError
 from numba.np import numpy_support
 
-from helpers.core.ir import ArrayType
+from helpers.core.ir import ArrayType, Optional
 
 
 def our_type(numba_type):
@@ -31,6 +31,8 @@ def our_type(numba_type):
         return (our_type(numba_type.base_type),) * numba_type.num_elements
     if kind in ("EnumMember", "IntEnumMember"):
         return our_type(numba_type.dtype)
+    if kind == "Optional":
+        return Optional(our_type(numba_type.type))
     if kind == "Omitted":
         return our_type(typeof(numba_type.value))
     return None

@@ -260,7 +260,6 @@ def factorial(n):
     [
         ("out[i] = factorial(i)", "device functions that call themselves"),
         ("out[i] = float32(cuda.bf16.bfloat16(1.5))", "bfloat16 are not emulated"),
-        ("x = None\n    if i > 3: x = 1.0\n    out[i] = x", "`x` is None on one path"),
         ("out[i] = TIMES_TWO(1)", "`times_two` is not Python code"),
     ],
 )
@@ -278,3 +277,25 @@ def test_what_is_not_emulated_is_told_with_its_line(body, sentence):
     text = message(KernelError, cuda.jit(names["kernel"]), 1, 32, np.zeros(32))
 
     assert sentence in text and "line " in text
+
+
+@cuda.jit(device=True)
+def plus_if_given(x, y):
+    if y is None:
+        return x
+    return x + y
+
+
+@cuda.jit
+def with_and_without_another(out, a):
+    i = cuda.grid(1)
+    out[i, 0] = plus_if_given(a[i], a[i])
+    out[i, 1] = plus_if_given(a[i], None)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.bool_])
+def test_a_given_value_is_not_none(dtype):
+    """Whatever its type: to NumPy, the type float64 equals None."""
+    a, out = np.ones(4, dtype), np.zeros((4, 2))
+    emulate(with_and_without_another)[1, 4](out, a)
+    np.testing.assert_array_equal([[2, 1]] * 4, out)

@@ -14,6 +14,7 @@ import math
 import tomllib
 from collections import namedtuple
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,8 @@ literal_unroll = getattr(cuda, "literal_unroll", None)
 PAIR = (2, 3)
 TABLE = np.arange(64.0) ** 2
 Point = namedtuple("Point", "x y")
+tables = ModuleType("tables")
+tables.SQUARES, tables.PAIR = TABLE, PAIR
 ON_DEVICE = {}
 
 
@@ -59,6 +62,14 @@ def twice(x):
 @cuda.jit(device=True)
 def both(x, y=1):
     return x + y, x - y
+
+
+@cuda.jit(device=True)
+def first_above(array, x):
+    for place in range(array.size):
+        if array[place] > x:
+            return place
+    return None
 
 
 @cuda.jit(device=True)

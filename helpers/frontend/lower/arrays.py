@@ -1,4 +1,4 @@
-"""Arrays in Numba's typed IR: where they come from, items and parts, attributes,
+"""Arrays in Numba's typed IR: those that a kernel makes, items and parts, attributes,
 stores and atomics, and the fields of records.
 
 A record is an array without axes over cells that have fields; a field is one over the
@@ -8,42 +8,13 @@ same bytes, with the axes of its own behind those of the records.
 import numpy as np
 
 from helpers.core import ir
-from helpers.core.device_memory import Pointer, host_view
-from helpers.frontend.known_values import constant_value, static_index
-from helpers.frontend.lower.builder import INDEX, ZERO
+from helpers.core.errors import KernelError
+from helpers.frontend.known_values import static_index
+from helpers.frontend.lower.builder import INDEX, NONE, ZERO
 from helpers.frontend.lower.tuples import is_slice, pack
 from helpers.language.warp_intrinsics import ATOMICS, CACHE_HINTS
 
 _NUMBERS = ("size", "ndim", "itemsize", "nbytes")
-
-
-def captured_array(builder, target, kernels_name, array, dtype):
-    """A host array is frozen when the kernel is compiled; a device array is not."""
-    if isinstance(getattr(array, "gpu_data", None), Pointer):
-        space, array = "global", host_view(array)
-    elif isinstance(array, np.ndarray):
-        space, array = "const", array.copy(order="K")
-    else:
-        builder.refuse(
-            "a captured device array is not emulated where there is a GPU: "
-            "make it an argument"
-        )
-    name = builder.declare(target, dtype)
-    builder.arrays.aliases[name] = kernels_name
-    builder.emit(ir.Captured(name, array, kernels_name, space, builder.site()))
-
-
-def captured_arrays(builder, target, name, values, dtypes):
-    """A tuple from the names around a kernel, with arrays in it."""
-    items = []
-    for place, (value, dtype) in enumerate(zip(values, dtypes, strict=True)):
-        item = f"{target}.{place}"
-        if isinstance(dtype, ir.ArrayType):
-            captured_array(builder, item, name, value, dtype)
-            items.append(builder.name(item))
-        else:
-            items.append(constant_value(value, dtype))
-    pack(builder, target, tuple(items))
 
 
 def allocate(builder, target, space, value):
@@ -72,7 +43,7 @@ def constant_array(builder, target, name, arguments, signature):
     """`cuda.const.array_like(array)`: the captured array itself."""
     array = builder.operand(arguments[0])
     builder.bind(target, array)
-    builder.arrays.aliases[builder.name(target)] = array
+    builder.arrays.alias(builder.name(target), array)
 
 
 # attributes
@@ -223,7 +194,7 @@ def _whole_index(builder, operand):
 def _index_part(builder, part):
     name = getattr(part, "name", None)
     if name is None:  # an operand already
-        return part
+        return None if part == NONE else part
     return _slice(builder, name) if is_slice(builder, name) else builder.operand(part)
 
 
@@ -263,6 +234,7 @@ def _set(builder, statement, index):
 
 def store(builder, array, indices, value):
     """`array[indices] = value`: an element, a record, or the same to each."""
+    check_writable(builder, array)
     ours, theirs = builder.type_of(array), builder.type_of(value)
     reference = builder.reference("store", array)
     whole = all(isinstance(part, ir.Operand) for part in indices)
@@ -287,6 +259,17 @@ def store(builder, array, indices, value):
         builder.emit(ir.Fill(part, builder.cast(value, ours.dtype), reference))
 
 
+def check_writable(builder, array):
+    """Refuse to change an array that is frozen in constant memory."""
+    whole = builder.arrays.whole(array)
+    if whole in builder.body.frozen:
+        builder.refuse(
+            f"`{builder.body.frozen[whole]}` is outside the kernel, and its values are "
+            "frozen when the kernel is compiled: pass it as an argument to store in it",
+            KernelError,
+        )
+
+
 def hinted_access(builder, target, name, arguments, signature):
     """A load or a store that also says what caches are to keep."""
     array, indices = builder.operand(arguments[0]), _indices(builder, arguments[1])
@@ -298,6 +281,7 @@ def hinted_access(builder, target, name, arguments, signature):
 def atomic(builder, target, name, arguments, signature):
     """`cuda.atomic.name(array, index, value)`."""
     array = builder.operand(arguments[0])
+    check_writable(builder, array)
     dtype = builder.type_of(array).dtype
     if name == "cuda.atomic.compare_and_swap":
         indices, values = (ZERO,), arguments[1:]

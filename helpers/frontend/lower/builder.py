@@ -12,6 +12,7 @@ from helpers.core import ir
 from helpers.core.errors import UnsupportedError
 from helpers.core.source import Reference, Site, file_name, source_line
 from helpers.frontend.known_values import constant_value
+from helpers.frontend.lower.source_names import source_names
 from helpers.frontend.lower.state import Arrays, Loops, Tuples
 from helpers.frontend.refusals.refusals import at
 from helpers.frontend.refusals.source_constructs import (
@@ -22,7 +23,9 @@ from helpers.frontend.types import our_type
 from helpers.language.operators import convert
 
 INDEX = np.dtype(np.int64)
+TRUE, FALSE = ir.Const(np.True_), ir.Const(np.False_)
 ONE, ZERO = ir.Const(np.int64(1)), ir.Const(np.int64(0))
+NONE = ir.Const(None)
 
 
 class Builder:
@@ -38,10 +41,13 @@ class Builder:
         self.block, self.line = None, self.function.__code__.co_firstlineno
         self.sites = {}
         self.known = {}  # name: the Python object that it always is
+        self.spelt = {}  # name of such an object from outside: how the source names it
         self.given = {}  # argument of an inlined function: such an object
         self.methods = {}  # name of a method: the variable that it is of, its name
         self.arrays, self.tuples, self.loops = Arrays(), Tuples(), Loops()
+        self.values = {}  # (label, variable that may be None): one that is not, there
         self.edges = None
+        self.source_names = source_names(typed.ir)
         self.definitions = Counter(
             statement.target.name
             for block in typed.ir.blocks.values()
@@ -108,13 +114,15 @@ class Builder:
 
     def array_name(self, array) -> str:
         """The name that the kernel gives an array."""
-        name = self.arrays.aliases.get(array, array)
-        bare = name.split(".")[-1] if "#" in name else name.split(".")[0]
-        return (
-            f"part of {self.function.__name__}'s array"
-            if bare.startswith("$")
-            else bare
-        )
+        name = self.arrays.whole(array)
+        if name in self.arrays.spelt:
+            return self.arrays.spelt[name]
+        if "#" in name:  # within a device function: its name, and a number
+            name = name.rpartition("#")[2].partition(".")[2]
+        name = self.source_names.get(name, name)
+        if name.startswith("$"):
+            return f"part of {self.function.__name__}'s array"
+        return name.split(".")[0]
 
     def refuse(self, sentence, error=UnsupportedError):
         """Stop: this line cannot be run."""
@@ -130,6 +138,8 @@ class Builder:
     def operand(self, variable) -> ir.Operand:
         """What one of Numba's variables is to us: a constant, or a name."""
         name = getattr(variable, "name", variable)
+        if is_always_none(self.typed.types.get(name)):
+            return NONE
         if name in self.tuples.packed:
             items = self.tuples.packed[name]
             return constant_tuple(items) or self.name(name)
@@ -173,8 +183,13 @@ class Builder:
 
     def cast(self, operand, dtype, explicit=False) -> ir.Operand:
         """The operand converted to a type, at once when it is a constant."""
-        if operand is None or dtype is None or self.type_of(operand) == dtype:
+        source = None if operand is None else self.type_of(operand)
+        if isinstance(dtype, ir.Optional) and not is_same(source, dtype):
+            return self._optional(operand, dtype)
+        if source is None or dtype is None or is_same(source, dtype):
             return operand
+        if isinstance(source, ir.Optional):
+            return self.cast(self._required(operand), dtype, explicit)
         if isinstance(dtype, tuple):
             return self.whole(self.parts(operand), dtype)
         if not isinstance(dtype, np.dtype):
@@ -185,6 +200,24 @@ class Builder:
         self.emit(ir.Cast(target, operand, dtype, self.site(), explicit))
         return target
 
+    def _optional(self, operand, dtype) -> ir.Operand:
+        """A value, or None, as one that may be None."""
+        source, present = self.type_of(operand), TRUE
+        if source is None:
+            operand, present = ir.Const(absent(dtype.value)), FALSE
+        elif isinstance(source, ir.Optional):
+            operand, present = self.parts(operand)
+        target = self.new_name(dtype, "optional")
+        self.emit(ir.Pack(target, (self.cast(operand, dtype.value), present)))
+        return target
+
+    def _required(self, operand) -> ir.Operand:
+        """The value of what may be None; as in Numba, a None ends the thread."""
+        value, present = self.parts(operand)
+        missing = self.truth("not", (present,))
+        self.end_threads_where(missing, TypeError, "expected a value, got None")
+        return value
+
     # instructions
 
     def emit(self, instruction):
@@ -193,9 +226,9 @@ class Builder:
 
     def assign(self, name, operand):
         """`name = operand`, in the type that `name` was declared with."""
-        aliases = self.arrays.aliases
-        if self.within is not None and operand in aliases:
-            aliases[name] = aliases[operand]
+        arrays = self.arrays
+        if self.within is not None and arrays.whole(operand) in arrays.spelt:
+            arrays.alias(name, operand)
         if self.body.types.get(name) is not None and operand is not None:
             self.emit(ir.Copy((name,), (self.cast(operand, self.body.types[name]),)))
 
@@ -264,8 +297,28 @@ def constant_tuple(items) -> ir.Const | None:
     return None
 
 
+def is_always_none(numba_type) -> bool:
+    """Does a variable of this type never have a value but None?"""
+    kind = type(numba_type).__name__
+    return kind == "NoneType" or kind == "Omitted" and numba_type.value is None
+
+
+def is_same(one, other) -> bool:
+    """Are two of our types the same? NumPy would take a tuple, or None, for a dtype."""
+    return type(one) is type(other) and one == other
+
+
+def absent(dtype):
+    """What stands for a value that is None."""
+    if isinstance(dtype, tuple):
+        return tuple(map(absent, dtype))
+    return dtype.type(0) if isinstance(dtype, np.dtype) else None
+
+
 def type_of_value(value):
     """Our type of a constant."""
+    if value is None:
+        return None
     if isinstance(value, tuple):
         return tuple(map(type_of_value, value))
     return value.dtype

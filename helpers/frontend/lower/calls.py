@@ -17,6 +17,7 @@ from helpers.frontend.lower.inlining import (
     bound_arguments,
     inline,
     inline_library,
+    spread_out,
     written_in_python,
 )
 from helpers.frontend.lower.methods import call_method
@@ -43,8 +44,9 @@ from helpers.language.warp_intrinsics import (
 def call(builder, target, value):
     """`function(…)`, whatever the function is."""
     callee = builder.known.get(value.func.name)
+    value = spread_out(builder, value)
     signature = builder.typed.calls[value]
-    arguments = arguments_of(builder, value)
+    arguments = arguments_of(value)
     if type(builder.numba_type(target)).__name__ == "GridGroup":
         return
     if callee is GRID_SYNC:
@@ -71,7 +73,7 @@ def _call_python(builder, target, callee, arguments, value, signature) -> bool:
     """Call what Python or Numba made: is this such a thing?"""
     dtype = named_dtype(callee)
     if hasattr(callee, "py_func"):
-        arguments = bound_arguments(builder, callee.py_func, value)
+        arguments = bound_arguments(callee.py_func, value)
         inline(builder, target, callee, signature, arguments)
     elif dtype is not None:
         convert_to(builder, target, builder.operand(arguments[0]), dtype)
@@ -151,7 +153,7 @@ def _wait(builder, barrier):
 
 def _call_library(builder, target, call, signature) -> bool:
     """Lower a function of Numba's own in the place of its call, if it has one."""
-    variable, arguments = call.func, arguments_of(builder, call)
+    variable, arguments = call.func, arguments_of(call)
     kind = builder.numba_type(variable)
     callee = builder.known.get(variable.name)
     if isinstance(callee, np.ufunc) and builder.within is not None:
@@ -161,7 +163,7 @@ def _call_library(builder, target, call, signature) -> bool:
     function = written_in_python(kind, name, signature, ())
     if function is None:
         return False
-    arguments = bound_arguments(builder, function, call)
+    arguments = bound_arguments(function, call)
     inline_library(builder, target, function, signature, arguments)
     return True
 

@@ -10,13 +10,18 @@ from helpers.frontend.lower.arrays import (
     array_attribute,
     array_item,
     array_number,
-    captured_array,
-    captured_arrays,
     flat_item,
     record_field,
 )
 from helpers.frontend.lower.calls import call, call_intrinsic
-from helpers.frontend.lower.loops import getiter, iternext, pair_first, pair_second
+from helpers.frontend.lower.captured import capture
+from helpers.frontend.lower.loops import (
+    getiter,
+    iternext,
+    pair_first,
+    pair_second,
+    unpack,
+)
 from helpers.frontend.lower.operators import binop, inplace_binop, unary
 from helpers.frontend.lower.tuples import (
     build_tuple,
@@ -25,7 +30,6 @@ from helpers.frontend.lower.tuples import (
     tuple_item,
     tuple_item_by_lane,
     typed_getitem,
-    unpack,
 )
 from helpers.frontend.names import dotted_name
 from helpers.language.warp_intrinsics import GRID_SYNC, INTRINSICS
@@ -35,12 +39,7 @@ from helpers.language.warp_intrinsics import GRID_SYNC, INTRINSICS
 
 def global_value(builder, target, value):
     """A name from around the kernel: an array, or a Python object."""
-    dtype = builder.our_type(target)
-    if isinstance(dtype, ir.ArrayType):
-        return captured_array(builder, target, value.name, value.value, dtype)
-    if isinstance(dtype, tuple) and any(isinstance(d, ir.ArrayType) for d in dtype):
-        return captured_arrays(builder, target, value.name, value.value, dtype)
-    builder.know(target, value.value)
+    capture(builder, target, value.name, value.value)
 
 
 def constant(builder, target, value):
@@ -50,7 +49,9 @@ def constant(builder, target, value):
 
 def variable(builder, target, value):
     """Another variable: the same object, or a copy."""
-    source = value.name
+    source, dtype = value.name, builder.our_type(target)
+    if isinstance(dtype, ir.Optional):
+        return builder.bind(target, builder.operand(source))
     if builder.definitions[target] == 1:
         if source in builder.known and builder.definitions[source] == 1:
             builder.known[target] = builder.known[source]
@@ -60,7 +61,6 @@ def variable(builder, target, value):
     if source in builder.loops.iterators:
         builder.loops.iterators[target] = builder.loops.iterators[source]
         return
-    dtype = builder.our_type(target)
     if dtype is not None:
         builder.assign(builder.declare(target, dtype), builder.operand(source))
 
@@ -73,9 +73,13 @@ def argument(builder, target, value):
     if builder.caller is None:
         builder.body.types[value.name] = builder.our_type(target)
         return
-    builder.assign(builder.declare(target, builder.type_of(operand)), operand)
-    name = builder.arrays.given.get(value.name, value.name)
-    builder.arrays.aliases[builder.name(target)] = name
+    ours = builder.declare(target, builder.type_of(operand))
+    builder.assign(ours, operand)
+    builder.arrays.spelt[ours] = builder.arrays.given.get(value.name, value.name)
+    frozen = builder.body.frozen
+    whole = builder.caller.builder.arrays.whole(operand)
+    if whole in frozen:
+        frozen[ours] = frozen[whole]
 
 
 def cast(builder, target, value):
@@ -143,8 +147,8 @@ def attribute(builder, target, value):
         name = dotted_name(known)
         if name in INTRINSICS and INTRINSICS[name].value:
             return call_intrinsic(builder, target, name, ())
-        builder.known[target] = known
-        return
+        spelt = f"{builder.spelt.get(source, source)}.{value.attr}"
+        return capture(builder, target, spelt, known)
     _attribute_of_value(builder, target, value)
 
 

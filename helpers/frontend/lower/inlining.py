@@ -5,6 +5,7 @@ its Python source is lowered here too, so that its order and its types are Numba
 loads are reported as those of the calling line.
 """
 
+import copy
 from dataclasses import dataclass
 from inspect import signature as signature_of
 from types import SimpleNamespace
@@ -71,7 +72,7 @@ def _give(builder, inner, name, given, dtype):
         inner.arguments[name] = builder.whole(items, our_type(dtype))
         return
     variable = getattr(given, "name", given)
-    if variable in builder.known:
+    if variable in builder.known and type(dtype).__name__ != "Optional":
         inner.given[name] = builder.known[variable]
     elif isinstance(_known_tuple(builder, variable), tuple):
         inner.given[name] = _known_tuple(builder, variable)
@@ -93,19 +94,26 @@ def _known_tuple(builder, name):
 # the arguments of a call
 
 
-def arguments_of(builder, value) -> list:
+def spread_out(builder, call):
+    """A call in which the items of `*t` are arguments of their own."""
+    if call.vararg is None:
+        return call
+    args = [*call.args, *_spread(builder, call.vararg)]
+    changed = copy.copy(call)
+    vars(changed)["_kws"] = {**vars(call)["_kws"], "args": args, "vararg": None}
+    builder.typed.calls[changed] = builder.typed.calls[call]
+    return changed
+
+
+def arguments_of(call) -> list:
     """The variables that a call is given, in order."""
-    given = [*value.args, *(variable for _, variable in value.kws)]
-    if value.vararg is not None:
-        given += _spread(builder, value.vararg)
-    return given
+    return [*call.args, *(variable for _, variable in call.kws)]
 
 
-def bound_arguments(builder, function, call) -> list:
+def bound_arguments(function, call) -> list:
     """What a call gives each parameter: a variable, a tuple of them, or None."""
-    spread = _spread(builder, call.vararg) if call.vararg is not None else ()
     signature = signature_of(function)
-    bound = signature.bind(*call.args, *spread, **dict(call.kws)).arguments
+    bound = signature.bind(*call.args, **dict(call.kws)).arguments
     return [
         bound.get(name, () if parameter.kind is parameter.VAR_POSITIONAL else None)
         for name, parameter in signature.parameters.items()
@@ -114,14 +122,15 @@ def bound_arguments(builder, function, call) -> list:
 
 def _spread(builder, variable) -> list:
     """The items of `*t`, as variables of their own."""
-    names = []
+    spread = []
     types = builder.numba_type(variable).types
     for place, item in enumerate(builder.items(variable)):
-        name = f"{variable.name}.{place}"
-        builder.typed.types[name] = types[place]
-        builder.emit(ir.Copy((builder.declare(name, builder.type_of(item)),), (item,)))
-        names.append(name)
-    return names
+        one = copy.copy(variable)
+        one.name = f"{variable.name}.{place}"
+        builder.typed.types[one.name] = types[place]
+        builder.emit(ir.Copy((builder.declare(one, builder.type_of(item)),), (item,)))
+        spread.append(one)
+    return spread
 
 
 # what Numba writes in Python

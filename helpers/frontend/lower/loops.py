@@ -18,7 +18,7 @@ from helpers.frontend.lower.arrays import (
     unravelled_in,
 )
 from helpers.frontend.lower.builder import INDEX, ONE, ZERO
-from helpers.frontend.lower.tuples import choose_array, repack
+from helpers.frontend.lower.tuples import choose_array, pack, repack
 from helpers.frontend.types import our_type
 
 # what may be iterated over: `next` emits a step and gives what comes next, an operand
@@ -121,6 +121,14 @@ class Rows(OfArray):
     def read(self, builder, place):
         """What is there."""
         return self.element(builder, place, builder.type_of(self.array).ndim - 1)
+
+    def all(self, builder, count):
+        """The items of an array of this length; other lengths end the thread."""
+        length = array_number(builder, self.array, "shape0")
+        _end_unless(builder, builder.truth("eq", (length, ir.Const(np.int64(count)))))
+        axes = builder.type_of(self.array).ndim - 1
+        places = [(ir.Const(np.int64(place)),) for place in range(count)]
+        return tuple(self.element(builder, place, axes) for place in places)
 
 
 @dataclass(frozen=True)
@@ -366,6 +374,32 @@ def _flat(builder, item):
     name = builder.new_name(tuple(builder.type_of(it) for it in items), "pair")
     builder.emit(ir.Pack(name, items))
     return name
+
+
+def unpack(builder, target, value):
+    """`a, b = value`, before its items are taken: of a tuple, or of what is iterated.
+
+    As in Numba, too few items or too many end the thread.
+    """
+    if isinstance(builder.our_type(value.value), tuple):
+        return pack(builder, target, builder.items(value.value))
+    iterator = _iterator(builder, target, value.value)
+    if isinstance(iterator, Rows):
+        return pack(builder, target, iterator.all(builder, value.count))
+    items = []
+    for _ in range(value.count):
+        item, more = iterator.next(builder)
+        _end_unless(builder, more)
+        items.append(_flat(builder, item))
+    _, more = iterator.next(builder)
+    _end_unless(builder, builder.truth("not", (more,)))
+    pack(builder, target, tuple(items))
+
+
+def _end_unless(builder, condition):
+    """End the threads that have too few items to unpack, or too many."""
+    wrong = builder.truth("not", (condition,))
+    builder.end_threads_where(wrong, ValueError, "too few or too many values to unpack")
 
 
 def pair_second(builder, target, value):

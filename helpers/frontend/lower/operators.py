@@ -8,10 +8,12 @@ import numpy as np
 
 from helpers.core import ir
 from helpers.frontend.lower.arrays import array_number
-from helpers.frontend.lower.builder import INDEX, ONE
+from helpers.frontend.lower.builder import INDEX, ONE, is_always_none
 from helpers.frontend.lower.inlining import inline_library
 from helpers.frontend.lower.loops import each_cell
+from helpers.frontend.lower.optionals import is_none
 from helpers.frontend.lower.tuples import TUPLE_OPERATORS, are_equal, tuple_operator
+from helpers.frontend.target import target as target_of_numba
 from helpers.frontend.types import loop_of, our_type
 from helpers.language.operators import FUNCTIONS, PYTHON_OPERATORS, convert
 
@@ -41,12 +43,14 @@ def _binary(builder, target, value, function):
     signature = builder.typed.calls[value]
     dtypes = tuple(our_type(t) for t in signature.args)
     if function in (operator.is_, operator.is_not):
-        if None in dtypes or signature.args[0] != signature.args[1]:
-            same = dtypes == (None, None)
-            result = np.bool_(same == (function is operator.is_))
-            return builder.bind(target, ir.Const(result))
+        if signature.args[0] != signature.args[1] or _may_be_none(dtypes[0]):
+            return _is_none(builder, target, value, function is operator.is_not)
         function = operator.eq if function is operator.is_ else operator.ne
         name = PYTHON_OPERATORS[function]
+    if function in (operator.eq, operator.ne) and any(
+        map(is_always_none, signature.args)
+    ):
+        return _equals_none(builder, target, value, function)
     if isinstance(dtypes[0], tuple) and function in TUPLE_OPERATORS:
         return tuple_operator(builder, target, value, function)
     if name is None or not all(isinstance(d, np.dtype) for d in dtypes):
@@ -61,6 +65,31 @@ def _binary(builder, target, value, function):
         zero = builder.truth("eq", (operands[1], ir.Const(dtypes[1].type(0))))
         builder.end_threads_where(zero, ZeroDivisionError, "division by zero")
     builder.operate(target, name, operands, dtypes, result)
+
+
+def _may_be_none(dtype) -> bool:
+    """Is this the type of None, or of what may be None?"""
+    return dtype is None or isinstance(dtype, ir.Optional)
+
+
+def _is_none(builder, target, value, negated):
+    """`a is b`, or `is not`, where it is a question of None."""
+    types = builder.typed.calls[value].args
+    same = is_none(builder, value.lhs, value.rhs, types)
+    if not negated:
+        return builder.bind(target, same)
+    if isinstance(same, ir.Const):
+        return builder.bind(target, ir.Const(~same.value))
+    builder.bind(target, builder.truth("not", (same,)))
+
+
+def _equals_none(builder, target, value, function):
+    """`a == None`, or `!=`, as the target has it: numba-cuda's says that what may be
+    None never equals it.
+    """
+    signature = builder.typed.calls[value]
+    compare = target_of_numba.none_equality(function is operator.eq)(*signature.args)
+    inline_library(builder, target, compare, signature, [value.lhs, value.rhs])
 
 
 def _divides_strictly(builder, dtypes) -> bool:

@@ -13,6 +13,7 @@ class Body:
     blocks: dict = field(default_factory=dict)
     types: dict = field(default_factory=dict)
     functions: int = 0
+    frozen: dict = field(default_factory=dict)  # arrays in constant memory, as spelt
     typed: dict = field(default_factory=dict)  # what the front end knows of functions
 
     def new_block(self) -> int:
@@ -27,13 +28,18 @@ class Arrays:
     """What arrays.py knows of names."""
 
     aliases: dict = field(default_factory=dict)  # a view: the array that reports name
+    spelt: dict = field(default_factory=dict)  # what has another name in the source
     flats: dict = field(default_factory=dict)  # an array's `.flat`: the array
     addresses: dict = field(default_factory=dict)  # an array's `.ctypes`: the array
     given: dict = field(default_factory=dict)  # a library's argument: the kernel's name
 
     def alias(self, view, array):
         """Report a view, or an element, by the name of its array."""
-        self.aliases[view] = self.aliases.get(array, array)
+        self.aliases[view] = self.whole(array)
+
+    def whole(self, array):
+        """The array that an array is a part of, or itself."""
+        return self.aliases.get(array, array)
 
 
 @dataclass

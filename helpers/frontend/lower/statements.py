@@ -3,8 +3,9 @@ blocks.
 
 The room is built of functions in tables, from the top down: STATEMENTS here, VALUES and
 EXPRESSIONS in expressions.py, then calls.py, with BUILTINS and METHODS, operators.py,
-loops.py and inlining.py, arrays.py, tuples.py. Below them is the Builder, which each
-function gets, with state.py. A file imports only those after it.
+loops.py and inlining.py, captured.py, arrays.py, tuples.py, optionals.py. Below them is
+the Builder, which each function gets, with state.py and source_names.py. A file imports
+only those after it.
 """
 
 import re
@@ -17,6 +18,7 @@ from helpers.frontend.inference import typed_ir
 from helpers.frontend.lower.arrays import set_attribute, set_item, static_set_item
 from helpers.frontend.lower.builder import Builder
 from helpers.frontend.lower.expressions import EXPRESSIONS, VALUES
+from helpers.frontend.lower.optionals import settled
 from helpers.frontend.lower.state import Body, Edges
 from helpers.frontend.refusals.refusals import at, unknown
 from helpers.frontend.types import our_type
@@ -73,7 +75,7 @@ def _lower_statement(builder, statement):
     if kind not in STATEMENTS:
         builder.refuse(f"the emulator does not support `{kind.lower()}` yet")
     try:
-        STATEMENTS[kind](builder, statement)
+        STATEMENTS[kind](builder, _with_values(builder, statement))
     except ExplainedError:
         raise
     except Exception as error:
@@ -82,12 +84,19 @@ def _lower_statement(builder, statement):
         raise unknown(builder.function, error, builder.line) from error
 
 
+def _with_values(builder, statement):
+    """A store whose variables have a value; others take None."""
+    return (
+        settled(builder, statement) if "Set" in type(statement).__name__ else statement
+    )
+
+
 # assignments
 
 
 def assign(builder, statement):
     """`target = value`."""
-    target, value = statement.target.name, statement.value
+    target, value = statement.target.name, settled(builder, statement.value)
     table, kind = VALUES, type(value).__name__
     _check_type(builder, target)
     if kind == "Expr":
@@ -102,12 +111,6 @@ def assign(builder, statement):
 def _check_type(builder, target):
     """Refuse a variable of a type that our IR lacks."""
     kind = builder.typed.types.get(target)
-    if type(kind).__name__ == "Optional":
-        name = target.split(".")[0]
-        builder.refuse(
-            f"`{name}` is None on one path and has a value on another: use a "
-            "number instead of None"
-        )
     small = re.search(r"bfloat16|fp8", str(kind) if kind is not None else "")
     if small and "Module" not in str(kind):
         builder.refuse(

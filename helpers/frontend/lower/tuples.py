@@ -9,20 +9,20 @@ import operator
 import numpy as np
 
 from helpers.core import ir
-from helpers.frontend.lower.builder import INDEX
+from helpers.frontend.lower.builder import FALSE, INDEX, TRUE, is_always_none, is_same
 from helpers.frontend.types import field_names
 
 TUPLE_OPERATORS = (
     *(operator.add, operator.eq, operator.ne),
     *(operator.lt, operator.le, operator.gt, operator.ge),
 )
-TRUE, FALSE = ir.Const(np.True_), ir.Const(np.False_)
 
 
 def build_tuple(builder, target, value):
     """`(a, b)`; or several parts of an index, which is not a tuple of our IR."""
     if builder.definitions[target] == 1 and any(
-        is_slice(builder, item) for item in value.items
+        is_slice(builder, item) and not is_always_none(builder.numba_type(item))
+        for item in value.items
     ):
         builder.tuples.packed[target] = tuple(value.items)
     else:
@@ -69,11 +69,6 @@ def repack(builder, target, items):
         builder.tuples.packed[target] = items
 
 
-def unpack(builder, target, value):
-    """`a, b = value`, before its items are taken."""
-    pack(builder, target, builder.items(value.value))
-
-
 # items
 
 
@@ -106,8 +101,8 @@ def typed_getitem(builder, target, value):
     """`tuple[index]`, known to have one of the tuple's types."""
     dtype = builder.our_type(target)
     items = builder.items(value.value)
-    fitting = [item for item in items if builder.type_of(item) == dtype]
-    items = [i if builder.type_of(i) == dtype else fitting[0] for i in items]
+    fitting = [item for item in items if is_same(builder.type_of(item), dtype)]
+    items = [i if i in fitting else fitting[0] for i in items]
     index = builder.operand(value.index)
     if isinstance(dtype, ir.ArrayType):
         return choose_array(builder, builder.declare(target, dtype), index, items)

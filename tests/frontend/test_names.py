@@ -1,0 +1,69 @@
+"""What arrays are called in messages and reports: as in the source."""
+
+import numpy as np
+import pytest
+from numba import cuda, float64, typeof
+
+from helpers.core import ir
+from helpers.frontend.lower.statements import kernel_ir
+from tests.specimens.kernels import message
+
+
+@cuda.jit(device=True)
+def beyond(m, i):
+    row = m[0]
+    if i > 100:
+        row = m[1]
+    s, t = cuda.local.array(3, float64), cuda.local.array(3, float64)
+    s[0] = t[0] = i
+    return row[i]
+
+
+@cuda.jit
+def many(out, m, which):
+    a, b = cuda.shared.array(8, float64), cuda.shared.array(8, float64)
+    (c, d), e = (cuda.shared.array(8, float64), m[1]), cuda.shared.array(8, float64)
+    both = cuda.shared.array(8, float64), (m, cuda.shared.array(8, float64))
+    if which == 0:
+        a[which + 9] = 1
+    elif which == 1:
+        b[which + 9] = 1
+    elif which == 2:
+        c[which + 9] = 1
+    elif which == 3:
+        d[which + 9] = 1
+    elif which == 4:
+        e[which + 9] = 1
+    elif which == 5:
+        both[0][which + 9] = 1
+    elif which == 6:
+        both[1][1][which + 9] = 1
+    elif which == 7:
+        out[0] = beyond(m, which)
+
+
+@pytest.mark.parametrize(
+    ("which", "name"),
+    [*enumerate(["a", "b", "c", "d", "e", "both[0]", "both[1][1]", "row"])],
+)
+def test_an_array_is_named_as_in_the_source(which, name):
+    """Also one that goes through a tuple, and one that is chosen on the way."""
+    said = message(IndexError, many, 1, 1, np.zeros(2), np.zeros((4, 5)), which)
+    assert f"`{name}`" in said
+
+
+@cuda.jit(device=True)
+def weighted(x, y, z):
+    return x + 2 * y + 3 * z
+
+
+@cuda.jit
+def spreads(out, three):
+    out[0] = weighted(*three)
+
+
+def test_the_items_of_a_spread_tuple_are_taken_once():
+    """Three of a tuple of three."""
+    types = typeof(np.zeros(3)), typeof((1.0, 2.0, 3.0))
+    blocks = kernel_ir(spreads.py_func, types).blocks.values()
+    assert 3 == sum(isinstance(i, ir.Item) for block in blocks for i in block)
