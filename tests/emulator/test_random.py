@@ -1,4 +1,4 @@
-"""The emulator against `numba.njit`, thread by thread, on kernels that a seed wrote.
+"""Kernels that a seed wrote: against `numba.njit`, and against themselves.
 
 Threads of a warp that store at one line in the same turns of the loops around it must
 do so in one request.
@@ -9,36 +9,38 @@ import re
 
 import numpy as np
 import pytest
-from numba import cuda, njit
 
 from helpers import emulate
 from tests.paths import RECORDED
-from tests.specimens.random_kernels import sources
-from tests.specimens.random_launches import (
-    BLOCKS,
-    SIZE,
+from tests.specimens.random_kernels.blocks import SEGMENTS
+from tests.specimens.random_kernels.expressions import EXPRESSIONS
+from tests.specimens.random_kernels.launches import (
     STEPS,
-    THREADS,
-    arrays,
+    as_kernel,
+    as_njit,
     compiled,
+    faults,
 )
+from tests.specimens.random_kernels.memory import ATOMICS
+from tests.specimens.random_kernels.program import PLAIN_LAUNCH, plain_program, program
+from tests.specimens.random_kernels.statements import STATEMENTS
+from tests.specimens.random_kernels.warps import WARP
 
 MORE = (pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 60))
+THREADS = PLAIN_LAUNCH[1]
+FEW = (402, 404, 407, 414)
+REST = (pytest.param(seed, marks=pytest.mark.slow) for seed in range(600, 800))
 
 
 @pytest.mark.parametrize("seed", [*range(8), *MORE])
 def test_a_random_kernel_gives_what_njit_gives_and_reconverges(seed):
     """Each thread gets what njit gets; a warp's stores of one turn are one request."""
-    check_program(seed)
+    made = plain_program(seed)
+    kernel = compiled(made.text, "kernel", as_kernel, seed)
+    outputs = made.arrays()
+    expected, trace = thread_by_thread(made)
 
-
-def check_program(seed):
-    """Hold one program's results and its stores' requests against njit's."""
-    kernel = compiled(sources(seed)[0], "kernel", as_kernel, seed)
-    inputs, outputs = arrays(seed)
-    expected, trace = thread_by_thread(seed)
-
-    run = emulate(kernel)[BLOCKS, THREADS](SIZE, *inputs, *outputs)
+    run = emulate(kernel)[PLAIN_LAUNCH](made.n, *outputs)
 
     for wanted, got in zip(expected, outputs, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-12)
@@ -50,34 +52,45 @@ def check_program(seed):
     assert requests_of(trace) == requests
 
 
-def thread_by_thread(seed):
+@pytest.mark.parametrize("seed", [*FEW, *REST])
+def test_a_random_kernel_gives_the_same_bits_in_every_order(seed):
+    """In two orders of warps, in a plain launch and with a block at a time; none of
+    them has a race, or reads what has no value.
+    """
+    assert [] == faults(program(seed))
+
+
+@pytest.mark.slow
+def test_every_feature_is_written():
+    """In some kernels of a few thousand; a row that is never drawn tests nothing."""
+    tables = STATEMENTS, ATOMICS, SEGMENTS, WARP, *EXPRESSIONS.values()
+    rows = {row.name for table in tables for row in table}
+
+    written = set().union(*(program(seed).features for seed in range(2000)))
+
+    assert set() == rows - written
+
+
+def thread_by_thread(made):
     """What njit gives: the outputs, and what each thread noted."""
-    function = compiled(sources(seed)[1], "thread", as_njit, seed)
-    inputs, outputs = arrays(seed)
-    trace = np.full((SIZE, STEPS), -1)
-    for t in range(SIZE):
-        function(t, np.int32(t % THREADS % 32), SIZE, *inputs, *outputs, trace)
+    function = compiled(made.thread, "thread", as_njit, made.seed)
+    outputs = made.arrays()
+    trace = np.full((made.n, STEPS), -1)
+    for t in range(made.n):
+        function(t, np.int32(t % THREADS % 32), made.n, *outputs, trace)
     return outputs, trace
 
 
 def requests_of(trace):
     """Requests by store, from what each thread noted: one for each warp and turn."""
     counts = {}
-    threads = np.arange(SIZE)
+    threads = np.arange(len(trace))
     warps = threads // THREADS * 8 + threads % THREADS // 32
     for warp in np.unique(warps):
         for code in np.unique(trace[warps == warp]):
             if code >= 0:
                 counts[code % 1000] = counts.get(code % 1000, 0) + 1
     return counts
-
-
-def as_kernel(function, device=False):
-    return cuda.jit(device=True)(function) if device else cuda.jit(function)
-
-
-def as_njit(function, device=False):
-    return njit(error_model="numpy")(function)
 
 
 def test_a_gpu_agreed_bit_for_bit_when_it_was_asked():

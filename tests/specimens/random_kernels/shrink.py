@@ -1,0 +1,47 @@
+"""Makes a program that fails smaller: lines go as long as it fails in the same way."""
+
+import re
+
+from tests.specimens.random_kernels.launches import faults
+
+
+def shrunk(program):
+    """The least text that still fails, and what it fails with."""
+    told = faults(program)
+    if not told:
+        return "nothing differs"
+    lines = program.text.splitlines()
+    size = len(lines)
+    while size:  # from the end: what comes late depends on what comes early
+        for start in reversed(range(1, len(lines), size)):
+            for fewer in without(lines, start, size):
+                now = faults(program._replace(text="\n".join(fewer)))
+                if now and kind(now[0]) == kind(told[0]):
+                    lines, told = fewer, now
+                    break
+        size //= 2
+    return "\n".join([*lines, "", *told])
+
+
+def without(lines, start, size):
+    """The lines without some of them; or a block's lines without its head."""
+    first = lines[start : start + size]
+    if not first:
+        return
+    depth = indent(first[0])
+    end = start + len(first)
+    while end < len(lines) and indent(lines[end]) > depth:
+        end += 1
+    yield lines[:start] + lines[end:]
+    if end > start + 1 and size == 1:
+        body = [line[4:] for line in lines[start + 1 : end]]
+        yield lines[:start] + body + lines[end:]
+
+
+def indent(line):
+    return len(line) - len(line.lstrip())
+
+
+def kind(text):
+    """A fault's text without its numbers and names."""
+    return re.sub(r"\(<random.*|[-+\d.e]+|\b[a-z]\w*\d+\b", "", text)[:60]
