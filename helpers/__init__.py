@@ -1,12 +1,14 @@
 """The front door of Thirty-Two Lanes: what its lessons import.
 
-Importing it changes two things for the whole process. Numba's warnings about small
-grids and host arrays are switched off: `measure` and the reports say it instead. And
-where there is no GPU, the emulator answers launches and host calls of `numba.cuda`:
-`cuda.is_available()` is then True, as in Numba's simulator, and `device` says where
-kernels really run. Where there is a GPU, launches and host calls go to it as usual.
+Importing it changes three things for the whole process. Numba's warnings about small
+grids and host arrays are switched off: `measure` and the reports say it instead. The
+traceback of an error of ours ends at the line that called us. And where there is no
+GPU, the emulator answers launches and host calls of `numba.cuda`: `cuda.is_available()`
+is then True, as in Numba's simulator, and `device` says where kernels really run. Where
+there is a GPU, launches and host calls go to it as usual.
 The environment variables `EMULATOR_SEED` and `EMULATOR_TURNS` set what a launch does
-not.
+not; `EMULATOR_DEBUG=1` shows tracebacks whole, and what an error of the emulator's own
+came from.
 """
 
 from helpers.core.gc_pause import gc_paused
@@ -35,6 +37,7 @@ try:
         from helpers.checking.check import check, expect
         from helpers.core.device import device
         from helpers.core.dynamic_shared import allow_dynamic_shared
+        from helpers.core.errors import show_readers_part
         from helpers.core.tables import table
         from helpers.emulator import emulate, twin
         from helpers.emulator.host import install as host
@@ -49,5 +52,6 @@ except ImportError as error:
 else:
     __all__ += plotting.__all__
     silence_numba()
+    show_readers_part()
     if not device.has_gpu:
         host.install()

@@ -10,7 +10,7 @@ compiler is missing; of other kernels it then has the types alone, and the reaso
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -25,18 +25,31 @@ from helpers.assembly.report import as_text, listing
 from helpers.assembly.resources import Resources
 from helpers.core.device import device
 from helpers.core.dynamic_shared import check_dynamic_shared
-from helpers.core.errors import LaunchError, UnsupportedError, short_traceback
+from helpers.core.errors import (
+    LaunchError,
+    UnsupportedError,
+    short_traceback,
+    shown,
+)
 from helpers.core.gc_pause import gc_paused
 from helpers.core.hardware import GPUS
 from helpers.core.occupancy import Occupancy, occupancy_of
 from helpers.core.tables import table
-from helpers.frontend.kernels import argument_types, bracketed, configuration, is_kernel
+from helpers.frontend.kernels import (
+    argument_types,
+    bracketed,
+    configuration,
+    missing_brackets,
+    refuse_named,
+    require_kernel,
+)
 from helpers.frontend.lower.statements import kernel_ir
 
 __all__ = ["Assembly", "assemble"]
 RECORDED = GPUS["H200"]  # the GPU of the recorded measurements
 
 
+@short_traceback
 def assemble(kernel, target=None):
     """Compile `assemble(kernel)[blocks, threads](*args)` and return an Assembly.
 
@@ -44,11 +57,7 @@ def assemble(kernel, target=None):
     "RTX 4090", "T4", "B200") or a compute capability such as (8, 6); without one it is
     this machine's GPU, or else an H200.
     """
-    if not is_kernel(kernel):
-        raise TypeError(
-            "`assemble` takes a kernel, a function with `@cuda.jit`, and the brackets "
-            "come after it: `assemble(kernel)[blocks, threads](…)`"
-        )
+    require_kernel(kernel, "assemble")
     return Assembler(kernel, capability_of(target))
 
 
@@ -60,16 +69,23 @@ def capability_of(target) -> tuple[int, int]:
         known = {name.casefold(): it for name, it in GPUS.items()}
         name = target.casefold().removeprefix("nvidia ").removeprefix("geforce ")
         if name not in known:
-            raise ValueError(
-                f"unknown GPU {target!r}: use one of {', '.join(GPUS)}, or a "
-                "compute capability such as (8, 6)"
-            )
+            raise _unknown(target)
         return known[name]
+    if not isinstance(target, (tuple, list)):
+        raise _unknown(target)
     if len(target) != 2 or not all(isinstance(it, int) for it in target):
-        raise ValueError(
-            f"a compute capability is two whole numbers, such as (9, 0), not {target!r}"
+        raise LaunchError(
+            "a compute capability is two whole numbers, such as (9, 0), not "
+            f"{shown(target)}"
         )
     return tuple(target)
+
+
+def _unknown(target) -> LaunchError:
+    return LaunchError(
+        f"unknown GPU {shown(target)}: use one of {', '.join(GPUS)}, or a compute "
+        "capability such as (8, 6)"
+    )
 
 
 @dataclass(frozen=True)
@@ -83,23 +99,17 @@ class Assembler:
     def __getitem__(self, config):
         _, block_dim, shared = configuration(*bracketed(config))
         check_dynamic_shared(self.kernel, shared)
-        threads = int(np.prod(block_dim))
-        return short_traceback(
-            lambda *arguments: assembled(
-                self.kernel,
-                argument_types(self.kernel, arguments),
-                threads,
-                shared,
-                self.capability,
-            )
-        )
+        return partial(self._assemble, int(np.prod(block_dim)), shared)
 
     @short_traceback
-    def __call__(self, *arguments):
-        name = self.kernel.py_func.__name__
-        raise LaunchError(
-            f"the launch configuration is missing: assemble({name})[blocks, threads](…)"
-        )
+    def __call__(self, *arguments, **named):
+        raise missing_brackets(self.kernel, "assemble")
+
+    @short_traceback
+    def _assemble(self, threads, shared, *arguments, **named):
+        refuse_named(self.kernel, named)
+        types = argument_types(self.kernel, arguments)
+        return assembled(self.kernel, types, threads, shared, self.capability)
 
 
 def assembled(kernel, types, threads, shared, capability):

@@ -24,7 +24,7 @@ from numba.cuda import dispatcher as numba_dispatcher
 from numba.cuda.cudadrv import nvvm
 
 from helpers.core.errors import ExplainedError, KernelError, UnsupportedError
-from helpers.frontend.refusals.refusals import refusal
+from helpers.frontend.refusals.refusals import refusal, unknown
 from helpers.frontend.target import stand_ins
 
 HOW = (
@@ -99,7 +99,7 @@ def compiled(function, types, options, capability):
     except ExplainedError:
         raise
     except Exception as error:  # whatever goes wrong in Numba is about this kernel
-        raise refusal(function, error) from None
+        raise refusal(function, error, types) from error
     if made.library._linking_files:
         raise UnsupportedError(
             f"`{function.__name__}` needs code that Numba has in CUDA C++, as for sums "
@@ -109,6 +109,8 @@ def compiled(function, types, options, capability):
     try:
         return made, *_linked(made.library, options, capability)
     except Exception as error:
+        if type(error).__module__ == "builtins" and type(error) is not RuntimeError:
+            raise unknown(function, error) from error
         first = str(error).strip().splitlines()[:1]
         raise UnsupportedError(
             f"NVIDIA's compiler cannot compile `{function.__name__}` for compute "

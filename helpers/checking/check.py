@@ -11,6 +11,7 @@ import numpy as np
 
 from helpers.checking.diagnosis import Evidence
 from helpers.checking.tolerance import tolerance_for
+from helpers.core.errors import with_article
 
 WIDTH = 96      # characters of output that a notebook's page holds in a line
 
@@ -92,7 +93,3 @@ def fitted(expected, actual):
             + (": are rows and columns swapped?" if swapped else "")
         )
     return np.broadcast_to(expected, actual.shape)
-
-
-def with_article(name):
-    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"

@@ -1,13 +1,28 @@
-"""What a kernel or a launch can do wrong, in sentences, without internals."""
+"""What a kernel or a launch can do wrong, in sentences, without internals.
+
+Errors leave by doors, functions with `short_traceback`: a reader sees lines of their
+own and the sentence, in a script, in a notebook and under pytest. With the environment
+variable `EMULATOR_DEBUG=1` they leave as they are, with our frames and their causes.
+"""
 
 import functools
+import os
+import reprlib
 import sys
+from types import TracebackType
 
 PACKAGE = __name__.split(".")[0]
+LIBRARIES = (PACKAGE, "numba")  # whose lines no reader has written
 
 
 class ExplainedError(Exception):
     """An error whose message is complete: a traceback of ours would bury it."""
+
+    def _render_traceback_(self):
+        """What IPython shows of it."""
+        shell = sys.modules["IPython"].get_ipython()
+        seen = self.__traceback__ if debugging() else readers_part(self.__traceback__)
+        return shell.InteractiveTB.structured_traceback(type(self), self, seen)
 
 
 class KernelError(ExplainedError, TypeError):
@@ -16,6 +31,10 @@ class KernelError(ExplainedError, TypeError):
 
 class UnsupportedError(KernelError, NotImplementedError):
     """A kernel that a GPU would run and the emulator cannot, yet."""
+
+
+class EmulatorFault(UnsupportedError):
+    """An error that the emulator did not expect: its own fault, not the kernel's."""
 
 
 class LaunchError(ExplainedError, ValueError):
@@ -38,17 +57,79 @@ class NoProgressError(ExplainedError, RuntimeError):
     """A loop that does not end: all threads wait for something that none will do."""
 
 
+def shown(value) -> str:
+    """A value of the reader's in a few characters, and nothing of where it lies."""
+    text = reprlib.repr(value)
+    return f"{with_article(type(value).__name__)}" if " at 0x" in text else text
+
+
+def with_article(noun) -> str:
+    """A noun with "a" or "an" in front."""
+    return f"{'an' if noun[:1] in 'AEIOUaeiou' else 'a'} {noun}"
+
+
+def debugging() -> bool:
+    """Does the reader ask for our frames and causes?"""
+    return os.environ.get("EMULATOR_DEBUG", "") not in ("", "0")
+
+
 def short_traceback(function):
     """Decorate an entry point: explained errors leave it without our traceback."""
 
     @functools.wraps(function)
     def entry(*arguments, **options):
+        __tracebackhide__ = True  # of this frame, which pytest and IPython heed
         try:
             return function(*arguments, **options)
-        except (ExplainedError, KeyboardInterrupt) as error:
+        except BaseException as error:
+            if debugging() or not _is_complete(error):
+                raise
+            error.__context__ = None
             raise error.with_traceback(None) from None
 
     return entry
+
+
+def complete(error):
+    """An error of any class, marked as one whose message is complete."""
+    error.is_complete = True
+    return error
+
+
+def _is_complete(error) -> bool:
+    kinds = (ExplainedError, AssertionError, KeyboardInterrupt)
+    return isinstance(error, kinds) or getattr(error, "is_complete", False)
+
+
+def readers_part(traceback):
+    """A traceback up to the reader's last line, where it ends in a door of ours."""
+    frames = []
+    while traceback is not None:
+        frames.append(traceback)
+        traceback = traceback.tb_next
+    if frames and "__tracebackhide__" in frames[-1].tb_frame.f_locals:
+        while frames and _is_of_a_library(frames[-1].tb_frame):
+            frames.pop()
+    shown = None
+    for frame in reversed(frames):
+        shown = TracebackType(shown, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+    return shown
+
+
+def _is_of_a_library(frame) -> bool:
+    return frame.f_globals.get("__name__", "").split(".")[0] in LIBRARIES
+
+
+def show_readers_part():
+    """Let scripts end with the reader's part of a traceback, too."""
+    show = sys.excepthook
+
+    def shortened(kind, error, traceback):
+        if not debugging():
+            error = error.with_traceback(readers_part(traceback))
+        show(kind, error, error.__traceback__)
+
+    sys.excepthook = shortened
 
 
 def caller_level() -> int:

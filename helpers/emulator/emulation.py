@@ -4,7 +4,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from helpers.core.errors import LaunchError, short_traceback
+import numpy as np
+
+from helpers.core.errors import LaunchError, short_traceback, shown
 from helpers.emulator.arguments import staged_arguments
 from helpers.emulator.judges import new_judges
 from helpers.emulator.judges.judge import listeners_of
@@ -18,7 +20,9 @@ from helpers.frontend.kernels import (
     argument_types,
     bracketed,
     configuration,
-    is_kernel,
+    missing_brackets,
+    refuse_named,
+    require_kernel,
 )
 
 
@@ -58,6 +62,7 @@ class Run(Assertions):
         return as_html(self, lessons_in(Path.cwd()))  # links to notebooks beside ours
 
 
+@short_traceback
 def emulate(kernel, *, seed=None, turns=None):
     """Run `emulate(kernel)[blocks, threads](*args)` in the emulator and return a Run.
 
@@ -66,23 +71,17 @@ def emulate(kernel, *, seed=None, turns=None):
     written, counts as endless. Where they are left out, and for a plain launch, the
     environment variables `EMULATOR_SEED` (0) and `EMULATOR_TURNS` (300000) apply.
     """
-    if not is_kernel(kernel):
-        raise TypeError(
-            f"`emulate` takes a kernel, a function with `@cuda.jit`, not "
-            f"{_described(kernel)}"
-        )
-    return Emulation(kernel, seed, turns)
+    require_kernel(kernel, "emulate")
+    return Emulation(kernel, whole("seed", seed), whole("turns", turns))
 
 
-def _described(value):
-    if value is None or hasattr(value, "is_launch"):
-        return (
-            "a launch: the brackets come after, `emulate(kernel)[blocks, threads](…)`"
-        )
-    if callable(value):
-        name = getattr(value, "__name__", value)
-        return f"the plain function `{name}`: put `@cuda.jit` above it"
-    return f"a {type(value).__name__}"
+def whole(name, value) -> int | None:
+    """An option that is a whole number, or None for what the environment says."""
+    if value is None or isinstance(value, (int, np.integer)) and value >= 0:
+        return value
+    raise LaunchError(
+        f"`{name}` of `emulate` is a whole number, 0 or more, not {shown(value)}"
+    )
 
 
 @dataclass(frozen=True)
@@ -98,14 +97,12 @@ class Emulation:
         return partial(self._run, configuration(*bracketed(config)))
 
     @short_traceback
-    def __call__(self, *arguments):
-        raise LaunchError(
-            f"the launch configuration is missing: "
-            f"emulate({self.kernel.py_func.__name__})[blocks, threads](…)"
-        )
+    def __call__(self, *arguments, **named):
+        raise missing_brackets(self.kernel, "emulate")
 
     @short_traceback
-    def _run(self, config, *arguments):
+    def _run(self, config, *arguments, **named):
+        refuse_named(self.kernel, named)
         judges = new_judges()
         races = RaceJudge()
         with staged_arguments(self.kernel, arguments) as values:
@@ -127,6 +124,6 @@ class Emulation:
             program.name,
             launch.geometry.blocks,
             launch.geometry.threads,
-            **judge(judges, races, recorder),
+            **judge(self.kernel, judges, races, recorder),
             function=self.kernel.py_func,
         )

@@ -22,6 +22,7 @@ from helpers.emulator.program import Program
 from helpers.emulator.program_cache import prepared
 from helpers.frontend.kernels import argument_names
 from helpers.frontend.known_values import plain
+from helpers.frontend.refusals.refusals import faults_of
 from helpers.frontend.types import our_type
 
 
@@ -44,9 +45,10 @@ def bind(
     if max_iterations is None:
         max_iterations = _from_environment("EMULATOR_TURNS", MAX_ITERATIONS)
     named = dict(zip(argument_names(kernel), values, strict=True))
-    return Launch(
-        program, config, named, seed=seed, max_iterations=max_iterations, **more
-    )
+    with faults_of(kernel.py_func):
+        return Launch(
+            program, config, named, seed=seed, max_iterations=max_iterations, **more
+        )
 
 
 def run(kernel, launch, listeners=None):
@@ -56,14 +58,15 @@ def run(kernel, launch, listeners=None):
     raise_noted(launch.memory)
 
 
-def judge(judges, races, recorder) -> dict:
+def judge(kernel, judges, races, recorder) -> dict:
     """What the judges found in the launch that they listened to, by its name on a Run.
 
     `recorder` is what listened to the second look for races, or None.
     """
     races.release()
-    tables = {name: judge.table() for name, judge in judges.items()}
-    return {**tables, "races": races.verdict(recorder)}
+    with faults_of(kernel.py_func):
+        tables = {name: judge.table() for name, judge in judges.items()}
+        return {**tables, "races": races.verdict(recorder)}
 
 
 def run_plainly(kernel, config, arguments, types):

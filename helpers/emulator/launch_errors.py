@@ -26,7 +26,7 @@ def explained(kernel, launch):
     except UnsupportedError as error:
         if launch.stopped_at is None:
             raise
-        raise at(function, line_of(launch), str(error), UnsupportedError) from None
+        raise at(function, line_of(launch), str(error), UnsupportedError) from error
     except (ExplainedError, Warning):
         raise
     except NoValueError as error:
@@ -34,7 +34,7 @@ def explained(kernel, launch):
             raise unknown(function, error.__cause__) from error
         source = explanation_from_source(function, line_of(launch))
         sentence = source[0] if source else _NO_VALUE
-        raise at(function, line_of(launch), sentence) from None
+        raise at(function, line_of(launch), sentence) from error
     except Exception as error:
         raise unknown(function, error, line_of(launch)) from error
 

@@ -7,6 +7,7 @@ the source.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from traceback import walk_tb
 from typing import NamedTuple
 
 from helpers.core.ir import Allocate
@@ -39,6 +40,14 @@ class BasicBlock:
     site: object  # the first line of source in it, or None
     ending: object  # the terminator, for messages
     work: tuple = ()  # what it does, by source line
+    sites: tuple = ()  # the site of each line of `run`
+
+    def site_in(self, traceback):
+        """The site of the instruction at which an error stopped the basic block."""
+        code = self.run.__code__
+        lines = [line for frame, line in walk_tb(traceback) if frame.f_code is code]
+        site = self.sites[lines[-1] - code.co_firstlineno] if lines else None
+        return site or self.site
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from helpers.core import ir
-from helpers.core.errors import ExplainedError, caller_level
+from helpers.core.errors import caller_level
 from helpers.core.gc_pause import gc_paused
+from helpers.core.source import place
 from helpers.emulator.codegen.translate import translate
 from helpers.emulator.limits import check_static_shared
 from helpers.emulator.program import Program
 from helpers.frontend.inference import check_options
 from helpers.frontend.lower.statements import kernel_ir
-from helpers.frontend.refusals.refusals import unknown
+from helpers.frontend.refusals.refusals import faults_of
+from helpers.frontend.refusals.source_constructs import idle_lines
 
 _prepared = weakref.WeakKeyDictionary()  # kernel: {argument types: Prepared}
 
@@ -51,15 +53,20 @@ def forget(kernel):
 
 def _prepare(kernel, types):
     check_options(kernel.py_func, kernel.targetoptions)
-    try:
+    with faults_of(kernel.py_func):
         ours = kernel_ir(kernel.py_func, types, kernel.targetoptions)
         program = translate(ours)
-    except ExplainedError:
-        raise
-    except Exception as error:  # whatever goes wrong is about this kernel
-        raise unknown(kernel.py_func, error) from error
     check_static_shared(program)
+    _warn_of_idle_lines(kernel.py_func)
     return Prepared(program, global_numbers(kernel), constant_bytes(ours))
+
+
+def _warn_of_idle_lines(function):
+    """Warn of lines that do nothing and look as if they did."""
+    for where, line, sentence in idle_lines(function):
+        warnings.warn(
+            f"{sentence} ({place(where, line)})", stacklevel=caller_level()
+        )
 
 
 def constant_bytes(kernel: ir.Kernel) -> int:

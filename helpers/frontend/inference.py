@@ -18,6 +18,7 @@ from numba.cuda.descriptor import cuda_target
 
 from helpers.core.errors import UnsupportedError
 from helpers.core.hardware import H200
+from helpers.frontend.kernels import device_function
 from helpers.frontend.refusals.refusals import at, refusal
 from helpers.frontend.target import stand_ins, target
 
@@ -47,7 +48,7 @@ def typed_ir(function, argument_types, options=None, known=None) -> TypedIR:
                 function, argument_types, options or {}, compiler_with_typed_ir(known)
             )
         except Exception as error:  # whatever goes wrong in Numba is about this kernel
-            raise refusal(function, error) from None
+            raise refusal(function, error, argument_types) from error
     return known[key]
 
 
@@ -109,12 +110,7 @@ def check_options(function, options):
             f"`@cuda.jit` has no option `{strange}`{meant}",
         )
     if options.get("device"):
-        raise at(
-            function,
-            function.__code__.co_firstlineno,
-            f"`{function.__name__}` is a device function: kernels can call it, "
-            "but it cannot be launched",
-        )
+        raise device_function(function)
     if options.get("link"):
         raise at(
             function,

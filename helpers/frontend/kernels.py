@@ -8,29 +8,96 @@ import inspect
 import numpy as np
 
 from helpers.core import hardware
-from helpers.core.errors import KernelError, LaunchError
+from helpers.core.errors import KernelError, LaunchError, shown, with_article
 from helpers.core.ir import ArrayType
+from helpers.frontend.refusals.refusals import at
 from helpers.frontend.types import our_type
 
 
 def is_kernel(value) -> bool:
     """Is this what `@cuda.jit` makes of a function?"""
-    return hasattr(value, "py_func") and hasattr(value, "targetoptions")
+    return hasattr(value, "py_func") and hasattr(value, "configure")
+
+
+def require_kernel(value, verb):
+    """Refuse what a verb cannot launch, and say what to write."""
+    if not is_kernel(value):
+        raise KernelError(
+            f"`{verb}` takes a kernel, a function with `@cuda.jit`, not "
+            f"{_described(value, verb)}"
+        )
+    if value.targetoptions.get("device"):
+        raise device_function(value.py_func)
+
+
+def device_function(function) -> KernelError:
+    """The error of who launches a device function."""
+    return at(
+        function,
+        function.__code__.co_firstlineno,
+        f"`{function.__name__}` is a device function: kernels can call it, but it "
+        "cannot be launched",
+    )
+
+
+def _described(value, verb) -> str:
+    """What is no kernel, and what to write instead."""
+    if value is None or hasattr(value, "is_launch"):
+        form = f"{verb}(kernel)[blocks, threads](…)"
+        return f"a launch: the brackets come after, `{form}`"
+    if hasattr(value, "py_func"):
+        name = value.py_func.__name__
+        return (
+            f"`{name}`, which Numba compiles for the CPU (`@njit`, `@jit`): put "
+            "`@cuda.jit` above it instead"
+        )
+    if callable(value) and not isinstance(value, type):
+        name = getattr(value, "__name__", type(value).__name__)
+        return f"the plain function `{name}`: put `@cuda.jit` above it"
+    return with_article(type(value).__name__)
+
+
+def missing_brackets(kernel, verb=None) -> LaunchError:
+    """The error of who calls a kernel without its brackets."""
+    name = kernel.py_func.__name__
+    what = f"{verb}({name})" if verb else name
+    return LaunchError(
+        f"the launch configuration is missing: write `{what}[blocks, threads](…)`"
+    )
+
+
+def refuse_named(kernel, named):
+    """Refuse a launch's arguments that are given by name."""
+    if named:
+        wanted = ", ".join(argument_names(kernel))
+        raise LaunchError(
+            f"a kernel takes positional arguments only, not `{next(iter(named))}=…`: "
+            f"write `{kernel.py_func.__name__}[blocks, threads]({wanted})`"
+        )
 
 
 def bracketed(config) -> tuple:
     """What stands between a launch's brackets; raises LaunchError."""
     if not isinstance(config, tuple) or not 2 <= len(config) <= 4:
-        raise LaunchError("a launch needs both in its brackets: [blocks, threads]")
+        raise LaunchError(
+            "a launch needs both in its brackets: [blocks, threads], and at most a "
+            "stream and the bytes of dynamic shared memory after them"
+        )
     return config
 
 
 def configuration(blocks, threads, stream=0, shared_bytes=0):
     """A launch configuration, each dimension three numbers; raises LaunchError."""
+    is_default = stream is None or isinstance(stream, int) and stream == 0
+    if not is_default and not hasattr(stream, "__cuda_stream__"):
+        raise LaunchError(
+            "the third value in the brackets is a stream (`cuda.stream()`) or 0, not "
+            f"{shown(stream)}; dynamic shared memory is the fourth"
+        )
     if not isinstance(shared_bytes, (int, np.integer)) or shared_bytes < 0:
         raise LaunchError(
             "the fourth value in the brackets is the dynamic shared memory in bytes, a "
-            f"whole number, 0 or more, not {shared_bytes!r}"
+            f"whole number, 0 or more, not {shown(shared_bytes)}"
         )
     grid_dim = _dimensions(blocks, "blocks", hardware.MAX_GRID_DIM)
     block_dim = _dimensions(threads, "threads", hardware.MAX_BLOCK_DIM)
@@ -50,7 +117,7 @@ def _dimensions(value, what, limits):
     ):
         raise LaunchError(
             f"the number of {what} must be a whole number or up to three of them, "
-            f"not {value!r}"
+            f"not {shown(value)}"
             + (
                 ": use `//` instead of `/` to divide"
                 if any(isinstance(p, float) for p in parts)
@@ -69,7 +136,7 @@ def _dimensions(value, what, limits):
         if part < 1:
             raise LaunchError(
                 f"a launch needs at least 1 along each axis of its {what}, but got "
-                f"{value!r}"
+                f"{shown(value)}"
             )
         if part > limit:
             raise LaunchError(
@@ -149,24 +216,77 @@ def _type(kernel, argument, name):
     found = None
     with contextlib.suppress(Exception):
         found = kernel.typeof_pyval(argument)
-    unknown = found is None or our_type(found) is None and argument is not None
-    if unknown:
+    if found is None or not _is_known(our_type(found), argument):
         raise LaunchError(f"argument `{name}` {_unusable(argument)}")
     return found
 
 
+def _is_known(ours, argument) -> bool:
+    """Has an argument of this type of ours a value in kernels? None has none, and may
+    be passed.
+    """
+    if isinstance(ours, tuple) and isinstance(argument, tuple):
+        return all(map(_is_known, ours, argument))
+    if isinstance(ours, ArrayType):
+        return ours.dtype is not None and ours.dtype.kind not in "OUS"
+    return ours is not None or argument is None
+
+
 def _unusable(argument) -> str:
-    """Why a kernel cannot take an argument."""
+    """Why a kernel cannot take an argument, and what to pass instead."""
     if type(argument) is np.ndarray:
-        return (
-            f"is an array of {argument.dtype}, which a GPU does not support: convert "
-            "it, as with `.astype(np.float32)`"
-        )
+        return _unusable_array(argument.dtype)
     if isinstance(argument, int):
-        return f"is {argument}, which does not fit into 64 bits"
-    hint = " (np.array(…) makes an array from a list)"
+        return f"is {shown(argument)}, which does not fit into 64 bits"
+    if isinstance(argument, tuple):
+        kinds = [type(item).__name__ for item in _leaves(argument)]
+        return f"is a tuple of {', '.join(dict.fromkeys(kinds))}: {_TAKES}"
+    if hasattr(argument, "py_func") or inspect.isroutine(argument):
+        function = getattr(argument, "py_func", argument)
+        return (
+            f"is the function `{function.__name__}`, which cannot be passed to a "
+            "kernel: let the kernel call it by its name"
+        )
+    kind = with_article(type(argument).__name__)
+    return f"is {kind}: {_TAKES}{_instead(argument)}"
+
+
+def _leaves(items):
+    """The items of a tuple, and of the tuples in it."""
+    for item in items:
+        yield from _leaves(item) if isinstance(item, tuple) else (item,)
+
+
+_TAKES = "a kernel takes NumPy or device arrays, numbers, and tuples of numbers"
+
+
+def _unusable_array(dtype) -> str:
+    if dtype.kind in "US":
+        return (
+            f"is an array of texts ({dtype}), which kernels here cannot read: pass "
+            "numbers that stand for them, as `np.unique(…, return_inverse=True)` gives"
+        )
+    if dtype.kind == "O":
+        return (
+            "is an array of Python objects, which cannot go to a GPU: give it a type, "
+            "as with `np.array(…, dtype=np.float32)`"
+        )
     return (
-        f"is a {type(argument).__name__}: a kernel takes NumPy or device "
-        "arrays, numbers, and tuples of numbers"
-        + (hint if isinstance(argument, list) else "")
+        f"is an array of {dtype}, which a GPU does not support: convert it, as with "
+        "`.astype(np.float32)`"
     )
+
+
+def _instead(argument) -> str:
+    """How to make an array of what is none."""
+    if hasattr(argument, "to_numpy"):
+        return ". Pass an array of its numbers: `.to_numpy()`"
+    if isinstance(argument, list):
+        return " (np.array(…) makes an array from a list)"
+    if isinstance(argument, (set, frozenset, dict)):
+        return " (np.array(list(…)) makes an array of its items)"
+    if isinstance(argument, np.generic):
+        return ""
+    if hasattr(argument, "__array__") or isinstance(argument, (memoryview, range)):
+        return " (np.asarray(…) makes an array of it)"
+    return ""

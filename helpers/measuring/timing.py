@@ -10,6 +10,7 @@ import time
 from datetime import date
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
+from numbers import Real
 from platform import python_version
 
 import numpy as np
@@ -17,7 +18,15 @@ from numba import cuda
 
 from helpers.core.device import device
 from helpers.core.dynamic_shared import check_dynamic_shared
-from helpers.core.errors import short_traceback
+from helpers.core.errors import LaunchError, short_traceback, shown
+from helpers.frontend.kernels import (
+    argument_types,
+    bracketed,
+    configuration,
+    missing_brackets,
+    refuse_named,
+    require_kernel,
+)
 from helpers.measuring import recordings
 from helpers.measuring.launch_form import Launch, form_of
 from helpers.measuring.measurement import Measurement
@@ -30,6 +39,7 @@ FEWEST, MOST = 5, 100  # launches
 PACKAGES = "numba", "numba-cuda", "numpy"
 
 
+@short_traceback
 def measure(kernel, *, bytes=math.nan, flops=math.nan):
     """Measure a kernel: `measure(kernel)[blocks, threads](*args)`.
 
@@ -37,11 +47,16 @@ def measure(kernel, *, bytes=math.nan, flops=math.nan):
     operations it does, and the result has GB/s and GFLOP/s. Without a GPU the result
     is the recorded measurement of this very kernel, arguments and launch, if any is.
     """
-    if not hasattr(kernel, "py_func") or not hasattr(kernel, "targetoptions"):
-        raise TypeError(
-            f"measure takes a kernel, a function with `@cuda.jit`; this is {kernel!r}"
-        )
-    return Measure(kernel, bytes, flops)
+    require_kernel(kernel, "measure")
+    return Measure(kernel, amount("bytes", bytes), amount("flops", flops))
+
+
+def amount(name, value):
+    """What a launch moves or computes, as the caller says: a number, 0 or more."""
+    if isinstance(value, Real) and not value < 0:  # NaN: not said
+        return value
+    said = shown(value)
+    raise LaunchError(f"`{name}` of `measure` is a number, 0 or more, not {said}")
 
 
 class Measure:
@@ -50,17 +65,21 @@ class Measure:
     def __init__(self, kernel, bytes, flops):
         self.kernel, self.bytes, self.flops = kernel, bytes, flops
 
-    def __getitem__(self, configuration):
-        return partial(self.run, Launch.of(configuration))
-
-    def __call__(self, *arguments):
-        name = self.kernel.py_func.__name__
-        launch = f"measure({name})[blocks, threads](...)"
-        raise TypeError(f"the launch configuration is missing: {launch}")
+    @short_traceback
+    def __getitem__(self, config):
+        configuration(*bracketed(config))
+        return partial(self.run, Launch.of(config))
 
     @short_traceback
-    def run(self, launch, *arguments):
+    def __call__(self, *arguments, **named):
+        raise missing_brackets(self.kernel, "measure")
+
+    @short_traceback
+    def run(self, launch, *arguments, **named):
+        refuse_named(self.kernel, named)
         check_dynamic_shared(self.kernel, launch.dynamic_shared_bytes)
+        if not device.has_gpu and not self.kernel.targetoptions.get("extensions"):
+            argument_types(self.kernel, arguments)  # refuses what Numba would
         form = form_of(self.kernel, launch, arguments)
         if device.has_gpu:
             values = measured(self.kernel, launch, arguments, form)

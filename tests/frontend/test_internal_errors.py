@@ -50,7 +50,8 @@ def test_an_error_in_a_device_function_names_its_line(monkeypatch):
     text = refused(calls_a_function)
 
     line = line_of(fill_first, "# in a device function")
-    assert f"({HERE}, line {line})" in text and "KeyError: '$phi3'" in text
+    assert f"({HERE}, line {line})" in text and "by a fault of its own" in text
+    assert "KeyError" not in text and "$" not in text
 
 
 def test_an_error_in_numbas_library_names_the_line_that_calls_it(monkeypatch):
@@ -60,7 +61,8 @@ def test_an_error_in_numbas_library_names_the_line_that_calls_it(monkeypatch):
     text = refused(calls_a_library)
 
     line = line_of(calls_a_library, "# in Numba's library")
-    assert f"({HERE}, line {line})" in text and "KeyError: '$phi3'" in text
+    assert f"({HERE}, line {line})" in text and "by a fault of its own" in text
+    assert "KeyError" not in text and "$" not in text
 
 
 def test_no_local_variable_decides_which_line_an_error_names(monkeypatch):
@@ -78,4 +80,5 @@ def test_no_local_variable_decides_which_line_an_error_names(monkeypatch):
     text = refused(stores)
 
     line = line_of(stores, "# in a kernel")
-    assert f"({HERE}, line {line})" in text and "KeyError: '$phi3'" in text
+    assert f"({HERE}, line {line})" in text and "by a fault of its own" in text
+    assert "KeyError" not in text and "$" not in text

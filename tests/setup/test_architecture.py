@@ -45,7 +45,12 @@ RULES = (
         "asks the compiler, and reads its machine code",
     ),
     Rule("checking", "core", "", "compares arrays, whoever made them"),
-    Rule("measuring", "core", "numba", "times and recordings; never the emulator"),
+    Rule(
+        "measuring",
+        "core frontend",
+        "numba",
+        "times and recordings; never the emulator",
+    ),
     Rule("plotting", "core", "matplotlib PIL IPython ipywidgets", "takes numbers"),
     Rule("door", "*", "numba llvmlite", "the front door, the doctor, wide accesses"),
 )

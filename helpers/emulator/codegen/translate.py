@@ -48,7 +48,7 @@ def translate(kernel: ir.Kernel) -> Program:
     pc = {number: place for place, number in enumerate(order)}
     live = live_at_start(blocks)
     slots = {name: n for n, name in enumerate(sorted(_shared(kernel, live)))}
-    namespace, source = _compiled(kernel, order, blocks, slots)
+    writer, source = _compiled(kernel, order, blocks, slots)
     waits = [b[-1] for b in blocks.values() if isinstance(b[-1], ir.WaitAtBarrier)]
     instructions = [i for number in order for i in blocks[number]]
     definitions = Definitions(kernel, blocks.values())
@@ -57,12 +57,13 @@ def translate(kernel: ir.Kernel) -> Program:
         arguments=tuple(slots[a] for a in kernel.arguments),
         code=tuple(
             _basic_block(
-                namespace[f"block_{pc[n]}"],
+                writer.namespace[f"block_{pc[n]}"],
                 blocks[n],
                 pc,
                 sum(1 << slots[name] for name in live[n]),
                 tuple(slots[name] for name in sorted(read_before_written(blocks[n]))),
                 work_of(blocks[n], kernel.types),
+                writer.sites[pc[n]],
             )
             for n in order
         ),
@@ -98,14 +99,14 @@ def _shared(kernel, live) -> set[str]:
 
 
 def _compiled(kernel, order, blocks, slots):
-    """The blocks' functions by name, and their source."""
+    """What wrote the blocks, with their functions by name, and their source."""
     read = {name for block in blocks.values() for i in block for name in reads(i)}
     writer = Writer(slots, read, kernel.types)
     source = "\n\n".join(
         writer.basic_block(pc, blocks[number]) for pc, number in enumerate(order)
     )
     exec(compile(source, f"<emulated {kernel.name}>", "exec"), writer.namespace)
-    return writer.namespace, source
+    return writer, source
 
 
 def _results(waits, pc, slots) -> dict[int, int]:
@@ -186,13 +187,10 @@ _KINDS = {
 }
 
 
-def _basic_block(function, block, pc, needs, inputs, work):
+def _basic_block(function, block, pc, needs, inputs, work, sites):
     end = block[-1]
     kind = _KINDS[type(end)]
     after = [pc[n] for n in successors(end)]
-    sites = [getattr(i, "site", None) for i in block]
-    sites.append(getattr(getattr(end, "sync", None), "site", None))
-    sites += [r.site for i in block for r in ir.references_of(i)]
     return BasicBlock(
         function,
         kind,
@@ -203,4 +201,5 @@ def _basic_block(function, block, pc, needs, inputs, work):
         min(filter(None, sites), key=lambda site: site.line, default=None),
         getattr(end, "barrier", None) or getattr(end, "sync", end),
         work,
+        sites,
     )

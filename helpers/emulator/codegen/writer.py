@@ -46,9 +46,10 @@ class Writer:
             "convert_checked": bounds.convert_checked,
         }
         self.overwritten = {}  # an operation: the operand whose memory it takes
+        self.sites = {}  # pc: the site of each line
 
     def basic_block(self, pc, block) -> str:
-        """The source of one basic block."""
+        """The source of one basic block: a line for each instruction, among others."""
         body, written, used = [], {}, set()
         self.overwritten = temporaries.overwritten(block, self.types, self.slots)
         for instruction in block:
@@ -59,14 +60,15 @@ class Writer:
         written = [name for name in written if name in self.slots]
         result = self._result(block[-1])
         loads = [f"{self.variable(n)} = v[{self.slots[n]}]" for n in sorted(used)]
-        lines = [
-            "v = warp.values",
-            *loads,
-            *body,
-            *self._write_back(written),
-            f"return {result}",
-        ]
-        return f"def block_{pc}(warp, active, others):\n    " + "\n    ".join(lines)
+        before = [f"def block_{pc}(warp, active, others):", "v = warp.values", *loads]
+        after = [*self._write_back(written), f"return {result}"]
+        first, *sites = sites_of(block)
+        self.sites[pc] = (
+            *(first for _ in before),
+            *sites[: len(body)],
+            *(sites[-1] for _ in after),
+        )
+        return "\n    ".join([*before, *body, *after])
 
     def _write_back(self, written):
         if not written:
@@ -111,6 +113,24 @@ class Writer:
 
     def tuple(self, operands) -> str:
         return "(" + "".join(f"{self.expression(o)}, " for o in operands) + ")"
+
+
+def sites_of(block) -> list:
+    """The first site of a basic block, then that of each instruction: its own, or else
+    the one before it.
+    """
+    own = [site_of(instruction) for instruction in block]
+    sites = [next(filter(None, own), None)]
+    for site in own:
+        sites.append(site or sites[-1])
+    return sites
+
+
+def site_of(instruction):
+    """The site of an instruction, or of what it waits for; None where it has none."""
+    ends = (getattr(instruction, name, None) for name in ("sync", "barrier"))
+    sited = (instruction, *ends, *ir.references_of(instruction))
+    return next(filter(None, (getattr(it, "site", None) for it in sited)), None)
 
 
 # one statement for each instruction of the IR

@@ -7,7 +7,7 @@ from numba.core.types import none
 from numba.core.typing import signature
 from numba.cuda.dispatcher import sigutils
 
-from helpers.core.errors import LaunchError, UnsupportedError, short_traceback
+from helpers.core.errors import UnsupportedError, short_traceback
 from helpers.core.hardware import H200
 from helpers.core.occupancy import resident_blocks
 from helpers.emulator import launch
@@ -15,7 +15,14 @@ from helpers.emulator.arguments import contiguous_or_refused, staged_arguments
 from helpers.emulator.limits import most_threads, static_bytes
 from helpers.emulator.program_cache import forget, prepared
 from helpers.frontend.inference import compiled, ptx
-from helpers.frontend.kernels import argument_types, bracketed, configuration
+from helpers.frontend.kernels import (
+    argument_types,
+    bracketed,
+    configuration,
+    device_function,
+    missing_brackets,
+    refuse_named,
+)
 
 
 @short_traceback
@@ -35,15 +42,9 @@ def configure(kernel, griddim, blockdim, stream=0, sharedmem=0):
 @short_traceback
 def call_without_brackets(kernel, *arguments, **named):
     """`kernel(*args)`: an error."""
-    name = kernel.py_func.__name__
     if kernel.targetoptions.get("device"):
-        raise LaunchError(
-            f"`{name}` is a device function: kernels can call it, the host cannot"
-        )
-    raise LaunchError(
-        f"the launch configuration was not specified: write "
-        f"`{name}[blocks, threads](…)`"
-    )
+        raise device_function(kernel.py_func)
+    raise missing_brackets(kernel)
 
 
 class LaunchConfiguration:
@@ -65,11 +66,7 @@ class LaunchConfiguration:
     @short_traceback
     def __call__(self, *arguments, **named):
         kernel = self.dispatcher
-        if named:
-            raise LaunchError(
-                f"a kernel takes positional arguments only: write "
-                f"`{kernel.py_func.__name__}[…](…, {next(iter(named))})`"
-            )
+        refuse_named(kernel, named)
         contiguous_or_refused(kernel, arguments)
         with staged_arguments(kernel, arguments) as values:
             types = argument_types(kernel, values)
@@ -79,12 +76,14 @@ class LaunchConfiguration:
             launch.run_plainly(kernel, self._config, values, types)
 
 
+@short_traceback
 def compile_kernel(kernel, declared):
     """An eager signature: refuse now what would be refused at the first launch."""
     argument_types = tuple(sigutils.normalize_signature(declared)[0])
     return _overload(kernel, argument_types)
 
 
+@short_traceback
 def recompile(kernel):
     """Compile all overloads again, with the current values of globals."""
     known = list(kernel.overloads)
@@ -102,6 +101,7 @@ def _overload(kernel, argument_types):
     return kernel.overloads[argument_types]
 
 
+@short_traceback
 def run_for_all(forall, *arguments):
     """`kernel.forall(n)(*args)`: as many threads as tasks, or a few more."""
     if forall.ntasks:

@@ -16,6 +16,7 @@ from helpers.emulator.host import dispatch
 from helpers.emulator.host import driver as answers
 from helpers.emulator.host.attributes import CUDA
 from helpers.emulator.host.device import Context
+from helpers.emulator.host.outside import explain_calls
 
 
 def install():
@@ -33,6 +34,7 @@ def install():
     numba_dispatcher.ForAll.__call__ = dispatch.run_for_all
     numba_dispatcher.get_current_device = lambda: context.device
     devicearray.DeviceNDArray._do_setitem = _set_item
+    explain_calls()
 
 
 def _answer_for_the_driver(context):

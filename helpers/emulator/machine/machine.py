@@ -51,7 +51,7 @@ class Launch:
         self.queue = deque()
         self.at_barrier = []  # batches that wait for the grid
         self.finished = 0  # batches that are done
-        self.stopped_at = None  # the site of the basic block that an error ended
+        self.stopped_at = None  # the site of the instruction that an error ended
         self.shared_addresses = shared_addresses(program.allocations)
         warps = self.geometry.warps
         self.batch_blocks = max(1, min(BATCH_BLOCKS, BATCH_THREADS // (warps * 32)))

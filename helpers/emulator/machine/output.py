@@ -8,6 +8,7 @@ GPU leaves arrays of the host as they were.
 
 import numpy as np
 
+from helpers.core.errors import complete
 from helpers.core.hardware import WARP_SIZE
 
 MOST_LINES = 1_000  # of one launch; a GPU keeps a megabyte of them
@@ -59,6 +60,5 @@ def raise_noted(memory):
         f"{request.site.line}, tid={thread} ctaid={block}"
     )
     first, *rest = request.arguments or (None,)
-    raise request.exception(
-        sentence if first is None else f"{sentence}: {first}", *rest
-    )
+    text = sentence if first is None else f"{sentence}: {first}"
+    raise complete(request.exception(text, *rest))

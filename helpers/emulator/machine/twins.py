@@ -5,8 +5,12 @@ blocks), tuples of them, and arrays as `Lanes`; it returns a value, a tuple of t
 None.
 """
 
+from traceback import walk_tb
+
 import numpy as np
 
+from helpers.core.errors import LIBRARIES, ExplainedError, UnsupportedError
+from helpers.core.source import place
 from helpers.emulator.machine.access import load, store
 from helpers.emulator.machine.wide_access import load_wide, store_wide
 from helpers.language.operators import convert
@@ -47,7 +51,30 @@ def run(warp, instruction, operands, active):
         else operand
         for operand in operands
     ]
-    return _typed(instruction.function(*given), instruction.result)
+    try:
+        value = instruction.function(*given)
+    except ExplainedError:
+        raise
+    except Exception as error:
+        if instruction.function.__module__.split(".")[0] in LIBRARIES:
+            raise
+        raise UnsupportedError(_stopped(instruction.function, error)) from error
+    return _typed(value, instruction.result)
+
+
+def _stopped(twin, error) -> str:
+    """What a twin raised, and where: that is code of the reader's."""
+    file = twin.__code__.co_filename
+    lines = [
+        line
+        for frame, line in walk_tb(error.__traceback__)
+        if frame.f_code.co_filename == file
+    ]
+    where = place(twin, lines[-1]) if lines else "before its first line"
+    return (
+        f"the twin `{twin.__name__}` that stands for this call stopped with "
+        f"{type(error).__name__}: {error} ({where})"
+    )
 
 
 def _typed(value, dtype):

@@ -11,6 +11,7 @@ only those after it.
 import re
 
 import numpy as np
+from numba.core.types import none
 
 from helpers.core import ir
 from helpers.core.errors import ExplainedError
@@ -20,21 +21,15 @@ from helpers.frontend.lower.builder import Builder
 from helpers.frontend.lower.expressions import EXPRESSIONS, VALUES
 from helpers.frontend.lower.optionals import settled
 from helpers.frontend.lower.state import Body, Edges
-from helpers.frontend.refusals.refusals import at, unknown
-from helpers.frontend.types import our_type
+from helpers.frontend.refusals.refusals import returns_nothing, unknown
 
 
 def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
     """Our IR of a kernel for one list of Numba's argument types."""
     body = Body(lower, options or {})
     typed = typed_ir(function, argument_types, options, body.typed)
-    if our_type(typed.result) is not None:
-        raise at(
-            function,
-            function.__code__.co_firstlineno,
-            "a kernel returns nothing: store its results in an array; a bare "
-            "`return` ends a thread early",
-        )
+    if typed.result != none:
+        raise returns_nothing(function)
     entry = body.new_block()
     arguments = tuple(f"{name}" for name in typed.ir.arg_names)
     builder = Builder(body, typed, {name: name for name in arguments})

@@ -6,6 +6,13 @@ _SHAPE = (
     "`TILE + 1` outside the kernel and give it a name; an argument of the kernel is "
     "not known yet"
 )
+_ELEMENTWISE = (
+    "in a kernel, an operator takes one element of an array, not the whole array: "
+    "`c[i] = a[i] + b[i]`"
+)
+_OPERATORS = (
+    r"add|subtract|multiply|(?:true_|floor_)?divide|remainder|power|negative|bitwise_\w+"
+)
 _NO_TRY = (
     "`try`, `with` and `yield` do not exist in kernels: test for the case with `if`"
 )
@@ -152,6 +159,29 @@ SENTENCES = [
         r"of another shape?",
     ),
     (
+        r"[gs]etitem\(array\([^)]*\), (?:Literal\[)?bool",
+        "an index must be a whole number, and this one is a condition, true or false: "
+        "test it with `if` above this line",
+    ),
+    (
+        r"setitem\((?:\w+ )?array\(Record",
+        "an element of this array is a record: store into its fields, as in "
+        "`a[i].x = 1`",
+    ),
+    (
+        r"setitem\((?:Uni|Named)?\w*Tuple\(",
+        "the items of a tuple cannot be changed: pass an array",
+    ),
+    (
+        r"[gs]etitem\(none",
+        "this line indexes None: pass an array for it",
+    ),
+    (
+        r"tuple index out of range",
+        "a tuple has no item at this index: `a.shape` has one number for each axis of "
+        "`a`",
+    ),
+    (
         r"[gs]etitem\(array\([^)]*\), (?:float|UniTuple\(float|Tuple\([^)]*float)",
         "an index must be a whole number, and this one is a float: `//` divides whole "
         "numbers, `int(…)` rounds toward zero",
@@ -189,15 +219,47 @@ SENTENCES = [
     (
         r">>> (?:i?(?:add|sub|mul|truediv|floordiv|mod|pow)|lt|le|gt|ge|eq|ne|neg)"
         r"\([^\n]*array\(",
-        "in a kernel, an operator takes one element of an array, not the whole array: "
-        "`c[i] = a[i] + b[i]`",
+        _ELEMENTWISE,
+    ),
+    (rf"ufunc '(?:{_OPERATORS})'", _ELEMENTWISE),
+    (
+        r"<built-in function len>",
+        "`len` takes an array or a tuple, and this line passes something else: is it a "
+        "number?",
+    ),
+    (
+        r"<built-in function (min|max)>|^>>> (min|max)\(",
+        "`min` and `max` take two numbers or more: for the elements of an array, write "
+        "a loop",
+    ),
+    (
+        r"Only accept returning of array",
+        "a device function can return an array only if that is one of its arguments: "
+        "let it store into an array that is passed",
+    ),
+    (
+        r"Cannot cast (?:Uni|Named)?\w*Tuple",
+        "this line uses several numbers as one: unpack them first, as in "
+        "`x, y = cuda.grid(2)`",
+    ),
+    (
+        r">>> array_(\w+)\(",
+        r"`.\1(…)` takes no such values in a kernel: write the loop over the elements",
+    ),
+    (
+        r">>> (?:zip|enumerate|reversed)\(",
+        "`zip` and `enumerate` take arrays, tuples and `range(…)`, not a number",
     ),
     (
         r">>> (?!setitem|getitem)(\w+)\(array\(",
         r"`\1` takes one number, not a whole array: give the array an index",
     ),
     (
-        r"failed to unpack (?:int|float)",
+        r"wrong tuple length for .*?expected (\d+), got (\d+)",
+        r"this line unpacks \2 values into \1 names: write one name for each value",
+    ),
+    (
+        r"failed to unpack \S*(?:int|float)",
         "this line unpacks one number as if it were several: `cuda.grid(1)` is one "
         "number, `cuda.grid(2)` two",
     ),
@@ -275,7 +337,7 @@ SENTENCES = [
     ),
     (
         r"[Nn]o implementation of function Function\(<built-in function (\w+)>\) found "
-        r"for signature:\s*>>> (\w+\(.+?\))\s",
+        r"for signature:\s*>>> (\w+\([^\n]*\))",
         r"Numba has no `\1` for these types: \2",
     ),
     (

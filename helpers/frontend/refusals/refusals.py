@@ -1,17 +1,24 @@
 """Numba's refusals and ours: one sentence with the kernel's line and the remedy."""
 
-import builtins
-import difflib
 import re
-import sys
 import traceback
+from contextlib import contextmanager
 
-from helpers.core.errors import KernelError, UnsupportedError
+from helpers.core.errors import (
+    EmulatorFault,
+    ExplainedError,
+    KernelError,
+    UnsupportedError,
+)
 from helpers.core.source import place, source_line
+from helpers.frontend.refusals.names import suggestion
 from helpers.frontend.refusals.numba_messages import NAMES, SENTENCES
 from helpers.frontend.refusals.source_constructs import (
+    argument_without_value,
     explanation_from_source,
     is_certain,
+    named_expression,
+    returning_line,
 )
 
 
@@ -22,10 +29,16 @@ def at(function, line, sentence, error=KernelError) -> KernelError:
     return error(f"{sentence} ({place(function, line)}){quoted}")
 
 
-def refusal(function, error) -> KernelError:
-    """Numba's error about a kernel, as a KernelError."""
+def refusal(function, error, types=()) -> KernelError:
+    """Numba's error about a kernel, for some types of its arguments, as a KernelError.
+    """
     message = str(error)
     line = _line_of(function, error, message)
+    explained = named_expression(function, line, message) or argument_without_value(
+        function, line, types
+    )
+    if explained:
+        return at(function, explained[1], explained[0])
     sentence = _sentence(NAMES, message)
     if not sentence:
         needs_memory = _NEEDS_MEMORY.search(message)
@@ -34,10 +47,36 @@ def refusal(function, error) -> KernelError:
             return at(function, explained[1], explained[0])
         sentence = _sentence(SENTENCES, message)
     if sentence:
-        return at(function, line, sentence + _suggestion(function, sentence))
+        return at(function, line, sentence + suggestion(function, sentence))
+    return at(function, line, _as_numba_says(message))
+
+
+def returns_nothing(function) -> KernelError:
+    """The error of a kernel that returns a value."""
     return at(
-        function, line, f"Numba refuses this line: {_plain(_first_sentence(message))}"
+        function,
+        returning_line(function) or function.__code__.co_firstlineno,
+        "a kernel returns nothing: store its results in an array; a bare `return` ends "
+        "a thread early",
     )
+
+
+def _as_numba_says(message) -> str:
+    """Numba's reason, where it is a sentence for people."""
+    said = _plain(_first_sentence(message))
+    if _INTERNAL.search(said):
+        return (
+            "Numba cannot compile this line for a GPU: check the types and the number "
+            "of its values, and write it in a simpler way"
+        )
+    return f"Numba refuses this line: {said}"
+
+
+# what no sentence for people holds: names of IR and LLVM, addresses, Python's errors
+_INTERNAL = re.compile(
+    r"\$|%\"|%\.|0x[0-9a-f]|\w(?:Error|Exception)\b|object at|<class|<function|"
+    r"Function\(|\w\.\w+\.\w|\.py\b|index out of range|unpack|^\W|object has no|__"
+)
 
 
 _NEEDS_MEMORY = re.compile(r"NRT required|build_list|list\(")
@@ -53,31 +92,39 @@ def _sentence(table, message):
 
 
 def unknown(function, error, line=None) -> UnsupportedError:
-    """An error of the emulator's own about a line of a kernel, in a sentence."""
+    """An error that nobody expected while a kernel was compiled or ran, in a sentence;
+    what happened inside is its cause, for those who ask for causes.
+    """
     line = line or function.__code__.co_firstlineno
     explained = explanation_from_source(function, line)
     if explained and is_certain(explained[0]):
         return at(function, explained[1], explained[0])
-    what = f"{type(error).__name__}: {error}".splitlines()[0]
-    return at(
-        function,
-        line,
-        "the emulator cannot handle this line, although a GPU may "
-        f"({what}): write it in a simpler way",
-        UnsupportedError,
-    )
+    if isinstance(error, MemoryError):
+        return at(function, line, _NO_MEMORY, UnsupportedError)
+    return at(function, line, _FAULT, EmulatorFault)
 
 
-def _suggestion(function, sentence):
-    """For a name that does not exist, one that does and looks like it."""
-    missing = re.match(r"(?:there is no|`numba\.(cuda)` has no) `(\w+)`", sentence)
-    if not missing:
-        return ""
-    names = {*function.__code__.co_varnames, *function.__globals__, *dir(builtins)}
-    if missing[1]:
-        names = {n for n in dir(sys.modules["numba.cuda"]) if not n.startswith("_")}
-    close = difflib.get_close_matches(missing[2], names, 1)
-    return f" Did you mean `{close[0]}`?" if close else ""
+@contextmanager
+def faults_of(function):
+    """Whatever goes wrong in here, and is not explained, is a fault of ours."""
+    try:
+        yield
+    except (ExplainedError, Warning):
+        raise
+    except Exception as error:
+        raise unknown(function, error) from error
+
+
+_FAULT = (
+    "the emulator cannot handle this line, by a fault of its own and not of the "
+    "kernel: please report the kernel and its launch to those who make Thirty-Two "
+    "Lanes, and write the line in a simpler way until then (with EMULATOR_DEBUG=1 the "
+    "error shows what happened inside)"
+)
+_NO_MEMORY = (
+    "this computer has too little memory for what the launch needs from this line on: "
+    "use smaller arrays, or fewer blocks"
+)
 
 
 def _plain(sentence):

@@ -4,8 +4,11 @@ Numba's message says.
 
 import ast
 import inspect
+import re
 import sys
 import textwrap
+
+from helpers.frontend.refusals.array_calls import named_value, wrong_array
 
 _LOOP = "loop over the elements with `range(…)`"
 _TEXT = 'strings can only be printed in a kernel: `print("thread", i)`'
@@ -63,6 +66,7 @@ _REDUCERS = (
 _CALLS = {
     **{f"numpy.{name}": f"`np.{name}` {_NEW}" for name in _MAKERS},
     **{f"numpy.{name}": f"`np.{name}` {_WHOLE}" for name in _REDUCERS},
+    "numpy.clip": "`np.clip` does not work on one number: `min(max(x, low), high)`",
     **dict.fromkeys(("input", "open"), _FILES),
     **dict.fromkeys(
         ("str", "repr", "format", "chr", "ord", "bin", "hex", "oct", "ascii"), _TEXT
@@ -147,12 +151,27 @@ _TAKES = {
     "atomic.cas": ("array, index, old, new", 4),
     "atomic.compare_and_swap": ("array, old, new", 3),
     "syncthreads": ("", 0),
+    "selp": ("condition, a, b", 3),
+    "fma": ("a, b, c", 3),
+    **{name: ("number", 1) for name in ("popc", "brev", "clz", "ffs", "cbrt")},
 }
+
+
+_NO_FUNCTION = (
+    *("threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize"),
+    *(f"{name}.{axis}" for name in ("threadIdx", "blockIdx") for axis in "xyz"),
+    *(f"{name}.{axis}" for name in ("blockDim", "gridDim") for axis in "xyz"),
+)
+
+
+class Certain(str):
+    """A sentence that is true of all kernels, whatever the emulator supports."""
 
 
 def is_certain(sentence) -> bool:
     """Is this true of all kernels, whatever the emulator supports?"""
-    return sentence in (*_NEVER.values(), _TEXT, _FILES, _RANDOM, _CLOCK, _KINDS)
+    known = (*_NEVER.values(), _TEXT, _FILES, _RANDOM, _CLOCK, _KINDS)
+    return isinstance(sentence, Certain) or sentence in known
 
 
 def explanation_from_source(function, line, needs_memory=False):
@@ -172,6 +191,81 @@ def explanation_from_source(function, line, needs_memory=False):
             if _never(node):
                 return _never(node), _first(node)
     return None
+
+
+def named_expression(function, line, message):
+    """Where Numba loses a variable of `:=`, a sentence and the line; or None."""
+    lost = re.search(
+        r"Type of variable '.*?' cannot be determined|Variable '\w+' is not defined",
+        message,
+    )
+    given = [n for n in _nodes(function) if isinstance(n, ast.NamedExpr)]
+    if not lost or not given:
+        return None
+    here = [n for n in given if n.lineno <= line <= n.end_lineno]
+    first = (here or given)[0]
+    name = first.target.id
+    return (
+        f"Numba does not understand this `:=`: write `{name} = …` on a line of its own",
+        first.lineno,
+    )
+
+
+def argument_without_value(function, line, types):
+    """Where a line uses an argument that is None, a sentence and the line; or None."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    absent = {n for n, t in zip(names, types, strict=False) if str(t) == "none"}
+    for node in _nodes(function):
+        if isinstance(node, ast.Name) and node.id in absent and node.lineno == line:
+            return (
+                f"`{node.id}` is None here: pass the array or the number that this "
+                "line needs",
+                line,
+            )
+    return None
+
+
+def returning_line(function) -> int | None:
+    """The first line of a function that returns a value, where it is known."""
+    returned = (n for n in _nodes(function) if isinstance(n, ast.Return))
+    lines = [n.lineno for n in returned if not _is_none(n.value)]
+    return min(lines, default=None)
+
+
+def idle_lines(function):
+    """The lines that look as if they did something, each with a sentence: of a
+    function, and of the device functions that it calls.
+    """
+    waiting, seen = [function], []
+    while waiting:
+        here = waiting.pop()
+        if here in seen:
+            continue
+        seen.append(here)
+        for node in _nodes(here):
+            if isinstance(node, ast.Expr) and _idle(node.value, here):
+                yield here, node.lineno, _idle(node.value, here)
+            callee = getattr(named_value(node, here), "py_func", None)
+            waiting += [callee] if inspect.isfunction(callee) else []
+
+
+def _idle(node, function):
+    """Why an expression that is a statement does nothing; None where it does."""
+    text = ast.unparse(node)
+    if isinstance(node, ast.Compare):
+        return f"`{text}` compares and drops the answer: `=` gives a variable its value"
+    value = named_value(node, function)
+    full = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
+    is_axes = full.rpartition(".")[2] in _NO_FUNCTION
+    of_grid = isinstance(node, ast.Attribute) and node.attr == "sync"
+    if of_grid or callable(value) and not is_axes:
+        return f"`{text}` does nothing without its parentheses: write `{text}()`"
+    return None
+
+
+def _is_none(node) -> bool:
+    return node is None or isinstance(node, ast.Constant) and node.value is None
 
 
 def _never(node):
@@ -207,19 +301,44 @@ def _call(node, function):
         if root == "numba.cuda" and last in _FOR_THE_HOST:
             return f"`cuda.{last}` is for the host: call it outside of the kernel"
         if name.startswith("numba.cuda."):
-            return _wrong_count(name[len("numba.cuda.") :], node)
+            return _call_of_cuda(name[len("numba.cuda.") :], node, function)
+        if root in ("math", "cmath"):
+            return _wrong_count(name, node, *_parameters(name))
         return _CALLS.get(name) or _MODULES.get(root)
     return _METHODS.get(method)
 
 
-def _wrong_count(name, call):
-    """What a function of `cuda` takes, where the call gives more or fewer values."""
-    takes, count = _TAKES.get(name, ("", None))
+def _call_of_cuda(name, node, function):
+    """What is wrong with a call of something of `cuda`."""
+    if name in ("shared.array", "local.array"):
+        wrong = wrong_array(name, node, function)
+        return Certain(wrong) if wrong else None
+    if name in ("shared", "local"):
+        return f"write `cuda.{name}.array(shape, type)`: `cuda.{name}` is no function"
+    if name in _NO_FUNCTION:
+        return f"this is a number, not a function: `cuda.{name}` without parentheses"
+    return _wrong_count(f"cuda.{name}", node, *_TAKES.get(name, ("", None)))
+
+
+def _parameters(name):
+    """What a function of `math` takes, and how many, where Python says it."""
+    root, _, last = name.partition(".")
+    try:
+        names = inspect.signature(getattr(sys.modules[root], last)).parameters.values()
+    except (AttributeError, TypeError, ValueError):
+        return "", None
+    plain = all(p.default is p.empty and p.kind is p.POSITIONAL_ONLY for p in names)
+    return (", ".join(p.name for p in names), len(names)) if plain else ("", None)
+
+
+def _wrong_count(name, call, takes, count):
+    """What a function takes, where the call gives more or fewer values."""
     given = len(call.args) + len(call.keywords)
     starred = any(isinstance(a, ast.Starred) for a in call.args)
     if count is None or given == count or starred:
         return None
-    return f"`cuda.{name}({takes})` takes {count} values, but this line passes {given}"
+    values = "1 value" if count == 1 else f"{count} values"
+    return f"`{name}({takes})` takes {values}, but this line passes {given}"
 
 
 def _name_of(node, function):

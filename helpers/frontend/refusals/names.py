@@ -1,0 +1,74 @@
+"""A name that does not exist, and the one that was probably meant."""
+
+import builtins
+import difflib
+import math
+import re
+import sys
+
+import numba
+
+_IMPORTS = {
+    "cuda": "from numba import cuda",
+    "np": "import numpy as np",
+    "numpy": "import numpy",
+    "math": "import math",
+    "cmath": "import cmath",
+    "numba": "import numba",
+    "libdevice": "from numba.cuda import libdevice",
+}
+_NEAR = 0.75  # how alike two names are, of 1
+_MISSING = r"(?:there is no|`numba\.(cuda)` has no) `(\w+)`"
+
+
+def suggestion(function, sentence) -> str:
+    """What to write in the place of a name that a sentence says does not exist."""
+    missing = re.match(_MISSING, sentence)
+    if not missing:
+        return ""
+    of_cuda, name = missing.groups()
+    if of_cuda:
+        return _meant(_near(name, _of_cuda()))
+    return _where(function, name) or _meant(_near_name(function, name))
+
+
+def _where(function, name) -> str:
+    """Where a name of CUDA, of `math` or of Numba is found, or ""."""
+    if name in _IMPORTS:
+        return f" Put `{_IMPORTS[name]}` above the kernel"
+    if name in _of_cuda():
+        return _meant(f"{_alias(function, numba.cuda, 'cuda')}.{name}")
+    if hasattr(math, name):
+        return _meant(f"{_alias(function, math, 'math')}.{name}")
+    if isinstance(getattr(numba, name, None), numba.types.Type):
+        return f" Put `from numba import {name}` above the kernel"
+    return ""
+
+
+def _near_name(function, name):
+    """A name that looks like it: of the kernel, of CUDA, or of Python."""
+    own = {*function.__code__.co_varnames, *function.__globals__}
+    near = _near(name, own)
+    of_cuda = None if near else _near(name, _of_cuda())
+    if of_cuda:
+        return f"{_alias(function, numba.cuda, 'cuda')}.{of_cuda}"
+    return near or _near(name, dir(builtins))
+
+
+def _near(name, names):
+    return next(iter(difflib.get_close_matches(name, names, 1, _NEAR)), None)
+
+
+def _meant(name) -> str:
+    return f" Did you mean `{name}`?" if name else ""
+
+
+def _of_cuda():
+    """The public names of `numba.cuda`."""
+    return {n for n in dir(sys.modules["numba.cuda"]) if not n.startswith("_")}
+
+
+def _alias(function, module, usual) -> str:
+    """What the kernel's file calls a module."""
+    named = (n for n, value in function.__globals__.items() if value is module)
+    return next(named, usual)
