@@ -20,7 +20,8 @@ class Cells:
     """Cells of one type, `step` bytes apart, that may overlap.
 
     A lane's cell is `flat[place + offset * scale]`; `place`, of shape (lanes or 1,
-    blocks), is None where all threads share the cells, and `rows` is None where a row does not hold a cell of each block.
+    blocks), is None where all threads share the cells, and `rows` is None where a row
+    does not hold a cell of each block.
     """
 
     __slots__ = (
