@@ -5,6 +5,7 @@ what each of them does.
 the source.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from traceback import walk_tb
@@ -70,3 +71,14 @@ class Program:
     float64: tuple = ()  # lines that compute in float64, among float32
     guards: frozenset = frozenset()  # what conditions compare with
     from_the_end: frozenset = frozenset()  # (reference, axis): -1 is written there
+
+
+def static_bytes(program, space) -> int:
+    """The bytes of shared memory of a block, or of local memory of a thread, that a
+    program declares.
+    """
+    return sum(
+        math.prod(array.shape) * array.dtype.itemsize
+        for array in program.allocations
+        if array.space == space
+    )

@@ -8,13 +8,16 @@ from collections import deque
 import numpy as np
 
 from helpers.core.events import TOPICS, LaunchBegin
+from helpers.core.hardware import WARP_SIZE
 from helpers.emulator.machine.barriers import release_grid
 from helpers.emulator.machine.batch import Batch
 from helpers.emulator.machine.launch_memory import Memory, shared_addresses
 from helpers.emulator.machine.warps import Geometry
+from helpers.emulator.program import static_bytes
 
 BATCH_THREADS = 1 << 20  # threads of one batch, at most
 BATCH_BLOCKS = 1024  # blocks of one batch, at most
+BATCH_BYTES = 1 << 28  # of their shared and local arrays, unless one block has more
 MAX_ITERATIONS = 300_000  # back edges in a row, with nothing written, before we give up
 
 
@@ -53,8 +56,15 @@ class Launch:
         self.finished = 0  # batches that are done
         self.stopped_at = None  # the site of the instruction that an error ended
         self.shared_addresses = shared_addresses(program.allocations)
-        warps = self.geometry.warps
-        self.batch_blocks = max(1, min(BATCH_BLOCKS, BATCH_THREADS // (warps * 32)))
+        self.batch_blocks = self._blocks_at_a_time()
+
+    def _blocks_at_a_time(self) -> int:
+        """How many blocks make a batch: as many as the limits above allow."""
+        lanes = self.geometry.warps * WARP_SIZE
+        local = static_bytes(self.program, "local") * lanes
+        size = local + static_bytes(self.program, "shared") + self.shared_bytes
+        by_memory = BATCH_BYTES // max(1, size)
+        return max(1, min(BATCH_BLOCKS, BATCH_THREADS // lanes, by_memory))
 
     def run(self, listeners):
         """Run the whole grid; `listeners` are functions by topic."""
