@@ -25,6 +25,12 @@ def plain(value):
     return value.value if isinstance(value, enum.Enum) else value
 
 
+def are_texts(value) -> bool:
+    """Is this a string, or a tuple of them?"""
+    parts = value if isinstance(value, tuple) and value else (value,)
+    return all(isinstance(part, str) for part in parts)
+
+
 def is_enum_class(value) -> bool:
     """Is this a class of an enumeration?"""
     return isinstance(value, enum.EnumMeta)

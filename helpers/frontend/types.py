@@ -43,6 +43,11 @@ def is_vector(numba_type) -> bool:
     return hasattr(numba_type, "base_type") and hasattr(numba_type, "attr_names")
 
 
+def is_text(numba_type) -> bool:
+    """Is this the type of a string?"""
+    return type(numba_type).__name__ in ("UnicodeType", "StringLiteral")
+
+
 def field_names(numba_type) -> tuple:
     """The names of what a named tuple or a vector is made of."""
     return tuple(getattr(numba_type, "fields", getattr(numba_type, "attr_names", ())))

@@ -269,3 +269,17 @@ def test_a_reduction_is_numbas_own_loop(call):
         for c in (call, theirs)
     ]
     assert_same(*lines)
+
+
+@cuda.jit
+def compares_arrays(a, b, out):
+    c = a
+    out[0], out[1], out[2] = c is a, a[1:] is a, a[0:] is a
+    out[3], out[4] = a is not b, c is not a
+
+
+def test_arrays_are_the_same_if_their_cells_are():
+    """Numba compares shapes, strides and addresses; to Python a part is another one."""
+    out = np.zeros(5)
+    emulate(compares_arrays)[1, 1](np.zeros(4), np.zeros(4), out)
+    assert [1, 0, 1, 1, 0] == out.tolist()

@@ -11,7 +11,7 @@ from tests.frontend.by_python import by_python_and_kernel
 from tests.specimens.kernels import BUILT_IN
 
 Pair = namedtuple("Pair", "u v")
-NAMES = {"Pair": Pair}
+NAMES = {"Pair": Pair, "WEIGHTS": np.array([0.25, 0.5])}
 DEVICE = """\
 @cuda.jit(device=True)
 def number(x):
@@ -135,6 +135,10 @@ def sum_of(x, y=None, z=None):
 def sum_through(x, y=None):
     return sum_of(x, y) + sum_of(x, z=y)
 
+@cuda.jit(device=True)
+def weighted(x, weights=WEIGHTS, both=(WEIGHTS, 3)):
+    return x * weights[1] + both[0][0] * both[1]
+
 """
 
 
@@ -145,6 +149,7 @@ def sum_through(x, y=None):
         "out[i] = sum_of(a[i]) + sum_of(a[i], 2.0) + sum_of(a[i], y=3)",
         "out[i] = sum_of(a[i], None, 2) + sum_of(z=a[i], x=3.0) + sum_of(1, i, i)",
         "out[i] = sum_through(a[i]) + sum_through(a[i], 3.0)",
+        "out[i] = weighted(a[i]) + weighted(2, m[i]) + weighted(3, both=(a, i))",
     ],
 )
 def test_an_argument_that_is_left_out_may_be_none(lines):
@@ -178,7 +183,7 @@ def test_a_thread_that_uses_none_as_a_number_ends():
 def test_in_debug_mode_none_as_a_number_is_an_error():
     """The same as Python's, by its class."""
     kernel = cuda.jit(debug=True, opt=False)(needs_a_value.py_func)
-    with pytest.raises(TypeError, match="got None"):
+    with pytest.raises(TypeError, match="expected float64, got None"):
         emulate(kernel)[1, 4](np.array([1.0, 4, 2, 5]), np.zeros((4, 3)))
 
 

@@ -11,7 +11,7 @@ from numba.cuda.cudadrv import driver
 from helpers.core import hardware
 from helpers.core.device_memory import HostPointer, Pointer, bytes_in_use
 from helpers.core.errors import LaunchError, UnsupportedError
-from helpers.emulator.host.attributes import ATTRIBUTES, MEMORY_BYTES
+from helpers.emulator.host.attributes import MEMORY_BYTES, attribute
 from helpers.emulator.host.streams import Event, Stream
 
 
@@ -28,9 +28,7 @@ class EmulatedDevice:
         self.primary_context = context
 
     def __getattr__(self, name):
-        if name in ATTRIBUTES:
-            return ATTRIBUTES[name]
-        raise AttributeError(f"the emulated device has no attribute `{name}`")
+        return attribute(name)
 
     def __enter__(self):
         return self

@@ -183,10 +183,12 @@ class Builder:
 
     def cast(self, operand, dtype, explicit=False) -> ir.Operand:
         """The operand converted to a type, at once when it is a constant."""
-        source = None if operand is None else self.type_of(operand)
-        if isinstance(dtype, ir.Optional) and not is_same(source, dtype):
+        if operand is None or dtype is None or is_same(self.type_of(operand), dtype):
+            return operand
+        source = self.type_of(operand)
+        if isinstance(dtype, ir.Optional):
             return self._optional(operand, dtype)
-        if source is None or dtype is None or is_same(source, dtype):
+        if source is None:
             return operand
         if isinstance(source, ir.Optional):
             return self.cast(self._required(operand), dtype, explicit)
@@ -214,8 +216,10 @@ class Builder:
     def _required(self, operand) -> ir.Operand:
         """The value of what may be None; as in Numba, a None ends the thread."""
         value, present = self.parts(operand)
+        dtype = self.type_of(value)
+        what = dtype if isinstance(dtype, np.dtype) else "a value"
         missing = self.truth("not", (present,))
-        self.end_threads_where(missing, TypeError, "expected a value, got None")
+        self.end_threads_where(missing, TypeError, f"expected {what}, got None")
         return value
 
     # instructions

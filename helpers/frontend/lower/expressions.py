@@ -68,7 +68,7 @@ def variable(builder, target, value):
 def argument(builder, target, value):
     """An argument of the kernel, or of an inlined function."""
     if value.name in builder.given:
-        return builder.know(target, builder.given[value.name])
+        return capture(builder, target, value.name, builder.given[value.name])
     operand = builder.arguments[value.name]
     if builder.caller is None:
         builder.body.types[value.name] = builder.our_type(target)

@@ -7,6 +7,7 @@ import operator
 import numpy as np
 
 from helpers.core import ir
+from helpers.frontend.known_values import are_texts
 from helpers.frontend.lower.arrays import array_number
 from helpers.frontend.lower.builder import INDEX, ONE, is_always_none
 from helpers.frontend.lower.inlining import inline_library
@@ -38,13 +39,19 @@ def inplace_binop(builder, target, value):
 def _binary(builder, target, value, function):
     """An operator on two operands, in the types that Numba chose."""
     name = PYTHON_OPERATORS.get(function)
+    texts = [builder.known.get(each.name) for each in (value.lhs, value.rhs)]
+    if all(map(are_texts, texts)) and our_type(builder.numba_type(target)) is not None:
+        return builder.bind(target, ir.Const(np.bool_(function(*texts))))
     if function is operator.contains:
         return _is_in(builder, target, value)
     signature = builder.typed.calls[value]
     dtypes = tuple(our_type(t) for t in signature.args)
     if function in (operator.is_, operator.is_not):
+        negated = function is operator.is_not
         if signature.args[0] != signature.args[1] or _may_be_none(dtypes[0]):
-            return _is_none(builder, target, value, function is operator.is_not)
+            return _is_none(builder, target, value, negated)
+        if isinstance(dtypes[0], ir.ArrayType):
+            return _is_array(builder, target, value, negated)
         function = operator.eq if function is operator.is_ else operator.ne
         name = PYTHON_OPERATORS[function]
     if function in (operator.eq, operator.ne) and any(
@@ -81,6 +88,13 @@ def _is_none(builder, target, value, negated):
     if isinstance(same, ir.Const):
         return builder.bind(target, ir.Const(~same.value))
     builder.bind(target, builder.truth("not", (same,)))
+
+
+def _is_array(builder, target, value, negated):
+    """`a is b` of two arrays: the same cells in the same order."""
+    compare = _not_same if negated else _same
+    signature = builder.typed.calls[value]
+    inline_library(builder, target, compare, signature, [value.lhs, value.rhs])
 
 
 def _equals_none(builder, target, value, function):
@@ -199,6 +213,16 @@ def _at(builder, operand, indices):
         ir.Load(value, operand, tuple(places), builder.reference("load", operand))
     )
     return value
+
+
+def _same(a, b):
+    same = a.shape == b.shape and a.strides == b.strides
+    return same and a.ctypes.data == b.ctypes.data
+
+
+def _not_same(a, b):
+    same = a.shape == b.shape and a.strides == b.strides
+    return not (same and a.ctypes.data == b.ctypes.data)
 
 
 def _contains(array, number):

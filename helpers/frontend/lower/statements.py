@@ -22,6 +22,7 @@ from helpers.frontend.lower.expressions import EXPRESSIONS, VALUES
 from helpers.frontend.lower.optionals import settled
 from helpers.frontend.lower.state import Body, Edges
 from helpers.frontend.refusals.refusals import returns_nothing, unknown
+from helpers.frontend.types import is_text, our_type
 
 
 def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
@@ -115,8 +116,7 @@ def _check_type(builder, target):
 
 def _check_text(builder, target):
     """Refuse a call that makes a string."""
-    kind = type(builder.typed.types.get(target)).__name__
-    if kind in ("UnicodeType", "StringLiteral"):
+    if is_text(builder.typed.types.get(target)):
         builder.refuse("strings can only be printed in a kernel")
 
 
@@ -192,6 +192,10 @@ def _edge(builder, label) -> int:
 
 def _copy_on_edge(builder, target, source, targets, sources):
     dtype = builder.our_type(target)
+    if is_text(builder.numba_type(target)):
+        builder.refuse(
+            "a string that differs between paths is not emulated: use a number"
+        )
     targets.append(builder.declare(target, dtype))
     sources.append(builder.cast(builder.operand(source), dtype))
 

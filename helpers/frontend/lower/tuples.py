@@ -9,6 +9,7 @@ import operator
 import numpy as np
 
 from helpers.core import ir
+from helpers.frontend.known_values import are_texts
 from helpers.frontend.lower.builder import FALSE, INDEX, TRUE, is_always_none, is_same
 from helpers.frontend.types import field_names
 
@@ -25,6 +26,10 @@ def build_tuple(builder, target, value):
         for item in value.items
     ):
         builder.tuples.packed[target] = tuple(value.items)
+        return
+    texts = tuple(builder.known.get(item.name) for item in value.items)
+    if are_texts(texts):
+        builder.know(target, texts)
     else:
         make_tuple(builder, target, [builder.operand(item) for item in value.items])
 

@@ -1,0 +1,58 @@
+"""Strings that are known when a kernel is compiled: as modes, and compared."""
+
+import numpy as np
+import pytest
+from numba import cuda
+
+from helpers.core.errors import UnsupportedError
+from tests.frontend.by_python import by_python_and_kernel
+from tests.specimens.kernels import BUILT_IN, message
+
+DEVICE = """\
+@cuda.jit(device=True)
+def change(x, mode):
+    if mode == "up":
+        return x + 1
+    elif mode != "down":
+        return 0 * x
+    return x - 1
+
+@cuda.jit(device=True)
+def passed_on(x, mode):
+    return change(x, mode) if mode in ("up", "down") else -1.0
+
+@cuda.jit(device=True)
+def within(x, mode):
+    return x if mode in "upward" else -x
+
+"""
+
+
+@pytest.mark.skipif(BUILT_IN, reason="the package's own")
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "out[i] = change(a[i], 'up') + 3 * change(a[i], 'down') + change(a[i], MODE)",
+        "out[i] = passed_on(a[i], 'up') + 3 * passed_on(a[i], MODE)",
+        "out[i] = within(a[i], 'ward') + 3 * within(a[i], 'down')",
+        "mode = MODE\nout[i] = 1 if mode == 'other' and len(mode) == 5 else 2",
+    ],
+)
+def test_a_string_chooses_what_a_device_function_does(lines):
+    """Numba compiles the function once for each string."""
+    expected, actual = by_python_and_kernel(lines, {"MODE": "other"}, DEVICE)
+    assert expected == actual
+
+
+@cuda.jit
+def chooses_by_thread(out):
+    mode = "up" if cuda.threadIdx.x > 3 else "down"
+    out[0] = 1 if mode == "up" else 2
+
+
+@pytest.mark.skipif(BUILT_IN, reason="the package's own")
+def test_a_string_that_differs_between_threads_is_refused_with_its_line():
+    """A GPU would compare it character by character."""
+    said = message(UnsupportedError, chooses_by_thread, 1, 8, np.zeros(1))
+    assert "a string that differs between paths is not emulated" in said
+    assert 'mode = "up" if' in said
