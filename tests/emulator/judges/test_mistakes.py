@@ -112,6 +112,30 @@ def test_an_index_written_as_a_negative_number_is_meant():
     assert 1.0 == square[-1, 0]
 
 
+def test_a_negative_number_is_meant_in_each_memory():
+    """The last cell of a halo; `t - 1` beside it is computed."""
+
+    @cuda.jit
+    def halo(out):
+        cells = cuda.shared.array(34, float32)
+        mine = cuda.local.array(2, float32)
+        t = cuda.threadIdx.x
+        cells[t + 1] = t
+        if t == 31:
+            cells[0] = cells[-1] = 0.0
+        if t > 0:
+            mine[-1] = cells[t]
+            mine[-2] = 0.0
+            out[t] = mine[-1] + mine[-2] + cells[-1]
+        cuda.syncthreads()
+        out[t] += cells[t - 1]
+
+    run = emulate(halo)[2, 32](zeros(32))
+
+    assert [("wrap", line_of(halo, "cells[t - 1]"))] == warnings_of(run)
+    assert "2 negative indices of `cells`" in run.warnings[0].text
+
+
 def test_a_computed_index_beside_a_number_is_told():
     """`t - 1` is negative in thread 0, and a number that varies is computed, too."""
 
