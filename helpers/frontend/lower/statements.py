@@ -3,8 +3,8 @@ blocks.
 
 The room is built of functions in tables, from the top down: STATEMENTS here, VALUES and
 EXPRESSIONS in expressions.py, then calls.py, with BUILTINS and METHODS, operators.py,
-loops.py and inlining.py, arrays.py, tuples.py. Below them is the Builder, which each
-function gets, with state.py. A file imports only those after it.
+loops.py, iterators.py, inlining.py, arrays.py, tuples.py. Below them is the Builder,
+which each function gets, with state.py. A file imports only those after it.
 """
 
 import re
