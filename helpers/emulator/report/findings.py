@@ -131,7 +131,7 @@ def scattered(site, row, limit=None) -> Finding:
         best = f"at most {figure(limit / row.requests)} allowed"
     apart = taken >= 0.9 * row.active_lanes / row.requests > 1
     why = "its lanes use only a part of the sectors that they touch"
-    remedy = "Let a warp access 32 neighbours in a row (of records, fields in arrays)"
+    remedy = "Let a warp access 32 numbers that lie side by side"
     if apart:
         why = "neighbouring lanes are a sector or more apart"
         remedy = "Let neighbouring threads access neighbouring elements"

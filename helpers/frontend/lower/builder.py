@@ -12,13 +12,13 @@ from helpers.core import ir
 from helpers.core.errors import UnsupportedError
 from helpers.core.source import Reference, Site, file_name, source_line
 from helpers.frontend.known_values import constant_value
-from helpers.frontend.lower.source_names import source_names
 from helpers.frontend.lower.state import Arrays, Loops, Tuples
 from helpers.frontend.refusals.refusals import at
 from helpers.frontend.refusals.source_constructs import (
     explanation_from_source,
     is_certain,
 )
+from helpers.frontend.source_names import source_names
 from helpers.frontend.types import our_type
 from helpers.language.operators import convert
 

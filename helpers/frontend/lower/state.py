@@ -53,7 +53,7 @@ class Tuples:
 class Loops:
     """What loops.py knows of names."""
 
-    iterators: dict = field(default_factory=dict)  # with `next(builder)`, of loops.py
+    iterators: dict = field(default_factory=dict)  # of iterators.py
     pairs: dict = field(default_factory=dict)  # what comes next, and is there one?
 
 

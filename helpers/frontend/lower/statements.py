@@ -3,9 +3,9 @@ blocks.
 
 The room is built of functions in tables, from the top down: STATEMENTS here, VALUES and
 EXPRESSIONS in expressions.py, then calls.py, with BUILTINS and METHODS, operators.py,
-loops.py and inlining.py, captured.py, arrays.py, tuples.py, optionals.py. Below them is
-the Builder, which each function gets, with state.py and source_names.py. A file imports
-only those after it.
+loops.py and iterators.py, inlining.py, captured.py, arrays.py, tuples.py, optionals.py.
+Below them is the Builder, which each function gets, with state.py. A file imports only
+those after it.
 """
 
 import re
@@ -22,7 +22,7 @@ from helpers.frontend.lower.expressions import EXPRESSIONS, VALUES
 from helpers.frontend.lower.optionals import settled
 from helpers.frontend.lower.state import Body, Edges
 from helpers.frontend.refusals.refusals import returns_nothing, unknown
-from helpers.frontend.types import is_text, our_type
+from helpers.frontend.types import is_text
 
 
 def kernel_ir(function, argument_types, options=None) -> ir.Kernel:

@@ -46,7 +46,7 @@ FAILURES = {
     "more sectors than the ideal": (
         {"coalescing": SPREAD},
         lambda run: run.assert_coalesced(line=5),
-        ["line 5", "`b` takes 5 sectors (ideally 4)", "neighbours in a row"],
+        ["line 5", "`b` takes 5 sectors (ideally 4)", "side by side"],
     ),
     "more sectors than a number": (
         {"coalescing": SPREAD},

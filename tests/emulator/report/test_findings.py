@@ -152,7 +152,7 @@ def test_lanes_lie_apart_where_nine_in_ten_have_a_sector_of_their_own(taken, apa
 
     assert apart == ("a sector or more apart" in advice)
     assert apart != ("only a part of the sectors" in advice)
-    assert apart != ("of records, fields in arrays" in advice)
+    assert apart != ("32 numbers that lie side by side" in advice)
     assert advice.endswith(", or use a tile in shared memory.")
 
 
