@@ -21,7 +21,7 @@ class ExplainedError(Exception):
     def _render_traceback_(self):
         """What IPython shows of it."""
         shell = sys.modules["IPython"].get_ipython()
-        seen = self.__traceback__ if debugging() else readers_part(self.__traceback__)
+        seen = self.__traceback__ if debugging() else readers_part(self)
         return shell.InteractiveTB.structured_traceback(type(self), self, seen)
 
 
@@ -39,6 +39,16 @@ class EmulatorFault(UnsupportedError):
 
 class LaunchError(ExplainedError, ValueError):
     """A launch that no GPU would accept: its shape, its memory or its arguments."""
+
+
+class ArgumentError(ExplainedError, TypeError, ValueError):
+    """What a function of the course cannot take: which argument, and what it takes."""
+
+
+class NoRowError(ExplainedError, KeyError):
+    """A row that a table does not have; which ones it has."""
+
+    __str__ = Exception.__str__  # a KeyError's is in quotes
 
 
 class KernelIndexError(ExplainedError, IndexError):
@@ -59,8 +69,9 @@ class NoProgressError(ExplainedError, RuntimeError):
 
 def shown(value) -> str:
     """A value of the reader's in a few characters, and nothing of where it lies."""
-    text = reprlib.repr(value)
-    return f"{with_article(type(value).__name__)}" if " at 0x" in text else text
+    if " at 0x" in repr(value):
+        return with_article(type(value).__name__)
+    return reprlib.repr(value)
 
 
 def with_article(noun) -> str:
@@ -90,6 +101,14 @@ def short_traceback(function):
     return entry
 
 
+def with_doors(kind):
+    """Decorate a class: its `assert_…` methods are entry points."""
+    for name, method in list(vars(kind).items()):
+        if name.startswith("assert_"):
+            setattr(kind, name, short_traceback(method))
+    return kind
+
+
 def complete(error):
     """An error of any class, marked as one whose message is complete."""
     error.is_complete = True
@@ -101,13 +120,15 @@ def _is_complete(error) -> bool:
     return isinstance(error, kinds) or getattr(error, "is_complete", False)
 
 
-def readers_part(traceback):
-    """A traceback up to the reader's last line, where it ends in a door of ours."""
-    frames = []
+def readers_part(error):
+    """An error's traceback up to the reader's last line, if its message is complete or
+    it left by a door.
+    """
+    frames, traceback = [], error.__traceback__
     while traceback is not None:
         frames.append(traceback)
         traceback = traceback.tb_next
-    if frames and "__tracebackhide__" in frames[-1].tb_frame.f_locals:
+    if _is_complete(error) or "__tracebackhide__" in frames[-1].tb_frame.f_locals:
         while frames and _is_of_a_library(frames[-1].tb_frame):
             frames.pop()
     shown = None
@@ -126,7 +147,7 @@ def show_readers_part():
 
     def shortened(kind, error, traceback):
         if not debugging():
-            error = error.with_traceback(readers_part(traceback))
+            error = error.with_traceback(readers_part(error))
         show(kind, error, error.__traceback__)
 
     sys.excepthook = shortened

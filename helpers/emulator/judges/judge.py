@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from helpers.core.errors import NoRowError
 from helpers.core.hardware import WARP_SIZE
 
 
@@ -30,7 +31,7 @@ class ByLine(dict):
         line = getattr(key, "line", key)
         rows = [row for site, row in self.items() if site.line == line]
         if not rows:
-            raise KeyError(
+            raise NoRowError(
                 f"line {line} has no such access; lines that have one: "
                 f"{', '.join(map(str, sorted({s.line for s in self})))}"
             )

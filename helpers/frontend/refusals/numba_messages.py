@@ -324,10 +324,10 @@ SENTENCES = [
     ),
     (
         r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'",
-        r"`\2` has no `\1` in a kernel: is it spelt right?",
+        r"`\2` has no `\1` in a kernel: check its spelling, or write it out",
     ),
     (
-        r"Unknown attribute '(\w+)' of type (\w+)",
+        r"Unknown attribute '(\w+)' of type (?:Literal\[)?(\w+)",
         r"values of type \2 have no `\1` in a kernel",
     ),
     (r"(?:try|with|yield|raise).*(?:not supported|unsupported)", _NO_TRY),
