@@ -5,10 +5,10 @@ own and the sentence, in a script, in a notebook and under pytest. With the envi
 variable `EMULATOR_DEBUG=1` they leave as they are, with our frames and their causes.
 """
 
-import functools
 import os
 import reprlib
 import sys
+from functools import partial, wraps
 from types import TracebackType
 
 PACKAGE = __name__.split(".")[0]
@@ -19,10 +19,8 @@ class ExplainedError(Exception):
     """An error whose message is complete: a traceback of ours would bury it."""
 
     def _render_traceback_(self):
-        """What IPython shows of it."""
-        shell = sys.modules["IPython"].get_ipython()
-        seen = self.__traceback__ if debugging() else readers_part(self)
-        return shell.InteractiveTB.structured_traceback(type(self), self, seen)
+        """What IPython asks an error for."""
+        return rendered(self)
 
 
 class KernelError(ExplainedError, TypeError):
@@ -87,15 +85,18 @@ def debugging() -> bool:
 def short_traceback(function):
     """Decorate an entry point: explained errors leave it without our traceback."""
 
-    @functools.wraps(function)
+    @wraps(function)
     def entry(*arguments, **options):
         __tracebackhide__ = True  # of this frame, which pytest and IPython heed
         try:
             return function(*arguments, **options)
         except BaseException as error:
-            if debugging() or not _is_complete(error):
+            wrongly_called = error.__traceback__.tb_next is None
+            if debugging() or not (wrongly_called or _is_complete(error)):
                 raise
             error.__context__ = None
+            if not isinstance(error, ExplainedError):
+                error._render_traceback_ = partial(rendered, error)
             raise error.with_traceback(None) from None
 
     return entry
@@ -139,6 +140,13 @@ def readers_part(error):
 
 def _is_of_a_library(frame) -> bool:
     return frame.f_globals.get("__name__", "").split(".")[0] in LIBRARIES
+
+
+def rendered(error):
+    """What IPython shows of an error, of which it would show the last frame always."""
+    shell = sys.modules["IPython"].get_ipython()
+    seen = error.__traceback__ if debugging() else readers_part(error)
+    return shell.InteractiveTB.structured_traceback(type(error), error, seen)
 
 
 def show_readers_part():

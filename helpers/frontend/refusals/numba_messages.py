@@ -223,6 +223,11 @@ SENTENCES = [
     ),
     (rf"ufunc '(?:{_OPERATORS})'", _ELEMENTWISE),
     (
+        r"<class 'range'>\) found for signature:\s*>>> range\((?!array)",
+        "`range` takes one, two or three whole numbers: `range(n)`, "
+        "`range(start, stop)` or `range(start, stop, step)`",
+    ),
+    (
         r"<built-in function len>",
         "`len` takes an array or a tuple, and this line passes something else: is it a "
         "number?",
