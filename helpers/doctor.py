@@ -20,18 +20,22 @@ REMEDY = "python -m pip install --editable ."
 GPU_REMEDY = (  # brings the compiler's libraries
     'python -m pip install --editable ".[cu13]"     (driver older than 580: cu12)'
 )
+COMPILER_REMEDY = "python -m pip install --requirement requirements-compiler.lock"
 OWN_REMEDY = "git status     (shows which of the course's own files were changed)"
 REQUIREMENT = re.compile(r"([\w-]+)>=([\d.]+),<([\d.]+)(?:; sys_platform != '(\w+)')?")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One row of the page: what was looked for, what was found, and what is wrong."""
+    """One row of the page: what was looked for, what was found, and what is wrong; or
+    what is missing and not needed.
+    """
 
     name: str
     found: str
     fault: str = ""
     remedy: str = REMEDY
+    lack: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,11 +70,14 @@ def page(findings):
     width = max(len(finding.name) for finding in findings)
     lines = ["Thirty-Two Lanes", ""]
     lines += [f"  {each.name:{width}}  {each.found}" for each in findings]
-    faulty = [each for each in findings if each.fault]
-    if not faulty:
-        return "\n".join([*lines, "", "Nothing is missing."])
-    remedies = dict.fromkeys(each.remedy for each in faulty)
-    lines += ["", *(each.fault for each in faulty), "", "In the course's folder:"]
+    wrong = [each for each in findings if each.fault or each.lack]
+    if not any(each.fault for each in wrong):
+        lacks = [f" but {each.lack}" for each in wrong]
+        lines += ["", f"Nothing is missing{''.join(lacks)}."]
+    else:
+        lines += ["", *(each.fault for each in wrong if each.fault)]
+    remedies = dict.fromkeys(each.remedy for each in wrong if each.remedy)
+    lines += ["", "In the course's folder:"] if remedies else []
     return "\n".join([*lines, *(f"  {remedy}" for remedy in remedies)])
 
 
@@ -103,8 +110,11 @@ def compiler():
         from helpers.assembly.compiler import missing
     except ImportError as error:
         return unknown("compiler", error)
-    lacking = missing()
-    return Finding("compiler", lacking or "runs")
+    lacking, _, how = missing().partition(": ")
+    if not lacking:
+        return Finding("compiler", "runs")
+    lack = "NVIDIA's compiler: `assemble` shows what was recorded"
+    return Finding("compiler", lacking, "", how and COMPILER_REMEDY, lack)
 
 
 def unknown(name, error):

@@ -132,6 +132,8 @@ class Assembly(Assertions):
     loads and stores the compiler merged or left out. Where NVIDIA's compiler is
     missing, a recorded kernel has all of this, and `compilers` names the versions; any
     other kernel has its types alone, and everything else raises UnsupportedError.
+
+    Two are equal if the launch and all that the compiler made are the same.
     """
 
     kernel: str
@@ -145,6 +147,10 @@ class Assembly(Assertions):
     _resources: Resources | None = field(repr=False)
     _dispatcher: object = field(repr=False, compare=False)
     _types: tuple = field(repr=False, compare=False)
+
+    def __hash__(self):
+        launch = self.threads_per_block, self.dynamic_shared_memory
+        return hash((self.kernel, self.compute_capability, *launch, self.instructions))
 
     @property
     def resources(self) -> Resources:

@@ -6,6 +6,7 @@ from collections import Counter
 
 from helpers.assembly.instructions import KINDS, MEMORY
 from helpers.assembly.report import source_lines
+from helpers.core.errors import ArgumentError, with_doors
 
 FIGURES = {  # a limit's name: what it limits
     "instructions": "instructions",
@@ -19,6 +20,7 @@ BY_NAME = {
 }
 
 
+@with_doors
 class Assertions:
     """The assertions of an Assembly."""
 
@@ -35,7 +37,7 @@ class Assertions:
                 noun = _noun(BY_NAME[name], number)
             else:
                 known = ", ".join([*FIGURES, *sorted(BY_NAME)])
-                raise ValueError(f"unknown limit `{name}`: use one of {known}")
+                raise ArgumentError(f"unknown limit `{name}`: use one of {known}")
             if number > limit:
                 of_lines = name == "instructions" or name in BY_NAME
                 places = _places(self, BY_NAME.get(name)) if of_lines else ""

@@ -3,19 +3,20 @@
 Lessons and graders call these two; arrays may live on the host or on the device.
 """
 
-from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Number, Real
 from textwrap import fill
 
 import numpy as np
 
 from helpers.checking.diagnosis import Evidence
 from helpers.checking.tolerance import tolerance_for
-from helpers.core.errors import with_article
+from helpers.core.errors import ArgumentError, short_traceback, shown, with_article
 
 WIDTH = 96      # characters of output that a notebook's page holds in a line
 
 
+@short_traceback
 def check(actual, expected, rtol=None, atol=None):
     """Say that the values agree, or raise an AssertionError with the likely cause.
 
@@ -25,25 +26,46 @@ def check(actual, expected, rtol=None, atol=None):
     nearer than 1/4. With `atol`, NumPy's rule holds: atol + rtol * abs(expected).
     NaN agrees with NaN only; one expected scalar stands for every value.
     """
-    actual, expected = on_host(actual), on_host(expected)
+    actual, expected = comparable(on_host(actual), on_host(expected))
+    limits = limit("rtol", rtol), limit("atol", atol)
     expected = fitted(expected, actual)
-    tolerance = tolerance_for(actual, expected, rtol, atol)
+    tolerance = tolerance_for(actual, expected, *limits)
     wrong = ~tolerance.agree(actual, expected)
     if wrong.any():
         raise AssertionError(Evidence(actual, expected, wrong, tolerance).report())
     return Agreement(actual.size, tolerance.largest_error(actual, expected))
 
 
-@contextmanager
+@short_traceback
 def expect(*errors):
     """Show the error that is expected here and go on; fail if nothing goes wrong."""
-    try:
-        yield
-    except errors as error:
-        print(wrapped(f"{named(error, errors)}: {error}"))
-    else:
-        names = " or ".join(with_article(error.__name__) for error in errors)
-        raise AssertionError(f"expected {names}, but nothing went wrong")
+    kinds = [it for it in errors if isinstance(it, type)]
+    if not kinds or not all(issubclass(it, BaseException) for it in kinds):
+        raise ArgumentError(
+            "`expect` takes the kind of error that is to come, as in "
+            "`with expect(IndexError):`"
+        )
+    return Expectation(errors)
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """The kinds of errors that a block of lines is to end with."""
+
+    errors: tuple
+
+    def __enter__(self):
+        return self
+
+    @short_traceback
+    def __exit__(self, kind, error, traceback):
+        if error is None:
+            names = " or ".join(with_article(it.__name__) for it in self.errors)
+            raise AssertionError(f"expected {names}, but nothing went wrong")
+        if not isinstance(error, self.errors):
+            return False
+        print(wrapped(f"{named(error, self.errors)}: {error}"))
+        return True
 
 
 def named(error, expected):
@@ -81,7 +103,42 @@ class Agreement:
 def on_host(values):
     """The values as a NumPy array, copied from the device if they live there."""
     copy_to_host = getattr(values, "copy_to_host", None)
-    return np.asarray(copy_to_host() if copy_to_host else values)
+    try:
+        return np.asarray(copy_to_host() if copy_to_host else values)
+    except ValueError:
+        raise ArgumentError(
+            "`check` takes numbers or arrays of them: the rows of this list have "
+            "different lengths"
+        ) from None
+
+
+def comparable(actual, expected):
+    """Both arrays, if their values can be compared."""
+    kinds = [kind_of(it) for it in (actual, expected)]
+    if kinds[0] != kinds[1] or "no number" in kinds:
+        raise ArgumentError(
+            "`check` compares numbers with numbers, and gets "
+            f"{shown(actual.reshape(-1)[:3].tolist())} and "
+            f"{shown(expected.reshape(-1)[:3].tolist())}"
+        )
+    return actual, expected
+
+
+def kind_of(values) -> str:
+    """What the values of an array are."""
+    if values.dtype.kind == "O":
+        numbers = all(isinstance(it, Number) for it in values.flat)
+        return "numbers" if numbers else "no number"
+    others = {"U": "texts", "S": "bytes", "V": "records"}
+    return others.get(values.dtype.kind, "numbers")
+
+
+def limit(name, value):
+    """A tolerance: a number, 0 or more, or None."""
+    if value is None or isinstance(value, Real) and value >= 0:
+        return value
+    said = shown(value)
+    raise ArgumentError(f"`{name}` of `check` is a number, 0 or more, not {said}")
 
 
 def fitted(expected, actual):

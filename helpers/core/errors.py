@@ -5,10 +5,10 @@ own and the sentence, in a script, in a notebook and under pytest. With the envi
 variable `EMULATOR_DEBUG=1` they leave as they are, with our frames and their causes.
 """
 
-import functools
 import os
 import reprlib
 import sys
+from functools import partial, wraps
 from types import TracebackType
 
 PACKAGE = __name__.split(".")[0]
@@ -19,10 +19,8 @@ class ExplainedError(Exception):
     """An error whose message is complete: a traceback of ours would bury it."""
 
     def _render_traceback_(self):
-        """What IPython shows of it."""
-        shell = sys.modules["IPython"].get_ipython()
-        seen = self.__traceback__ if debugging() else readers_part(self.__traceback__)
-        return shell.InteractiveTB.structured_traceback(type(self), self, seen)
+        """What IPython asks an error for."""
+        return rendered(self)
 
 
 class KernelError(ExplainedError, TypeError):
@@ -39,6 +37,16 @@ class EmulatorFault(UnsupportedError):
 
 class LaunchError(ExplainedError, ValueError):
     """A launch that no GPU would accept: its shape, its memory or its arguments."""
+
+
+class ArgumentError(ExplainedError, TypeError, ValueError):
+    """What a function of the course cannot take: which argument, and what it takes."""
+
+
+class NoRowError(ExplainedError, KeyError):
+    """A row that a table does not have; which ones it has."""
+
+    __str__ = Exception.__str__  # a KeyError's is in quotes
 
 
 class KernelIndexError(ExplainedError, IndexError):
@@ -59,8 +67,9 @@ class NoProgressError(ExplainedError, RuntimeError):
 
 def shown(value) -> str:
     """A value of the reader's in a few characters, and nothing of where it lies."""
-    text = reprlib.repr(value)
-    return f"{with_article(type(value).__name__)}" if " at 0x" in text else text
+    if " at 0x" in repr(value):
+        return with_article(type(value).__name__)
+    return reprlib.repr(value)
 
 
 def with_article(noun) -> str:
@@ -76,18 +85,29 @@ def debugging() -> bool:
 def short_traceback(function):
     """Decorate an entry point: explained errors leave it without our traceback."""
 
-    @functools.wraps(function)
+    @wraps(function)
     def entry(*arguments, **options):
         __tracebackhide__ = True  # of this frame, which pytest and IPython heed
         try:
             return function(*arguments, **options)
         except BaseException as error:
-            if debugging() or not _is_complete(error):
+            wrongly_called = error.__traceback__.tb_next is None
+            if debugging() or not (wrongly_called or _is_complete(error)):
                 raise
             error.__context__ = None
+            if not isinstance(error, ExplainedError):
+                error._render_traceback_ = partial(rendered, error)
             raise error.with_traceback(None) from None
 
     return entry
+
+
+def with_doors(kind):
+    """Decorate a class: its `assert_…` methods are entry points."""
+    for name, method in list(vars(kind).items()):
+        if name.startswith("assert_"):
+            setattr(kind, name, short_traceback(method))
+    return kind
 
 
 def complete(error):
@@ -101,13 +121,15 @@ def _is_complete(error) -> bool:
     return isinstance(error, kinds) or getattr(error, "is_complete", False)
 
 
-def readers_part(traceback):
-    """A traceback up to the reader's last line, where it ends in a door of ours."""
-    frames = []
+def readers_part(error):
+    """An error's traceback up to the reader's last line, if its message is complete or
+    it left by a door.
+    """
+    frames, traceback = [], error.__traceback__
     while traceback is not None:
         frames.append(traceback)
         traceback = traceback.tb_next
-    if frames and "__tracebackhide__" in frames[-1].tb_frame.f_locals:
+    if _is_complete(error) or "__tracebackhide__" in frames[-1].tb_frame.f_locals:
         while frames and _is_of_a_library(frames[-1].tb_frame):
             frames.pop()
     shown = None
@@ -120,13 +142,20 @@ def _is_of_a_library(frame) -> bool:
     return frame.f_globals.get("__name__", "").split(".")[0] in LIBRARIES
 
 
+def rendered(error):
+    """What IPython shows of an error, of which it would show the last frame always."""
+    shell = sys.modules["IPython"].get_ipython()
+    seen = error.__traceback__ if debugging() else readers_part(error)
+    return shell.InteractiveTB.structured_traceback(type(error), error, seen)
+
+
 def show_readers_part():
     """Let scripts end with the reader's part of a traceback, too."""
     show = sys.excepthook
 
     def shortened(kind, error, traceback):
         if not debugging():
-            error = error.with_traceback(readers_part(traceback))
+            error = error.with_traceback(readers_part(error))
         show(kind, error, error.__traceback__)
 
     sys.excepthook = shortened

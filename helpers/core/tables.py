@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+from helpers.core.errors import ArgumentError, short_traceback, shown
+
 
 @dataclass(frozen=True)
 class Table:
@@ -26,9 +28,23 @@ class Table:
         return [[text(value) for value in row] for row in self.rows]
 
 
+@short_traceback
 def table(columns, rows):
     """A table; NaN and None are shown as "not measured"."""
-    return Table(tuple(columns), tuple(map(tuple, rows)))
+    try:
+        made = Table(tuple(columns), tuple(map(tuple, rows)))
+    except TypeError:
+        raise ArgumentError(
+            "`table` takes the names of the columns, and then a list of rows, each "
+            "with a value for each column"
+        ) from None
+    for row in made.rows:
+        if len(row) != len(made.columns):
+            raise ArgumentError(
+                f"this table has {len(made.columns)} columns, but a row of it has "
+                f"{len(row)} values: {shown(row)}"
+            )
+    return made
 
 
 def text(value):

@@ -1,12 +1,14 @@
 """The verb `emulate`: one launch with all judges, and the Run that reports them."""
 
+import json
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 
 from helpers.core.errors import LaunchError, short_traceback, shown
+from helpers.core.source import source_of
 from helpers.emulator.arguments import staged_arguments
 from helpers.emulator.judges import new_judges
 from helpers.emulator.judges.judge import listeners_of
@@ -26,7 +28,7 @@ from helpers.frontend.kernels import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run(Assertions):
     """What one emulated launch did.
 
@@ -35,6 +37,11 @@ class Run(Assertions):
     sums, and the same by source line in `by_line`. `reuse` has each argument's traffic
     by its name. `uninitialised`, `warnings` and `races` are sequences of what was
     found. The `assert_…` methods return the run, or fail with a sentence.
+
+    Two runs are equal if they say the same: the kernel's name, the launch, and every
+    count and finding, which is all that `to_dict` gives. A run can be pickled, and
+    loaded wherever `import helpers` works; it then has the kernel's source, and None
+    for its `function`.
     """
 
     kernel: str
@@ -49,11 +56,30 @@ class Run(Assertions):
     uninitialised: tuple = field(repr=False)
     warnings: tuple = field(repr=False)
     races: object = field(repr=False)
-    function: object = field(default=None, repr=False, compare=False)
+    function: object = field(default=None, repr=False)
+
+    @cached_property
+    def source(self):
+        """The kernel's lines; None where they are not available."""
+        return source_of(self.function)
 
     def to_dict(self):
         """All of it as plain data, which JSON can hold."""
         return as_dict(self)
+
+    def __eq__(self, other):
+        return self._said == other._said if isinstance(other, Run) else NotImplemented
+
+    def __hash__(self):
+        return hash(self._said)
+
+    @property
+    def _said(self) -> str:
+        """What `to_dict` gives as a text, in which NaN is NaN."""
+        return json.dumps(self.to_dict(), sort_keys=True)
+
+    def __getstate__(self):
+        return {**vars(self), "function": None, "source": self.source}
 
     def __repr__(self):
         return as_text(self)

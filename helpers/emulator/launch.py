@@ -39,7 +39,8 @@ def bind(
     NumPy arguments will be changed in place. `more` are options of `machine.Launch`.
     """
     check_launch(kernel, program, config)
-    values = [_value(a, our_type(t)) for a, t in zip(arguments, types, strict=True)]
+    with np.errstate(all="ignore"):  # numbers are converted as on a GPU
+        values = [_value(a, our_type(t)) for a, t in zip(arguments, types, strict=True)]
     if seed is None:
         seed = _from_environment("EMULATOR_SEED", 0)
     if max_iterations is None:

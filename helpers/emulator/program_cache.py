@@ -93,7 +93,7 @@ def global_numbers(kernel) -> dict:
 def _warn_of_changes(kernel, before, now):
     """Warn of a global that changed since a kernel was compiled with it."""
     for name in before.keys() & now.keys():
-        if before[name] != now[name]:
+        if before[name] != now[name] and before[name] == before[name]:  # NaN is not
             warnings.warn(
                 f"`{kernel}` was compiled with {name} = {before[name]} and keeps it, "
                 f"although {name} is {now[name]} now: run the cell that defines "

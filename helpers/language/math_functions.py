@@ -27,8 +27,10 @@ def scalar_function(function, *values):
 
 
 def _gamma(x):
-    if x <= 0 and x == math.floor(x):
-        return math.copysign(math.inf, x) if x == 0 else math.nan
+    if x == 0:
+        return math.copysign(math.inf, x)
+    if x == -math.inf or (x < 0 and x == math.floor(x)):
+        return math.nan
     try:
         return math.gamma(x)
     except OverflowError:
@@ -38,7 +40,10 @@ def _gamma(x):
 def _log_gamma(x):
     if math.isinf(x) or (x <= 0 and x == math.floor(x)):
         return math.inf
-    return math.lgamma(x)
+    try:
+        return math.lgamma(x)
+    except OverflowError:
+        return math.inf
 
 
 def _remainder(x, y):

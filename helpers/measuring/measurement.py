@@ -1,7 +1,8 @@
 """How long a kernel took on a GPU, as a sentence and as numbers."""
 
+import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from helpers.core import hardware
 from helpers.measuring.launch_form import Form
@@ -10,9 +11,12 @@ GPUS = {gpu.name: gpu for gpu in (hardware.H200,)}
 PEAK_GFLOP_PER_S = {name: 1000 * gpu.peak_tflop_per_s for name, gpu in GPUS.items()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Measurement:
-    """The time of one launch on a GPU; NaN where it was not measured."""
+    """The time of one launch on a GPU; NaN where it was not measured.
+
+    Two are equal if they are of one form, by whatever name, and all else is the same.
+    """
 
     form: Form
     blocks: int = 0                         # of a launch
@@ -32,6 +36,19 @@ class Measurement:
     counters: dict = field(default_factory=dict)    # of Nsight Compute, for one launch
     counters_gpu: str = ""
     nearest: str = ""                       # what was recorded instead, in words
+
+    def __eq__(self, other):
+        same = isinstance(other, Measurement)
+        return self._said == other._said if same else NotImplemented
+
+    def __hash__(self):
+        return hash(self._said)
+
+    @property
+    def _said(self):
+        """All of it, numbers as a text, in which NaN is NaN."""
+        rest = {it.name: getattr(self, it.name) for it in fields(self)[1:]}
+        return self.form, json.dumps(rest, sort_keys=True, default=float)
 
     @property
     def kernel(self):

@@ -7,6 +7,7 @@ request goes is the emulator's to say, so `plot_banks` takes that number.
 from itertools import pairwise
 
 from helpers.core import style
+from helpers.core.errors import ArgumentError
 from helpers.core.hardware import NUM_BANKS, WARP_SIZE, WORD_BYTES
 from helpers.plotting.picture import Picture, bare, canvas, cell, counted, label
 
@@ -65,18 +66,19 @@ def ways(stack):
 def refuse_what_is_no_request(addresses, itemsize, kind):
     """Raise where no warp could ask for these addresses at once."""
     if kind not in style.KINDS:
-        raise ValueError(f"a request is one of {', '.join(style.KINDS)}, not {kind!r}")
+        kinds = ", ".join(style.KINDS)
+        raise ArgumentError(f"a request is one of {kinds}, not {kind!r}")
     if len(addresses) > WARP_SIZE:
-        raise ValueError(
+        raise ArgumentError(
             f"{len(addresses)} addresses for the {WARP_SIZE} lanes of a warp: "
             "draw one warp at a time"
         )
     asked = [int(it) for it in addresses if it is not None]
     if not asked:
-        raise ValueError("no lane has an address: give one that is not None")
+        raise ArgumentError("no lane has an address: give one that is not None")
     for address in asked:
         if address % itemsize:
-            raise ValueError(
+            raise ArgumentError(
                 f"address {address} is no multiple of an element's {itemsize} bytes: "
                 "multiply the index by the element's size"
             )

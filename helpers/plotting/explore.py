@@ -12,12 +12,14 @@ from importlib.util import find_spec
 from inspect import signature
 from uuid import uuid4
 
+from helpers.core.errors import ArgumentError, short_traceback, shown
 from helpers.plotting import Picture
 
 STATIC = "HELPERS_STATIC"  # set while notebooks are built: a page has no kernel
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
+@short_traceback
 def explore(draw, **choices):
     """The picture that `draw` makes, with a slider or a menu for each of its arguments.
 
@@ -25,6 +27,11 @@ def explore(draw, **choices):
     `itemsize=[4, 8, 16]`. It begins at the default that `draw` has for the argument, or
     else at its first value.
     """
+    if not callable(draw):
+        raise ArgumentError(
+            f"`explore` takes a function that draws, such as `plot_banks`, not "
+            f"{shown(draw)}"
+        )
     first = {
         name: default_of(draw, name, values_of(name, choice))
         for name, choice in choices.items()
@@ -46,8 +53,8 @@ def values_of(name, choice):
     if integers and len(choice) in (2, 3) and choice[0] <= choice[1]:
         low, high, step = (*choice, 1)[:3]
         return range(low, high + 1, step)
-    raise ValueError(
-        f"{name}={choice!r} is no choice: write {name}=(lowest, highest) or "
+    raise ArgumentError(
+        f"{name}={shown(choice)} is no choice: write {name}=(lowest, highest) or "
         f"(lowest, highest, step) in integers, or a list of values"
     )
 

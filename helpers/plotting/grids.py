@@ -1,6 +1,7 @@
 """Which thread of a grid takes which element, and who is left over."""
 
 from helpers.core import style
+from helpers.core.errors import ArgumentError
 from helpers.plotting.picture import Picture, bare, canvas, cell, counted, label
 
 MOST = 40       # boxes in a row that can still be read
@@ -71,7 +72,7 @@ def refuse_too_many(boxes):
     """Raise where the boxes would be too small to read."""
     if boxes > MOST:
         text = f"{boxes} boxes in a row, at most {MOST} fit: draw a smaller grid"
-        raise ValueError(text)
+        raise ArgumentError(text)
 
 
 def width_for(boxes):

@@ -126,11 +126,11 @@ def test_a_slider_takes_the_steps_asked_for():
 
 
 def test_values_that_cannot_be_drawn_show_their_error():
-    """No picture of other values stays in place, and the next value mends it."""
+    """No picture of other values stays in place, and the next value puts it right."""
     controls, sentence, pictures = panel_of(draw, blocks=(1, 9), threads=[8])
     controls["blocks"].value = 9
 
-    said = "ValueError: 72 boxes in a row, at most 40 fit: draw a smaller grid"
+    said = "ArgumentError: 72 boxes in a row, at most 40 fit: draw a smaller grid"
     assert said == sentence.value
     assert "image/png" not in pictures[-1][0]
 

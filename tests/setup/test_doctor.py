@@ -111,6 +111,37 @@ def test_a_page_without_faults_says_so():
     assert "Nothing is missing." == page([Finding("numpy", "2.4.6")]).splitlines()[-1]
 
 
+def test_a_compiler_that_is_missing_is_told_with_its_remedy(monkeypatch):
+    """Nothing else needs it, so it is no fault; and the page does not hide it."""
+    from helpers.assembly import compiler
+
+    missing = f"NVIDIA's compiler is incomplete (nvdisasm missing): {compiler.HOW}"
+    monkeypatch.setattr(compiler, "missing", lambda: missing)
+
+    found = doctor.compiler()
+    said = page([Finding("numpy", "2.4.6"), found]).splitlines()
+
+    assert "" == found.fault
+    assert "NVIDIA's compiler is incomplete (nvdisasm missing)" == found.found
+    assert (
+        "Nothing is missing but NVIDIA's compiler: `assemble` shows what was recorded."
+    ) in said
+    assert "  " + doctor.COMPILER_REMEDY == said[-1]
+    assert doctor.COMPILER_REMEDY in compiler.HOW
+
+
+def test_a_compiler_that_no_command_brings_has_no_remedy(monkeypatch):
+    """On macOS there is none; where it is complete, it is not mentioned."""
+    from helpers.assembly import compiler
+
+    for missing, last in (
+        ("NVIDIA's compiler needs numba-cuda", "shows what was recorded."),
+        ("", "Nothing is missing."),
+    ):
+        monkeypatch.setattr(compiler, "missing", lambda said=missing: said)
+        assert page([doctor.compiler()]).splitlines()[-1].endswith(last)
+
+
 def test_a_remedy_is_named_once():
     """Two faults with one remedy, one line."""
     faults = [Finding(name, "missing", f"{name} is missing.") for name in "ab"]

@@ -11,6 +11,7 @@ from numba import cuda, float32
 from numba.cuda import libdevice
 
 from helpers import emulate, load4, store4
+from tests.specimens.plain_words import internals_of
 
 BUILT_IN = find_spec("numba_cuda") is None  # numba's own target, as on macOS
 TILE = 16
@@ -181,6 +182,7 @@ def message(error, kernel, blocks, threads, *arguments):
     """What an error says when a kernel is emulated."""
     with pytest.raises(error) as told:
         emulate(kernel)[blocks, threads](*arguments)
+    assert [] == internals_of(told.value)
     return str(told.value)
 
 

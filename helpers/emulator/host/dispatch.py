@@ -5,9 +5,9 @@ kernel: one for each list of argument types.
 import numpy as np
 from numba.core.types import none
 from numba.core.typing import signature
-from numba.cuda.dispatcher import sigutils
+from numba.cuda.dispatcher import ForAll, sigutils
 
-from helpers.core.errors import UnsupportedError, short_traceback
+from helpers.core.errors import LaunchError, UnsupportedError, short_traceback, shown
 from helpers.core.hardware import H200
 from helpers.core.occupancy import resident_blocks
 from helpers.emulator import launch
@@ -99,6 +99,17 @@ def _overload(kernel, argument_types):
         prepared(kernel, argument_types)
         kernel.overloads[argument_types] = Compiled(kernel, argument_types)
     return kernel.overloads[argument_types]
+
+
+@short_traceback
+def for_all(kernel, ntasks, tpb=0, stream=0, sharedmem=0):
+    """`kernel.forall(n)`, for a number of tasks."""
+    if not isinstance(ntasks, (int, np.integer)) or ntasks < 0:
+        raise LaunchError(
+            "`forall` takes the number of elements, a whole number, 0 or more, not "
+            f"{shown(ntasks)}"
+        )
+    return ForAll(kernel, ntasks, tpb, stream, sharedmem)
 
 
 @short_traceback

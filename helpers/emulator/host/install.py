@@ -31,6 +31,7 @@ def install():
     dispatcher.__call__ = dispatch.call_without_brackets
     dispatcher.compile = dispatch.compile_kernel
     dispatcher.recompile = dispatch.recompile
+    dispatcher.forall = dispatch.for_all
     numba_dispatcher.ForAll.__call__ = dispatch.run_for_all
     numba_dispatcher.get_current_device = lambda: context.device
     devicearray.DeviceNDArray._do_setitem = _set_item

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from helpers.core.errors import NoRowError, short_traceback
 from helpers.core.hardware import WARP_SIZE
 
 
@@ -26,11 +27,12 @@ class Counts(SimpleNamespace):
 class ByLine(dict):
     """A table by Site. Asked by a line number it gives the sum of that line's rows."""
 
+    @short_traceback
     def __missing__(self, key):
         line = getattr(key, "line", key)
         rows = [row for site, row in self.items() if site.line == line]
         if not rows:
-            raise KeyError(
+            raise NoRowError(
                 f"line {line} has no such access; lines that have one: "
                 f"{', '.join(map(str, sorted({s.line for s in self})))}"
             )

@@ -109,16 +109,23 @@ def out_of_bounds(warp, reference, array, indices, axis, active):
     verb = {"load": "reads", "store": "writes", "atomic": "updates"}[reference.kind]
     thread, place = warp.thread_at(lane), warp.block_at(block)
     site, name = reference.site, reference.array
+    size = shape[axis]
+    most = f"the last index is {size - 1}" if size else "there is no index"
     return KernelIndexError(
         f"line {site.line} {verb} {name}[{written}], but `{name}` has shape "
-        f"{shape}: along axis {axis} the last index is {shape[axis] - 1}\n"
+        f"{shape}: along axis {axis} {most}\n"
         f"    {site.text}\n"
         f"  {site.place}, thread {thread} of block {place}\n"
-        f"  Remedy: {_remedy(index[axis], shape[axis], name, axis, len(shape))}"
+        f"  Remedy: {_remedy(index[axis], size, name, axis, len(shape), array.space)}"
     )
 
 
-def _remedy(index, size, name, axis, ndim):
+def _remedy(index, size, name, axis, ndim, space):
+    if size == 0 and space == "shared":
+        return (
+            f"`{name}` is dynamic shared memory, and this launch gives it none: write "
+            "its bytes as the fourth value in the brackets, `[blocks, threads, 0, 128]`"
+        )
     if size == 0:
         return (
             f"`{name}` has no elements along this axis: give it some before the launch"

@@ -5,6 +5,7 @@ chain, or fails with the line, the figure and the remedy.
 kernel; one that the kernel never touches fails, too.
 """
 
+from helpers.core.errors import with_doors
 from helpers.emulator.report.findings import (
     conflict,
     counted,
@@ -19,6 +20,7 @@ _ONCE = (
 )
 
 
+@with_doors
 class Assertions:
     """The assertions of a Run."""
 

@@ -10,7 +10,6 @@ from functools import cache
 from html import escape
 
 from helpers.core.html import LEFT, STYLE, below, code, source_code
-from helpers.core.source import source_of
 from helpers.emulator.report.columns import columns_of, place_of
 from helpers.emulator.report.findings import counted, findings_of
 from helpers.emulator.report.text import sentence
@@ -49,7 +48,7 @@ def table(run, found, lessons=()) -> str:
     advice_at, shown = advice_by_place(found, lessons), set()
     sites = [site for column in columns for site in column.sites]
     sites += [site for it in found for site in (it.site, it.also) if site is not None]
-    lines = kernel_lines(run.function)
+    lines = kernel_lines(run.source)
     apart = {place_of(it): it.text for it in sites if place_of(it) not in lines}
     if not sites:
         return ""
@@ -67,9 +66,8 @@ def table(run, found, lessons=()) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def kernel_lines(function) -> dict:
+def kernel_lines(source) -> dict:
     """The kernel's source, line by line, by the place of each."""
-    source = source_of(function)
     if source is None:
         return {}
     numbered = enumerate(source.lines, source.first)

@@ -141,7 +141,7 @@ def attribute(builder, target, value):
         name = f"{dotted_name(builder.known[source])}.{value.attr}"
         return call_intrinsic(builder, target, name, ())
     if source in builder.known and not isinstance(
-        builder.known[source], (int, float, tuple)
+        builder.known[source], (int, float, complex, np.generic, tuple)
     ):
         known = getattr(builder.known[source], value.attr)
         name = dotted_name(known)

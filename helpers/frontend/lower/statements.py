@@ -25,6 +25,7 @@ from helpers.frontend.refusals.refusals import returns_nothing, unknown
 from helpers.frontend.types import is_text
 
 
+@np.errstate(all="ignore")  # constants are converted as on a GPU
 def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
     """Our IR of a kernel for one list of Numba's argument types."""
     body = Body(lower, options or {})

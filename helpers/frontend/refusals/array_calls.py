@@ -39,7 +39,7 @@ def _wrong_type(name, shape, dtype, function):
     written = ast.unparse(dtype)
     value = _value(dtype, function)
     if isinstance(value, type) and value.__module__ == "builtins":
-        instead = _ELEMENTS.get(value.__name__, "a number's type, such as `float32`,")
+        instead = _ELEMENTS.get(value.__name__, "a number's type, such as `float32`")
         return (
             f"`{written}` is not a type of an array's elements in a kernel: write "
             f"{instead} (`from numba import …`)"

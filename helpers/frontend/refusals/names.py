@@ -36,12 +36,12 @@ def _where(function, name) -> str:
     """Where a name of CUDA, of `math` or of Numba is found, or ""."""
     if name in _IMPORTS:
         return f" Put `{_IMPORTS[name]}` above the kernel"
+    if isinstance(getattr(numba, name, None), numba.types.Type):
+        return f" Put `from numba import {name}` above the kernel"
     if name in _of_cuda():
         return _meant(f"{_alias(function, numba.cuda, 'cuda')}.{name}")
     if hasattr(math, name):
         return _meant(f"{_alias(function, math, 'math')}.{name}")
-    if isinstance(getattr(numba, name, None), numba.types.Type):
-        return f" Put `from numba import {name}` above the kernel"
     return ""
 
 

@@ -223,6 +223,11 @@ SENTENCES = [
     ),
     (rf"ufunc '(?:{_OPERATORS})'", _ELEMENTWISE),
     (
+        r"<class 'range'>\) found for signature:\s*>>> range\((?!array)",
+        "`range` takes one, two or three whole numbers: `range(n)`, "
+        "`range(start, stop)` or `range(start, stop, step)`",
+    ),
+    (
         r"<built-in function len>",
         "`len` takes an array or a tuple, and this line passes something else: is it a "
         "number?",
@@ -324,10 +329,10 @@ SENTENCES = [
     ),
     (
         r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'",
-        r"`\2` has no `\1` in a kernel: is it spelt right?",
+        r"`\2` has no `\1` in a kernel: check its spelling, or write it out",
     ),
     (
-        r"Unknown attribute '(\w+)' of type (\w+)",
+        r"Unknown attribute '(\w+)' of type (?:Literal\[)?(\w+)",
         r"values of type \2 have no `\1` in a kernel",
     ),
     (r"(?:try|with|yield|raise).*(?:not supported|unsupported)", _NO_TRY),

@@ -246,8 +246,25 @@ def idle_lines(function):
         for node in _nodes(here):
             if isinstance(node, ast.Expr) and _idle(node.value, here):
                 yield here, node.lineno, _idle(node.value, here)
+            if _fraction_of(node):
+                yield here, node.lineno, _fraction_of(node)
             callee = getattr(named_value(node, here), "py_func", None)
             waiting += [callee] if inspect.isfunction(callee) else []
+
+
+def _fraction_of(node):
+    """What a `range(…)` of a float drops, in a sentence, or None."""
+    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    if not called or node.func.id != "range":
+        return None
+    for given in node.args:
+        divided = isinstance(given, ast.BinOp) and isinstance(given.op, ast.Div)
+        if divided or isinstance(getattr(given, "value", None), float):
+            return (
+                f"`range` counts in whole numbers, and Numba drops the fraction of "
+                f"`{ast.unparse(given)}`: `//` divides whole numbers"
+            )
+    return None
 
 
 def _idle(node, function):

@@ -117,7 +117,7 @@ def hand_made(
         kernel="shift",
         blocks=2,
         threads_per_block=64,
-        function=None,
+        source=None,
         coalescing=table(coalescing, sectors, 0, 0, 0),
         bank_conflicts=table(bank_conflicts, wavefronts, 0, 0, 0),
         local_memory=table(None, sectors, 0, 0, 0),

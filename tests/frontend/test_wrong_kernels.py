@@ -1,0 +1,40 @@
+"""A beginner's mistake is told at its line, with the remedy, and nothing of our own."""
+
+import re
+
+import numpy as np
+import pytest
+
+from helpers import emulate
+from helpers.core.errors import EmulatorFault, ExplainedError
+from tests.specimens.kernels import BUILT_IN
+from tests.specimens.plain_words import internals_of
+from tests.specimens.wrong_kernels import WRONG, written
+from tests.specimens.zoo_cases import ZOO
+
+AT = re.compile(r"\(wrong\.py, line (\d+)\)\n    (.*)")
+
+
+@pytest.mark.parametrize("body, sentence", WRONG, ids=[body for body, _ in WRONG])
+def test_a_mistake_is_told_with_its_line_and_the_remedy(body, sentence):
+    """The line that the error quotes is the line that it names."""
+    with pytest.raises(ExplainedError) as told:
+        emulate(written(body))[1, 4](np.zeros(32), 3)
+
+    lines = ["def kernel(a, n):", *body.split("|")]
+    number, quoted = AT.search(str(told.value)).groups()
+    assert not isinstance(told.value, EmulatorFault)
+    assert lines[int(number) - 1].strip() == quoted and int(number) > 1
+    assert [] == internals_of(told.value)
+    assert BUILT_IN or sentence in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "specimen", [s for s in ZOO if s.error], ids=lambda specimen: specimen.name
+)
+def test_what_stops_a_launch_is_told_in_plain_words(specimen):
+    """Barriers and indices of the zoo, too."""
+    try:
+        emulate(specimen.kernel)[specimen.launch](*specimen.fresh())
+    except ExplainedError as error:
+        assert [] == internals_of(error)
