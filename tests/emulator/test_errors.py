@@ -144,7 +144,7 @@ def test_a_barrier_in_a_branch_is_found():
     run = emulate(branch)[2, 32](out)
 
     line, end = line_of(branch, "syncthreads"), line_of(branch, "out[t]")
-    assert f"line {line}: barrier missed by 32 threads in 2 of the" in repr(run.barriers)
+    assert f"line {line}: barrier missed by 32 threads in 2" in repr(run.barriers)
     assert f"ended after line {end}; the first is thread 16 of" in repr(run.barriers)
     with pytest.raises(AssertionError, match="guard the work, not the barrier"):
         run.assert_barriers()

@@ -5,8 +5,6 @@ import pytest
 from numba import cuda, int32
 
 from helpers import emulate
-from helpers.core.errors import BarrierError
-from tests.specimens.kernels import message
 
 ALL = 0xFFFFFFFF
 ODD = 0xAAAAAAAA

@@ -206,7 +206,8 @@ def test_a_grid_barrier_goes_on_without_some_threads_of_a_block(leaver):
     run, out = run_with(kernel, 32, 2)
 
     assert [101, 100] == out[:, 5].tolist()
-    assert [(2, 2, str(leaver))] == [(i.threads, i.blocks, i.thread) for i in run.barriers]
+    found = [(it.threads, it.blocks, it.thread) for it in run.barriers]
+    assert [(2, 2, str(leaver))] == found
 
 
 @pytest.mark.parametrize("blocks_at_a_time", [1, 3, 1024])

@@ -56,8 +56,8 @@ FAILURES = {
             [f"line 13, `x = cuda.shfl_sync(m, v, 16)`: {words}", advice],
         )
         for kind, words, advice in (
-            ("left", "reads lanes 16 to 18, which have returned", "guard what follows"),
-            ("outside", "reads lanes 16 to 18, which its mask does", "Name in the mask"),
+            ("left", "reads lanes 16 to 18, which have re", "guard what follows"),
+            ("outside", "reads lanes 16 to 18, which its mask", "Name in the mask"),
             ("absent", "reads lanes 16 to 18, which the block does", "whole warps"),
             ("unnamed", "lanes 16 to 18 call it", "exactly the lanes that execute"),
         )
