@@ -26,8 +26,10 @@ FEW_PAIRS = 1 << 16  # faster to list than to count
 MOST_PAIRS = 4_000_000  # to list
 
 
-def find_hazards(rows, places, clocks, happens_before) -> list[Hazards]:
-    """The hazards in a recorder's rows, where nothing orders them."""
+def find_hazards(rows, places, clocks, happens_before, alike=None) -> list[Hazards]:
+    """The hazards in a recorder's rows, where nothing orders them; `alike` are blocks
+    that did the same in shared memory, with the first of them and their number.
+    """
     kind = np.array([ACCESS[kind] for _, kind, _, _ in places], np.int64)
     shared = np.array([space == "shared" for *_, space in places], bool)
     found = []
@@ -35,7 +37,7 @@ def find_hazards(rows, places, clocks, happens_before) -> list[Hazards]:
         chosen = part[rows["place"]]
         accesses = Accesses({n: c[chosen] for n, c in rows.items()}, clocks.width, kind)
         if part is shared:
-            accesses = accesses.without_repetition()
+            accesses = accesses.represented(alike).without_repetition()
         accesses = accesses.in_conflict()
         if len(accesses):
             those = _listed_or_counted(accesses, clocks, happens_before)

@@ -8,23 +8,32 @@ ACCESS = {"load": 0, "store": 1, "atomic": 2}
 INTERVAL = 1 << 44  # more than any time within an interval between barriers
 
 
+KEYS = ("cell", "epoch", "interval", "thread", "place", "warp_syncs", "acquired")
+KEYS += ("fences", "weight")
+COLUMNS = (*KEYS, "soonest", "latest", "least", "most")
+
+
+def merged(rows) -> dict:
+    """Rows of columns, merged where only times and values differ."""
+    order, start = in_order(*(rows[name] for name in KEYS))
+    result = {name: rows[name][order][start] for name in KEYS}
+    for name, function in (
+        ("soonest", np.minimum),
+        ("latest", np.maximum),
+        ("least", np.minimum),
+        ("most", np.maximum),
+    ):
+        result[name] = reduced(function, rows[name][order], start)
+    return result
+
+
 class Accesses:
     """A recorder's rows, merged where only time and value differ."""
 
-    KEYS = ("cell", "epoch", "interval", "thread", "place", "warp_syncs", "acquired")
-    KEYS += ("fences", "weight")
-
     def __init__(self, rows, width, kinds):
-        rows = dict(rows)
-        when = rows["interval"] * INTERVAL + rows.pop("time")
-        value = rows.pop("value")
-        order, start = in_order(*(rows[name] for name in self.KEYS))
-        for name in self.KEYS:
-            setattr(self, name, rows[name][order][start])
-        self.soonest = reduced(np.minimum, when[order], start)
-        self.latest = reduced(np.maximum, when[order], start)
-        self.least = reduced(np.minimum, value[order], start)
-        self.most = reduced(np.maximum, value[order], start)
+        vars(self).update(merged(rows))
+        since = self.interval * INTERVAL
+        self.soonest, self.latest = since + self.soonest, since + self.latest
         self.kind = kinds[self.place] if len(kinds) else self.place
         self.block, self.warp = self.thread // width, self.thread // WARP_SIZE
         self.same_value = self._same_value()
@@ -57,6 +66,20 @@ class Accesses:
 
     def group_sizes(self):
         return np.bincount(self.group)
+
+    def represented(self, alike):
+        """Only the first of the blocks that did the same, as often as they are; they
+        store the same value where each of them does. `alike` is by block.
+        """
+        if not alike or not len(self):
+            return self
+        blocks, which = np.unique(self.block, return_inverse=True)
+        first, count = np.array([alike.get(b, (b, 1)) for b in blocks.tolist()]).T
+        group = numbered(self.cell - self.block, first[which])  # cells count blocks
+        differs = np.bincount(group, ~self.same_value) > 0
+        self.same_value = ~differs[group]
+        self.weight = self.weight * count[which]
+        return self.chosen(self.block == first[which])
 
     def without_repetition(self):
         """Without intervals of a block that do to a cell what an earlier one did."""
