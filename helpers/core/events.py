@@ -4,6 +4,9 @@ Each has a topic, and reaches the listeners of it: "launch", "allocation", "step
 "split", "sync", "missed_barrier", "stray_lanes", "fence", "negative_index", "overflow",
 an access by its space, "global", "shared", "local" or "const", and "end" with the Warps
 of a batch that is done.
+
+Compiled pieces of a program emit many requests at once: the topic is "requests", and
+"values" has a listener where they shall say what is stored.
 """
 
 from typing import NamedTuple
@@ -26,7 +29,7 @@ TOPICS = (
         "overflow",
         "end",
     ),
-    *("global", "shared", "local", "const"),
+    *("global", "shared", "local", "const", "requests", "values"),
 )
 
 
@@ -83,7 +86,8 @@ class Access(NamedTuple):
     Where `recurs`, it is the same dictionary each time that this reference asks for
     these addresses in every block, so that a count may be kept and multiplied.
     `iterations` counts those of the warp's loops since it last waited for its block;
-    `value` is what a store stores, or None.
+    `value` is what a store stores, or None. Where judges get many requests together, a
+    column is one that was made `times` times, and `who` has a column for each.
     """
 
     reference: Reference
@@ -99,6 +103,7 @@ class Access(NamedTuple):
     value: object = None
     step: int = 1
     base: int = 0
+    times: np.ndarray | None = None
 
     @property
     def first_address(self) -> int:
@@ -114,6 +119,34 @@ class Access(NamedTuple):
         if found is None:
             found = self.cache["addresses"] = self.cells * self.step + self.base
         return found
+
+
+class Source(NamedTuple):
+    """A place in the code, and the kind of array that it accesses."""
+
+    reference: Reference
+    space: str
+    dtype: np.dtype
+
+
+class Requests(NamedTuple):
+    """Requests, each of one warp of one block of a batch, in the order of their making.
+
+    `source` are places in `sources`, `addresses` bytes of shape (requests, lanes), and
+    `active` has a bit for each lane. `block` counts through the grid; `values` are the
+    bits of what is stored, (requests, lanes), or None. The listener copies what it
+    keeps.
+    """
+
+    sources: tuple[Source, ...]
+    first_block: int
+    source: np.ndarray
+    addresses: np.ndarray
+    active: np.ndarray
+    warp: np.ndarray
+    block: np.ndarray
+    iterations: np.ndarray
+    values: np.ndarray | None = None
 
 
 class Step(NamedTuple):

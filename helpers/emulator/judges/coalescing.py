@@ -15,7 +15,7 @@ import numpy as np
 
 from helpers.core.hardware import SECTOR_BYTES, WARP_SIZE
 from helpers.emulator.judges.judge import Judge
-from helpers.emulator.judges.requests import requests_of
+from helpers.emulator.judges.requests import how_often, requests_of
 
 
 def request_sectors(addresses, active, itemsize):
@@ -89,12 +89,15 @@ def _sectors_of(access):
         table = _by_alignment(group.key, size, parts)
         if len(group.firsts) == 1:
             counts = table[group.firsts[0] & SECTOR_BYTES - 1]
-            total = total + counts * group.requests(access)
+            total = total + counts * group.requests
         else:
-            begin = np.bincount(group.firsts & SECTOR_BYTES - 1, minlength=SECTOR_BYTES)
+            places = group.firsts & SECTOR_BYTES - 1
+            begin = how_often(places, SECTOR_BYTES, group.times)
             total = total + begin @ table
     if rest is not None:
-        total = total + _counts(*rest, size, parts).sum(axis=1)
+        counts = _counts(rest.addresses, rest.active, size, parts)
+        times = np.broadcast_to(rest.times, counts.shape[1])
+        total = total + counts @ times
     return total
 
 

@@ -9,15 +9,12 @@ import numpy as np
 
 from helpers.core.errors import NoRowError, short_traceback
 from helpers.core.hardware import WARP_SIZE
+from helpers.emulator.judges.log import Log
 
 
 def listeners_of(judges) -> dict:
-    """The listeners of each topic."""
-    listeners = {}
-    for judge in judges:
-        for topic, hear in judge.listeners().items():
-            listeners[topic] = (*listeners.get(topic, ()), hear)
-    return listeners
+    """The listeners of each topic, with a log between the machine and the judges."""
+    return Log(judges).listeners()
 
 
 class Counts(SimpleNamespace):
@@ -106,7 +103,10 @@ class Judge:
         shape = (WARP_SIZE, width)
         addresses = np.broadcast_to(access.addresses, shape)
         taking_part = np.broadcast_to(True if active is None else active, shape)
-        return self.count(addresses, taking_part, access).sum(axis=1), width == 1
+        counts = self.count(addresses, taking_part, access)
+        if access.times is not None:
+            return counts @ access.times, False
+        return counts.sum(axis=1), width == 1
 
     def _add_recurring(self):
         for blocks, counts, reference in self.recurring:

@@ -21,11 +21,14 @@ class Group(NamedTuple):
     lanes: np.ndarray  # bytes from the lowest address to each active lane's
     key: bytes  # the same, as a key of dictionaries
     firsts: np.ndarray  # the lowest address of each request
-    every: bool  # is it one request that represents those of every block?
+    times: object  # how often each was made: a number, or an array of them
 
-    def requests(self, access) -> int:
+    @property
+    def requests(self) -> int:
         """How many requests these are."""
-        return access.blocks if self.every else len(self.firsts)
+        if np.ndim(self.times):
+            return int(self.times.sum())
+        return len(self.firsts) * self.times
 
 
 class Rest(NamedTuple):
@@ -33,6 +36,14 @@ class Rest(NamedTuple):
 
     addresses: np.ndarray
     active: np.ndarray
+    times: object = 1  # how often each was made: 1, or an array of numbers
+
+
+def how_often(places, size, times):
+    """How often each of some places was asked for, by requests made so many times."""
+    if np.ndim(times):
+        return np.bincount(places, times, size).astype(np.int64)
+    return times * np.bincount(places, minlength=size)
 
 
 def requests_of(access):
@@ -55,11 +66,14 @@ def _sorted_by_shape(access):
             return (), None
     else:
         return _by_mask(access, cells, active)
-    group = _group(access, cells, mask, every=cells.shape[1] == 1)
-    return ((group,), None) if group else ((), _rest(access, cells, active))
+    times = 1 if access.times is None else access.times
+    if cells.shape[1] == 1 and access.times is None:
+        times = access.blocks
+    group = _group(access, cells, mask, times)
+    return ((group,), None) if group else ((), _rest(access, cells, active, times))
 
 
-def _group(access, cells, mask, every=False):
+def _group(access, cells, mask, times):
     """The active lanes of some blocks as a Group, None if their shapes differ."""
     if not _have_one_shape(cells):
         if isinstance(mask, slice):
@@ -68,15 +82,15 @@ def _group(access, cells, mask, every=False):
         if not _have_one_shape(cells):
             return None
         mask = slice(None)
-    return _as_group(access, cells[:, 0] - cells[0, 0], cells[0], mask, every)
+    return _as_group(access, cells[:, 0] - cells[0, 0], cells[0], mask, times)
 
 
-def _as_group(access, lanes, firsts, mask, every=False):
+def _as_group(access, lanes, firsts, mask, times):
     """A Group of the lanes in a mask, from cells."""
     low, lanes, key = _shape(
         lanes[mask].astype(np.int64, copy=False).tobytes(), int(access.step)
     )
-    return Group(lanes, key, firsts * access.step + (access.base + low), every)
+    return Group(lanes, key, firsts * access.step + (access.base + low), times)
 
 
 @lru_cache(maxsize=4096)
@@ -106,11 +120,11 @@ def _by_mask(access, cells, active):
     lanes = cells[:, 0] - cells[0, 0] if _have_one_shape(cells) else None
     groups, others = [], []
     for columns, mask in _masks_of(access):
-        group = None
+        group, times = None, _times(access, columns)
         if mask is not None and lanes is not None:
-            group = _as_group(access, lanes, cells[0, columns], mask)
+            group = _as_group(access, lanes, cells[0, columns], mask, times)
         elif mask is not None:
-            group = _group(access, cells.take(columns, axis=1), mask)
+            group = _group(access, cells.take(columns, axis=1), mask, times)
         if group:
             groups.append(group)
         else:
@@ -118,7 +132,12 @@ def _by_mask(access, cells, active):
     if not others:
         return groups, None
     columns = np.concatenate(others)
-    return groups, _rest(access, cells[:, columns], active[:, columns])
+    rest = cells[:, columns], active[:, columns], _times(access, columns)
+    return groups, _rest(access, *rest)
+
+
+def _times(access, columns):
+    return 1 if access.times is None else access.times[columns]
 
 
 def _masks_of(access):
@@ -150,7 +169,7 @@ def _masks(active):
         yield chosen, active[:, chosen[0]]
 
 
-def _rest(access, cells, active):
+def _rest(access, cells, active, times):
     shape = (
         WARP_SIZE,
         access.blocks if active is None else max(active.shape[1], cells.shape[1]),
@@ -159,4 +178,5 @@ def _rest(access, cells, active):
     return Rest(
         np.broadcast_to(addresses, shape),
         np.broadcast_to(True if active is None else active, shape),
+        times,
     )

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from helpers.emulator.judges.coalescing import Coalescing, sectors_of
-from helpers.emulator.judges.requests import FEW, requests_of
+from helpers.emulator.judges.requests import FEW, how_often, requests_of
 
 PENDING = 1 << 20  # requests that wait to be counted together
 
@@ -35,12 +35,13 @@ class Tally:
         """Count an access."""
         groups, rest = requests_of(access)
         for group in groups:
-            times = access.blocks if group.every else 1
-            self._add(access, group.key, group.lanes, group.firsts, times)
+            self._add(access, group.key, group.lanes, group.firsts, group.times)
         if rest is not None:
-            addresses = rest.addresses[rest.active]
+            addresses, times = rest.addresses[rest.active], rest.times
+            if np.ndim(times):
+                times = np.broadcast_to(times, rest.active.shape)[rest.active]
             if len(addresses):
-                self._add_each(access, addresses, 1)
+                self._add_each(access, addresses, times)
 
     def _add(self, access, key, lanes, firsts, times):
         field = (int(firsts[0]) - self.origin) % self.unit, access.dtype.itemsize
@@ -48,6 +49,8 @@ class Tally:
         if shape is None:
             if len(self.shapes) >= FEW:
                 addresses = (firsts[:, None] + lanes).ravel()
+                if np.ndim(times):
+                    times = np.repeat(times, len(lanes))
                 return self._add_each(access, addresses, times)
             shape = self.shapes[field, key] = Shape(lanes // self.unit)
         shape.pending.append((firsts, times))
@@ -67,10 +70,13 @@ class Tally:
             shape.starts = np.zeros(self.size, np.int64)
         by_times = {}
         for firsts, times in shape.pending:
-            by_times.setdefault(times, []).append(firsts)
-        for times, firsts in by_times.items():
+            varying = np.ndim(times) > 0
+            by_times.setdefault(None if varying else times, []).append((firsts, times))
+        for times, parts in by_times.items():
+            firsts, each = zip(*parts, strict=True)
             begin = (np.concatenate(firsts) - self.origin) // self.unit
-            shape.starts += times * np.bincount(begin, minlength=self.size)
+            times = np.concatenate(each) if times is None else times
+            shape.starts += how_often(begin, self.size, times)
         shape.pending, shape.waiting = [], 0
 
     def counts(self) -> dict:

@@ -13,6 +13,8 @@ import numpy as np
 
 from helpers.core.hardware import WARP_SIZE
 from helpers.core.source import Site
+from helpers.emulator.judges.first_writes import Owned, Reads, too_early
+from helpers.emulator.judges.races.clocks import active_rows
 from helpers.emulator.judges.requests import requests_of
 
 FIRST_SIZE = 1 << 14  # bytes of a block's memory, to begin with
@@ -77,6 +79,7 @@ class Initialisation:
     """Follows what is written, and finds reads of what is not."""
 
     def __init__(self):
+        self.owned = {"shared": Owned(), "local": Owned()}  # where blocks are few
         self.blocks = {}  # by batch, and by warp for local memory: Written
         self.starts, self.allocations = [], {}
         self.found = {}  # by line, array, space and warp: the cells, as numbers
@@ -88,6 +91,7 @@ class Initialisation:
             "global": self.in_global,
             "shared": self.in_block,
             "local": self.in_block,
+            "gathered": self.gathered,
             "end": self.end,
         }
 
@@ -104,6 +108,53 @@ class Initialisation:
         """Forget the memory of blocks that are done."""
         for key in [key for key in self.blocks if key[0] == who.first_block]:
             del self.blocks[key]
+        for owned in self.owned.values():
+            owned.forget(who.first_block, who.first_block + who.blocks)
+
+    # few blocks, many requests
+
+    def gathered(self, accesses):
+        """Follow many accesses of few blocks."""
+        for space, owned in self.owned.items():
+            inside = [access for access in accesses if access.space == space]
+            for access, addresses, column in (
+                owned.unwritten_reads(inside) if inside else ()
+            ):
+                block, warp = access.who.block[column], access.who.warp[column]
+                numbers = addresses << 32 | block
+                if space == "shared":
+                    self._add(access, -1, numbers)
+                    continue
+                for one in np.unique(warp).tolist():
+                    self._add(access, one, numbers[warp == one])
+        if self.starts:
+            self._gathered_in_global([a for a in accesses if a.space == "global"])
+
+    def _gathered_in_global(self, accesses):
+        by_array = {}
+        for access in accesses:
+            place = bisect(self.starts, access.first_address) - 1
+            start = self.starts[place]
+            inside = 0 <= access.first_address - start < len(self.allocations[start])
+            if place >= 0 and inside and self.allocations[start].any():
+                by_array.setdefault(start, []).append(access)
+        for start, some in by_array.items():
+            unwritten, reads, places, times = self.allocations[start], [], [], []
+            for access in some:
+                order = 2 * access.who.order[None, :]
+                address, time = active_rows(access, order)
+                place, kind = address - start, access.reference.kind
+                if kind != "store":
+                    missing = unwritten[place]
+                    read = (it[missing] for it in (place, time, address, address))
+                    reads.append((access, Reads(*read)))
+                for byte in range(access.dtype.itemsize if kind != "load" else 0):
+                    places.append(place + byte)
+                    times.append(time + 1)
+            for access, addresses, _ in too_early(reads, places, times):
+                self._add(access, -1, addresses)
+            for place in places:
+                unwritten[place] = False
 
     # shared and local memory
 

@@ -80,7 +80,7 @@ def test_groups_and_the_rest_are_the_requests_that_were_made(seed):
         for group in groups:
             for first in group.firsts.tolist():
                 request = tuple(sorted(first + lane for lane in group.lanes.tolist()))
-                found[request] += given.blocks if group.every else 1
+                found[request] += group.times
         for block in range(0 if rest is None else rest.active.shape[1]):
             chosen = rest.addresses[:, block][rest.active[:, block]]
             found[tuple(sorted(chosen.tolist()))] += bool(len(chosen))

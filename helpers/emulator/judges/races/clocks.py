@@ -3,6 +3,9 @@
 import numpy as np
 
 from helpers.core.hardware import WARP_SIZE
+from helpers.emulator.judges.gathering import Owners
+
+LANES = np.arange(WARP_SIZE)[:, None]
 
 
 class Clocks:
@@ -35,6 +38,8 @@ class Clocks:
 
     def thread(self, who):
         """The number of each thread of a warp, (lanes, blocks)."""
+        if isinstance(who, Owners):
+            return who.block * self.width + who.warp * WARP_SIZE + LANES
         key = (who.first_block, who.warp)
         if key not in self.threads:
             if self.threads and next(iter(self.threads))[0] != who.first_block:
@@ -44,8 +49,10 @@ class Clocks:
             self.threads[key] = block * self.width + lane
         return self.threads[key]
 
-    def warp_syncs(self, who) -> int:
+    def warp_syncs(self, who):
         """How often lanes of a warp have waited for each other."""
+        if isinstance(who, Owners):
+            return who.syncs[None, :]
         return len(self.sync_masks.get((who.first_block, who.warp), ()))
 
     def synced(self, thread, lanes, since, until) -> bool:
@@ -59,6 +66,8 @@ class Clocks:
 
     def interval(self, who):
         """The barriers that the blocks have passed, a number or (1, blocks)."""
+        if isinstance(who, Owners):
+            return who.interval[None, :]
         return self.intervals.get(who.first_block, 0)
 
 

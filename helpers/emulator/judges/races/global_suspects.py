@@ -163,6 +163,16 @@ class GlobalSuspects:
         """The shadow of the array that an address is in, or None."""
         return self.shadows[self.starts[bisect_right(self.starts, address) - 1]]
 
+    def gathered(self, accesses):
+        """Check many accesses of few blocks, an interval between barriers at a time."""
+        followed = [
+            access
+            for access in accesses
+            if access.space == "global" and self.shadow_at(access.first_address)
+        ]
+        for access in in_turn(followed):
+            self.access(access)
+
     def access(self, access):
         """Check an access of each block of a batch."""
         shadow = self.shadow_at(access.first_address)
@@ -191,6 +201,33 @@ class GlobalSuspects:
         if sync.scope == "grid":
             for shadow in filter(None, self.shadows.values()):
                 shadow.reset()
+
+
+def in_turn(accesses):
+    """The accesses, those after fewer barriers first."""
+    last = max((int(a.who.interval.max()) for a in accesses), default=0)
+    least = min((int(a.who.interval.min()) for a in accesses), default=0)
+    if last == least:
+        yield from accesses
+        return
+    for interval in range(least, last + 1):
+        for access in accesses:
+            columns = np.flatnonzero(access.who.interval == interval)
+            if len(columns):
+                yield some_of(access, columns)
+
+
+def some_of(access, columns):
+    """Some of the requests that were gathered."""
+    who = (part if part is None else part[..., columns] for part in access.who)
+    return access._replace(
+        cells=access.cells[:, columns],
+        active=None if access.active is None else access.active[:, columns],
+        blocks=len(columns),
+        cache={},
+        who=type(access.who)(*who),
+        times=access.times[columns],
+    )
 
 
 def granularity_of(dtype) -> int:

@@ -38,6 +38,7 @@ class RaceJudge:
             "allocation": self.allocation,
             "shared": self.shared_suspects.access,
             "global": self.global_suspects.access,
+            "gathered": self.gathered,
             "sync": self.synchronise,
         }
 
@@ -49,6 +50,10 @@ class RaceJudge:
     def allocation(self, allocation):
         self.allocations.append(allocation)
         self.global_suspects.allocation(allocation)
+
+    def gathered(self, accesses):
+        self.global_suspects.gathered(accesses)
+        self.shared_suspects.gathered(accesses)
 
     def synchronise(self, sync):
         self.shared_suspects.synchronise(sync)
@@ -78,7 +83,9 @@ class RaceJudge:
         if recorder is None:
             return Races()
         found = find_hazards(
-            recorder.rows, recorder.places, recorder.clocks, recorder.happens_before
+            *(recorder.rows, recorder.places, recorder.clocks),
+            recorder.happens_before,
+            self.shared_suspects.of_few_blocks.represented(),
         )
         races = [self._race(hazards, recorder.places) for hazards in found]
         races.sort(key=lambda r: (-r.hazards, r.first.line, r.second.line, r.kind))

@@ -1,24 +1,39 @@
 """Records each access to the cells that could be in a race, in a second run.
 
 The rows are columns of equal length: cell, thread, place (a number for line, kind and
-array), time (loop iterations since the last barrier, then place in the program),
-interval, epoch (barriers of the grid), warp_syncs (of its warp), acquired and fences
-(see release_acquire.py), value, weight (blocks that did the same).
+array), interval, epoch (barriers of the grid), warp_syncs (of its warp), acquired and
+fences (see release_acquire.py), weight (blocks that did the same), the soonest and the
+latest time (loop iterations since the last barrier, then place in the program), the
+least and the most value. Where they become many, those are merged that differ in the
+last four alone.
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from helpers.emulator.judges.races.clocks import active_rows, split
+from helpers.core.hardware import WARP_SIZE
+from helpers.emulator.judges.gathering import WEIGHTS, as_bits
+from helpers.emulator.judges.races.merged import COLUMNS, merged
 
 TURN = 1 << 20  # references of a program, at most
 BLOCKS = 1 << 32  # of a grid, at most: each has cells of its own in shared memory
+MANY = 1 << 19  # rows that are worth merging
 
-COLUMNS = (
-    *("cell", "thread", "place", "time", "interval", "epoch"),
-    *("warp_syncs", "acquired", "fences", "value", "weight"),
-)
+
+class Doing(NamedTuple):
+    """What is recorded of an access: numbers, or arrays that broadcast against (lanes,
+    blocks).
+    """
+
+    thread: np.ndarray
+    interval: object
+    weight: object
+    soonest: object
+    latest: object
+    least: object
+    most: object
 
 
 @dataclass(eq=False)
@@ -34,6 +49,7 @@ class Recorder:
 
     def __post_init__(self):
         self.place_numbers, self.program_order = {}, {}
+        self.count = 0  # of rows that wait to be merged
         marked = sorted(self.shared_suspects.suspect_bytes)
         granularity = max(1, self.shared_suspects.granularity)
         self.is_suspect = np.zeros(
@@ -48,6 +64,8 @@ class Recorder:
             "launch": self.start,
             "shared": self.access_shared,
             "global": self.access_global,
+            "gathered": self.gathered,
+            "values": None,
             "sync": self.synchronise,
             "fence": self.happens_before.fence,
         }
@@ -68,75 +86,106 @@ class Recorder:
         if not blocks:
             return
         columns = np.array(blocks) - who.first_block
-        weight = np.array([[self.representatives[b] for b in blocks]])
+        value = self._value_of_all(access, blocks)
         chosen = access._replace(
             cells=_columns(access.cells, columns, access.blocks),
             cache={},
             recurs=False,
             active=_columns(access.active, columns, access.blocks),
-            value=self._value_of_all(access, blocks),
             blocks=len(blocks),
         )
-        granularity = self.shared_suspects.granularity
         thread = self.clocks.thread(who)[:, columns]
         interval = _columns(self.clocks.interval(who), columns, access.blocks)
-        cells, *rows = self._rows(chosen, granularity, 0, thread, interval, weight)
-        suspect = self.is_suspect[np.minimum(cells, len(self.is_suspect) - 1)]
-        cells = cells * BLOCKS + rows[0] // self.clocks.width
-        self._keep(chosen, suspect, cells, *rows)
+        weight = np.array([[self.representatives[b] for b in blocks]])
+        self._shared(chosen, self._doing(access, thread, interval, weight, value))
 
     def access_global(self, access):
         """Record an access to global memory."""
         self._update(access)
-        shadow = self.global_suspects.shadow_at(access.first_address)
-        if shadow is None or not shadow.suspects.any():
-            return
-        thread = self.clocks.thread(access.who)
-        interval = self.clocks.interval(access.who)
-        rows = self._rows(access, shadow.granularity, shadow.start, thread, interval, 1)
-        cells, *rows = rows
-        suspect = shadow.suspects[cells]
-        self._keep(access, suspect, cells + shadow.start, *rows)
+        who = access.who
+        more = self.clocks.thread(who), self.clocks.interval(who), 1, access.value
+        self._global(access, self._doing(access, *more))
+
+    def gathered(self, accesses):
+        """Record many accesses of few blocks, each of which represents itself."""
+        record = {"shared": self._shared, "global": self._global}
+        for access in accesses:
+            if access.space not in record:
+                continue
+            self._update(access)
+            who = access.who
+            more = self.clocks.thread(who), self.clocks.interval(who), 1, None
+            doing = self._doing(access, *more)._replace(
+                soonest=self._time(access, who.iterations[None, :]),
+                latest=self._time(access, who.last_iterations[None, :]),
+            )
+            if who.least is not None:
+                doing = doing._replace(least=who.least, most=who.most)
+            record[access.space](access, doing)
+
+    def _doing(self, access, thread, interval, weight, value) -> Doing:
+        if value is None:  # unknown, so take each thread's to be different
+            value = thread if access.reference.kind == "store" else 0
+        value = as_bits(np.atleast_2d(value)).view(np.int64)
+        time = self._time(access, access.iterations)
+        return Doing(thread, interval, weight, time, time, value, value)
+
+    def _time(self, access, iterations):
+        return iterations * TURN + self.program_order[id(access.reference)]
 
     def _value_of_all(self, access, blocks):
         """Numbers for what all the blocks that each block represents store."""
         value = access.value
         if value is None or np.ndim(value) == 0 or value.shape[1] == 1:
             return value
-        bits = _as_bits(value)
+        bits = as_bits(value)
         first = access.who.first_block
         same = self.shared_suspects.equivalent_blocks
         members = [same.members[block] - first for block in blocks]
-        weights = same.WEIGHTS[0, 0] ** np.arange(access.blocks, dtype=np.uint64)
+        weights = WEIGHTS[0, 0] ** np.arange(access.blocks, dtype=np.uint64)
         return np.stack([(bits[:, m] * weights[m]).sum(axis=1) for m in members], 1)
 
     def _update(self, access):
         if access.reference.kind == "atomic":
             self.happens_before.atomic(access)
 
-    def _rows(self, access, granularity, start, *columns):
-        """Cell, thread, interval, weight and value of each active lane."""
-        value = access.value
-        if value is None:  # unknown, so take each thread's to be different
-            value = columns[0] if access.reference.kind == "store" else 0
-        address, *columns = active_rows(access, *columns, value)
-        return split(address - start, access.dtype.itemsize, granularity, *columns)
+    def _shared(self, access, doing):
+        """Record the suspect cells of an access, each block's for itself."""
+        cell, lane, block = _cells(access, self.shared_suspects.granularity)
+        suspect = self.is_suspect[np.minimum(cell, len(self.is_suspect) - 1)]
+        cell, *place = (row[suspect] for row in (cell, lane, block))
+        owner = _at(doing.thread, *place) // self.clocks.width
+        self._keep(access, doing, cell * BLOCKS + owner, *place)
 
-    def _keep(self, access, suspect, cell, thread, interval, weight, value):
-        count = int(suspect.sum())
+    def _global(self, access, doing):
+        """Record the suspect cells of an access."""
+        shadow = self.global_suspects.shadow_at(access.first_address)
+        if shadow is None or not shadow.suspects.any():
+            return
+        cell, lane, block = _cells(access, shadow.granularity, shadow.start)
+        suspect = shadow.suspects[cell]
+        cell, *place = (row[suspect] for row in (cell, lane, block))
+        self._keep(access, doing, cell + shadow.start, *place)
+
+    def _keep(self, access, doing, cell, lane, block):
+        count = len(cell)
         if not count:
             return
-        thread = thread[suspect]
-        time = access.iterations * TURN + self.program_order[id(access.reference)]
-        columns = (
-            *(cell[suspect], thread, self._place(access), time),
-            *(_at(interval, suspect), self.clocks.epoch),
-            self.clocks.warp_syncs(access.who),
-            self.happens_before.acquired_by(thread),
-            self.happens_before.fences_of(thread),
-            *(_as_bits(_at(value, suspect)), _at(weight, suspect)),
-        )
-        self.parts.append([np.broadcast_to(c, count) for c in columns])
+        doing = Doing(*(_at(part, lane, block) for part in doing))
+        thread = doing.thread
+        rows = {
+            "cell": cell,
+            "epoch": self.clocks.epoch,
+            "place": self._place(access),
+            "warp_syncs": _at(self.clocks.warp_syncs(access.who), lane, block),
+            "acquired": self.happens_before.acquired_by(thread),
+            "fences": self.happens_before.fences_of(thread),
+            **doing._asdict(),
+        }
+        self.parts.append([np.broadcast_to(rows[name], count) for name in COLUMNS])
+        self.count += count
+        if self.count > MANY:
+            self.parts, self.count = [list(merged(self.rows).values())], 0
 
     def _place(self, access):
         reference = access.reference
@@ -152,7 +201,24 @@ class Recorder:
         if not self.parts:
             return {name: np.zeros(0, np.int64) for name in COLUMNS}
         columns = (np.concatenate(part) for part in zip(*self.parts, strict=True))
-        return {n: c.astype(np.int64) for n, c in zip(COLUMNS, columns, strict=True)}
+        return {
+            name: column.astype(np.int64, copy=False)
+            for name, column in zip(COLUMNS, columns, strict=True)
+        }
+
+
+def _cells(access, granularity, start=0):
+    """Each cell that an active lane accesses, its lane and its block."""
+    shape = (WARP_SIZE, access.blocks)
+    active = True if access.active is None else access.active
+    lane, block = np.nonzero(np.broadcast_to(active, shape))
+    cell = np.broadcast_to(access.addresses, shape)[lane, block] - start
+    cell //= granularity
+    parts = access.dtype.itemsize // granularity
+    if parts > 1:
+        cell = (cell[:, None] + np.arange(parts)).reshape(-1)
+        lane, block = np.repeat(lane, parts), np.repeat(block, parts)
+    return cell, lane, block
 
 
 def _end(who):
@@ -166,14 +232,9 @@ def _columns(values, columns, blocks):
     return np.broadcast_to(values, (values.shape[0], blocks))[:, columns]
 
 
-def _at(values, where):
-    return values[where] if np.ndim(values) else values
-
-
-def _as_bits(values):
-    """Values as whole numbers, equal where the values are."""
-    values = np.ascontiguousarray(values)
-    if values.itemsize <= 8:
-        return values.view(f"u{values.itemsize}").astype(np.uint64)
-    words = values.view(np.uint64).reshape(*values.shape, -1)
-    return words[..., 0] * np.uint64(31) + words[..., 1]
+def _at(values, lane, block):
+    """A value that broadcasts against (lanes, blocks), at some of both."""
+    if np.ndim(values) == 0:
+        return values
+    rows, columns = values.shape
+    return values[lane if rows > 1 else 0, block if columns > 1 else 0]

@@ -14,13 +14,16 @@ from math import gcd
 import numpy as np
 
 from helpers.core.hardware import WARP_SIZE
-from helpers.emulator.judges.races.clocks import active_rows, split
+from helpers.emulator.judges.gathering import WEIGHTS
+from helpers.emulator.judges.races.clocks import LANES, active_rows, split
+from helpers.emulator.judges.races.gathered_suspects import (
+    HARMFUL,
+    KINDS,
+    GatheredSuspects,
+)
 
-LANES = np.arange(WARP_SIZE)[:, None]
-KINDS = {"load": 1, "store": 2, "atomic": 4}
 SEVERAL = 8  # threads
 MOST_WAITING = 256  # accesses, while they may turn out to be harmless
-HARMFUL = np.array([bits & 2 > 0 or bits & 5 == 5 for bits in range(8)])
 
 
 class Interval:
@@ -134,8 +137,6 @@ class SharedShadow:
 class EquivalentBlocks:
     """Which blocks did the same in shared memory, so that one represents the others."""
 
-    WEIGHTS = np.random.default_rng(32).integers(1, 2**63, (WARP_SIZE, 1), np.uint64)
-
     def __init__(self):
         self.same = {}  # first block: {warp: what it did in every block}
         self.differing = {}  # first block: {warp: what it did, by block}
@@ -158,7 +159,7 @@ class EquivalentBlocks:
         if warp not in by_warp:
             by_warp[warp] = np.zeros(blocks, np.uint64)
         by_warp[warp] *= np.uint64(0x9E3779B97F4A7C15)
-        by_warp[warp] += (addresses * self.WEIGHTS).sum(axis=0)
+        by_warp[warp] += (addresses * WEIGHTS).sum(axis=0)
         by_warp[warp] += np.uint64(id(access.reference))
 
     def representatives(self) -> dict:
@@ -193,6 +194,16 @@ class SharedSuspects:
         self.checked = set()  # signatures of intervals that were looked at
         self.granularity = 0  # bytes of a cell; not known yet
         self.suspect_bytes = set()
+        self.of_few_blocks = GatheredSuspects()
+
+    def gathered(self, accesses):
+        """Add many accesses of few blocks."""
+        accesses = [access for access in accesses if access.space == "shared"]
+        if accesses:
+            sizes = (access.dtype.itemsize for access in accesses)
+            self.granularity = gcd(self.granularity, *sizes)
+            cells = self.of_few_blocks.add(accesses, self.granularity)
+            self._add_suspects(cells, self.granularity)
 
     def access(self, access):
         """Add an access of each block of a batch."""
@@ -223,6 +234,7 @@ class SharedSuspects:
 
     def finish(self):
         """End all intervals."""
+        self.of_few_blocks.finish()
         for first in list(self.intervals):
             self._check(first)
 

@@ -1,0 +1,219 @@
+"""Many requests of few blocks as one access, with a column for each.
+
+What a warp asks again in the same interval between barriers is one column, which counts
+as often as it was asked: judges learn a loop's pattern once.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from helpers.core.events import Access, Source
+from helpers.core.hardware import WARP_SIZE
+
+EVERY_LANE = np.ones((WARP_SIZE, 1), bool)
+WEIGHTS = np.random.default_rng(32).integers(1, 2**63, (WARP_SIZE, 1), np.uint64)
+ODD, HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
+
+
+class Moment(NamedTuple):
+    """When an access was made: its place among all, the barriers that its blocks had
+    passed (a number or (1, blocks)), the times that lanes of its warp had waited for
+    each other, and those of them when all lanes had.
+    """
+
+    order: int
+    interval: object
+    syncs: int
+    whole_syncs: int
+
+
+class Owners(NamedTuple):
+    """Who made each request, and when: columns.
+
+    `order`, `iterations` and `least` are those of the first or least of a column's
+    times, `last_iterations` and `most` of the last or most; `all_iterations` is a sum.
+    `least` and `most` are bits of what is stored, (lanes, requests), or None.
+    """
+
+    warp: np.ndarray
+    block: np.ndarray
+    interval: np.ndarray
+    syncs: np.ndarray
+    whole_syncs: np.ndarray
+    order: np.ndarray
+    iterations: np.ndarray
+    last_iterations: np.ndarray
+    all_iterations: np.ndarray
+    least: np.ndarray | None = None
+    most: np.ndarray | None = None
+
+
+class Columns(NamedTuple):
+    """Requests of one source, as they were made; the last may be None."""
+
+    source: Source
+    addresses: np.ndarray
+    active: np.ndarray | None
+    warp: np.ndarray
+    block: np.ndarray
+    interval: np.ndarray
+    syncs: np.ndarray
+    whole_syncs: np.ndarray
+    order: np.ndarray
+    iterations: np.ndarray
+    values: np.ndarray | None
+
+
+def stacked(accesses, moments, with_values) -> Columns:
+    """Accesses of one place to one array, with the moment of each, side by side."""
+    one = accesses[0]
+    blocks = [access.blocks for access in accesses]
+    whose = np.repeat(np.arange(len(blocks)), blocks)
+    within = np.arange(len(whose)) - np.repeat(np.cumsum(blocks) - blocks, blocks)
+    cells = _side_by_side([access.cells for access in accesses], blocks)
+    masks = [access.active for access in accesses]
+    active = None
+    if any(mask is not None for mask in masks):
+        masks = [EVERY_LANE if mask is None else mask for mask in masks]
+        active = _rows(_side_by_side(masks, blocks))
+    warp, first_block, iterations = np.array(
+        [(a.who.warp, a.who.first_block, a.iterations) for a in accesses], np.int64
+    ).T
+    order, interval, syncs, whole_syncs = zip(*moments, strict=True)
+    values = [access.value for access in accesses] if with_values else [None]
+    return Columns(
+        Source(one.reference, one.space, one.dtype),
+        _rows(cells * one.step + one.base),
+        active,
+        warp[whose],
+        first_block[whose] + within,
+        _side_by_side([np.asarray(it) for it in interval], blocks)[0],
+        np.array(syncs)[whose],
+        np.array(whole_syncs)[whose],
+        np.array(order)[whose],
+        iterations[whose],
+        None if values[0] is None else _bits(values, blocks),
+    )
+
+
+def _bits(values, blocks):
+    return _rows(as_bits(_side_by_side(values, blocks)).view(np.int64))
+
+
+def _rows(columns):
+    """Columns with a row for each lane."""
+    return np.broadcast_to(columns, (WARP_SIZE, columns.shape[1]))
+
+
+def _side_by_side(values, blocks):
+    """Values that broadcast against (lanes, blocks) as columns: one for each block."""
+    shapes = {np.shape(value) for value in values}
+    if len(shapes) > 1 or len(shape := shapes.pop()) not in (0, 2):
+        parts = zip(values, blocks, strict=True)
+        wide = [np.broadcast_to(value, (WARP_SIZE, n)) for value, n in parts]
+        return np.concatenate(wide, axis=1)
+    if not shape:
+        columns = np.array(values)[None, :]
+    else:
+        columns = np.concatenate(values, axis=1)
+        if shape[1] != 1:
+            return columns
+    return columns if max(blocks) == 1 else np.repeat(columns, blocks, axis=1)
+
+
+def distinct(columns) -> Access | None:
+    """Each request once, with its times, as one access; None where no lane asks."""
+    columns, bits = _of_active(columns)
+    if not len(bits):
+        return None
+    rows = (columns.warp, columns.block, columns.interval)
+    rows = (bits, *rows, columns.syncs, columns.whole_syncs)
+    order, start = _sorted(columns.addresses, rows)
+    turns, values = columns.iterations, columns.values
+    if len(start) == len(order):
+        times = np.ones(len(order), np.int64)
+        owners = Owners(*columns[3:9], turns, turns, turns)
+        if values is not None:
+            owners = owners._replace(least=values, most=values)
+        return _access(columns, columns.addresses, columns.active, owners, times)
+    first = np.argsort(order[start])  # in the order of their making
+    chosen = order[start][first]
+
+    def over(ufunc, rows):
+        return ufunc.reduceat(rows[..., order], start, axis=-1)[..., first]
+
+    owners = Owners(
+        *(column[chosen] for column in columns[3:9]),
+        over(np.minimum, turns),
+        over(np.maximum, turns),
+        over(np.add, turns),
+    )
+    if values is not None:
+        owners = owners._replace(
+            least=over(np.minimum, values), most=over(np.maximum, values)
+        )
+    active = None if columns.active is None else columns.active[:, chosen]
+    times = np.diff(start, append=len(order))[first]
+    return _access(columns, columns.addresses[:, chosen], active, owners, times)
+
+
+def _access(columns, addresses, active, owners, times):
+    shape = len(times), {}
+    return Access(*columns.source, addresses, active, *shape, who=owners, times=times)
+
+
+def _of_active(columns):
+    """The requests of which a lane takes part, and the bits of those lanes; inactive
+    lanes have the address of an active one.
+    """
+    active, count = columns.active, columns.addresses.shape[1]
+    if active is None:
+        return columns, np.full(count, 2**WARP_SIZE - 1, np.uint64)
+    bits = np.packbits(active, axis=0, bitorder="little")
+    bits = np.ascontiguousarray(bits.T).view(np.uint32)[:, 0].astype(np.uint64)
+    if not bits.all():
+        asked = np.flatnonzero(bits)
+        source, *parts = columns
+        parts = (None if part is None else part[..., asked] for part in parts)
+        columns, bits = Columns(source, *parts), bits[asked]
+    active, addresses = columns.active, columns.addresses
+    some = addresses[active.argmax(axis=0), np.arange(len(bits))]
+    return columns._replace(addresses=np.where(active, addresses, some)), bits
+
+
+def _sorted(addresses, rows):
+    """The order of requests, equal ones together, and where in it others begin."""
+    digest = digests(addresses, rows)
+    order = np.argsort(digest, kind="stable")
+    digest = digest[order]
+    new = np.ones(len(order), bool)
+    new[1:] = digest[1:] != digest[:-1]
+    start = np.flatnonzero(new)
+    if len(start) == len(order):
+        return start, start
+    equal = order[start][np.cumsum(new) - 1]
+    same = (row[order] == row[equal] for row in rows)
+    same = (*same, (addresses[:, order] == addresses[:, equal]))
+    if not all(one.all() for one in same):  # two requests have one digest
+        return np.arange(len(order)), np.arange(len(order))
+    return order, start
+
+
+def digests(addresses, rows):
+    """A number for each request, equal for equal ones, and nearly never for others."""
+    digest = (addresses.view(np.uint64) * WEIGHTS).sum(axis=0)
+    for row in rows:
+        digest += row.view(np.uint64)
+        digest *= ODD
+        digest ^= digest >> HALF
+    return digest
+
+
+def as_bits(values):
+    """Values as whole numbers, equal where the values are."""
+    values = np.ascontiguousarray(values)
+    if values.itemsize <= 8:
+        return values.view(f"u{values.itemsize}").astype(np.uint64)
+    words = values.view(np.uint64).reshape(*values.shape, -1)
+    return words[..., 0] * np.uint64(31) + words[..., 1]

@@ -1,0 +1,151 @@
+"""A recorder's rows, merged where a thread does the same again, and sorted."""
+
+import numpy as np
+
+from helpers.core.hardware import WARP_SIZE
+
+ACCESS = {"load": 0, "store": 1, "atomic": 2}
+INTERVAL = 1 << 44  # more than any time within an interval between barriers
+
+
+KEYS = ("cell", "epoch", "interval", "thread", "place", "warp_syncs", "acquired")
+KEYS += ("fences", "weight")
+COLUMNS = (*KEYS, "soonest", "latest", "least", "most")
+
+
+def merged(rows) -> dict:
+    """Rows of columns, merged where only times and values differ."""
+    order, start = in_order(*(rows[name] for name in KEYS))
+    result = {name: rows[name][order][start] for name in KEYS}
+    for name, function in (
+        ("soonest", np.minimum),
+        ("latest", np.maximum),
+        ("least", np.minimum),
+        ("most", np.maximum),
+    ):
+        result[name] = reduced(function, rows[name][order], start)
+    return result
+
+
+class Accesses:
+    """A recorder's rows, merged where only time and value differ."""
+
+    def __init__(self, rows, width, kinds):
+        vars(self).update(merged(rows))
+        since = self.interval * INTERVAL
+        self.soonest, self.latest = since + self.soonest, since + self.latest
+        self.kind = kinds[self.place] if len(kinds) else self.place
+        self.block, self.warp = self.thread // width, self.thread // WARP_SIZE
+        self.same_value = self._same_value()
+
+    def _same_value(self):
+        """Do all stores to each access's cell store the same value?"""
+        cell = numbered(self.cell)
+        stores, none = self.kind == 1, np.iinfo(np.int64)
+        low = np.full(int(cell.max(initial=-1)) + 1, none.max)
+        high = np.full(len(low), none.min)
+        np.minimum.at(low, cell[stores], self.least[stores])
+        np.maximum.at(high, cell[stores], self.most[stores])
+        high[cell[self.kind == 2]] = none.max
+        return (low == high)[cell]
+
+    def __len__(self):
+        return len(self.cell)
+
+    def chosen(self, which):
+        """Some of the accesses."""
+        other = object.__new__(Accesses)
+        for name, column in vars(self).items():
+            setattr(other, name, column[which])
+        return other
+
+    @property
+    def group(self):
+        """A number for each cell and time between barriers of the grid."""
+        return numbered(self.cell, self.epoch)
+
+    def group_sizes(self):
+        return np.bincount(self.group)
+
+    def represented(self, alike):
+        """Only the first of the blocks that did the same, as often as they are; they
+        store the same value where each of them does. `alike` is by block.
+        """
+        if not alike or not len(self):
+            return self
+        blocks, which = np.unique(self.block, return_inverse=True)
+        first, count = np.array([alike.get(b, (b, 1)) for b in blocks.tolist()]).T
+        group = numbered(self.cell - self.block, first[which])  # cells count blocks
+        differs = np.bincount(group, ~self.same_value) > 0
+        self.same_value = ~differs[group]
+        self.weight = self.weight * count[which]
+        return self.chosen(self.block == first[which])
+
+    def without_repetition(self):
+        """Without intervals of a block that do to a cell what an earlier one did."""
+        group = numbered(self.cell, self.epoch, self.interval)
+        parts = (self.thread, self.place, self.warp_syncs, self.acquired, self.fences)
+        parts = (*parts, self.soonest % INTERVAL, self.latest % INTERVAL)
+        digest = np.zeros(len(self), np.uint64)
+        for n, part in enumerate(parts):
+            digest += part.astype(np.uint64) * np.uint64(2 * n + 3)
+            digest *= np.uint64(0x9E3779B97F4A7C15)
+            digest ^= digest >> np.uint64(29)
+        whole = np.zeros(int(group.max(initial=-1)) + 1, np.uint64)
+        np.add.at(whole, group, digest)
+        order, start = in_order(self.cell, whole[group].view(np.int64), group)
+        first = np.r_[True, self.cell[order][start][1:] != self.cell[order][start][:-1]]
+        sums = whole[group][order][start]
+        first[1:] |= sums[1:] != sums[:-1]
+        kept = np.zeros(len(whole), bool)
+        kept[group[order][start][first[: len(start)]]] = True
+        return self.chosen(kept[group])
+
+    def over_intervals(self):
+        """A thread's accesses at one place merged, whatever barriers are between."""
+        order, start = in_order(self.cell, self.epoch, self.thread, self.place)
+        other = self.chosen(order[start])
+        other.soonest = reduced(np.minimum, self.soonest[order], start)
+        other.latest = reduced(np.maximum, self.latest[order], start)
+        return other
+
+    def in_conflict(self):
+        """Only cells that two threads touch, one of them writing."""
+        group = self.group
+        bits = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
+        np.bitwise_or.at(bits, group, 1 << self.kind)
+        low, high = np.full(len(bits), np.iinfo(np.int64).max), np.zeros_like(bits)
+        np.minimum.at(low, group, self.thread)
+        np.maximum.at(high, group, self.thread)
+        harmful = (low != high) & ((bits & 2 != 0) | (bits == 5))
+        return self.chosen(harmful[group])
+
+
+def in_order(*columns):
+    """The order of rows by columns, and where in it a new combination begins."""
+    order = np.lexsort(columns[::-1])
+    new = np.zeros(len(order), bool)
+    new[:1] = True
+    for column in columns:
+        new[1:] |= column[order][1:] != column[order][:-1]
+    return order, np.flatnonzero(new)
+
+
+def reduced(function, column, start):
+    return function.reduceat(column, start) if len(start) else column
+
+
+def numbered(*columns, also=None):
+    """A number for each combination of columns, in their order.
+
+    With `also`, for the combinations with that in the first column's place, too.
+    """
+    if also is not None:
+        both = [np.r_[columns[0], also], *(np.r_[c, c] for c in columns[1:])]
+        numbers = numbered(*both)
+        return numbers[: len(also)], numbers[len(also) :]
+    order, start = in_order(*columns)
+    numbers = np.empty(len(order), np.int64)
+    counts = np.diff(np.r_[start, len(order)])
+    numbers[order] = np.repeat(np.arange(len(start)), counts)
+    return numbers
