@@ -100,6 +100,21 @@ def test_what_numbas_random_numbers_access_is_told_at_the_line_that_draws():
     assert {("load", "states"), ("store", "states"), ("store", "out")} == arrays
 
 
+def test_a_function_may_be_of_no_module():
+    """What `exec` makes says of none."""
+    names, out = {"cuda": cuda, "__name__": None}, np.zeros(32)
+    exec("@cuda.jit\ndef twice(x):\n    return 2 * x", names)
+    twice = names["twice"]
+
+    @cuda.jit
+    def kernel(out):
+        out[cuda.grid(1)] = twice(cuda.grid(1))
+
+    emulate(kernel)[1, 32](out)
+
+    np.testing.assert_array_equal(2 * np.arange(32), out)
+
+
 def test_fields_are_read_and_written_by_name_and_as_attributes():
     """Every record changes as NumPy changes it; 4-byte fields lie 16 bytes apart."""
     points = np.zeros(40, POINT)

@@ -38,7 +38,7 @@ def inline(builder, target, dispatcher, signature, arguments, within=None):
             "not emulated: use a loop"
         )
     function, options = dispatcher.py_func, dispatcher.targetoptions
-    if function.__module__.partition(".")[0] == "numba":
+    if (function.__module__ or "").partition(".")[0] == "numba":
         within = within or builder.site()
     typed = typed_ir(function, signature.args, options, builder.body.typed)
     result = builder.declared(target)
