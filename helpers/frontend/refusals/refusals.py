@@ -40,7 +40,7 @@ def refusal(function, error) -> KernelError:
     )
 
 
-_NEEDS_MEMORY = re.compile(r"NRT required|build_list|list\(")
+_NEEDS_MEMORY = re.compile(r"NRT required|build_list|list\(|\A<ufunc '\w+'>\Z")
 
 
 def _sentence(table, message):
