@@ -15,10 +15,10 @@ from helpers.emulator.codegen.aliasing import (
     reinterpreted,
     written_arrays,
 )
+from helpers.emulator.codegen.first_uses import inputs_of, sites_of
 from helpers.emulator.codegen.instruction_counts import work_of
 from helpers.emulator.codegen.liveness import (
     live_at_start,
-    read_before_written,
     reads,
     successors,
     without_dead_code,
@@ -56,7 +56,7 @@ def translate(kernel: ir.Kernel) -> Program:
                 blocks[n],
                 pc,
                 sum(1 << slots[name] for name in live[n]),
-                tuple(slots[name] for name in sorted(read_before_written(blocks[n]))),
+                inputs_of(blocks[n], slots),
                 work_of(blocks[n], kernel.types),
             )
             for n in order
@@ -184,9 +184,7 @@ def _basic_block(function, block, pc, needs, inputs, work):
     end = block[-1]
     kind = _KINDS[type(end)]
     after = [pc[n] for n in successors(end)]
-    sites = [getattr(i, "site", None) for i in block]
-    sites.append(getattr(getattr(end, "sync", None), "site", None))
-    sites += [r.site for i in block for r in ir.references_of(i)]
+    sites = [site for i in block for site in sites_of(i)]
     return BasicBlock(
         function,
         kind,
@@ -194,7 +192,7 @@ def _basic_block(function, block, pc, needs, inputs, work):
         after[-1] if after else -1,
         needs,
         inputs,
-        min(filter(None, sites), key=lambda site: site.line, default=None),
+        min(sites, key=lambda site: site.line, default=None),
         getattr(end, "barrier", None) or getattr(end, "sync", end),
         work,
     )
