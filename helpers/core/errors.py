@@ -54,7 +54,9 @@ class KernelIndexError(ExplainedError, IndexError):
 
 
 class NoValueError(Exception):
-    """A variable is read before it has a value; who catches this adds the line."""
+    """A variable, by its name, is read before it has a value; who catches this adds
+    the line.
+    """
 
 
 class BarrierError(ExplainedError, RuntimeError):

@@ -1,9 +1,9 @@
 """Our own small IR: what the front end makes and the code generator reads.
 
-A variable is a name; its type is a NumPy dtype for a scalar, an `ArrayType`, a tuple of
-types, an `Optional`, or None. Blocks are lists of instructions whose last one is a
-terminator. Scalars are already cast to the types that Numba inferred, phi nodes are
-copies on edges, and device functions are inlined.
+A variable is a name, which `source_name` reads; its type is a NumPy dtype for a scalar,
+an `ArrayType`, a tuple of types, an `Optional`, or None. Blocks are lists of
+instructions whose last one is a terminator. Scalars are already cast to the types that
+Numba inferred, phi nodes are copies on edges, and device functions are inlined.
 
 A front end gives a `Kernel` in which every variable has a type and every instruction
 its site; functions are called by Numba's names, the keys of the tables in `language`. A
@@ -357,3 +357,14 @@ def references_of(instruction) -> tuple[Reference, ...]:
     """The references of an instruction that touches memory, loads first."""
     names = ("reference", "loaded", "stored")
     return tuple(getattr(instruction, n) for n in names if hasattr(instruction, n))
+
+
+def without_function(name) -> str:
+    """A variable's name in the function that it is of: `x.2` of `twice#1.x.2`."""
+    return name.rpartition("#")[2].partition(".")[2] if "#" in name else name
+
+
+def source_name(name) -> str | None:
+    """What the source calls a variable, or None for one of a front end's own."""
+    name = without_function(name)
+    return None if name[0] == "$" or "%" in name else name.split(".")[0]

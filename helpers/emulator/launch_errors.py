@@ -5,13 +5,17 @@ The machine says at which site it stopped; here it becomes a sentence.
 
 from contextlib import contextmanager
 
-from helpers.core.errors import ExplainedError, NoValueError, UnsupportedError
+from helpers.core.errors import (
+    ExplainedError,
+    KernelError,
+    NoValueError,
+    UnsupportedError,
+)
 from helpers.frontend.refusals.refusals import at, unknown
-from helpers.frontend.refusals.source_constructs import explanation_from_source
 
 _NO_VALUE = (
-    "a variable on this line has no value on the path that the threads took: give it "
-    "one before the `if` or the loop"
+    "{name} has no value on the path that the threads took: give it one before the "
+    "`if` or the loop"
 )
 
 
@@ -32,11 +36,16 @@ def explained(kernel, launch):
     except NoValueError as error:
         if launch.stopped_at is None:
             raise unknown(function, error.__cause__) from error
-        source = explanation_from_source(function, line_of(launch))
-        sentence = source[0] if source else _NO_VALUE
-        raise at(function, line_of(launch), sentence) from error
+        raise _no_value(error.args[0], launch.stopped_at) from error
     except Exception as error:
         raise unknown(function, error, line_of(launch)) from error
+
+
+def _no_value(name, site):
+    """The error about a variable that is read before it has a value."""
+    sentence = _NO_VALUE.format(name=f"`{name}`" if name else "a variable on this line")
+    quoted = f"\n    {site.text}" if site.text else ""
+    return KernelError(f"{sentence} ({site.place}){quoted}")
 
 
 def _interrupted(kernel, launch):

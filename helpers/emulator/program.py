@@ -26,10 +26,18 @@ class Work(NamedTuple):
     operations: tuple[int, int, int, int]
 
 
+class Input(NamedTuple):
+    """A variable that a basic block takes from those before it."""
+
+    slot: int
+    name: str | None  # in the source
+    site: Site | None  # the first line that computes with it
+
+
 @dataclass(frozen=True, slots=True)
 class BasicBlock:
     """One compiled basic block and where it leads; `needs` are the slots read at or
-    after its start, and `inputs` those that it reads itself.
+    after its start, and `inputs` those that it reads itself, in that order.
     """
 
     run: Callable  # (warp, active, others) -> condition or predicate
@@ -37,7 +45,7 @@ class BasicBlock:
     then: int
     otherwise: int
     needs: int  # a set of slots, as bits
-    inputs: tuple[int, ...]  # slots
+    inputs: tuple[Input, ...]
     site: object  # the first line of source in it, or None
     ending: object  # the terminator, for messages
     work: tuple = ()  # what it does, by source line

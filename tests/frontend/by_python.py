@@ -29,8 +29,8 @@ def by_python_and_kernel(lines, names, device=""):
             const=SimpleNamespace(array_like=np.array),
             local=SimpleNamespace(array=np.zeros),
         )
-        _function(source, {**names, "cuda": plain})(*expected)
-    kernel = cuda.jit(_function(source, {**names, "cuda": cuda}))
+        function_of(source, {**names, "cuda": plain})(*expected)
+    kernel = cuda.jit(function_of(source, {**names, "cuda": cuda}))
     emulate(kernel)[1, THREADS](*actual)
     return expected[0].tolist(), actual[0].tolist()
 
@@ -40,8 +40,8 @@ def _arguments():
     return np.zeros(THREADS), number / 4 + 1, np.arange(THREADS * 3.0).reshape(-1, 3)
 
 
-def _function(source, names):
-    """The kernel of a source, whose lines Numba and messages can read."""
+def function_of(source, names):
+    """The function `kernel` of a source, whose lines messages can quote."""
     file = f"<lines {next(_files)}>"
     linecache.cache[file] = len(source), None, source.splitlines(True), file
     names = {"np": np, **names}

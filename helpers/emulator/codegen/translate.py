@@ -15,10 +15,10 @@ from helpers.emulator.codegen.aliasing import (
     reinterpreted,
     written_arrays,
 )
+from helpers.emulator.codegen.first_uses import inputs_of
 from helpers.emulator.codegen.instruction_counts import work_of
 from helpers.emulator.codegen.liveness import (
     live_at_start,
-    read_before_written,
     reads,
     successors,
     without_dead_code,
@@ -61,7 +61,7 @@ def translate(kernel: ir.Kernel) -> Program:
                 blocks[n],
                 pc,
                 sum(1 << slots[name] for name in live[n]),
-                tuple(slots[name] for name in sorted(read_before_written(blocks[n]))),
+                inputs_of(blocks[n], slots),
                 work_of(blocks[n], kernel.types),
                 writer.sites[pc[n]],
             )

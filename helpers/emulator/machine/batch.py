@@ -239,8 +239,10 @@ class Batch:
         """
         self.launch.stopped_at = basic_block.site_in(error.__traceback__)
         if isinstance(error, (TypeError, AttributeError)):
-            if any(is_missing(warp.values[slot]) for slot in basic_block.inputs):
-                raise NoValueError from error
+            for slot, name, site in basic_block.inputs:
+                if is_missing(warp.values[slot]):
+                    self.launch.stopped_at = site or basic_block.site
+                    raise NoValueError(name) from error
 
     def no_progress(self):
         """The error of a batch whose threads wait for something that none will do."""

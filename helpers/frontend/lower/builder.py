@@ -117,8 +117,7 @@ class Builder:
         name = self.arrays.whole(array)
         if name in self.arrays.spelt:
             return self.arrays.spelt[name]
-        if "#" in name:  # within a device function: its name, and a number
-            name = name.rpartition("#")[2].partition(".")[2]
+        name = ir.without_function(name)
         name = self.source_names.get(name, name)
         if name.startswith("$"):
             return f"part of {self.function.__name__}'s array"

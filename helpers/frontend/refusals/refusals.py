@@ -79,7 +79,7 @@ _INTERNAL = re.compile(
 )
 
 
-_NEEDS_MEMORY = re.compile(r"NRT required|build_list|list\(")
+_NEEDS_MEMORY = re.compile(r"NRT required|build_list|list\(|\A<ufunc '\w+'>\Z")
 
 
 def _sentence(table, message):

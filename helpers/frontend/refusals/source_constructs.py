@@ -9,6 +9,7 @@ import sys
 import textwrap
 
 from helpers.frontend.refusals.array_calls import named_value, wrong_array
+from helpers.frontend.refusals.array_copies import array_copy
 
 _LOOP = "loop over the elements with `range(…)`"
 _TEXT = 'strings can only be printed in a kernel: `print("thread", i)`'
@@ -183,9 +184,12 @@ def explanation_from_source(function, line, needs_memory=False):
         sentence = _never(node) or _call(node, function)
         if sentence and line in (_first(node), _last(node), _head(node)):
             return sentence, _first(node)
+    if needs_memory and "ufunc" in needs_memory[0]:  # of `a[:] += 1`, or of `np.add`
+        near = [node for node in near if isinstance(node, ast.AugAssign)]
     for node in near if needs_memory else ():
-        if _makes(node):
-            return _makes(node), line
+        sentence = array_copy(node) or _makes(node)
+        if sentence:
+            return sentence, line
     if line <= function.__code__.co_firstlineno + 1:  # Numba did not say where
         for node in nodes:
             if _never(node):
