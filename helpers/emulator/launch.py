@@ -5,6 +5,8 @@ launches, and are read at each: `EMULATOR_SEED=3 python script.py` runs a script
 another order of warps, and so does `os.environ["EMULATOR_SEED"] = "3"` in a notebook,
 for what follows. `EMULATOR_TURNS` is the number of iterations, in a row and with
 nothing written, after which a loop counts as endless (it is checked every 20,000).
+`EMULATOR_DEBUG=1` shows what an error of the emulator's own came from, and every
+traceback whole.
 """
 
 import os
