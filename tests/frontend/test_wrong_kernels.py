@@ -7,9 +7,9 @@ import pytest
 
 from helpers import emulate
 from helpers.core.errors import EmulatorFault, ExplainedError
+from tests.frontend.wrong_kernels import WRONG, written
+from tests.plain_words import internals_of
 from tests.specimens.kernels import BUILT_IN
-from tests.specimens.plain_words import internals_of
-from tests.specimens.wrong_kernels import WRONG, written
 from tests.specimens.zoo_cases import ZOO
 
 AT = re.compile(r"\(wrong\.py, line (\d+)\)\n    (.*)")
