@@ -131,7 +131,8 @@ def readers_part(error):
     while traceback is not None:
         frames.append(traceback)
         traceback = traceback.tb_next
-    if _is_complete(error) or "__tracebackhide__" in frames[-1].tb_frame.f_locals:
+    by_a_door = frames and "__tracebackhide__" in frames[-1].tb_frame.f_locals
+    if by_a_door or _is_complete(error):
         while frames and _is_of_a_library(frames[-1].tb_frame):
             frames.pop()
     shown = None

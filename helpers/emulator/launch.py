@@ -4,7 +4,8 @@ A plain launch has no judges. `EMULATOR_SEED` and `EMULATOR_TURNS` choose for al
 launches, and are read at each: `EMULATOR_SEED=3 python script.py` runs a script with
 another order of warps, and so does `os.environ["EMULATOR_SEED"] = "3"` in a notebook,
 for what follows. `EMULATOR_TURNS` is the number of iterations that the loops of a warp
-may run in a launch; without it they may run as long as they want.
+may run in a launch; without it they may run as long as they want. `EMULATOR_DEBUG=1`
+shows what an error of the emulator's own came from, and every traceback whole.
 """
 
 import math

@@ -16,8 +16,8 @@ from helpers.emulator.limits import check_static_shared
 from helpers.emulator.program import Program
 from helpers.frontend.inference import check_options
 from helpers.frontend.lower.statements import kernel_ir
+from helpers.frontend.refusals.idle_lines import idle_lines
 from helpers.frontend.refusals.refusals import faults_of
-from helpers.frontend.refusals.source_constructs import idle_lines
 
 _prepared = weakref.WeakKeyDictionary()  # kernel: {argument types: Prepared}
 

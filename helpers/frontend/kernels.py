@@ -234,8 +234,8 @@ def _is_known(ours, argument) -> bool:
 
 def _unusable(argument) -> str:
     """Why a kernel cannot take an argument, and what to pass instead."""
-    if type(argument) is np.ndarray:
-        return _unusable_array(argument.dtype)
+    if type(argument) is np.ndarray or hasattr(argument, "__cuda_array_interface__"):
+        return _unusable_array(np.dtype(argument.dtype))
     if isinstance(argument, int):
         return f"is {shown(argument)}, which does not fit into 64 bits"
     if isinstance(argument, tuple):

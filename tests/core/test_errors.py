@@ -14,7 +14,7 @@ from helpers import check, emulate, expect, measure, table
 from helpers.core.errors import ArgumentError, shown
 from helpers.language import math_functions
 from tests.paths import ROOT
-from tests.specimens.plain_words import internals_of
+from tests.plain_words import internals_of
 
 SCRIPT = """\
 import sys

@@ -8,7 +8,7 @@ from numba import cuda, njit
 
 from helpers import assemble, emulate, measure
 from helpers.core.errors import ExplainedError
-from tests.specimens.plain_words import internals_of
+from tests.plain_words import internals_of
 
 A = np.zeros(8)
 TEXTS = np.array(["a", "b"])

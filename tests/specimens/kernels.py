@@ -11,7 +11,7 @@ from numba import cuda, float32
 from numba.cuda import libdevice
 
 from helpers import emulate, load4, store4
-from tests.specimens.plain_words import internals_of
+from tests.plain_words import internals_of
 
 BUILT_IN = find_spec("numba_cuda") is None  # numba's own target, as on macOS
 TILE = 16

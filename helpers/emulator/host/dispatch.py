@@ -12,6 +12,7 @@ from helpers.core.hardware import H200
 from helpers.core.occupancy import resident_blocks
 from helpers.emulator import launch
 from helpers.emulator.arguments import contiguous_or_refused, staged_arguments
+from helpers.emulator.host.outside import refuse
 from helpers.emulator.limits import most_threads, static_bytes
 from helpers.emulator.program_cache import forget, prepared
 from helpers.frontend.inference import compiled, ptx
@@ -42,8 +43,11 @@ def configure(kernel, griddim, blockdim, stream=0, sharedmem=0):
 @short_traceback
 def call_without_brackets(kernel, *arguments, **named):
     """`kernel(*args)`: an error."""
+    function = kernel.py_func
+    if function.__module__.startswith("numba.cuda."):  # as `shfl_sync` of numba's own
+        refuse(f"cuda.{function.__name__}")
     if kernel.targetoptions.get("device"):
-        raise device_function(kernel.py_func)
+        raise device_function(function)
     raise missing_brackets(kernel)
 
 

@@ -1,10 +1,10 @@
 """What is wrong with a call of `cuda.shared.array` or `cuda.local.array`."""
 
 import ast
-import builtins
-import inspect
 
 import numpy as np
+
+from helpers.frontend.refusals.nodes import named_value
 
 _SHAPE = (
     "the shape of a shared or local array must be a number known when the kernel is "
@@ -114,14 +114,3 @@ def _value(node, function):
             return 0.5  # whatever its value, a float
         return 0.5 if any(isinstance(side, float) for side in sides) else None
     return None
-
-
-def named_value(node, function):
-    """What a name, or an attribute of one, stands for outside a function, or None."""
-    if isinstance(node, ast.Attribute):
-        return getattr(named_value(node.value, function), node.attr, None)
-    if not isinstance(node, ast.Name) or node.id in function.__code__.co_varnames:
-        return None
-    around = inspect.getclosurevars(function).nonlocals
-    known = {**vars(builtins), **function.__globals__, **around}
-    return known.get(node.id)

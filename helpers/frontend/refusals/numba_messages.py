@@ -193,7 +193,8 @@ SENTENCES = [
     ),
     (
         r"setitem\(readonly array",
-        "this array is read-only: pass a copy of it (`array.copy()`)",
+        "this array is read-only: a global array is a constant of the kernel, so pass "
+        "it as an argument; of an argument, pass a copy (`array.copy()`)",
     ),
     (
         r"setitem\(array\(\w+, (\d)d, \w\), [^\n]*, array\(",

@@ -52,10 +52,15 @@ def refusal(function, error, types=()) -> KernelError:
 
 
 def returns_nothing(function) -> KernelError:
-    """The error of a kernel that returns a value."""
+    """The error of a kernel that returns a value, or is a generator."""
+    line = returning_line(function)
+    first = function.__code__.co_firstlineno
+    explained = line is None and explanation_from_source(function, first)
+    if explained:
+        return at(function, explained[1], explained[0])
     return at(
         function,
-        returning_line(function) or function.__code__.co_firstlineno,
+        line or first,
         "a kernel returns nothing: store its results in an array; a bare `return` ends "
         "a thread early",
     )

@@ -6,10 +6,10 @@ import ast
 import inspect
 import re
 import sys
-import textwrap
 
-from helpers.frontend.refusals.array_calls import named_value, wrong_array
+from helpers.frontend.refusals.array_calls import wrong_array
 from helpers.frontend.refusals.array_copies import array_copy
+from helpers.frontend.refusals.nodes import NO_FUNCTION, nodes_of
 
 _LOOP = "loop over the elements with `range(…)`"
 _TEXT = 'strings can only be printed in a kernel: `print("thread", i)`'
@@ -158,13 +158,6 @@ _TAKES = {
 }
 
 
-_NO_FUNCTION = (
-    *("threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize"),
-    *(f"{name}.{axis}" for name in ("threadIdx", "blockIdx") for axis in "xyz"),
-    *(f"{name}.{axis}" for name in ("blockDim", "gridDim") for axis in "xyz"),
-)
-
-
 class Certain(str):
     """A sentence that is true of all kernels, whatever the emulator supports."""
 
@@ -177,7 +170,7 @@ def is_certain(sentence) -> bool:
 
 def explanation_from_source(function, line, needs_memory=False):
     """What is wrong with the refused line, in a sentence, and the line; or None."""
-    nodes = _nodes(function)
+    nodes = nodes_of(function)
     here = [node for node in nodes if _first(node) <= line <= _last(node)]
     near = [node for node in here if isinstance(node, ast.expr | ast.stmt)]
     for node in sorted(near, key=lambda node: not _never(node)):
@@ -203,7 +196,7 @@ def named_expression(function, line, message):
         r"Type of variable '.*?' cannot be determined|Variable '\w+' is not defined",
         message,
     )
-    given = [n for n in _nodes(function) if isinstance(n, ast.NamedExpr)]
+    given = [n for n in nodes_of(function) if isinstance(n, ast.NamedExpr)]
     if not lost or not given:
         return None
     here = [n for n in given if n.lineno <= line <= n.end_lineno]
@@ -220,7 +213,7 @@ def argument_without_value(function, line, types):
     code = function.__code__
     names = code.co_varnames[: code.co_argcount]
     absent = {n for n, t in zip(names, types, strict=False) if str(t) == "none"}
-    for node in _nodes(function):
+    for node in nodes_of(function):
         if isinstance(node, ast.Name) and node.id in absent and node.lineno == line:
             return (
                 f"`{node.id}` is None here: pass the array or the number that this "
@@ -232,57 +225,9 @@ def argument_without_value(function, line, types):
 
 def returning_line(function) -> int | None:
     """The first line of a function that returns a value, where it is known."""
-    returned = (n for n in _nodes(function) if isinstance(n, ast.Return))
+    returned = (n for n in nodes_of(function) if isinstance(n, ast.Return))
     lines = [n.lineno for n in returned if not _is_none(n.value)]
     return min(lines, default=None)
-
-
-def idle_lines(function):
-    """The lines that look as if they did something, each with a sentence: of a
-    function, and of the device functions that it calls.
-    """
-    waiting, seen = [function], []
-    while waiting:
-        here = waiting.pop()
-        if here in seen:
-            continue
-        seen.append(here)
-        for node in _nodes(here):
-            if isinstance(node, ast.Expr) and _idle(node.value, here):
-                yield here, node.lineno, _idle(node.value, here)
-            if _fraction_of(node):
-                yield here, node.lineno, _fraction_of(node)
-            callee = getattr(named_value(node, here), "py_func", None)
-            waiting += [callee] if inspect.isfunction(callee) else []
-
-
-def _fraction_of(node):
-    """What a `range(…)` of a float drops, in a sentence, or None."""
-    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    if not called or node.func.id != "range":
-        return None
-    for given in node.args:
-        divided = isinstance(given, ast.BinOp) and isinstance(given.op, ast.Div)
-        if divided or isinstance(getattr(given, "value", None), float):
-            return (
-                f"`range` counts in whole numbers, and Numba drops the fraction of "
-                f"`{ast.unparse(given)}`: `//` divides whole numbers"
-            )
-    return None
-
-
-def _idle(node, function):
-    """Why an expression that is a statement does nothing; None where it does."""
-    text = ast.unparse(node)
-    if isinstance(node, ast.Compare):
-        return f"`{text}` compares and drops the answer: `=` gives a variable its value"
-    value = named_value(node, function)
-    full = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
-    is_axes = full.rpartition(".")[2] in _NO_FUNCTION
-    of_grid = isinstance(node, ast.Attribute) and node.attr == "sync"
-    if of_grid or callable(value) and not is_axes:
-        return f"`{text}` does nothing without its parentheses: write `{text}()`"
-    return None
 
 
 def _is_none(node) -> bool:
@@ -336,7 +281,7 @@ def _call_of_cuda(name, node, function):
         return Certain(wrong) if wrong else None
     if name in ("shared", "local"):
         return f"write `cuda.{name}.array(shape, type)`: `cuda.{name}` is no function"
-    if name in _NO_FUNCTION:
+    if name in NO_FUNCTION:
         return f"this is a number, not a function: `cuda.{name}` without parentheses"
     return _wrong_count(f"cuda.{name}", node, *_TAKES.get(name, ("", None)))
 
@@ -381,23 +326,6 @@ def _name_of(node, function):
         return f"{module}.{node.id}", None
     local = node.id in function.__code__.co_varnames or node.id in around
     return (None, None) if local else (node.id, None)
-
-
-def _nodes(function):
-    """The nodes of a function's source, with the line numbers of its file."""
-    try:
-        lines, first = inspect.getsourcelines(function)
-        tree = ast.parse(textwrap.dedent("".join(lines)))
-    except (OSError, SyntaxError, TypeError):
-        return []
-    ast.increment_lineno(tree, first - 1)
-    body = tree.body[0]
-    return [
-        node
-        for statement in getattr(body, "body", [])
-        for node in ast.walk(statement)
-        if hasattr(node, "lineno")
-    ]
 
 
 def _first(node):

@@ -5,7 +5,7 @@ from numba import cuda, float32
 
 from helpers import load4
 from helpers.core.errors import KernelError
-from tests.specimens.plain_words import internals_of
+from tests.plain_words import internals_of
 
 CALLS = {
     "cuda.grid": lambda: cuda.grid(1),

@@ -1,5 +1,6 @@
 """What beginners write in a kernel, and what the refusal of it says: the kernel's lines
-after `def kernel(a, n):`, in which `|` ends a line, and a part of the sentence.
+after `def kernel(a, n):`, in which `|` ends a line, and a part of the sentence; of two,
+the second for the target that is built into numba.
 """
 
 import linecache
@@ -62,7 +63,7 @@ WRONG = [
     ('for i in range("3"):|    a[0] = 1', "this line has a string"),
     ("for i in range(a):|    a[0] = 1", "takes one number, not a whole array"),
     # indices and values
-    ("a[a > 3] = 0", "Test each element with `if`"),
+    ("a[a > 3] = 0", ("Test each element with `if`", "`c[i] = a[i] + b[i]`")),
     ("i = cuda.grid(1)|a[i > 3] = 0", "a condition, true or false: test it with `if`"),
     ("a[n == 1] = 0", "a condition, true or false"),
     ("a[0] = len(n)", "takes an array or a tuple"),
@@ -78,14 +79,14 @@ WRONG = [
     ("global TILE|TILE = 5", "a kernel cannot change a global"),
     ("TILE += 1|a[0] = TILE", "`TILE` has no value yet"),
     ("a += 1", "an operator takes one element of an array"),
-    ("a[0] = min()", "take two numbers or more"),
+    ("a[0] = min()", ("take two numbers or more", "check their number")),
     ("a[0] = np.clip(a[0], 0, 1)", "`min(max(x, low), high)`"),
     ("x, y = 1|a[0] = x", "unpacks one number as if it were several"),
     ("x, y, z = cuda.grid(2)|a[0] = x", "unpacks 2 values into 3 names"),
     ("cuda.atomic.add(a, (0, 1), 1)", "uses several numbers as one"),
     ("for x in zip(a, n):|    a[0] = 1", "`zip` and `enumerate` take arrays"),
-    ("a[0] = a.mean(3)", "takes no such values in a kernel"),
-    ("a[0] = dev(a, a)", "only if that is one of its arguments"),
+    ("a[0] = a.mean(3)", ("takes no such values", "have no `mean`")),
+    ("a[0] = dev(a, a)", ("if that is one of its arguments", "`c[i] = a[i] + b[i]`")),
     # what a kernel gives back
     ("return a[0]", "a kernel returns nothing"),
     ("if a[0] > 1:|    return 1|a[0] = 2", "a kernel returns nothing"),
