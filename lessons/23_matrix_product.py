@@ -475,7 +475,7 @@ with expect(AssertionError):
     run.assert_barriers()
 
 # %% [markdown]
-# Even if the others went on, the absent threads would leave holes in the tiles.
+# The others go on, with the holes that the absent threads leave in the tiles.
 
 # %% [markdown]
 # ## What changed
