@@ -16,16 +16,16 @@ WEIGHTS = np.random.default_rng(32).integers(1, 2**63, (WARP_SIZE, 1), np.uint64
 ODD, HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 
 
-class Moment(NamedTuple):
-    """When an access was made: its place among all, the barriers that its blocks had
-    passed (a number or (1, blocks)), the times that lanes of its warp had waited for
-    each other, and those of them when all lanes had.
+class Stretch(NamedTuple):
+    """Accesses between which no barrier and no sync was counted: the number of the last
+    one before them; barriers by first block, a number or (1, blocks); by first block
+    and warp how often lanes of the warp had waited for each other, and how often all.
     """
 
+    accesses: list
     order: int
-    interval: object
-    syncs: int
-    whole_syncs: int
+    intervals: dict
+    syncs: dict
 
 
 class Owners(NamedTuple):
@@ -65,40 +65,76 @@ class Columns(NamedTuple):
     values: np.ndarray | None
 
 
-def stacked(accesses, moments, with_values) -> Columns:
-    """Accesses of one place to one array, with the moment of each, side by side."""
+def by_source(stretches) -> list:
+    """The accesses of stretches by place and array; of each also its number, and the
+    stretch that it is in.
+    """
+    piles = {}
+    for stretch in stretches:
+        for number, access in enumerate(stretch.accesses, stretch.order + 1):
+            key = id(access.reference), access.step, access.base, access.dtype.itemsize
+            pile = piles.get(key)
+            if pile is None:
+                pile = piles[key] = ([], [], [])
+            accesses, numbers, when = pile
+            accesses.append(access)
+            numbers.append(number)
+            when.append(stretch)
+    return [*piles.values()]
+
+
+def stacked(pile, with_values) -> Columns:
+    """Accesses of one place to one array, side by side."""
+    accesses, order, when = pile
     one = accesses[0]
     blocks = [access.blocks for access in accesses]
-    whose = np.repeat(np.arange(len(blocks)), blocks)
-    within = np.arange(len(whose)) - np.repeat(np.cumsum(blocks) - blocks, blocks)
-    cells = _side_by_side([access.cells for access in accesses], blocks)
-    masks = [access.active for access in accesses]
-    active = None
-    if any(mask is not None for mask in masks):
-        masks = [EVERY_LANE if mask is None else mask for mask in masks]
+    active = values = None
+    if any(access.active is not None for access in accesses):
+        masks = [EVERY_LANE if a.active is None else a.active for a in accesses]
         active = _rows(_side_by_side(masks, blocks))
-    warp, first_block, iterations = np.array(
-        [(a.who.warp, a.who.first_block, a.iterations) for a in accesses], np.int64
-    ).T
-    order, interval, syncs, whole_syncs = zip(*moments, strict=True)
-    values = [access.value for access in accesses] if with_values else [None]
+    if with_values and one.value is not None:
+        values = _side_by_side([access.value for access in accesses], blocks)
+        values = _rows(as_bits(values).view(np.int64))
+    cells = _side_by_side([access.cells for access in accesses], blocks)
     return Columns(
         Source(one.reference, one.space, one.dtype),
         _rows(cells * one.step + one.base),
         active,
-        warp[whose],
-        first_block[whose] + within,
-        _side_by_side([np.asarray(it) for it in interval], blocks)[0],
-        np.array(syncs)[whose],
-        np.array(whole_syncs)[whose],
-        np.array(order)[whose],
-        iterations[whose],
-        None if values[0] is None else _bits(values, blocks),
+        *_whose(accesses, blocks),
+        *_moments(accesses, when, blocks),
+        _each(order, blocks),
+        _each([access.iterations for access in accesses], blocks),
+        values,
     )
 
 
-def _bits(values, blocks):
-    return _rows(as_bits(_side_by_side(values, blocks)).view(np.int64))
+def _whose(accesses, blocks):
+    """The warp and the block of each request."""
+    warp = _each([access.who.warp for access in accesses], blocks)
+    block = _each([access.who.first_block for access in accesses], blocks)
+    if max(blocks) > 1:
+        block += np.arange(len(block)) - np.repeat(np.cumsum(blocks) - blocks, blocks)
+    return warp, block
+
+
+def _moments(accesses, when, blocks):
+    """The barriers and syncs before each request."""
+    interval = syncs = whole = np.zeros(sum(blocks), np.int64)
+    if any(stretch.intervals for stretch in (when[0], when[-1])):
+        pairs = zip(accesses, when, strict=True)
+        interval = [np.asarray(w.intervals.get(a.who.first_block, 0)) for a, w in pairs]
+        interval = _side_by_side(interval, blocks)[0]
+    if any(stretch.syncs for stretch in (when[0], when[-1])):
+        pairs = zip(accesses, when, strict=True)
+        known = [w.syncs.get((a.who.first_block, a.who.warp), (0, 0)) for a, w in pairs]
+        syncs, whole = (_each(counts, blocks) for counts in zip(*known, strict=True))
+    return interval, syncs, whole
+
+
+def _each(numbers, blocks):
+    """A number of each access as a number of each of its requests."""
+    numbers = np.array(numbers, np.int64)
+    return numbers if max(blocks) == 1 else np.repeat(numbers, blocks)
 
 
 def _rows(columns):
@@ -108,8 +144,9 @@ def _rows(columns):
 
 def _side_by_side(values, blocks):
     """Values that broadcast against (lanes, blocks) as columns: one for each block."""
-    shapes = {np.shape(value) for value in values}
-    if len(shapes) > 1 or len(shape := shapes.pop()) not in (0, 2):
+    shapes = {value.shape for value in values}
+    shape = shapes.pop()
+    if shapes or len(shape) not in (0, 2):
         parts = zip(values, blocks, strict=True)
         wide = [np.broadcast_to(value, (WARP_SIZE, n)) for value, n in parts]
         return np.concatenate(wide, axis=1)

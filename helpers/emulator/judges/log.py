@@ -10,7 +10,13 @@ from itertools import chain
 
 import numpy as np
 
-from helpers.emulator.judges.gathering import Columns, Moment, distinct, stacked
+from helpers.emulator.judges.gathering import (
+    Columns,
+    Stretch,
+    by_source,
+    distinct,
+    stacked,
+)
 
 FEW_BLOCKS = 64  # of an access that is worth keeping
 MOST_REQUESTS = 1 << 13  # that wait
@@ -31,63 +37,51 @@ class Log:
                 self.hear[topic] = (*self.hear.get(topic, ()), hear)
                 if "gathered" not in judge.listeners():
                     self.hear_each[topic] = (*self.hear_each.get(topic, ()), hear)
-        self.piles, self.columns, self.waiting = {}, [], 0
-        self.order = 0
+        self.kept, self.stretches, self.columns = [], [], []
+        self.waiting = self.order = 0  # requests that are kept; accesses so far
         self.intervals = {}  # by first block: barriers, a number or (1, blocks)
         self.syncs = {}  # by first block and warp: those of lanes, and of all lanes
 
     def listeners(self) -> dict:
         """The listeners of each topic."""
-        topics = {**dict.fromkeys(SPACES, self.access), "requests": self.requests}
-        topics |= {"sync": self.sync, "fence": self.fence, "end": self.end}
-        if not self.hear.keys() & {*SPACES}:
-            return self.hear
-        own = {t: (heard,) for t, heard in topics.items() if self._has_use_for(t)}
+        own = dict.fromkeys(SPACES, self.access) | {"fence": self.fence}
+        own = {topic: (hear,) for topic, hear in own.items() if topic in self.hear}
+        own |= {"requests": (self.requests,), "sync": (self.sync,), "end": (self.end,)}
         return self.hear | own
-
-    def _has_use_for(self, topic):
-        return topic in self.hear or topic in ("requests", "sync", "end")
 
     def access(self, access):
         """Keep an access of few blocks; pass on one of many."""
-        self.order += 1
-        if access.blocks > self.few_blocks:
+        blocks = access.blocks
+        if blocks > self.few_blocks:
             if self.waiting:
                 self.flush()
+            self.order += 1
             for hear in self.hear[access.space]:
                 hear(access)
             return
-        warp, first_block, blocks = access.who
-        key = id(access.reference), access.step, access.base, access.dtype.itemsize
-        pile = self.piles.get(key)
-        if pile is None:
-            pile = self.piles[key] = []
-        interval = self.intervals.get(first_block, 0)
-        syncs = self.syncs.get((first_block, warp), (0, 0))
-        pile.append((access, Moment(self.order, interval, *syncs)))
+        self.kept.append(access)
         self.waiting += blocks
         if self.waiting >= self.most:
             self.flush()
 
     def requests(self, requests):
         """Keep requests that were made together."""
+        self._end_stretch()
         count = len(requests.source)
         order = self.order + np.arange(1, count + 1)
         self.order += count
-        interval = self.intervals.get(requests.first_block, 0)
-        barriers = np.zeros(count, np.int64) + np.asarray(interval).reshape(-1)[
-            np.minimum(requests.block - requests.first_block, np.size(interval) - 1)
-        ]
+        interval = np.asarray(self.intervals.get(requests.first_block, 0)).reshape(-1)
+        within = requests.block - requests.first_block
+        interval = interval[np.minimum(within, len(interval) - 1)]
         syncs = np.zeros((2, count), np.int64)
-        for warp in np.unique(requests.warp).tolist():
+        for warp in np.unique(requests.warp).tolist() if self.syncs else ():
             known = self.syncs.get((requests.first_block, warp), (0, 0))
             syncs[:, requests.warp == warp] = np.array(known)[:, None]
-        rows = (barriers, *syncs, order, requests.iterations)
+        rows = (interval, *syncs, order, requests.iterations)
         for number, source in enumerate(requests.sources):
-            if source.space in self.hear:
-                chosen = np.flatnonzero(requests.source == number)
-                if len(chosen):
-                    self.columns.append(_chosen(requests, source, rows, chosen))
+            chosen = np.flatnonzero(requests.source == number)
+            if source.space in self.hear and len(chosen):
+                self.columns.append(_chosen(requests, source, rows, chosen))
         self.waiting += count
         if self.waiting >= self.most:
             self.flush()
@@ -96,6 +90,7 @@ class Log:
         """Count the barriers of a block and the syncs of a warp; a barrier of the grid
         ends all that is kept.
         """
+        self._end_stretch()
         if sync.scope == "grid":
             self.flush()
         elif sync.scope == "block":
@@ -122,13 +117,21 @@ class Log:
         for hear in self.hear.get("end", ()):
             hear(who)
 
+    def _end_stretch(self):
+        kept, self.kept = self.kept, []
+        if kept:
+            known = dict(self.intervals), dict(self.syncs)
+            self.stretches.append(Stretch(kept, self.order, *known))
+            self.order += len(kept)
+
     def flush(self):
         """Have all that is kept judged."""
-        piles, columns = self.piles, self.columns
-        self.piles, self.columns, self.waiting = {}, [], 0
-        values = "values" in self.hear
-        stacks = (stacked(*zip(*p, strict=True), values) for p in piles.values())
-        accesses = [*filter(None, map(distinct, chain(stacks, columns)))]
+        self._end_stretch()
+        stretches, columns = self.stretches, self.columns
+        self.stretches, self.columns, self.waiting = [], [], 0
+        with_values = "values" in self.hear
+        piles = (stacked(pile, with_values) for pile in by_source(stretches))
+        accesses = [*filter(None, map(distinct, chain(piles, columns)))]
         for access in accesses:
             for hear in self.hear_each.get(access.space, ()):
                 hear(access)

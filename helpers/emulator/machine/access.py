@@ -183,20 +183,10 @@ def emit(warp, reference, array, offset, active, pattern=None, value=None, dtype
         where = (cells.place_of(offset), cells.step, cells.address)
     else:
         where, cache = (pattern.addresses, 1, 0), pattern.cache
-    access = Access(
-        reference,
-        array.space,
-        dtype or array.dtype,
-        where[0],
-        active,
-        warp.blocks,
-        cache,
-        pattern is not None,
-        warp.who,
-        warp.iterations,
-        value,
-        *where[1:],
-    )
+    who, iterations = warp.who, warp.iterations
+    what = (reference, array.space, dtype or array.dtype, where[0], active)
+    more = (warp.blocks, cache, pattern is not None, who, iterations, value)
+    access = Access._make((*what, *more, *where[1:], None))
     for listener in listeners:
         listener(access)
 

@@ -55,5 +55,3 @@ def hazards_of(case, count, exact, cell, thread, other) -> Hazards:
         cell=int(cell),
         threads=(int(thread), int(other)),
     )
-
-

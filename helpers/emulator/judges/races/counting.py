@@ -43,10 +43,13 @@ class Level:
         order = np.argsort(accesses.place, kind="stable")
         places, at = np.unique(accesses.place[order], return_index=True)
         self.at = dict(zip(places.tolist(), np.split(order, at[1:]), strict=True))
-        self.several = {place: self._groups(rows) for place, rows in self.at.items()}
-
-    def _groups(self, rows):
-        return set(self.outer[rows].tolist())
+        self.following = {
+            place: (
+                Following(self, rows, self.outer),
+                Following(self, rows, self.inner),
+            )
+            for place, rows in self.at.items()
+        }
 
     def conflicting_places(self):
         """Pairs of places that conflict in some outer group, and the kind."""
@@ -54,13 +57,14 @@ class Level:
         for earlier, a in self.at.items():
             for later, b in self.at.items():
                 kind = int(CONFLICTS[kinds[a[0]], kinds[b[0]]])
-                if kind and not self.several[earlier].isdisjoint(self.several[later]):
+                if kind and self.following[later][0].met[self.outer[a]].any():
                     yield earlier, later, kind
 
     def hazards(self, earlier, later, kind):
         """The hazards of two places, apart by whether all store the same value."""
         a, b = self.at[earlier], self.at[later]
-        following = self._after(a, b, self.outer) - self._after(a, b, self.inner)
+        outer, inner = self.following[later]
+        following = outer.count(a) - inner.count(a)
         same_value = self.accesses.same_value[a] & (kind == 3)
         for same in (False, True):
             here = np.flatnonzero((following > 0) & (same_value == same))
@@ -83,15 +87,24 @@ class Level:
         threads = them.thread[one], them.thread[self._example(one, b)]
         return hazards_of(case, largest.sum(), exact, them.cell[one], *threads)
 
-    def _after(self, a, b, group):
-        """How many of b are in a's group and later."""
-        behind = np.sort(group[b] * self.span + self.later[b])
-        end = np.searchsorted(behind, (group[a] + 1) * self.span)
-        first = group[a] * self.span + self.sooner[a]
-        return end - np.searchsorted(behind, first, side="right")
-
     def _example(self, one, b):
         """The first later access that makes a hazard with the access `one`."""
         fits = (self.outer[b] == self.outer[one]) & (self.inner[b] != self.inner[one])
         fits &= self.later[b] > self.sooner[one]
         return b[np.argmax(fits)]
+
+
+class Following:
+    """The accesses of a place, sorted by group and time."""
+
+    def __init__(self, level, rows, group):
+        self.level, self.group = level, group
+        self.met = np.bincount(group[rows], minlength=int(group.max()) + 1)
+        self.end = np.cumsum(self.met)
+        self.times = np.sort(group[rows] * level.span + level.later[rows])
+
+    def count(self, a):
+        """How many are in the group of each access of `a`, and later."""
+        group = self.group[a]
+        first = group * self.level.span + self.level.sooner[a]
+        return self.end[group] - np.searchsorted(self.times, first, side="right")

@@ -75,7 +75,9 @@ class GatheredSuspects:
         actor = (who.warp << 32 | who.whole_syncs)[None, :]
         thread = who.warp * WARP_SIZE + LANES
         rows = active_rows(access, interval, actor, thread)
-        cell, interval, actor, thread = split(rows[0], size, self.granularity, *rows[1:])
+        cell, interval, actor, thread = split(
+            rows[0], size, self.granularity, *rows[1:]
+        )
         kind = np.full(len(cell), KINDS[access.reference.kind])
         return cell, interval, actor, thread, thread, kind
 

@@ -3,10 +3,13 @@
 Of two accesses the earlier has fewer barriers of its block before it, or as many and
 fewer loop iterations since, or as many and an earlier place in the program, or else the
 lower thread number. A hazard is a cell, the earlier thread and the later one, counted
-once for each pair of lines, however often it recurs. Few pairs are listed, and many are
-counted by sorting; that is as exact where no two intervals of a block differ in what
-they do to a cell, and a lower bound where they do, so those are listed if they can be.
+once for each pair of lines, however often it recurs. Pairs of cells that few accesses
+touch are listed, others are counted by sorting; that is as exact where no two intervals
+of a block differ in what they do to a cell, and a lower bound where they do, so all are
+listed then, if that can be done.
 """
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,7 +25,8 @@ from helpers.emulator.judges.races.case import (
 from helpers.emulator.judges.races.counting import counted
 from helpers.emulator.judges.races.merged import ACCESS, Accesses, in_order
 
-FEW_PAIRS = 1 << 16  # faster to list than to count
+CROWD = 32  # accesses of a cell that are faster to count than to list
+FEW_PAIRS = 1 << 18  # that are faster to list than to count
 MOST_PAIRS = 4_000_000  # to list
 
 
@@ -47,14 +51,29 @@ def find_hazards(rows, places, clocks, happens_before, alike=None) -> list[Hazar
 
 def _listed_or_counted(accesses, clocks, happens_before):
     """The hazards as fast as they can be had exactly, or as many as can be had."""
-    sizes = accesses.group_sizes()
-    pairs = int((sizes * sizes).sum())
-    if not clocks.sync_masks and not happens_before.releases:
-        if pairs > min(FEW_PAIRS, MOST_PAIRS):
-            found = counted(accesses)
-            if pairs > MOST_PAIRS or all(hazards.exact for hazards in found):
-                return found
-    return listed(accesses, clocks, happens_before)
+    if clocks.sync_masks or happens_before.releases:
+        return listed(accesses, clocks, happens_before)
+    pairs = accesses.pairs()
+    crowded = accesses.in_crowded_cells(min(CROWD, MOST_PAIRS))
+    if accesses.chosen(~crowded).pairs() > FEW_PAIRS:
+        crowded[:] = True
+    found = counted(accesses.chosen(crowded)) if crowded.any() else []
+    if pairs <= MOST_PAIRS and not all(hazards.exact for hazards in found):
+        return listed(accesses, clocks, happens_before)
+    if not crowded.all():
+        found += listed(accesses.chosen(~crowded), clocks, happens_before)
+    return _summed(found)
+
+
+def _summed(found):
+    """Hazards of one case as one: the first of them, and how many all are."""
+    by_case = {}
+    for hazards in sorted(found, key=lambda h: (h.cell, *h.threads)):
+        by_case.setdefault(hazards.case(), []).append(hazards)
+    for first, *others in by_case.values():
+        count = first.count + sum(other.count for other in others)
+        exact = first.exact and all(other.exact for other in others)
+        yield replace(first, count=count, exact=exact)
 
 
 def listed(accesses, clocks, happens_before) -> list[Hazards]:

@@ -64,8 +64,10 @@ class Accesses:
         """A number for each cell and time between barriers of the grid."""
         return numbered(self.cell, self.epoch)
 
-    def group_sizes(self):
-        return np.bincount(self.group)
+    def pairs(self) -> int:
+        """How many pairs of accesses to one cell there are, each in both orders."""
+        sizes = np.bincount(self.group)
+        return int((sizes * sizes).sum())
 
     def represented(self, alike):
         """Only the first of the blocks that did the same, as often as they are; they
@@ -80,6 +82,11 @@ class Accesses:
         self.same_value = ~differs[group]
         self.weight = self.weight * count[which]
         return self.chosen(self.block == first[which])
+
+    def in_crowded_cells(self, few):
+        """Which are to cells that more than a few accesses are to?"""
+        cell = numbered(self.cell)
+        return np.bincount(cell)[cell] > few
 
     def without_repetition(self):
         """Without intervals of a block that do to a cell what an earlier one did."""
@@ -123,12 +130,28 @@ class Accesses:
 
 def in_order(*columns):
     """The order of rows by columns, and where in it a new combination begins."""
-    order = np.lexsort(columns[::-1])
+    columns = as_one(columns)
+    order = np.argsort(columns[0]) if len(columns) == 1 else np.lexsort(columns[::-1])
     new = np.zeros(len(order), bool)
     new[:1] = True
     for column in columns:
-        new[1:] |= column[order][1:] != column[order][:-1]
+        column = column[order]
+        new[1:] |= column[1:] != column[:-1]
     return order, np.flatnonzero(new)
+
+
+def as_one(columns):
+    """One column of numbers in the order of all columns, where it has room for them."""
+    whole, room = 0, 1
+    for column in columns if len(columns[0]) else ():
+        least = int(column.min())
+        count = int(column.max()) - least + 1
+        room *= count
+        if room >= 1 << 63 or column.dtype == np.uint64:
+            return columns
+        if count > 1:
+            whole = whole * count + (column - least)
+    return columns if np.ndim(whole) == 0 else [whole]
 
 
 def reduced(function, column, start):
