@@ -27,10 +27,8 @@ def scalar_function(function, *values):
 
 
 def _gamma(x):
-    if x == 0:
-        return math.copysign(math.inf, x)
-    if x == -math.inf or (x < 0 and x == math.floor(x)):
-        return math.nan
+    if x <= 0 and (x == -math.inf or x == math.floor(x)):
+        return math.copysign(math.inf, x) if x == 0 else math.nan
     try:
         return math.gamma(x)
     except OverflowError:
