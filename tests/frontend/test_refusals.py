@@ -158,7 +158,7 @@ SLIPS = [
     ("b = cuda.to_device(a)", "is for the host"),
     ("a[0] = cuda.grid(4)", "written out: 1, 2 or 3"),
     ("b = cuda.shared.zeros(8, float32)", "`shared` has no `zeros`"),
-    ("n = cuda.laneid\n    b = cuda.shared.array(n, float32)", "`TILE + 1`"),
+    ("n = cuda.laneid\n    b = cuda.shared.array(n, float32)", "`TILE = 32`"),
     ("a[0] = cuda.ballot_sync(-1)", "takes 2 values, but this line passes 1"),
     ("cuda.atomic.add(a, 1)", "takes 3 values, but this line passes 2"),
     ("cuda.atomic.add(a[0], 0, 1)", "uses a number as an array"),

@@ -84,8 +84,8 @@ def _wrong_shape(name, shape, function):
     ]
     if names:
         return (
-            f"{_SHAPE}`{names[0]}` is not known yet: give `TILE = 32` or `TILE + 1` a "
-            "name outside the kernel, and write that name here"
+            f"{_SHAPE}`{names[0]}` is not known until the launch: write `TILE = 32` "
+            "above the kernel, and `TILE` here"
         )
     return None
 
