@@ -4,11 +4,12 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
-from numba import cuda
+from numba import cuda, int32
 
 from helpers import emulate
-from tests.frontend.by_python import by_python_and_kernel
-from tests.specimens.kernels import BUILT_IN
+from helpers.emulator import KernelError
+from tests.frontend.by_python import by_python_and_kernel, function_of
+from tests.specimens.kernels import BUILT_IN, message
 
 Pair = namedtuple("Pair", "u v")
 NAMES = {"Pair": Pair, "WEIGHTS": np.array([0.25, 0.5])}
@@ -156,6 +157,42 @@ def test_an_argument_that_is_left_out_may_be_none(lines):
     """The default, or None itself, passed on too."""
     expected, actual = by_python_and_kernel(lines, NAMES, DEFAULTS)
     assert expected == actual
+
+
+@cuda.jit
+def adds_where_there_is_one(a, out):
+    i = cuda.grid(1)
+    place = None
+    if a[i] > 3:
+        place = i % 2
+    if place is not None:
+        cuda.atomic.add(out, (place, 0), a[i])
+        out[place + 0, 1] = place in (1, 2) and place not in (2, 3)
+
+
+def test_a_place_that_may_be_none_is_an_index_of_atomics():
+    """Numba takes it in a tuple there, and in a store once it is a number."""
+    a, out = np.arange(8.0), np.zeros((2, 2))
+    emulate(adds_where_there_is_one)[1, 8](a, out)
+    np.testing.assert_array_equal([[4 + 6, 0], [5 + 7, 1]], out)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("out[0] = a[r]", "write `x + 0` for a number"),
+        ("out[r, 0] = 1", "write `x + 0` for a number"),
+        ("out[0] = int32(r)", "write `x + 0` for a number"),
+        ("if r:\n        out[0] = 1", "write `x + 0` for a number"),
+        ("t = None if a[1] else (1, 2)\n    out[0] = t[0]", "(`a, b = x`)"),
+        ("b = None\n    for v in a:\n        b = v + b", "still None: begin with a"),
+    ],
+)
+def test_where_numba_takes_no_none_the_message_says_what_to_write(line, sentence):
+    """Numba's own messages speak of other things."""
+    source = f"def kernel(out, a):\n    r = None if a[0] else 1\n    {line}\n"
+    kernel = cuda.jit(function_of(source, {"int32": int32}))
+    assert sentence in message(KernelError, kernel, 1, 1, np.zeros(4), np.ones(4))
 
 
 @cuda.jit(device=True)

@@ -141,7 +141,7 @@ SLIPS = [
     ("class C:\n        pass", "cannot define a class"),
     ("x, *y = (1, 2, 3)\n    a[0] = x", "a `*` in front"),
     ("del a[0]", "arrays keep their size"),
-    ("a[0] = type(a[0])(3)", "types are fixed"),
+    ("a[0] = type(a)(3)", "types are fixed"),
     ("a[0] = id(a)", "types are fixed"),
     ("a[0] = int(input())", "a kernel cannot use files or input"),
     ('f = open("x")', "a kernel cannot use files or input"),

@@ -299,3 +299,31 @@ def test_a_given_value_is_not_none(dtype):
     a, out = np.ones(4, dtype), np.zeros((4, 2))
     emulate(with_and_without_another)[1, 4](out, a)
     np.testing.assert_array_equal([[2, 1]] * 4, out)
+
+
+@cuda.jit(device=True)
+def change(x, function):
+    if function is None:
+        return x
+    return function(x)
+
+
+@cuda.jit(device=True)
+def multiplied(x):
+    kind = type(x)
+    return kind(2.5) * x
+
+
+@cuda.jit
+def passes_a_function(out):
+    i = cuda.grid(1)
+    out[i, 0], out[i, 1] = change(i, None), change(i, multiplied)
+    out[i, 2] = multiplied(out[i, 0])
+
+
+def test_a_function_is_not_none():
+    """It is passed like a value, though it has none; a type is called like one."""
+    out = np.zeros((4, 3))
+    emulate(passes_a_function)[1, 4](out)
+    i = np.arange(4)
+    np.testing.assert_array_equal(np.stack([i, 2 * i, 2.5 * i], 1), out)

@@ -186,15 +186,18 @@ def _indices(builder, index) -> tuple:
 
 
 def _whole_index(builder, operand):
-    """An index that Numba made a float where two tuples met, as it is used."""
-    kind = getattr(builder.type_of(operand), "kind", "")
-    return builder.cast(operand, INDEX) if kind == "f" else operand
+    """An index as it is used: Numba made it a float where two tuples met, or it may
+    be None.
+    """
+    dtype = builder.type_of(operand)
+    changed = isinstance(dtype, ir.Optional) or getattr(dtype, "kind", "") == "f"
+    return builder.cast(operand, INDEX) if changed else operand
 
 
 def _index_part(builder, part):
     name = getattr(part, "name", None)
     if name is None:  # an operand already
-        return None if part == NONE else part
+        return None if part == NONE else _whole_index(builder, part)
     return _slice(builder, name) if is_slice(builder, name) else builder.operand(part)
 
 

@@ -89,6 +89,8 @@ def _call_python(builder, target, callee, arguments, value, signature) -> bool:
         make_tuple(builder, target, [builder.operand(a) for a in arguments])
     elif isinstance(callee, np.ufunc) and has_ufunc(callee):
         call_ufunc(builder, target, callee, arguments)
+    elif callee is type:
+        builder.known[target] = builder.our_type(arguments[0]).type
     elif callee in (np.iinfo, np.finfo):
         builder.known[target] = callee(_dtype_of(builder, arguments[0]))
     else:

@@ -6,13 +6,16 @@ instruction gets variables that hold the values, so that nothing else knows of N
 """
 
 import copy
+import operator
 
 import numpy as np
 
 from helpers.core import ir
+from helpers.frontend.lower.builder import is_always_none
 from helpers.frontend.types import our_type
 
 _KEEP_NONE = {"build_tuple", "cast", "phi"}  # operations that need no value
+_IDENTITY = operator.is_, operator.is_not
 
 
 def settled(builder, instruction):
@@ -50,7 +53,10 @@ def _takes_none(builder, instruction) -> bool:
         return True
     signature = builder.typed.calls.get(instruction)
     kinds = [type(t).__name__ for t in getattr(signature, "args", ())]
-    return "Optional" in kinds
+    if instruction.op in ("binop", "inplace_binop"):
+        asks = instruction.fn in _IDENTITY or "NoneType" in kinds
+        return asks and "Optional" in kinds
+    return instruction.op == "call" and "Optional" in kinds
 
 
 def _value_of(builder, variable):
@@ -83,10 +89,10 @@ def is_none(builder, one, other, types):
     """`one is other`, where Numba has types of which one is None or optional."""
     operands = [builder.operand(each) for each in (one, other)]
     dtypes = [our_type(each) for each in types]
-    if all(dtype is None for dtype in dtypes):
-        return ir.Const(np.True_)
-    for operand, dtype, opposite in zip(operands, dtypes, dtypes[::-1], strict=True):
-        if isinstance(dtype, ir.Optional) and opposite is None:
+    if all(dtype is None for dtype in dtypes):  # None, or the same function
+        return ir.Const(np.bool_(types[0] == types[1]))
+    for operand, dtype, opposite in zip(operands, dtypes, types[::-1], strict=True):
+        if isinstance(dtype, ir.Optional) and is_always_none(opposite):
             present = builder.parts(builder.cast(operand, dtype))[1]
             return builder.truth("not", (present,))
     return ir.Const(np.False_)  # also of two that may be None, as in Numba

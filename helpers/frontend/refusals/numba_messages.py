@@ -34,6 +34,18 @@ NAMES = [
 # all else, looked for where the source does not explain the error
 SENTENCES = [
     (
+        r"OptionalType\(|'NoneType' object has no attribute 'args'|"
+        r"'Optional' object has no attribute 'dtype'",
+        "Numba does not take a value that may be None here: write `x + 0` for a "
+        "number, unpack a tuple (`a, b = x`), or pass the array itself",
+    ),
+    (
+        r">>> (?:i?(?:add|sub|mul|truediv|floordiv|mod|pow)|lt|le|gt|ge|neg)"
+        r"\([^\n]*\bnone\b",
+        "this line computes with a variable that is still None: begin with a number, "
+        "and remember in another variable whether there is a value",
+    ),
+    (
         r"DictType|LiteralStrKeyDict|\A[^>]*built-in function hash>",
         "dictionaries do not exist in kernels: use a tuple or an array",
     ),
