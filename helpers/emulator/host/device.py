@@ -65,6 +65,7 @@ class Context:
         self.handle = 1
         self.devnum = 0  # of the context that is active
         self.context_handle = self.handle
+        self.deallocations = driver._PendingDeallocs()  # memory is freed at once
 
     def __enter__(self):
         return self

@@ -67,6 +67,9 @@ def _give(builder, inner, name, given, dtype):
     if given is None:
         inner.given[name] = dtype.value
         return
+    if type(dtype).__name__ == "GridGroup":  # there is one, which its type says
+        inner.given[name] = None
+        return
     if isinstance(given, tuple):  # the rest of the arguments, of `*name`
         items = tuple(map(builder.operand, given))
         inner.arguments[name] = builder.whole(items, our_type(dtype))

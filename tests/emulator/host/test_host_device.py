@@ -31,6 +31,18 @@ def test_the_device_has_an_h200s_limits_and_a_name_that_does_not_pretend(capsys)
         cuda.select_device(1)
 
 
+def test_no_deallocation_is_pending():
+    """Programs clear them before they ask for much memory."""
+    pending = cuda.current_context().deallocations
+
+    cuda.to_device(np.zeros(9))
+    pending.clear()
+    with pending.disable():
+        assert pending.is_disabled
+
+    assert 0 == len(pending)
+
+
 def test_streams_call_back_and_are_awaited():
     """At once: all that came before is done."""
     called = []

@@ -21,6 +21,29 @@ def rows_in_turn(matrix):
         grid.sync()
 
 
+@cuda.jit(device=True)
+def wait_for(group):
+    group.sync()
+
+
+@cuda.jit(device=True)
+def next_row(group, matrix, row, col):
+    matrix[row, col] = matrix[row - 1, matrix.shape[1] - col - 1] + 1
+    wait_for(group)
+
+
+@cuda.jit
+def rows_by_functions(matrix):
+    """The same, with the grid as an argument of functions, and by another name."""
+    if matrix.shape[0] > 1:
+        grid = cuda.cg.this_grid()
+    else:
+        grid = cuda.cg.this_grid()
+    everyone = grid
+    for row in range(1, matrix.shape[0]):
+        next_row(everyone, matrix, row, cuda.grid(1))
+
+
 @cuda.jit
 def some_blocks_leave(out, first):
     """The blocks before `first` return, the others wait for the grid."""
@@ -42,13 +65,14 @@ def last_to_first(out):
     out[thread] = tile[out.size - 1 - thread]
 
 
+@pytest.mark.parametrize("kernel", [rows_in_turn, rows_by_functions])
 @pytest.mark.parametrize("blocks_at_a_time", [1, 3, 1024])
-def test_a_grid_barrier_holds_all_blocks_back(blocks_at_a_time, monkeypatch):
+def test_a_grid_barrier_holds_all_blocks_back(kernel, blocks_at_a_time, monkeypatch):
     """Blocks that read what other blocks wrote find it, in batches of any size."""
     monkeypatch.setattr(machine, "BATCH_BLOCKS", blocks_at_a_time)
     matrix = np.zeros((9, 8 * 64), np.int32)
 
-    emulate(rows_in_turn)[8, 64](matrix)
+    emulate(kernel)[8, 64](matrix)
 
     np.testing.assert_array_equal(np.tile(np.arange(9)[:, None], 512), matrix)
 
