@@ -72,7 +72,8 @@ def by_source(stretches) -> list:
     piles = {}
     for stretch in stretches:
         for number, access in enumerate(stretch.accesses, stretch.order + 1):
-            key = id(access.reference), access.step, access.base, access.dtype.itemsize
+            kind = access.space, access.dtype.itemsize
+            key = id(access.reference), access.step, access.base, *kind
             pile = piles.get(key)
             if pile is None:
                 pile = piles[key] = ([], [], [])

@@ -44,46 +44,36 @@ class Tally:
                 self._add_each(access, addresses, times)
 
     def _add(self, access, key, lanes, firsts, times):
-        field = (int(firsts[0]) - self.origin) % self.unit, access.dtype.itemsize
-        shape = self.shapes.get((field, key))
-        if shape is None:
-            if len(self.shapes) >= FEW:
-                addresses = (firsts[:, None] + lanes).ravel()
-                if np.ndim(times):
-                    times = np.repeat(times, len(lanes))
-                return self._add_each(access, addresses, times)
-            shape = self.shapes[field, key] = Shape(lanes // self.unit)
-        shape.pending.append((firsts, times))
-        shape.waiting += len(firsts)
-        if shape.waiting > PENDING:
-            self._count(shape)
+        inside = (firsts - self.origin) % self.unit
+        field = int(inside[0]), access.dtype.itemsize
+        known = (field, key) in self.shapes or len(self.shapes) < FEW
+        whole = not (inside != inside[0]).any() and not (lanes % self.unit).any()
+        if not known or not whole:
+            addresses = (firsts[:, None] + lanes).ravel()
+            if np.ndim(times):
+                times = np.repeat(times, len(lanes))
+            return self._add_each(access, addresses, times)
+        self._shape(field, key, lanes).add(self, firsts, times)
 
     def _add_each(self, access, addresses, times):
+        """Count each address for itself, those of each part of elements together."""
+        inside = (addresses - self.origin) % self.unit
         one = np.zeros(1, np.int64)
-        key = one.tobytes()
-        field = (int(addresses[0]) - self.origin) % self.unit, access.dtype.itemsize
-        self.shapes.setdefault((field, key), Shape(one))
-        self._add(access, key, one, addresses, times)
+        for place in np.flatnonzero(np.bincount(inside)).tolist():
+            here = inside == place
+            shape = self._shape((place, access.dtype.itemsize), one.tobytes(), one)
+            shape.add(self, addresses[here], times[here] if np.ndim(times) else times)
 
-    def _count(self, shape):
-        if shape.starts is None:
-            shape.starts = np.zeros(self.size, np.int64)
-        by_times = {}
-        for firsts, times in shape.pending:
-            varying = np.ndim(times) > 0
-            by_times.setdefault(None if varying else times, []).append((firsts, times))
-        for times, parts in by_times.items():
-            firsts, each = zip(*parts, strict=True)
-            begin = (np.concatenate(firsts) - self.origin) // self.unit
-            times = np.concatenate(each) if times is None else times
-            shape.starts += how_often(begin, self.size, times)
-        shape.pending, shape.waiting = [], 0
+    def _shape(self, field, key, lanes):
+        if (field, key) not in self.shapes:
+            self.shapes[field, key] = Shape(lanes // self.unit)
+        return self.shapes[field, key]
 
     def counts(self) -> dict:
         """How often each element was asked for, by field: (its place, its bytes)."""
         fields = {}
         for (field, _), shape in self.shapes.items():
-            self._count(shape)
+            shape.count(self)
             total = fields.setdefault(field, np.zeros(self.size, np.int64))
             total += shape.spread()
         return fields
@@ -95,6 +85,28 @@ class Shape:
     def __init__(self, lanes):
         self.lanes, self.times = np.unique(lanes, return_counts=True)
         self.pending, self.waiting, self.starts = [], 0, None
+
+    def add(self, tally, firsts, times):
+        """Count requests, together with others."""
+        self.pending.append((firsts, times))
+        self.waiting += len(firsts)
+        if self.waiting > PENDING:
+            self.count(tally)
+
+    def count(self, tally):
+        """Count the requests that wait."""
+        if self.starts is None:
+            self.starts = np.zeros(tally.size, np.int64)
+        by_times = {}
+        for firsts, times in self.pending:
+            varying = np.ndim(times) > 0
+            by_times.setdefault(None if varying else times, []).append((firsts, times))
+        for times, parts in by_times.items():
+            firsts, each = zip(*parts, strict=True)
+            begin = (np.concatenate(firsts) - tally.origin) // tally.unit
+            times = np.concatenate(each) if times is None else times
+            self.starts += how_often(begin, tally.size, times)
+        self.pending, self.waiting = [], 0
 
     def spread(self):
         """How often each element was asked for, from where requests begin."""

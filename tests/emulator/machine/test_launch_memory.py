@@ -7,7 +7,6 @@ import pytest
 from numba import cuda, float32, float64, int8, int32, int64
 
 from helpers.emulator.arguments import staged_arguments
-from helpers.emulator.judges.judge import listeners_of
 from helpers.emulator.launch import bind, compile_kernel, run
 from helpers.emulator.machine.launch_memory import is_dynamic, shared_addresses
 from helpers.frontend.kernels import argument_types
@@ -36,7 +35,7 @@ def spied(kernel, *arguments, blocks=1, threads=32, dynamic=0):
         types = argument_types(kernel, values)
         program = compile_kernel(kernel, types)
         launch = bind(kernel, program, config, values, types)
-        run(kernel, launch, listeners_of([spy]))
+        run(kernel, launch, {t: (hear,) for t, hear in spy.listeners().items()})
     return spy
 
 
