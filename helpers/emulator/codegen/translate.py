@@ -71,9 +71,7 @@ def translate(kernel: ir.Kernel) -> Program:
         results=_results(waits, pc, slots),
         allocations=_allocations(blocks),
         reinterpreted=reinterpreted(blocks),
-        grid_barriers=frozenset(
-            pc[w.block] for w in waits if w.barrier.operator == "grid"
-        ),
+        grid_barriers=_grid_barriers(waits, pc),
         references=tuple(r for i in instructions for r in ir.references_of(i)),
         read=read_arrays(kernel, blocks.values()).intersection(kernel.arguments),
         written=written_arrays(kernel, blocks.values()).intersection(kernel.arguments),
@@ -116,6 +114,11 @@ def _results(waits, pc, slots) -> dict[int, int]:
         for wait in waits
         if wait.barrier.target in slots
     }
+
+
+def _grid_barriers(waits, pc) -> frozenset[int]:
+    """The pcs behind barriers of the grid."""
+    return frozenset(pc[w.block] for w in waits if w.barrier.operator == "grid")
 
 
 def _allocations(blocks) -> tuple[ir.Allocate, ...]:

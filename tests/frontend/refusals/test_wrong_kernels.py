@@ -7,7 +7,7 @@ import pytest
 
 from helpers import emulate
 from helpers.core.errors import EmulatorFault, ExplainedError
-from tests.frontend.wrong_kernels import WRONG, written
+from tests.frontend.refusals.wrong_kernels import WRONG, written
 from tests.plain_words import internals_of
 from tests.specimens.kernels import BUILT_IN
 from tests.specimens.zoo_cases import ZOO
