@@ -272,6 +272,8 @@ def _threads(numbers):
 
 def _answer(batch, blocks):
     """Give the threads the count, the `and` or the `or` of their predicates."""
+    if not batch.launch.program.results:
+        return
     barriers, pcs = _barriers(batch), {}
     for warp in batch.warps:
         for pc in warp.waiting:

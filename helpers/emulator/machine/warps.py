@@ -11,6 +11,7 @@ from helpers.emulator.machine.arrays import Array, Choice
 
 FIRST_DIGEST = 64  # looks before the first digest of memory
 BYTES_EACH_LOOK = 1 << 14  # that may be digested, on average
+LOOKS_EACH_STATE = 64  # what gathering the state of all threads costs
 
 
 class Warp:
@@ -165,7 +166,7 @@ class Circle:
     """
 
     def __init__(self):
-        self.looks = self.digested = 0
+        self.looks = self.states = self.digested = 0
         self.last = self.kept = None
 
     def closes(self, state, changes, written) -> bool:
@@ -188,19 +189,25 @@ class Circle:
         """Look at all pieces of a state: were they there before?"""
         self.looks += 1
         now = self._digest(written, state)
-        if now is not None and now == self.kept:
+        if now is None:
+            return False
+        self.states += 1
+        if now == self.kept:
             return True
-        if self.looks & (self.looks - 1) == 0:
+        if self.states & (self.states - 1) == 0:
             self.kept = now
         return False
 
     def _digest(self, written, state=()):
         """A digest of arrays and numbers; None if it would take too long by now."""
+        if self.looks < FIRST_DIGEST or self.digested > self.looks * BYTES_EACH_LOOK:
+            return None
         written = list(written)
         size = self.digested + sum(piece.nbytes for piece in written)
-        if self.looks < FIRST_DIGEST or size > self.looks * BYTES_EACH_LOOK:
+        if size > self.looks * BYTES_EACH_LOOK:
             return None
         state = list(state)
+        size += BYTES_EACH_LOOK * bool(state) * LOOKS_EACH_STATE
         self.digested = size + sum(getattr(piece, "nbytes", 8) for piece in state)
         return digest([*written, *state])
 
@@ -221,28 +228,37 @@ def digest(pieces) -> bytes:
 
 def same_state(first, second) -> bool:
     """Are two states the same: pc, variables and active lanes?"""
-    return (
-        first[0] == second[0]
-        and same(first[2], second[2])
-        and same(tuple(first[1]), tuple(second[1]), second[2])
-    )
+    (pc, values, active), (other_pc, others, other_active) = first, second
+    if pc != other_pc or not same(active, other_active):
+        return False
+    for value, other in zip(values, others, strict=True):
+        if value is not other and not same(value, other, active):
+            return False
+    return True
 
 
 def same(first, second, active=None) -> bool:
     """Are two values of a variable the same, bit by bit, in the active lanes?"""
     if first is second:
         return True
-    if isinstance(first, tuple) and isinstance(second, tuple):
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, np.ndarray):
+        return _same_arrays(first, second, active)
+    if isinstance(first, np.generic):
+        return first.tobytes() == second.tobytes()
+    if isinstance(first, tuple):
         pairs = zip(first, second, strict=False)
         return len(first) == len(second) and all(same(*p, active) for p in pairs)
-    if isinstance(first, Array) and isinstance(second, Array):
+    if isinstance(first, Array):
         parts = [(a.base, *a.shape, *a.strides) for a in (first, second)]
         return first.cells is second.cells and same(*parts, active)
-    if isinstance(first, Choice) and isinstance(second, Choice):
+    if isinstance(first, Choice):
         return same(tuple(first.parts), tuple(second.parts), active)
-    if not isinstance(second, (np.ndarray, np.generic)) or not hasattr(first, "dtype"):
-        return False
-    first, second = np.asarray(first), np.asarray(second)
+    return False
+
+
+def _same_arrays(first, second, active) -> bool:
     if first.shape != second.shape or first.dtype != second.dtype:
         return False
     if first.dtype.kind == "c":
