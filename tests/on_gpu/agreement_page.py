@@ -26,12 +26,11 @@ What differs, and why:
   rounding (FMA), also in a product or a quotient of complex numbers.
 - **Functions.** The last bits of CUDA's own library: `sin`, `exp`, `pow` and their kin,
   and where `hypot` overflows. `fast_…` functions of large or subnormal numbers.
-- **Rounding down, up, toward zero** of subnormal results, and the sign of an exact zero.
+- **Rounding down, up, toward zero** of subnormal results; the sign of an exact zero.
 - **A zero beside a literal 0.** Of `max(x, 0)` and `min(x, 0)`, the compiler chooses
   which of two zeros comes out.
-- **What has no meaning.** A shift by a literal of 64 or more stores nothing. A float that
-  no uint8 holds, widened at once, keeps 16 bits. An integer power whose unsigned exponent
-  is 2**63 or more may not end.
+- **What has no meaning.** A shift by a literal of 64 or more stores nothing. A float
+  that no uint8 holds, widened at once, keeps 16 bits.
 - **The bits of a NaN.**
 """
 TAIL = """\
@@ -206,10 +205,10 @@ def numbers_part():
         [
             "## Numbers\n",
             provenance(about) + "\n",
-            f"{asked:,} expressions of operators, conversions, `min`, `max`, powers and "
-            f"roundings, on NaN, infinities, zeros of both signs, subnormal numbers, "
-            f"limits and halves of all pairs of types: {answers:,} answers, of which "
-            "none differs in a bit; a test says so.\n",
+            f"{asked:,} expressions of operators, conversions, `min`, `max`, powers "
+            "and roundings, on NaN, infinities, zeros of both signs, subnormal "
+            "numbers, limits and halves of all pairs of types: "
+            f"{answers:,} answers, of which none differs in a bit; a test says so.\n",
             NUMBERS,
         ]
     )
