@@ -29,6 +29,27 @@ def smaller(old, value):
     return np.where(old > value, value, old)
 
 
+def greater_number(old, value):
+    """The greater number, and any number after a NaN."""
+    return np.where(np.isnan(value) | (old >= value), old, value)
+
+
+def smaller_number(old, value):
+    """The smaller number, and any number after a NaN."""
+    return np.where(np.isnan(value) | (old <= value), old, value)
+
+
+def flushed_sum(old, value):
+    """A sum of float32 in global memory: subnormal numbers count as zeros."""
+    return _flushed(_flushed(old) + _flushed(value))
+
+
+def _flushed(number):
+    """A number; a zero of its sign, if it is subnormal."""
+    zero = np.copysign(number.dtype.type(0), number)
+    return np.where(np.abs(number) < np.finfo(number.dtype).tiny, zero, number)
+
+
 def incremented(old, limit):
     """One more, and 0 after the limit."""
     return np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1))
@@ -44,8 +65,8 @@ ATOMICS = {  # by the operator of an `ir.Atomic`
     "sub": Update(np.subtract, np.subtract),
     "max": Update(greater, np.maximum),
     "min": Update(smaller, np.minimum),
-    "nanmax": Update(np.fmax, np.fmax),
-    "nanmin": Update(np.fmin, np.fmin),
+    "nanmax": Update(greater_number, np.fmax),
+    "nanmin": Update(smaller_number, np.fmin),
     "and": Update(np.bitwise_and, np.bitwise_and),
     "or": Update(np.bitwise_or, np.bitwise_or),
     "xor": Update(np.bitwise_xor, np.bitwise_xor),
@@ -74,7 +95,7 @@ def atomic(warp, reference, operator, array, indices, values, active, wanted):
     taking_part = everyone if active is None else everyone & active
     flat = np.broadcast_to(array.cells.at(offset), everyone.shape)[taking_part]
     lanes = [np.broadcast_to(value, everyone.shape)[taking_part] for value in values]
-    accumulate = ATOMICS[operator].accumulate
+    new, accumulate = _update(operator, array, cells[flat], lanes[0])
     if accumulate and not wanted:
         if operator in ("max", "min"):  # a NaN is never greater, nor less
             flat, lanes = flat[lanes[0] == lanes[0]], [lanes[0][lanes[0] == lanes[0]]]
@@ -82,8 +103,31 @@ def atomic(warp, reference, operator, array, indices, values, active, wanted):
         warp.memory.changes += 1
         return None
     old = np.zeros(everyone.shape, array.dtype)
-    old[taking_part] = _one_by_one(warp, cells, flat, lanes, ATOMICS[operator].new)
+    old[taking_part] = _one_by_one(warp, cells, flat, lanes, new)
     return old
+
+
+def _update(operator, array, before, value) -> Update:
+    """What an atomic does here: lane by lane where its sum for all would be another."""
+    update = ATOMICS[operator]
+    if array.dtype.kind != "f":
+        return update
+    if operator in ("max", "min", "nanmax", "nanmin"):
+        by_lane = _has_negative_zero(before) or _has_negative_zero(value)
+        return Update(update.new) if by_lane else update
+    flushes = (operator, array.dtype, array.space) == ("add", np.float32, "global")
+    if flushes and (_has_tiny(before) or _has_tiny(value)):
+        return Update(flushed_sum)
+    return update
+
+
+def _has_negative_zero(numbers) -> bool:
+    return bool(np.any((numbers == 0) & np.signbit(numbers)))
+
+
+def _has_tiny(numbers) -> bool:
+    """Are there numbers of float32 whose sums may be subnormal?"""
+    return bool(np.any((numbers != 0) & (np.abs(numbers) < 2.0**-100)))
 
 
 def _atomic_choice(warp, reference, operator, array, *operands):
