@@ -8,6 +8,7 @@ import operator
 
 import numpy as np
 
+from helpers.language import comparison
 from helpers.language.rounding import (
     MODES,
     TO_WHOLE,
@@ -25,7 +26,7 @@ def _saturated(function):
 
     def clipped(*operands):
         result = function(*operands)
-        inside = np.clip(result, FLOAT16.type(0), FLOAT16.type(1))
+        inside = np.clip(result, FLOAT16.type(0), FLOAT16.type(1)) + FLOAT16.type(0)
         return np.where(np.isnan(result), FLOAT16.type(0), inside)[()]
 
     return clipped
@@ -33,7 +34,7 @@ def _saturated(function):
 
 def _relu(*operands):
     result = fma(*operands)
-    return np.where(result < 0, FLOAT16.type(0), result)[()]
+    return np.where(result <= 0, FLOAT16.type(0), result)[()]
 
 
 def _or_unordered(compare):
@@ -42,6 +43,10 @@ def _or_unordered(compare):
 
 def _unequal(a, b):
     return (a != b) & ~np.isnan(a) & ~np.isnan(b)
+
+
+def _sign_of_infinity(a):
+    return np.where(np.isinf(a), np.copysign(1, a), 0).astype(np.int32)[()]
 
 
 def _via_float32(function):
@@ -82,11 +87,11 @@ _ROWS = {
     "__hneg": operator.neg,
     "__habs": np.abs,
     "__hisnan": np.isnan,
-    "__hisinf": np.isinf,
-    "__hmax": np.fmax,
-    "__hmin": np.fmin,
-    "__hmax_nan": np.maximum,
-    "__hmin_nan": np.minimum,
+    "__hisinf": _sign_of_infinity,
+    "__hmax": comparison.fmax,
+    "__hmin": comparison.fmin,
+    "__hmax_nan": comparison.maximum,
+    "__hmin_nan": comparison.minimum,
     "hrcp": lambda a: FLOAT16.type(1) / a,
     "hrsqrt": _via_float32(lambda a: np.float32(1) / np.sqrt(a)),
     "hexp10": _via_float32(lambda a: np.float32(10) ** a),

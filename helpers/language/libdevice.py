@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
+from helpers.language import comparison, rounding
 from helpers.language import math_functions as functions
-from helpers.language import rounding
 from helpers.language.rounding import MODES, TO_WHOLE, saturating
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -29,9 +29,8 @@ def _whole(mode, dtype):
 def _away_from_zero(a):
     """The nearest whole number; of two, the one farther from zero."""
     whole = np.trunc(a)
-    return whole + np.where(np.abs(a - whole) >= 0.5, np.copysign(1, a), 0).astype(
-        a.dtype
-    )
+    step = (np.abs(a - whole) >= 0.5).astype(a.dtype)
+    return np.copysign(np.abs(whole) + step, a)
 
 
 def _unsigned(function):
@@ -97,7 +96,7 @@ def _positive_difference(a, b):
 
 
 def _saturate(a):
-    clipped = np.clip(a, a.dtype.type(0), a.dtype.type(1))
+    clipped = np.clip(a, a.dtype.type(0), a.dtype.type(1)) + a.dtype.type(0)
     return np.where(np.isnan(a), a.dtype.type(0), clipped)[()]
 
 
@@ -137,10 +136,6 @@ def _logb(a):
     return np.where(np.isfinite(a), exponent, np.abs(a)).astype(a.dtype)[()]
 
 
-def _power_by_whole(a, n):
-    return np.power(a.astype(np.float64), n.astype(np.float64)).astype(a.dtype)[()]
-
-
 def _bits(function, result=I32):
     """A function of bits, whose result is an int32."""
     return lambda a: function(a.view(f"u{a.dtype.itemsize}")).astype(result)
@@ -164,6 +159,8 @@ _FLOATS = {  # each has a twin of float32 whose name ends in f
     "exp10": lambda a: np.power(a.dtype.type(10), a),
     "fdim": _positive_difference,
     "fma": rounding.fma,
+    "fmax": comparison.fmax,
+    "fmin": comparison.fmin,
     "frexp": functions.frexp,
     "ilogb": _exponent,
     "ldexp": functions.ldexp,
@@ -174,7 +171,7 @@ _FLOATS = {  # each has a twin of float32 whose name ends in f
     "modf": np.modf,
     "nearbyint": np.rint,
     "normcdf": _normal,
-    "pow": np.power,
+    "pow": functions.float_power,
     "rcbrt": lambda a: a.dtype.type(1) / np.cbrt(a),
     "remainder": functions.remainder,
     "round": _away_from_zero,
@@ -189,7 +186,7 @@ _FLOATS = {  # each has a twin of float32 whose name ends in f
         name: getattr(np, name)
         for name in (
             *("cbrt", "ceil", "copysign", "cos", "cosh", "exp", "exp2", "expm1"),
-            *("fabs", "floor", "fmax", "fmin", "fmod", "hypot", "log", "log10"),
+            *("fabs", "floor", "fmod", "hypot", "log", "log10"),
             *("log1p", "log2", "nextafter", "rint", "sin", "sinh", "sqrt", "tan"),
             *("tanh", "trunc"),
         )
@@ -229,7 +226,7 @@ _OTHERS = {
     "fmaf_rn": rounding.fma,
     "fast_fdividef": lambda a, b: a / b,
     "fast_exp10f": lambda a: np.power(a.dtype.type(10), a),
-    "fast_powf": np.power,
+    "fast_powf": functions.float_power,
     "fast_sincosf": lambda a: (np.sin(a), np.cos(a)),
     **{
         f"fast_{name}f": getattr(np, name)
@@ -237,8 +234,8 @@ _OTHERS = {
     },
     "frsqrt_rn": lambda a: (1 / np.sqrt(a.astype(np.float64))).astype(a.dtype),
     "saturatef": _saturate,
-    "powi": _power_by_whole,
-    "powif": _power_by_whole,
+    "powi": functions.float_power,
+    "powif": functions.float_power,
     "abs": np.abs,
     "llabs": np.abs,
     **dict.fromkeys(("min", "llmin"), np.minimum),

@@ -8,6 +8,11 @@ import math
 
 import numpy as np
 
+from helpers.language import comparison
+from helpers.language.complex_numbers import make_complex
+from helpers.language.powers import power, real_power
+from helpers.language.rounding import saturating
+
 UFUNCS = (  # those that Numba has for a GPU
     *("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "hypot"),
     *("sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh"),
@@ -27,7 +32,7 @@ def scalar_function(function, *values):
 
 
 def _gamma(x):
-    if x <= 0 and x == math.floor(x):
+    if x <= 0 and (x == -math.inf or x == math.floor(x)):
         return math.copysign(math.inf, x) if x == 0 else math.nan
     try:
         return math.gamma(x)
@@ -38,7 +43,10 @@ def _gamma(x):
 def _log_gamma(x):
     if math.isinf(x) or (x <= 0 and x == math.floor(x)):
         return math.inf
-    return math.lgamma(x)
+    try:
+        return math.lgamma(x)
+    except OverflowError:
+        return math.inf
 
 
 def _remainder(x, y):
@@ -56,9 +64,28 @@ gamma, log_gamma = of_math(_gamma), of_math(_log_gamma)
 remainder = of_math(_remainder)
 
 
+def float_power(base, exponent):
+    """`math.pow`; a whole exponent is not rounded."""
+    if exponent.dtype.kind == "f":
+        return real_power(base, exponent)
+    wide = real_power(base.astype(np.float64), exponent.astype(np.float64))
+    return wide.astype(base.dtype)[()]
+
+
+def degrees(value):
+    """Radians as degrees, by one product."""
+    return value * value.dtype.type(180 / math.pi)
+
+
+def radians(value):
+    """Degrees as radians, by one product."""
+    return value * value.dtype.type(math.pi / 180)
+
+
 def ldexp(value, exponent):
     """`value * 2**exponent`."""
-    return np.ldexp(value, exponent.astype(np.int32)).astype(value.dtype)[()]
+    exponent = np.clip(exponent, -5000, 5000).astype(np.int32)  # C overflows beyond
+    return np.ldexp(value, exponent).astype(value.dtype)[()]
 
 
 def frexp(value):
@@ -68,22 +95,23 @@ def frexp(value):
 
 
 def round_to(value, digits):
-    """`round(value, digits)`, as Numba's own code computes it."""
-    power = np.float64(10) ** np.minimum(np.abs(digits), 22)
-    more = np.float64(10) ** np.maximum(np.abs(digits) - 22, 0)
-    left = digits >= 0
-    scaled = np.where(left, value * power * more, value / (power * more))
-    whole = np.rint(scaled)
-    near = np.where(left, whole / more / power, whole * (power * more))
+    """`round(value, digits)`, as Numba's own code computes it: through an int64."""
+    left, size = digits >= 0, np.abs(digits)
+    large = left & (size > 22)
+    first = power(np.float64(10), np.where(large, size - 22, size)[()])
+    second = np.where(large, 1e22, 1.0)
+    scaled = np.where(left, value * first * second, value / first)
+    whole = _nearest(scaled)
+    half = np.abs(scaled - whole) == 0.5
+    whole = np.where(half, 2 * _nearest(scaled / 2), whole)
+    result = np.where(left, whole / second / first, whole * first)
     kept = ~np.isfinite(value) | (left & np.isinf(scaled))
-    return np.where(kept, value, near).astype(value.dtype)[()]
+    return np.where(kept, value, result).astype(value.dtype)[()]
 
 
-def make_complex(real, imaginary):
-    """A complex number of its parts."""
-    result = np.empty(np.broadcast(real, imaginary).shape, np.result_type(real, 1j))
-    result.real, result.imag = real, imaginary
-    return result[()]
+def _nearest(value):
+    """The nearest int64, as a float64."""
+    return saturating(np.rint(value), np.dtype(np.int64)).astype(np.float64)
 
 
 def polar(value):
@@ -113,6 +141,16 @@ def exponential(value):
 def logarithm(value, base=None):
     """The logarithm of a complex number, to a base."""
     return np.log(value) if base is None else np.log(value) / np.log(base)
+
+
+def left_shift(value, count):
+    """`value << count`: 32 bits of the count matter, and a large one gives 0."""
+    return np.left_shift(value, count & count.dtype.type(0xFFFFFFFF))
+
+
+def right_shift(value, count):
+    """`value >> count`: 32 bits of the count matter, and a large one gives the sign."""
+    return np.right_shift(value, count & count.dtype.type(0xFFFFFFFF))
 
 
 def _as_unsigned(value):
@@ -177,6 +215,9 @@ _MATH = {
     "gamma": gamma,
     "lgamma": log_gamma,
     "remainder": remainder,
+    "degrees": degrees,
+    "radians": radians,
+    "pow": float_power,
     "frexp": frexp,
     "ldexp": ldexp,
     "modf": np.modf,
@@ -184,7 +225,7 @@ _MATH = {
         name: getattr(np, name)
         for name in (
             *("isnan", "isinf", "isfinite", "fmod", "hypot", "copysign", "nextafter"),
-            *("ceil", "floor", "trunc", "degrees", "radians", "sqrt", "exp", "exp2"),
+            *("ceil", "floor", "trunc", "sqrt", "exp", "exp2"),
             *("expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh"),
             *("cosh", "tanh"),
         )
@@ -212,10 +253,17 @@ _CMATH = {
     },
 }
 
+_EXTREMES = (np.maximum, np.minimum, np.fmax, np.fmin)
+
 FUNCTIONS = {
     **{f"math.{name}": function for name, function in _MATH.items()},
     **{f"cmath.{name}": function for name, function in _CMATH.items()},
     **{f"np.{name}": getattr(np, name) for name in UFUNCS},
+    "np.left_shift": left_shift,
+    "np.right_shift": right_shift,
+    **dict.fromkeys(("np.degrees", "np.rad2deg"), degrees),
+    **dict.fromkeys(("np.radians", "np.deg2rad"), radians),
+    **{f"np.{ufunc.__name__}": comparison.first(ufunc) for ufunc in _EXTREMES},
     "complex": make_complex,
     "round to": round_to,
     ".conjugate": np.conjugate,

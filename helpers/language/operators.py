@@ -11,7 +11,18 @@ import operator
 
 import numpy as np
 
-from helpers.language import float16, libdevice, math_functions, rounding
+from helpers.language import (
+    comparison,
+    complex_numbers,
+    float16,
+    libdevice,
+    math_functions,
+    rounding,
+)
+from helpers.language.comparison import greater, lesser
+from helpers.language.division import floor_divide, modulo
+from helpers.language.math_functions import left_shift, right_shift
+from helpers.language.powers import power, static_power
 
 UFUNCS = {"add": np.add, "sub": np.subtract, "mul": np.multiply}  # may take `out`
 
@@ -41,11 +52,12 @@ OPERATORS = {
     "sub": "{} - {}",
     "mul": "{} * {}",
     "truediv": "{} / {}",
-    "floordiv": "{} // {}",
-    "mod": "{} % {}",
+    "floordiv": "floor_divide({}, {})",
+    "mod": "modulo({}, {})",
     "pow": "power({}, {})",
-    "lshift": "np.left_shift({}, {})",
-    "rshift": "np.right_shift({}, {})",
+    "static pow": "static_power({}, {})",
+    "lshift": "left_shift({}, {})",
+    "rshift": "right_shift({}, {})",
     "and": "{} & {}",
     "or": "{} | {}",
     "xor": "{} ^ {}",
@@ -61,15 +73,14 @@ OPERATORS = {
     "not": "np.logical_not({})",
     "abs": "np.abs({})",
     "round": "np.rint({})",
-    "min": "np.fmin({}, {})",
-    "max": "np.fmax({}, {})",
+    "min": "lesser({}, {})",
+    "max": "greater({}, {})",
     "real": "np.real({})",
     "imag": "np.imag({})",
     "in range": "in_range({}, {}, {})",
     "choose": "choose({}, {})",
     "view": "{}.view({}.dtype)",
     "cuda.selp": "np.where({}, {}, {})[()]",
-    "math.pow": "power({}, {})",
 }
 
 FUNCTIONS = {
@@ -77,6 +88,10 @@ FUNCTIONS = {
     **float16.FUNCTIONS,
     **libdevice.FUNCTIONS,
     "cuda.fma": rounding.fma,
+    "complex mul": complex_numbers.multiply,
+    "complex div": complex_numbers.divide,
+    "fmin": comparison.fmin,
+    "fmax": comparison.fmax,
 }
 
 
@@ -90,38 +105,17 @@ def source(name: str, operands: list[str]) -> str:
 
 
 def convert(value, dtype):
-    """A value in another type as the GPU converts: floats to integers truncate and
-    saturate, at 16 bits where fewer are wanted.
+    """A value in another type as the GPU converts: floats to integers saturate, at 16
+    bits where fewer are wanted, and truncate; a float16 goes to the nearest.
     """
     if value.dtype == dtype:
         return value
     if dtype.kind in "iu" and value.dtype.kind == "f":
+        if value.dtype.itemsize == 2:
+            return rounding.saturating(np.rint(value), dtype)
         wide = np.dtype(f"{dtype.kind}{max(dtype.itemsize, 2)}")
         return rounding.saturating(value, wide).astype(dtype, copy=False)
     return value.astype(dtype)
-
-
-def power(base, exponent):
-    """`base ** exponent`: a whole exponent multiplies in the base's type, as Numba's
-    code does.
-    """
-    if exponent.dtype.kind not in "iu":
-        return np.power(base, exponent)
-    result, square, left = base.dtype.type(1), base, np.abs(exponent)
-    while np.any(left):
-        result = np.where(left & 1, result * square, result)
-        square, left = square * square, left >> 1
-    return np.where(exponent < 0, _inverse(result, base), result)[()]
-
-
-def _inverse(result, base):
-    """`1 / result`; among integers what Numba gives: 0, but for 1, -1 and 0."""
-    if base.dtype.kind not in "iu":
-        return 1 / result
-    least = np.iinfo(base.dtype).min
-    return np.where(
-        base == 0, base.dtype.type(least), np.where(np.abs(result) == 1, result, 0)
-    )
 
 
 def in_range(value, stop, step):
@@ -156,6 +150,13 @@ NAMESPACE = {
     "np": np,
     "functions": FUNCTIONS,
     "power": power,
+    "static_power": static_power,
+    "floor_divide": floor_divide,
+    "modulo": modulo,
+    "left_shift": left_shift,
+    "right_shift": right_shift,
+    "lesser": lesser,
+    "greater": greater,
     "in_range": in_range,
     "choose": choose,
     "convert": convert,

@@ -14,14 +14,25 @@ def fma(a, b, c):
     """`a * b + c`, rounded once."""
     plain = a * b + c
     if plain.dtype != np.float64:
-        wide = (np.float64(v) for v in (a, b, c))
-        a, b, c = wide
-        return _odd_sum(a * b, c).astype(plain.dtype)[()]
+        return _narrow_fma(a, b, c, plain.dtype)
     high, low = _product(a, b)
     middle, rest = _sum(c, low)
     top, below = _sum(high, middle)
     exact = top + _odd_sum(below, rest)
-    return np.where(np.isfinite(exact), exact, plain)[()]
+    return np.where(np.isfinite(exact) & (exact != 0), exact, plain)[()]
+
+
+def _narrow_fma(a, b, c, dtype):
+    """The same of a narrower type, whose products float64 holds."""
+    product, term = np.multiply(a, b, dtype=np.float64), np.float64(c)
+    total = product + term
+    result = total.astype(dtype)
+    digits = np.finfo(np.float64).nmant - np.finfo(dtype).nmant
+    rest = total.view(np.int64) & ((1 << digits) - 1)
+    twice = (rest == 1 << digits - 1) | (np.abs(result) < np.finfo(dtype).tiny)
+    if np.any(twice):  # a total that was rounded lies halfway between two results
+        return _odd_sum(product, term).astype(dtype)[()]
+    return result
 
 
 def _sum(a, b):

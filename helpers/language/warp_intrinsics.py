@@ -119,7 +119,9 @@ def _activemask(warp, active):
 
 
 def _match_any(warp, active, mask, value):
-    """The lanes of the mask that hold the same value, as bits."""
+    """The lanes of the mask that hold the same bits, as bits."""
+    if value.dtype.kind == "f":
+        value = value.view(f"i{value.dtype.itemsize}")
     taking_part = _voters(warp, active, np.True_) & _mask_lanes(mask)
     value = np.broadcast_to(value, (WARP_SIZE, max(np.shape(value)[-1:], default=1)))
     same = (value[:, None] == value[None]) & taking_part[None]  # (lane, other, blocks)

@@ -27,7 +27,7 @@ NO_OPERATION = {
     *("np.equal", "np.not_equal"),
 }
 FUSED = {"cuda.fma", "cuda.fp16.hfma", "cuda.libdevice.fma", "cuda.libdevice.fmaf"}
-_COMPLEX = {"add": 2, "sub": 2, "neg": 2, "mul": 6}
+_COMPLEX = {"add": 2, "sub": 2, "neg": 2, "complex mul": 6}
 
 
 def work_of(block, types) -> tuple[Work, ...]:

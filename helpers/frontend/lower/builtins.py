@@ -14,9 +14,11 @@ from helpers.frontend.lower.loops import (
     begin_zip,
     next_item,
 )
-from helpers.frontend.lower.operators import call_operator, convert_to
+from helpers.frontend.lower.operators import call_operator, convert_to, end_threads
 from helpers.frontend.lower.tuples import make_tuple
 from helpers.frontend.types import our_type
+
+CUDA_FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
 
 
 def make_range(builder, target, arguments, signature):
@@ -99,13 +101,10 @@ def rounded(builder, target, arguments, signature):
 
 def power(builder, target, arguments, signature):
     """`pow(base, exponent)`."""
-    builder.operate(
-        target,
-        "pow",
-        [builder.operand(a) for a in arguments],
-        [our_type(t) for t in signature.args],
-        our_type(signature.return_type),
-    )
+    operands = [builder.operand(a) for a in arguments]
+    dtypes = [our_type(t) for t in signature.args]
+    end_threads(builder, "pow", operands, dtypes)
+    builder.operate(target, "pow", operands, dtypes, our_type(signature.return_type))
 
 
 def smallest(builder, target, arguments, signature):
@@ -120,19 +119,22 @@ def largest(builder, target, arguments, signature):
 
 def _fold(builder, name, target, arguments, signature):
     """One operator between all operands."""
-    dtype = our_type(signature.return_type)
     operands = [item for a in arguments for item in builder.items(a)]
-    if isinstance(builder.type_of(operands[0]), ir.ArrayType):
+    dtypes = [builder.type_of(operand) for operand in operands]
+    if isinstance(dtypes[0], ir.ArrayType):
         builder.refuse(
             f"`{name}` takes numbers here, not a whole array: loop over its elements"
         )
-    result = operands[0]
-    for operand in operands[1:-1]:
+    if len(arguments) == 2 and set(dtypes) <= CUDA_FLOATS:
+        name = f"f{name}"
+    result, dtype = operands[0], dtypes[0]
+    for operand, other in zip(operands[1:], dtypes[1:], strict=True):
+        dtype = np.promote_types(dtype, other)
         partial = builder.new_name(dtype, name)
         cast = (builder.cast(result, dtype), builder.cast(operand, dtype))
         builder.emit(ir.Operation(partial, name, cast, builder.site()))
         result = partial
-    builder.operate(target, name, (result, operands[-1]), (dtype, dtype), dtype)
+    builder.bind(target, builder.cast(result, our_type(signature.return_type)))
 
 
 def quotient_and_rest(builder, target, arguments, signature):

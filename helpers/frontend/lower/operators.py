@@ -14,6 +14,10 @@ from helpers.frontend.lower.loops import each_cell
 from helpers.frontend.lower.tuples import TUPLE_OPERATORS, are_equal, tuple_operator
 from helpers.frontend.types import loop_of, our_type
 from helpers.language.operators import FUNCTIONS, PYTHON_OPERATORS, convert
+from helpers.language.powers import LARGEST_LOOP
+
+BY_ZERO = "division by zero"
+COMPLEX = {"mul": "complex mul", "truediv": "complex div"}
 
 UNARY = {
     operator.neg: "neg",
@@ -55,12 +59,43 @@ def _binary(builder, target, value, function):
         )
     result = our_type(signature.return_type)
     if "".join(sorted(d.kind for d in dtypes)) == "iu" and result.kind in "iu":
-        dtypes = (result, result)  # a literal's type may not be the operator's
+        # a literal's type may not be the operator's
+        dtypes = (result, dtypes[1] if name == "pow" else result)
     operands = (builder.operand(value.lhs), builder.operand(value.rhs))
-    if name in ("truediv", "floordiv", "mod") and _divides_strictly(builder, dtypes):
-        zero = builder.truth("eq", (operands[1], ir.Const(dtypes[1].type(0))))
-        builder.end_threads_where(zero, ZeroDivisionError, "division by zero")
+    if result.kind == "c" or dtypes[0].kind == "c":
+        name = COMPLEX.get(name, name)
+    if name == "pow" and _is_static(value, dtypes):
+        name = "static pow"
+    end_threads(builder, name, operands, dtypes)
     builder.operate(target, name, operands, dtypes, result)
+
+
+def _is_static(value, dtypes) -> bool:
+    """Is this a power whose whole exponent Numba knows, so that it only multiplies?"""
+    exponent = getattr(value, "static_rhs", None)
+    return (
+        isinstance(exponent, int)
+        and dtypes[1].kind in "iu"
+        and abs(exponent) <= LARGEST_LOOP
+    )
+
+
+def end_threads(builder, name, operands, dtypes):
+    """End the threads for which an operator raises an exception."""
+    operand, dtype = operands[1], dtypes[1]
+    if name == "complex div":
+        _end_where(builder, operand, dtype, 0, ZeroDivisionError, f"complex {BY_ZERO}")
+    elif name in ("truediv", "floordiv", "mod") and _divides_strictly(builder, dtypes):
+        _end_where(builder, operand, dtype, 0, ZeroDivisionError, BY_ZERO)
+    elif name == "pow" and dtype.kind == "i" and not isinstance(operand, ir.Const):
+        least = np.iinfo(dtype).min  # its opposite is itself
+        _end_where(builder, operand, dtype, least, OverflowError, None)
+
+
+def _end_where(builder, operand, dtype, number, exception, text):
+    """End the threads in which an operand is a number."""
+    pair = (builder.cast(operand, dtype), ir.Const(dtype.type(number)))
+    builder.end_threads_where(builder.truth("eq", pair), exception, text)
 
 
 def _divides_strictly(builder, dtypes) -> bool:
@@ -104,7 +139,8 @@ def call_operator(builder, target, name, operands, signature):
     """An operator of the tables, on operands of the types in its signature."""
     result = our_type(signature.return_type)
     dtypes = [our_type(t) for t in (signature.args or [None])]
-    if name.startswith("math.") and getattr(result, "kind", "") == "f":
+    whole = name in ("math.pow", "math.ldexp")  # their second operands may be
+    if name.startswith("math.") and getattr(result, "kind", "") == "f" and not whole:
         dtypes = [result if d.kind in "iub" else d for d in dtypes]
     builder.operate(target, name, operands, dtypes, result)
 
