@@ -49,9 +49,8 @@ def first(ufunc):
 
 def _of_zeros(result, a, b, choose):
     """A result; of two zeros, what `choose` makes of their bits."""
-    zeros = (a == 0) & (b == 0)
-    if result.dtype.kind != "f" or not np.any(zeros):
+    if result.dtype.kind != "f" or result.all():
         return result
     bits = f"u{result.dtype.itemsize}"
     zero = choose(a.view(bits), b.view(bits)).view(result.dtype)
-    return np.where(zeros, zero, result)[()]
+    return np.where((a == 0) & (b == 0), zero, result)[()]

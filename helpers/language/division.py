@@ -30,7 +30,7 @@ def modulo(a, b):
     if a.dtype.kind != "f":
         return a % b
     rest = _rest(a, b)
-    result = np.where((b < 0) != (rest < 0), rest + b, rest)
+    result = rest + b * ((b < 0) != (rest < 0))
     zero = rest == 0
     if np.any(zero):
         result = np.where(zero, np.copysign(a.dtype.type(0), b), result)
@@ -66,9 +66,10 @@ def _rest_of_float64(size, by, quotient):
 
 def _long_rest(size, by, quotient):
     """The same by digits and exponents apart, so that nothing overflows."""
-    (size, height), (by, low), (quotient, up) = map(np.frexp, (size, by, quotient))
-    digits = fma(-quotient, by, np.ldexp(size, height - low - up))
-    return np.ldexp(digits, low + up)
+    without_end = size - quotient * by
+    (size, high), (by, low), (digits, up) = map(np.frexp, (size, by, quotient))
+    rest = fma(-digits, by, np.ldexp(size, high - low - up))
+    return np.where(np.isinf(quotient), without_end, np.ldexp(rest, low + up))
 
 
 def _real_quotient(a, b):

@@ -145,12 +145,19 @@ def logarithm(value, base=None):
 
 def left_shift(value, count):
     """`value << count`: 32 bits of the count matter, and a large one gives 0."""
-    return np.left_shift(value, count & count.dtype.type(0xFFFFFFFF))
+    return np.left_shift(value, _shift_count(count))
 
 
 def right_shift(value, count):
     """`value >> count`: 32 bits of the count matter, and a large one gives the sign."""
-    return np.right_shift(value, count & count.dtype.type(0xFFFFFFFF))
+    return np.right_shift(value, _shift_count(count))
+
+
+def _shift_count(count):
+    """A count that NumPy takes as a GPU takes this one."""
+    if np.max(_as_unsigned(count), initial=0) < 64:
+        return count
+    return count & count.dtype.type(0xFFFFFFFF)
 
 
 def _as_unsigned(value):
