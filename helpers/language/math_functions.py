@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from helpers.language import comparison
+from helpers.language import comparison, complex_functions
 from helpers.language.complex_numbers import make_complex
 from helpers.language.powers import power, real_power
 from helpers.language.rounding import saturating
@@ -119,25 +119,6 @@ def polar(value):
     return np.abs(value), np.angle(value)
 
 
-def rect(radius, angle):
-    """The complex number at a distance and an angle."""
-    parts = []
-    for part in (np.cos(angle), np.sin(angle)):
-        exact = np.where((part == 0) & np.isinf(radius), part / radius, part * radius)
-        parts.append(exact.astype(part.dtype))
-    unknown = ~np.isfinite(angle)
-    real = np.where(unknown & (radius == 0), 0, np.where(unknown, radius, parts[0]))
-    imaginary = np.where(unknown & (radius == 0), 0, parts[1])
-    dtype = parts[0].dtype
-    return make_complex(real.astype(dtype), imaginary.astype(dtype))
-
-
-def exponential(value):
-    """e to a complex power, without a sign where there is nothing."""
-    nothing = (np.real(value) == -np.inf) & ~np.isfinite(np.imag(value))
-    return np.where(nothing, value.dtype.type(0), np.exp(value))[()]
-
-
 def logarithm(value, base=None):
     """The logarithm of a complex number, to a base."""
     return np.log(value) if base is None else np.log(value) / np.log(base)
@@ -242,22 +223,8 @@ _MATH = {
 _CMATH = {
     "phase": np.angle,
     "polar": polar,
-    "rect": rect,
     "log": logarithm,
-    "exp": exponential,
-    "acos": np.arccos,
-    "asin": np.arcsin,
-    "atan": np.arctan,
-    "acosh": np.arccosh,
-    "asinh": np.arcsinh,
-    "atanh": np.arctanh,
-    **{
-        name: getattr(np, name)
-        for name in (
-            *("log10", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
-            *("isnan", "isinf", "isfinite"),
-        )
-    },
+    **{name: getattr(np, name) for name in ("log10", "isnan", "isinf", "isfinite")},
 }
 
 _EXTREMES = (np.maximum, np.minimum, np.fmax, np.fmin)
@@ -265,6 +232,7 @@ _EXTREMES = (np.maximum, np.minimum, np.fmax, np.fmin)
 FUNCTIONS = {
     **{f"math.{name}": function for name, function in _MATH.items()},
     **{f"cmath.{name}": function for name, function in _CMATH.items()},
+    **complex_functions.FUNCTIONS,
     **{f"np.{name}": getattr(np, name) for name in UFUNCS},
     "np.left_shift": left_shift,
     "np.right_shift": right_shift,

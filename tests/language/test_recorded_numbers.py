@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from helpers import emulate
+from tests.on_gpu.number_cases import answers, cases
 from tests.on_gpu.special_numbers import COMMAND, recorded
-from tests.specimens.special_numbers import answers, cases
 
 CASES = {case.name: case for case in cases()}
 QUICK = ("f2", "f8 f8 f8", "i8 ** i8")

@@ -11,8 +11,8 @@ import sys
 
 import numpy as np
 
+from tests.on_gpu.number_cases import answers, cases
 from tests.paths import RECORDED
-from tests.specimens.special_numbers import answers, cases
 
 COMMAND = "python -m tests.on_gpu.special_numbers"
 FILE = RECORDED / "special_numbers.npz"
