@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from tests.on_gpu import agreement
+from tests.on_gpu import agreement, special_numbers
 from tests.specimens.labelled import CLEAN, MINOR, RACE
 
 HEAD = """\
@@ -19,6 +19,20 @@ COMMANDS = {
     "sanitizer": "python -m tests.on_gpu.sanitizer",
     "counters": "python -m tests.on_gpu.counters",
 }
+NUMBERS = """\
+What differs, and why:
+
+- **Products and sums.** The compiler joins `a * b + c` to one operation with one
+  rounding (FMA), also in a product or a quotient of complex numbers.
+- **Functions.** The last bits of CUDA's own library: `sin`, `exp`, `pow` and their kin,
+  and where `hypot` overflows. `fast_…` functions of large or subnormal numbers.
+- **Rounding down, up, toward zero** of subnormal results; the sign of an exact zero.
+- **A zero beside a literal 0.** Of `max(x, 0)` and `min(x, 0)`, the compiler chooses
+  which of two zeros comes out.
+- **What has no meaning.** A shift by a literal of 64 or more stores nothing. A float
+  that no uint8 holds, widened at once, keeps 16 bits.
+- **The bits of a NaN.**
+"""
 TAIL = """\
 ## What the emulator does not model
 
@@ -48,7 +62,8 @@ TAIL = """\
 
 def page():
     """The whole page."""
-    return "\n".join([HEAD, counters_part(), races_part(), others_part(), TAIL])
+    parts = counters_part(), races_part(), others_part(), numbers_part()
+    return "\n".join([HEAD, *parts, TAIL])
 
 
 def provenance(recorded):
@@ -177,3 +192,24 @@ def by_tool(case):
     if case.hangs:
         return lambda tool: "not run: it hangs"
     return lambda tool: agreement.verdicts(tool).get(case.name, "not asked")
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def numbers_part():
+    """How many answers of a GPU the emulator gives, and what it was not asked."""
+    found, about = special_numbers.recorded()
+    asked = sum(len(columns) for columns in found.values())
+    answers = sum(len(c) for columns in found.values() for c in columns.values())
+    return "\n".join(
+        [
+            "## Numbers\n",
+            provenance(about) + "\n",
+            f"{asked:,} expressions of operators, conversions, `min`, `max`, powers "
+            "and roundings, on NaN, infinities, zeros of both signs, subnormal "
+            "numbers, limits and halves of all pairs of types: "
+            f"{answers:,} answers, of which none differs in a bit; a test says so.\n",
+            NUMBERS,
+        ]
+    )
