@@ -14,23 +14,37 @@ def make_complex(real, imaginary):
 
 def multiply(a, b):
     """`a * b`."""
-    if a.dtype.kind != "c":
-        return a * b
     real = a.real * b.real - a.imag * b.imag
     return make_complex(real, a.real * b.imag + a.imag * b.real)
 
 
 def divide(a, b):
     """`a / b`: Smith's method, as in CPython."""
+    real, imaginary, scale = _smith(a, b)
+    return make_complex(real / scale, imaginary / scale)
+
+
+def ufunc_divide(a, b):
+    """`np.divide(a, b)`: the same, and by zero its parts by those zeros."""
     if a.dtype.kind != "c":
-        return a / b
+        return np.divide(a, b)
+    real, imaginary, scale = _smith(a, b)
+    once = a.real.dtype.type(1) / scale
+    zero = (b.real == 0) & (b.imag == 0)
+    return make_complex(
+        np.where(zero, a.real / b.real, real * once),
+        np.where(zero, a.imag / b.imag, imaginary * once),
+    )
+
+
+def _smith(a, b):
+    """A quotient's parts, and what both are to be divided by."""
     by_real = np.abs(b.real) >= np.abs(b.imag)
     more, less = np.where(by_real, (b.real, b.imag), (b.imag, b.real))
     ratio = less / more
-    scale = more + less * ratio
     real = np.where(by_real, a.real + a.imag * ratio, a.real * ratio + a.imag)
     imaginary = np.where(by_real, a.imag - a.real * ratio, a.imag * ratio - a.real)
-    return make_complex(real / scale, imaginary / scale)
+    return real, imaginary, more + less * ratio
 
 
 def power(a, b):

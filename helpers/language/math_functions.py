@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from helpers.language import comparison, complex_functions
-from helpers.language.complex_numbers import make_complex
+from helpers.language.complex_numbers import make_complex, ufunc_divide
 from helpers.language.powers import power, real_power
 from helpers.language.rounding import saturating
 
@@ -234,6 +234,7 @@ FUNCTIONS = {
     **{f"cmath.{name}": function for name, function in _CMATH.items()},
     **complex_functions.FUNCTIONS,
     **{f"np.{name}": getattr(np, name) for name in UFUNCS},
+    "np.divide": ufunc_divide,
     "np.left_shift": left_shift,
     "np.right_shift": right_shift,
     **dict.fromkeys(("np.degrees", "np.rad2deg"), degrees),

@@ -63,7 +63,7 @@ def _odd_sum(a, b):
     """A sum rounded to odd, so that it can be rounded again."""
     total, lost = _sum(a, b)
     total, lost = np.broadcast_arrays(np.asarray(total, np.float64), lost)
-    even = np.ascontiguousarray(total).view(np.int64) & 1 == 0
+    even = np.array(total, order="C").view(np.int64) & 1 == 0
     inexact = even & (lost != 0) & np.isfinite(lost)
     toward = np.nextafter(total, np.copysign(np.inf, lost))
     return np.where(inexact, toward, total)

@@ -108,3 +108,15 @@ def test_a_power_of_complex_numbers_is_pythons(base, exponent, expected):
     found = power(np.complex128(base), np.complex128(exponent))
 
     np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_numpys_division_by_a_complex_zero_keeps_its_signs(dtype):
+    """Each part by the zero of that part, as on an H200; others as in Python."""
+    a, b = dtype([1 + 1j, 1 - 2.5j, 3 + 4j]), dtype([complex(0, -0.0), -0.0, 1 + 2j])
+
+    found = FUNCTIONS["np.divide"](a, b)
+
+    assert is_same(complex(INF, -INF), found[0])
+    assert is_same(complex(-INF, -INF), found[1])
+    np.testing.assert_allclose(found[2], (3 + 4j) / (1 + 2j), rtol=1e-6)

@@ -8,6 +8,7 @@ import pytest
 from numba import cuda
 
 from helpers import emulate
+from helpers.language.operators import FUNCTIONS
 from tests.specimens.kernels import BUILT_IN, by_thread, kernel_of
 
 INF, NAN = math.inf, math.nan
@@ -234,3 +235,34 @@ def test_a_number_is_rounded_to_digits_by_way_of_an_int64(value, digits, expecte
     found = each("round(x, y)", x, y, dtype=np.float64)
 
     assert is_same(expected, found[0])
+
+
+@pytest.mark.parametrize(
+    "name, values, expected",
+    [
+        ("cuda.libdevice.round", (-0.25,), -0.0),
+        ("cuda.libdevice.round", (-2.5,), -3.0),
+        ("cuda.libdevice.fmin", (0.0, -0.0), -0.0),
+        ("cuda.libdevice.fmax", (-0.0, 0.0), 0.0),
+        ("cuda.libdevice.fma", (0.0, -1.0, -0.0), -0.0),
+        ("cuda.libdevice.saturatef", (-0.0,), 0.0),
+        ("cuda.libdevice.powi", (-1.0, np.int32(2**31 - 1)), -1.0),
+        ("math.pow", (-0.0, 0.5), 0.0),
+        ("math.pow", (-INF, 0.5), INF),
+        ("math.pow", (np.float32(-1), np.int32(2**31 - 1)), -1.0),
+        ("math.ldexp", (np.float32(1), np.int32(2**31 - 1)), INF),
+        ("math.gamma", (-INF,), NAN),
+        ("math.lgamma", (1e308,), INF),
+        ("cuda.fp16.hadd_sat", (HALF(-0.0), HALF(-0.0)), 0.0),
+        ("cuda.fp16.hfma_relu", (HALF(-1), HALF(0), HALF(-0.0)), 0.0),
+        ("cuda.fp16.hmax", (HALF(-0.0), HALF(0.0)), 0.0),
+        ("cuda.fp16.hmin_nan", (HALF(0.0), HALF(-0.0)), -0.0),
+        ("cuda.fp16.hisinf", (HALF(-INF),), -1),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_function_gives_the_zero_and_the_infinity_of_a_gpu(name, values, expected):
+    """Seen on an H200, of functions of libdevice, of float16 and of `math`."""
+    operands = (np.float64(v) if isinstance(v, float) else v for v in values)
+
+    assert is_same(expected, FUNCTIONS[name](*operands))
