@@ -237,7 +237,7 @@ class Batch:
 
         Python and NumPy raise these two when they compute with a slot never written.
         """
-        self.launch.stopped_at = basic_block.site_in(error.__traceback__)
+        self.launch.stopped_at = basic_block.site_in(error.__traceback__) or warp.loop
         if isinstance(error, (TypeError, AttributeError)):
             for slot, name, site in basic_block.inputs:
                 if is_missing(warp.values[slot]):
