@@ -19,7 +19,7 @@ def our_type(numba_type):
         return np.dtype(np.bool_)
     if kind in ("Integer", "Float", "Complex", "NPDatetime", "NPTimedelta"):
         return np.dtype(_scalar_name(numba_type))
-    if kind == "Array" or kind.endswith("Array"):
+    if kind in ("Array", "Bytes") or kind.endswith("Array"):
         return ArrayType(_element(numba_type.dtype), numba_type.ndim)
     if kind == "Record":
         return ArrayType(_element(numba_type), 0)

@@ -10,7 +10,7 @@ from numba import cuda
 
 from helpers.emulator import KernelError
 from tests.frontend.by_python import by_python_and_kernel
-from tests.specimens.kernels import message
+from tests.specimens.kernels import BUILT_IN, message
 
 mod, package = ModuleType("mod"), ModuleType("package")
 package.mod = mod
@@ -119,3 +119,15 @@ def test_a_frozen_array_cannot_be_written(kernel):
     said = message(KernelError, kernel, 1, 4, np.zeros(4))
     assert re.match("`mod.A` is outside the kernel, .* frozen", said)
     assert 1 == mod.A[0, 0]
+
+
+@cuda.jit
+def calls_a_method(out):
+    out[0] = mod.V.sum()
+
+
+@pytest.mark.skipif(BUILT_IN, reason="there are no methods")
+def test_a_method_of_a_modules_array_is_refused_with_the_remedy():
+    """Numba cannot compile it; of a global's array it can."""
+    said = message(KernelError, calls_a_method, 1, 1, np.zeros(1))
+    assert "a method of a module's array" in said and "`A = module.A`" in said

@@ -1,4 +1,4 @@
-"""Strings that are known when a kernel is compiled: as modes, and compared."""
+"""Strings and bytes that are known when a kernel is compiled."""
 
 import numpy as np
 import pytest
@@ -41,6 +41,21 @@ def within(x, mode):
 def test_a_string_chooses_what_a_device_function_does(lines):
     """Numba compiles the function once for each string."""
     expected, actual = by_python_and_kernel(lines, {"MODE": "other"}, DEVICE)
+    assert expected == actual
+
+
+@pytest.mark.skipif(BUILT_IN, reason="the package's own")
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "out[i] = LETTERS[0] + LETTERS[i % 3] + len(LETTERS) + b'xyz'[i % 2]",
+        "for x in LETTERS:\n    out[i] += x * 2 ** i",
+        "x, y, z = LETTERS[::-1]\nout[i] = x + 2 * y + 3 * z",
+    ],
+)
+def test_bytes_are_an_array_of_small_numbers(lines):
+    """Frozen, like an array from outside the kernel."""
+    expected, actual = by_python_and_kernel(lines, {"LETTERS": b"abc"})
     assert expected == actual
 
 

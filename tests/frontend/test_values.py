@@ -327,3 +327,26 @@ def test_a_function_is_not_none():
     emulate(passes_a_function)[1, 4](out)
     i = np.arange(4)
     np.testing.assert_array_equal(np.stack([i, 2 * i, 2.5 * i], 1), out)
+
+
+@cuda.jit(device=True)
+def plus_one(x):
+    return x + 1
+
+
+FUNCTIONS = plus_one, multiplied
+
+
+@cuda.jit
+def calls_functions_of_tuples(out):
+    i = cuda.grid(1)
+    here = multiplied, plus_one
+    out[i] = FUNCTIONS[0](i) + 10 * FUNCTIONS[1](i) + 100 * here[1](i)
+
+
+@pytest.mark.skipif(BUILT_IN, reason="the package's own")
+def test_a_tuple_may_hold_functions():
+    """Each is called by its place."""
+    out, i = np.zeros(4), np.arange(4)
+    emulate(calls_functions_of_tuples)[1, 4](out)
+    np.testing.assert_array_equal(i + 1 + 20 * i + 100 * (i + 1), out)

@@ -13,6 +13,8 @@ def capture(builder, target, spelt, value):
     Python object.
     """
     dtype = builder.our_type(target)
+    if isinstance(value, bytes):
+        value = np.frombuffer(value, np.uint8)
     if isinstance(dtype, ir.ArrayType):
         return _captured_array(builder, target, spelt, value, dtype)
     if isinstance(dtype, tuple) and _has_arrays(dtype):

@@ -44,7 +44,7 @@ def global_value(builder, target, value):
 
 def constant(builder, target, value):
     """A literal."""
-    builder.know(target, value.value)
+    capture(builder, target, "a literal", value.value)
 
 
 def variable(builder, target, value):
@@ -109,8 +109,10 @@ def getitem(builder, target, value):
 def static_getitem(builder, target, value):
     """`value[index]`, with an index that is written out."""
     array = builder.our_type(value.value)
-    if is_enum_class(builder.known.get(value.value.name)):
-        return builder.know(target, builder.known[value.value.name][value.index])
+    known = builder.known.get(value.value.name)
+    of_functions = isinstance(known, tuple) and builder.our_type(target) is None
+    if is_enum_class(known) or of_functions:
+        return builder.know(target, known[value.index])
     if isinstance(value.index, str):
         return record_field(builder, target, value.value, value.index)
     if type(builder.numba_type(value.value)).__name__ == "Record":

@@ -9,7 +9,6 @@ import operator
 import numpy as np
 
 from helpers.core import ir
-from helpers.frontend.known_values import are_texts
 from helpers.frontend.lower.builder import FALSE, INDEX, TRUE, is_always_none, is_same
 from helpers.frontend.types import field_names
 
@@ -27,11 +26,17 @@ def build_tuple(builder, target, value):
     ):
         builder.tuples.packed[target] = tuple(value.items)
         return
-    texts = tuple(builder.known.get(item.name) for item in value.items)
-    if are_texts(texts):
-        builder.know(target, texts)
+    if value.items and all(_is_object(builder, item) for item in value.items):
+        builder.know(target, tuple(builder.known[item.name] for item in value.items))
     else:
         make_tuple(builder, target, [builder.operand(item) for item in value.items])
+
+
+def _is_object(builder, variable):
+    """Is this a known object that has no value of our IR: a function, a string?"""
+    always_none = is_always_none(builder.numba_type(variable))
+    known = variable.name in builder.known and not always_none
+    return known and builder.our_type(variable) is None
 
 
 def is_slice(builder, variable):

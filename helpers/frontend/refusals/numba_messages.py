@@ -40,6 +40,11 @@ SENTENCES = [
         "number, unpack a tuple (`a, b = x`), or pass the array itself",
     ),
     (
+        r"truth value of an array with more than one",
+        "Numba cannot compile a method of a module's array: give the array a name of "
+        "its own outside the kernel, `A = module.A`, or pass it as an argument",
+    ),
+    (
         r">>> (?:i?(?:add|sub|mul|truediv|floordiv|mod|pow)|lt|le|gt|ge|neg)"
         r"\([^\n]*\bnone\b",
         "this line computes with a variable that is still None: begin with a number, "
