@@ -22,9 +22,10 @@ def staged_arguments(kernel, arguments):
     """Launch arguments as NumPy arrays and numbers; what the launch wrote goes back."""
     finish = []  # functions of Numba's extensions to call afterwards
     staged = [_staged(a) for a in _extended(kernel, arguments, finish)]
-    shared = _separate(staged)
-    yield [argument.value for argument in staged]
-    for argument in staged:
+    alone = list(_leaves(staged))
+    shared = _separate(alone)
+    yield [_value(argument) for argument in staged]
+    for argument in alone:
         if isinstance(argument.target, np.ndarray):
             argument.target[...] = argument.value
         elif argument.target is not None:
@@ -60,7 +61,30 @@ def _typeof(kernel, argument):
         return None
 
 
-def _staged(argument) -> StagedArgument:
+def _leaves(staged):
+    """The staged arguments of a tree, whose inner nodes are tuples."""
+    for argument in staged:
+        if isinstance(argument, tuple):
+            yield from _leaves(argument)
+        else:
+            yield argument
+
+
+def _value(staged):
+    if isinstance(staged, tuple):
+        return _like(staged, map(_value, staged))
+    return staged.value
+
+
+def _like(before, items):
+    """A tuple of the same class, named or not."""
+    return getattr(type(before), "_make", tuple)(items)
+
+
+def _staged(argument):
+    """A staged argument; a tuple of them for a tuple."""
+    if isinstance(argument, tuple):
+        return _like(argument, map(_staged, argument))
     hint = type(argument) if isinstance(argument, _HINTS) else None
     if hint is not None:
         argument = argument.value
@@ -127,7 +151,7 @@ def _warn_of_lost(kernel, staged, shared):
     shown = [
         f"`{names[n]}`"
         for n, argument in enumerate(staged)
-        if argument.target is not None
+        if any(leaf.target is not None for leaf in _leaves([argument]))
     ]
     warnings.warn(
         f"{' and '.join(shown)} of `{name}` share host memory: a GPU gets a copy of "

@@ -1,6 +1,7 @@
 """Memory and copies where there is no GPU: what is shared, what is copied, and when."""
 
 import gc
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -25,6 +26,47 @@ def shift(a, out):
     i = cuda.grid(1)
     if i < a.size:
         out[i] = a[i]
+
+
+class Planes(NamedTuple):
+    factor: float
+    arrays: tuple
+
+
+@cuda.jit
+def scale_planes(planes):
+    """The second array of a tuple in a tuple, by its first and by a number."""
+    i = cuda.grid(1)
+    a, b = planes.arrays
+    b[i] += planes.factor * a[i]
+
+
+@pytest.mark.parametrize("launch", [lambda kernel: kernel, emulate])
+@pytest.mark.parametrize("here", [cuda.to_device, np.array, cuda.mapped_array_like])
+def test_arrays_in_tuples_are_arguments(here, launch):
+    """Of the device or of the host, in named tuples and in tuples in them."""
+    numbers = np.arange(32.0)
+    a, b = here(numbers), here(numbers)
+    a[:], b[:] = numbers, numbers
+
+    launch(scale_planes)[1, 32](Planes(2.0, (a, b)))
+
+    found = b if isinstance(b, np.ndarray) else b.copy_to_host()
+    assert (3 * numbers).tolist() == found.tolist()
+
+
+def test_an_array_twice_in_a_tuple_has_a_copy_each():
+    """As two arguments have; the last one that is copied back wins."""
+
+    @cuda.jit
+    def kernel(pair):
+        pair[0][0], pair[1][1] = 5, 6
+
+    a = np.zeros(2)
+    with pytest.warns(UserWarning, match="`pair` of `kernel` share host memory"):
+        kernel[1, 1]((a, a))
+
+    assert [0, 6] == a.tolist()
 
 
 def test_mapped_and_managed_arrays_are_shared():

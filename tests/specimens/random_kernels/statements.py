@@ -134,7 +134,7 @@ def optional_value(w):
     """None on one path, a number on the other; then used where it is one."""
     kind, name = w.pick("i", "f"), w.name("maybe")
     w.line(f"{name} = None")
-    w.line(f"if {w.expression('b', 1)}:")
+    w.line(f"if ({w.expression('b', 1)}) != (t % 3 == 0):")  # Numba folds constants
     w.line(f"    {name} = {CASTS[kind]}({w.expression(kind, 1)})")
     use_optional(w, kind, name)
 
