@@ -89,7 +89,8 @@ def bracketed(config) -> tuple:
 def configuration(blocks, threads, stream=0, shared_bytes=0):
     """A launch configuration, each dimension three numbers; raises LaunchError."""
     is_default = stream is None or isinstance(stream, int) and stream == 0
-    if not is_default and not hasattr(stream, "__cuda_stream__"):
+    is_stream = hasattr(stream, "__cuda_stream__") or hasattr(stream, "handle")
+    if not is_default and not is_stream:
         raise LaunchError(
             "the third value in the brackets is a stream (`cuda.stream()`) or 0, not "
             f"{shown(stream)}; dynamic shared memory is the fourth"
