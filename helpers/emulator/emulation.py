@@ -147,7 +147,7 @@ class Emulation:
             launch = bound(restorable=True)
             run(self.kernel, launch, listeners_of([*judges.values(), races]))
             recorder = races.recorder()
-            if recorder is not None:  # a second look, at the cells that could race
+            if recorder and not recorder.complete:  # look again at what could race
                 launch.memory.restore()
                 run(self.kernel, bound(quiet=True), listeners_of([recorder]))
         launch.memory.release()

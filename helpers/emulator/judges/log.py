@@ -44,10 +44,10 @@ class Log:
 
     def listeners(self) -> dict:
         """The listeners of each topic."""
-        own = dict.fromkeys(SPACES, self.access) | {"fence": self.fence}
-        own = {topic: (hear,) for topic, hear in own.items() if topic in self.hear}
-        own |= {"requests": (self.requests,), "sync": (self.sync,), "end": (self.end,)}
-        return self.hear | own
+        spaces = {space: (self.access,) for space in SPACES if space in self.hear}
+        own = {"sync": self.sync, "fence": self.fence, "end": self.end}
+        own = {topic: (hear,) for topic, hear in own.items()}
+        return {**self.hear, **own, **spaces, "requests": (self.requests,)}
 
     def access(self, access):
         """Keep an access of few blocks; pass on one of many."""
@@ -105,11 +105,16 @@ class Log:
             hear(sync)
 
     def fence(self, fence):
-        """What follows a fence is judged at once, since its order has a meaning."""
-        self.flush()
-        self.most = 1
-        for hear in self.hear["fence"]:
+        """For those who hear fences, what follows one is judged at once, since its
+        order has a meaning.
+        """
+        for hear in self.hear.get("fence_passed", ()):
             hear(fence)
+        if "fence" in self.hear:
+            self.flush()
+            self.most = 1
+            for hear in self.hear["fence"]:
+                hear(fence)
 
     def end(self, who):
         """Blocks have ended: so has what they asked."""

@@ -7,6 +7,7 @@ update writes its cell, so only the first is reported.
 """
 
 from bisect import bisect
+from math import gcd
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +17,6 @@ from helpers.core.source import Site
 from helpers.emulator.judges.first_writes import Owned, Reads, too_early
 from helpers.emulator.judges.races.clocks import active_rows
 from helpers.emulator.judges.requests import requests_of
-
-FIRST_SIZE = 1 << 14  # bytes of a block's memory, to begin with
 
 
 class Uninitialised(NamedTuple):
@@ -41,38 +40,36 @@ class Uninitialised(NamedTuple):
 
 
 class Written:
-    """Which cells of the blocks of a batch are written, by the address in a block."""
+    """Which bytes of the blocks of a batch are written, `unit` of them together."""
 
     def __init__(self, blocks):
-        self.blocks = blocks
-        self.everywhere = np.zeros(FIRST_SIZE, bool)  # in all blocks
-        self.somewhere = {}  # by the size of a cell: (cells, blocks)
+        self.unit, self.blocks = 0, blocks
+        self.everywhere = np.zeros(0, bool)  # in all blocks
+        self.somewhere = np.zeros((0, blocks), bool)  # in each, where not in all
         self.complete = set()  # caches of recurring accesses to cells all written
 
-    def grow_to(self, last):
-        """Make room up to an address."""
-        while last >= len(self.everywhere):
-            more = np.zeros_like(self.everywhere)
-            self.everywhere = np.concatenate([self.everywhere, more])
-
-    def cells(self, size):
-        """Which cells are written in which block, where it is not in all."""
-        count = len(self.everywhere) // size
-        known = self.somewhere.get(size)
-        if known is None or len(known) < count:
-            marks = np.zeros((count, self.blocks), bool)
-            if known is not None:
-                marks[: len(known)] = known
-            self.somewhere[size] = known = marks
-        return known
+    def cells(self, addresses, size):
+        """The cells of elements of some bytes, those of one along the last axis."""
+        unit = gcd(self.unit, size)
+        if self.unit and unit < self.unit:
+            self.everywhere = np.repeat(self.everywhere, self.unit // unit)
+            self.somewhere = np.repeat(self.somewhere, self.unit // unit, axis=0)
+        self.unit = unit
+        cells = addresses[..., None] // unit + np.arange(size // unit)
+        more = int(cells.max(initial=0)) + 1 - len(self.everywhere)
+        if more > 0:
+            more = max(more, len(self.everywhere))
+            self.everywhere = np.pad(self.everywhere, (0, more))
+            self.somewhere = np.pad(self.somewhere, ((0, more), (0, 0)))
+        return cells
 
 
-def _cells(access):
-    """The cells of a pattern's active lanes, by address, and the last of them."""
+def _of_active(access):
+    """The addresses of a pattern's active lanes."""
     addresses = np.broadcast_to(access.addresses, (WARP_SIZE, 1))[:, 0]
     if access.active is not None:
         addresses = addresses[np.broadcast_to(access.active[:, 0], WARP_SIZE)]
-    return addresses, int(addresses.max(initial=0))
+    return addresses
 
 
 class Initialisation:
@@ -172,46 +169,40 @@ class Initialisation:
 
     def _same_in_all(self, access, written):
         """Follow an access to the same cells in every block."""
-        known = access.cache.get(Initialisation)
-        if known is None:
-            known = access.cache[Initialisation] = _cells(access)
-        addresses, last = known
-        written.grow_to(last)
-        kind = access.reference.kind
-        if kind != "store" and not written.everywhere[addresses].all():
-            self._missing(access, written, addresses)
+        addresses = _of_active(access)
+        cells, kind = (
+            written.cells(addresses, access.dtype.itemsize),
+            access.reference.kind,
+        )
+        if kind != "store" and not written.everywhere[cells].all():
+            block = np.arange(access.blocks)[:, None, None]
+            seen = written.everywhere[cells] | written.somewhere[cells, block]
+            block, lane = np.nonzero(~seen.all(axis=-1))
+            self._add_cells(access, addresses[lane], block)
             if kind == "load":
                 return
         if kind != "load":
-            written.everywhere[addresses] = True
+            written.everywhere[cells] = True
         written.complete.add(id(access.cache))
-
-    def _missing(self, access, written, addresses):
-        """Record reads of cells that are not written in every block."""
-        addresses = addresses[~written.everywhere[addresses]]
-        size = access.dtype.itemsize
-        row, block = np.nonzero(~written.cells(size)[addresses // size])
-        self._add_cells(access, addresses[row], block)
 
     def _by_block(self, access, written):
         """Follow an access to cells that differ from block to block."""
         shape, size = (WARP_SIZE, access.blocks), access.dtype.itemsize
         addresses = np.broadcast_to(access.addresses, shape)
-        low, high = int(addresses.min()), int(addresses.max())
-        written.grow_to(high)
-        if written.everywhere[low : high + 1 : size].all():
+        cells = written.cells(addresses, size)
+        if written.everywhere[cells.min() : cells.max() + 1].all():
             return
         active = np.broadcast_to(
             True if access.active is None else access.active, shape
         )
-        marks, block = written.cells(size), np.arange(access.blocks)
+        block = np.arange(access.blocks)[:, None]
         if access.reference.kind != "store":
-            seen = written.everywhere[addresses] | marks[addresses // size, block]
-            lane, place = np.nonzero(active & ~seen)
+            seen = written.everywhere[cells] | written.somewhere[cells, block]
+            lane, place = np.nonzero(active & ~seen.all(axis=-1))
             self._add_cells(access, addresses[lane, place], place)
         if access.reference.kind != "load":
             lane, place = np.nonzero(active)
-            marks[addresses[lane, place] // size, place] = True
+            written.somewhere[cells[lane, place], place[:, None]] = True
 
     def _add_cells(self, access, addresses, blocks):
         """Remember cells that were read, one number for each cell and block."""

@@ -10,6 +10,7 @@ listed then, if that can be done.
 """
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from helpers.emulator.judges.races.merged import ACCESS, Accesses, in_order
 
 CROWD = 32  # accesses of a cell that are faster to count than to list
 FEW_PAIRS = 1 << 18  # that are faster to list than to count
+WORTH_KNOWING = 1 << 14  # accesses whose hazards are kept for the next launch
 MOST_PAIRS = 4_000_000  # to list
 
 
@@ -39,7 +41,10 @@ def find_hazards(rows, places, clocks, happens_before, alike=None) -> list[Hazar
     found = []
     for part in (shared, ~shared):
         chosen = part[rows["place"]]
-        accesses = Accesses({n: c[chosen] for n, c in rows.items()}, clocks.width, kind)
+        if not chosen.any():
+            continue
+        here = rows if chosen.all() else {n: c[chosen] for n, c in rows.items()}
+        accesses = Accesses(here, clocks.width, kind)
         if part is shared:
             accesses = accesses.represented(alike).without_repetition()
         accesses = accesses.in_conflict()
@@ -53,16 +58,23 @@ def _listed_or_counted(accesses, clocks, happens_before):
     """The hazards as fast as they can be had exactly, or as many as can be had."""
     if clocks.sync_masks or happens_before.releases:
         return listed(accesses, clocks, happens_before)
+    if len(accesses) > WORTH_KNOWING:
+        return _without_syncs.__wrapped__(accesses, MOST_PAIRS)
+    return _without_syncs(accesses, MOST_PAIRS)
+
+
+@lru_cache(maxsize=8)  # a launch is often followed by others that do the same
+def _without_syncs(accesses, most_pairs):
     pairs = accesses.pairs()
-    crowded = accesses.in_crowded_cells(min(CROWD, MOST_PAIRS))
+    crowded = accesses.in_crowded_cells(min(CROWD, most_pairs))
     if accesses.chosen(~crowded).pairs() > FEW_PAIRS:
         crowded[:] = True
     found = counted(accesses.chosen(crowded)) if crowded.any() else []
-    if pairs <= MOST_PAIRS and not all(hazards.exact for hazards in found):
-        return listed(accesses, clocks, happens_before)
+    if pairs <= most_pairs and not all(hazards.exact for hazards in found):
+        return listed(accesses)
     if not crowded.all():
-        found += listed(accesses.chosen(~crowded), clocks, happens_before)
-    return _summed(found)
+        found += listed(accesses.chosen(~crowded))
+    return tuple(_summed(found))
 
 
 def _summed(found):
@@ -76,14 +88,15 @@ def _summed(found):
         yield replace(first, count=count, exact=exact)
 
 
-def listed(accesses, clocks, happens_before) -> list[Hazards]:
-    """Hazards pair by pair."""
+def listed(accesses, clocks=None, happens_before=None) -> list[Hazards]:
+    """Hazards pair by pair, less those that syncs of warps and releases order."""
     first, second, exact = _pairs(accesses.group)
     first, second = _unordered(accesses, first, second)
     a, b = accesses.chosen(first), accesses.chosen(second)
-    ordered = _synced(a, b, clocks) | _acquired(a, b, happens_before)
-    unordered = ~(ordered | _acquired(b, a, happens_before))
-    a, b = a.chosen(unordered), b.chosen(unordered)
+    if clocks is not None:
+        ordered = _synced(a, b, clocks) | _acquired(a, b, happens_before)
+        unordered = ~(ordered | _acquired(b, a, happens_before))
+        a, b = a.chosen(unordered), b.chosen(unordered)
     kind = CONFLICTS[a.kind, b.kind]
     scope = np.where(a.block != b.block, 2, a.warp != b.warp)
     case = Case(a.place, b.place, kind, scope, (kind == 3) & a.same_value)

@@ -16,7 +16,8 @@ COLUMNS = (*KEYS, "soonest", "latest", "least", "most")
 def merged(rows) -> dict:
     """Rows of columns, merged where only times and values differ."""
     order, start = in_order(*(rows[name] for name in KEYS))
-    result = {name: rows[name][order][start] for name in KEYS}
+    first = order[start]
+    result = {name: rows[name][first] for name in KEYS}
     for name, function in (
         ("soonest", np.minimum),
         ("latest", np.maximum),
@@ -37,6 +38,7 @@ class Accesses:
         self.kind = kinds[self.place] if len(kinds) else self.place
         self.block, self.warp = self.thread // width, self.thread // WARP_SIZE
         self.same_value = self._same_value()
+        del self.least, self.most
 
     def _same_value(self):
         """Do all stores to each access's cell store the same value?"""
@@ -51,6 +53,13 @@ class Accesses:
 
     def __len__(self):
         return len(self.cell)
+
+    def __hash__(self):
+        return hash((self.cell.tobytes(), self.thread.tobytes()))
+
+    def __eq__(self, other):
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return all(np.array_equal(*pair) for pair in pairs)
 
     def chosen(self, which):
         """Some of the accesses."""

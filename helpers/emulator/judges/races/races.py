@@ -7,7 +7,8 @@ thread's later atomic on the same cell. Votes and shuffles order nothing. An ato
 a plain access race. Found whatever order ran, for the accesses that the run made:
 compute-sanitizer's racecheck sees shared memory alone, and neither atomics against
 plain accesses nor what the compiler hid. A first run finds the cells that could be in a
-race; if there are any, a second run records the accesses to those.
+race; if there are any, a second run records the accesses to those, or what the first
+one kept of them is recorded, where that is little.
 """
 
 import numpy as np
@@ -21,6 +22,8 @@ from helpers.emulator.judges.races.recorder import BLOCKS, Recorder
 from helpers.emulator.judges.races.release_acquire import HappensBefore
 from helpers.emulator.judges.races.shared_suspects import SharedSuspects
 
+MOST_KEPT = 1 << 15  # different requests that are kept for a recorder
+
 
 class RaceJudge:
     """Listens to a first run, and says whether a second one is needed."""
@@ -31,18 +34,24 @@ class RaceJudge:
         self.global_suspects = GlobalSuspects(self.clocks)
         self.allocations = []
         self.block_dim = self.grid_dim = None
+        self.began = None
+        self.seen = []  # what a recorder would hear, None where it must hear it itself
+        self.columns = 0  # of gathered accesses that were seen
 
     def listeners(self):
         return {
             "launch": self.start,
             "allocation": self.allocation,
-            "shared": self.shared_suspects.access,
-            "global": self.global_suspects.access,
+            "shared": self.access,
+            "global": self.access,
             "gathered": self.gathered,
+            "values": None,
             "sync": self.synchronise,
+            "fence_passed": self.forget,
         }
 
     def start(self, start):
+        self.began = start
         self.block_dim, self.grid_dim = start.block_dim, start.grid_dim
         self.clocks.start(start)
         self.global_suspects.start(start)
@@ -51,17 +60,39 @@ class RaceJudge:
         self.allocations.append(allocation)
         self.global_suspects.allocation(allocation)
 
+    def access(self, access):
+        """Look at an access of many blocks; too much to keep."""
+        self.seen = None
+        if access.space == "shared":
+            self.shared_suspects.access(access)
+        else:
+            self.global_suspects.access(access)
+
+    def forget(self, fence):
+        """Forget what was seen: its order has a meaning, and it has none any more."""
+        self.seen = None
+
     def gathered(self, accesses):
+        """Look at accesses of few blocks, and keep them, for there may be a race."""
+        self.columns += sum(len(access.times) for access in accesses)
+        if self.columns > MOST_KEPT:
+            self.seen = None
+        if self.seen is not None:
+            self.seen.append(accesses)
         self.global_suspects.gathered(accesses)
         self.shared_suspects.gathered(accesses)
 
     def synchronise(self, sync):
+        if sync.scope != "block" and self.seen is not None:
+            self.seen.append(sync)
         self.shared_suspects.synchronise(sync)
         self.global_suspects.synchronise(sync)
         self.clocks.synchronise(sync)
 
     def recorder(self):
-        """What listens to a second run; None where no cell could be in a race."""
+        """What listens to a second run, unless it is complete; None where no cell could
+        be in a race.
+        """
         self.shared_suspects.finish()
         shadows = filter(None, self.global_suspects.shadows.values())
         if not self.shared_suspects.suspect_bytes and not any(
@@ -69,9 +100,11 @@ class RaceJudge:
         ):
             return None
         clocks = Clocks()
-        return Recorder(
-            clocks, HappensBefore(clocks), self.shared_suspects, self.global_suspects
-        )
+        suspects = self.shared_suspects, self.global_suspects
+        recorder = Recorder(clocks, HappensBefore(clocks), *suspects)
+        if self.seen is not None:
+            recorder.replay(self.began, self.seen)
+        return recorder
 
     def release(self):
         """Release the memory that was needed while the launch ran."""

@@ -46,6 +46,7 @@ class Recorder:
     global_suspects: object
     places: list = field(default_factory=list)  # (site, kind, array, space)
     parts: list = field(default_factory=list)
+    complete: bool = False  # without a second run
 
     def __post_init__(self):
         self.place_numbers, self.program_order = {}, {}
@@ -73,6 +74,16 @@ class Recorder:
     def start(self, start):
         self.clocks.start(start)
         self.program_order = {id(r): n for n, r in enumerate(start.references)}
+
+    def replay(self, start, seen):
+        """Hear again what was gathered in the first run, and the syncs."""
+        self.start(start)
+        for event in seen:
+            if isinstance(event, list):
+                self.gathered(event)
+            else:
+                self.synchronise(event)
+        self.complete = True
 
     def synchronise(self, sync):
         self.clocks.synchronise(sync)

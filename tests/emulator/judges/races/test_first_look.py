@@ -130,7 +130,10 @@ def test_an_orderly_kernel_runs_once(name, looks):
     assert 1 == len(looks)
 
 
-def test_a_kernel_that_could_race_runs_twice(looks):
-    """To count."""
-    assert emulate(reverse_without_barrier)[1, 64](np.arange(64), np.arange(64)).races
-    assert 2 == len(looks)
+@pytest.mark.parametrize("blocks, runs", [(1, 1), (64, 1), (65, 2)])
+def test_a_kernel_that_could_race_runs_twice_where_much_is_asked(blocks, runs, looks):
+    """What few blocks asked is kept, and counted without a second look."""
+    a, out = np.arange(64 * blocks), np.arange(64 * blocks)
+
+    assert emulate(reverse_without_barrier)[blocks, 64](a, out).races
+    assert runs == len(looks)

@@ -7,7 +7,7 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from helpers.emulator.judges.races import hazards
+from helpers.emulator.judges.races import hazards, races
 from tests.emulator.judges.races.race_oracle import (
     CELLS,
     random_kernel,
@@ -83,6 +83,32 @@ def test_hazards_are_counted_as_they_are_listed(seed, monkeypatch):
         assert listed == counted, source
     else:
         assert all(0 < counted[key] <= listed[key] for key in listed), source
+
+
+@pytest.mark.parametrize("crowd", [0, 3, 10**6])
+def test_it_has_no_importance_which_cells_are_counted(crowd, monkeypatch):
+    """One cell of 96 threads and 96 of two each: a line's hazards are added up."""
+
+    @cuda.jit
+    def both(out):
+        t = cuda.grid(1)
+        out[t + 1] = out[t]
+        out[0] = t
+
+    hazards._without_syncs.cache_clear()
+    monkeypatch.setattr(hazards, "CROWD", crowd)
+
+    run = emulate(both)[1, 96](np.zeros(97, np.int32))
+
+    found = [r for r in (*run.races, *run.races.minor) if r.kind == "WAW"]
+    assert all(race.exact for race in found)
+    assert [("block", 96 * 64 // 2), ("warp", 3 * 32 * 31 // 2)] == sorted(
+        (race.scope, race.hazards) for race in found
+    )
+    # a cell is loaded by the thread of its number, and stored by the one before;
+    # of cell 0, thread 0 loads, and the others store later
+    between = [r for r in (*run.races, *run.races.minor) if r.kind != "WAW"]
+    assert 95 + 95 == sum(race.hazards for race in between)
 
 
 def test_a_lost_update_is_a_race_of_every_pair_of_threads():
@@ -228,8 +254,11 @@ def test_a_barrier_orders_threads_of_its_block_only():
     assert [] == kinds(0)
 
 
-def test_what_was_printed_and_stored_is_not_doubled_by_the_second_look(capsys):
+def test_what_was_printed_and_stored_is_not_doubled_by_the_second_look(
+    capsys, monkeypatch
+):
     """A racy launch runs twice and leaves what one run leaves."""
+    monkeypatch.setattr(races, "MOST_KEPT", 0)
 
     @cuda.jit
     def racy(out):
