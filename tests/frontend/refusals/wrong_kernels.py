@@ -78,7 +78,7 @@ WRONG = [
     ("GIVEN[0] = 1", "this array is read-only"),
     ("global TILE|TILE = 5", "a kernel cannot change a global"),
     ("TILE += 1|a[0] = TILE", "`TILE` has no value yet"),
-    ("a += 1", "an operator takes one element of an array"),
+    ("a += 1", "write it for one element"),
     ("a[0] = min()", ("take two numbers or more", "check their number")),
     ("a[0] = np.clip(a[0], 0, 1)", "`min(max(x, low), high)`"),
     ("x, y = 1|a[0] = x", "unpacks one number as if it were several"),
