@@ -29,7 +29,9 @@ def merged(rows) -> dict:
 
 
 class Accesses:
-    """A recorder's rows, merged where only time and value differ."""
+    """A recorder's rows, merged where only time and value differ, in the order of the
+    keys.
+    """
 
     def __init__(self, rows, width, kinds):
         vars(self).update(merged(rows))
@@ -42,7 +44,7 @@ class Accesses:
 
     def _same_value(self):
         """Do all stores to each access's cell store the same value?"""
-        cell = numbered(self.cell)
+        cell = _numbered_in_order(self.cell)
         stores, none = self.kind == 1, np.iinfo(np.int64)
         low = np.full(int(cell.max(initial=-1)) + 1, none.max)
         high = np.full(len(low), none.min)
@@ -71,7 +73,7 @@ class Accesses:
     @property
     def group(self):
         """A number for each cell and time between barriers of the grid."""
-        return numbered(self.cell, self.epoch)
+        return _numbered_in_order(self.cell, self.epoch)
 
     def pairs(self) -> int:
         """How many pairs of accesses to one cell there are, each in both orders."""
@@ -94,7 +96,7 @@ class Accesses:
 
     def in_crowded_cells(self, few):
         """Which are to cells that more than a few accesses are to?"""
-        cell = numbered(self.cell)
+        cell = _numbered_in_order(self.cell)
         return np.bincount(cell)[cell] > few
 
     def without_repetition(self):
@@ -181,3 +183,11 @@ def numbered(*columns, also=None):
     counts = np.diff(np.r_[start, len(order)])
     numbers[order] = np.repeat(np.arange(len(start)), counts)
     return numbers
+
+
+def _numbered_in_order(*columns):
+    """A number for each combination of columns that are in order already."""
+    new = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        new[1:] |= column[1:] != column[:-1]
+    return np.cumsum(new)

@@ -193,7 +193,8 @@ class Recorder:
             "fences": self.happens_before.fences_of(thread),
             **doing._asdict(),
         }
-        self.parts.append([np.broadcast_to(rows[name], count) for name in COLUMNS])
+        columns = (rows[name] for name in COLUMNS)
+        self.parts.append([c if np.ndim(c) else np.full(count, c) for c in columns])
         self.count += count
         if self.count > MANY:
             self.parts, self.count = [list(merged(self.rows).values())], 0
