@@ -172,6 +172,7 @@ class Circle:
     def closes(self, state, changes, written) -> bool:
         """Look at a state, of pc, variables and active lanes: was it there before?"""
         self.looks += 1
+        written = list(written)  # for two digests
         last, self.last = self.last, (state, changes)
         if last is not None and last[1] == changes and same_state(last[0], state):
             return True

@@ -165,6 +165,12 @@ def stores_the_same(a):
         a[0] = 1
 
 
+def stores_in_its_own_cell(a):
+    i = 0
+    while i < 10:
+        a[cuda.grid(1)] = 1
+
+
 def stores_in_turn(a):
     while a[2] == 0:
         a[0] = 1
@@ -206,7 +212,8 @@ def takes_a_view(a):
 @pytest.mark.parametrize(
     "function",
     [
-        *(stores_the_same, stores_in_turn, counts_in_a_circle, has_no_number),
+        *(stores_the_same, stores_in_its_own_cell, stores_in_turn),
+        *(counts_in_a_circle, has_no_number),
         *(waits_at_barriers, waits_for_the_grid, takes_a_view),
     ],
     ids=lambda it: it.__name__,
@@ -214,7 +221,8 @@ def takes_a_view(a):
 @pytest.mark.parametrize("plainly", [True, False])
 def test_a_loop_that_comes_back_to_a_state_is_an_error(function, plainly):
     """Whatever it stores, however long its circle is; with its line and the remedy."""
-    kernel, a = cuda.jit(function), np.array([0, np.nan, 0, 0], np.float32)
+    kernel, a = cuda.jit(function), np.zeros(128, np.float32)
+    a[1] = np.nan
 
     with pytest.raises(NoProgressError, match="no progress") as raised:
         (kernel if plainly else emulate(kernel))[2, 64](a)
