@@ -44,16 +44,20 @@ class Tally:
                 self._add_each(access, addresses, times)
 
     def _add(self, access, key, lanes, firsts, times):
-        inside = (firsts - self.origin) % self.unit
-        field = int(inside[0]), access.dtype.itemsize
+        size = access.dtype.itemsize
+        field = (int(firsts[0]) - self.origin) % self.unit, size
         known = (field, key) in self.shapes or len(self.shapes) < FEW
-        whole = not (inside != inside[0]).any() and not (lanes % self.unit).any()
-        if not known or not whole:
+        if not known or size < self.unit and self._varies(firsts, lanes):
             addresses = (firsts[:, None] + lanes).ravel()
             if np.ndim(times):
                 times = np.repeat(times, len(lanes))
             return self._add_each(access, addresses, times)
         self._shape(field, key, lanes).add(self, firsts, times)
+
+    def _varies(self, firsts, lanes):
+        """Do lanes ask for several parts of elements?"""
+        apart = ((firsts - firsts[0]) % self.unit).any()
+        return apart or (lanes % self.unit).any()
 
     def _add_each(self, access, addresses, times):
         """Count each address for itself, those of each part of elements together."""

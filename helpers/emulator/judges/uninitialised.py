@@ -3,7 +3,8 @@
 compute-sanitizer's initcheck sees global memory, and from 2026.3 shared memory; local
 arrays it does not see. A cell counts once in each block (of local memory, in each
 thread). A host array counts as written, whatever is in it. Not modelled: an atomic
-update writes its cell, so only the first is reported.
+update writes its cell, so only the first is reported; which lane's bytes are which in a
+local array that is filled in part and then seen as elements of another size.
 """
 
 from bisect import bisect
@@ -17,6 +18,8 @@ from helpers.core.source import Site
 from helpers.emulator.judges.first_writes import Owned, Reads, too_early
 from helpers.emulator.judges.races.clocks import active_rows
 from helpers.emulator.judges.requests import requests_of
+
+FIRST_CELLS = 1 << 12  # of a block's memory, to begin with
 
 
 class Uninitialised(NamedTuple):
@@ -44,24 +47,42 @@ class Written:
 
     def __init__(self, blocks):
         self.unit, self.blocks = 0, blocks
-        self.everywhere = np.zeros(0, bool)  # in all blocks
-        self.somewhere = np.zeros((0, blocks), bool)  # in each, where not in all
+        self.everywhere = np.zeros(FIRST_CELLS, bool)  # in all blocks
+        self.somewhere = None  # in each block, where not in all: (cells, blocks)
         self.complete = set()  # caches of recurring accesses to cells all written
 
-    def cells(self, addresses, size):
-        """The cells of elements of some bytes, those of one along the last axis."""
+    def follow(self, size):
+        """Follow elements of so many bytes, too."""
         unit = gcd(self.unit, size)
         if self.unit and unit < self.unit:
-            self.everywhere = np.repeat(self.everywhere, self.unit // unit)
-            self.somewhere = np.repeat(self.somewhere, self.unit // unit, axis=0)
+            times = self.unit // unit
+            self.everywhere = np.repeat(self.everywhere, times)
+            if self.somewhere is not None:
+                self.somewhere = np.repeat(self.somewhere, times, axis=0)
         self.unit = unit
-        cells = addresses[..., None] // unit + np.arange(size // unit)
-        more = int(cells.max(initial=0)) + 1 - len(self.everywhere)
-        if more > 0:
-            more = max(more, len(self.everywhere))
-            self.everywhere = np.pad(self.everywhere, (0, more))
-            self.somewhere = np.pad(self.somewhere, ((0, more), (0, 0)))
-        return cells
+
+    def grow_to(self, last):
+        """Make room up to a cell."""
+        while last >= len(self.everywhere):
+            more = np.zeros_like(self.everywhere)
+            self.everywhere = np.concatenate([self.everywhere, more])
+
+    def in_blocks(self):
+        """Which cells are written in which block, where it is not in all."""
+        known, count = self.somewhere, len(self.everywhere)
+        if known is None or len(known) < count:
+            self.somewhere = np.zeros((count, self.blocks), bool)
+            if known is not None:
+                self.somewhere[: len(known)] = known
+        return self.somewhere
+
+    def unwritten(self, cells, parts, block):
+        """Is any part of each element unwritten? `cells` are the first parts."""
+        missing, marks = False, self.in_blocks()
+        for part in range(parts):
+            seen = self.everywhere[cells + part] | marks[cells + part, block]
+            missing = missing | ~seen
+        return missing
 
 
 def _of_active(access):
@@ -169,40 +190,47 @@ class Initialisation:
 
     def _same_in_all(self, access, written):
         """Follow an access to the same cells in every block."""
-        addresses = _of_active(access)
-        cells, kind = (
-            written.cells(addresses, access.dtype.itemsize),
-            access.reference.kind,
-        )
-        if kind != "store" and not written.everywhere[cells].all():
-            block = np.arange(access.blocks)[:, None, None]
-            seen = written.everywhere[cells] | written.somewhere[cells, block]
-            block, lane = np.nonzero(~seen.all(axis=-1))
-            self._add_cells(access, addresses[lane], block)
+        kind, size = access.reference.kind, access.dtype.itemsize
+        written.follow(size)
+        unit, addresses, every = access.cache.get(Initialisation, (0, None, None))
+        if unit != written.unit:
+            unit, addresses = written.unit, _of_active(access)
+            every = (addresses[:, None] // unit + np.arange(size // unit)).ravel()
+            access.cache[Initialisation] = unit, addresses, every
+        written.grow_to(int(every.max(initial=0)))
+        if kind != "store" and not written.everywhere[every].all():
+            block, cells = np.arange(access.blocks), addresses[:, None] // unit
+            row, block = np.nonzero(written.unwritten(cells, size // unit, block))
+            self._add_cells(access, addresses[row], block)
             if kind == "load":
                 return
         if kind != "load":
-            written.everywhere[cells] = True
+            written.everywhere[every] = True
         written.complete.add(id(access.cache))
 
     def _by_block(self, access, written):
         """Follow an access to cells that differ from block to block."""
         shape, size = (WARP_SIZE, access.blocks), access.dtype.itemsize
+        written.follow(size)
+        unit, parts = written.unit, size // written.unit
         addresses = np.broadcast_to(access.addresses, shape)
-        cells = written.cells(addresses, size)
-        if written.everywhere[cells.min() : cells.max() + 1].all():
+        low, high = int(addresses.min()) // unit, int(addresses.max()) // unit + parts
+        written.grow_to(high)
+        if written.everywhere[low:high].all():
             return
         active = np.broadcast_to(
             True if access.active is None else access.active, shape
         )
-        block = np.arange(access.blocks)[:, None]
+        cells, block = addresses // unit, np.arange(access.blocks)
         if access.reference.kind != "store":
-            seen = written.everywhere[cells] | written.somewhere[cells, block]
-            lane, place = np.nonzero(active & ~seen.all(axis=-1))
+            missing = active & written.unwritten(cells, parts, block)
+            lane, place = np.nonzero(missing)
             self._add_cells(access, addresses[lane, place], place)
         if access.reference.kind != "load":
             lane, place = np.nonzero(active)
-            written.somewhere[cells[lane, place], place[:, None]] = True
+            marks = written.in_blocks()
+            for part in range(parts):
+                marks[cells[lane, place] + part, place] = True
 
     def _add_cells(self, access, addresses, blocks):
         """Remember cells that were read, one number for each cell and block."""

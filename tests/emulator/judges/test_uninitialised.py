@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numba import cuda, float32, int32
+from numba import cuda, float32, int8, int32
 
 from helpers import emulate
 from helpers.emulator.machine import machine
@@ -202,3 +202,42 @@ def test_a_single_lane_is_followed_in_global_memory(threads):
 
     assert [("a", "global", threads)] == [s[1:] for s in summaries(run)]
     assert [] == summaries(emulate(read)[1, threads](out, empty))
+
+
+@cuda.jit
+def seen_as_bytes(out):
+    """Each thread loads bytes of its number and of the next; the last has none."""
+    t = cuda.threadIdx.x
+    whole = cuda.shared.array(33, int32)
+    own = cuda.local.array(1, int32)
+    whole[t], own[0] = t, t
+    bytes_of, own_bytes = whole.view(int8), own.view(int8)
+    out[t] = bytes_of[4 * t + 3] + own_bytes[3]
+    out[t] += bytes_of[4 * t + 4]
+
+
+@cuda.jit
+def made_of_bytes(out):
+    """Three of the four bytes of each number are stored, and all of the first."""
+    t = cuda.threadIdx.x
+    whole = cuda.shared.array(32, int32)
+    bytes_of = whole.view(int8)
+    for byte in range(4):
+        if byte != 2 or t == 0:
+            bytes_of[4 * t + byte] = byte
+    out[t] = whole[t]
+
+
+@pytest.mark.parametrize("blocks", [1, 100])
+@pytest.mark.parametrize(
+    "kernel, text, cells",
+    [(seen_as_bytes, "4 * t + 4", 1), (made_of_bytes, "out[t] = whole[t]", 31)],
+)
+def test_bytes_of_what_was_stored_as_another_type_are_written(
+    kernel, text, cells, blocks
+):
+    """Only what no store covers is missing, and an element of which a part is."""
+    run = emulate(kernel)[blocks, 32](np.zeros(32, np.int64))
+
+    (found,) = summaries(run)
+    assert (line_of(kernel, text), "shared", cells * blocks) == (found[0], *found[2:])
