@@ -6,7 +6,7 @@ the source.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from helpers.core.ir import Allocate
@@ -60,3 +60,7 @@ class Program:
     site: object = None  # where the kernel begins
     float64: tuple = ()  # lines that compute in float64, among float32
     guards: frozenset = frozenset()  # what conditions compare with
+    blocks: tuple = ()  # of our IR, by pc
+    types: dict = field(default_factory=dict)  # of its variables
+    slot_of: dict = field(default_factory=dict)  # those that have a slot
+    compiled: dict = field(default_factory=dict)  # what `native` keeps of it

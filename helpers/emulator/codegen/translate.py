@@ -75,6 +75,9 @@ def translate(kernel: ir.Kernel) -> Program:
         site=kernel.site,
         float64=float64_of(definitions),
         guards=guards_of(definitions),
+        blocks=tuple(tuple(blocks[number]) for number in order),
+        types=kernel.types,
+        slot_of=slots,
     )
 
 

@@ -105,6 +105,8 @@ class Batch:
     def _run_warp(self, warp) -> bool:
         """Run one warp until it waits or ends; True when all its threads only spin."""
         while warp.groups:
+            if self.launch.is_hot():
+                return self.launch.run_compiled(self, warp)
             pc, active = warp.take()
             spun_at = self._run_group(warp, pc, active)
             if spun_at is not None:
@@ -154,6 +156,10 @@ class Batch:
                     if self._spins(warp, following, iterations):
                         warp.add(following, active)
                         return following
+                    if self.launch.is_hot():
+                        warp.add(following, active)
+                        warp.resumes = following, iterations
+                        return None
                 if following >= nearest:
                     warp.add(following, active)
                     return None

@@ -3,6 +3,7 @@
 Not modelled: time; blocks that run at the same time while neither waits.
 """
 
+import math
 from collections import deque
 
 import numpy as np
@@ -52,6 +53,8 @@ class Launch:
         self.at_barrier = []  # batches that wait for the grid
         self.finished = 0  # batches that are done
         self.stopped_at = None  # the site of the basic block that an error ended
+        self.run_compiled = None  # what runs a warp as machine code
+        self.steps, self.patience = 0, math.inf  # before it does
         self.shared_addresses = shared_addresses(program.allocations)
         warps = self.geometry.warps
         self.batch_blocks = max(1, min(BATCH_BLOCKS, BATCH_THREADS // (warps * 32)))
@@ -71,6 +74,13 @@ class Launch:
                     self.queue.extend(self.at_barrier)
                     self.at_barrier = []
         self.memory.write_back_records()
+
+    def is_hot(self) -> bool:
+        """Have the warps done so many steps, groups and back edges, that machine code
+        pays?
+        """
+        self.steps += 1
+        return self.steps > self.patience
 
     def _emit_begin(self):
         """Emit the launch, and then the arrays that are its arguments."""

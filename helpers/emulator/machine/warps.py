@@ -40,6 +40,8 @@ class Warp:
         self.last_count = (None, None)
         self.masks = {}  # a cache of judges: the lanes that were active last
         self.local = {}
+        self.compiled = None  # its state in machine code
+        self.resumes = None  # a pc, and the iterations that its threads have done
 
     def take(self):
         """The earliest pc with threads to run, and those threads."""

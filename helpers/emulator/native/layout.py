@@ -1,0 +1,29 @@
+"""Where compiled code finds a warp: a row of 64-bit words, most of them addresses."""
+
+ROW = 5  # words of a piece: its function, kind, then, otherwise and pc
+
+HEAD = (
+    *("active", "then", "words", "live"),  # masks: a bit for each lane of each block
+    *("masks", "present", "postponed", "pcs", "first"),  # groups, by pc
+    *("pieces", "piece", "following", "nearest"),
+    *("iterations", "turns", "budget", "stores"),
+    *("looked_at", "dirty", "looks", "differs", "recurs"),
+)
+AT = {name: place for place, name in enumerate(HEAD)}
+
+
+class Layout:
+    """Places of words behind the head, given as they are asked for, by a key."""
+
+    def __init__(self):
+        self.places, self.size = {}, len(HEAD)
+
+    def place(self, *key, words=1) -> int:
+        if key not in self.places:
+            self.places[key] = self.size
+            self.size += words
+        return self.places[key]
+
+    def of(self, kind):
+        """The places of one kind, by the rest of their keys."""
+        return {key[1:]: at for key, at in self.places.items() if key[0] == kind}

@@ -1,0 +1,217 @@
+"""Runs a warp as machine code, up to its next barrier, in the machine's own order.
+
+The machine's loop is compiled too (`driver`). What is not, such as a sine, a view or a
+barrier, is done here, with the machine's own functions; and so is each piece that meets
+an index out of bounds, which has changed nothing, so that the machine says what is
+wrong.
+"""
+
+import ctypes
+from contextlib import contextmanager
+
+import numpy as np
+
+from helpers.emulator.native import driver
+from helpers.emulator.native.compiled import Compiled
+from helpers.emulator.native.state import State
+from helpers.emulator.program import WARP_SYNC
+
+WIDEST = 64  # blocks of a batch, beyond which NumPy is as fast
+COMPILING = 1000, 20  # steps, and steps for each instruction
+ENTERING = 40  # steps for each warp
+LOOK_UP = 1 << 22  # steps of single threads between two looks for a Ctrl-C
+
+
+@contextmanager
+def accelerated(launch):
+    """Let the warps of a launch be machine code from when it pays: after as many steps
+    as making it takes, or the warps' buffers, where it is made. Steps count from the
+    first launch of the program.
+    """
+    known, program = launch.program.compiled, launch.program
+    if launch.batch_blocks <= WIDEST or launch.geometry.blocks <= WIDEST:
+        launch.run_compiled = run_warp
+        size = sum(map(len, program.blocks))
+        launch.patience = COMPILING[0] + COMPILING[1] * size - known.get("steps", 0)
+        if "code" in known:
+            launch.patience = ENTERING * launch.geometry.warps
+    yield
+    known["steps"] = known.get("steps", 0) + launch.steps
+
+
+def run_warp(batch, warp) -> bool:
+    """Run one warp until it waits or ends; True when all its threads only spin."""
+    if warp.compiled is None:
+        warp.compiled = NativeWarp(batch, warp)
+    return warp.compiled.run()
+
+
+class NativeWarp:
+    """A warp whose pieces are machine code."""
+
+    def __init__(self, batch, warp):
+        self.batch, self.warp, self.memory = batch, warp, batch.memory
+        known = batch.launch.program.compiled
+        if "code" not in known:
+            known["code"] = Compiled(batch.launch.program)
+        self.compiled = known["code"]
+        self.state = State(self.compiled, warp)
+        shape = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
+        self.drive = shape(self.compiled.drive)
+        self.seen_changes = -1
+
+    def run(self) -> bool:
+        state = self.state
+        address, spun = state.keep(state.context), None
+        state.kept.pop()
+        begin = self._enter()
+        handlers = {
+            driver.INTERPRET: self._interpret,
+            driver.WAITS: self._wait,
+            driver.LOOK: self._look,
+            driver.PAUSE: lambda: driver.RUN,
+        }
+        while True:
+            state.set("budget", max(1024, LOOK_UP // state.threads))
+            why = self.drive(address, begin)
+            self.memory.changes += state.get("stores")
+            state.set("stores", 0)
+            if why == driver.DONE:
+                break
+            begin = handlers[why]()
+            if begin is None and (spun := self._all_postponed()):
+                break
+            begin = driver.TAKE if begin is None else begin
+        self._leave()
+        return bool(spun)
+
+    # between the machine's state and ours
+
+    def _enter(self) -> int:
+        """Take the warp as the machine left it; gives where to begin."""
+        state, warp = self.state, self.warp
+        state.take_over(state.slots)
+        state.write_mask(state.live, warp.live)
+        for pc, threads in warp.groups.items():
+            state.present[pc] = 1
+            state.write_mask(state.masks[pc], threads)
+        if self.seen_changes != self.memory.changes:
+            state.set("dirty", 1)
+        state.set("turns", warp.iterations)
+        if warp.resumes is None:
+            return driver.TAKE
+        pc, iterations = warp.resumes
+        warp.resumes = None
+        state.active[:] = state.masks[pc]
+        state.present[pc] = 0
+        others = np.flatnonzero(state.present)
+        state.set("nearest", others[0] if len(others) else len(state.present))
+        state.set("following", pc)
+        state.set("iterations", iterations)
+        return driver.GONE
+
+    def _leave(self):
+        """Leave the warp as the machine has it."""
+        self._show_groups()
+        self.state.present[:] = self.state.postponed[:] = 0
+        self.warp.postponed.clear()
+        self.warp.iterations = self.state.get("turns")
+        self.state.hand_over()
+        self.seen_changes = self.memory.changes
+
+    def _show_groups(self):
+        state, warp = self.state, self.warp
+        warp.groups = {
+            int(pc): state.mask(state.masks[pc]) for pc in np.flatnonzero(state.present)
+        }
+        live = state.mask(state.live)
+        if live is not None:
+            warp.complete = warp.complete and same_threads(live, warp.live)
+            warp.live = live
+
+    # what Python does
+
+    def _interpret(self) -> int:
+        """Run a piece by its NumPy function."""
+        state, number = self.state, self.state.get("piece")
+        block, piece = self.compiled.blocks[number], self.compiled.pieces[number]
+        active = state.mask(state.active)
+        others = 0 if active is None else self._needed_elsewhere()
+        before = self.memory.changes
+        state.hand_over()
+        value = self._guarded(block, lambda: block.run(self.warp, active, others))
+        state.take_over(self.compiled.written[number])
+        if self.memory.changes != before:
+            state.set("dirty", 1)
+        if self.compiled.is_branch[number]:
+            taken = value if active is None else value & active
+            state.write_mask(state.then, taken)
+        return driver.ENDED
+
+    def _needed_elsewhere(self) -> int:
+        needed, code = 0, self.compiled.program.code
+        for pc in (*np.flatnonzero(self.state.present), *self.warp.waiting):
+            needed |= code[pc].needs
+        return needed
+
+    def _guarded(self, block, act):
+        try:
+            return act()
+        except BaseException as error:
+            self.batch._note_error(error, self.warp, block)
+            raise
+
+    def _wait(self) -> int | None:
+        """Let threads wait for others of their block, or of their warp."""
+        state = self.state
+        piece = self.compiled.pieces[state.get("piece")]
+        block, active = self.compiled.program.code[piece.pc], state.mask(state.active)
+        state.hand_over()
+        value = self.compiled.waited_for(piece, self.warp)
+        if block.kind != WARP_SYNC:
+            self.warp.wait(block.then, active, value)
+            return driver.TAKE
+        self._show_groups()
+        if self._guarded(
+            block, lambda: self.batch._lanes_arrive(self.warp, block, active, value)
+        ):
+            state.set("following", block.then)
+            return driver.GO
+        return self._postpone(piece.pc)
+
+    def _look(self) -> int | None:
+        """Ask the machine whether a loop makes progress."""
+        state, warp, memory = self.state, self.warp, self.memory
+        code, header = self.compiled.program.code, state.get("following")
+        state.hand_over()
+        warp.last_look = (None, None, None)
+        if state.get("recurs"):
+            needs = code[header].needs
+            values = [v for s, v in enumerate(warp.values) if needs >> s & 1]
+            copies = [v.copy() if isinstance(v, np.ndarray) else v for v in values]
+            warp.last_look = (header, copies, memory.changes)
+        warp.iterations = state.get("turns")
+        block = code[self.compiled.pieces[state.get("piece")].pc]
+        spins = self._guarded(
+            block,
+            lambda: self.batch._spins(warp, header, state.get("iterations")),
+        )
+        state.set("turns", warp.iterations)
+        return self._postpone(header) if spins else driver.GONE
+
+    def _postpone(self, pc) -> None:
+        """Let other threads of the warp go first."""
+        state = self.state
+        if not state.present[pc]:
+            state.masks[pc] = 0
+        state.masks[pc] |= state.active
+        state.present[pc] = state.postponed[pc] = 1
+
+    def _all_postponed(self) -> bool:
+        return bool((self.state.present <= self.state.postponed).all())
+
+
+def same_threads(first, second) -> bool:
+    return second is not None and np.array_equal(
+        *np.broadcast_arrays(first, second)
+    )

@@ -1,0 +1,260 @@
+"""Operators and casts of the IR as LLVM instructions on one thread's numbers.
+
+Each gives the bits of its row in `language/operators.py`. What has no row here, or
+meets numbers for which NumPy's answer is a rule of its own (a division by zero, the
+maximum of a NaN), is left to that row: `piece.unless` ends the compiled piece, and the
+machine runs it with NumPy.
+"""
+
+import numpy as np
+from llvmlite import ir as llvm
+
+from helpers.core import ir
+
+I1, I8, I64 = llvm.IntType(1), llvm.IntType(8), llvm.IntType(64)
+FLOATS = {2: None, 4: llvm.FloatType(), 8: llvm.DoubleType()}
+SIGNED = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+
+
+def number_type(dtype):
+    """The LLVM type of a number, or None where it has none here."""
+    if not isinstance(dtype, np.dtype):
+        return None
+    if dtype.kind == "b":
+        return I1
+    if dtype.kind in "iu":
+        return llvm.IntType(dtype.itemsize * 8)
+    return FLOATS[dtype.itemsize] if dtype.kind == "f" and dtype.itemsize < 9 else None
+
+
+def constant(value) -> llvm.Constant:
+    """A NumPy number as a constant."""
+    made = number_type(value.dtype)
+    return llvm.Constant(made, float(value) if value.dtype.kind == "f" else int(value))
+
+
+def convert(builder, value, source, target):
+    """A number in another type, as `operators.convert` gives it."""
+    made = number_type(target)
+    if source == target:
+        return value
+    if target.kind == "b":
+        return is_not_zero(builder, value)
+    if source.kind == "f":
+        if target.kind == "f":
+            wider = target.itemsize > source.itemsize
+            return (builder.fpext if wider else builder.fptrunc)(value, made)
+        return _saturated(builder, value, source, target)
+    if target.kind == "f":
+        signed = source.kind == "i"
+        return (builder.sitofp if signed else builder.uitofp)(value, made)
+    if made.width <= value.type.width:
+        return value if made.width == value.type.width else builder.trunc(value, made)
+    return (builder.sext if source.kind == "i" else builder.zext)(value, made)
+
+
+def is_not_zero(builder, value):
+    zero = llvm.Constant(value.type, 0)
+    if isinstance(value.type, llvm.IntType):
+        return builder.icmp_unsigned("!=", value, zero)
+    return builder.fcmp_unordered("!=", value, zero)
+
+
+def _saturated(builder, value, source, target):
+    """A float as an integer, clipped; at 16 bits where fewer are wanted."""
+    signed, bits = target.kind == "i", max(target.itemsize, 2) * 8
+    wide = llvm.IntType(bits)
+    name = "fptosi" if signed else "fptoui"
+    result = call(builder, f"{name}.sat", wide, value)
+    if max(source.itemsize * 8, bits) == 64:  # a NaN is the highest bit, not 0
+        nan = builder.fcmp_unordered("uno", value, value)
+        highest = llvm.Constant(wide, 1 << (bits - 1))
+        result = builder.select(nan, highest, result)
+    made = number_type(target)
+    return builder.trunc(result, made) if made.width < bits else result
+
+
+def call(builder, name, result, *values):
+    """An LLVM intrinsic; those that convert are named by both types."""
+    types = [result] if name.endswith(".sat") else []
+    types += [values[0].type]
+    suffix = "".join(f".{_short(t)}" for t in types)
+    module = builder.module
+    full = f"llvm.{name}{suffix}"
+    function = module.globals.get(full) or llvm.Function(
+        module, llvm.FunctionType(result, [v.type for v in values]), full
+    )
+    return builder.call(function, values)
+
+
+def _short(made) -> str:
+    if isinstance(made, llvm.IntType):
+        return f"i{made.width}"
+    return "f32" if isinstance(made, llvm.FloatType) else "f64"
+
+
+# operators: `(piece, values, dtype) -> value`, for operands of one type
+
+
+def _method(name):
+    return lambda piece, values, dtype: getattr(piece.builder, name)(*values)
+
+
+def _compare(symbol):
+    def compare(piece, values, dtype):
+        builder = piece.builder
+        if dtype.kind == "f":
+            ordered = symbol != "!="
+            kind = builder.fcmp_ordered if ordered else builder.fcmp_unordered
+            return kind(symbol, *values)
+        signed = builder.icmp_signed if dtype.kind == "i" else builder.icmp_unsigned
+        return signed(symbol, *values)
+
+    return compare
+
+
+def _nonzero_divisor(piece, divisor, dtype):
+    """Leave division by 0 to NumPy, and by -1, which may overflow."""
+    builder = piece.builder
+    if dtype.kind == "i":
+        shifted = builder.add(divisor, llvm.Constant(divisor.type, 1))
+        ordinary = builder.icmp_unsigned(">", shifted, llvm.Constant(shifted.type, 1))
+    else:
+        ordinary = is_not_zero(builder, divisor)
+    piece.unless(ordinary)
+
+
+def _divide(piece, values, dtype):
+    """The quotient, rounded down, and the remainder, of the divisor's sign."""
+    left, right = values
+    builder = piece.builder
+    _nonzero_divisor(piece, right, dtype)
+    if dtype.kind == "u":
+        return builder.udiv(left, right), builder.urem(left, right)
+    quotient, rest = builder.sdiv(left, right), builder.srem(left, right)
+    zero = llvm.Constant(rest.type, 0)
+    signs = builder.icmp_signed("<", builder.xor(rest, right), zero)
+    down = builder.and_(signs, builder.icmp_signed("!=", rest, zero))
+    one = builder.zext(down, rest.type)
+    return (
+        builder.sub(quotient, one),
+        builder.select(down, builder.add(rest, right), rest),
+    )
+
+
+def _shift(name):
+    def shift(piece, values, dtype):
+        left, count = values
+        width = llvm.Constant(count.type, left.type.width)
+        piece.unless(piece.builder.icmp_unsigned("<", count, width))
+        method = {"i": "ashr", "u": "lshr"}[dtype.kind] if name == "right" else "shl"
+        return getattr(piece.builder, method)(left, count)
+
+    return shift
+
+
+def _negative(piece, values, dtype):
+    if dtype.kind == "f":
+        return piece.builder.fneg(*values)
+    return piece.builder.neg(*values)
+
+
+def _absolute(piece, values, dtype):
+    (value,) = values
+    if dtype.kind == "f":
+        return call(piece.builder, "fabs", value.type, value)
+    if dtype.kind == "u":
+        return value
+    negative = piece.builder.icmp_signed("<", value, llvm.Constant(value.type, 0))
+    return piece.builder.select(negative, piece.builder.neg(value), value)
+
+
+def _extreme(symbol):
+    """The lesser or the greater of two; equal floats and NaNs are left to NumPy."""
+
+    def extreme(piece, values, dtype):
+        left, right = values
+        if dtype.kind == "f":
+            apart = piece.builder.fcmp_ordered("!=", left, right)
+            same = piece.builder.icmp_unsigned("==", *map(piece.bits, values))
+            number = piece.builder.fcmp_ordered("==", left, left)
+            same = piece.builder.and_(same, number)
+            piece.unless(piece.builder.or_(apart, same))
+        first = _compare(symbol)(piece, values, dtype)
+        return piece.builder.select(first, left, right)
+
+    return extreme
+
+
+def _rounded(name):
+    return lambda piece, values, dtype: call(
+        piece.builder, name, values[0].type, *values
+    )
+
+
+def _is(symbol, limit):
+    """Is a float's absolute value so, beside a limit? None: beside itself."""
+
+    def test(piece, values, dtype):
+        size = _absolute(piece, values, dtype)
+        other = size if limit is None else llvm.Constant(size.type, limit)
+        if symbol == "uno":
+            return piece.builder.fcmp_unordered(symbol, size, other)
+        return piece.builder.fcmp_ordered(symbol, size, other)
+
+    return test
+
+
+def _not(piece, values, dtype):
+    return piece.builder.not_(is_not_zero(piece.builder, *values))
+
+
+def _in_range(piece, values, dtype):
+    value, stop, step = values
+    up = _compare(">")(piece, (step, llvm.Constant(step.type, 0)), dtype)
+    less, more = (_compare(s)(piece, (value, stop), dtype) for s in "<>")
+    return piece.builder.select(up, less, more)
+
+
+OPERATORS = {  # by operator: functions by the kinds of numbers that they take
+    "add": {"iu": _method("add"), "f": _method("fadd")},
+    "sub": {"iu": _method("sub"), "f": _method("fsub")},
+    "mul": {"iu": _method("mul"), "f": _method("fmul")},
+    "truediv": {"f": _method("fdiv")},
+    "floordiv": {"iu": lambda *operands: _divide(*operands)[0]},
+    "mod": {"iu": lambda *operands: _divide(*operands)[1]},
+    "lshift": {"iu": _shift("left")},
+    "rshift": {"iu": _shift("right")},
+    "and": {"biu": _method("and_")},
+    "or": {"biu": _method("or_")},
+    "xor": {"biu": _method("xor")},
+    **{name: {"biuf": _compare(symbol)} for name, symbol in SIGNED.items()},
+    "neg": {"iuf": _negative},
+    "pos": {"iuf": lambda piece, values, dtype: values[0]},
+    "invert": {"biu": _method("not_")},
+    "not": {"biuf": _not},
+    "abs": {"iuf": _absolute},
+    "math.fabs": {"f": _absolute},
+    "min": {"iuf": _extreme("<")},
+    "max": {"iuf": _extreme(">")},
+    "round": {"f": _rounded("rint")},
+    "math.floor": {"f": _rounded("floor")},
+    "math.ceil": {"f": _rounded("ceil")},
+    "math.trunc": {"f": _rounded("trunc")},
+    "math.sqrt": {"f": _rounded("sqrt")},
+    "math.copysign": {"f": _rounded("copysign")},
+    "math.isnan": {"f": _is("uno", None)},
+    "math.isinf": {"f": _is("==", float("inf"))},
+    "math.isfinite": {"f": _is("<", float("inf"))},
+    "in range": {"iu": _in_range},
+}
+TRUTHS = {*SIGNED, "not", "in range", "math.isnan", "math.isinf", "math.isfinite"}
+
+
+def row(operation: ir.Operation, dtypes):
+    """What computes an operation on operands of these types, or None: NumPy does."""
+    first = dtypes[0] if dtypes else None
+    if any(dtype != first for dtype in dtypes) or number_type(first) is None:
+        return None
+    kinds = OPERATORS.get(operation.operator, {})
+    return next((row for kind, row in kinds.items() if first.kind in kind), None)

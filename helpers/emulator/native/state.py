@@ -1,0 +1,184 @@
+"""A warp as compiled code sees it: numbers, arrays and masks at addresses.
+
+A number lies in a buffer of all lanes and blocks, which is also what the warp's slot
+holds, so that NumPy's functions and compiled ones take turns.
+"""
+
+import numpy as np
+
+from helpers.core.hardware import WARP_SIZE
+from helpers.emulator.machine.arrays import Array
+from helpers.emulator.native.layout import AT, ROW
+from helpers.language.warp_intrinsics import INTRINSICS
+
+
+class State:
+    """The buffers of a warp, and the words that say where they are."""
+
+    def __init__(self, compiled, warp):
+        self.compiled, self.warp = compiled, warp
+        self.slots, self.layout = compiled.slots, compiled.layout
+        self.shape = (WARP_SIZE, warp.blocks)
+        self.threads = WARP_SIZE * warp.blocks
+        self.words = -(-self.threads // 64)
+        self.context = np.zeros(self.layout.size, np.int64)
+        self.kept = [self.context]  # what is known to compiled code by its address
+        self.arrays = {}  # by name: the array, and what describes it
+        self._make_masks()
+        self._make_buffers()
+        self._make_looks()
+        warp.values += [None] * (len(self.slots) - len(warp.values))
+        for target, source in compiled.names.items():
+            value = warp.values[self.slots[target]] if target in self.slots else None
+            if value is not None and warp.values[self.slots[source]] is None:
+                warp.values[self.slots[source]] = value
+        self.take_over(self.slots)
+
+    def _make_masks(self):
+        pcs = len(self.compiled.program.code)
+        self.masks = np.zeros((pcs, self.words), np.uint64)
+        self.present, self.postponed, first = np.zeros((3, pcs), np.int64)
+        self.active, self.then, self.live = np.zeros((3, self.words), np.uint64)
+        rows = np.array(list(self.compiled.rows()), np.int64)
+        first[rows[::-1, ROW - 1]] = np.arange(len(rows))[::-1]
+        for name in ("active", "then", "live", "masks", "present", "postponed"):
+            self.set(name, self.keep(getattr(self, name)))
+        self.set("words", self.words)
+        self.set("pcs", pcs)
+        self.set("first", self.keep(first))
+        self.set("pieces", self.keep(rows))
+        self.set("dirty", 1)
+
+    def _make_buffers(self):
+        """A row of memory for each slot's number, for what pieces keep, and for the
+        warp's geometry.
+        """
+        layout, types = self.layout, self.compiled.program.types
+        stages, geometry = layout.of("stage"), layout.of("geometry")
+        count = len(self.slots) + len(stages) + len(geometry)
+        self.memory = np.zeros((count, self.threads), np.int64)
+        self.at = self.keep(self.memory) + 8 * self.threads * np.arange(count)
+        self.own = {
+            name: self._seen_as(types[name], slot)
+            for name, slot in self.slots.items()
+            if name in self.compiled.numbers
+        }
+        for (name,), place in layout.of("slot").items():
+            self.context[place] = self.at[self.slots[name]]
+        for row, place in enumerate(stages.values(), len(self.slots)):
+            self.context[place] = self.at[row]
+        first = len(self.slots) + len(stages)
+        for row, (key, place) in enumerate(geometry.items(), first):
+            function, operands, axis, dtype = key
+            value = INTRINSICS[function].function(self.warp, None, *operands)
+            value = value[axis] if isinstance(value, tuple) else value
+            self._seen_as(dtype, row)[...] = value
+            self.context[place] = self.at[row]
+
+    def _seen_as(self, dtype, row):
+        """A row of memory as a number for each thread."""
+        return self.memory[row].view(dtype)[: self.threads].reshape(self.shape)
+
+    def _make_looks(self):
+        """For each loop, its variables and what they were at the last look."""
+        before = np.zeros_like(self.memory[: len(self.slots)])
+        then = self.keep(before) + 8 * self.threads * np.arange(len(before))
+        looks = np.zeros(len(self.present), np.int64)
+        for pc, (slots, sizes) in self.compiled.watched.items():
+            words = self.threads * sizes // 8
+            entries = np.stack([self.at[slots], then[slots], words], axis=1)
+            looks[pc] = self.keep(np.r_[len(slots), entries.ravel()])
+        self.set("looks", self.keep(looks))
+
+    def keep(self, array) -> int:
+        """The address of an array that lives as long as this."""
+        self.kept.append(array)
+        return array.__array_interface__["data"][0]
+
+    def get(self, name) -> int:
+        return int(self.context[AT[name]])
+
+    def set(self, name, value):
+        self.context[AT[name]] = value
+
+    # slots
+
+    def take_over(self, names):
+        """Take what NumPy's functions left in these slots."""
+        values = self.warp.values
+        found = [(name, values[self.slots[name]]) for name in names]
+        changed = [(n, v) for n, v in found if v is not self.own.get(n)]
+        parts = [(n, v.copy() if is_part(v) else v) for n, v in changed]
+        for name, value in parts:
+            if name in self.own:
+                self._take_number(name, value)
+            elif value is not self.arrays.get(name, (None,))[0]:
+                self._take_object(name, value)
+
+    def _take_number(self, name, value):
+        if value is not None:
+            np.copyto(self.own[name], value, casting="equiv")
+        if value is not None or name not in self.compiled.unsure:
+            self.warp.values[self.slots[name]] = self.own[name]
+        self._define(name, value is not None)
+
+    def _define(self, name, known):
+        place = self.layout.places.get(("defined", name))
+        if place is not None:
+            self.context[place] = known
+
+    def hand_over(self):
+        """Let NumPy's functions find the numbers that compiled code has written."""
+        for (name,), place in self.layout.of("defined").items():
+            known = self.context[place]
+            self.warp.values[self.slots[name]] = self.own[name] if known else None
+
+    def _take_object(self, name, value):
+        """Take an array, or a tuple: compiled code knows arrays, each by some words."""
+        self.set("dirty", 1)
+        place = self.layout.places.get(("array", name))
+        self.arrays[name] = value, None
+        if place is None:
+            return
+        self.context[place] = 0
+        if isinstance(value, Array):
+            parts = [self._spread(part) for part in self._describe(value)]
+            words = [1]
+            for part in parts:
+                words += part.__array_interface__["data"][0], int(part.size > 1)
+            self.context[place : place + len(words)] = words
+            self.arrays[name] = value, parts
+
+    def _describe(self, array):
+        """The address of an array's first element, and each axis's size and stride."""
+        cells = array.cells
+        address = cells.flat.__array_interface__["data"][0]
+        place = 0 if cells.place is None else cells.place
+        yield address + (array.base * cells.scale + place) * cells.step
+        for size, stride in zip(array.shape, array.strides, strict=True):
+            yield size
+            yield stride * (cells.scale * cells.step)
+
+    def _spread(self, value):
+        """A number, or one of each thread, as words."""
+        if np.ndim(value):
+            value = np.broadcast_to(value, self.shape)
+        return np.ascontiguousarray(value, np.int64)
+
+    # masks
+
+    def mask(self, words):
+        """The threads of a mask as the machine has them: None for all."""
+        bits = np.unpackbits(words.view(np.uint8), bitorder="little")[: self.threads]
+        return None if bits.all() else bits.view(bool).reshape(self.shape)
+
+    def write_mask(self, words, threads):
+        """Write the machine's threads as a mask."""
+        everyone = np.broadcast_to(True if threads is None else threads, self.shape)
+        bits = np.packbits(everyone.ravel(), bitorder="little")
+        words.view(np.uint8)[: len(bits)] = bits
+
+
+def is_part(value) -> bool:
+    """Is this a view of another array, which may be a buffer of ours?"""
+    return isinstance(value, np.ndarray) and value.base is not None
