@@ -45,6 +45,8 @@ class Compiled:
             for p in self.pieces
         ]
         self.is_branch = [isinstance(p.end, ir.Branch) for p in self.pieces]
+        slots = {slot: name for name, slot in self.slots.items()}
+        self.results = [slots[slot] for slot in program.results.values()]
         self.watched = dict(self._watched())
         self._compile()
 

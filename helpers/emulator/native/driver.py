@@ -172,6 +172,7 @@ class Driver:
         self.set("following", self.part(2))
         b.branch(self.blocks["go"])
         b.position_at_end(ends["left"])
+        self.set("returned", 1)
         with each(b, self.get("words")) as word:
             gone = b.load(self.at("active", word))
             left = self.at("live", word)

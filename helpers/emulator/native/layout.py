@@ -7,7 +7,7 @@ HEAD = (
     *("masks", "present", "postponed", "pcs", "first"),  # groups, by pc
     *("pieces", "piece", "following", "nearest"),
     *("iterations", "turns", "budget", "stores"),
-    *("looked_at", "dirty", "looks", "differs", "recurs"),
+    *("looked_at", "dirty", "looks", "differs", "recurs", "returned"),
 )
 AT = {name: place for place, name in enumerate(HEAD)}
 

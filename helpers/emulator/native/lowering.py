@@ -211,6 +211,24 @@ class Lowering:
             value = self.builder.zext(value, I8)
         self.builder.store(value, pointer, align=1)
 
+    def call_loop(self, loop, values):
+        """What a loop of NumPy's gives for one number."""
+        made = values[0].type
+        places = [self.head.alloca(made) for _ in (*values, None)]
+        words = self.head.alloca(I64, 2 * len(places) + 1)
+        size = 4 if isinstance(made, llvm.FloatType) else 8
+        starts = [self.head.ptrtoint(place, I64) for place in places]
+        for n, word in enumerate([*starts, number(1), *[number(size)] * len(places)]):
+            self.head.store(word, self.head.gep(words, [number(n)]))
+        for value, place in zip(values, places, strict=False):
+            self.builder.store(value, place)
+        at = [self.builder.gep(words, [number(n * len(places))]) for n in (0, 1)]
+        at.append(self.builder.gep(at[1], [number(1)]))
+        shape = llvm.FunctionType(llvm.VoidType(), [*[CONTEXT] * 3, I64])
+        function = self.head.inttoptr(number(loop[0]), shape.as_pointer())
+        self.builder.call(function, [*at, number(loop[1])])
+        return self.builder.load(places[-1])
+
     def bits(self, value):
         """A number's bits, as an integer."""
         if isinstance(value.type, llvm.IntType):
@@ -278,7 +296,8 @@ def _numbers(i, types) -> set:
 def _operation(piece, i):
     dtypes = [type_of(o, piece.types) for o in i.operands]
     operands = [piece.value(o) for o in i.operands]
-    piece.values[i.target] = scalars.row(i, dtypes)(piece, operands, dtypes[0])
+    row = scalars.row(i, dtypes, piece.types[i.target])
+    piece.values[i.target] = row(piece, operands, dtypes[0])
 
 
 def _cast(piece, i):

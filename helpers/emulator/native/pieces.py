@@ -122,7 +122,7 @@ def _parts(block, types):
     """Instructions that can be run in one go, and whether they are native."""
     part, native = [], True
     for i in block:
-        ours = is_native(i, types)
+        ours = is_native(i, types) and _knows_tuples(i, native and part, types)
         ended = part and isinstance(part[-1], ir.Store) and native
         if part and (ours is not native or ended):
             yield native, part
@@ -130,6 +130,12 @@ def _parts(block, types):
         native = ours
         part.append(i)
     yield native, part
+
+
+def _knows_tuples(i, part, types) -> bool:
+    """Are the tuples that an instruction reads made by others of its piece?"""
+    tuples = {name for name in reads(i) if isinstance(types.get(name), tuple)}
+    return tuples <= {name for other in part or () for name in writes(other)}
 
 
 def is_native(i, types) -> bool:
@@ -160,10 +166,7 @@ def _is_value(operand, types) -> bool:
 
 def _operation(i, types):
     dtypes = [type_of(o, types) for o in i.operands]
-    if scalars.row(i, dtypes) is None:
-        return False
-    compares = i.operator in scalars.TRUTHS
-    return types[i.target] == (np.dtype(bool) if compares else dtypes[0])
+    return scalars.row(i, dtypes, types[i.target]) is not None
 
 
 def _cast(i, types):

@@ -13,12 +13,14 @@ import numpy as np
 
 from helpers.emulator.native import driver
 from helpers.emulator.native.compiled import Compiled
+from helpers.emulator.native.layout import AT
 from helpers.emulator.native.state import State
 from helpers.emulator.program import WARP_SYNC
 
 WIDEST = 64  # blocks of a batch, beyond which NumPy is as fast
 COMPILING = 1000, 20  # steps, and steps for each instruction
 ENTERING = 40  # steps for each warp
+POSTPONED = -1  # begin with other threads, if there are any
 LOOK_UP = 1 << 22  # steps of single threads between two looks for a Ctrl-C
 
 
@@ -58,40 +60,45 @@ class NativeWarp:
         self.state = State(self.compiled, warp)
         shape = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
         self.drive = shape(self.compiled.drive)
-        self.seen_changes = -1
-
-    def run(self) -> bool:
-        state = self.state
-        address, spun = state.keep(state.context), None
-        state.kept.pop()
-        begin = self._enter()
-        handlers = {
+        self.handlers = {
             driver.INTERPRET: self._interpret,
             driver.WAITS: self._wait,
             driver.LOOK: self._look,
             driver.PAUSE: lambda: driver.RUN,
         }
+        self.address = self.state.context.__array_interface__["data"][0]
+        self.steps = max(1024, LOOK_UP // self.state.threads)
+        self.seen_changes, self.live = -1, None
+
+    def run(self) -> bool:
+        """Run the warp until it waits or ends; True when all its threads only spin."""
+        begin = self._enter()
         while True:
-            state.set("budget", max(1024, LOOK_UP // state.threads))
-            why = self.drive(address, begin)
-            self.memory.changes += state.get("stores")
-            state.set("stores", 0)
-            if why == driver.DONE:
-                break
-            begin = handlers[why]()
-            if begin is None and (spun := self._all_postponed()):
-                break
-            begin = driver.TAKE if begin is None else begin
-        self._leave()
-        return bool(spun)
+            begin = self._drive(begin)
+            if begin is None:
+                return self._leave(spins=False)
+            if begin == POSTPONED:
+                if self._all_postponed():
+                    return self._leave(spins=True)
+                begin = driver.TAKE
+
+    def _drive(self, begin) -> int | None:
+        """Run machine code, then what it came back for; gives where to go on."""
+        context = self.state.context
+        context[AT["budget"]] = self.steps
+        why = self.drive(self.address, begin)
+        self.memory.changes += int(context[AT["stores"]])
+        context[AT["stores"]] = 0
+        return None if why == driver.DONE else self.handlers[why]()
 
     # between the machine's state and ours
 
     def _enter(self) -> int:
         """Take the warp as the machine left it; gives where to begin."""
         state, warp = self.state, self.warp
-        state.take_over(state.slots)
-        state.write_mask(state.live, warp.live)
+        state.take_over(self.compiled.results)
+        if warp.live is not self.live or self.seen_changes < 0:
+            state.write_mask(state.live, warp.live)
         for pc, threads in warp.groups.items():
             state.present[pc] = 1
             state.write_mask(state.masks[pc], threads)
@@ -110,7 +117,7 @@ class NativeWarp:
         state.set("iterations", iterations)
         return driver.GONE
 
-    def _leave(self):
+    def _leave(self, spins) -> bool:
         """Leave the warp as the machine has it."""
         self._show_groups()
         self.state.present[:] = self.state.postponed[:] = 0
@@ -118,23 +125,25 @@ class NativeWarp:
         self.warp.iterations = self.state.get("turns")
         self.state.hand_over()
         self.seen_changes = self.memory.changes
+        return spins
 
     def _show_groups(self):
+        """Let the machine see where threads are, and who has returned."""
         state, warp = self.state, self.warp
         warp.groups = {
-            int(pc): state.mask(state.masks[pc]) for pc in np.flatnonzero(state.present)
+            int(pc): state.mask(state.masks[pc]) for pc in state.present.nonzero()[0]
         }
-        live = state.mask(state.live)
-        if live is not None:
-            warp.complete = warp.complete and same_threads(live, warp.live)
-            warp.live = live
+        if state.get("returned"):
+            state.set("returned", 0)
+            warp.complete, warp.live = False, state.mask(state.live)
+        self.live = warp.live
 
     # what Python does
 
     def _interpret(self) -> int:
         """Run a piece by its NumPy function."""
         state, number = self.state, self.state.get("piece")
-        block, piece = self.compiled.blocks[number], self.compiled.pieces[number]
+        block = self.compiled.blocks[number]
         active = state.mask(state.active)
         others = 0 if active is None else self._needed_elsewhere()
         before = self.memory.changes
@@ -161,7 +170,7 @@ class NativeWarp:
             self.batch._note_error(error, self.warp, block)
             raise
 
-    def _wait(self) -> int | None:
+    def _wait(self) -> int:
         """Let threads wait for others of their block, or of their warp."""
         state = self.state
         piece = self.compiled.pieces[state.get("piece")]
@@ -179,7 +188,7 @@ class NativeWarp:
             return driver.GO
         return self._postpone(piece.pc)
 
-    def _look(self) -> int | None:
+    def _look(self) -> int:
         """Ask the machine whether a loop makes progress."""
         state, warp, memory = self.state, self.warp, self.memory
         code, header = self.compiled.program.code, state.get("following")
@@ -199,19 +208,15 @@ class NativeWarp:
         state.set("turns", warp.iterations)
         return self._postpone(header) if spins else driver.GONE
 
-    def _postpone(self, pc) -> None:
+    def _postpone(self, pc) -> int:
         """Let other threads of the warp go first."""
         state = self.state
         if not state.present[pc]:
             state.masks[pc] = 0
         state.masks[pc] |= state.active
         state.present[pc] = state.postponed[pc] = 1
+        return POSTPONED
 
     def _all_postponed(self) -> bool:
         return bool((self.state.present <= self.state.postponed).all())
 
-
-def same_threads(first, second) -> bool:
-    return second is not None and np.array_equal(
-        *np.broadcast_arrays(first, second)
-    )

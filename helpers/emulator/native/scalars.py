@@ -10,6 +10,7 @@ import numpy as np
 from llvmlite import ir as llvm
 
 from helpers.core import ir
+from helpers.emulator.native.ufuncs import loop_of
 
 I1, I8, I64 = llvm.IntType(1), llvm.IntType(8), llvm.IntType(64)
 FLOATS = {2: None, 4: llvm.FloatType(), 8: llvm.DoubleType()}
@@ -142,17 +143,6 @@ def _divide(piece, values, dtype):
     )
 
 
-def _shift(name):
-    def shift(piece, values, dtype):
-        left, count = values
-        width = llvm.Constant(count.type, left.type.width)
-        piece.unless(piece.builder.icmp_unsigned("<", count, width))
-        method = {"i": "ashr", "u": "lshr"}[dtype.kind] if name == "right" else "shl"
-        return getattr(piece.builder, method)(left, count)
-
-    return shift
-
-
 def _negative(piece, values, dtype):
     if dtype.kind == "f":
         return piece.builder.fneg(*values)
@@ -223,8 +213,6 @@ OPERATORS = {  # by operator: functions by the kinds of numbers that they take
     "truediv": {"f": _method("fdiv")},
     "floordiv": {"iu": lambda *operands: _divide(*operands)[0]},
     "mod": {"iu": lambda *operands: _divide(*operands)[1]},
-    "lshift": {"iu": _shift("left")},
-    "rshift": {"iu": _shift("right")},
     "and": {"biu": _method("and_")},
     "or": {"biu": _method("or_")},
     "xor": {"biu": _method("xor")},
@@ -251,10 +239,76 @@ OPERATORS = {  # by operator: functions by the kinds of numbers that they take
 TRUTHS = {*SIGNED, "not", "in range", "math.isnan", "math.isinf", "math.isfinite"}
 
 
-def row(operation: ir.Operation, dtypes):
+def row(operation: ir.Operation, dtypes, target):
     """What computes an operation on operands of these types, or None: NumPy does."""
-    first = dtypes[0] if dtypes else None
-    if any(dtype != first for dtype in dtypes) or number_type(first) is None:
+    if not dtypes or any(number_type(dtype) is None for dtype in (*dtypes, target)):
+        return None
+    if operation.operator in MIXED:
+        return MIXED[operation.operator](operation, dtypes, target)
+    first = dtypes[0]
+    if any(dtype != first for dtype in dtypes):
+        return None
+    if target != (np.dtype(bool) if operation.operator in TRUTHS else first):
         return None
     kinds = OPERATORS.get(operation.operator, {})
-    return next((row for kind, row in kinds.items() if first.kind in kind), None)
+    found = next((row for kind, row in kinds.items() if first.kind in kind), None)
+    return found or _numpys(operation.operator, dtypes)
+
+
+def _numpys(name, dtypes):
+    """A function of NumPy, number by number."""
+    loop = loop_of(name, tuple(dtypes))
+    return loop and (lambda piece, values, dtype: piece.call_loop(loop, values))
+
+
+def _shift(operation, dtypes, target):
+    """A shift in the common type, where the count is less than the bits."""
+    left, count = dtypes
+    wide = np.result_type(left, count)
+    if left.kind not in "iu" or count.kind not in "iu" or wide != target:
+        return None
+
+    def shift(piece, values, dtype):
+        b, (value, bits) = piece.builder, values
+        width = llvm.Constant(bits.type, value.type.width)
+        piece.unless(b.icmp_unsigned("<", bits, width))
+        value = convert(b, value, left, wide)
+        bits = convert(b, bits, count, wide)
+        if operation.operator == "lshift":
+            return b.shl(value, bits)
+        return (b.ashr if wide.kind == "i" else b.lshr)(value, bits)
+
+    return shift
+
+
+def _select(operation, dtypes, target):
+    condition, then, otherwise = dtypes
+    if condition.kind != "b" or not then == otherwise == target:
+        return None
+    return lambda piece, values, dtype: piece.builder.select(*values)
+
+
+def _power(operation, dtypes, target):
+    """A square or a cube; other powers are NumPy's."""
+    exponent = operation.operands[1]
+    known = exponent.value if isinstance(exponent, ir.Const) else None
+    if dtypes[1].kind not in "iu" or known not in (2, 3) or dtypes[0] != target:
+        return None
+    if target.kind not in "iuf":
+        return None
+
+    def power(piece, values, dtype):
+        multiply = piece.builder.fmul if target.kind == "f" else piece.builder.mul
+        square = multiply(values[0], values[0])
+        return square if known == 2 else multiply(values[0], square)
+
+    return power
+
+
+MIXED = {  # by operator: what gives a row for operands of several types
+    "lshift": _shift,
+    "rshift": _shift,
+    "cuda.selp": _select,
+    "pow": _power,
+    "static pow": _power,
+}

@@ -21,6 +21,8 @@ class State:
         self.shape = (WARP_SIZE, warp.blocks)
         self.threads = WARP_SIZE * warp.blocks
         self.words = -(-self.threads // 64)
+        self.all = np.packbits(np.arange(self.words * 64) < self.threads, bitorder="little")
+        self.full = self.all.tobytes()
         self.context = np.zeros(self.layout.size, np.int64)
         self.kept = [self.context]  # what is known to compiled code by its address
         self.arrays = {}  # by name: the array, and what describes it
@@ -32,6 +34,7 @@ class State:
             value = warp.values[self.slots[target]] if target in self.slots else None
             if value is not None and warp.values[self.slots[source]] is None:
                 warp.values[self.slots[source]] = value
+        self.defined = [(name, at) for (name,), at in self.layout.of("defined").items()]
         self.take_over(self.slots)
 
     def _make_masks(self):
@@ -105,11 +108,12 @@ class State:
 
     def take_over(self, names):
         """Take what NumPy's functions left in these slots."""
-        values = self.warp.values
-        found = [(name, values[self.slots[name]]) for name in names]
-        changed = [(n, v) for n, v in found if v is not self.own.get(n)]
-        parts = [(n, v.copy() if is_part(v) else v) for n, v in changed]
-        for name, value in parts:
+        values, slots, own = self.warp.values, self.slots, self.own
+        found = [(name, values[slots[name]]) for name in names]
+        changed = [(n, v) for n, v in found if v is not own.get(n)]
+        if len(changed) > 1:  # one may be a part of what another one replaces
+            changed = [(n, v.copy() if is_part(v) else v) for n, v in changed]
+        for name, value in changed:
             if name in self.own:
                 self._take_number(name, value)
             elif value is not self.arrays.get(name, (None,))[0]:
@@ -129,7 +133,7 @@ class State:
 
     def hand_over(self):
         """Let NumPy's functions find the numbers that compiled code has written."""
-        for (name,), place in self.layout.of("defined").items():
+        for name, place in self.defined:
             known = self.context[place]
             self.warp.values[self.slots[name]] = self.own[name] if known else None
 
@@ -169,13 +173,20 @@ class State:
 
     def mask(self, words):
         """The threads of a mask as the machine has them: None for all."""
-        bits = np.unpackbits(words.view(np.uint8), bitorder="little")[: self.threads]
-        return None if bits.all() else bits.view(bool).reshape(self.shape)
+        data = words.tobytes()
+        if data == self.full:
+            return None
+        bits = np.frombuffer(data, np.uint8)
+        bits = np.unpackbits(bits, count=self.threads, bitorder="little")
+        return bits.view(bool).reshape(self.shape)
 
     def write_mask(self, words, threads):
         """Write the machine's threads as a mask."""
-        everyone = np.broadcast_to(True if threads is None else threads, self.shape)
-        bits = np.packbits(everyone.ravel(), bitorder="little")
+        if threads is None:
+            words.view(np.uint8)[:] = self.all
+            return
+        bits = np.broadcast_to(threads, self.shape).ravel()
+        bits = np.packbits(bits, bitorder="little")
         words.view(np.uint8)[: len(bits)] = bits
 
 
