@@ -7,6 +7,7 @@ the source.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from helpers.core.ir import Allocate
@@ -41,6 +42,14 @@ class BasicBlock:
     work: tuple = ()  # what it does, by source line
 
 
+class Instructions(NamedTuple):
+    """What the basic blocks do, in our IR, by pc; its variables' types and slots."""
+
+    blocks: tuple = ()
+    types: dict = MappingProxyType({})
+    slot_of: dict = MappingProxyType({})
+
+
 @dataclass(frozen=True)
 class Program:
     """A kernel ready to run: its basic blocks by pc, and a warp's slots."""
@@ -60,7 +69,5 @@ class Program:
     site: object = None  # where the kernel begins
     float64: tuple = ()  # lines that compute in float64, among float32
     guards: frozenset = frozenset()  # what conditions compare with
-    blocks: tuple = ()  # of our IR, by pc
-    types: dict = field(default_factory=dict)  # of its variables
-    slot_of: dict = field(default_factory=dict)  # those that have a slot
+    ir: Instructions = Instructions()
     compiled: dict = field(default_factory=dict)  # what `native` keeps of it

@@ -33,6 +33,7 @@ from helpers.emulator.program import (
     RETURN,
     WARP_SYNC,
     BasicBlock,
+    Instructions,
     Program,
 )
 
@@ -75,9 +76,7 @@ def translate(kernel: ir.Kernel) -> Program:
         site=kernel.site,
         float64=float64_of(definitions),
         guards=guards_of(definitions),
-        blocks=tuple(tuple(blocks[number]) for number in order),
-        types=kernel.types,
-        slot_of=slots,
+        ir=Instructions([blocks[n] for n in order], kernel.types, slots),
     )
 
 

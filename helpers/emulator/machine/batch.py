@@ -141,25 +141,21 @@ class Batch:
                             return None
                     following = basic_block.then if value else basic_block.otherwise
                 elif kind == RETURN:
-                    warp.leave(active)
-                    return None
+                    return warp.leave(active)
                 elif kind == WARP_SYNC:
                     if not self._lanes_arrive(warp, basic_block, active, value):
                         warp.add(pc, active)
                         return pc
                     following = basic_block.then
                 else:
-                    warp.wait(basic_block.then, active, value)
-                    return None
+                    return warp.wait(basic_block.then, active, value)
                 if following <= pc:
                     iterations += 1
                     if self._spins(warp, following, iterations):
                         warp.add(following, active)
                         return following
                     if self.launch.is_hot():
-                        warp.add(following, active)
-                        warp.resumes = following, iterations
-                        return None
+                        nearest, warp.resumes = 0, (following, iterations)
                 if following >= nearest:
                     warp.add(following, active)
                     return None

@@ -28,6 +28,9 @@ class Launch:
     nothing.
     """
 
+    run_compiled = None  # what runs a warp as machine code, after some patience
+    steps, patience = 0, math.inf
+
     def __init__(
         self,
         program,
@@ -53,8 +56,6 @@ class Launch:
         self.at_barrier = []  # batches that wait for the grid
         self.finished = 0  # batches that are done
         self.stopped_at = None  # the site of the basic block that an error ended
-        self.run_compiled = None  # what runs a warp as machine code
-        self.steps, self.patience = 0, math.inf  # before it does
         self.shared_addresses = shared_addresses(program.allocations)
         warps = self.geometry.warps
         self.batch_blocks = max(1, min(BATCH_BLOCKS, BATCH_THREADS // (warps * 32)))

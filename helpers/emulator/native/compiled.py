@@ -19,6 +19,7 @@ _ENDS = {
     ir.Jump: driver.JUMP,
     ir.Branch: driver.BRANCH,
     ir.Return: driver.RETURN,
+    ir.WaitForLanes: driver.MEET,
 }
 
 
@@ -33,11 +34,11 @@ class Compiled:
         self.program, self.layout = program, Layout()
         self.names = array_names(program)
         self.pieces = pieces_of(program, self.names)
-        self.slots = dict(program.slot_of)
+        self.slots = dict(program.ir.slot_of)
         for piece in self.pieces:
             for name in piece.leaves:
                 self.slots.setdefault(name, len(self.slots))
-        self.numbers = {n for n in self.slots if is_number(program.types.get(n))}
+        self.numbers = {n for n in self.slots if is_number(program.ir.types.get(n))}
         self.unsure = _unsure(program) & self.numbers
         self.blocks = self._functions()
         self.written = [
@@ -52,8 +53,10 @@ class Compiled:
 
     def _functions(self):
         """The NumPy function of each piece, as a basic block of its own."""
-        kernel_reads = {n for block in self.program.blocks for i in block for n in reads(i)}
-        writer = Writer(self.slots, kernel_reads, self.program.types)
+        kernel_reads = {
+            n for block in self.program.ir.blocks for i in block for n in reads(i)
+        }
+        writer = Writer(self.slots, kernel_reads, self.program.ir.types)
         source = "\n\n".join(
             writer.basic_block(number, [*piece.instructions, piece.end or ir.Return()])
             for number, piece in enumerate(self.pieces)
@@ -70,12 +73,16 @@ class Compiled:
         ]
 
     def _watched(self):
-        """For each pc that a back edge leads to: the slots of its numbers, their sizes."""
+        """Where a back edge leads to: the slots of its numbers, and their sizes."""
         code = self.program.code
-        for pc in {p for n, b in enumerate(code) for p in (b.then, b.otherwise) if 0 <= p <= n}:
-            names = [n for n, s in self.program.slot_of.items() if code[pc].needs >> s & 1]
+        for pc in {
+            p for n, b in enumerate(code) for p in (b.then, b.otherwise) if 0 <= p <= n
+        }:
+            names = [
+                n for n, s in self.program.ir.slot_of.items() if code[pc].needs >> s & 1
+            ]
             names = [n for n in names if n in self.numbers]
-            sizes = [self.program.types[n].itemsize for n in names]
+            sizes = [self.program.ir.types[n].itemsize for n in names]
             slots = [self.slots[n] for n in names]
             yield pc, (np.array(slots, np.int64), np.array(sizes, np.int64))
 
@@ -122,24 +129,27 @@ class Compiled:
 
 
 def _unsure(program) -> set:
-    """The variables that a block may take from nowhere: not all ways there write them."""
-    everything = set(program.slot_of)
-    before = [everything for _ in program.blocks]
-    before[0] = {n for n, s in program.slot_of.items() if s in program.arguments}
+    """The variables that a block may need and that not all ways to it write."""
+    everything = set(program.ir.slot_of)
+    before = [everything for _ in program.ir.blocks]
+    before[0] = {n for n, s in program.ir.slot_of.items() if s in program.arguments}
     changed = True
     while changed:
         changed = False
-        for pc, block in enumerate(program.blocks):
+        for pc, block in enumerate(program.ir.blocks):
             written = before[pc] | {n for i in block for n in writes(i)}
-            written |= {n for n, s in program.slot_of.items()
-                        if s == program.results.get(program.code[pc].then)}
+            written |= {
+                n
+                for n, s in program.ir.slot_of.items()
+                if s == program.results.get(program.code[pc].then)
+            }
             for following in {program.code[pc].then, program.code[pc].otherwise} - {-1}:
                 if not before[following] <= written:
                     before[following], changed = before[following] & written, True
     return {
         name
-        for pc in range(len(program.blocks))
-        for name, slot in program.slot_of.items()
+        for pc in range(len(program.ir.blocks))
+        for name, slot in program.ir.slot_of.items()
         if program.code[pc].needs >> slot & 1 and name not in before[pc]
     }
 

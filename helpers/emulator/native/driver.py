@@ -5,35 +5,15 @@ It comes back to Python when a warp's threads wait or have ended, at a piece tha
 NumPy's, when the loop watch wants to know more, and now and then for a Ctrl-C.
 """
 
-from contextlib import contextmanager
-
 from llvmlite import ir as llvm
 
 from helpers.emulator.machine.batch import PATIENCE, WATCH
 from helpers.emulator.native.layout import AT, ROW
-from helpers.emulator.native.lowering import CONTEXT, PIECE, number
-from helpers.emulator.native.scalars import I1, I64
+from helpers.emulator.native.words import CONTEXT, I1, I64, PIECE, each, number
 
-NEXT, JUMP, BRANCH, RETURN, WAIT = range(5)  # how a piece ends
+NEXT, JUMP, BRANCH, RETURN, MEET, WAIT = range(6)  # how a piece ends
 TAKE, RUN, ENDED, GO, GONE = range(5)  # where to begin
 DONE, INTERPRET, WAITS, LOOK, PAUSE = range(5)  # why it came back
-
-
-@contextmanager
-def each(b, count):
-    """A loop over the numbers below `count`."""
-    before = b.block
-    head, body, after = (b.append_basic_block(n) for n in ("each", "body", "after"))
-    b.branch(head)
-    b.position_at_end(head)
-    index = b.phi(I64)
-    index.add_incoming(number(0), before)
-    b.cbranch(b.icmp_unsigned("<", index, count), body, after)
-    b.position_at_end(body)
-    yield index
-    index.add_incoming(b.add(index, number(1)), b.block)
-    b.branch(head)
-    b.position_at_end(after)
 
 
 class Driver:
@@ -156,30 +136,48 @@ class Driver:
         b.branch(self.blocks["ended"])
 
     def _ended(self):
+        """Go where the terminator leads."""
         b = self.b
-        ends = {name: b.append_basic_block(name) for name in ("waits", "next", "left")}
-        ends |= {name: b.append_basic_block(name) for name in ("jump", "branch")}
-        end = b.switch(self.part(1), ends["waits"])
-        for kind, name in ((NEXT, "next"), (JUMP, "jump"), (RETURN, "left")):
-            end.add_case(number(kind), ends[name])
-        end.add_case(number(BRANCH), ends["branch"])
-        b.position_at_end(ends["waits"])
+        waits, *ends = (
+            b.append_basic_block(name)
+            for name in ("waits", "next", "jump", "branch", "return", "meet")
+        )
+        end = b.switch(self.part(1), waits)
+        for kind, block in enumerate(ends):
+            end.add_case(number(kind), block)
+        b.position_at_end(waits)
         self.back(WAITS)
-        b.position_at_end(ends["next"])
+        b.position_at_end(ends[NEXT])
         self.more("piece")
         b.branch(self.blocks["run"])
-        b.position_at_end(ends["jump"])
+        b.position_at_end(ends[JUMP])
         self.set("following", self.part(2))
         b.branch(self.blocks["go"])
-        b.position_at_end(ends["left"])
+        b.position_at_end(ends[BRANCH])
+        self._branch()
+        b.position_at_end(ends[RETURN])
+        self._return()
+        b.position_at_end(ends[MEET])
+        self._meet(ends[JUMP], waits)
+
+    def _return(self):
+        b = self.b
         self.set("returned", 1)
         with each(b, self.get("words")) as word:
-            gone = b.load(self.at("active", word))
             left = self.at("live", word)
+            gone = b.load(self.at("active", word))
             b.store(b.and_(b.load(left), b.not_(gone)), left)
         b.branch(self.blocks["take"])
-        b.position_at_end(ends["branch"])
-        self._branch()
+
+    def _meet(self, all_here, some):
+        """Go on where all lanes are that have not returned: of any mask, all came."""
+        b = self.b
+        self.set("differs", 0)
+        with each(b, self.get("words")) as word:
+            pair = (b.load(self.at(name, word)) for name in ("active", "live"))
+            self.set("differs", b.or_(self.get("differs"), b.xor(*pair)))
+        same = b.icmp_signed("==", self.get("differs"), number(0))
+        b.cbranch(same, all_here, some)
 
     def _branch(self):
         b = self.b
@@ -211,9 +209,7 @@ class Driver:
         self._add(self.part(2), then_of)
         self._add(
             self.part(3),
-            lambda word: b.and_(
-                b.load(self.at("active", word)), b.not_(then_of(word))
-            ),
+            lambda word: b.and_(b.load(self.at("active", word)), b.not_(then_of(word))),
         )
         b.branch(self.blocks["take"])
 

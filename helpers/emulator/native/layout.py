@@ -3,7 +3,13 @@
 ROW = 5  # words of a piece: its function, kind, then, otherwise and pc
 
 HEAD = (
-    *("active", "then", "words", "live"),  # masks: a bit for each lane of each block
+    *(
+        "active",
+        "then",
+        "words",
+        "blocks",
+        "live",
+    ),  # masks: a bit for each lane of each block
     *("masks", "present", "postponed", "pcs", "first"),  # groups, by pc
     *("pieces", "piece", "following", "nearest"),
     *("iterations", "turns", "budget", "stores"),

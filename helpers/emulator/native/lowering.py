@@ -12,22 +12,15 @@ from helpers.core import ir
 from helpers.emulator.codegen.liveness import reads, writes
 from helpers.emulator.native import scalars
 from helpers.emulator.native.layout import AT
-from helpers.emulator.native.pieces import is_number, type_of
-from helpers.emulator.native.scalars import I1, I8, I64
-
-CONTEXT = I64.as_pointer()
-PIECE = llvm.FunctionType(I64, [CONTEXT])
-
-
-def number(value):
-    return llvm.Constant(I64, value)
+from helpers.emulator.native.pieces import SHUFFLES, is_number, type_of
+from helpers.emulator.native.words import CONTEXT, I1, I8, I64, PIECE, each, number
 
 
 class Lowering:
     """One piece on its way to LLVM; `layout` has the places of what it names."""
 
     def __init__(self, module, name, piece, program, layout, unsure):
-        self.piece, self.types, self.layout = piece, program.types, layout
+        self.piece, self.types, self.layout = piece, program.ir.types, layout
         self.function = llvm.Function(module, PIECE, name)
         (self.context,) = self.function.args
         start = self.function.append_basic_block("start")
@@ -39,6 +32,7 @@ class Lowering:
         self.unsure = unsure  # slots that may hold nothing yet
         self.taken = self._taken()
         self.stops = False  # may it stop after a thread has begun?
+        self.crossed = set()  # slots that other threads read
         self.staged, self.stages = [], 0  # what the second loop writes
 
     def lower(self):
@@ -47,12 +41,12 @@ class Lowering:
             if name in self.unsure:
                 self._require(self.word(self.layout.place("defined", name)))
         loops = self.function.append_basic_block("loops")
-        writer = llvm.IRBuilder(loops)
-        end = self._loop(writer, self._compute)
+        self.builder = llvm.IRBuilder(loops)
+        self._loop(self._compute)
         if self.staged:
-            end = self._loop(end, self._commit)
-        self._note_written(end)
-        end.ret(number(0))
+            self._loop(self._commit)
+        self._note_written()
+        self.builder.ret(number(0))
         self.head.branch(loops)
 
     def _taken(self):
@@ -64,17 +58,16 @@ class Lowering:
                 known |= set(writes(i))
         return taken
 
-    def _note_written(self, end):
-        for name in self.piece.leaves:
-            if name in self.unsure:
-                place = end.gep(
-                    self.context, [number(self.layout.place("defined", name))]
-                )
-                end.store(number(1), place)
+    def _note_written(self):
+        """Note that slots hold something now, and how often memory was written."""
+        b, names = self.builder, [n for n in self.piece.leaves if n in self.unsure]
+        for name in names:
+            place = self.layout.place("defined", name)
+            b.store(number(1), b.gep(self.context, [number(place)]))
         if any(isinstance(i, ir.Store) for i in self.piece.instructions):
             for name in ("stores", "dirty"):
-                place = end.gep(self.context, [number(AT[name])])
-                end.store(end.add(end.load(place), number(1)), place)
+                place = b.gep(self.context, [number(AT[name])])
+                b.store(b.add(b.load(place), number(1)), place)
 
     # what all threads share
 
@@ -94,50 +87,41 @@ class Lowering:
 
     # the loops
 
-    def _loop(self, writer, body):
-        """A loop over the active threads; gives what writes behind it."""
-        words, word, inner, latch, outer, after = (
-            self.function.append_basic_block(name)
-            for name in ("words", "word", "thread", "next", "rest", "after")
-        )
-        begin = writer.block
-        writer.branch(words)
-        b = self.builder = llvm.IRBuilder(words)
-        w = b.phi(I64)
-        w.add_incoming(number(0), begin)
-        total = self.word(AT["words"])
-        b.cbranch(b.icmp_unsigned("<", w, total), word, after)
-        b.position_at_end(word)
-        active = b.inttoptr(self.word(AT["active"]), CONTEXT)
-        mask = b.load(b.gep(active, [w]))
-        first = b.shl(w, number(6))
-        empty = b.icmp_unsigned("==", mask, number(0))
-        b.cbranch(empty, outer, inner)
-        b.position_at_end(inner)
+    def _loop(self, body):
+        """Write a loop over the active threads; what `body` gives is a condition."""
+        b = self.builder
+        with each(b, self.word(AT["words"])) as word:
+            active = b.inttoptr(self.word(AT["active"]), CONTEXT)
+            mask = b.load(b.gep(active, [word]))
+            taken = self._each_thread(b.shl(word, number(6)), mask, body)
+            if taken is not None:
+                then = b.inttoptr(self.word(AT["then"]), CONTEXT)
+                b.store(taken, b.gep(then, [word]))
+
+    def _each_thread(self, first, mask, body):
+        """Write a loop over the bits of a mask; gives those for which `body` holds."""
+        b, before = self.builder, self.builder.block
+        start, after = (b.append_basic_block(name) for name in ("thread", "threads"))
+        b.cbranch(b.icmp_unsigned("==", mask, number(0)), after, start)
+        b.position_at_end(start)
         left, taken = b.phi(I64), b.phi(I64)
-        left.add_incoming(mask, word)
-        taken.add_incoming(number(0), word)
         bit = scalars.call(b, "cttz", I64, left, llvm.Constant(I1, 1))
         self.thread, self.values = b.add(first, bit), {}
-        goes = body()
-        b.branch(latch)
-        b.position_at_end(latch)
-        less = b.and_(left, b.sub(left, number(1)))
-        now = taken
-        if goes is not None:
-            now = b.or_(taken, b.shl(b.zext(goes, I64), bit))
-        left.add_incoming(less, b.block)
-        taken.add_incoming(now, b.block)
-        b.cbranch(b.icmp_unsigned("==", less, number(0)), outer, inner)
-        b.position_at_end(outer)
+        holds = body()
+        bits = taken if holds is None else b.or_(taken, b.shl(b.zext(holds, I64), bit))
+        rest = b.and_(left, b.sub(left, number(1)))
+        for phi, begin, following in ((left, mask, rest), (taken, number(0), bits)):
+            phi.add_incoming(begin, before)
+            phi.add_incoming(following, b.block)
+        end = b.block
+        b.cbranch(b.icmp_unsigned("==", rest, number(0)), after, start)
+        b.position_at_end(after)
+        if holds is None:
+            return None
         result = b.phi(I64)
-        result.add_incoming(number(0), word)
-        result.add_incoming(now, latch)
-        if goes is not None:
-            b.store(result, b.gep(b.inttoptr(self.word(AT["then"]), CONTEXT), [w]))
-        w.add_incoming(b.add(w, number(1)), outer)
-        b.branch(words)
-        return llvm.IRBuilder(after)
+        result.add_incoming(number(0), before)
+        result.add_incoming(bits, end)
+        return result
 
     def _compute(self):
         """One thread's instructions; gives the condition of a branch."""
@@ -154,7 +138,7 @@ class Lowering:
 
     def _leave(self, name, value):
         """Write a slot; in the second loop, where the first may yet stop."""
-        if self.stops and name in self.taken:
+        if self.stops and name in self.taken or name in self.crossed:
             self.later(value, lambda: self._slot(name))
         else:
             self.write(value, self._slot(name))
@@ -196,11 +180,11 @@ class Lowering:
         made = scalars.number_type(self.types[name])
         return self.cell(self.layout.place("slot", name), made)
 
-    def cell(self, place, made):
-        """Where this thread's number lies in a buffer."""
+    def cell(self, place, made, thread=None):
+        """Where this thread's number, or another's, lies in a buffer."""
         stored = I8 if made == I1 else made
         base = self.builder.inttoptr(self.word(place), stored.as_pointer())
-        return self.builder.gep(base, [self.thread])
+        return self.builder.gep(base, [thread or self.thread])
 
     def read(self, pointer, made):
         value = self.builder.load(pointer, align=1)
@@ -307,7 +291,9 @@ def _cast(piece, i):
 
 
 def _call(piece, i):
-    """A warp's geometry: numbers that are known from the start."""
+    """A shuffle, or a warp's geometry, numbers that are known from the start."""
+    if i.function in SHUFFLES:
+        return _shuffle(piece, i)
     parts = piece.types[i.target]
     operands = tuple(int(o.value) for o in i.operands)
     found = []
@@ -316,6 +302,25 @@ def _call(piece, i):
         made = scalars.number_type(dtype)
         found.append(piece.read(piece.cell(place, made), made))
     piece.values[i.target] = tuple(found) if isinstance(parts, tuple) else found[0]
+
+
+def _shuffle(piece, i):
+    """Another lane's number, from its slot; that of the lane itself beyond the ends."""
+    _, source, operand = i.operands
+    b, blocks = piece.builder, piece.word(AT["blocks"])
+    lane, block = b.udiv(piece.thread, blocks), b.urem(piece.thread, blocks)
+    dtype = type_of(operand, piece.types)
+    given = scalars.convert(b, piece.value(operand), dtype, _wide(dtype))
+    given = b.and_(given, number(31))
+    other = getattr(b, SHUFFLES[i.function])(lane, given)
+    if i.function == "cuda.shfl_sync":
+        other = given
+    inside = b.icmp_unsigned("<", other, number(32))
+    other = b.add(b.mul(b.select(inside, other, lane), blocks), block)
+    made = scalars.number_type(piece.types[i.target])
+    place = piece.cell(piece.layout.place("slot", source), made, other)
+    piece.values[i.target] = piece.read(place, made)
+    piece.crossed.add(source)
 
 
 def _copy(piece, i):

@@ -20,6 +20,13 @@ GEOMETRY = {  # what a warp knows of itself from the start
     *("cuda.grid", "cuda.gridsize", "cuda.laneid", "cuda.warpsize"),
 }
 
+SHUFFLES = {  # what makes a lane's number of the lane and the operand
+    "cuda.shfl_sync": "or_",
+    "cuda.shfl_up_sync": "sub",
+    "cuda.shfl_down_sync": "add",
+    "cuda.shfl_xor_sync": "xor",
+}
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -38,8 +45,8 @@ class Piece:
 def pieces_of(program, names) -> list[Piece]:
     """The pieces of a program, in order; `names` are the arrays' own."""
     found = []
-    for pc, block in enumerate(program.blocks):
-        parts = list(_parts(without_copies(block, names), program.types))
+    for pc, block in enumerate(program.ir.blocks):
+        parts = list(_parts(without_copies(block, names), program.ir.types))
         later = {names.get(name, name) for name in _after(program, pc)}
         made = []
         for native, instructions in reversed(parts):
@@ -51,7 +58,7 @@ def pieces_of(program, names) -> list[Piece]:
             written = dict.fromkeys(name for i in body for name in writes(i))
             leaves = tuple(name for name in written if name in later)
             native = native and not any(
-                isinstance(program.types.get(name), tuple) for name in leaves
+                isinstance(program.ir.types.get(name), tuple) for name in leaves
             )
             made.append(Piece(pc, tuple(body), end, native, leaves))
             for i in instructions:
@@ -65,17 +72,17 @@ def array_names(program) -> dict:
 
     A variable written in one place has one value there, and is read behind it.
     """
-    written = [name for block in program.blocks for i in block for name in writes(i)]
-    slots = program.slot_of.items()
+    written = [name for block in program.ir.blocks for i in block for name in writes(i)]
+    slots = program.ir.slot_of.items()
     written += [name for name, slot in slots if slot in program.arguments]
     once = {name for name in written if written.count(name) == 1}
     copies = {
         target: source
-        for block in program.blocks
+        for block in program.ir.blocks
         for i in block
         if isinstance(i, ir.Copy)
         for target, source in zip(i.targets, i.sources, strict=True)
-        if isinstance(program.types.get(target), ir.ArrayType)
+        if isinstance(program.ir.types.get(target), ir.ArrayType)
         and {target, source} <= once
     }
     for target in copies:
@@ -105,7 +112,9 @@ def named(item, names):
     if isinstance(item, ir.Slice):
         return ir.Slice(*named((item.start, item.stop, item.step), names))
     if operand_fields(item) and not reads(item).isdisjoint(names):
-        return replace(item, **{f: named(getattr(item, f), names) for f in operand_fields(item)})
+        return replace(
+            item, **{f: named(getattr(item, f), names) for f in operand_fields(item)}
+        )
     return item
 
 
@@ -115,7 +124,7 @@ def _after(program, pc) -> set:
     needs = 0
     for following in (block.then, block.otherwise):
         needs |= program.code[following].needs if following >= 0 else 0
-    return {name for name, slot in program.slot_of.items() if needs >> slot & 1}
+    return {name for name, slot in program.ir.slot_of.items() if needs >> slot & 1}
 
 
 def _parts(block, types):
@@ -124,12 +133,19 @@ def _parts(block, types):
     for i in block:
         ours = is_native(i, types) and _knows_tuples(i, native and part, types)
         ended = part and isinstance(part[-1], ir.Store) and native
+        ended = ended or _reads_across(i) & {n for other in part for n in writes(other)}
         if part and (ours is not native or ended):
             yield native, part
             part = []
         native = ours
         part.append(i)
     yield native, part
+
+
+def _reads_across(i) -> set:
+    """What an instruction reads of other threads, from their slots."""
+    shuffles = isinstance(i, ir.Call) and i.function in SHUFFLES
+    return {i.operands[1]} if shuffles else set()
 
 
 def _knows_tuples(i, part, types) -> bool:
@@ -174,6 +190,14 @@ def _cast(i, types):
 
 
 def _call(i, types):
+    if i.function in SHUFFLES:
+        source, operand = i.operands[1:]
+        return (
+            isinstance(source, str)
+            and is_number(types.get(i.target))
+            and types[i.target] == types.get(source)
+            and getattr(type_of(operand, types), "kind", "") in ("i", "u")
+        )
     return i.function in GEOMETRY and _is_value(i.target, types)
 
 

@@ -7,6 +7,7 @@ wrong.
 """
 
 import ctypes
+import math
 from contextlib import contextmanager
 
 import numpy as np
@@ -31,9 +32,10 @@ def accelerated(launch):
     first launch of the program.
     """
     known, program = launch.program.compiled, launch.program
-    if launch.batch_blocks <= WIDEST or launch.geometry.blocks <= WIDEST:
+    narrow = min(launch.batch_blocks, launch.geometry.blocks) <= WIDEST
+    if narrow and "failed" not in known:
         launch.run_compiled = run_warp
-        size = sum(map(len, program.blocks))
+        size = sum(map(len, program.ir.blocks))
         launch.patience = COMPILING[0] + COMPILING[1] * size - known.get("steps", 0)
         if "code" in known:
             launch.patience = ENTERING * launch.geometry.warps
@@ -42,21 +44,29 @@ def accelerated(launch):
 
 
 def run_warp(batch, warp) -> bool:
-    """Run one warp until it waits or ends; True when all its threads only spin."""
+    """Run one warp until it waits or ends; True when all its threads only spin.
+
+    NumPy goes on where LLVM does not do what it should, and `failed` says why.
+    """
+    known = batch.launch.program.compiled
     if warp.compiled is None:
-        warp.compiled = NativeWarp(batch, warp)
+        try:
+            if "code" not in known:
+                known["code"] = Compiled(batch.launch.program)
+            warp.compiled = NativeWarp(known["code"], batch, warp)
+        except Exception as error:  # whatever it is, it is ours
+            known["failed"], warp.resumes = error, None
+            batch.launch.patience = math.inf
+            return batch._run_warp(warp)
     return warp.compiled.run()
 
 
 class NativeWarp:
     """A warp whose pieces are machine code."""
 
-    def __init__(self, batch, warp):
-        self.batch, self.warp, self.memory = batch, warp, batch.memory
-        known = batch.launch.program.compiled
-        if "code" not in known:
-            known["code"] = Compiled(batch.launch.program)
-        self.compiled = known["code"]
+    def __init__(self, compiled, batch, warp):
+        self.compiled, self.batch = compiled, batch
+        self.warp, self.memory = warp, batch.memory
         self.state = State(self.compiled, warp)
         shape = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
         self.drive = shape(self.compiled.drive)
@@ -219,4 +229,3 @@ class NativeWarp:
 
     def _all_postponed(self) -> bool:
         return bool((self.state.present <= self.state.postponed).all())
-

@@ -11,8 +11,8 @@ from llvmlite import ir as llvm
 
 from helpers.core import ir
 from helpers.emulator.native.ufuncs import loop_of
+from helpers.emulator.native.words import I1
 
-I1, I8, I64 = llvm.IntType(1), llvm.IntType(8), llvm.IntType(64)
 FLOATS = {2: None, 4: llvm.FloatType(), 8: llvm.DoubleType()}
 SIGNED = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
@@ -288,6 +288,26 @@ def _select(operation, dtypes, target):
     return lambda piece, values, dtype: piece.builder.select(*values)
 
 
+def _choose(operation, dtypes, target):
+    """An item of a tuple; indices count from its end, too."""
+    index, *items = dtypes
+    if index.kind not in "iu" or any(item != target for item in items):
+        return None
+
+    def choose(piece, values, dtype):
+        index, result, *others = values
+        b, count = piece.builder, len(values) - 1
+        for place, item in enumerate(others, 1):
+            either = (
+                b.icmp_unsigned("==", index, llvm.Constant(index.type, number))
+                for number in (place, place - count)
+            )
+            result = b.select(b.or_(*either), item, result)
+        return result
+
+    return choose
+
+
 def _power(operation, dtypes, target):
     """A square or a cube; other powers are NumPy's."""
     exponent = operation.operands[1]
@@ -309,6 +329,7 @@ MIXED = {  # by operator: what gives a row for operands of several types
     "lshift": _shift,
     "rshift": _shift,
     "cuda.selp": _select,
+    "choose": _choose,
     "pow": _power,
     "static pow": _power,
 }

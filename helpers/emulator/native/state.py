@@ -21,7 +21,9 @@ class State:
         self.shape = (WARP_SIZE, warp.blocks)
         self.threads = WARP_SIZE * warp.blocks
         self.words = -(-self.threads // 64)
-        self.all = np.packbits(np.arange(self.words * 64) < self.threads, bitorder="little")
+        self.all = np.packbits(
+            np.arange(self.words * 64) < self.threads, bitorder="little"
+        )
         self.full = self.all.tobytes()
         self.context = np.zeros(self.layout.size, np.int64)
         self.kept = [self.context]  # what is known to compiled code by its address
@@ -47,6 +49,7 @@ class State:
         for name in ("active", "then", "live", "masks", "present", "postponed"):
             self.set(name, self.keep(getattr(self, name)))
         self.set("words", self.words)
+        self.set("blocks", self.warp.blocks)
         self.set("pcs", pcs)
         self.set("first", self.keep(first))
         self.set("pieces", self.keep(rows))
@@ -56,7 +59,7 @@ class State:
         """A row of memory for each slot's number, for what pieces keep, and for the
         warp's geometry.
         """
-        layout, types = self.layout, self.compiled.program.types
+        layout, types = self.layout, self.compiled.program.ir.types
         stages, geometry = layout.of("stage"), layout.of("geometry")
         count = len(self.slots) + len(stages) + len(geometry)
         self.memory = np.zeros((count, self.threads), np.int64)
