@@ -45,6 +45,7 @@ class Compiled:
             sorted({n for i in p.instructions for n in writes(i)} & {*self.slots})
             for p in self.pieces
         ]
+        self.conditions = {id(p): condition_of(p.end) for p in self.pieces}
         self.is_branch = [isinstance(p.end, ir.Branch) for p in self.pieces]
         slots = {slot: name for name, slot in self.slots.items()}
         self.results = [slots[slot] for slot in program.results.values()]
@@ -113,8 +114,7 @@ class Compiled:
 
     def waited_for(self, piece, warp):
         """The mask or the predicate of threads that wait, as it is now."""
-        wait = getattr(piece.end, "sync", None) or piece.end.barrier
-        operand = getattr(wait, "mask", getattr(wait, "predicate", None))
+        operand = self.conditions.get(id(piece))
         if isinstance(operand, str):
             value = warp.values[self.slots[operand]]
             return value.copy() if hasattr(value, "copy") else value
@@ -126,6 +126,13 @@ class Compiled:
             block = self.program.code[piece.pc]
             kind = _ENDS.get(type(piece.end), driver.WAIT)
             yield address, kind, block.then, block.otherwise, piece.pc
+
+
+def condition_of(end):
+    """The operand that threads wait with: a mask, or a barrier's predicate."""
+    if isinstance(end, ir.WaitForLanes):
+        return end.sync.mask
+    return end.barrier.predicate if isinstance(end, ir.WaitAtBarrier) else None
 
 
 def _unsure(program) -> set:

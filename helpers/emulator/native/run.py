@@ -21,7 +21,7 @@ from helpers.emulator.program import WARP_SYNC
 WIDEST = 64  # blocks of a batch, beyond which NumPy is as fast
 COMPILING = 1000, 20  # steps, and steps for each instruction
 ENTERING = 40  # steps for each warp
-POSTPONED = -1  # begin with other threads, if there are any
+POSTPONED, WAITING = -1, -2  # begin with other threads, if there are any
 LOOK_UP = 1 << 22  # steps of single threads between two looks for a Ctrl-C
 
 
@@ -82,43 +82,50 @@ class NativeWarp:
 
     def run(self) -> bool:
         """Run the warp until it waits or ends; True when all its threads only spin."""
-        begin = self._enter()
-        while True:
-            begin = self._drive(begin)
-            if begin is None:
-                return self._leave(spins=False)
-            if begin == POSTPONED:
-                if self._all_postponed():
-                    return self._leave(spins=True)
-                begin = driver.TAKE
+        try:
+            return self._run(self._enter())
+        except BaseException as error:
+            block = self.compiled.blocks[self.state.get("piece")]
+            self.batch._note_error(error, self.warp, block)
+            raise
 
-    def _drive(self, begin) -> int | None:
-        """Run machine code, then what it came back for; gives where to go on."""
-        context = self.state.context
-        context[AT["budget"]] = self.steps
-        why = self.drive(self.address, begin)
-        self.memory.changes += int(context[AT["stores"]])
-        context[AT["stores"]] = 0
-        return None if why == driver.DONE else self.handlers[why]()
+    def _run(self, begin) -> bool:
+        state = self.state
+        while True:
+            state.set("budget", self.steps)
+            why = self.drive(self.address, begin)
+            self.memory.changes += state.get("stores")
+            state.set("stores", 0)
+            begin = driver.DONE if why == driver.DONE else self.handlers[why]()
+            if why == driver.DONE or begin == WAITING and not state.present.any():
+                return self._leave(spins=False)
+            if begin == POSTPONED and self._all_postponed():
+                return self._leave(spins=True)
+            begin = max(begin, driver.TAKE)
 
     # between the machine's state and ours
 
     def _enter(self) -> int:
         """Take the warp as the machine left it; gives where to begin."""
         state, warp = self.state, self.warp
-        state.take_over(self.compiled.results)
+        if self.compiled.results:
+            state.take_over(self.compiled.results)
         if warp.live is not self.live or self.seen_changes < 0:
             state.write_mask(state.live, warp.live)
         for pc, threads in warp.groups.items():
             state.present[pc] = 1
             state.write_mask(state.masks[pc], threads)
+        for pc in warp.postponed:
+            state.postponed[pc] = 1
         if self.seen_changes != self.memory.changes:
             state.set("dirty", 1)
         state.set("turns", warp.iterations)
-        if warp.resumes is None:
-            return driver.TAKE
-        pc, iterations = warp.resumes
-        warp.resumes = None
+        return driver.TAKE if warp.resumes is None else self._resume()
+
+    def _resume(self) -> int:
+        """Go on in the middle of a loop."""
+        state = self.state
+        (pc, iterations), self.warp.resumes = self.warp.resumes, None
         state.active[:] = state.masks[pc]
         state.present[pc] = 0
         others = np.flatnonzero(state.present)
@@ -129,20 +136,23 @@ class NativeWarp:
 
     def _leave(self, spins) -> bool:
         """Leave the warp as the machine has it."""
+        state, warp = self.state, self.warp
         self._show_groups()
-        self.state.present[:] = self.state.postponed[:] = 0
-        self.warp.postponed.clear()
-        self.warp.iterations = self.state.get("turns")
-        self.state.hand_over()
+        if spins:
+            state.present[:] = 0
+        if warp.postponed:
+            warp.postponed.clear()
+        state.postponed[:] = 0
+        warp.iterations = state.get("turns")
+        state.hand_over()
         self.seen_changes = self.memory.changes
         return spins
 
     def _show_groups(self):
         """Let the machine see where threads are, and who has returned."""
         state, warp = self.state, self.warp
-        warp.groups = {
-            int(pc): state.mask(state.masks[pc]) for pc in state.present.nonzero()[0]
-        }
+        present = state.present.nonzero()[0].tolist()
+        warp.groups = {pc: state.mask(state.masks[pc]) for pc in present}
         if state.get("returned"):
             state.set("returned", 0)
             warp.complete, warp.live = False, state.mask(state.live)
@@ -158,7 +168,7 @@ class NativeWarp:
         others = 0 if active is None else self._needed_elsewhere()
         before = self.memory.changes
         state.hand_over()
-        value = self._guarded(block, lambda: block.run(self.warp, active, others))
+        value = block.run(self.warp, active, others)
         state.take_over(self.compiled.written[number])
         if self.memory.changes != before:
             state.set("dirty", 1)
@@ -173,13 +183,6 @@ class NativeWarp:
             needed |= code[pc].needs
         return needed
 
-    def _guarded(self, block, act):
-        try:
-            return act()
-        except BaseException as error:
-            self.batch._note_error(error, self.warp, block)
-            raise
-
     def _wait(self) -> int:
         """Let threads wait for others of their block, or of their warp."""
         state = self.state
@@ -189,11 +192,9 @@ class NativeWarp:
         value = self.compiled.waited_for(piece, self.warp)
         if block.kind != WARP_SYNC:
             self.warp.wait(block.then, active, value)
-            return driver.TAKE
+            return WAITING
         self._show_groups()
-        if self._guarded(
-            block, lambda: self.batch._lanes_arrive(self.warp, block, active, value)
-        ):
+        if self.batch._lanes_arrive(self.warp, block, active, value):
             state.set("following", block.then)
             return driver.GO
         return self._postpone(piece.pc)
@@ -210,11 +211,7 @@ class NativeWarp:
             copies = [v.copy() if isinstance(v, np.ndarray) else v for v in values]
             warp.last_look = (header, copies, memory.changes)
         warp.iterations = state.get("turns")
-        block = code[self.compiled.pieces[state.get("piece")].pc]
-        spins = self._guarded(
-            block,
-            lambda: self.batch._spins(warp, header, state.get("iterations")),
-        )
+        spins = self.batch._spins(warp, header, state.get("iterations"))
         state.set("turns", warp.iterations)
         return self._postpone(header) if spins else driver.GONE
 

@@ -4,6 +4,8 @@ A number lies in a buffer of all lanes and blocks, which is also what the warp's
 holds, so that NumPy's functions and compiled ones take turns.
 """
 
+import ctypes
+
 import numpy as np
 
 from helpers.core.hardware import WARP_SIZE
@@ -21,11 +23,12 @@ class State:
         self.shape = (WARP_SIZE, warp.blocks)
         self.threads = WARP_SIZE * warp.blocks
         self.words = -(-self.threads // 64)
-        self.all = np.packbits(
+        everyone = np.packbits(
             np.arange(self.words * 64) < self.threads, bitorder="little"
         )
-        self.full = self.all.tobytes()
+        self.full, self.everyone = everyone.tobytes(), everyone.view(np.uint64)
         self.context = np.zeros(self.layout.size, np.int64)
+        self.quick = (ctypes.c_int64 * len(AT)).from_buffer(self.context)
         self.kept = [self.context]  # what is known to compiled code by its address
         self.arrays = {}  # by name: the array, and what describes it
         self._make_masks()
@@ -102,10 +105,10 @@ class State:
         return array.__array_interface__["data"][0]
 
     def get(self, name) -> int:
-        return int(self.context[AT[name]])
+        return self.quick[AT[name]]
 
     def set(self, name, value):
-        self.context[AT[name]] = value
+        self.quick[AT[name]] = value
 
     # slots
 
@@ -186,7 +189,7 @@ class State:
     def write_mask(self, words, threads):
         """Write the machine's threads as a mask."""
         if threads is None:
-            words.view(np.uint8)[:] = self.all
+            words[:] = self.everyone
             return
         bits = np.broadcast_to(threads, self.shape).ravel()
         bits = np.packbits(bits, bitorder="little")
