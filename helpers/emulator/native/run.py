@@ -14,7 +14,6 @@ import numpy as np
 
 from helpers.emulator.native import driver
 from helpers.emulator.native.compiled import Compiled
-from helpers.emulator.native.layout import AT
 from helpers.emulator.native.state import State
 from helpers.emulator.program import WARP_SYNC
 
