@@ -1,8 +1,12 @@
 """What several tests share."""
 
+import os
 import signal
 
 import pytest
+
+# a loop that never ends, and never repeats itself, must not stop the tests for ever
+os.environ.setdefault("EMULATOR_TURNS", "3000000")
 
 # a shell lets what it runs in the background ignore Ctrl-C, and so would every child
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -1,9 +1,9 @@
 """What the machine emits and judges listen to: the contract between the two.
 
 Each has a topic, and reaches the listeners of it: "launch", "allocation", "step",
-"split", "sync", "fence", "negative_index", "overflow", an access by its space,
-"global", "shared", "local" or "const", and "end" with the Warps of a batch that is
-done.
+"split", "sync", "missed_barrier", "stray_lanes", "fence", "negative_index", "overflow",
+an access by its space, "global", "shared", "local" or "const", and "end" with the Warps
+of a batch that is done.
 """
 
 from typing import NamedTuple
@@ -19,6 +19,8 @@ TOPICS = (
         "step",
         "split",
         "sync",
+        "missed_barrier",
+        "stray_lanes",
         "fence",
         "negative_index",
         "overflow",
@@ -145,6 +147,35 @@ class Sync(NamedTuple):
     lanes: np.ndarray | None = None
     blocks: np.ndarray | None = None
     site: Site | None = None
+
+
+class MissedBarrier(NamedTuple):
+    """Threads that were not there when the others of their block met at a barrier.
+
+    `threads`, (threads of a block, blocks of the batch), had left at `elsewhere`, or
+    waited at that other barrier, which then counts as the same one.
+    """
+
+    site: Site
+    elsewhere: Site | None
+    left: bool
+    threads: np.ndarray
+    first_block: int
+
+
+class StrayLanes(NamedTuple):
+    """Lanes that a warp function should not have read, or been called by.
+
+    `callers` are lanes, (lanes, blocks or 1), and `lanes` those that they read: not in
+    their mask ("outside"), returned ("left") or never there ("absent"). Or the callers
+    are "unnamed" by their own mask, and `lanes` are they themselves.
+    """
+
+    site: Site
+    kind: str
+    callers: np.ndarray
+    lanes: np.ndarray
+    who: Warps
 
 
 class NegativeIndex(NamedTuple):

@@ -328,7 +328,9 @@ class WaitForLanes:
 
 @dataclass(frozen=True)
 class Return:
-    """The end of a thread."""
+    """The end of a thread, by a `return` or behind the kernel's last line."""
+
+    site: Site | None = None
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,10 @@ class Run(Assertions):
     `coalescing` counts global memory, `bank_conflicts` shared memory, `local_memory`
     local arrays as if they spill, `divergence` active lanes, `operations` arithmetic:
     sums, and the same by source line in `by_line`. `reuse` has each argument's traffic
-    by its name. `uninitialised`, `warnings` and `races` are sequences of what was
-    found. The `assert_…` methods return the run, or fail with a sentence.
+    by its name. `barriers` are those that threads missed, `lanes` those that a shuffle
+    or a vote must not touch; these, `uninitialised`, `warnings` and `races` are
+    sequences of what was found. The `assert_…` methods return the run, or fail with a
+    sentence.
     """
 
     kernel: str
@@ -42,6 +44,8 @@ class Run(Assertions):
     divergence: object = field(repr=False)
     operations: object = field(repr=False)
     reuse: object = field(repr=False)
+    barriers: tuple = field(repr=False)
+    lanes: tuple = field(repr=False)
     uninitialised: tuple = field(repr=False)
     warnings: tuple = field(repr=False)
     races: object = field(repr=False)
@@ -62,9 +66,10 @@ def emulate(kernel, *, seed=None, turns=None):
     """Run `emulate(kernel)[blocks, threads](*args)` in the emulator and return a Run.
 
     Arrays are changed in place, as by a launch. The seed chooses the order in which
-    warps run; a loop that runs more than `turns` iterations, in which nothing is
-    written, counts as endless. Where they are left out, and for a plain launch, the
-    environment variables `EMULATOR_SEED` (0) and `EMULATOR_TURNS` (300000) apply.
+    warps run. A loop that comes back to where it was is an error, as it never ends; a
+    long one runs, but for at most `turns` iterations of a warp. Where they are left
+    out, and for a plain launch, the environment variables `EMULATOR_SEED` (0) and
+    `EMULATOR_TURNS` (no limit) apply.
     """
     if not is_kernel(kernel):
         raise TypeError(

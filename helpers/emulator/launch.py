@@ -3,10 +3,11 @@
 A plain launch has no judges. `EMULATOR_SEED` and `EMULATOR_TURNS` choose for all
 launches, and are read at each: `EMULATOR_SEED=3 python script.py` runs a script with
 another order of warps, and so does `os.environ["EMULATOR_SEED"] = "3"` in a notebook,
-for what follows. `EMULATOR_TURNS` is the number of iterations, in a row and with
-nothing written, after which a loop counts as endless (it is checked every 20,000).
+for what follows. `EMULATOR_TURNS` is the number of iterations that the loops of a warp
+may run in a launch; without it they may run as long as they want.
 """
 
+import math
 import os
 
 import numpy as np
@@ -16,7 +17,7 @@ from helpers.core.errors import LaunchError
 from helpers.core.ir import ArrayType
 from helpers.emulator.launch_errors import explained
 from helpers.emulator.limits import check_launch
-from helpers.emulator.machine.machine import MAX_ITERATIONS, Launch
+from helpers.emulator.machine.machine import Launch
 from helpers.emulator.machine.output import raise_noted
 from helpers.emulator.native.run import accelerated
 from helpers.emulator.program import Program
@@ -43,7 +44,7 @@ def bind(
     if seed is None:
         seed = _from_environment("EMULATOR_SEED", 0)
     if max_iterations is None:
-        max_iterations = _from_environment("EMULATOR_TURNS", MAX_ITERATIONS)
+        max_iterations = _from_environment("EMULATOR_TURNS", math.inf)
     named = dict(zip(argument_names(kernel), values, strict=True))
     return Launch(
         program, config, named, seed=seed, max_iterations=max_iterations, **more
@@ -70,7 +71,7 @@ def judge(judges, races, recorder) -> dict:
 def run_plainly(kernel, config, arguments, types):
     """A plain launch: bytes are not followed, so what may be written counts as so."""
     program = compile_kernel(kernel, types)
-    launch = bind(kernel, program, config, arguments, types, strict=False)
+    launch = bind(kernel, program, config, arguments, types, warns=True)
     with accelerated(launch):
         run(kernel, launch)
     for name, value in zip(argument_names(kernel), arguments, strict=True):

@@ -7,17 +7,7 @@ import numpy as np
 from helpers.core import hardware
 from helpers.core.errors import LaunchError
 from helpers.core.occupancy import resident_blocks
-
-
-def static_bytes(program, space) -> int:
-    """The bytes of shared memory of a block, or of local memory of a thread, that a
-    program declares.
-    """
-    return sum(
-        int(np.prod(a.shape)) * a.dtype.itemsize
-        for a in program.allocations
-        if a.space == space
-    )
+from helpers.emulator.program import static_bytes
 
 
 def check_static_shared(program):

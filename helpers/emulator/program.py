@@ -5,6 +5,7 @@ what each of them does.
 the source.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -71,3 +72,14 @@ class Program:
     guards: frozenset = frozenset()  # what conditions compare with
     ir: Instructions = Instructions()
     compiled: dict = field(default_factory=dict)  # what `native` keeps of it
+
+
+def static_bytes(program, space) -> int:
+    """The bytes of shared memory of a block, or of local memory of a thread, that a
+    program declares.
+    """
+    return sum(
+        math.prod(array.shape) * array.dtype.itemsize
+        for array in program.allocations
+        if array.space == space
+    )

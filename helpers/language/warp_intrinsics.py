@@ -1,7 +1,8 @@
 """The functions of `numba.cuda` that see threads and lanes: one row each.
 
-A function takes the warp (one warp of each block), the active lanes (None: all), and
-operands of shape (lanes or 1, blocks or 1), and returns such a value. Only the names of
+A function takes the warp (one warp of each block), the active lanes (None: all), the
+source line if it waits for lanes, and operands of shape (lanes or 1, blocks or 1), and
+returns such a value. Only the names of
 atomics and barriers are here: `machine/atomics.py` has the table of what each atomic
 stores, and `machine/barriers.py` lets threads wait.
 """
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from helpers.core.events import Fence, Sync
+from helpers.core.events import Fence, StrayLanes, Sync
 from helpers.core.hardware import WARP_SIZE
 
 LANES = np.arange(WARP_SIZE, dtype=np.int32)[:, None]  # (32, 1)
@@ -50,118 +51,160 @@ def _per_axis(ndim, function):
     return values[0] if len(values) == 1 else values
 
 
+# lanes that execute together: those that come with the same mask
+
+
+def mask_bits(mask):
+    """A mask as 32 bits without a sign."""
+    return np.asarray(mask).astype(np.int64) & 0xFFFFFFFF
+
+
+def _lanes_of(mask):
+    """The lanes that a mask names, (lanes, blocks or 1)."""
+    return mask_bits(mask) >> LANES & 1 != 0
+
+
+def _bits(lanes):
+    """Lanes, of shape (lanes, blocks or 1), as 32 bits each."""
+    lanes = np.broadcast_to(lanes, (WARP_SIZE, *(np.shape(lanes)[1:] or (1,))))
+    return (lanes.astype(np.int64) << LANES).sum(axis=0, keepdims=True)
+
+
+def _together(active, mask, lanes=True):
+    """Those of these lanes, as bits, that execute with each lane."""
+    here = lanes if active is None else active & lanes
+    if np.ndim(mask) == 0 or np.shape(mask)[0] == 1:
+        return _bits(here)
+    mask = mask_bits(mask)
+    found = np.zeros(np.broadcast_shapes(mask.shape, np.shape(here)), np.int64)
+    for one in np.unique(mask):
+        found = np.where(mask == one, _bits(here & (mask == one)), found)
+    return found
+
+
+def waiting_lanes(warp, active, mask):
+    """The active lanes whose mask names others that have not come yet, (lanes or 1,
+    blocks or 1); None where all can go on. One that has returned is not waited for.
+    """
+    if active is None:
+        return None
+    there = active if warp.live is None else active | ~warp.live
+    waiting = mask_bits(mask) & ~_bits(there) != 0
+    waiting = waiting & active
+    return waiting if waiting.any() else None
+
+
+def unnamed_callers(active, mask):
+    """The active lanes that their own mask does not name, (lanes, blocks), or None."""
+    if np.ndim(mask) == 0 and mask_bits(mask) == 0xFFFFFFFF:
+        return None
+    unnamed = ~_lanes_of(mask) & (True if active is None else active)
+    return unnamed if unnamed.any() else None
+
+
 def _shuffle(source_lane):
     """A shuffle whose lanes read from `source_lane(lanes, operand)`; five bits of it
-    count.
+    count. A lane that does not execute it with the reader gives 0, as on an H200.
     """
 
-    def shuffle(warp, active, mask, value, operand):
-        lane = source_lane(
-            LANES, operand.astype(np.int64) & 31
-        )  # (32, 1) or (32, blocks)
+    def shuffle(warp, active, site, mask, value, operand):
+        lane = source_lane(LANES, operand.astype(np.int64) & 31)  # (32, 1 or blocks)
         lane = np.where((lane < 0) | (lane >= WARP_SIZE), LANES, lane)
-        if np.ndim(value) == 0 or value.shape[0] == 1:
-            return value
-        if lane.shape[1] == 1:
-            return value[lane[:, 0]]
-        return np.take_along_axis(
-            np.broadcast_to(value, (WARP_SIZE, warp.blocks)), lane, axis=0
-        )
+        emit_strays(warp, active, site, mask, lane)
+        taken = _taken(warp, value, lane)
+        if active is None:
+            return taken
+        here = _bits(active) >> lane & 1 != 0
+        return taken if here.all() else np.where(here, taken, value.dtype.type(0))
 
     return Intrinsic(shuffle, syncs_warp=True)
 
 
-def _voters(warp, active, predicate):
-    """The lanes of an active thread whose predicate holds, of shape (lanes, blocks)."""
-    holds = np.asarray(predicate != 0)
-    active = np.True_ if active is None else active
-    return np.broadcast_to(
-        holds & active,
-        (
-            WARP_SIZE,
-            np.broadcast(holds, active).shape[-1]
-            if np.ndim(holds) or np.ndim(active)
-            else 1,
-        ),
-    )
+def _taken(warp, value, lane):
+    """The value of another lane."""
+    if np.ndim(value) == 0 or value.shape[0] == 1:
+        return value
+    if lane.shape[1] == 1:
+        return value[lane[:, 0]]
+    whole = np.broadcast_to(value, (WARP_SIZE, warp.blocks))
+    return np.take_along_axis(whole, lane, axis=0)
 
 
-def _mask_lanes(mask):
-    """The lanes that a 32-bit mask names, as (lanes, blocks or 1)."""
-    return (np.asarray(mask).astype(np.int64) >> LANES.astype(np.int64)) & 1 != 0
+def emit_strays(warp, active, site, mask, lane):
+    """Emit the lanes that are read and not in the mask, or have returned, or are not
+    there at all.
+    """
+    listeners = warp.listeners["stray_lanes"]
+    full = np.ndim(mask) == 0 and mask_bits(mask) == 0xFFFFFFFF
+    if not listeners or active is None and full:
+        return
+    there = -1 if active is None else _bits(active)
+    exist = -1 if warp.exist is None else _bits(warp.exist)
+    readers = True if active is None else active
+    absent = exist >> lane & 1 == 0
+    outside = mask_bits(mask) >> lane & 1 == 0
+    left = there >> lane & 1 == 0
+    kinds = {
+        "absent": absent,
+        "outside": outside & ~absent,
+        "left": left & ~outside & ~absent,
+    }
+    for kind, strays in kinds.items():
+        if (strays & readers).any():
+            for listener in listeners:
+                listener(StrayLanes(site, kind, strays & readers, lane, warp.who))
 
 
-def _ballot(warp, active, mask, predicate):
-    votes = _voters(warp, active, predicate) & _mask_lanes(mask)
-    bits = (votes.astype(np.uint64) << LANES.astype(np.uint64)).sum(
-        axis=0, keepdims=True
-    )
-    return bits.astype(np.uint32).view(np.int32)
+def _holding(active, mask, predicate):
+    """The lanes, as bits, that execute with each lane and whose predicate holds."""
+    return _together(active, mask, np.asarray(predicate != 0))
 
 
-def _any(warp, active, mask, predicate):
-    return (_voters(warp, active, predicate) & _mask_lanes(mask)).any(
-        axis=0, keepdims=True
-    )
+def _ballot(warp, active, site, mask, predicate):
+    return _holding(active, mask, predicate).astype(np.uint32).view(np.int32)
 
 
-def _all(warp, active, mask, predicate):
-    return ~_any(warp, active, mask, np.asarray(predicate == 0))
+def _any(warp, active, site, mask, predicate):
+    return _holding(active, mask, predicate) != 0
 
 
-def _eq(warp, active, mask, predicate):
-    return _all(warp, active, mask, predicate) | ~_any(warp, active, mask, predicate)
+def _all(warp, active, site, mask, predicate):
+    return _holding(active, mask, np.asarray(predicate == 0)) == 0
+
+
+def _eq(warp, active, site, mask, predicate):
+    operands = warp, active, site, mask, predicate
+    return _all(*operands) | ~_any(*operands)
 
 
 def _activemask(warp, active):
-    everyone = np.True_ if active is None else active
-    return _ballot(warp, everyone, np.int32(-1), np.True_).view(np.uint32)
+    return _together(active, np.int32(-1)).astype(np.uint32)
 
 
-def _match_any(warp, active, mask, value):
-    """The lanes of the mask that hold the same value, as bits."""
-    taking_part = _voters(warp, active, np.True_) & _mask_lanes(mask)
+def _match_any(warp, active, site, mask, value):
+    """The lanes that execute together and hold the same value, as bits."""
     value = np.broadcast_to(value, (WARP_SIZE, max(np.shape(value)[-1:], default=1)))
-    same = (value[:, None] == value[None]) & taking_part[None]  # (lane, other, blocks)
-    bits = same.astype(np.uint64) << LANES.astype(np.uint64)[None]
-    return bits.sum(axis=1).astype(np.uint32).view(np.int32)
+    same = value[:, None] == value[None]  # (lane, other, blocks)
+    bits = (same.astype(np.int64) << LANES.astype(np.int64)[None]).sum(axis=1)
+    return (bits & _together(active, mask)).astype(np.uint32).view(np.int32)
 
 
-def _match_all(warp, active, mask, value):
-    """The mask, where all its lanes hold the same value, or 0; and do they?"""
-    matching = _match_any(warp, active, mask, value).view(np.uint32)
-    everyone = _match_any(warp, active, mask, np.int32(0)).view(np.uint32)
-    agree = matching == everyone
-    return np.where(agree, matching, np.uint32(0)).view(np.int32), agree
-
-
-def have_arrived(warp, active, mask) -> bool:
-    """Have all lanes of the mask arrived that have not returned?"""
-    if active is None:
-        return True
-    missing = _mask_lanes(mask) & ~active
-    return not (missing if warp.live is None else missing & warp.live).any()
-
-
-def outside_of_mask(warp, active, mask):
-    """Lane and block of a thread that comes with a mask not naming it, or None."""
-    if np.ndim(mask) == 0 and int(mask) & 0xFFFFFFFF == 0xFFFFFFFF:
-        return None
-    outside = ~_mask_lanes(mask) & (True if active is None else active)
-    if not outside.any():
-        return None
-    lane, block = np.argwhere(outside)[0]
-    return int(lane), int(block)
+def _match_all(warp, active, site, mask, value):
+    """The lanes that execute together, where all hold one value, or 0; and do they?"""
+    matching = mask_bits(_match_any(warp, active, site, mask, value))
+    agree = matching == _together(active, mask)
+    return np.where(agree, matching, 0).astype(np.uint32).view(np.int32), agree
 
 
 def _nothing(warp, active, *operands):
     return None
 
 
-def _syncwarp(warp, active, mask=-1):
-    """Emit the lanes that met: those of the mask that are here."""
-    if warp.listeners["sync"]:
-        lanes = _mask_lanes(mask) & (True if active is None else active)
+def _syncwarp(warp, active, site, mask=-1):
+    """Emit the lanes that met: those of each mask that are here."""
+    masks = mask_bits(mask)
+    for one in np.unique(masks) if warp.listeners["sync"] else ():
+        lanes = _lanes_of(one) & (masks == one) & (True if active is None else active)
         for listener in warp.listeners["sync"]:
             listener(Sync("warp", warp.who, lanes=lanes))
 

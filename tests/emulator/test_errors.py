@@ -129,7 +129,7 @@ def test_an_atomic_and_a_device_function_are_checked_too():
     assert f"called from line {line_of(kernel, 'bump(')}" in text
 
 
-def test_a_barrier_in_a_branch_is_refused():
+def test_a_barrier_in_a_branch_is_found():
     """Half of the threads never come."""
 
     @cuda.jit
@@ -139,15 +139,19 @@ def test_a_barrier_in_a_branch_is_refused():
             cuda.syncthreads()
         out[t] = 1
 
-    text = message(BarrierError, branch, 2, 32, np.zeros(32))
+    out = np.zeros(32)
 
-    line = line_of(branch, "syncthreads")
-    assert f"the barrier of line {line} is reached by 16 of the 32 threads" in text
-    assert "block 0: threads 16 to 31 never come to it" in text
-    assert "guard the work, not the barrier" in text
+    run = emulate(branch)[2, 32](out)
+
+    line, end = line_of(branch, "syncthreads"), line_of(branch, "out[t]")
+    assert f"line {line}: barrier missed by 32 threads in 2" in repr(run.barriers)
+    assert f"ended after line {end}; the first is thread 16 of" in repr(run.barriers)
+    with pytest.raises(AssertionError, match="guard the work, not the barrier"):
+        run.assert_barriers()
+    assert [1] * 32 == out.tolist()
 
 
-def test_a_barrier_behind_an_early_return_is_refused():
+def test_a_barrier_behind_an_early_return_is_found():
     """The last block's threads beyond the end have returned."""
 
     @cuda.jit
@@ -158,19 +162,22 @@ def test_a_barrier_behind_an_early_return_is_refused():
         cuda.syncthreads()
         a[i] = 1
 
-    text = message(BarrierError, early, 3, 64, np.zeros(129))
+    out = np.zeros(129)
 
-    assert (
-        "reached by 1 of the 64 threads of block 2: threads 1 to 63 never come" in text
-    )
+    run = emulate(early)[3, 64](out)
+
+    text, end = repr(run.barriers), line_of(early, "return")
+    assert f"missed by 63 threads in 1 of the blocks, returned at line {end};" in text
+    assert "the first is thread 1 of block 2" in text
+    assert [1] * 129 == out.tolist() and run.coalescing.requests == 5
 
 
-def test_two_different_barriers_are_refused():
-    """Each half waits at its own."""
+def test_two_different_barriers_of_one_warp_are_refused():
+    """Each half of a warp waits at its own."""
 
     @cuda.jit
     def two(out):
-        if cuda.threadIdx.x < 32:
+        if cuda.threadIdx.x < 40:
             cuda.syncthreads()
             out[0] = 1
         else:
@@ -179,7 +186,7 @@ def test_two_different_barriers_are_refused():
 
     text = message(BarrierError, two, 1, 64, np.zeros(2))
 
-    assert "32 of the 64 threads" in text and "wait at the barrier of line" in text
+    assert "24 of the 64 threads" in text and "wait at the barrier of line" in text
 
 
 def test_a_barrier_that_a_whole_block_reaches_or_leaves_out_is_fine():

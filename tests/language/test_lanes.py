@@ -5,8 +5,6 @@ import pytest
 from numba import cuda, int32
 
 from helpers import emulate
-from helpers.core.errors import BarrierError
-from tests.specimens.kernels import message
 
 ALL = 0xFFFFFFFF
 ODD = 0xAAAAAAAA
@@ -226,8 +224,8 @@ def test_a_value_that_all_lanes_hold_matches_in_all():
     assert [[-1] * 32] * 4 == per_warp(kernel)
 
 
-def test_a_lane_that_its_mask_does_not_name_is_an_error():
-    """The message names the thread and its block."""
+def test_a_lane_that_its_mask_does_not_name_is_found():
+    """With its thread and its block."""
 
     @cuda.jit
     def kernel(out):
@@ -235,9 +233,10 @@ def test_a_lane_that_its_mask_does_not_name_is_an_error():
         mask = 0xFFFFFFF7 if i == 99 else ALL
         out[i] = cuda.shfl_sync(mask, i, 0)
 
-    text = message(BarrierError, kernel, 2, 64, np.zeros(128, np.int64))
+    (found,) = emulate(kernel)[2, 64](np.zeros(128, np.int64)).lanes
 
-    assert "does not name lane 3, which executes it: thread 35 of block 1" in text
+    where = (found.kind, found.lanes, found.count, found.thread, found.block)
+    assert ("unnamed", (3,), 1, "35", "1") == where
 
 
 def test_each_thread_has_its_place_along_each_axis():

@@ -162,9 +162,8 @@ def others_part():
         return ""
     rows = []
     for case in agreement.ZOO:
-        marks = getattr(case, "error", ()), getattr(case, "tool", ""), case.hangs
-        if any(marks):
-            ours = case.error[0] if case.error else "uninitialised"
+        if case.error or case.found or case.tool or case.hangs:
+            ours = (*case.error, *case.found, "uninitialised")[0]
             rows.append(
                 (f"`{case.name}`", ours, *map(by_tool(case), agreement.TOOLS[1:]))
             )

@@ -24,12 +24,14 @@ class Specimen(Case):
     """A case with what else it shows; `races` are kind, space, scope and hazards, and
     "alike" where all write the same.
 
-    `error` is the emulator's error and a part of its sentence; `tool` the one of
-    compute-sanitizer's that must find it, too; `alone` in a process of its own.
+    `error` is the emulator's error and a part of its sentence, `found` a property of
+    the run and a part of what it says; `tool` the one of compute-sanitizer's that must
+    find it, too; `alone` in a process of its own.
     """
 
     races: tuple = ()
     error: tuple = ()
+    found: tuple = ()
     tool: str = ""
     alone: bool = False
 

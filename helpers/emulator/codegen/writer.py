@@ -141,9 +141,13 @@ def _cast(writer, i):
 
 
 def _call(writer, i):
-    function = writer.constant(intrinsics.INTRINSICS[i.function].function)
-    operands = "".join(f", {writer.expression(o)}" for o in i.operands)
-    return f"{writer.variable(i.target)} = {function}(warp, active{operands})"
+    intrinsic = intrinsics.INTRINSICS[i.function]
+    function = writer.constant(intrinsic.function)
+    operands = [writer.expression(o) for o in i.operands]
+    if intrinsic.syncs_warp:
+        operands.insert(0, writer.constant(i.site))
+    operands = ", ".join(["warp", "active", *operands])
+    return f"{writer.variable(i.target)} = {function}({operands})"
 
 
 def _captured(writer, i):

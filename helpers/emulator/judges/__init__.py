@@ -5,8 +5,10 @@ when the launch is over. So the order in which judges listen does not matter.
 """
 
 from helpers.emulator.judges.banks import BankConflicts
+from helpers.emulator.judges.barriers import Barriers
 from helpers.emulator.judges.coalescing import Coalescing
 from helpers.emulator.judges.divergence import Divergence, Operations
+from helpers.emulator.judges.lanes import Lanes
 from helpers.emulator.judges.local_memory import LocalMemory
 from helpers.emulator.judges.mistakes import Mistakes
 from helpers.emulator.judges.reuse import Reuse
@@ -23,6 +25,8 @@ def new_judges() -> dict:
         "divergence": Divergence(),
         "operations": Operations(),
         "reuse": reuse,
+        "barriers": Barriers(),
+        "lanes": Lanes(),
         "uninitialised": Initialisation(),
         "warnings": Mistakes(reuse),
     }

@@ -1,13 +1,19 @@
-"""Barriers: every thread of a block must reach the same one."""
+"""Barriers: threads of a block wait for each other, or are found to be missing.
+
+A GPU does not wait for threads that have left, and takes two barriers at which whole
+warps wait for one, if both only wait or combine in the same way: so does the machine,
+and emits who was missing. What would hang on a GPU is an error.
+"""
 
 import warnings
 
 import numpy as np
 
 from helpers.core.errors import BarrierError, caller_level
-from helpers.core.events import Sync
+from helpers.core.events import MissedBarrier, Sync
 from helpers.core.hardware import WARP_SIZE
 from helpers.emulator.machine.access import merge
+from helpers.emulator.machine.warps import Circle, whole
 
 _COMBINE = {
     "count": lambda votes: votes.sum(axis=0, dtype=np.int32, keepdims=True),
@@ -17,55 +23,83 @@ _COMBINE = {
 
 
 def release(batch) -> bool:
-    """Release threads that wait for their block; a BarrierError where they differ.
-
-    False when there are none, and all wait for the grid.
+    """Release the blocks whose threads all wait for their block; False if there are
+    none. A BarrierError where they wait at barriers that do not go together.
     """
-    warps = batch.warps
-    together = {
-        next(iter(w.waiting)) for w in warps if len(w.waiting) == 1 and w.complete
-    }
-    if len(together) != 1 or not all(len(w.waiting) == 1 and w.complete for w in warps):
-        _check(batch)
-    _answer(batch)
-    _emit_sync(batch)
-    return _let_go(batch, wanted=False)
+    places = blocks = None
+    if not _all_together(batch):
+        places = _positions(batch)
+        ready = _ready(batch, places)
+        if not ready.any():
+            return False
+        places = np.where(ready, places, -1)
+        _check(batch, places)
+        _emit_missed(batch, places)
+        blocks = None if ready.all() else ready[None, :]
+    _answer(batch, blocks)
+    _emit_sync(batch, places, blocks)
+    _let_go(batch, blocks, grid=False)
+    return True
 
 
 def release_grid(batches, finished):
-    """Release all threads of a grid; a BarrierError where some have ended before."""
+    """Release all threads of a grid; a BarrierError where blocks have ended before."""
     for batch in batches:
-        ended = _positions(batch) < 0
-        missing = ended.any() if batch.launch.strict else ended.all(axis=0).any()
-        if finished or missing:
-            raise _missing_threads_error(batch)
-        _let_go(batch, wanted=True)
+        places = _positions(batch)
+        if finished or (places < 0).all(axis=0).any():
+            raise _missing_blocks_error(batch)
+        _emit_missed(batch, places)
+        _let_go(batch, None, grid=True)
     for listener in batches[0].launch.listeners["sync"]:
         listener(Sync("grid"))
 
 
-def _emit_sync(batch):
-    """Emit a Sync of the blocks that meet at a barrier of their own."""
-    grid = batch.launch.program.grid_barriers
+def _all_together(batch) -> bool:
+    """Do all threads of all blocks wait at one barrier of their block?"""
+    at = {pc for warp in batch.warps for pc in warp.waiting}
+    return (
+        len(at) == 1
+        and at.isdisjoint(batch.launch.program.grid_barriers)
+        and all(w.waiting and w.complete and not w.groups for w in batch.warps)
+    )
+
+
+def _ready(batch, places):
+    """The blocks that wait for themselves, and of which no thread runs."""
+    grid = list(batch.launch.program.grid_barriers)
+    ready = ((places >= 0) & ~np.isin(places, grid)).any(axis=0)
+    for warp in batch.warps:
+        for active in warp.groups.values():
+            ready &= ~whole(active, (WARP_SIZE, batch.blocks)).any(axis=0)
+    return ready
+
+
+def _positions(batch):
+    """The barrier that each thread waits at, -1 for those that do not."""
+    rows = []
+    for warp in batch.warps:
+        place = np.full((WARP_SIZE, batch.blocks), -1)
+        for pc, (active, _) in warp.waiting.items():
+            place[whole(active, place.shape)] = pc
+        rows.append(place)
+    return np.concatenate(rows)[: batch.geometry.threads]
+
+
+def _emit_sync(batch, places, blocks):
+    """Emit a Sync of the blocks that meet, for each barrier at which they do."""
     listeners = batch.launch.listeners["sync"]
-    for pc in {p for w in batch.warps for p in w.waiting} if listeners else ():
-        if pc not in grid:
-            waiting = [w.waiting.get(pc, (False,))[0] for w in batch.warps]
-            blocks = None
-            if not any(threads is None for threads in waiting):
-                here = [np.any(threads, axis=0, keepdims=True) for threads in waiting]
-                blocks = np.broadcast_to(
-                    np.any(np.broadcast_arrays(*here), axis=0), (1, batch.blocks)
-                )
-            for listener in listeners:
-                listener(
-                    Sync(
-                        "block",
-                        batch.warps[0].who,
-                        blocks=blocks,
-                        site=_barriers(batch)[pc].site,
-                    )
-                )
+    if not listeners:
+        return
+    if places is None:
+        meeting = {pc: blocks for warp in batch.warps for pc in warp.waiting}
+    else:
+        last = places.max(axis=0, keepdims=True)
+        meeting = {int(pc): last == pc for pc in np.unique(last[last >= 0])}
+    barriers = _barriers(batch)
+    for pc, those in meeting.items():
+        for listener in listeners:
+            site = barriers[pc].site
+            listener(Sync("block", batch.warps[0].who, blocks=those, site=site))
 
 
 def _barriers(batch):
@@ -74,29 +108,108 @@ def _barriers(batch):
     return {p.then: p.ending for p in code if hasattr(p.ending, "predicate")}
 
 
-def _let_go(batch, wanted) -> bool:
-    """Release the threads that wait for the grid, or those that do not."""
-    gone = False
+def _let_go(batch, blocks, grid):
+    """Release those of some blocks that wait for the grid, or for their block."""
     for warp in batch.warps:
         staying = {}
         for pc, (active, predicate) in warp.waiting.items():
-            if (pc in batch.launch.program.grid_barriers) is wanted:
-                warp.add(pc, active)
-                warp.iterations, gone = 0, True
-            else:
+            if (pc in batch.launch.program.grid_barriers) is not grid:
                 staying[pc] = (active, predicate)
+                continue
+            going = _of_blocks(active, blocks)
+            if going is None or going.any():
+                warp.add(pc, going)
+                warp.iterations, warp.circle = 0, Circle()
+            if blocks is not None and (rest := _of_blocks(active, ~blocks)).any():
+                staying[pc] = (rest, predicate)
         warp.waiting = staying
-    return gone
 
 
-def _missing_threads_error(batch):
+def _of_blocks(active, blocks):
+    """Those of the active threads that are in some blocks; None is all."""
+    if blocks is None:
+        return active
+    return blocks if active is None else active & blocks
+
+
+# who is missing
+
+
+def _check(batch, places):
+    """Refuse barriers that do not go together; `places` are those of all threads that
+    are about to be released, (threads, blocks).
+    """
+    if len(np.unique(places[places >= 0])) == 1:
+        return
+    barriers, grid = _barriers(batch), batch.launch.program.grid_barriers
+    last = places.max(axis=0)
+    for block in np.flatnonzero(((places != last) & (places >= 0)).any(axis=0)):
+        column = places[:, block]
+        at = set(column[column >= 0].tolist())
+        alike = len({barriers[pc].operator for pc in at}) == 1
+        if not alike or _differ_in_a_warp(column) or at & grid:
+            raise _divergence(batch, block, column)
+
+
+def _differ_in_a_warp(column) -> bool:
+    """Do lanes of one warp wait at different barriers?"""
+    warps = np.split(column, range(WARP_SIZE, len(column), WARP_SIZE))
+    return any(len(np.unique(warp[warp >= 0])) > 1 for warp in warps)
+
+
+def _emit_missed(batch, places):
+    """Emit the threads that are not at the barrier where others of their block meet; a
+    plain launch warns once.
+    """
+    last = places.max(axis=0)
+    missing = (places != last) & (last >= 0)
+    if not missing.any():
+        return
+    launch = batch.launch
+    if launch.warns and not launch.warned:
+        launch.warned = True
+        _warn(batch, places, int(np.argmax(missing.any(axis=0))))
+    listeners = launch.listeners["missed_barrier"]
+    for event in _missed(batch, places, last, missing) if listeners else ():
+        for listener in listeners:
+            listener(event)
+
+
+def _missed(batch, places, last, missing):
+    """An event for each pair of a barrier and a place where some were instead."""
+    barriers, code = _barriers(batch), batch.launch.program.code
+    nowhere = np.full((WARP_SIZE, batch.blocks), -1)
+    left_at = [nowhere if w.left_at is None else w.left_at for w in batch.warps]
+    left_at = np.concatenate(left_at)[: len(places)]
+    for pc in np.unique(last[last >= 0]):
+        site, those = barriers[pc].site, missing & (last == pc)
+        for left, at_pc, here in (
+            (True, left_at, those & (places < 0)),
+            (False, places, those & (places >= 0)),
+        ):
+            for at in np.unique(at_pc[here]):
+                elsewhere = code[at].ending.site if left else barriers[at].site
+                threads = here & (at_pc == at)
+                yield MissedBarrier(site, elsewhere, left, threads, batch.first)
+
+
+def _warn(batch, places, block):
+    sentence = str(_divergence(batch, block, places[:, block])).splitlines()[0]
+    warnings.warn(
+        f"{sentence}. A GPU goes on all the same, and so does this launch; CUDA does "
+        "not guarantee it, and `emulate` reports it",
+        stacklevel=caller_level(),
+    )
+
+
+def _missing_blocks_error(batch):
     site = next(
         p.ending.site
         for p in batch.launch.program.code
         if getattr(p.ending, "operator", None) == "grid"
     )
     return BarrierError(
-        f"not all threads of the grid reach the grid barrier of line {site.line}: "
+        f"not all blocks of the grid reach the grid barrier of line {site.line}: "
         "some ended before it, and the others would wait forever\n"
         f"    {site.text}\n  {site.place}\n  Remedy: guard the work, not the barrier"
     )
@@ -110,42 +223,6 @@ def missing_lanes_error(site):
         f"  {site.place}\n  Remedy: name in the mask only the lanes that execute "
         "this line, or move the call out of the `if`"
     )
-
-
-def _check(batch):
-    """Does every block have all its threads at one barrier?
-
-    A launch that is not strict goes on without threads that returned, as the hardware
-    does, and warns.
-    """
-    places = _positions(batch)  # (threads, blocks)
-    first = places.max(axis=0)
-    missed = (places != first).any(axis=0)
-    if not missed.any():
-        return
-    block = int(np.argmax(missed))
-    launch = batch.launch
-    if launch.strict or ((places != first) & (places >= 0)).any():
-        raise _divergence(batch, block, places[:, block])
-    if not launch.warned:
-        launch.warned = True
-        sentence = str(_divergence(batch, block, places[:, block])).splitlines()[0]
-        warnings.warn(
-            f"{sentence}. A GPU continues without them, and so does this launch; CUDA "
-            "does not guarantee it, and `emulate` treats it as an error",
-            stacklevel=caller_level(),
-        )
-
-
-def _positions(batch):
-    """The barrier that each thread waits at, -1 for those that returned."""
-    rows = []
-    for warp in batch.warps:
-        place = np.full((WARP_SIZE, batch.blocks), -1)
-        for pc, (active, _) in warp.waiting.items():
-            place[np.broadcast_to(True if active is None else active, place.shape)] = pc
-        rows.append(place)
-    return np.concatenate(rows)[: batch.geometry.threads]
 
 
 def _divergence(batch, block, column):
@@ -175,32 +252,10 @@ def _divergence(batch, block, column):
 
 
 def _on_hardware(column, first):
-    """What a GPU does where some threads miss a barrier."""
-    at_others = (column >= 0) & (column != first)
-    if not at_others.any():
-        return (
-            "On a GPU the others silently continue without those that ended; CUDA does "
-            "not guarantee it"
-        )
-    warps = np.flatnonzero(column == first) // WARP_SIZE
-    if np.isin(np.flatnonzero(at_others) // WARP_SIZE, warps).any():
+    """What a GPU does where threads wait at barriers that do not go together."""
+    if _differ_in_a_warp(column):
         return "On a GPU lanes of one warp at two barriers hang, without an error"
-    return (
-        "A GPU treats the two as one barrier and silently continues, although not all "
-        "threads have reached either of them"
-    )
-
-
-def unnamed_caller_error(warp, site, lane, block):
-    """The error of a lane that calls with a mask that does not name it."""
-    return BarrierError(
-        f"the mask of line {site.line} does not name lane {lane}, which executes "
-        f"it: thread {warp.thread_at(lane)} of block {warp.block_at(block)}\n"
-        f"    {site.text}\n  {site.place}\n"
-        "  On a GPU the behaviour is undefined: it may not wait, or may hang\n"
-        "  Remedy: name in the mask exactly the lanes that execute this line, "
-        "`0xFFFFFFFF` for all 32"
-    )
+    return "On a GPU this hangs, or ends the launch as an illegal instruction"
 
 
 def _threads(numbers):
@@ -212,40 +267,44 @@ def _threads(numbers):
     return f"threads {numbers[0]}, {numbers[1]}, … ({len(numbers)} of them)"
 
 
-def _answer(batch):
+# what barriers give their threads
+
+
+def _answer(batch, blocks):
     """Give the threads the count, the `and` or the `or` of their predicates."""
-    code = batch.launch.program.code
-    for basic_block in code:
-        operator = getattr(basic_block.ending, "operator", None)
-        slot = batch.launch.program.results.get(basic_block.then)
-        if operator not in _COMBINE or slot is None:
-            continue
-        votes = [
-            _votes(batch, w.waiting[basic_block.then])
-            for w in batch.warps
-            if basic_block.then in w.waiting
-        ]
-        if not votes:
-            continue
+    if not batch.launch.program.results:
+        return
+    barriers, pcs = _barriers(batch), {}
+    for warp in batch.warps:
+        for pc in warp.waiting:
+            pcs.setdefault(barriers[pc].operator, set()).add(pc)
+    for operator in pcs.keys() & _COMBINE.keys():
+        waiting = [[w.waiting.get(pc) for pc in pcs[operator]] for w in batch.warps]
+        votes = [_votes(batch, filter(None, it)) for it in waiting]
         holds, arrived = (np.concatenate(part) for part in zip(*votes, strict=True))
         if operator == "and":
             result = (holds | ~arrived).all(axis=0, keepdims=True).astype(np.int32)
         else:
             result = _COMBINE[operator](holds & arrived)
-        for warp in batch.warps:
-            if basic_block.then in warp.waiting:
-                active = warp.waiting[basic_block.then][0]
-                warp.values[slot] = (
-                    result
-                    if active is None
-                    else merge(active, result, warp.values[slot])
-                )
+        for pc in pcs[operator]:
+            _give(batch, pc, result, blocks)
+
+
+def _give(batch, pc, result, blocks):
+    """Give a barrier's result to the threads that wait there."""
+    slot = batch.launch.program.results.get(pc)
+    for warp in batch.warps:
+        if slot is not None and pc in warp.waiting:
+            active = _of_blocks(warp.waiting[pc][0], blocks)
+            old = warp.values[slot]
+            warp.values[slot] = result if active is None else merge(active, result, old)
 
 
 def _votes(batch, waiting):
-    active, predicate = waiting
-    shape = (WARP_SIZE, batch.blocks)
-    return (
-        np.broadcast_to(np.asarray(predicate) != 0, shape),
-        np.broadcast_to(True if active is None else active, shape),
-    )
+    """Whose predicate holds, and who is here, of a warp's threads at some barriers."""
+    holds, arrived = np.zeros((2, WARP_SIZE, batch.blocks), bool)
+    for active, predicate in waiting:
+        threads = whole(active, arrived.shape)
+        arrived |= threads
+        holds |= threads & (np.asarray(predicate) != 0)
+    return holds, arrived

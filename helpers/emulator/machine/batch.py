@@ -2,7 +2,8 @@
 
 Between two barriers the warps of a block may run in any order; the machine takes one
 that a seed chooses, neither ascending nor descending, so that a missing barrier shows
-and shows again. Not modelled: time.
+and shows again. A loop is endless if it comes back to a state in which it was before,
+and all others wait or do so, too; a long one just runs. Not modelled: time.
 """
 
 import math
@@ -10,20 +11,16 @@ import math
 import numpy as np
 
 from helpers.core.errors import NoProgressError, NoValueError
-from helpers.core.events import Allocation, BranchSplit, Step
-from helpers.emulator.machine.barriers import (
-    missing_lanes_error,
-    release,
-    unnamed_caller_error,
-)
+from helpers.core.events import Allocation, BranchSplit, Step, StrayLanes
+from helpers.emulator.machine.barriers import missing_lanes_error, release
 from helpers.emulator.machine.launch_memory import shared_array
-from helpers.emulator.machine.warps import Warp
-from helpers.emulator.program import BRANCH, JUMP, RETURN, WARP_SYNC
-from helpers.language.warp_intrinsics import have_arrived, outside_of_mask
+from helpers.emulator.machine.warps import Circle, Warp, digest
+from helpers.emulator.program import BARRIER, BRANCH, JUMP, RETURN, WARP_SYNC
+from helpers.language.warp_intrinsics import LANES, unnamed_callers, waiting_lanes
 
-WATCH = 16  # back edges between two looks whether a loop spins
+WATCH = 16  # back edges between two looks whether a loop goes in circles
 PATIENCE = 20_000  # back edges in a row before others go first in any case
-IDLE_ROUNDS = 3  # rounds of spinning before another batch of blocks runs
+IDLE_ROUNDS = 3  # rounds in circles before another batch of blocks runs
 
 
 class Batch:
@@ -41,7 +38,10 @@ class Batch:
         self.shared, self.dynamic = {}, None
         self.waits_for_grid = False
         self.descending = False  # of two warps, did the second run first last time?
+        self.circle, self.repeats = Circle(), 0  # of barriers that come back
+        self.last_digest = None  # of memory, after a round of spinning
         program = launch.program
+        self.has_barriers = any(block.kind == BARRIER for block in program.code)
         self.warps = [
             Warp(number, launch.geometry, self, program.slots)
             for number in range(launch.geometry.warps)
@@ -75,19 +75,43 @@ class Batch:
             spinning = False
             for warp in self.adverse_order(rng):
                 spinning |= self._run_warp(warp)
-            if spinning:
-                waits = all(warp.spinning for warp in self.warps if warp.groups)
-                idle_rounds = (
-                    idle_rounds + 1 if waits and self.memory.changes == before else 0
-                )
-                if idle_rounds > IDLE_ROUNDS:
-                    return False
-                continue
-            if all(warp.finished for warp in self.warps):
+            if not spinning and all(warp.finished for warp in self.warps):
                 return True
-            if not release(self):
+            if self.has_barriers and release(self):
+                idle_rounds = 0
+                if self._barriers_repeat():
+                    return False
+            elif not spinning:
                 self.waits_for_grid = True
                 return False
+            else:
+                idle = self._only_spins() and self._is_as(before)
+                idle_rounds = idle_rounds + 1 if idle else 0
+                if idle_rounds > IDLE_ROUNDS:
+                    return False
+
+    def _only_spins(self) -> bool:
+        return all(warp.spinning for warp in self.warps if warp.groups)
+
+    def _is_as(self, changes) -> bool:
+        """Is memory as it was before, though it may have been written?"""
+        if self.memory.changes == changes:
+            return True
+        last = self.last_digest
+        self.last_digest = digest(self.memory.written(self, self.warps))
+        return last == self.last_digest
+
+    def _barriers_repeat(self) -> bool:
+        """Has all been as at an earlier barrier, some times by now?"""
+        if self.circle.comes_back(self.state(), self.memory.written(self, self.warps)):
+            self.repeats = (self.repeats + 1) % (IDLE_ROUNDS + 1)
+            return self.repeats == 0
+        return False
+
+    def state(self):
+        """Where all threads are, and what they need, piece by piece."""
+        for warp in self.warps:
+            yield from warp.state(self.launch.program.code)
 
     def adverse_order(self, rng):
         """The warps in an order that is neither ascending nor descending; two take
@@ -104,6 +128,7 @@ class Batch:
 
     def _run_warp(self, warp) -> bool:
         """Run one warp until it waits or ends; True when all its threads only spin."""
+        warp.began, warp.spinning = warp.turns, True
         while warp.groups:
             if self.launch.is_hot():
                 return self.launch.run_compiled(self, warp)
@@ -125,7 +150,7 @@ class Batch:
 
     def _run_blocks(self, warp, pc, active, others, nearest) -> int | None:
         code, steps = self.launch.program.code, warp.listeners["step"]
-        basic_block, iterations = code[pc], 0
+        basic_block, iterations = code[pc], 0  # of the loops of these threads
         try:
             while True:
                 basic_block = code[pc]
@@ -141,17 +166,16 @@ class Batch:
                             return None
                     following = basic_block.then if value else basic_block.otherwise
                 elif kind == RETURN:
-                    return warp.leave(active)
+                    return warp.leave(pc, active)
                 elif kind == WARP_SYNC:
-                    if not self._lanes_arrive(warp, basic_block, active, value):
-                        warp.add(pc, active)
+                    if self._wait_for_lanes(warp, pc, active, value):
                         return pc
                     following = basic_block.then
                 else:
                     return warp.wait(basic_block.then, active, value)
                 if following <= pc:
                     iterations += 1
-                    if self._spins(warp, following, iterations):
+                    if self._spins(warp, following, active, iterations):
                         warp.add(following, active)
                         return following
                     if self.launch.is_hot():
@@ -171,41 +195,44 @@ class Batch:
             needed |= self.launch.program.code[pc].needs
         return needed
 
-    def _spins(self, warp, header, iterations) -> bool:
+    def _spins(self, warp, header, active, iterations) -> bool:
         """Should others run first, after these iterations of the loop at a header?"""
         warp.iterations += 1
-        block = self.launch.program.code[header]
-        spinning = iterations % WATCH < 2 and warp.state_recurs(header, block.needs)
-        if spinning or iterations >= PATIENCE:
-            self._note_iterations(warp, block, iterations, spinning)
-            return True
-        return False
+        warp.turns += 1
+        if iterations % WATCH < 2:
+            code = self.launch.program.code
+            block = code[header]
+            warp.loop = block.site or code[block.then].site
+            if warp.turns > self.launch.max_iterations:
+                raise too_long_error(warp.loop, self.launch.max_iterations)
+            if warp.goes_in_circles(header, block.needs, active):
+                return True
+        if warp.turns - warp.began < PATIENCE:
+            return False
+        warp.began, warp.spinning = warp.turns, False
+        return True
 
-    def _lanes_arrive(self, warp, basic_block, active, mask) -> bool:
-        """Have the lanes of a mask arrived? If not, the warp waits for them."""
-        if self.launch.strict:
-            outside = outside_of_mask(warp, active, mask)
-            if outside:
-                raise unnamed_caller_error(warp, basic_block.site, *outside)
-        warp.waits_for_lanes = not have_arrived(warp, active, mask)
-        if warp.waits_for_lanes:
-            warp.spinning, warp.loop = True, basic_block.site
-        return not warp.waits_for_lanes
+    def _wait_for_lanes(self, warp, pc, active, mask) -> bool:
+        """Let lanes wait for others of their mask; False if all can go on."""
+        block = self.launch.program.code[pc]
+        waiting = waiting_lanes(warp, active, mask)
+        if waiting is None:
+            self._emit_unnamed(warp, block.site, active, mask)
+            return False
+        going = active & ~waiting
+        if going.any():
+            self._emit_unnamed(warp, block.site, going, mask)
+            warp.add(block.then, going)
+        warp.wait_for_lanes(pc, waiting)
+        return True
 
-    def _note_iterations(self, warp, basic_block, iterations, spinning):
-        """Count the iterations that this warp has done while nothing was written."""
-        warp.spinning = spinning
-        if warp.seen_changes != self.memory.changes:
-            warp.idle_iterations, warp.seen_changes = 0, self.memory.changes
-        warp.idle_iterations += iterations
-        warp.loop = basic_block.site or self.launch.program.code[basic_block.then].site
-        if warp.idle_iterations > self.launch.max_iterations:
-            raise NoProgressError(
-                f"the loop at line {warp.loop.line} has run "
-                f"{warp.idle_iterations:,} iterations in which nothing was written: "
-                "does it ever end?\n"
-                f"    {warp.loop.text}\n  {warp.loop.place}"
-            )
+    def _emit_unnamed(self, warp, site, active, mask):
+        """Emit the lanes that their own mask does not name."""
+        listeners = warp.listeners["stray_lanes"]
+        unnamed = unnamed_callers(active, mask) if listeners else None
+        if unnamed is not None:
+            for listener in listeners:
+                listener(StrayLanes(site, "unnamed", unnamed, LANES, warp.who))
 
     def _note_error(self, error, warp, basic_block):
         """Remember where a launch stopped; raise a NoValueError if that is the reason.
@@ -219,10 +246,12 @@ class Batch:
 
     def no_progress(self):
         """The error of a batch whose threads wait for something that none will do."""
-        waiting = [w.loop for w in self.warps if w.groups and w.waits_for_lanes]
+        code = self.launch.program.code
+        pcs = [(warp, pc) for warp in self.warps for pc in warp.groups]
+        waiting = [code[pc].site for _, pc in pcs if code[pc].kind == WARP_SYNC]
         if waiting:
             return missing_lanes_error(waiting[0])
-        sites = {w.loop.line: w.loop for w in self.warps if w.groups}
+        sites = {warp.loop.line: warp.loop for warp, _ in pcs if warp.loop is not None}
         lines = " and ".join(map(str, sorted(sites)))
         quoted = "".join(
             f"    {site.text}\n  {site.place}\n" for site in sites.values()
@@ -230,9 +259,20 @@ class Batch:
         return NoProgressError(
             f"no progress: threads repeat the loop at line {lines} with the same "
             "values, and nothing that it reads will change; on a GPU this hangs\n"
-            f"{quoted}  Remedy: the loop must wait for a thread that still runs, not "
-            "for one that has returned or waits at a barrier"
+            f"{quoted}  Remedy: change in the loop what ends it. One that waits for "
+            "another thread must wait for one that still runs, not for one that has "
+            "returned or waits at a barrier"
         )
+
+
+def too_long_error(site, limit):
+    """The error of a loop that runs longer than the user allows."""
+    return NoProgressError(
+        f"the loops of a warp have run more than {limit:,} iterations, the last at "
+        f"line {site.line}: does it ever end?\n    {site.text}\n  {site.place}\n"
+        "  Remedy: if it does, allow more, by `emulate(kernel, turns=…)` or the "
+        "environment variable EMULATOR_TURNS; without them there is no limit"
+    )
 
 
 def is_missing(value) -> bool:

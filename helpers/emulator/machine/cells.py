@@ -19,8 +19,9 @@ LANES = np.arange(WARP_SIZE)[:, None]
 class Cells:
     """Cells of one type, `step` bytes apart, that may overlap.
 
-    A lane's cell is `flat[place + offset * scale]`; `place` is None where all threads
-    share the cells, and `rows` is None where a row does not hold a cell of each block.
+    A lane's cell is `flat[place + offset * scale]`; `place`, of shape (lanes or 1,
+    blocks), is None where all threads share the cells, and `rows` is None where a row
+    does not hold a cell of each block.
     """
 
     __slots__ = (
@@ -46,7 +47,10 @@ class Cells:
 
     def place_of(self, offset):
         """Where cells lie in a request: local memory interleaves the lanes."""
-        return offset * WARP_SIZE + LANES if self.space == "local" else offset
+        if self.space == "local":
+            return offset * WARP_SIZE + LANES
+        one = self.place is not None and not np.ndim(offset)  # a cell of each block
+        return np.reshape(offset, (1, 1)) if one else offset
 
     def bytes_at(self, offset):
         """The addresses of a request."""
@@ -97,7 +101,7 @@ def interleaved(count, dtype, space, address, blocks) -> Cells:
     memory = unwritten(count * owners, dtype).view(np.uint8)
     cells = Cells(memory, 0, count * owners, dtype, dtype.itemsize, space, address)
     cells.rows = cells.flat.reshape(-1, blocks)
-    cells.scale, cells.place = owners, np.arange(blocks)
+    cells.scale, cells.place = owners, np.arange(blocks)[None, :]
     if space == "local":
         cells.place = LANES * blocks + np.arange(blocks)
     return cells
@@ -108,7 +112,7 @@ def block_by_block(count, dtype, space, address, blocks) -> Cells:
     owners = blocks * (WARP_SIZE if space == "local" else 1)
     memory = unwritten(count * owners, dtype).view(np.uint8)
     cells = Cells(memory, 0, count * owners, dtype, dtype.itemsize, space, address)
-    cells.place = np.arange(blocks) * count
+    cells.place = np.arange(blocks)[None, :] * count
     if space == "local":
         cells.place = cells.place * WARP_SIZE + LANES * count
     return cells

@@ -35,6 +35,7 @@ class Memory:
         self.records = []  # each argument that is one, its array, and what it held
         self.arrays = {}
         self.patterns = {}
+        self.written_arguments = []  # their bytes
 
     def bind_arguments(self, arguments) -> list:
         """A launch's arguments as kernels see them: arrays bound, numbers as they are.
@@ -42,6 +43,8 @@ class Memory:
         A restorable memory keeps what those hold that the kernel both reads and writes.
         """
         bound = {name: self._argument(value, name) for name, value in arguments.items()}
+        for name in self.program.written:
+            self.written_arguments += memory_of(bound[name])
         if self.restorable:
             self._remember(bound)
         return list(bound.values())
@@ -115,6 +118,17 @@ class Memory:
         self.allocation_listeners = listeners
         for allocation in self.bound:
             self._emit(allocation)
+
+    def written(self, batch=None, warps=()):
+        """The bytes of what the launch may write: global memory, and a batch's shared
+        memory, and the local memory of some of its warps.
+        """
+        yield from self.written_arguments
+        arrays = [a for a in self.arrays.values() if a.space == "global"]
+        arrays += batch.shared.values() if batch is not None else ()
+        arrays += [array for warp in warps for array in warp.local.values()]
+        for array in arrays:
+            yield array.cells.memory
 
     def _emit(self, event):
         for listener in self.allocation_listeners:

@@ -9,23 +9,25 @@ from collections import deque
 import numpy as np
 
 from helpers.core.events import TOPICS, LaunchBegin
+from helpers.core.hardware import WARP_SIZE
 from helpers.emulator.machine.barriers import release_grid
 from helpers.emulator.machine.batch import Batch
 from helpers.emulator.machine.launch_memory import Memory, shared_addresses
-from helpers.emulator.machine.warps import Geometry
+from helpers.emulator.machine.warps import Circle, Geometry, digest
+from helpers.emulator.program import static_bytes
 
 BATCH_THREADS = 1 << 20  # threads of one batch, at most
 BATCH_BLOCKS = 1024  # blocks of one batch, at most
-MAX_ITERATIONS = 300_000  # back edges in a row, with nothing written, before we give up
+BATCH_BYTES = 1 << 28  # of their shared and local arrays, unless one block has more
 
 
 class Launch:
     """One launch of a program: its geometry, arguments and memory; `run` runs it.
 
     `config` is the grid, the block, and the bytes of dynamic shared memory; `arguments`
-    are values by name. A launch that is not `strict` goes on where threads miss a
-    barrier; one that is `restorable` keeps what its arrays held; a `quiet` one prints
-    nothing.
+    are values by name. A warp whose loops run more than `max_iterations` is an error.
+    A launch that `warns` does so where threads miss a barrier; one that is `restorable`
+    keeps what its arrays held; a `quiet` one prints nothing.
     """
 
     run_compiled = None  # what runs a warp as machine code, after some patience
@@ -38,8 +40,8 @@ class Launch:
         arguments,
         *,
         seed=0,
-        max_iterations=MAX_ITERATIONS,
-        strict=True,
+        max_iterations=math.inf,
+        warns=False,
         restorable=False,
         quiet=False,
     ):
@@ -47,7 +49,7 @@ class Launch:
         *shape, self.shared_bytes = config
         self.geometry = Geometry(*shape)
         self.max_iterations = max_iterations
-        self.strict, self.warned = strict, False  # about threads that miss a barrier
+        self.warns, self.warned = warns, False  # about threads that miss a barrier
         self.memory = Memory(program, restorable, quiet)
         self.arguments = self.memory.bind_arguments(arguments)
         self.listeners = dict.fromkeys(TOPICS, ())
@@ -55,10 +57,18 @@ class Launch:
         self.queue = deque()
         self.at_barrier = []  # batches that wait for the grid
         self.finished = 0  # batches that are done
+        self.circle = Circle()  # of grid barriers that come back
         self.stopped_at = None  # the site of the basic block that an error ended
         self.shared_addresses = shared_addresses(program.allocations)
-        warps = self.geometry.warps
-        self.batch_blocks = max(1, min(BATCH_BLOCKS, BATCH_THREADS // (warps * 32)))
+        self.batch_blocks = self._blocks_at_a_time()
+
+    def _blocks_at_a_time(self) -> int:
+        """How many blocks make a batch: as many as the limits above allow."""
+        lanes = self.geometry.warps * WARP_SIZE
+        local = static_bytes(self.program, "local") * lanes
+        size = local + static_bytes(self.program, "shared") + self.shared_bytes
+        by_memory = BATCH_BYTES // max(1, size)
+        return max(1, min(BATCH_BLOCKS, BATCH_THREADS // lanes, by_memory))
 
     def run(self, listeners):
         """Run the whole grid; `listeners` are functions by topic."""
@@ -72,6 +82,7 @@ class Launch:
                 self._run_batches()
                 if self.at_barrier:
                     release_grid(self.at_barrier, self.finished)
+                    self._stop_where_it_repeats()
                     self.queue.extend(self.at_barrier)
                     self.at_barrier = []
         self.memory.write_back_records()
@@ -82,6 +93,14 @@ class Launch:
         """
         self.steps += 1
         return self.steps > self.patience
+
+    def _stop_where_it_repeats(self):
+        """Stop a loop of grid barriers that comes back to an earlier state."""
+        batches = self.at_barrier
+        state = (piece for batch in batches for piece in batch.state())
+        written = (a for b in batches for a in self.memory.written(b, b.warps))
+        if self.circle.comes_back(state, written):
+            raise batches[0].no_progress()
 
     def _emit_begin(self):
         """Emit the launch, and then the arrays that are its arguments."""
@@ -96,7 +115,7 @@ class Launch:
 
     def _run_batches(self):
         """Run until every batch is done or waits for the grid."""
-        stuck, changes = 0, 0  # batches in a row that could not go on
+        stuck, memory = 0, (0, b"")  # batches in a row that could not go on
         while self.queue:
             batch = self.queue.popleft()
             if isinstance(batch, tuple):
@@ -111,7 +130,13 @@ class Launch:
                 self.at_barrier.append(batch)
                 continue
             self.queue.append(batch)
-            stuck = stuck + 1 if changes == self.memory.changes else 1
-            changes = self.memory.changes
+            before, memory = memory, self._memory_since(memory)
+            stuck = stuck + 1 if before[1] == memory[1] else 1
             if stuck > len(self.queue):
                 raise batch.no_progress()
+
+    def _memory_since(self, before):
+        """How often global memory was written, and a digest of what it holds."""
+        if before[0] == self.memory.changes:
+            return before
+        return self.memory.changes, digest(self.memory.written())

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import llvmlite.binding as binding
-import numpy as np
 from llvmlite import ir as llvm
 
 from helpers.core import ir
@@ -74,18 +73,12 @@ class Compiled:
         ]
 
     def _watched(self):
-        """Where a back edge leads to: the slots of its numbers, and their sizes."""
-        code = self.program.code
-        for pc in {
-            p for n, b in enumerate(code) for p in (b.then, b.otherwise) if 0 <= p <= n
-        }:
-            names = [
-                n for n, s in self.program.ir.slot_of.items() if code[pc].needs >> s & 1
-            ]
-            names = [n for n in names if n in self.numbers]
-            sizes = [self.program.ir.types[n].itemsize for n in names]
-            slots = [self.slots[n] for n in names]
-            yield pc, (np.array(slots, np.int64), np.array(sizes, np.int64))
+        """Where a back edge leads to: the slots of its numbers."""
+        code, slots = self.program.code, self.program.ir.slot_of.items()
+        ends = [(n, end) for n, b in enumerate(code) for end in (b.then, b.otherwise)]
+        for pc in {end for n, end in ends if 0 <= end <= n}:
+            needed = [(name, s) for name, s in slots if code[pc].needs >> s & 1]
+            yield pc, [slot for name, slot in needed if name in self.numbers]
 
     def _slots_of(self, piece, names):
         found = {n for i in piece.instructions for n in names(i)}

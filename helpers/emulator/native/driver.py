@@ -7,9 +7,17 @@ NumPy's, when the loop watch wants to know more, and now and then for a Ctrl-C.
 
 from llvmlite import ir as llvm
 
-from helpers.emulator.machine.batch import PATIENCE, WATCH
+from helpers.emulator.machine.batch import WATCH
 from helpers.emulator.native.layout import AT, ROW
-from helpers.emulator.native.words import CONTEXT, I1, I64, PIECE, each, number
+from helpers.emulator.native.words import (
+    CONTEXT,
+    I1,
+    I64,
+    PIECE,
+    each,
+    each_bit,
+    number,
+)
 
 NEXT, JUMP, BRANCH, RETURN, MEET, WAIT = range(6)  # how a piece ends
 TAKE, RUN, ENDED, GO, GONE = range(5)  # where to begin
@@ -95,12 +103,19 @@ class Driver:
     def _add(self, pc, mask):
         """Let threads go on at a pc, with those already there."""
         b = self.b
+        self._retry(pc, self.item("arriving", pc))
         known = self.at("present", pc)
         keep = b.sub(number(0), b.load(known))  # all bits, or none
         with each(b, self.get("words")) as word:
             place = self._mask_of(pc, word)
             b.store(b.or_(b.and_(b.load(place), keep), mask(word)), place)
         b.store(number(1), known)
+
+    def _retry(self, pc, arriving):
+        """Look again whether lanes that wait at a pc for others can go on."""
+        b, postponed = self.b, self.at("postponed", pc)
+        b.store(b.and_(b.load(postponed), b.xor(arriving, number(1))), postponed)
+        b.store(number(0), self.at("arriving", pc))
 
     # the states of the loop
 
@@ -161,12 +176,17 @@ class Driver:
         self._meet(ends[JUMP], waits)
 
     def _return(self):
-        b = self.b
+        b, pc = self.b, self.part(4)
         self.set("returned", 1)
         with each(b, self.get("words")) as word:
-            left = self.at("live", word)
+            live = self.at("live", word)
             gone = b.load(self.at("active", word))
-            b.store(b.and_(b.load(left), b.not_(gone)), left)
+            b.store(b.and_(b.load(live), b.not_(gone)), live)
+            row = b.mul(pc, self.get("words"))
+            left = self.at("left", b.add(row, word))
+            b.store(b.or_(b.load(left), gone), left)
+        with each(b, self.get("pcs")) as other:
+            self._retry(other, self.item("arriving", other))
         b.branch(self.blocks["take"])
 
     def _meet(self, all_here, some):
@@ -217,16 +237,14 @@ class Driver:
         """Go on with the block that follows; a back edge is counted."""
         b = self.b
         with b.if_then(b.icmp_unsigned("<=", self.get("following"), self.part(4))):
-            count = self.more("iterations")
+            count, turns = self.more("iterations"), self.more("turns")
             watched = b.icmp_unsigned("<", b.and_(count, number(WATCH - 1)), number(2))
             with b.if_then(watched):
-                with b.if_then(self._recurs()):
-                    self.set("recurs", 1)
+                with b.if_then(self._may_be_a_circle(turns)):
                     self.back(LOOK)
-            with b.if_then(b.icmp_unsigned(">=", count, number(PATIENCE))):
-                self.set("recurs", 0)
+            with b.if_then(b.icmp_signed(">=", turns, self.get("patience"))):
+                self.set("recurs", -1)
                 self.back(LOOK)
-            self.more("turns")
         b.branch(self.blocks["gone"])
 
     def _gone(self):
@@ -238,24 +256,57 @@ class Driver:
         self.set("piece", self.item("first", following))
         b.branch(self.blocks["run"])
 
-    def _recurs(self):
-        """Are a loop's variables as at the last look, with nothing written since?"""
-        b, header = self.b, self.get("following")
-        here = b.icmp_signed("==", self.get("looked_at"), header)
-        same = b.and_(here, b.icmp_signed("==", self.get("dirty"), number(0)))
+    def _may_be_a_circle(self, turns):
+        """Must the machine look at a loop: is it as it was at the last look, or at the
+        one that is kept, or is another one to be kept?
+        """
+        b, header, looks = self.b, self.get("following"), self.more("looks")
+        last, kept = (self._differs_from(name) for name in ("last", "kept"))
+        here, same = (
+            b.icmp_signed("==", self.get(name), header)
+            for name in ("looked_at", "kept_at")
+        )
+        recurs = b.and_(here, b.icmp_signed("==", last, number(0)))
+        clean = b.icmp_signed("==", self.get("dirty"), number(0))
+        recurs = b.and_(recurs, clean)
+        comes_back = b.and_(same, b.icmp_signed("==", kept, number(0)))
+        power = b.and_(looks, b.sub(looks, number(1)))
+        self.set("recurs", b.zext(recurs, I64))
         self.set("looked_at", header)
         self.set("dirty", 0)
-        row = b.inttoptr(self.item("looks", header), CONTEXT)
+        blind = b.icmp_signed("!=", self.get("blind"), number(0))
+        for other in (
+            comes_back,
+            blind,
+            b.icmp_signed("==", power, number(0)),
+            b.icmp_signed(">", turns, self.get("limit")),
+        ):
+            recurs = b.or_(recurs, other)
+        return recurs
+
+    def _differs_from(self, state):
+        """How do a loop's threads and variables differ from an earlier state? The last
+        one becomes what is now.
+        """
+        b = self.b
+        row = b.inttoptr(self.item("variables", self.get("following")), CONTEXT)
+        threads = b.mul(self.get("blocks"), number(32))
         self.set("differs", 0)
-        with each(b, b.load(row)) as place:
-            entry = b.add(b.mul(place, number(3)), number(1))
-            now, before, count = (
-                b.load(b.gep(row, [b.add(entry, number(n))])) for n in range(3)
-            )
-            now, before = (b.inttoptr(p, CONTEXT) for p in (now, before))
-            with each(b, count) as word:
-                old, new = b.gep(before, [word]), b.load(b.gep(now, [word]))
-                changed = b.xor(b.load(old), new)
-                self.set("differs", b.or_(self.get("differs"), changed))
-                b.store(new, old)
-        return b.and_(same, b.icmp_signed("==", self.get("differs"), number(0)))
+        with each(b, self.get("words")) as word:
+            mask = b.load(self.at("active", word))
+            self._compare(state, word, mask)
+            with each(b, b.load(row)) as place:
+                slot = b.load(b.gep(row, [b.add(place, number(1))]))
+                first = b.add(b.mul(slot, threads), b.shl(word, number(6)))
+                with each_bit(b, mask) as bit:
+                    where = b.add(first, bit)
+                    value = b.load(self.at("memory", where))
+                    self._compare(state, b.add(where, self.get("words")), value)
+        return self.get("differs")
+
+    def _compare(self, state, where, value):
+        b, before = self.b, self.at(state, where)
+        changed = b.xor(b.load(before), value)
+        self.set("differs", b.or_(self.get("differs"), changed))
+        if state == "last":
+            b.store(value, before)

@@ -3,17 +3,12 @@
 ROW = 5  # words of a piece: its function, kind, then, otherwise and pc
 
 HEAD = (
-    *(
-        "active",
-        "then",
-        "words",
-        "blocks",
-        "live",
-    ),  # masks: a bit for each lane of each block
-    *("masks", "present", "postponed", "pcs", "first"),  # groups, by pc
+    *("active", "then", "words", "blocks", "live"),  # masks: a bit for each thread
+    *("masks", "left", "present", "postponed", "arriving", "pcs", "first"),  # by pc
     *("pieces", "piece", "following", "nearest"),
-    *("iterations", "turns", "budget", "stores"),
-    *("looked_at", "dirty", "looks", "differs", "recurs", "returned"),
+    *("iterations", "turns", "patience", "limit", "budget", "stores", "returned"),
+    *("looks", "looked_at", "dirty", "last", "kept_at", "kept"),  # for circles
+    *("memory", "variables", "blind", "differs", "recurs"),
 )
 AT = {name: place for place, name in enumerate(HEAD)}
 

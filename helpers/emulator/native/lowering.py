@@ -13,7 +13,16 @@ from helpers.emulator.codegen.liveness import reads, writes
 from helpers.emulator.native import scalars
 from helpers.emulator.native.layout import AT
 from helpers.emulator.native.pieces import SHUFFLES, is_number, type_of
-from helpers.emulator.native.words import CONTEXT, I1, I8, I64, PIECE, each, number
+from helpers.emulator.native.words import (
+    CONTEXT,
+    I1,
+    I8,
+    I64,
+    PIECE,
+    each,
+    intrinsic,
+    number,
+)
 
 
 class Lowering:
@@ -105,7 +114,7 @@ class Lowering:
         b.cbranch(b.icmp_unsigned("==", mask, number(0)), after, start)
         b.position_at_end(start)
         left, taken = b.phi(I64), b.phi(I64)
-        bit = scalars.call(b, "cttz", I64, left, llvm.Constant(I1, 1))
+        bit = intrinsic(b, "cttz", I64, left, llvm.Constant(I1, 1))
         self.thread, self.values = b.add(first, bit), {}
         holds = body()
         bits = taken if holds is None else b.or_(taken, b.shl(b.zext(holds, I64), bit))
@@ -183,8 +192,9 @@ class Lowering:
     def cell(self, place, made, thread=None):
         """Where this thread's number, or another's, lies in a buffer."""
         stored = I8 if made == I1 else made
-        base = self.builder.inttoptr(self.word(place), stored.as_pointer())
-        return self.builder.gep(base, [thread or self.thread])
+        words = self.builder.inttoptr(self.word(place), CONTEXT)
+        at = self.builder.gep(words, [thread or self.thread])
+        return self.builder.bitcast(at, stored.as_pointer())
 
     def read(self, pointer, made):
         value = self.builder.load(pointer, align=1)
@@ -319,7 +329,11 @@ def _shuffle(piece, i):
     other = b.add(b.mul(b.select(inside, other, lane), blocks), block)
     made = scalars.number_type(piece.types[i.target])
     place = piece.cell(piece.layout.place("slot", source), made, other)
-    piece.values[i.target] = piece.read(place, made)
+    active = b.inttoptr(piece.word(AT["active"]), CONTEXT)
+    mask = b.load(b.gep(active, [b.lshr(other, number(6))]))
+    here = b.trunc(b.lshr(mask, b.and_(other, number(63))), I1)
+    nothing = llvm.Constant(made, 0)
+    piece.values[i.target] = b.select(here, piece.read(place, made), nothing)
     piece.crossed.add(source)
 
 

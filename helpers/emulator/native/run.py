@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from helpers.emulator.machine.batch import PATIENCE, WATCH
 from helpers.emulator.native import driver
 from helpers.emulator.native.compiled import Compiled
 from helpers.emulator.native.state import State
@@ -77,7 +78,7 @@ class NativeWarp:
         }
         self.address = self.state.context.__array_interface__["data"][0]
         self.steps = max(1024, LOOK_UP // self.state.threads)
-        self.seen_changes, self.live = -1, None
+        self.seen_changes, self.live, self.circle = -1, None, None
 
     def run(self) -> bool:
         """Run the warp until it waits or ends; True when all its threads only spin."""
@@ -111,14 +112,13 @@ class NativeWarp:
             state.take_over(self.compiled.results)
         if warp.live is not self.live or self.seen_changes < 0:
             state.write_mask(state.live, warp.live)
-        for pc, threads in warp.groups.items():
-            state.present[pc] = 1
-            state.write_mask(state.masks[pc], threads)
-        for pc in warp.postponed:
-            state.postponed[pc] = 1
+        self._take_groups()
         if self.seen_changes != self.memory.changes:
             state.set("dirty", 1)
-        state.set("turns", warp.iterations)
+        if warp.circle is not self.circle:
+            self.circle = warp.circle
+            state.forget_looks()
+        self._set_turns()
         return driver.TAKE if warp.resumes is None else self._resume()
 
     def _resume(self) -> int:
@@ -137,25 +137,59 @@ class NativeWarp:
         """Leave the warp as the machine has it."""
         state, warp = self.state, self.warp
         self._show_groups()
-        if spins:
-            state.present[:] = 0
-        if warp.postponed:
-            warp.postponed.clear()
-        state.postponed[:] = 0
-        warp.iterations = state.get("turns")
+        state.present[:] = state.postponed[:] = 0
+        warp.postponed.clear()
+        self._show_turns()
         state.hand_over()
         self.seen_changes = self.memory.changes
         return spins
+
+    def _take_groups(self):
+        """See where the machine has put threads."""
+        state, warp = self.state, self.warp
+        for pc, threads in warp.groups.items():
+            state.present[pc] = 1
+            state.write_mask(state.masks[pc], threads)
+        for pcs, ours in (
+            (warp.postponed, state.postponed),
+            (warp.arriving, state.arriving),
+        ):
+            ours[:] = 0
+            if pcs:
+                ours[list(pcs)] = 1
 
     def _show_groups(self):
         """Let the machine see where threads are, and who has returned."""
         state, warp = self.state, self.warp
         present = state.present.nonzero()[0].tolist()
         warp.groups = {pc: state.mask(state.masks[pc]) for pc in present}
+        warp.postponed = set(state.postponed.nonzero()[0].tolist())
+        warp.arriving = set(state.arriving.nonzero()[0].tolist())
         if state.get("returned"):
             state.set("returned", 0)
+            for pc in state.left.any(axis=1).nonzero()[0].tolist():
+                warp.note_left(pc, state.mask(state.left[pc]))
+            state.left[:] = 0
             warp.complete, warp.live = False, state.mask(state.live)
         self.live = warp.live
+
+    def _set_turns(self):
+        """Count iterations from here."""
+        state, warp = self.state, self.warp
+        state.set("turns", 0)
+        state.set("patience", PATIENCE - (warp.turns - warp.began))
+        state.set("limit", min(self.batch.launch.max_iterations - warp.turns, 1 << 60))
+
+    def _show_turns(self):
+        """Let the machine know the iterations, and which loop was looked at last."""
+        state, warp = self.state, self.warp
+        warp.turns += state.get("turns")
+        warp.iterations += state.get("turns")
+        state.set("turns", 0)
+        if state.get("looked_at") >= 0:
+            code = self.compiled.program.code
+            block = code[state.get("looked_at")]
+            warp.loop = block.site or code[block.then].site
 
     # what Python does
 
@@ -193,30 +227,41 @@ class NativeWarp:
             self.warp.wait(block.then, active, value)
             return WAITING
         self._show_groups()
-        if self.batch._lanes_arrive(self.warp, block, active, value):
+        if not self.batch._wait_for_lanes(self.warp, piece.pc, active, value):
             state.set("following", block.then)
             return driver.GO
-        return self._postpone(piece.pc)
+        self.warp.postponed.add(piece.pc)
+        self._take_groups()
+        return POSTPONED
 
     def _look(self) -> int:
-        """Ask the machine whether a loop makes progress."""
-        state, warp, memory = self.state, self.warp, self.memory
-        code, header = self.compiled.program.code, state.get("following")
+        """Ask the machine whether a loop goes in circles."""
+        state, warp, changes = self.state, self.warp, self.memory.changes
+        header, active = state.get("following"), state.mask(state.active)
         state.hand_over()
-        warp.last_look = (None, None, None)
-        if state.get("recurs"):
-            needs = code[header].needs
+        ours, needs = warp.values, self.compiled.program.code[header].needs
+        state.set("turns", state.get("turns") - 1)  # the machine counts this one
+        self._show_turns()
+        warp.values = [v.copy() if isinstance(v, np.ndarray) else v for v in ours]
+        if not state.get("blind"):
             values = [v for s, v in enumerate(warp.values) if needs >> s & 1]
-            copies = [v.copy() if isinstance(v, np.ndarray) else v for v in values]
-            warp.last_look = (header, copies, memory.changes)
-        warp.iterations = state.get("turns")
-        spins = self.batch._spins(warp, header, state.get("iterations"))
-        state.set("turns", warp.iterations)
+            recurs = state.get("recurs") > 0
+            self.circle.last = ((header, values, active), changes) if recurs else None
+        looked = state.get("iterations") % WATCH < 2  # the machine counts this, too
+        self.circle.looks = state.get("looks") - looked
+        kept = self.circle.kept
+        spins = self.batch._spins(warp, header, active, state.get("iterations"))
+        warp.values = ours
+        if self.circle.kept is not kept:
+            state.keep_state(header)
+        self._set_turns()
         return self._postpone(header) if spins else driver.GONE
 
     def _postpone(self, pc) -> int:
         """Let other threads of the warp go first."""
         state = self.state
+        if state.arriving[pc]:
+            state.arriving[pc] = 0
         if not state.present[pc]:
             state.masks[pc] = 0
         state.masks[pc] |= state.active

@@ -11,7 +11,7 @@ from llvmlite import ir as llvm
 
 from helpers.core import ir
 from helpers.emulator.native.ufuncs import loop_of
-from helpers.emulator.native.words import I1
+from helpers.emulator.native.words import I1, intrinsic
 
 FLOATS = {2: None, 4: llvm.FloatType(), 8: llvm.DoubleType()}
 SIGNED = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
@@ -66,32 +66,13 @@ def _saturated(builder, value, source, target):
     signed, bits = target.kind == "i", max(target.itemsize, 2) * 8
     wide = llvm.IntType(bits)
     name = "fptosi" if signed else "fptoui"
-    result = call(builder, f"{name}.sat", wide, value)
+    result = intrinsic(builder, f"{name}.sat", wide, value)
     if max(source.itemsize * 8, bits) == 64:  # a NaN is the highest bit, not 0
         nan = builder.fcmp_unordered("uno", value, value)
         highest = llvm.Constant(wide, 1 << (bits - 1))
         result = builder.select(nan, highest, result)
     made = number_type(target)
     return builder.trunc(result, made) if made.width < bits else result
-
-
-def call(builder, name, result, *values):
-    """An LLVM intrinsic; those that convert are named by both types."""
-    types = [result] if name.endswith(".sat") else []
-    types += [values[0].type]
-    suffix = "".join(f".{_short(t)}" for t in types)
-    module = builder.module
-    full = f"llvm.{name}{suffix}"
-    function = module.globals.get(full) or llvm.Function(
-        module, llvm.FunctionType(result, [v.type for v in values]), full
-    )
-    return builder.call(function, values)
-
-
-def _short(made) -> str:
-    if isinstance(made, llvm.IntType):
-        return f"i{made.width}"
-    return "f32" if isinstance(made, llvm.FloatType) else "f64"
 
 
 # operators: `(piece, values, dtype) -> value`, for operands of one type
@@ -152,7 +133,7 @@ def _negative(piece, values, dtype):
 def _absolute(piece, values, dtype):
     (value,) = values
     if dtype.kind == "f":
-        return call(piece.builder, "fabs", value.type, value)
+        return intrinsic(piece.builder, "fabs", value.type, value)
     if dtype.kind == "u":
         return value
     negative = piece.builder.icmp_signed("<", value, llvm.Constant(value.type, 0))
@@ -177,7 +158,7 @@ def _extreme(symbol):
 
 
 def _rounded(name):
-    return lambda piece, values, dtype: call(
+    return lambda piece, values, dtype: intrinsic(
         piece.builder, name, values[0].type, *values
     )
 

@@ -44,12 +44,14 @@ class State:
 
     def _make_masks(self):
         pcs = len(self.compiled.program.code)
-        self.masks = np.zeros((pcs, self.words), np.uint64)
-        self.present, self.postponed, first = np.zeros((3, pcs), np.int64)
+        self.masks, self.left = np.zeros((2, pcs, self.words), np.uint64)
+        by_pc = np.zeros((4, pcs), np.int64)
+        self.present, self.postponed, self.arriving, first = by_pc
         self.active, self.then, self.live = np.zeros((3, self.words), np.uint64)
         rows = np.array(list(self.compiled.rows()), np.int64)
         first[rows[::-1, ROW - 1]] = np.arange(len(rows))[::-1]
-        for name in ("active", "then", "live", "masks", "present", "postponed"):
+        names = ("active", "then", "live", "masks", "left")
+        for name in (*names, "present", "postponed", "arriving"):
             self.set(name, self.keep(getattr(self, name)))
         self.set("words", self.words)
         self.set("blocks", self.warp.blocks)
@@ -85,19 +87,35 @@ class State:
             self.context[place] = self.at[row]
 
     def _seen_as(self, dtype, row):
-        """A row of memory as a number for each thread."""
-        return self.memory[row].view(dtype)[: self.threads].reshape(self.shape)
+        """A row of memory as a number for each thread, at the start of its word."""
+        numbers = self.memory[row].view(dtype).reshape(self.threads, -1)
+        return numbers[:, 0].reshape(self.shape)
 
     def _make_looks(self):
-        """For each loop, its variables and what they were at the last look."""
-        before = np.zeros_like(self.memory[: len(self.slots)])
-        then = self.keep(before) + 8 * self.threads * np.arange(len(before))
-        looks = np.zeros(len(self.present), np.int64)
-        for pc, (slots, sizes) in self.compiled.watched.items():
-            words = self.threads * sizes // 8
-            entries = np.stack([self.at[slots], then[slots], words], axis=1)
-            looks[pc] = self.keep(np.r_[len(slots), entries.ravel()])
-        self.set("looks", self.keep(looks))
+        """For each loop, its variables; and what they, and the threads, were before."""
+        count, variables = len(self.slots), np.zeros(len(self.present), np.int64)
+        self.last, self.kept_state = (
+            np.zeros((count * self.threads + self.words), np.int64) for _ in range(2)
+        )
+        for pc, slots in self.compiled.watched.items():
+            variables[pc] = self.keep(np.array([len(slots), *slots], np.int64))
+        self.set("variables", self.keep(variables))
+        self.set("memory", self.keep(self.memory))
+        for name, where in (("last", self.last), ("kept", self.kept_state)):
+            self.set(name, self.keep(where))
+        self.forget_looks()
+
+    def forget_looks(self):
+        """Begin to watch a loop anew."""
+        self.set("looks", 0)
+        for name in ("looked_at", "kept_at"):
+            self.set(name, -1)
+
+    def keep_state(self, pc):
+        """Keep the variables of a loop, to know them when they come back."""
+        self.kept_state[: self.words] = self.active.view(np.int64)
+        self.kept_state[self.words :] = self.memory[: len(self.slots)].ravel()
+        self.set("kept_at", pc)
 
     def keep(self, array) -> int:
         """The address of an array that lives as long as this."""
@@ -145,7 +163,7 @@ class State:
 
     def _take_object(self, name, value):
         """Take an array, or a tuple: compiled code knows arrays, each by some words."""
-        self.set("dirty", 1)
+        self.set("blind", name in self.arrays)
         place = self.layout.places.get(("array", name))
         self.arrays[name] = value, None
         if place is None:

@@ -17,6 +17,8 @@ def as_dict(run) -> dict:
         "threads_per_block": run.threads_per_block,
         **{name: _table(getattr(run, name)) for name in TABLES},
         "reuse": {name: _values(it, TRAFFIC) for name, it in run.reuse.items()},
+        "barriers": [_named(it) for it in run.barriers],
+        "lanes": [_named(it) for it in run.lanes],
         "uninitialised": [_named(it) for it in run.uninitialised],
         "warnings": [_named(it) for it in run.warnings],
         "races": [_values(it, RACE) for it in run.races],
@@ -59,4 +61,6 @@ def _site(site):
 def _plain(value):
     if hasattr(value, "called_from"):
         return _site(value)
+    if isinstance(value, tuple):
+        return list(value)
     return value.item() if hasattr(value, "item") else value

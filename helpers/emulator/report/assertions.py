@@ -9,7 +9,9 @@ from helpers.emulator.report.findings import (
     conflict,
     counted,
     idling,
+    missing,
     scattered,
+    stray,
     uninitialised,
 )
 
@@ -35,6 +37,18 @@ class Assertions:
             )
             fail(f"{found[0].title} ({lines}). {found[0].remedy}", len(found), "race")
         return self
+
+    def assert_barriers(self, line=None):
+        """Every thread of a block reaches each barrier at which others meet."""
+        self._require_touched(line, None)
+        found = [it for it in self.barriers if _is_on(it.site, line)]
+        return self._worst([(it.threads, missing(it)) for it in found], "such barrier")
+
+    def assert_lanes(self, line=None):
+        """Shuffles and votes read and name only lanes that execute them."""
+        self._require_touched(line, None)
+        found = [it for it in self.lanes if _is_on(it.site, line)]
+        return self._worst([(it.count, stray(it)) for it in found], "such line")
 
     def assert_no_bank_conflicts(self, line=None, array=None):
         """Each request to shared memory takes its ideal number of wavefronts."""

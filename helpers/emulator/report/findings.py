@@ -17,7 +17,7 @@ _MISTAKES = {"wrap": "guards", "overflow": "types", "grid": "guards"}
 
 
 class Finding(NamedTuple):
-    """What is wrong or costs too much on a line; `also` is a race's other line."""
+    """What is wrong or costs too much on a line; `also` is the other line of two."""
 
     level: str
     site: object
@@ -35,6 +35,8 @@ def findings_of(run) -> list[Finding]:
     costs.sort(key=lambda it: (it.level != "costly", -it.cost))
     return [
         *map(_race, run.races),
+        *map(missing, run.barriers),
+        *map(stray, run.lanes),
         *map(uninitialised, run.uninitialised),
         *(_mistake(w) for w in run.warnings if w.kind in _MISTAKES),
         *costs,
@@ -80,6 +82,42 @@ def _other(race):
 
 def _lowered(sentence):
     return sentence[:1].lower() + sentence[1:]
+
+
+def missing(found) -> Finding:
+    """A barrier that threads miss."""
+    threads, blocks = counted(found.threads, "thread"), counted(found.blocks, "block")
+    gpu = "goes on without them" if found.left else "takes the two for one barrier"
+    return Finding(
+        "wrong",
+        found.site,
+        "barriers",
+        f"barrier missed by {threads}, {found.how}",
+        f"{threads} of {blocks}, {found.how}, missed this barrier; the first is thread "
+        f"{found.thread} of block {found.block}. A GPU {gpu}, which CUDA does not "
+        "promise. Let all threads reach it: guard the work, not the barrier.",
+        found.threads,
+        found.elsewhere,
+    )
+
+
+_LEAVE_ALONE = {
+    "outside": "Name in the mask all lanes that execute this line and are read.",
+    "left": "Let all lanes of the warp come to this line, and guard what follows.",
+    "absent": "Launch whole warps of 32 threads, or read only lanes that exist.",
+    "unnamed": "Name in the mask exactly the lanes that execute this line, "
+    "`0xFFFFFFFF` for all 32.",
+}
+
+
+def stray(found) -> Finding:
+    """A shuffle, a vote or a `syncwarp` with lanes that it must leave alone."""
+    advice = (
+        f"{_raised(found.text)}, first in thread {found.thread} of block "
+        f"{found.block}: undefined on a GPU. {_LEAVE_ALONE[found.kind]}"
+    )
+    what = f"{found.text}: undefined"
+    return Finding("wrong", found.site, "warps", what, advice, found.count)
 
 
 _WRITE_FIRST = {

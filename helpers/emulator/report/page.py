@@ -153,7 +153,7 @@ def further_findings(found):
         if it.level == "slight" or it.topic in ("coalescing", "bank conflicts"):
             continue
         at = place_of(it.site)
-        if at in seen and it.also is None:
+        if at in seen and it.topic != "races":
             yield f"<div>{sign(it.level)} line {it.site.line}: {code(it.advice)}</div>"
         seen.add(at)
 

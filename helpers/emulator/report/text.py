@@ -11,7 +11,7 @@ WIDEST_SOURCE = 48  # of a source line that others are aligned with
 
 def as_text(run) -> str:
     """The sentence; races with both lines; each other line that can be better."""
-    found = [it for it in findings_of(run) if it.also is None]
+    found = [it for it in findings_of(run) if it.topic != "races"]
     rows = [(it.site.label, it.site.text, _shortened(it.what)) for it in found]
     races = [indent(repr(race), "  ") for race in run.races[:MOST_FINDINGS]]
     minor = map(_minor, run.races.minor[:MOST_FINDINGS])
@@ -28,6 +28,8 @@ def sentence(run) -> str:
         facts.append(counted(len(run.races), "race"))
     if run.races.minor:
         facts.append(counted(len(run.races.minor), "minor race"))
+    if run.barriers:
+        facts.append(counted(len(run.barriers), "missed barrier"))
     if run.coalescing.requests:
         facts.append(
             f"{counted(run.coalescing.sectors, 'sector')} for "

@@ -246,7 +246,7 @@ class Builder:
         if self.body.options.get("debug"):
             name = self.function.__name__
             self.emit(ir.Raise(exception, tuple(arguments), name, self.site()))
-        self.leave(ir.Return())
+        self.leave(ir.Return(self.site()))
 
     def end_threads_where(self, condition, exception, text):
         """End the threads for which a condition holds."""

@@ -145,7 +145,7 @@ def branch(builder, statement):
 def return_(builder, statement):
     """End the thread; or leave the result of an inlined function, and go back."""
     if builder.caller is None:
-        builder.leave(ir.Return())
+        builder.leave(ir.Return(builder.site()))
         return
     builder.assign(builder.caller.target, builder.operand(statement.value))
     builder.leave(ir.Jump(builder.caller.block))

@@ -89,6 +89,21 @@ def test_what_the_language_forbids_is_refused(specimen):
     assert kind == type(raised.value).__name__
 
 
+@pytest.mark.parametrize("specimen", ZOO, ids=lambda s: s.name)
+def test_barriers_missed_and_stray_lanes_are_found_and_no_others(specimen):
+    """The part of what is said of them; a GPU goes on, and so does the emulator."""
+    if specimen.error:
+        pytest.skip("it is refused")
+
+    run = run_of(specimen)
+
+    said = {it: repr(getattr(run, it)) for it in ("barriers", "lanes")}
+    if specimen.found:
+        name, words = specimen.found
+        assert words in said.pop(name)
+    assert {"()"} == set(said.values())
+
+
 @those("active|splits")
 def test_lanes_and_branches_are_what_stands_beside_them(specimen):
     """Active lanes of those of the warps that came, and warps that a branch split."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numba import cuda, float32
+from numba import cuda, float32, int32
 
 from helpers import emulate
 from helpers.emulator import KernelError
@@ -177,3 +177,54 @@ def test_a_tuple_that_does_not_fit_its_part_is_refused():
     assert [1, 2, 3, 0, 0] == out.tolist()
     text = message(KernelError, kernel, 1, 1, 4, out)
     assert "stores 3 values to a part of `out`" in text
+
+
+@cuda.jit
+def ends_of_arrays(out):
+    line = cuda.shared.array(4, int32)
+    square = cuda.shared.array((2, 3), int32)
+    dynamic = cuda.shared.array(0, int32)
+    mine = cuda.local.array(3, int32)
+    t = cuda.threadIdx.x
+    if t == 0:
+        line[-1], square[-1, -1], dynamic[-1] = 5, 6, 7
+        cuda.atomic.add(line, -1, cuda.blockIdx.x)
+    cuda.syncthreads()
+    cuda.atomic.add(square, (-1, -1), 1)
+    mine[-1] = t
+    cuda.syncthreads()
+    old = cuda.atomic.max(dynamic[1:], -1, 3)
+    part = square[-1]
+    i = cuda.grid(1)
+    out[i, 0], out[i, 1], out[i, 2] = line[-1], part[-1], dynamic[-1]
+    out[i, 3], out[i, 4], out[i, 5] = mine[-1], line[1:][-1], old
+
+
+@cuda.jit
+def end_of_all(out):
+    cells = cuda.shared.array(4, int32)
+    cells[-1] = 5
+    out[cuda.grid(1)] = cells[-1]
+
+
+@pytest.mark.parametrize(("blocks", "threads"), [(1, 32), (3, 40), (2, 1)])
+def test_the_same_negative_index_in_all_threads_finds_the_end(blocks, threads):
+    """Of shared, dynamic and local arrays and their parts, loaded, stored, updated."""
+    out = np.zeros((blocks * threads, 6), np.int32)
+
+    emulate(ends_of_arrays)[blocks, threads, 0, 16](out)
+
+    block, thread = np.divmod(np.arange(blocks * threads), threads)
+    fixed = 0 * block
+    wanted = [5 + block, fixed + 6 + threads, fixed + 7, thread, 5 + block, fixed + 7]
+    assert np.transpose(wanted).tolist() == out.tolist()
+
+
+def test_the_same_negative_index_in_all_threads_is_one_word():
+    """With no lane masked, a store is a wavefront for each warp, and so is a load."""
+    out = np.zeros(128, np.int32)
+
+    run = emulate(end_of_all)[2, 64](out)
+
+    assert [5] * 128 == out.tolist()
+    assert (8, 8) == (run.bank_conflicts.requests, run.bank_conflicts.wavefronts)

@@ -5,7 +5,7 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from helpers.emulator.machine import machine
+from helpers.emulator.machine import launch_memory, machine
 from tests.specimens.kernels import add, transpose_with
 
 
@@ -177,6 +177,43 @@ def test_a_grid_counts_the_same_in_batches_of_any_size(batch_blocks, monkeypatch
     together = counted(1000, monkeypatch)
 
     assert together == counted(batch_blocks, monkeypatch)
+
+
+@cuda.jit
+def with_much_memory(out):
+    """8 KB of local memory a thread, and 4 KB of shared memory a block."""
+    mine = cuda.local.array(2048, float32)
+    ours = cuda.shared.array(1024, float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    for k in range(4):
+        mine[(t + k * 601) % 2048] = i + k
+    ours[t] = mine[t]
+    cuda.syncthreads()
+    out[i] = ours[(t + 1) % 64] + mine[(t + 601) % 2048]
+
+
+def test_blocks_with_much_memory_run_a_few_at_a_time(monkeypatch):
+    """All 64 blocks, as many as 4 MB hold, or one where none fits: the same report."""
+    runs, held, allocate = [], [], launch_memory.local_array
+
+    def noted(request, blocks, *more):
+        held.append(blocks)
+        return allocate(request, blocks, *more)
+
+    monkeypatch.setattr(launch_memory, "local_array", noted)
+    for size in (machine.BATCH_BYTES, 4 << 20, 1):
+        monkeypatch.setattr(machine, "BATCH_BYTES", size)
+        out = np.zeros(64 * 64, np.float32)
+        runs.append(emulate(with_much_memory)[64, 64](out).to_dict())
+        i = np.arange(64 * 64)
+        wanted = i // 64 * 64 + (i % 64 + 1) % 64 + i + 1
+        assert wanted.tolist() == out.tolist()
+        held.append(0)
+
+    assert runs[0] == runs[1] == runs[2]
+    sizes = " ".join(map(str, held)).split(" 0")
+    most = (4 << 20) // (64 * 2048 * 4 + 1024 * 4)
+    assert ["64 64", f" {most} {most}" * 9 + " 1 1", " 1 1" * 64, ""] == sizes
 
 
 def test_counts_grow_with_the_grid():

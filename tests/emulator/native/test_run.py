@@ -85,7 +85,7 @@ def test_ctrl_c_stops_compiled_code():
     def endless(a):
         n = 0
         while n >= 0:
-            n = (n + 1) % 1000
+            n += 1
             a[0] = n
 
     timer = threading.Timer(0.5, _thread.interrupt_main)

@@ -6,8 +6,10 @@ import numpy as np
 
 from helpers.core.race import Race, Races
 from helpers.core.source import Site
+from helpers.emulator.judges.barriers import Missing
 from helpers.emulator.judges.divergence import Share
 from helpers.emulator.judges.judge import ByLine, Counts
+from helpers.emulator.judges.lanes import Stray
 from helpers.emulator.judges.mistakes import LineWarning
 from helpers.emulator.judges.uninitialised import Uninitialised
 from helpers.emulator.report.assertions import Assertions
@@ -77,6 +79,19 @@ def unwritten(line=9, array="tile", count=3):
     return Uninitialised(site(line, "x = tile[t]"), array, "shared", count)
 
 
+def missed(line=12, threads=24, left=True):
+    elsewhere = site(9, "return" if left else "cuda.syncthreads()")
+    return Missing(
+        *(site(line, "cuda.syncthreads()"), elsewhere, left, threads, 2, "40", "0")
+    )
+
+
+def stray(kind="left", line=13, lanes=(16, 17, 18), count=6):
+    return Stray(
+        *(site(line, "x = cuda.shfl_sync(m, v, 16)"), kind, lanes, count, "3", "1")
+    )
+
+
 def warning(line=9, kind="wrap", note=False):
     return LineWarning(site(line, "x = a[i - 1]"), kind, f"a {kind} happens", note)
 
@@ -104,6 +119,8 @@ def hand_made(
     divergence=None,
     races=(),
     minor=(),
+    barriers=(),
+    lanes=(),
     uninitialised=(),
     warnings=(),
     reuse=None,
@@ -122,6 +139,8 @@ def hand_made(
         divergence=table(divergence, share, 0, 0),
         operations=Counts(float32=0, by_line=ByLine()),
         reuse=reuse or {},
+        barriers=tuple(barriers),
+        lanes=tuple(lanes),
         uninitialised=tuple(uninitialised),
         warnings=tuple(warnings),
         races=found,

@@ -7,10 +7,12 @@ from numba import cuda, float32
 from helpers import emulate
 from tests.emulator.report.made_by_hand import (
     hand_made,
+    missed,
     race,
     sectors,
     share,
     site,
+    stray,
     traffic,
     unwritten,
     warning,
@@ -33,6 +35,33 @@ FAILURES = {
         lambda run: run.assert_no_races(minor=True),
         ["within a warp"],
     ),
+    "a barrier that threads miss, the most first": (
+        {"barriers": [missed(12, 3), missed(14, 24)]},
+        lambda run: run.assert_barriers(),
+        [
+            "line 14, `cuda.syncthreads()`: 24 threads of 2 blocks, returned at line 9",
+            "missed this barrier; the first is thread 40 of block 0",
+            "guard the work, not the barrier. There is 1 more such barrier",
+        ],
+    ),
+    "warps at two barriers": (
+        {"barriers": [missed(left=False)]},
+        lambda run: run.assert_barriers(),
+        ["waiting at the barrier of line 9", "takes the two for one barrier"],
+    ),
+    **{
+        f"lanes that are {kind}": (
+            {"lanes": [stray(kind)]},
+            lambda run: run.assert_lanes(),
+            [f"line 13, `x = cuda.shfl_sync(m, v, 16)`: {words}", advice],
+        )
+        for kind, words, advice in (
+            ("left", "reads lanes 16 to 18, which have re", "guard what follows"),
+            ("outside", "reads lanes 16 to 18, which its mask", "Name in the mask"),
+            ("absent", "reads lanes 16 to 18, which the block does", "whole warps"),
+            ("unnamed", "lanes 16 to 18 call it", "exactly the lanes that execute"),
+        )
+    },
     "the worst conflict first": (
         {"bank_conflicts": QUEUED},
         lambda run: run.assert_no_bank_conflicts(),
