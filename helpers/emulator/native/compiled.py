@@ -44,6 +44,12 @@ class Compiled:
             sorted({n for i in p.instructions for n in writes(i)} & {*self.slots})
             for p in self.pieces
         ]
+        self.first = {p.pc: n for n, p in reversed([*enumerate(self.pieces)])}
+        self.aliases = [
+            (self.slots[target], self.slots[source])
+            for target, source in self.names.items()
+            if target in self.slots and source in self.slots
+        ]
         self.conditions = {id(p): condition_of(p.end) for p in self.pieces}
         self.is_branch = [isinstance(p.end, ir.Branch) for p in self.pieces]
         slots = {slot: name for name, slot in self.slots.items()}

@@ -8,6 +8,7 @@ NumPy's, when the loop watch wants to know more, and now and then for a Ctrl-C.
 from llvmlite import ir as llvm
 
 from helpers.emulator.machine.batch import WATCH
+from helpers.emulator.machine.warps import FIRST_DIGEST
 from helpers.emulator.native.layout import AT, ROW
 from helpers.emulator.native.words import (
     CONTEXT,
@@ -258,35 +259,40 @@ class Driver:
 
     def _may_be_a_circle(self, turns):
         """Must the machine look at a loop: is it as it was at the last look, or at the
-        one that is kept, or is another one to be kept?
+        one that is kept, or is another one to be kept, with all memory?
         """
         b, header, looks = self.b, self.get("following"), self.more("looks")
-        last, kept = (self._differs_from(name) for name in ("last", "kept"))
-        here, same = (
-            b.icmp_signed("==", self.get(name), header)
-            for name in ("looked_at", "kept_at")
-        )
-        recurs = b.and_(here, b.icmp_signed("==", last, number(0)))
-        clean = b.icmp_signed("==", self.get("dirty"), number(0))
-        recurs = b.and_(recurs, clean)
-        comes_back = b.and_(same, b.icmp_signed("==", kept, number(0)))
-        power = b.and_(looks, b.sub(looks, number(1)))
+        zero = number(0)
+        power = b.icmp_signed("==", b.and_(looks, b.sub(looks, number(1))), zero)
+        early = b.icmp_signed("<", looks, number(FIRST_DIGEST))
+        keeps = b.and_(power, early)
+        last = self._differs_from("last", llvm.Constant(I1, 1))
+        kept = self._differs_from("kept", llvm.Constant(I1, 0))
+        here = b.icmp_signed("==", self.get("looked_at"), header)
+        clean = b.icmp_signed("==", self.get("dirty"), zero)
+        recurs = b.and_(b.and_(here, clean), b.icmp_signed("==", last, zero))
+        here = b.icmp_signed("==", self.get("kept_at"), header)
+        comes_back = b.and_(here, b.icmp_signed("==", kept, zero))
         self.set("recurs", b.zext(recurs, I64))
         self.set("looked_at", header)
         self.set("dirty", 0)
-        blind = b.icmp_signed("!=", self.get("blind"), number(0))
         for other in (
             comes_back,
-            blind,
-            b.icmp_signed("==", power, number(0)),
+            b.icmp_signed("!=", self.get("blind"), zero),
+            b.and_(power, b.not_(early)),
             b.icmp_signed(">", turns, self.get("limit")),
         ):
             recurs = b.or_(recurs, other)
+        with b.if_then(b.and_(keeps, b.not_(recurs))):
+            self._differs_from("kept", llvm.Constant(I1, 1))
+            self.set("kept_at", header)
+            self.set("kept_dirty", 0)
+            self.set("kept_here", 1)
         return recurs
 
-    def _differs_from(self, state):
-        """How do a loop's threads and variables differ from an earlier state? The last
-        one becomes what is now.
+    def _differs_from(self, state, becomes):
+        """How do a loop's threads and variables differ from an earlier state, which may
+        become what is now?
         """
         b = self.b
         row = b.inttoptr(self.item("variables", self.get("following")), CONTEXT)
@@ -294,19 +300,18 @@ class Driver:
         self.set("differs", 0)
         with each(b, self.get("words")) as word:
             mask = b.load(self.at("active", word))
-            self._compare(state, word, mask)
+            self._compare(self.at(state, word), mask, becomes)
             with each(b, b.load(row)) as place:
                 slot = b.load(b.gep(row, [b.add(place, number(1))]))
                 first = b.add(b.mul(slot, threads), b.shl(word, number(6)))
                 with each_bit(b, mask) as bit:
                     where = b.add(first, bit)
                     value = b.load(self.at("memory", where))
-                    self._compare(state, b.add(where, self.get("words")), value)
+                    before = self.at(state, b.add(where, self.get("words")))
+                    self._compare(before, value, becomes)
         return self.get("differs")
 
-    def _compare(self, state, where, value):
-        b, before = self.b, self.at(state, where)
-        changed = b.xor(b.load(before), value)
-        self.set("differs", b.or_(self.get("differs"), changed))
-        if state == "last":
-            b.store(value, before)
+    def _compare(self, before, value, becomes):
+        b, old = self.b, self.b.load(before)
+        self.set("differs", b.or_(self.get("differs"), b.xor(old, value)))
+        b.store(b.select(becomes, value, old), before)

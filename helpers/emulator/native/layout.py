@@ -7,7 +7,8 @@ HEAD = (
     *("masks", "left", "present", "postponed", "arriving", "pcs", "first"),  # by pc
     *("pieces", "piece", "following", "nearest"),
     *("iterations", "turns", "patience", "limit", "budget", "stores", "returned"),
-    *("looks", "looked_at", "dirty", "last", "kept_at", "kept"),  # for circles
+    *("looks", "looked_at", "dirty", "last", "kept_at", "kept"),
+    *("kept_dirty", "kept_here"),  # for circles
     *("memory", "variables", "blind", "differs", "recurs"),
 )
 AT = {name: place for place, name in enumerate(HEAD)}

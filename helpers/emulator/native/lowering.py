@@ -74,7 +74,7 @@ class Lowering:
             place = self.layout.place("defined", name)
             b.store(number(1), b.gep(self.context, [number(place)]))
         if any(isinstance(i, ir.Store) for i in self.piece.instructions):
-            for name in ("stores", "dirty"):
+            for name in ("stores", "dirty", "kept_dirty"):
                 place = b.gep(self.context, [number(AT[name])])
                 b.store(b.add(b.load(place), number(1)), place)
 

@@ -22,6 +22,8 @@ WIDEST = 64  # blocks of a batch, beyond which NumPy is as fast
 COMPILING = 1000, 20  # steps, and steps for each instruction
 ENTERING = 40  # steps for each warp
 POSTPONED, WAITING = -1, -2  # begin with other threads, if there are any
+IN_VAIN = -3
+TRIED, WORTHWHILE = 1000, 0.2  # pieces left to NumPy, and their share, at most
 LOOK_UP = 1 << 22  # steps of single threads between two looks for a Ctrl-C
 
 
@@ -55,10 +57,19 @@ def run_warp(batch, warp) -> bool:
                 known["code"] = Compiled(batch.launch.program)
             warp.compiled = NativeWarp(known["code"], batch, warp)
         except Exception as error:  # whatever it is, it is ours
-            known["failed"], warp.resumes = error, None
-            batch.launch.patience = math.inf
-            return batch._run_warp(warp)
-    return warp.compiled.run()
+            return _give_up(batch, warp, error)
+    spins = warp.compiled.run()
+    if spins is None:
+        return _give_up(batch, warp, "NumPy has most of it to do")
+    return spins
+
+
+def _give_up(batch, warp, why) -> bool:
+    """Leave a launch, and those after it, to NumPy."""
+    batch.launch.program.compiled["failed"] = why
+    batch.launch.patience = math.inf
+    warp.resumes = None
+    return batch._run_warp(warp)
 
 
 class NativeWarp:
@@ -79,6 +90,7 @@ class NativeWarp:
         self.address = self.state.context.__array_interface__["data"][0]
         self.steps = max(1024, LOOK_UP // self.state.threads)
         self.seen_changes, self.live, self.circle = -1, None, None
+        self.interpreted = self.pieces = 0
 
     def run(self) -> bool:
         """Run the warp until it waits or ends; True when all its threads only spin."""
@@ -89,7 +101,8 @@ class NativeWarp:
             self.batch._note_error(error, self.warp, block)
             raise
 
-    def _run(self, begin) -> bool:
+    def _run(self, begin) -> bool | None:
+        """The same; None where NumPy would be as fast."""
         state = self.state
         while True:
             state.set("budget", self.steps)
@@ -101,6 +114,8 @@ class NativeWarp:
                 return self._leave(spins=False)
             if begin == POSTPONED and self._all_postponed():
                 return self._leave(spins=True)
+            if begin == IN_VAIN:
+                return self._leave(spins=None)
             begin = max(begin, driver.TAKE)
 
     # between the machine's state and ours
@@ -114,7 +129,7 @@ class NativeWarp:
             state.write_mask(state.live, warp.live)
         self._take_groups()
         if self.seen_changes != self.memory.changes:
-            state.set("dirty", 1)
+            state.soil()
         if warp.circle is not self.circle:
             self.circle = warp.circle
             state.forget_looks()
@@ -141,6 +156,8 @@ class NativeWarp:
         warp.postponed.clear()
         self._show_turns()
         state.hand_over()
+        for target, source in self.compiled.aliases:
+            warp.values[target] = warp.values[source]
         self.seen_changes = self.memory.changes
         return spins
 
@@ -195,6 +212,8 @@ class NativeWarp:
 
     def _interpret(self) -> int:
         """Run a piece by its NumPy function."""
+        if self._is_in_vain():
+            return IN_VAIN
         state, number = self.state, self.state.get("piece")
         block = self.compiled.blocks[number]
         active = state.mask(state.active)
@@ -204,11 +223,24 @@ class NativeWarp:
         value = block.run(self.warp, active, others)
         state.take_over(self.compiled.written[number])
         if self.memory.changes != before:
-            state.set("dirty", 1)
+            state.soil()
         if self.compiled.is_branch[number]:
             taken = value if active is None else value & active
             state.write_mask(state.then, taken)
         return driver.ENDED
+
+    def _is_in_vain(self) -> bool:
+        """Do NumPy's functions run too many pieces? Threads stay where they are."""
+        state = self.state
+        self.pieces += self.steps - state.get("budget")
+        self.interpreted += 1
+        if self.interpreted < TRIED or self.interpreted < self.pieces * WORTHWHILE:
+            return False
+        pc = self.compiled.pieces[state.get("piece")].pc
+        if self.compiled.first[pc] != state.get("piece"):
+            return False
+        self._add(pc)
+        return True
 
     def _needed_elsewhere(self) -> int:
         needed, code = 0, self.compiled.program.code
@@ -236,19 +268,13 @@ class NativeWarp:
 
     def _look(self) -> int:
         """Ask the machine whether a loop goes in circles."""
-        state, warp, changes = self.state, self.warp, self.memory.changes
+        state, warp = self.state, self.warp
         header, active = state.get("following"), state.mask(state.active)
         state.hand_over()
-        ours, needs = warp.values, self.compiled.program.code[header].needs
         state.set("turns", state.get("turns") - 1)  # the machine counts this one
         self._show_turns()
-        warp.values = [v.copy() if isinstance(v, np.ndarray) else v for v in ours]
-        if not state.get("blind"):
-            values = [v for s, v in enumerate(warp.values) if needs >> s & 1]
-            recurs = state.get("recurs") > 0
-            self.circle.last = ((header, values, active), changes) if recurs else None
-        looked = state.get("iterations") % WATCH < 2  # the machine counts this, too
-        self.circle.looks = state.get("looks") - looked
+        ours, warp.values = warp.values, [copied(value) for value in warp.values]
+        self._show_looks(header, active)
         kept = self.circle.kept
         spins = self.batch._spins(warp, header, active, state.get("iterations"))
         warp.values = ours
@@ -257,16 +283,43 @@ class NativeWarp:
         self._set_turns()
         return self._postpone(header) if spins else driver.GONE
 
+    def _show_looks(self, header, active):
+        """Let the machine know the loop's last state, and the one that was kept."""
+        state, circle, changes = self.state, self.circle, self.memory.changes
+        needs = self.compiled.program.code[header].needs
+        slots = [slot for slot in range(len(self.warp.values)) if needs >> slot & 1]
+        now = [self.warp.values[slot] for slot in slots]
+        if not state.get("blind"):
+            recurs = state.get("recurs") > 0
+            circle.last = ((header, now, active), changes) if recurs else None
+        if state.get("kept_here"):
+            circle.kept = None
+            if state.get("kept_at") == header:
+                before = state.kept_values(slots, now)
+                when = -1 if state.get("kept_dirty") else changes
+                circle.kept = ((header, before, state.kept_mask()), when, None)
+        looked = state.get("iterations") % WATCH < 2  # the machine counts this, too
+        circle.looks = state.get("looks") - looked
+
     def _postpone(self, pc) -> int:
         """Let other threads of the warp go first."""
+        self.state.arriving[pc] = 0
+        self._add(pc)
+        self.state.postponed[pc] = 1
+        return POSTPONED
+
+    def _add(self, pc):
+        """Let threads go on at a pc, with those already there."""
         state = self.state
-        if state.arriving[pc]:
-            state.arriving[pc] = 0
         if not state.present[pc]:
             state.masks[pc] = 0
         state.masks[pc] |= state.active
-        state.present[pc] = state.postponed[pc] = 1
-        return POSTPONED
+        state.present[pc] = 1
 
     def _all_postponed(self) -> bool:
         return bool((self.state.present <= self.state.postponed).all())
+
+
+def copied(value):
+    """A value that compiled code will not change."""
+    return value.copy() if isinstance(value, np.ndarray) else value

@@ -10,7 +10,7 @@ import numpy as np
 
 from helpers.core.hardware import WARP_SIZE
 from helpers.emulator.machine.arrays import Array
-from helpers.emulator.native.layout import AT, ROW
+from helpers.emulator.native.layout import AT
 from helpers.language.warp_intrinsics import INTRINSICS
 
 
@@ -35,10 +35,9 @@ class State:
         self._make_buffers()
         self._make_looks()
         warp.values += [None] * (len(self.slots) - len(warp.values))
-        for target, source in compiled.names.items():
-            value = warp.values[self.slots[target]] if target in self.slots else None
-            if value is not None and warp.values[self.slots[source]] is None:
-                warp.values[self.slots[source]] = value
+        for target, source in compiled.aliases:
+            if warp.values[source] is None:
+                warp.values[source] = warp.values[target]
         self.defined = [(name, at) for (name,), at in self.layout.of("defined").items()]
         self.take_over(self.slots)
 
@@ -49,7 +48,7 @@ class State:
         self.present, self.postponed, self.arriving, first = by_pc
         self.active, self.then, self.live = np.zeros((3, self.words), np.uint64)
         rows = np.array(list(self.compiled.rows()), np.int64)
-        first[rows[::-1, ROW - 1]] = np.arange(len(rows))[::-1]
+        first[list(self.compiled.first)] = list(self.compiled.first.values())
         names = ("active", "then", "live", "masks", "left")
         for name in (*names, "present", "postponed", "arriving"):
             self.set(name, self.keep(getattr(self, name)))
@@ -58,7 +57,7 @@ class State:
         self.set("pcs", pcs)
         self.set("first", self.keep(first))
         self.set("pieces", self.keep(rows))
-        self.set("dirty", 1)
+        self.soil()
 
     def _make_buffers(self):
         """A row of memory for each slot's number, for what pieces keep, and for the
@@ -88,8 +87,10 @@ class State:
 
     def _seen_as(self, dtype, row):
         """A row of memory as a number for each thread, at the start of its word."""
-        numbers = self.memory[row].view(dtype).reshape(self.threads, -1)
-        return numbers[:, 0].reshape(self.shape)
+        return self._numbers(self.memory[row], dtype)
+
+    def _numbers(self, row, dtype):
+        return row.view(dtype).reshape(self.threads, -1)[:, 0].reshape(self.shape)
 
     def _make_looks(self):
         """For each loop, its variables; and what they, and the threads, were before."""
@@ -108,6 +109,7 @@ class State:
     def forget_looks(self):
         """Begin to watch a loop anew."""
         self.set("looks", 0)
+        self.set("kept_here", 0)
         for name in ("looked_at", "kept_at"):
             self.set(name, -1)
 
@@ -116,6 +118,27 @@ class State:
         self.kept_state[: self.words] = self.active.view(np.int64)
         self.kept_state[self.words :] = self.memory[: len(self.slots)].ravel()
         self.set("kept_at", pc)
+        self.set("kept_here", 0)
+
+    def kept_mask(self):
+        """The threads of the state that was kept."""
+        return self.mask(self.kept_state[: self.words].view(np.uint64))
+
+    def kept_values(self, slots, now):
+        """The variables that were kept, in the types of what they are now."""
+        rows = self.kept_state[self.words :].reshape(-1, self.threads)
+        numbers = {self.slots[name]: own.dtype for name, own in self.own.items()}
+        return [
+            self._numbers(rows[slot], numbers[slot]).copy()
+            if slot in numbers
+            else value
+            for slot, value in zip(slots, now, strict=True)
+        ]
+
+    def soil(self):
+        """Note that memory was written."""
+        self.set("dirty", 1)
+        self.set("kept_dirty", 1)
 
     def keep(self, array) -> int:
         """The address of an array that lives as long as this."""

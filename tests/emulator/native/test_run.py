@@ -78,6 +78,27 @@ def test_numpy_goes_on_where_the_compiler_fails(monkeypatch):
     assert p.tolist() == arguments[1].tolist()
 
 
+def test_a_launch_goes_back_to_numpy_where_numpy_has_most_to_do():
+    """Tuples in a loop have no machine code; the result is NumPy's all the same."""
+
+    @cuda.jit
+    def kernel(a, out, steps):
+        pair = (cuda.threadIdx.x, 1)
+        for _ in range(steps):
+            x, y = pair
+            pair = ((x * 5 + y) % 64, (y + a[x]) % 64)
+        out[cuda.threadIdx.x] = pair[0]
+
+    a, out = np.arange(64)[::-1].copy(), np.zeros(32, np.int64)
+    kernel[1, 32](a, out, 6_000)
+
+    assert "NumPy has most of it to do" == programs_of(kernel)["failed"]
+    x, y = np.arange(32), np.ones(32, np.int64)
+    for _ in range(6_000):
+        x, y = (x * 5 + y) % 64, (y + a[x]) % 64
+    assert x.tolist() == out.tolist()
+
+
 def test_ctrl_c_stops_compiled_code():
     """It comes back to Python now and then."""
 
