@@ -37,10 +37,9 @@ def accelerated(launch):
     narrow = min(launch.batch_blocks, launch.geometry.blocks) <= WIDEST
     if narrow and "failed" not in known:
         launch.run_compiled = run_warp
-        size = sum(map(len, program.ir.blocks))
-        launch.patience = COMPILING[0] + COMPILING[1] * size - known.get("steps", 0)
-        if "code" in known:
-            launch.patience = ENTERING * launch.geometry.warps
+        size, past = sum(map(len, program.ir.blocks)), known.get("steps", 0)
+        compiling = 0 if "code" in known else COMPILING[0] + COMPILING[1] * size - past
+        launch.patience = max(compiling, ENTERING * launch.geometry.warps)
     yield
     known["steps"] = known.get("steps", 0) + launch.steps
 
