@@ -34,9 +34,11 @@ def main(words):
 
 
 def chosen(words):
+    from tests.specimens.bench.narrow import NARROW
     from tests.specimens.bench_kernels import CASES
 
-    return [c for c in CASES if not words or c.name.startswith(tuple(words))]
+    cases = [*CASES, *NARROW]
+    return [c for c in cases if not words or c.name.startswith(tuple(words))]
 
 
 def simulated():
@@ -76,7 +78,7 @@ def table(words):
         plain, reports, loops = measured(case)
         ratios["reports"].append(reports / plain)
         ratios["njit"].append(plain / loops)
-        told = f"{'no shuffles':>28}"
+        told = f"{'not asked':>28}"
         if case.name in simulator:
             slow = simulator[case.name] * case.work(case.size) / case.work(case.small)
             ratios["plain"].append(slow / plain)
@@ -115,7 +117,8 @@ def measured(case, size=None):
         for name, run in runs.items():
             arguments = case.arguments(size)
             start = time.perf_counter()
-            run(*arguments)
+            for _ in range(case.times):
+                run(*arguments)
             if turn:
                 times[name].append(time.perf_counter() - start)
             results.append(arguments[-1])

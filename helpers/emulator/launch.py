@@ -20,6 +20,7 @@ from helpers.emulator.launch_errors import explained
 from helpers.emulator.limits import check_launch
 from helpers.emulator.machine.machine import Launch
 from helpers.emulator.machine.output import raise_noted
+from helpers.emulator.native.run import accelerated
 from helpers.emulator.program import Program
 from helpers.emulator.program_cache import prepared
 from helpers.frontend.kernels import argument_names
@@ -75,7 +76,9 @@ def judge(kernel, judges, races, recorder) -> dict:
 def run_plainly(kernel, config, arguments, types):
     """A plain launch: bytes are not followed, so what may be written counts as so."""
     program = compile_kernel(kernel, types)
-    run(kernel, bind(kernel, program, config, arguments, types, warns=True))
+    launch = bind(kernel, program, config, arguments, types, warns=True)
+    with accelerated(launch):
+        run(kernel, launch)
     for name, value in zip(argument_names(kernel), arguments, strict=True):
         if name in program.written:
             note_array_written(value)

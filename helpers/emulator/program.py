@@ -7,8 +7,9 @@ the source.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from traceback import walk_tb
+from types import MappingProxyType
 from typing import NamedTuple
 
 from helpers.core.ir import Allocate
@@ -59,6 +60,14 @@ class BasicBlock:
         return site or self.site
 
 
+class Instructions(NamedTuple):
+    """What the basic blocks do, in our IR, by pc; its variables' types and slots."""
+
+    blocks: tuple = ()
+    types: dict = MappingProxyType({})
+    slot_of: dict = MappingProxyType({})
+
+
 @dataclass(frozen=True)
 class Program:
     """A kernel ready to run: its basic blocks by pc, and a warp's slots."""
@@ -79,6 +88,8 @@ class Program:
     float64: tuple = ()  # lines that compute in float64, among float32
     guards: frozenset = frozenset()  # what conditions compare with
     from_the_end: frozenset = frozenset()  # (reference, axis): -1 is written there
+    ir: Instructions = Instructions()
+    compiled: dict = field(default_factory=dict)  # what `native` keeps of it
 
 
 def static_bytes(program, space) -> int:

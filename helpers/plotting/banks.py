@@ -11,7 +11,7 @@ from helpers.core.errors import ArgumentError
 from helpers.core.hardware import NUM_BANKS, WARP_SIZE, WORD_BYTES
 from helpers.plotting.picture import Picture, bare, canvas, cell, counted, label
 
-ROOMY_ROWS = 12     # with this many rows of boxes there is room for two lines in each
+ROOMY_ROWS = 12  # with this many rows of boxes there is room for two lines in each
 HEADER_INCHES = 0.26
 
 
@@ -132,7 +132,7 @@ def request_of(addresses, itemsize, kind):
 
 
 def stride_of(addresses, itemsize):
-    """", stride 2" where all neighbours are that many elements apart."""
+    """ ", stride 2" where all neighbours are that many elements apart."""
     if any(it is None for it in addresses):
         return ""
     steps = {int(after) - int(before) for before, after in pairwise(addresses)}

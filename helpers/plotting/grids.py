@@ -4,7 +4,7 @@ from helpers.core import style
 from helpers.core.errors import ArgumentError
 from helpers.plotting.picture import Picture, bare, canvas, cell, counted, label
 
-MOST = 40       # boxes in a row that can still be read
+MOST = 40  # boxes in a row that can still be read
 ROW_INCHES = 0.27
 
 

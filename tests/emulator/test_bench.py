@@ -3,12 +3,14 @@
 import pytest
 
 from helpers import check
+from tests.specimens.bench.narrow import NARROW
 from tests.specimens.bench_kernels import CASES
 
 SMALL = {case.name: case.small or 1000 for case in CASES}
+SMALL |= {case.name: case.size // 20 for case in NARROW}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*CASES, *NARROW], ids=lambda case: case.name)
 def test_a_kernel_and_its_loops_agree(case):
     """Each at its small size."""
     size = SMALL[case.name]

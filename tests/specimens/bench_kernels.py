@@ -21,7 +21,7 @@ class Case:
     """A kernel, `launch(size)` and `arguments(size)`, and the loops that do the same.
 
     `work` counts a size's innermost steps, to scale a time from `small` to `size`;
-    `small` is what the simulator gets, None where it has not the functions.
+    `small` is what the simulator gets, None where it is not asked.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Case:
     work: Callable
     size: int
     small: int | None
+    times: int = 1  # launches
 
 
 def numbers(*shape):

@@ -52,6 +52,11 @@ _READS = {
 }
 
 
+def operand_fields(instruction) -> tuple[str, ...]:
+    """The fields of an instruction that name what it reads."""
+    return _READS.get(type(instruction), ())
+
+
 def reads(instruction) -> set[str]:
     """The variables that an instruction reads."""
     if isinstance(instruction, ir.WaitForLanes):

@@ -38,6 +38,7 @@ from helpers.emulator.program import (
     RETURN,
     WARP_SYNC,
     BasicBlock,
+    Instructions,
     Program,
 )
 
@@ -80,6 +81,7 @@ def translate(kernel: ir.Kernel) -> Program:
         float64=float64_of(definitions),
         guards=guards_of(definitions),
         from_the_end=negative_numbers_of(definitions),
+        ir=Instructions([blocks[n] for n in order], kernel.types, slots),
     )
 
 

@@ -130,6 +130,8 @@ class Batch:
         """Run one warp until it waits or ends; True when all its threads only spin."""
         warp.began, warp.spinning = warp.turns, True
         while warp.groups:
+            if self.launch.is_hot():
+                return self.launch.run_compiled(self, warp)
             pc, active = warp.take()
             spun_at = self._run_group(warp, pc, active)
             if spun_at is not None:
@@ -164,20 +166,20 @@ class Batch:
                             return None
                     following = basic_block.then if value else basic_block.otherwise
                 elif kind == RETURN:
-                    warp.leave(pc, active)
-                    return None
+                    return warp.leave(pc, active)
                 elif kind == WARP_SYNC:
                     if self._wait_for_lanes(warp, pc, active, value):
                         return pc
                     following = basic_block.then
                 else:
-                    warp.wait(basic_block.then, active, value)
-                    return None
+                    return warp.wait(basic_block.then, active, value)
                 if following <= pc:
                     iterations += 1
                     if self._spins(warp, following, active, iterations):
                         warp.add(following, active)
                         return following
+                    if self.launch.is_hot():
+                        nearest, warp.resumes = 0, (following, iterations)
                 if following >= nearest:
                     warp.add(following, active)
                     return None

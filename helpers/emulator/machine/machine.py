@@ -30,6 +30,9 @@ class Launch:
     keeps what its arrays held; a `quiet` one prints nothing.
     """
 
+    run_compiled = None  # what runs a warp as machine code, after some patience
+    steps, patience = 0, math.inf
+
     def __init__(
         self,
         program,
@@ -83,6 +86,13 @@ class Launch:
                     self.queue.extend(self.at_barrier)
                     self.at_barrier = []
         self.memory.write_back_records()
+
+    def is_hot(self) -> bool:
+        """Have the warps done so many steps, groups and back edges, that machine code
+        pays?
+        """
+        self.steps += 1
+        return self.steps > self.patience
 
     def _stop_where_it_repeats(self):
         """Stop a loop of grid barriers that comes back to an earlier state."""

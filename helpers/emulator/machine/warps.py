@@ -47,6 +47,8 @@ class Warp:
         self.last_count = (None, None)
         self.masks = {}  # a cache of judges: the lanes that were active last
         self.local = {}
+        self.compiled = None  # its state in machine code
+        self.resumes = None  # a pc, and the iterations that its threads have done
 
     def take(self):
         """The earliest pc with threads to run, and those threads."""
@@ -92,11 +94,15 @@ class Warp:
             self.live = np.zeros((1, 1), bool)
         else:
             self.live = ~active if self.live is None else self.live & ~active
+        self.note_left(pc, active)
+        self._retry(self.arriving.copy())
+
+    def note_left(self, pc, active):
+        """Remember where threads returned, for barriers at which they are missing."""
         if self.batch.has_barriers:
             if self.left_at is None:
                 self.left_at = np.full((WARP_SIZE, self.blocks), -1, np.int32)
             self.left_at[whole(active, self.left_at.shape)] = pc
-        self._retry(self.arriving.copy())
 
     def counted(self, active):
         """How many lanes are active, and of how many warps."""

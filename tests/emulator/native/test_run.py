@@ -1,0 +1,251 @@
+"""When a launch becomes machine code, what comes back to NumPy, and what stops it."""
+
+import _thread
+import math
+import threading
+
+import numpy as np
+import pytest
+from numba import cuda, float32, int32
+
+from helpers.emulator.native import run
+from tests.emulator.native.comparison import programs_of, same_in_both
+
+
+def walk_kernel():
+    @cuda.jit
+    def walk(chain, out, steps):
+        p = cuda.threadIdx.x
+        for _ in range(steps):
+            p = chain[p]
+        out[cuda.threadIdx.x] = p
+
+    return walk
+
+
+def chain_of(steps):
+    chain = np.random.default_rng(1).permutation(64)
+    return [chain, np.zeros(32, np.int64), steps]
+
+
+def test_a_short_launch_stays_with_numpy_and_a_long_one_is_compiled():
+    """By counted steps: twenty thousand pay, a hundred do not."""
+    kernel = walk_kernel()
+    kernel[1, 32](*chain_of(100))
+    assert "code" not in programs_of(kernel)
+
+    arguments = chain_of(20_000)
+    kernel[1, 32](*arguments)
+
+    assert "code" in programs_of(kernel)
+    p = np.arange(32)
+    for _ in range(20_000):
+        p = arguments[0][p]
+    assert p.tolist() == arguments[1].tolist()
+
+
+def test_many_short_launches_are_compiled_together():
+    """Steps count from the first launch of a program on."""
+    kernel = walk_kernel()
+    for _ in range(40):
+        kernel[1, 32](*chain_of(100))
+
+    assert "code" in programs_of(kernel)
+
+
+def test_a_wide_launch_stays_with_numpy():
+    """Where a batch has many blocks, NumPy's functions are as fast."""
+    kernel = walk_kernel()
+    kernel[run.WIDEST + 1, 32](*chain_of(5_000))
+
+    assert "code" not in programs_of(kernel)
+
+
+def test_numpy_goes_on_where_the_compiler_fails(monkeypatch):
+    """A fault of ours costs speed, and nothing else."""
+
+    def fail(program):
+        raise RuntimeError("no LLVM")
+
+    kernel, arguments = walk_kernel(), chain_of(20_000)
+    monkeypatch.setattr(run, "Compiled", fail)
+    kernel[1, 32](*arguments)
+
+    assert "no LLVM" == str(programs_of(kernel)["failed"])
+    p = np.arange(32)
+    for _ in range(20_000):
+        p = arguments[0][p]
+    assert p.tolist() == arguments[1].tolist()
+
+
+def test_a_launch_goes_back_to_numpy_where_numpy_has_most_to_do():
+    """Tuples in a loop have no machine code; the result is NumPy's all the same."""
+
+    @cuda.jit
+    def kernel(a, out, steps):
+        pair = (cuda.threadIdx.x, 1)
+        for _ in range(steps):
+            x, y = pair
+            pair = ((x * 5 + y) % 64, (y + a[x]) % 64)
+        out[cuda.threadIdx.x] = pair[0]
+
+    a, out = np.arange(64)[::-1].copy(), np.zeros(32, np.int64)
+    kernel[1, 32](a, out, 6_000)
+
+    assert "NumPy has most of it to do" == programs_of(kernel)["failed"]
+    x, y = np.arange(32), np.ones(32, np.int64)
+    for _ in range(6_000):
+        x, y = (x * 5 + y) % 64, (y + a[x]) % 64
+    assert x.tolist() == out.tolist()
+
+
+def test_ctrl_c_stops_compiled_code():
+    """It comes back to Python now and then."""
+
+    @cuda.jit
+    def endless(a):
+        n = 0
+        while n >= 0:
+            n += 1
+            a[0] = n
+
+    timer = threading.Timer(0.5, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        endless[1, 1](np.zeros(1, np.int64))
+    timer.join()
+
+
+def test_an_index_out_of_bounds_leaves_what_numpy_leaves():
+    """No lane of a store that goes too far has stored, and those before have."""
+
+    @cuda.jit
+    def kernel(a, b):
+        t = cuda.threadIdx.x
+        for k in range(40):
+            a[t] += k
+            b[(t + k) * 1] = k
+
+    _, error, _ = same_in_both(kernel, (1, 32), [np.zeros(32), np.zeros(60)])
+
+    assert "b[60]" in error and "thread 31" in error
+
+
+def test_warps_that_wait_for_each_other_go_on():
+    """A spin lock and a flag, between the warps of a block and between blocks."""
+
+    @cuda.jit
+    def kernel(lock, flag, total):
+        t = cuda.threadIdx.x
+        if t == 0 and cuda.blockIdx.x == 0:
+            flag[0] = 1
+        while cuda.atomic.add(flag, 0, 0) == 0:
+            pass
+        if t % 32 == 0:
+            for _ in range(5):
+                while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+                    pass
+                total[0] += 1
+                cuda.threadfence()
+                cuda.atomic.exch(lock, 0, 0)
+
+    arguments = [np.zeros(1, np.int32) for _ in range(3)]
+    (*_, total), error, _ = same_in_both(kernel, (3, 64), arguments)
+
+    assert (None, 30) == (error, np.frombuffer(total, np.int32)[0])
+
+
+def test_a_loop_that_waits_for_nobody_is_an_error():
+    """The same sentence as NumPy's."""
+
+    @cuda.jit
+    def kernel(a):
+        while a[0] == 0:
+            pass
+
+    _, error, _ = same_in_both(kernel, (1, 32), [np.zeros(1)])
+
+    assert error.startswith("NoProgressError")
+
+
+def test_what_has_no_machine_code_runs_between():
+    """Views, tuples, float16, prints, votes, float remainders and a sum over lanes."""
+
+    @cuda.jit
+    def kernel(m, out):
+        t = cuda.threadIdx.x
+        pair = (t, 1)
+        for k in range(6):
+            row = m[(t + k) % 8]
+            x, y = pair
+            pair = (x + y, (y * 3) % 7)
+            value = row[k] % float32(0.3) + cuda.shfl_xor_sync(-1, row[0], 5)
+            if cuda.ballot_sync(-1, value > 1) & (1 << t):
+                value += np.float16(value)
+            out[t, k] = value + pair[0]
+            if t == 3 and k == 2:
+                print(t, k, value)
+
+    m = np.random.default_rng(0).random((8, 8), np.float32)
+    _, error, printed = same_in_both(kernel, (1, 32), [m, np.zeros((32, 6))])
+
+    assert None is error
+    assert printed.startswith("3 2 ")
+
+
+def test_barriers_with_predicates_and_threads_that_left():
+    """Counts at barriers, a shared array, and warps that end early."""
+
+    @cuda.jit
+    def kernel(a, out):
+        t = cuda.threadIdx.x
+        s = cuda.shared.array(96, int32)
+        s[t] = a[t]
+        n = 0
+        for k in range(8):
+            n += cuda.syncthreads_count(int32(s[(t + k) % 96] > 3))
+            s[t] = (s[t] + n) % 11
+            cuda.syncthreads()
+        out[t] = s[t] + n
+
+    a = np.random.default_rng(0).integers(0, 9, 96).astype(np.int32)
+    left, error, _ = same_in_both(kernel, (2, 96), [a, np.zeros(96, np.int32)])
+
+    s, n = a.copy(), 0
+    for k in range(8):
+        n += (np.roll(s, -k) > 3).sum()
+        s = (s + n) % 11
+    assert (None, (s + n).tolist()) == (
+        error,
+        np.frombuffer(left[1], np.int32).tolist(),
+    )
+
+
+def test_a_variable_that_a_loop_did_not_write_is_as_it_is_with_numpy():
+    """Where a loop had no turn, what it would have written is read behind it."""
+
+    @cuda.jit
+    def kernel(a, n):
+        for i in range(n):
+            x = a[i]
+        a[0] = x
+
+    for count in (0, 3):
+        same_in_both(kernel, (1, 32), [np.ones(4), count])
+
+
+def test_functions_of_numpys_own_loops_give_its_bits():
+    """A sine, a power of e and an angle, one number at a time."""
+
+    @cuda.jit
+    def kernel(a, b, out):
+        t = cuda.threadIdx.x
+        x = a[t]
+        for k in range(4):
+            x = math.sin(x) * 40 + math.exp(-abs(x)) + math.atan2(x, b[t])
+            out[t, k] = x
+
+    rng = np.random.default_rng(0)
+    for dtype in (np.float32, np.float64):
+        numbers = [rng.normal(size=32).astype(dtype) * 50 for _ in range(2)]
+        same_in_both(kernel, (1, 32), [*numbers, np.zeros((32, 4), dtype)])
