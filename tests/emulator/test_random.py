@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from helpers import emulate
+from helpers.emulator import NoProgressError
 from tests.paths import RECORDED
 from tests.specimens.random_kernels.blocks import SEGMENTS
+from tests.specimens.random_kernels.endless import ENDLESS, endless_program
 from tests.specimens.random_kernels.expressions import EXPRESSIONS
 from tests.specimens.random_kernels.launches import (
     STEPS,
@@ -61,14 +63,28 @@ def test_a_random_kernel_gives_the_same_bits_in_every_order(seed):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("seed", range(40))
+def test_a_random_loop_that_never_ends_is_stopped(seed):
+    """Whatever it stores, in one warp or several, with a plain launch and `emulate`."""
+    made = endless_program(seed)
+    kernel = compiled(made.text, "kernel", as_kernel, seed)
+
+    for launch in (kernel, emulate(kernel)):
+        with pytest.raises(NoProgressError):
+            launch[made.blocks, made.threads](made.n, *made.arrays())
+
+
+@pytest.mark.slow
 def test_every_feature_is_written():
     """In some kernels of a few thousand; a row that is never drawn tests nothing."""
     tables = STATEMENTS, ATOMICS, SEGMENTS, WARP, *EXPRESSIONS.values()
     rows = {row.name for table in tables for row in table}
 
     written = set().union(*(program(seed).features for seed in range(2000)))
+    endless = set().union(*(endless_program(seed).features for seed in range(100)))
 
     assert set() == rows - written
+    assert set() == {row.name for row in ENDLESS} - endless
 
 
 def thread_by_thread(made):
