@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from numba import cuda
+from tests.specimens.random_launches import BLOCKS, SIZE, THREADS, arrays, compiled
 
 from tests.emulator.native.comparison import same_in_both
 from tests.specimens.race_cases import CASES
 from tests.specimens.random_kernels import sources
-from tests.specimens.random_launches import BLOCKS, SIZE, THREADS, arrays, compiled
 from tests.specimens.zoo_cases import ZOO
 
 SPECIMENS = [*CASES, *ZOO]
