@@ -18,7 +18,7 @@ from helpers.emulator.judges.gathering import (
     stacked,
 )
 
-FEW_BLOCKS = 64  # of an access that is worth keeping
+FEW_BLOCKS = 16  # of an access that is worth keeping
 MOST_REQUESTS = 1 << 13  # that wait
 SPACES = ("global", "shared", "local")
 

@@ -164,14 +164,28 @@ class GlobalSuspects:
         return self.shadows[self.starts[bisect_right(self.starts, address) - 1]]
 
     def gathered(self, accesses):
-        """Check many accesses of few blocks, an interval between barriers at a time."""
+        """Check many accesses of few blocks; where cells have several threads, an
+        interval between barriers at a time.
+        """
         followed = [
             access
             for access in accesses
             if access.space == "global" and self.shadow_at(access.first_address)
         ]
-        for access in in_turn(followed):
+        others = [access for access in followed if not self._alone(access)]
+        for access in in_turn(others):
             self.access(access)
+
+    def _alone(self, access) -> bool:
+        """Record an access where each cell is one thread's; False if one is not."""
+        shadow = self.shadow_at(access.first_address)
+        size, kind = access.dtype.itemsize, access.reference.kind
+        if shadow.owners is None or kind == "atomic" or size % shadow.granularity:
+            return False
+        who = self.clocks.thread(access.who), self.clocks.interval(access.who)
+        address, *who = active_rows(access, *who)
+        rows = split(address - shadow.start, size, shadow.granularity, *who)
+        return shadow.owners.cells(kind, *rows)
 
     def access(self, access):
         """Check an access of each block of a batch."""

@@ -33,7 +33,8 @@ class CellOwners:
             return False
         if self.since is not None:
             since = _runs_in(self.since, length)
-            since[firsts] = time if np.ndim(time) == 0 else time.reshape(-1, 1, 1)
+            time = time if np.ndim(time) == 0 else time.reshape(-1, 1, 1)
+            since[firsts] = np.maximum(since[firsts], time)
         return True
 
     def cells(self, kind, cell, thread, time) -> bool:
@@ -42,7 +43,7 @@ class CellOwners:
         if not self._take(kind, self.owner, cell, code):
             return False
         if self.since is not None:
-            self.since[cell] = time
+            self.since[cell] = np.maximum(self.since[cell], time)
         return bool((self.owner[cell] | 1 == code + 1).all())
 
     def _code(self, thread):
