@@ -4,6 +4,7 @@ which indices are negative numbers.
 Found once, when a kernel is translated; the judge `mistakes` warns of it.
 """
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from helpers.core.source import Site
 from helpers.emulator.codegen.instruction_counts import NO_OPERATION
 
 _COMPARISONS = ("lt", "le", "gt", "ge")
+INLINED = re.compile(r"(?:\w+?_v\d+_)+")  # what Numba puts before names that it inlines
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
@@ -168,7 +170,7 @@ def _cause(definitions, operation):
     others = [o for o in operation.operands if not isinstance(o, ir.Const)]
     before = [o for o in others if not _widened(definitions, o)]
     for operand in before:
-        begun = _begun(definitions, operand)
+        begun = _begun(definitions, operand, operation.site)
         if begun is None and numbers and _begins_narrow(definitions, operand):
             break
         return begun
@@ -217,7 +219,7 @@ def _is_integer(definitions, cast) -> bool:
     return getattr(definitions.type_of(cast.operand), "kind", "") in "iub"
 
 
-def _begun(definitions, operand):
+def _begun(definitions, operand, site):
     """A variable that is float64 because it starts as a number, or is an argument."""
     origins = definitions.origins(operand)
     if any(isinstance(o, str) for o in origins):
@@ -225,5 +227,5 @@ def _begun(definitions, operand):
     numbers = [o for o in origins if isinstance(o, ir.Const)]
     name = operand.split("#")[-1].split(".", operand.count("#"))[-1].split(".")[0]
     if numbers and not name.startswith("$"):
-        return "variable", name
+        return "variable", name if name in site.text else INLINED.sub("", name)
     return None

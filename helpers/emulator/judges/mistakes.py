@@ -122,7 +122,7 @@ class Mistakes:
                 short = [
                     n
                     for n, (t, s) in enumerate(zip(threads, shape, strict=True))
-                    if t < s
+                    if 1 < t < s  # of one thread an axis is not what is meant
                 ]
                 if short and self._ends_early(traffic, threads, short, sizes):
                     yield _uncovered(min(sites), traffic, short[0], threads)

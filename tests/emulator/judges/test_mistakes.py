@@ -98,6 +98,30 @@ def test_a_float64_accumulator_is_named():
     assert "`total`" in run.warnings[0].text
 
 
+def test_a_variable_of_a_function_that_numba_inlines_has_its_own_name():
+    """Numba puts the functions' names before it, and numbers of its own."""
+
+    @cuda.jit(device=True, inline=True)
+    def area(x):
+        area_sum = 0.0
+        for i in range(x.size):
+            area_sum += x[i]
+        return area_sum
+
+    @cuda.jit(device=True, inline=True)
+    def total(x):
+        return area(x) + area(x)
+
+    @cuda.jit
+    def kernel(x, out):
+        out[cuda.grid(1)] = total(x)
+
+    run = emulate(kernel)[1, 32](zeros(32), zeros(32))
+
+    told = [w.text for w in run.warnings if w.kind == "float64"]
+    assert len(told) == 1 and "`area_sum` starts as a Python number" in told[0]
+
+
 @pytest.mark.parametrize("grown", ["value * 1.5 + 2.0", "2 * value", "value / 3"])
 def test_a_float32_that_a_loop_makes_float64_is_told_once(grown):
     """`value` is loaded as a float32, and is a float64 for what it becomes."""
@@ -245,6 +269,23 @@ def test_partial_writes_that_are_meant_are_left_alone():
     ]
 
     assert [[]] * 4 == [warnings_of(run) for run in runs]
+
+
+def test_a_row_that_one_thread_may_write_is_not_a_grid_too_short():
+    """A stride loop over the rows writes few of them; the grid has one axis."""
+
+    @cuda.jit
+    def best(a, out):
+        i = cuda.grid(1)
+        if i < a.size:
+            for k in range(out.shape[1]):
+                if a[i] > 1 + k:
+                    out[i, k] = a[i]
+
+    a = zeros(201)
+    a[0] = 9
+
+    assert [] == warnings_of(emulate(best)[1, 512](a, zeros(201, 3)))
 
 
 def test_notes_accuse_nobody():
