@@ -31,7 +31,7 @@ class NoValueError(Exception):
 
 
 class BarrierError(ExplainedError, RuntimeError):
-    """A `cuda.syncthreads()` that some threads of a block miss."""
+    """Threads wait at a barrier, or for lanes of a mask, and would wait for ever."""
 
 
 class NoProgressError(ExplainedError, RuntimeError):

@@ -239,7 +239,7 @@ class Batch:
 
         Python and NumPy raise these two when they compute with a slot never written.
         """
-        self.launch.stopped_at = basic_block.site
+        self.launch.stopped_at = basic_block.site or warp.loop
         if isinstance(error, (TypeError, AttributeError)):
             if any(is_missing(warp.values[slot]) for slot in basic_block.inputs):
                 raise NoValueError from error

@@ -73,7 +73,6 @@ def test_a_loop_that_lanes_leave_one_by_one_ends():
             out[t] = k
 
     run, out = run_with(uneven, 64)
-
     assert [0, 1, 2, 3] * 16 == out[0].tolist()
     assert [(48, "0")] == [(it.threads, it.thread) for it in run.barriers]
 
@@ -97,8 +96,7 @@ def test_warps_at_two_barriers_meet_and_are_found():
 
     run, out = run_with(two, 64)
 
-    wanted = [*range(264, 328, 2), *range(105, 137)]
-    assert wanted == out[0].tolist()
+    assert [*range(264, 328, 2), *range(105, 137)] == out[0].tolist()
     (found,) = run.barriers
     assert line_of(two, "the other") == found.line and not found.left
     assert line_of(two, "syncthreads") == found.elsewhere.line
@@ -139,7 +137,7 @@ def loops_by_warp(a, out):
 
 
 def test_a_barrier_behind_two_others_is_for_all():
-    """H200: 32 and 32, once all have come."""
+    """H200: 32 and 32."""
     assert [32032] * 96 == run_with(loops_by_warp, 96)[1][0].tolist()
 
 
@@ -277,9 +275,8 @@ def test_a_full_mask_names_all(mask):
     """Both ways to write it, and lanes that the block does not have."""
     out = np.zeros(40)
 
-    run = emulate(meet)[1, 40](mask, out)
-
-    assert [1.0] * 40 == out.tolist() and not run.lanes
+    assert not emulate(meet)[1, 40](mask, out).lanes
+    assert [1.0] * 40 == out.tolist()
 
 
 def test_a_mask_of_those_who_come_is_right():
@@ -296,9 +293,8 @@ def test_a_mask_of_those_who_come_is_right():
 
     out = np.zeros(32)
 
-    run = emulate(halves)[1, 32](out)
-
-    assert [1.0] * 32 == out.tolist() and not run.lanes
+    assert not emulate(halves)[1, 32](out).lanes
+    assert [1.0] * 32 == out.tolist()
 
 
 @cuda.jit
@@ -400,6 +396,5 @@ def test_votes_leave_out_lanes_that_returned():
 
     run, out = run_with(kernel, 32)
 
-    bits = sum(1 << lane for lane in range(32) if lane % 4 != 1)
-    one = [bits * 2 + 1, -1, bits * 2 + 1, bits * 2 + 1]
-    assert one * 8 == out[0].tolist() and not run.lanes
+    votes = 2 * sum(1 << lane for lane in range(32) if lane % 4 != 1) + 1
+    assert [votes, -1, votes, votes] * 8 == out[0].tolist() and not run.lanes

@@ -1,6 +1,7 @@
 """A run shown to people: in a terminal, as a page, as data."""
 
 import json
+import re
 from html.parser import HTMLParser
 
 import numpy as np
@@ -15,10 +16,12 @@ from helpers.emulator.report.page import as_html, lesson, lessons_in
 from helpers.emulator.report.text import as_text
 from tests.emulator.report.made_by_hand import (
     hand_made,
+    missed,
     race,
     sectors,
     share,
     site,
+    stray,
     traffic,
     unwritten,
     warning,
@@ -290,3 +293,22 @@ def test_findings_are_plain_data_too():
     assert "warp" == data["minor_races"][0]["scope"]
     assert [(9, 3)] == [(u["line"], u["count"]) for u in data["uninitialised"]]
     assert [False, False, True] == [w["note"] for w in data["warnings"]]
+
+
+def test_missed_barriers_and_stray_lanes_are_in_every_form_of_a_report():
+    """As text, as a page with both lines marked, and as plain data."""
+    run = hand_made(barriers=[missed()], lanes=[stray("absent")])
+    text = as_text(run)
+
+    assert "1 missed barrier" in text
+    assert "line 12  cuda.syncthreads()" in text
+    assert "barrier missed by 24 threads, returned at line 9" in text
+    assert "reads lanes 16 to 18, which the block does not have" in text
+    page = as_html(run)
+    assert "Let all threads reach it" in page and "Launch whole warps" in page
+    assert {"9", "12", "13"} <= set(re.findall(r"<td class='n'>(\d+)</td>", page))
+    data = json.loads(json.dumps(as_dict(run)))
+    (barrier,), (lanes,) = data["barriers"], data["lanes"]
+    where = barrier["line"], barrier["elsewhere"]["line"], barrier["threads"]
+    assert (12, 9, 24) == where
+    assert ([16, 17, 18], "absent") == (lanes["lanes"], lanes["kind"])
