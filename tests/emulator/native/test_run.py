@@ -103,17 +103,19 @@ def test_ctrl_c_stops_compiled_code():
     """It comes back to Python now and then."""
 
     @cuda.jit
-    def endless(a):
-        n = 0
-        while n >= 0:
-            n += 1
+    def count(a, end):
+        for n in range(end):
             a[0] = n
 
+    a = np.zeros(1, np.int64)
+    count[1, 1](a, 20_000)
+    assert "code" in programs_of(count)
     timer = threading.Timer(0.5, _thread.interrupt_main)
-    timer.start()
     with pytest.raises(KeyboardInterrupt):
-        endless[1, 1](np.zeros(1, np.int64))
-    timer.join()
+        timer.start()
+        count[1, 1](a, 10**12)
+        timer.join()
+    assert 20_000 < a[0] < 10**12
 
 
 def test_an_index_out_of_bounds_leaves_what_numpy_leaves():
