@@ -99,8 +99,18 @@ def test_a_launch_goes_back_to_numpy_where_numpy_has_most_to_do():
     assert x.tolist() == out.tolist()
 
 
-def test_ctrl_c_stops_compiled_code():
+def test_a_limit_of_turns_holds_in_compiled_code(monkeypatch):
+    """The same sentence as NumPy's."""
+    monkeypatch.setenv("EMULATOR_TURNS", "500")
+
+    _, error, _ = same_in_both(walk_kernel(), (1, 32), chain_of(10**6))
+
+    assert "more than 500 iterations" in error
+
+
+def test_ctrl_c_stops_compiled_code(monkeypatch):
     """It comes back to Python now and then."""
+    monkeypatch.delenv("EMULATOR_TURNS", raising=False)
 
     @cuda.jit
     def count(a, end):
