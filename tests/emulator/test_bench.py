@@ -10,7 +10,16 @@ SMALL = {case.name: case.small or 1000 for case in CASES}
 SMALL |= {case.name: case.size // 20 for case in NARROW}
 
 
-@pytest.mark.parametrize("case", [*CASES, *NARROW], ids=lambda case: case.name)
+LONG = {"overlap of boxes"}  # to compile
+
+
+def cases():
+    for case in (*CASES, *NARROW):
+        marks = pytest.mark.slow if case.name in LONG else ()
+        yield pytest.param(case, marks=marks, id=case.name)
+
+
+@pytest.mark.parametrize("case", cases())
 def test_a_kernel_and_its_loops_agree(case):
     """Each at its small size."""
     size = SMALL[case.name]

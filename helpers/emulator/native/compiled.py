@@ -55,6 +55,10 @@ class Compiled:
         slots = {slot: name for name, slot in self.slots.items()}
         self.results = [slots[slot] for slot in program.results.values()]
         self.watched = dict(self._watched())
+        self.needed = {
+            pc: [s for s in range(program.slots) if program.code[pc].needs >> s & 1]
+            for pc in self.watched
+        }
         self._compile()
 
     def _functions(self):

@@ -272,21 +272,23 @@ class NativeWarp:
         state.hand_over()
         state.set("turns", state.get("turns") - 1)  # the machine counts this one
         self._show_turns()
-        ours, warp.values = warp.values, [copied(value) for value in warp.values]
-        self._show_looks(header, active)
+        slots, ours = self.compiled.needed[header], warp.values
+        warp.values = ours.copy()
+        for slot in slots:
+            warp.values[slot] = copied(ours[slot])
+        self._show_looks(header, active, slots)
         kept = self.circle.kept
         spins = self.batch._spins(warp, header, active, state.get("iterations"))
         warp.values = ours
+        state.set("blind", 0)
         if self.circle.kept is not kept:
             state.keep_state(header)
         self._set_turns()
         return self._postpone(header) if spins else driver.GONE
 
-    def _show_looks(self, header, active):
+    def _show_looks(self, header, active, slots):
         """Let the machine know the loop's last state, and the one that was kept."""
         state, circle, changes = self.state, self.circle, self.memory.changes
-        needs = self.compiled.program.code[header].needs
-        slots = [slot for slot in range(len(self.warp.values)) if needs >> slot & 1]
         now = [self.warp.values[slot] for slot in slots]
         if not state.get("blind"):
             recurs = state.get("recurs") > 0

@@ -186,7 +186,10 @@ class State:
 
     def _take_object(self, name, value):
         """Take an array, or a tuple: compiled code knows arrays, each by some words."""
-        self.set("blind", name in self.arrays)
+        if name in self.arrays:  # which compiled code cannot compare
+            self.set("blind", 1)
+            if self.get("kept_here"):
+                self.set("kept_at", -1)
         place = self.layout.places.get(("array", name))
         self.arrays[name] = value, None
         if place is None:

@@ -99,21 +99,33 @@ def test_a_launch_goes_back_to_numpy_where_numpy_has_most_to_do():
     assert x.tolist() == out.tolist()
 
 
-def test_ctrl_c_stops_compiled_code():
+def test_a_limit_of_turns_holds_in_compiled_code(monkeypatch):
+    """The same sentence as NumPy's."""
+    monkeypatch.setenv("EMULATOR_TURNS", "500")
+
+    _, error, _ = same_in_both(walk_kernel(), (1, 32), chain_of(10**6))
+
+    assert "more than 500 iterations" in error
+
+
+def test_ctrl_c_stops_compiled_code(monkeypatch):
     """It comes back to Python now and then."""
+    monkeypatch.delenv("EMULATOR_TURNS", raising=False)
 
     @cuda.jit
-    def endless(a):
-        n = 0
-        while n >= 0:
-            n += 1
+    def count(a, end):
+        for n in range(end):
             a[0] = n
 
+    a = np.zeros(1, np.int64)
+    count[1, 1](a, 20_000)
+    assert "code" in programs_of(count)
     timer = threading.Timer(0.5, _thread.interrupt_main)
-    timer.start()
     with pytest.raises(KeyboardInterrupt):
-        endless[1, 1](np.zeros(1, np.int64))
-    timer.join()
+        timer.start()
+        count[1, 1](a, 10**12)
+        timer.join()
+    assert 20_000 < a[0] < 10**12
 
 
 def test_an_index_out_of_bounds_leaves_what_numpy_leaves():

@@ -44,8 +44,8 @@ def same_cells_loops(blocks, threads, x, steps, a):
                 a[j + 8] = a[j] + i
 
 
-def overlap_with(jit):
-    """The area that two rotated boxes share: corners, crossings, sorted by angle."""
+def boxes_with(jit):
+    """A cross product, a box's corners, and whether a point is within them."""
 
     @jit
     def cross(ax, ay, bx, by):
@@ -70,6 +70,12 @@ def overlap_with(jit):
                 n += 1
         return n == 4
 
+    return cross, corners, inside
+
+
+def crossings_with(jit, cross):
+    """Where the sides of two boxes cross."""
+
     @jit
     def crossings(p, q, points, n):
         for i in range(4):
@@ -88,6 +94,12 @@ def overlap_with(jit):
                         n += 1
         return n
 
+    return crossings
+
+
+def sort_with(jit):
+    """Points sorted by their angle about the middle."""
+
     @jit
     def sort_by_angle(points, n):
         cx, cy = 0.0, 0.0
@@ -103,6 +115,14 @@ def overlap_with(jit):
                 points[j + 1, 0], points[j + 1, 1] = points[j, 0], points[j, 1]
                 j -= 1
             points[j + 1, 0], points[j + 1, 1] = x, y
+
+    return sort_by_angle
+
+
+def overlap_with(jit):
+    """The area that two rotated boxes share: corners, crossings, sorted by angle."""
+    cross, corners, inside = boxes_with(jit)
+    crossings, sort_by_angle = crossings_with(jit, cross), sort_with(jit)
 
     @jit
     def overlap(a, b, p, q, points):
