@@ -40,6 +40,8 @@ def launched(how, kernel, config, arguments):
 
 def bits(array):
     """An array's bytes; all NaNs are one."""
+    if array.dtype.kind == "c":
+        return bits(array.real), bits(array.imag)
     if array.dtype.kind == "f":
         array = np.where(np.isnan(array), np.nan, array)
     return array.tobytes()

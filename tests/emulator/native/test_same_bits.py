@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from numba import cuda
-from tests.specimens.random_launches import BLOCKS, SIZE, THREADS, arrays, compiled
 
 from tests.emulator.native.comparison import same_in_both
 from tests.specimens.race_cases import CASES
-from tests.specimens.random_kernels import sources
+from tests.specimens.random_kernels.launches import as_kernel, compiled
+from tests.specimens.random_kernels.program import PLAIN_LAUNCH, plain_program, program
 from tests.specimens.zoo_cases import ZOO
 
 SPECIMENS = [*CASES, *ZOO]
@@ -31,14 +31,19 @@ def test_a_specimen_gives_the_same_bits_and_the_same_error(case):
 @pytest.mark.parametrize("seed", [slow_unless(s < 2, s) for s in range(60)])
 def test_a_random_kernel_gives_the_same_bits(seed):
     """Nested loops, branches, early returns, and arithmetic of every type."""
-    kernel = compiled(sources(seed)[0], "kernel", as_kernel, seed)
-    inputs, outputs = arrays(seed)
+    made = plain_program(seed)
+    kernel = compiled(made.text, "kernel", as_kernel, seed)
 
-    same_in_both(kernel, (BLOCKS, THREADS), [SIZE, *inputs, *outputs])
+    same_in_both(kernel, PLAIN_LAUNCH, [made.n, *made.arrays()])
 
 
-def as_kernel(function, device=False):
-    return cuda.jit(device=True)(function) if device else cuda.jit(function)
+@pytest.mark.parametrize("seed", [slow_unless(s == 407, s) for s in range(402, 602)])
+def test_a_random_kernel_of_every_feature_gives_the_same_bits(seed):
+    """Barriers, warp functions, atomics, views and special numbers among them."""
+    made = program(seed)
+    kernel = compiled(made.text, "kernel", as_kernel, seed)
+
+    same_in_both(kernel, (made.blocks, made.threads), [made.n, *made.arrays()])
 
 
 WHOLE = (np.int32, np.int8, np.uint8, np.uint32, np.int64, np.uint64)
