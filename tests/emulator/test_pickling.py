@@ -88,8 +88,10 @@ def test_what_was_not_measured_equals_itself():
     """NaN stands for it, and NaN is not NaN."""
     first = measure(reverse)[2, 32](A, A)
 
-    assert first == Measurement(first.form, nearest=first.nearest, bytes=float("nan"))
-    assert first != Measurement(first.form, launches=1, nearest=first.nearest)
+    same = {"form": first.form, "blocks": first.blocks, "nearest": first.nearest}
+
+    assert first == Measurement(**same, bytes=float("nan"))
+    assert first != Measurement(**same, launches=1)
     assert math.isnan(first.median_us)
 
 

@@ -44,6 +44,7 @@ WIDER = "the loop is unrolled; neighbours of a row come by one LDS.128 or LDS.64
 CALLED = "the profiler puts what a device function does on the line of its call"
 EXPLAINED = {
     "_multiply_tiled": WIDER,
+    "_multiply_early_wrong": WIDER,
     "_transpose_wide": CALLED,
     "_transpose_down": CALLED,
     "_cubic": KEPT,
@@ -59,6 +60,7 @@ EXPLAINED = {
     "_count_and_sum": "the element is loaded once for both of its uses: one LDG",
     "warps_9_look": "the compiler parts the two values, and stores each on its own",
     "_largest": RACY,
+    "barrier_in_a_branch": "lanes meet again behind the barrier: one STG for the warp",
 }
 
 # a difference that nobody has explained; the pattern itself, a load, agrees in each

@@ -30,7 +30,8 @@ What differs, and why:
 - **A zero beside a literal 0.** Of `max(x, 0)` and `min(x, 0)`, the compiler chooses
   which of two zeros comes out.
 - **What has no meaning.** A shift by a literal of 64 or more stores nothing. A float
-  that no uint8 holds, widened at once, keeps 16 bits.
+  that no uint8 holds, widened at once, keeps 16 bits. Where a power of whole numbers
+  does not fit into int64, a GPU compares it as if it did.
 - **The bits of a NaN.**
 """
 TAIL = """\
