@@ -14,6 +14,7 @@ from helpers.emulator.judges import new_judges
 from helpers.emulator.judges.judge import listeners_of
 from helpers.emulator.judges.races.races import RaceJudge
 from helpers.emulator.launch import bind, compile_kernel, judge, run
+from helpers.emulator.native.run import accelerated
 from helpers.emulator.report.as_dict import as_dict
 from helpers.emulator.report.assertions import Assertions
 from helpers.emulator.report.page import as_html, lessons_in
@@ -145,11 +146,11 @@ class Emulation:
                 max_iterations=self.turns,
             )
             launch = bound(restorable=True)
-            run(self.kernel, launch, listeners_of([*judges.values(), races]))
+            self._look(launch, [*judges.values(), races])
             recorder = races.recorder()
             if recorder and not recorder.complete:  # look again at what could race
                 launch.memory.restore()
-                run(self.kernel, bound(quiet=True), listeners_of([recorder]))
+                self._look(bound(quiet=True), [recorder])
         launch.memory.release()
         return Run(
             program.name,
@@ -158,3 +159,7 @@ class Emulation:
             **judge(self.kernel, judges, races, recorder),
             function=self.kernel.py_func,
         )
+
+    def _look(self, launch, judges):
+        with accelerated(launch, told=True):
+            run(self.kernel, launch, listeners_of(judges))

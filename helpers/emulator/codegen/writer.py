@@ -148,7 +148,7 @@ def _operation(writer, i):
 
 def _cast(writer, i):
     source = writer.types.get(i.operand)
-    if not i.explicit and _is_narrower(i.dtype, source):
+    if not i.explicit and is_narrower(i.dtype, source):
         return (
             f"{writer.variable(i.target)} = convert_checked(warp, "
             f"{writer.constant(i.site)}, {writer.expression(i.operand)}, "
@@ -288,8 +288,8 @@ def _atomic(writer, i):
     )
 
 
-def _is_narrower(dtype, source) -> bool:
-    """Are both integers, and the second wider?"""
+def is_narrower(dtype, source) -> bool:
+    """Are both integers, and is the second one wider?"""
     kinds = dtype.kind + getattr(source, "kind", "")
     return kinds in ("ii", "iu", "ui", "uu") and dtype.itemsize < source.itemsize
 

@@ -109,6 +109,22 @@ def stacked(pile, with_values) -> Columns:
     )
 
 
+def joined(columns):
+    """Columns that have one source side by side, in the order of their making."""
+    piles = {}
+    for one in columns:
+        reference, *kind = one.source
+        piles.setdefault((id(reference), *kind), []).append(one)
+    for pile in piles.values():
+        sources, addresses, masks, *rows = zip(*pile, strict=True)
+        active = None
+        if any(mask is not None for mask in masks):
+            masks = [EVERY_LANE if mask is None else mask for mask in masks]
+            active = _side_by_side(masks, [part.shape[1] for part in addresses])
+        rows = [None if row[0] is None else np.hstack(row) for row in rows]
+        yield Columns(sources[0], np.hstack(addresses), active, *rows)
+
+
 def _whose(accesses, blocks):
     """The warp and the block of each request."""
     warp = _each([access.who.warp for access in accesses], blocks)

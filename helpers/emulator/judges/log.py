@@ -15,6 +15,7 @@ from helpers.emulator.judges.gathering import (
     Stretch,
     by_source,
     distinct,
+    joined,
     stacked,
 )
 
@@ -136,7 +137,7 @@ class Log:
         self.stretches, self.columns, self.waiting = [], [], 0
         with_values = "values" in self.hear
         piles = (stacked(pile, with_values) for pile in by_source(stretches))
-        accesses = [*filter(None, map(distinct, chain(piles, columns)))]
+        accesses = [*filter(None, map(distinct, chain(piles, joined(columns))))]
         for access in accesses:
             for hear in self.hear_each.get(access.space, ()):
                 hear(access)

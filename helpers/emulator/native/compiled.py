@@ -12,6 +12,7 @@ from helpers.emulator.native import driver
 from helpers.emulator.native.layout import Layout
 from helpers.emulator.native.lowering import Lowering
 from helpers.emulator.native.pieces import array_names, is_number, pieces_of
+from helpers.emulator.native.telling import Telling
 
 _ENDS = {
     type(None): driver.NEXT,
@@ -27,12 +28,14 @@ class Compiled:
 
     `slots` are those of the program and, behind them, what pieces of one block leave
     for each other. `unsure` are the numbers that may be read before they are written.
+    Where it `tells`, judges hear what it does.
     """
 
-    def __init__(self, program):
+    def __init__(self, program, tells=False):
         self.program, self.layout = program, Layout()
+        self.tells, self.told = tells, []  # the places that ask, each with its type
         self.names = array_names(program)
-        self.pieces = pieces_of(program, self.names)
+        self.pieces = pieces_of(program, self.names, tells)
         self.slots = dict(program.ir.slot_of)
         for piece in self.pieces:
             for name in piece.leaves:
@@ -99,21 +102,18 @@ class Compiled:
         module.triple = binding.get_process_triple()
         for number, piece in enumerate(self.pieces):
             if piece.native:
-                Lowering(
-                    module,
-                    f"piece_{number}",
-                    piece,
-                    self.program,
-                    self.layout,
-                    self.unsure,
-                ).lower()
-        driver.Driver(module)
+                self._lowering(module, f"piece_{number}", piece).lower()
+        driver.Driver(module, self.tells)
         self.engine = _machine_code(module)
         self.drive = self.engine.get_function_address("drive")
         self.addresses = [
             self.engine.get_function_address(f"piece_{number}") if piece.native else 0
             for number, piece in enumerate(self.pieces)
         ]
+
+    def _lowering(self, module, name, piece):
+        parts = module, name, piece, self.program, self.layout, self.unsure
+        return Telling(*parts, told=self.told) if self.tells else Lowering(*parts)
 
     def waited_for(self, piece, warp):
         """The mask or the predicate of threads that wait, as it is now."""
@@ -128,6 +128,8 @@ class Compiled:
         for piece, address in zip(self.pieces, self.addresses, strict=True):
             block = self.program.code[piece.pc]
             kind = _ENDS.get(type(piece.end), driver.WAIT)
+            if self.tells and kind == driver.MEET:  # the machine tells it
+                kind = driver.WAIT
             yield address, kind, block.then, block.otherwise, piece.pc
 
 

@@ -17,21 +17,26 @@ from helpers.emulator.native.words import (
     PIECE,
     each,
     each_bit,
+    intrinsic,
     number,
 )
 
 NEXT, JUMP, BRANCH, RETURN, MEET, WAIT = range(6)  # how a piece ends
 TAKE, RUN, ENDED, GO, GONE = range(5)  # where to begin
 DONE, INTERPRET, WAITS, LOOK, PAUSE = range(5)  # why it came back
+MOST_TOLD = 4096  # requests that wait to be told
 
 
 class Driver:
-    """Writes the function `drive(context, where to begin) -> why it came back`."""
+    """Writes the function `drive(context, where to begin) -> why it came back`; where
+    it `tells`, it counts steps and splits, and comes back before a buffer is full.
+    """
 
-    def __init__(self, module):
+    def __init__(self, module, tells=False):
         shape = llvm.FunctionType(I64, [CONTEXT, I64])
         function = llvm.Function(module, shape, "drive")
-        self.module, (self.context, start) = module, function.args
+        self.module, self.tells = module, tells
+        self.context, start = function.args
         self.b = b = llvm.IRBuilder(function.append_basic_block("start"))
         self.blocks = {
             name: function.append_basic_block(name)
@@ -136,13 +141,30 @@ class Driver:
         b.store(number(0), self.at("present", pc))
         self.set("nearest", self._lowest(everywhere))
         self.set("iterations", 0)
+        self._begin(pc)
+
+    def _begin(self, pc):
+        """Begin a basic block: a step."""
+        b = self.b
+        if self.tells:
+            lanes = intrinsic(b, "ctpop", I64, b.load(self.at("active", number(0))))
+            self._count("lanes", pc, lanes)
+            self._count("steps", pc, number(1))
         self.set("piece", self.item("first", pc))
         b.branch(self.blocks["run"])
+
+    def _count(self, name, pc, amount):
+        place = self.at(name, pc)
+        self.b.store(self.b.add(self.b.load(place), amount), place)
 
     def _run(self):
         b = self.b
         with b.if_then(b.icmp_signed("<", self.more("budget", -1), number(0))):
             self.back(PAUSE)
+        if self.tells:
+            waiting = self.item("told", number(0))
+            with b.if_then(b.icmp_signed(">=", waiting, number(MOST_TOLD))):
+                self.back(PAUSE)
         with b.if_then(b.icmp_signed("==", self.part(0), number(0))):
             self.back(INTERPRET)
         function = b.inttoptr(self.part(0), PIECE.as_pointer())
@@ -226,6 +248,8 @@ class Driver:
         with b.if_then(b.icmp_unsigned("==", any_other, number(0))):
             self.set("following", self.part(2))
             b.branch(self.blocks["go"])
+        if self.tells:
+            self._count("splits", self.part(4), number(1))
         then_of = lambda word: b.load(self.at("then", word))  # noqa: E731
         self._add(self.part(2), then_of)
         self._add(
@@ -254,8 +278,7 @@ class Driver:
         with b.if_then(b.icmp_unsigned(">=", following, self.get("nearest"))):
             self._add(following, lambda word: b.load(self.at("active", word)))
             b.branch(self.blocks["take"])
-        self.set("piece", self.item("first", following))
-        b.branch(self.blocks["run"])
+        self._begin(following)
 
     def _may_be_a_circle(self, turns):
         """Must the machine look at a loop: is it as it was at the last look, or at the

@@ -10,6 +10,8 @@ HEAD = (
     *("looks", "looked_at", "dirty", "last", "kept_at", "kept"),
     *("kept_dirty", "kept_here"),  # for circles
     *("memory", "variables", "blind", "differs", "recurs"),
+    *("told", "addresses", "values", "facts", "warp", "iterated"),  # for judges
+    *("lanes", "steps", "splits"),  # by pc, for judges
 )
 AT = {name: place for place, name in enumerate(HEAD)}
 

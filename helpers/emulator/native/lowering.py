@@ -135,7 +135,7 @@ class Lowering:
     def _compute(self):
         """One thread's instructions; gives the condition of a branch."""
         for i in self.piece.instructions:
-            _LOWERED[type(i)](self, i)
+            self.instruction(i)
         for name in self.piece.leaves:
             if name in self.values:
                 self._leave(name, self.values[name])
@@ -144,6 +144,10 @@ class Lowering:
                 self.builder, self.value(self.piece.end.condition)
             )
         return None
+
+    def instruction(self, i):
+        """One thread's part of an instruction."""
+        _LOWERED[type(i)](self, i)
 
     def _leave(self, name, value):
         """Write a slot; in the second loop, where the first may yet stop."""

@@ -42,11 +42,13 @@ class Piece:
     leaves: tuple[str, ...]
 
 
-def pieces_of(program, names) -> list[Piece]:
-    """The pieces of a program, in order; `names` are the arrays' own."""
+def pieces_of(program, names, told=False) -> list[Piece]:
+    """The pieces of a program, in order; `names` are the arrays' own. What the judges
+    are told of a shuffle, NumPy's function knows.
+    """
     found = []
     for pc, block in enumerate(program.ir.blocks):
-        parts = list(_parts(without_copies(block, names), program.ir.types))
+        parts = list(_parts(without_copies(block, names), program.ir.types, told))
         later = {names.get(name, name) for name in _after(program, pc)}
         made = []
         for native, instructions in reversed(parts):
@@ -127,11 +129,12 @@ def _after(program, pc) -> set:
     return {name for name, slot in program.ir.slot_of.items() if needs >> slot & 1}
 
 
-def _parts(block, types):
+def _parts(block, types, told):
     """Instructions that can be run in one go, and whether they are native."""
     part, native = [], True
     for i in block:
         ours = is_native(i, types) and _knows_tuples(i, native and part, types)
+        ours = ours and not (told and is_shuffle(i))
         ended = part and isinstance(part[-1], ir.Store) and native
         ended = ended or _reads_across(i) & {n for other in part for n in writes(other)}
         if part and (ours is not native or ended):
@@ -144,8 +147,11 @@ def _parts(block, types):
 
 def _reads_across(i) -> set:
     """What an instruction reads of other threads, from their slots."""
-    shuffles = isinstance(i, ir.Call) and i.function in SHUFFLES
-    return {i.operands[1]} if shuffles else set()
+    return {i.operands[1]} if is_shuffle(i) else set()
+
+
+def is_shuffle(i) -> bool:
+    return isinstance(i, ir.Call) and i.function in SHUFFLES
 
 
 def _knows_tuples(i, part, types) -> bool:

@@ -9,6 +9,7 @@ wrong.
 import ctypes
 import math
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from helpers.emulator.machine.batch import PATIENCE, WATCH
 from helpers.emulator.native import driver
 from helpers.emulator.native.compiled import Compiled
 from helpers.emulator.native.state import State
+from helpers.emulator.native.telling import Teller, has_fence
 from helpers.emulator.program import WARP_SYNC
 
 WIDEST = 64  # blocks of a batch, beyond which NumPy is as fast
@@ -28,44 +30,50 @@ LOOK_UP = 1 << 22  # steps of single threads between two looks for a Ctrl-C
 
 
 @contextmanager
-def accelerated(launch):
+def accelerated(launch, told=False):
     """Let the warps of a launch be machine code from when it pays: after as many steps
     as making it takes, or the warps' buffers, where it is made. Steps count from the
-    first launch of the program.
+    first launch of the program. Where judges are told, it is other code, of one block.
     """
-    known, program = launch.program.compiled, launch.program
+    program = launch.program
+    known = program.compiled.setdefault("told", {}) if told else program.compiled
+    teller = Teller(launch) if told else None
     narrow = min(launch.batch_blocks, launch.geometry.blocks) <= WIDEST
+    if told:
+        narrow = narrow and launch.geometry.blocks == 1 and not has_fence(program)
     if narrow and "failed" not in known:
-        launch.run_compiled = run_warp
+        launch.run_compiled = partial(run_warp, known=known, teller=teller)
         size, past = sum(map(len, program.ir.blocks)), known.get("steps", 0)
         compiling = 0 if "code" in known else COMPILING[0] + COMPILING[1] * size - past
         launch.patience = max(compiling, ENTERING * launch.geometry.warps)
     yield
+    if told:
+        teller.tell_counts()
     known["steps"] = known.get("steps", 0) + launch.steps
 
 
-def run_warp(batch, warp) -> bool:
+def run_warp(batch, warp, *, known, teller=None) -> bool:
     """Run one warp until it waits or ends; True when all its threads only spin.
 
     NumPy goes on where LLVM does not do what it should, and `failed` says why.
     """
-    known = batch.launch.program.compiled
     if warp.compiled is None:
         try:
             if "code" not in known:
-                known["code"] = Compiled(batch.launch.program)
-            warp.compiled = NativeWarp(known["code"], batch, warp)
+                tells = teller is not None
+                known["code"] = Compiled(batch.launch.program, tells)
+            warp.compiled = NativeWarp(known["code"], batch, warp, teller)
         except Exception as error:  # whatever it is, it is ours
-            return _give_up(batch, warp, error)
+            return _give_up(batch, warp, known, error)
     spins = warp.compiled.run()
     if spins is None:
-        return _give_up(batch, warp, "NumPy has most of it to do")
+        return _give_up(batch, warp, known, "NumPy has most of it to do")
     return spins
 
 
-def _give_up(batch, warp, why) -> bool:
+def _give_up(batch, warp, known, why) -> bool:
     """Leave a launch, and those after it, to NumPy."""
-    batch.launch.program.compiled["failed"] = why
+    known["failed"] = why
     batch.launch.patience = math.inf
     warp.resumes = None
     return batch._run_warp(warp)
@@ -74,17 +82,20 @@ def _give_up(batch, warp, why) -> bool:
 class NativeWarp:
     """A warp whose pieces are machine code."""
 
-    def __init__(self, compiled, batch, warp):
+    def __init__(self, compiled, batch, warp, teller=None):
         self.compiled, self.batch = compiled, batch
-        self.warp, self.memory = warp, batch.memory
+        self.warp, self.memory, self.teller = warp, batch.memory, teller
         self.state = State(self.compiled, warp)
+        if teller:
+            teller.begin(compiled)
+            teller.connect(self.state)
         shape = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
         self.drive = shape(self.compiled.drive)
         self.handlers = {
             driver.INTERPRET: self._interpret,
             driver.WAITS: self._wait,
             driver.LOOK: self._look,
-            driver.PAUSE: lambda: driver.RUN,
+            driver.PAUSE: self._pause,
         }
         self.address = self.state.context.__array_interface__["data"][0]
         self.steps = max(1024, LOOK_UP // self.state.threads)
@@ -193,6 +204,7 @@ class NativeWarp:
         """Count iterations from here."""
         state, warp = self.state, self.warp
         state.set("turns", 0)
+        state.set("iterated", warp.iterations)
         state.set("patience", PATIENCE - (warp.turns - warp.began))
         state.set("limit", min(self.batch.launch.max_iterations - warp.turns, 1 << 60))
 
@@ -209,6 +221,11 @@ class NativeWarp:
 
     # what Python does
 
+    def _pause(self) -> int:
+        if self.teller:
+            self.teller.tell()
+        return driver.RUN
+
     def _interpret(self) -> int:
         """Run a piece by its NumPy function."""
         if self._is_in_vain():
@@ -219,6 +236,9 @@ class NativeWarp:
         others = 0 if active is None else self._needed_elsewhere()
         before = self.memory.changes
         state.hand_over()
+        if self.teller:  # NumPy's functions tell the iterations
+            self._show_turns()
+            self._set_turns()
         value = block.run(self.warp, active, others)
         state.take_over(self.compiled.written[number])
         if self.memory.changes != before:
@@ -239,6 +259,7 @@ class NativeWarp:
         if self.compiled.first[pc] != state.get("piece"):
             return False
         self._add(pc)
+        self.state.counts[:2, pc] -= int(self.state.active[0]).bit_count(), 1  # again
         return True
 
     def _needed_elsewhere(self) -> int:

@@ -13,6 +13,8 @@ from helpers.emulator.machine.arrays import Array
 from helpers.emulator.native.layout import AT
 from helpers.language.warp_intrinsics import INTRINSICS
 
+SPACES = ("global", "shared", "local", "const")  # of requests that are told
+
 
 class State:
     """The buffers of a warp, and the words that say where they are."""
@@ -49,6 +51,9 @@ class State:
         self.active, self.then, self.live = np.zeros((3, self.words), np.uint64)
         rows = np.array(list(self.compiled.rows()), np.int64)
         first[list(self.compiled.first)] = list(self.compiled.first.values())
+        self.counts = np.zeros((3, pcs), np.int64)
+        for name, counts in zip(("lanes", "steps", "splits"), self.counts, strict=True):
+            self.set(name, self.keep(counts))
         names = ("active", "then", "live", "masks", "left")
         for name in (*names, "present", "postponed", "arriving"):
             self.set(name, self.keep(getattr(self, name)))
@@ -195,13 +200,20 @@ class State:
         if place is None:
             return
         self.context[place] = 0
-        if isinstance(value, Array):
+        if isinstance(value, Array) and self._can_access(name, value):
             parts = [self._spread(part) for part in self._describe(value)]
             words = [1]
             for part in parts:
                 words += part.__array_interface__["data"][0], int(part.size > 1)
             self.context[place : place + len(words)] = words
             self.arrays[name] = value, parts
+
+    def _can_access(self, name, array) -> bool:
+        """Can compiled code access this array, and tell that it does?"""
+        place = self.layout.places.get(("told", name))
+        if place is not None and is_tellable(array):
+            self.context[place : place + 2] = told_of(array)
+        return place is None or is_tellable(array)
 
     def _describe(self, array):
         """The address of an array's first element, and each axis's size and stride."""
@@ -243,3 +255,21 @@ class State:
 def is_part(value) -> bool:
     """Is this a view of another array, which may be a buffer of ours?"""
     return isinstance(value, np.ndarray) and value.base is not None
+
+
+def is_tellable(array) -> bool:
+    """Do addresses of this array's memory differ from those that are told by one
+    distance, and does a request ask for whole elements?
+    """
+    cells, lane = array.cells, np.arange(WARP_SIZE)[:, None]
+    scale, place = (WARP_SIZE, lane) if cells.space == "local" else (1, 0)
+    own = 0 if cells.place is None else cells.place
+    same = cells.scale == scale and np.all(own == place)
+    return bool(same) and not cells.packed
+
+
+def told_of(array) -> tuple:
+    """That distance, and the number of the array's space."""
+    cells = array.cells
+    distance = cells.flat.__array_interface__["data"][0] - cells.address
+    return distance, SPACES.index(array.space)

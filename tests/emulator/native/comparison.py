@@ -7,6 +7,7 @@ from unittest import mock
 
 import numpy as np
 
+from helpers import emulate
 from helpers.emulator.native import run
 
 AT_ONCE = {
@@ -65,3 +66,27 @@ def programs_of(kernel) -> dict:
     for prepared in _prepared.get(kernel, {}).values():
         kept |= prepared.program.compiled
     return kept
+
+
+def reported(how, kernel, config, arguments):
+    """What an emulated launch leaves, and what it reports."""
+    reports = []
+
+    class Reporting:
+        def __getitem__(self, launch):
+            return lambda *given: reports.append(emulate(kernel)[launch](*given))
+
+    left, entered = launched(how, Reporting(), config, arguments)
+    return (left, [report.to_dict() for report in reports]), entered
+
+
+def same_reports(kernel, config, arguments):
+    """Hold the report of machine code to that of NumPy's functions; gives it, or None
+    where there is an error, and how many warps ran as machine code.
+    """
+    expected, none = reported(NEVER, kernel, config, arguments)
+    found, entered = reported(AT_ONCE, kernel, config, arguments)
+    assert 0 == none
+    assert "failed" not in programs_of(kernel).get("told", {})
+    assert repr(expected) == repr(found)  # in which NaN is NaN
+    return (found[1] or [None])[0], entered

@@ -64,7 +64,7 @@ def test_a_wide_launch_stays_with_numpy():
 def test_numpy_goes_on_where_the_compiler_fails(monkeypatch):
     """A fault of ours costs speed, and nothing else."""
 
-    def fail(program):
+    def fail(program, tells):
         raise RuntimeError("no LLVM")
 
     kernel, arguments = walk_kernel(), chain_of(20_000)

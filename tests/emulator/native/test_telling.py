@@ -1,0 +1,143 @@
+"""What machine code tells judges, where NumPy tells instead, and when it is made."""
+
+import numpy as np
+from numba import cuda, float32, int8
+
+from helpers import emulate
+from helpers.emulator.native import driver, run, telling
+from tests.emulator.native.comparison import programs_of, same_reports
+
+
+def test_a_long_report_is_of_machine_code_and_a_short_one_is_not():
+    """By counted steps, as for plain launches; code that tells nothing is not made."""
+
+    @cuda.jit
+    def walk(chain, out, steps):
+        p = cuda.threadIdx.x
+        for _ in range(steps):
+            p = chain[p]
+        out[cuda.threadIdx.x] = p
+
+    chain, out = np.random.default_rng(1).permutation(64), np.zeros(32, np.int64)
+    emulate(walk)[1, 32](chain, out, 100)
+    assert "code" not in programs_of(walk)["told"]
+
+    report = emulate(walk)[1, 32](chain, out, 20_000)
+
+    assert "code" in programs_of(walk)["told"]
+    assert "code" not in programs_of(walk)
+    assert 20_001 * 32 * 8 == report.reuse.bytes_asked
+    p = np.arange(32)
+    for _ in range(20_000):
+        p = chain[p]
+    assert p.tolist() == out.tolist()
+
+
+def test_requests_are_told_before_their_buffer_is_full(monkeypatch):
+    """More than it holds, of several warps, with barriers, races and all memories."""
+
+    @cuda.jit
+    def kernel(a, out, steps):
+        cells = cuda.shared.array(80, float32)
+        own = cuda.local.array(5, int8)
+        t = cuda.threadIdx.x
+        for step in range(steps):
+            own[(t + step) % 5] = step & 3
+            if (t + step) % 3:
+                cells[(t * step) % 80] = a[(t * 7 + step) % a.size]
+            if step == steps // 2:
+                cuda.syncthreads()
+            out[(t + step) % 40] += cells[t] + own[step % 5]
+
+    for module in (driver, telling):
+        monkeypatch.setattr(module, "MOST_TOLD", 50)
+    arguments = [np.ones(100, np.float32), np.zeros(70), 60]
+
+    report, entered = same_reports(kernel, (1, 70), arguments)
+
+    assert entered == 3
+    assert report["races"]
+    assert report["uninitialised"]
+
+
+def test_negative_indices_and_numbers_that_do_not_fit_are_told_by_numpy():
+    """Each as often as it happens, though most turns are machine code."""
+
+    @cuda.jit
+    def kernel(a, out, steps):
+        t = cuda.threadIdx.x
+        for step in range(steps):
+            before = 1 if step % 50 == 9 else 0
+            more = 100 if step % 70 == 1 else 0
+            out[t] = a[t - before] + more
+
+    arguments = [np.arange(64, dtype=np.int16), np.zeros(32, np.int8), 300]
+
+    report, entered = same_reports(kernel, (1, 32), arguments)
+
+    assert entered == 1
+    assert "negative" in str(report["warnings"])
+    assert "int8" in str(report["warnings"])
+
+
+def test_what_numpy_has_told_does_not_change_with_the_numbers_of_compiled_code():
+    """A float16 is NumPy's: judges keep its index, a variable that goes on."""
+
+    @cuda.jit
+    def kernel(a, out, steps):
+        i = cuda.threadIdx.x
+        for _ in range(steps):
+            out[i] = a[i]
+            i += 32
+
+    a = np.ones(320, np.float16)
+
+    report, entered = same_reports(kernel, (1, 32), [a, np.zeros_like(a), 10])
+
+    assert entered == 1
+    assert 640 == report["reuse"]["out"]["bytes_stored"]
+
+
+def test_each_step_is_told_once_where_numpy_takes_over(monkeypatch):
+    """A launch goes back to NumPy where that has most to do, in the middle."""
+    monkeypatch.setattr(run, "TRIED", 50)
+
+    @cuda.jit
+    def kernel(a, out, steps):
+        pair = (cuda.threadIdx.x, 1)
+        for _ in range(steps):
+            x, y = pair
+            pair = ((x * 5 + y) % 64, (y + a[x]) % 64)
+        out[cuda.threadIdx.x] = pair[0]
+
+    def report():
+        a, out = np.arange(64)[::-1].copy(), np.zeros(32, np.int64)
+        return emulate(kernel)[1, 32](a, out, 6_000).to_dict()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "WIDEST", -1)
+        expected = report()
+    assert "code" not in programs_of(kernel)["told"]
+    found = report()
+
+    assert "NumPy has most of it to do" == programs_of(kernel)["told"]["failed"]
+    assert expected == found
+
+
+def test_launches_with_fences_or_of_many_blocks_are_told_by_numpy():
+    """There the order of single requests matters, or NumPy's functions are fast."""
+
+    @cuda.jit
+    def fenced(out):
+        out[cuda.grid(1)] = 1
+        cuda.threadfence()
+
+    @cuda.jit
+    def plain(out):
+        out[cuda.grid(1)] = 1
+
+    _, of_fenced = same_reports(fenced, (1, 32), [np.zeros(64)])
+    _, of_many = same_reports(plain, (2, 32), [np.zeros(64)])
+    _, of_one = same_reports(plain, (1, 32), [np.zeros(64)])
+
+    assert [0, 0, 1] == [of_fenced, of_many, of_one]
