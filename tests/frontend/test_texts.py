@@ -32,7 +32,11 @@ def within(x, mode):
 @pytest.mark.parametrize(
     "lines",
     [
-        "out[i] = change(a[i], 'up') + 3 * change(a[i], 'down') + change(a[i], MODE)",
+        pytest.param(
+            "out[i] = change(a[i], 'up') + 3 * change(a[i], 'down') "
+            "+ change(a[i], MODE)",
+            marks=pytest.mark.slow,
+        ),
         "out[i] = passed_on(a[i], 'up') + 3 * passed_on(a[i], MODE)",
         "out[i] = within(a[i], 'ward') + 3 * within(a[i], 'down')",
         "mode = MODE\nout[i] = 1 if mode == 'other' and len(mode) == 5 else 2",

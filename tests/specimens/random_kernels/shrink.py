@@ -15,12 +15,20 @@ def shrunk(program):
     while size:  # from the end: what comes late depends on what comes early
         for start in reversed(range(1, len(lines), size)):
             for fewer in without(lines, start, size):
-                now = faults(program._replace(text="\n".join(fewer)))
+                now = faults_of(program._replace(text="\n".join(fewer)))
                 if now and kind(now[0]) == kind(told[0]):
                     lines, told = fewer, now
                     break
         size //= 2
     return "\n".join([*lines, "", *told])
+
+
+def faults_of(program):
+    """What is wrong with a program; nothing if it lost the lines that it needs."""
+    try:
+        return faults(program)
+    except SyntaxError:
+        return []
 
 
 def without(lines, start, size):
