@@ -292,7 +292,7 @@ run.reuse["a"]
 # %% [markdown]
 # ## How much there is
 #
-# A block may have so many bytes without asking:
+# Without opting in, a block gets this many bytes:
 
 # %%
 cuda.get_current_device().MAX_SHARED_MEMORY_PER_BLOCK

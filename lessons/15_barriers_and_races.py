@@ -125,7 +125,7 @@ run_32.races, run_32.races.minor
 # The lanes of a warp mostly go side by side, so the answer was right this time; nobody has promised it.
 # A race that gives the right answer is still a race.
 #
-# The mend is one line.
+# One line fixes it.
 # **Each thread brings an element, waits, and takes its neighbour's.**
 
 # %%

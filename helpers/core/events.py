@@ -6,7 +6,7 @@ an access by its space, "global", "shared", "local" or "const", and "end" with t
 of a batch that is done.
 
 Compiled pieces of a program emit many requests at once: the topic is "requests", and
-"values" has a listener where they shall say what is stored.
+"values" has a listener where they must say what is stored.
 """
 
 from typing import NamedTuple

@@ -61,7 +61,7 @@ BOXES = (
     Box("emulator/codegen", ("a NumPy function", "per basic block"), 298, 110, 138),
     Box("emulator/program.py", ("contract",), 298, 226, 138, 46, "file"),
     Box("emulator/machine", ("warps, barriers,", "memory: emits"), 464, 218, 138),
-    Box("emulator/native", ("the same, as", "machine code"), 802, 218, 132),
+    Box("emulator/native", ("long launches, as", "machine code"), 802, 218, 132),
     Box("core/events.py", ("contract",), 470, 118, 126, 46, "file"),
     Box("emulator/judges", ("banks, sectors,", "races: listen"), 630, 110, 138),
     Box("emulator/report", ("findings, pages,", "assertions"), 796, 110, 138),

@@ -6,6 +6,7 @@ blocks), and writes back what others read, merged where some lanes are inactive.
 
 from helpers.core import ir
 from helpers.emulator.codegen import temporaries
+from helpers.emulator.codegen.first_uses import sites_of
 from helpers.emulator.codegen.liveness import reads, writes
 from helpers.emulator.machine import (
     access,
@@ -62,7 +63,7 @@ class Writer:
         loads = [f"{self.variable(n)} = v[{self.slots[n]}]" for n in sorted(used)]
         before = [f"def block_{pc}(warp, active, others):", "v = warp.values", *loads]
         after = [*self._write_back(written), f"return {result}"]
-        first, *sites = sites_of(block)
+        first, *sites = sites_by_instruction(block)
         self.sites[pc] = (
             *(first for _ in before),
             *sites[: len(body)],
@@ -115,22 +116,15 @@ class Writer:
         return "(" + "".join(f"{self.expression(o)}, " for o in operands) + ")"
 
 
-def sites_of(block) -> list:
+def sites_by_instruction(block) -> list:
     """The first site of a basic block, then that of each instruction: its own, or else
     the one before it.
     """
-    own = [site_of(instruction) for instruction in block]
+    own = [next(iter(sites_of(i)), None) for i in block]
     sites = [next(filter(None, own), None)]
     for site in own:
         sites.append(site or sites[-1])
     return sites
-
-
-def site_of(instruction):
-    """The site of an instruction, or of what it waits for; None where it has none."""
-    ends = (getattr(instruction, name, None) for name in ("sync", "barrier"))
-    sited = (instruction, *ends, *ir.references_of(instruction))
-    return next(filter(None, (getattr(it, "site", None) for it in sited)), None)
 
 
 # one statement for each instruction of the IR

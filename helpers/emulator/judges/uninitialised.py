@@ -52,7 +52,7 @@ class Written:
         self.complete = set()  # caches of recurring accesses to cells all written
 
     def follow(self, size):
-        """Follow elements of so many bytes, too."""
+        """Follow elements of this size in bytes, too."""
         unit = gcd(self.unit, size)
         if self.unit and unit < self.unit:
             times = self.unit // unit
