@@ -79,7 +79,7 @@ def note(trace, t, noted, code):
 
 
 def as_kernel(function, device=False):
-    return cuda.jit(device=True)(function) if device else cuda.jit(lto=False)(function)
+    return cuda.jit(device=device)(function)
 
 
 def as_njit(function, device=False):
