@@ -145,7 +145,7 @@ def test_a_barrier_in_a_branch_is_found():
 
     line, end = line_of(branch, "syncthreads"), line_of(branch, "out[t]")
     assert f"line {line}: barrier missed by 32 threads in 2" in repr(run.barriers)
-    assert f"ended after line {end}; the first is thread 16 of" in repr(run.barriers)
+    assert f"ended after line {end}); the first is thread 16 of" in repr(run.barriers)
     with pytest.raises(AssertionError, match="guard the work, not the barrier"):
         run.assert_barriers()
     assert [1] * 32 == out.tolist()
@@ -167,7 +167,7 @@ def test_a_barrier_behind_an_early_return_is_found():
     run = emulate(early)[3, 64](out)
 
     text, end = repr(run.barriers), line_of(early, "return")
-    assert f"missed by 63 threads in 1 of the blocks, returned at line {end};" in text
+    assert f"missed by 63 threads in 1 of the blocks (returned at line {end});" in text
     assert "the first is thread 1 of block 2" in text
     assert [1] * 129 == out.tolist() and run.coalescing.requests == 5
 

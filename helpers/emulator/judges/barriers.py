@@ -42,7 +42,7 @@ class Missing(NamedTuple):
     def __repr__(self):
         return (
             f"line {self.line}: barrier missed by {self.threads:,} threads in "
-            f"{self.blocks:,} of the blocks, {self.how}; the first is thread "
+            f"{self.blocks:,} of the blocks ({self.how}); the first is thread "
             f"{self.thread} of block {self.block}\n"
             f"    {self.site.text}\n    {self.elsewhere.text}"
         )

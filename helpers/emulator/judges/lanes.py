@@ -1,9 +1,9 @@
 """Shuffles, votes and `syncwarp` with lanes that they must leave alone.
 
-A shuffle may read lanes that its mask names and that execute it; who calls must be
-named by the own mask. Anything else is undefined: an H200 reads 0 from a lane that is
-not there. A vote ignores lanes that have left, so it may name them. Not modelled: lanes
-that execute the line together by chance.
+A shuffle may read lanes that its mask names and that execute it; each lane that calls
+must be named by its own mask. Anything else is undefined: an H200 reads 0 from a lane
+that is not there. A vote ignores lanes that have left, so it may name them. Not
+modelled: lanes that execute the line together by chance.
 """
 
 from typing import NamedTuple
@@ -38,12 +38,12 @@ class Stray(NamedTuple):
     def text(self) -> str:
         """What these lanes are, in words."""
         lanes, several = words_of(self.lanes), len(self.lanes) > 1
-        has, call = ("have", "call") if several else ("has", "calls")
+        has, their = ("have", "their") if several else ("has", "its")
         return {
             "outside": f"reads {lanes}, which its mask does not name",
             "left": f"reads {lanes}, which {has} returned",
             "absent": f"reads {lanes}, which the block does not have",
-            "unnamed": f"{lanes} {call} it, and the own mask does not say so",
+            "unnamed": f"is called by {lanes}, which {their} own mask does not name",
         }[self.kind]
 
     def __repr__(self):

@@ -95,9 +95,9 @@ def missing(found) -> Finding:
         found.site,
         "barriers",
         f"barrier missed by {threads}, {found.how}",
-        f"{threads} of {blocks}, {found.how}, missed this barrier; the first is thread "
-        f"{found.thread} of block {found.block}. A GPU {gpu}, which CUDA does not "
-        "promise. Let all threads reach it: guard the work, not the barrier.",
+        f"{threads} of {blocks} missed this barrier ({found.how}); the first is "
+        f"thread {found.thread} of block {found.block}. A GPU {gpu}, which CUDA does "
+        "not promise. Let all threads reach it: guard the work, not the barrier.",
         found.threads,
         found.elsewhere,
     )

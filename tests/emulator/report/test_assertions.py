@@ -39,8 +39,8 @@ FAILURES = {
         {"barriers": [missed(12, 3), missed(14, 24)]},
         lambda run: run.assert_barriers(),
         [
-            "line 14, `cuda.syncthreads()`: 24 threads of 2 blocks, returned at line 9",
-            "missed this barrier; the first is thread 40 of block 0",
+            "line 14, `cuda.syncthreads()`: 24 threads of 2 blocks missed "
+            "this barrier (returned at line 9); the first is thread 40 of block 0",
             "guard the work, not the barrier. There is 1 more such barrier",
         ],
     ),
@@ -59,7 +59,7 @@ FAILURES = {
             ("left", "reads lanes 16 to 18, which have re", "guard what follows"),
             ("outside", "reads lanes 16 to 18, which its mask", "Name in the mask"),
             ("absent", "reads lanes 16 to 18, which the block does", "whole warps"),
-            ("unnamed", "lanes 16 to 18 call it", "exactly the lanes that execute"),
+            ("unnamed", "is called by lanes 16 to 18, whi", "exactly the lanes that"),
         )
     },
     "the worst conflict first": (
