@@ -188,7 +188,8 @@ check(out, add_one_spec(a))
 
 # %% [markdown]
 # Many programs write the guard as an early exit, `if i >= out.size: return`.
-# It does the same here; a kernel with barriers needs the threads that it sends away, and [Barriers and races](15_barriers_and_races.ipynb) shows how `emulate` reports that.
+# It does the same here.
+# In a kernel where threads wait for each other, a thread that has returned is missing: [Wait for one another](15_barriers_and_races.ipynb) shows how `emulate` reports that.
 #
 # Filling `out` with NaN beforehand is a habit worth having: an element that no thread wrote cannot be right by accident.
 # See what it finds when the grid is one block short, as after `N // threads`:

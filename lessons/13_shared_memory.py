@@ -506,7 +506,8 @@ with expect(AssertionError):
 #
 # Shared memory and the L1 cache are one store in each multiprocessor, and the driver divides it between them by what the kernels ask for.
 #
-# More than 48 KB a block must be asked for, and only dynamic shared memory can be so large: `allow_dynamic_shared(kernel, 96 * 1024)`, once before the launch.
+# Without opting in, a block gets 48 KB, static or dynamic.
+# Only dynamic shared memory can be larger: call `allow_dynamic_shared(kernel, 96 * 1024)`, of `helpers`, once before the launch; then the kernel may be launched with up to 96 KB.
 #
 # The emulator starts each block with cells that nobody wrote, and says when one is read; a GPU says nothing, and often there is a 0.
 #

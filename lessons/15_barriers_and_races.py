@@ -306,8 +306,8 @@ explore(draw_relay, before=[True, False], after=[True, False],
 # ## What could go wrong
 #
 # A barrier is for *all* threads of the block.
-# Where some of them do not come to it, the others wait for ever, or go on without them: nothing is promised.
-# Where a GPU goes on, `emulate` goes on too, and says who was missing.
+# If some of them never reach it, CUDA promises nothing: the others may wait for ever, or go on without them.
+# Where an H200 goes on, `emulate` goes on too, and says who was missing.
 
 # %%
 @cuda.jit
@@ -327,7 +327,7 @@ with expect(AssertionError):
 
 # %% [markdown]
 # So guard the work and not the barrier: `if`, store; barrier, for everyone; `if`, load.
-# A guard that sends threads home early, `if thread >= a.size: return`, is the same mistake in another coat: those threads miss every barrier that follows.
+# An early exit, `if thread >= a.size: return`, is the same mistake: those threads miss every barrier that follows.
 
 # %% [markdown]
 # ## Within a warp
@@ -574,8 +574,8 @@ with expect(AssertionError):
 # The emulator looks for pairs that nothing orders, so its answer does not depend on luck.
 # It sees only what this launch did: another size or other data may reach another line.
 #
-# A barrier that some threads miss hangs on one GPU and goes through on another.
-# CUDA promises neither, and the emulator stops in either case.
+# A barrier that some threads miss is undefined in CUDA.
+# Where an H200 goes on, the emulator goes on too and reports who was missing, as above; what hangs on an H200, such as lanes of one warp that wait at two barriers, the emulator stops with an error.
 #
 # A barrier costs the wait for the slowest warp of the block, so leave out those that nobody needs: but ask the report, not the answer.
 

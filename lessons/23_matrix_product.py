@@ -118,7 +118,7 @@ naive
 #
 # Tiles at the edge are not full.
 # A thread outside `a` puts a zero into the tile; a product with zero adds nothing, so the sums need no guard.
-# And no thread may go home early: all must come to both barriers.
+# And no thread may return early: all must reach both barriers.
 # **Step by step, bring tiles filled up with zeros, wait, add, wait.**
 
 # %%
@@ -447,7 +447,7 @@ with expect(IndexError):
     product(multiply_unguarded_wrong, c, a, b, 32)
 
 # %% [markdown]
-# The guard in the wrong place: threads outside go home, and miss every barrier.
+# The guard in the wrong place: threads outside return early, and miss every barrier.
 
 # %%
 @cuda.jit
@@ -475,7 +475,7 @@ with expect(AssertionError):
     run.assert_barriers()
 
 # %% [markdown]
-# The others go on, with the holes that the absent threads leave in the tiles.
+# On an H200 the others go on, and so does the emulator; but nobody loads the elements of the tiles that the absent threads should have brought.
 
 # %% [markdown]
 # ## What changed
