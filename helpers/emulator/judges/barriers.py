@@ -2,8 +2,8 @@
 
 They have left, or wait as whole warps at another barrier: CUDA forbids both, and a GPU
 goes on. Counted once, however often the others meet there. compute-sanitizer's
-synccheck reports warps at two barriers, and not threads that left. What a GPU cannot
-go on with is an error of the machine's.
+synccheck reports warps at two barriers, and threads that left in some cases
+(docs/AGREEMENT.md). What a GPU cannot go on with is an error of the machine's.
 """
 
 from typing import NamedTuple

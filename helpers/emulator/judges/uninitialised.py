@@ -1,10 +1,10 @@
 """Reads of what was never written: shared and local cells, and new device arrays.
 
-compute-sanitizer's initcheck sees global memory, and from 2026.3 shared memory; local
-arrays it does not see. A cell counts once in each block (of local memory, in each
-thread). A host array counts as written, whatever is in it. Not modelled: an atomic
-update writes its cell, so only the first is reported; which lane's bytes are which in a
-local array that is filled in part and then seen as elements of another size.
+compute-sanitizer's initcheck (2025.3.1) sees global memory alone. A cell counts once in
+each block (of local memory, in each thread). A host array counts as written, whatever
+is in it. Not modelled: an atomic update writes its cell, so only the first is reported;
+which lane's bytes are which in a local array that is filled in part and then seen as
+elements of another size.
 """
 
 from bisect import bisect
