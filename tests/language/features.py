@@ -136,7 +136,7 @@ class Row(NamedTuple):
 
 
 def sections() -> dict[str, list[Row]]:
-    """The rows of language.toml, by section."""
+    """The rows of features.toml, by section."""
     tables = tomllib.loads(ROWS.read_text(encoding="utf-8"))
     return {name: [Row(**row) for row in rows] for name, rows in tables.items()}
 
@@ -149,8 +149,8 @@ NOT_MODELLED = """\
   last bits, and with `fastmath=True` in more than those.
 - Time: caches, occupancy, latency, how long anything takes. `measure` shows what was
   measured on a GPU.
-- The order of blocks and warps on a machine: one is chosen by a seed (`emulate(kernel,
-  seed=3)`, or `EMULATOR_SEED=3` for all launches), and is the same each time.
+- The order of blocks and warps on a GPU: a seed (`emulate(kernel, seed=3)`, or
+  `EMULATOR_SEED=3` for all launches) chooses one order, the same each time.
 - Registers and machine code, and what the compiler leaves out or keeps in registers.
 - Several devices, other processes (IPC), code of other languages (`link=`).
 """
@@ -162,10 +162,10 @@ def page() -> str:
         "# The language of kernels",
         "",
         "What `numba.cuda` has, and what runs in the emulator.",
-        "Each row is a kernel in `tests/language/features.toml` that the tests run:",
-        "`yes` gives what NumPy gives, the others are refused in a sentence that names",
-        "the line.",
-        "`python -m tests.language.features` writes this page from them.",
+        "Each row is in `tests/language/features.toml`. Most have a kernel that the",
+        "tests run: `yes` gives what NumPy gives, `no` is refused in a sentence that",
+        "names the line. The others name the file that tests them.",
+        "`python -m tests.language.features` writes this page from the rows.",
     ]
     for section, rows in sections().items():
         lines += [
@@ -185,8 +185,8 @@ def _built_in():
     return [
         "## Without numba-cuda",
         "",
-        "macOS has only the `numba.cuda` that is built into Numba. There these are",
-        "missing or otherwise, and `min` and `max` of numbers are the emulator's own:",
+        "macOS has only the `numba.cuda` that is built into Numba. There, these are",
+        "missing or different, and `min` and `max` of numbers are the emulator's own:",
         "",
         *(f"- {row.feature}" for row in rows),
     ]
