@@ -20,15 +20,15 @@ COMMANDS = {
     "counters": "python -m tests.on_gpu.counters",
 }
 NUMBERS = """\
-What differs, and why:
+What these expressions leave out can differ:
 
 - **Products and sums.** The compiler joins `a * b + c` to one operation with one
   rounding (FMA), also in a product or a quotient of complex numbers.
 - **Functions.** The last bits of CUDA's own library: `sin`, `exp`, `pow` and their kin,
   and where `hypot` overflows. `fast_…` functions of large or subnormal numbers.
 - **Rounding down, up, toward zero** of subnormal results; the sign of an exact zero.
-- **A zero beside a literal 0.** Of `max(x, 0)` and `min(x, 0)`, the compiler chooses
-  which of two zeros comes out.
+- **A zero beside a literal 0.** The compiler chooses which of two zeros `max(x, 0)` and
+  `min(x, 0)` give.
 - **What has no meaning.** A shift by a literal of 64 or more stores nothing. A float
   that no uint8 holds, widened at once, keeps 16 bits. Where a power of whole numbers
   does not fit into int64, a GPU compares it as if it did.
@@ -50,14 +50,14 @@ TAIL = """\
 - **Lost arbitration.** The hardware's conflict counter also holds requests that waited
   for other traffic, a few in tens of thousands; the emulator's holds addresses only.
 - **How an atomic is carried out.** One request of a warp counts as one; a GPU may add
-  up the lanes first, or go round in a loop where it has no such instruction.
+  up the lanes first, or run a loop where it has no such instruction.
 - **Weak memory.** Values are those of one order of the warps, and what a GPU may show
   beyond any order is not shown. Races are found without looking at values: for the
-  accesses that the run made, whatever order ran. Data that other inputs would touch
-  are not looked at.
-- **Fences and atomics that synchronise.** An atomic takes up what earlier atomics on
+  accesses that the run made, whatever their order. Accesses that other inputs would
+  make are not seen.
+- **Fences and atomics that synchronise.** An atomic acquires what earlier atomics on
   its cell released, without a fence of its own, as the hardware's do.
-- **The same value.** Whether all writers stored the same is seen of this run only.
+- **The same value.** Whether all writers stored the same is known of this run only.
 """
 
 
