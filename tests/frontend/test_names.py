@@ -67,3 +67,19 @@ def test_the_items_of_a_spread_tuple_are_taken_once():
     types = typeof(np.zeros(3)), typeof((1.0, 2.0, 3.0))
     blocks = kernel_ir(spreads.py_func, types).blocks.values()
     assert 3 == sum(isinstance(i, ir.Item) for block in blocks for i in block)
+
+
+@cuda.jit(device=True, inline=True)
+def element_v2_of(row_v1_copy, k):
+    return row_v1_copy[k]
+
+
+@cuda.jit
+def inlining(x, out):
+    out[0] = element_v2_of(x, 3) + element_v2_of(x, 9)
+
+
+def test_an_array_of_a_function_that_numba_inlines_has_its_own_name():
+    """Numba puts the function's name before it, and a number of its own."""
+    said = message(IndexError, inlining, 1, 1, np.zeros(4), np.zeros(1))
+    assert "reads row_v1_copy[9], but `row_v1_copy` has shape (4,)" in said

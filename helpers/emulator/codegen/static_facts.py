@@ -4,7 +4,6 @@ which indices are negative numbers.
 Found once, when a kernel is translated; the judge `mistakes` warns of it.
 """
 
-import re
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,6 @@ from helpers.core.source import Site
 from helpers.emulator.codegen.instruction_counts import NO_OPERATION
 
 _COMPARISONS = ("lt", "le", "gt", "ge")
-INLINED = re.compile(r"(?:\w+?_v\d+_)+")  # what Numba puts before names that it inlines
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
@@ -227,5 +225,5 @@ def _begun(definitions, operand, site):
     numbers = [o for o in origins if isinstance(o, ir.Const)]
     name = operand.split("#")[-1].split(".", operand.count("#"))[-1].split(".")[0]
     if numbers and not name.startswith("$"):
-        return "variable", name if name in site.text else INLINED.sub("", name)
+        return "variable", ir.without_inlined(name, site.text)
     return None

@@ -4,6 +4,7 @@ The other files of this room are functions of a builder; statements.py says how 
 fit. What only arrays, tuples or loops need to remember of names is in state.py.
 """
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -22,6 +23,7 @@ from helpers.frontend.source_names import source_names
 from helpers.frontend.types import our_type
 from helpers.language.operators import convert
 
+WORD = re.compile(r"\w+")
 INDEX = np.dtype(np.int64)
 TRUE, FALSE = ir.Const(np.True_), ir.Const(np.False_)
 ONE, ZERO = ir.Const(np.int64(1)), ir.Const(np.int64(0))
@@ -121,7 +123,8 @@ class Builder:
         name = self.source_names.get(name, name)
         if name.startswith("$"):
             return f"part of {self.function.__name__}'s array"
-        return name.split(".")[0]
+        known = {*self.function.__code__.co_varnames, *WORD.findall(self.site().text)}
+        return ir.without_inlined(name.split(".")[0], known)
 
     def refuse(self, sentence, error=UnsupportedError):
         """Stop: this line cannot be run."""
