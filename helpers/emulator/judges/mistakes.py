@@ -162,7 +162,7 @@ class Mistakes:
         host = [
             r
             for r in self.allocations
-            if not r.device and r.name in self.start.arguments
+            if not r.device and r.name.partition("[")[0] in self.start.arguments
         ]
         names = [f"`{name}`" for name in dict.fromkeys(r.name for r in host)]
         if names:

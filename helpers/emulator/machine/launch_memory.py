@@ -49,17 +49,20 @@ class Memory:
             self._remember(bound)
         return list(bound.values())
 
-    def _argument(self, value, name):
+    def _argument(self, value, name, spelt=None):
+        """An argument, or an item of one, such as `t[1]`, as the kernel sees it."""
+        spelt = spelt or name
         if isinstance(value, tuple):
-            return tuple(self._argument(item, name) for item in value)
+            items = ((item, name, f"{spelt}[{n}]") for n, item in enumerate(value))
+            return tuple(self._argument(*item) for item in items)
         if isinstance(value, np.void):
             self.records.append((value, _copied(value), _copied(value)))
             value = self.records[-1][1]
         if not isinstance(value, np.ndarray):
             return value
         written = name in self.program.written
-        self.bound.append(self.allocation(value, name, written))
-        return bind(value, name, self.bound[-1].first)
+        self.bound.append(self.allocation(value, spelt, written))
+        return bind(value, spelt, self.bound[-1].first)
 
     def write_back_records(self):
         """Write back what was stored in records that are arguments."""

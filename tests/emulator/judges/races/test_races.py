@@ -362,3 +362,22 @@ def test_a_barrier_is_asked_for_between_the_kernels_own_lines():
 
     store, call = line_of(shift, "tile[t] = t"), line_of(shift, "left(tile")
     assert f"`cuda.syncthreads()` between line {store} and line {call}" == race.remedy
+
+
+@pytest.mark.parametrize(("nested", "cell"), [(False, "t[1][0]"), (True, "t[1][1][0]")])
+def test_a_cell_of_an_array_in_a_tuple_has_the_place_in_the_tuple(nested, cell):
+    """`t[0]` would be another array."""
+
+    @cuda.jit
+    def flat(t):
+        t[1][0] = cuda.threadIdx.x
+
+    @cuda.jit
+    def deep(t):
+        t[1][1][0] = cuda.threadIdx.x
+
+    pair = np.zeros(4), np.zeros(4)
+    kernel, given = (deep, (np.zeros(4), pair)) if nested else (flat, pair)
+    run = emulate(kernel)[1, 64](given)
+    said = [f"thread {thread} stores to {cell}" for thread in (0, 32)]
+    assert said == [access for _, access in run.races[0].accesses]
