@@ -63,9 +63,12 @@ class Race:
     def remedy(self) -> str:
         """What would order the two lines."""
         if {self.first_kind, self.second_kind} > {"atomic"}:
+            between = "put a barrier between them"
+            if self.scope == "grid":
+                between = "split the kernel between the two"
             return (
                 "An atomic is ordered only with other atomics: make both accesses of "
-                f"`{self.array}` atomic, or put a barrier between them"
+                f"`{self.array}` atomic, or {between}"
             )
         if self.scope == "grid":
             return (

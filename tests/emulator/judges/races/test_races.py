@@ -381,3 +381,19 @@ def test_a_cell_of_an_array_in_a_tuple_has_the_place_in_the_tuple(nested, cell):
     run = emulate(kernel)[1, 64](given)
     said = [f"thread {thread} stores to {cell}" for thread in (0, 32)]
     assert said == [access for _, access in run.races[0].accesses]
+
+
+def test_no_barrier_is_asked_for_between_an_atomic_and_a_load_of_another_block():
+    """Within a block one would do."""
+
+    @cuda.jit
+    def done(count, out):
+        out[cuda.grid(1)] = count[0]
+        cuda.atomic.add(count, 0, 1)
+
+    def remedies(blocks, threads):
+        run = emulate(done)[blocks, threads](np.zeros(1), np.zeros(blocks * threads))
+        return [race.remedy.partition("atomic, or ")[2] for race in run.races]
+
+    assert ["put a barrier between them"] == remedies(1, 64)
+    assert ["split the kernel between the two"] == remedies(2, 1)
