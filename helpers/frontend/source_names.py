@@ -7,7 +7,7 @@ from collections import defaultdict
 
 
 def source_names(typed_ir) -> dict[str, str]:
-    """The source's names of the variables that have none of their own: `a`, `t[0]`."""
+    """The source's names of variables without one of their own: `a`, `t[0]`, `p.x`."""
     made = [
         (statement.target.name, statement.value)
         for block in typed_ir.blocks.values()
@@ -20,6 +20,8 @@ def source_names(typed_ir) -> dict[str, str]:
         if name is None and getattr(value, "op", None) == "static_getitem":
             whole = value.value.name
             name = _name(users, whole, (value.index,)) or _item(names, whole, value)
+        elif name is None and getattr(value, "op", None) == "getattr":
+            name = _field(names, value.value.name, value)
         if name is not None:
             names[target] = name
     return {target: name for target, name in names.items() if target[0] == "$"}
@@ -28,6 +30,12 @@ def source_names(typed_ir) -> dict[str, str]:
 def _item(names, whole, value):
     """`t[0][1]`, where `t[0]` has that name."""
     return f"{names[whole]}[{value.index}]" if whole in names else None
+
+
+def _field(names, whole, value):
+    """`p.x`, where `p` is the source's, too."""
+    spelt = names.get(whole) if whole[0] == "$" else whole.split(".")[0]
+    return f"{spelt}.{value.attr}" if spelt else None
 
 
 def _users(made):

@@ -1,5 +1,7 @@
 """What arrays are called in messages and reports: as in the source."""
 
+from collections import namedtuple
+
 import numpy as np
 import pytest
 from numba import cuda, float64, typeof
@@ -50,6 +52,31 @@ def test_an_array_is_named_as_in_the_source(which, name):
     """Also one that goes through a tuple, and one that is chosen on the way."""
     said = message(IndexError, many, 1, 1, np.zeros(2), np.zeros((4, 5)), which)
     assert f"`{name}`" in said
+
+
+Pair = namedtuple("Pair", "left right")
+
+
+@cuda.jit
+def beyond_a_field(pair, which):
+    if which == 0:
+        pair.right.left[9] = 1
+    elif which == 1:
+        pair[1].right[9] = 1
+    elif which == 2:
+        pair.left[0].real[9] = 1
+
+
+@pytest.mark.parametrize(
+    ("which", "name"),
+    [*enumerate(["pair.right.left", "pair[1].right", "pair.left[0].real"])],
+)
+def test_a_field_of_a_named_tuple_is_named_as_in_the_source(which, name):
+    """In a tuple of either kind, too."""
+    inner = Pair(np.zeros(4), np.zeros(4))
+    pair = Pair((np.zeros(4),), inner)
+    said = message(IndexError, beyond_a_field, 1, 1, pair, which)
+    assert f"`{name}` has shape (4,)" in said
 
 
 @cuda.jit(device=True)

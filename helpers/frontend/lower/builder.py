@@ -120,11 +120,12 @@ class Builder:
         if name in self.arrays.spelt:
             return self.arrays.spelt[name]
         name = ir.without_function(name)
-        name = self.source_names.get(name, name)
+        name = self.source_names.get(name, name.split(".")[0])
         if name.startswith("$"):
             return f"part of {self.function.__name__}'s array"
         known = {*self.function.__code__.co_varnames, *WORD.findall(self.site().text)}
-        return ir.without_inlined(name.split(".")[0], known)
+        whole = WORD.match(name)[0]
+        return ir.without_inlined(whole, known) + name[len(whole) :]
 
     def refuse(self, sentence, error=UnsupportedError):
         """Stop: this line cannot be run."""
