@@ -4,6 +4,7 @@ What a warp asks again in the same interval between barriers is one column, whic
 as often as it was asked: judges learn a loop's pattern once.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -50,9 +51,12 @@ class Owners(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Requests of one source, as they were made; the last may be None."""
+    """Requests as they were made; `source` are places in `sources`. `active` may be
+    None for all lanes, and `values`, which only stores have.
+    """
 
-    source: Source
+    sources: list[Source]
+    source: np.ndarray
     addresses: np.ndarray
     active: np.ndarray | None
     warp: np.ndarray
@@ -98,7 +102,8 @@ def stacked(pile, with_values) -> Columns:
         values = _rows(as_bits(values).view(np.int64))
     cells = _side_by_side([access.cells for access in accesses], blocks)
     return Columns(
-        Source(one.reference, one.space, one.dtype),
+        [Source(one.reference, one.space, one.dtype)],
+        np.zeros(cells.shape[1], np.int64),
         _rows(cells * one.step + one.base),
         active,
         *_whose(accesses, blocks),
@@ -109,20 +114,23 @@ def stacked(pile, with_values) -> Columns:
     )
 
 
-def joined(columns):
-    """Columns that have one source side by side, in the order of their making."""
-    piles = {}
-    for one in columns:
-        reference, *kind = one.source
-        piles.setdefault((id(reference), *kind), []).append(one)
-    for pile in piles.values():
-        sources, addresses, masks, *rows = zip(*pile, strict=True)
-        active = None
-        if any(mask is not None for mask in masks):
-            masks = [EVERY_LANE if mask is None else mask for mask in masks]
-            active = _side_by_side(masks, [part.shape[1] for part in addresses])
-        rows = [None if row[0] is None else np.hstack(row) for row in rows]
-        yield Columns(sources[0], np.hstack(addresses), active, *rows)
+def joined(parts) -> Columns:
+    """Columns side by side, in the order of their making; each has values, or none."""
+    numbers, sources, places = {}, [], []
+    for part in parts:
+        for source in part.sources:
+            if id(source) not in numbers:
+                numbers[id(source)] = len(sources)
+                sources.append(source)
+        place = np.array([numbers[id(source)] for source in part.sources], np.int64)
+        places.append(place[part.source])
+    addresses, masks, *rows = zip(*(part[2:] for part in parts), strict=True)
+    active = None
+    if any(mask is not None for mask in masks):
+        masks = [EVERY_LANE if mask is None else mask for mask in masks]
+        active = _side_by_side(masks, [part.shape[1] for part in addresses])
+    rows = [None if row[0] is None else np.hstack(row) for row in rows]
+    return Columns(sources, np.hstack(places), np.hstack(addresses), active, *rows)
 
 
 def _whose(accesses, blocks):
@@ -176,45 +184,48 @@ def _side_by_side(values, blocks):
     return columns if max(blocks) == 1 else np.repeat(columns, blocks, axis=1)
 
 
-def distinct(columns) -> Access | None:
-    """Each request once, with its times, as one access; None where no lane asks."""
+def distinct(columns):
+    """Each request once, with its times: an access of each source that was asked."""
     columns, bits = _of_active(columns)
     if not len(bits):
-        return None
-    rows = (columns.warp, columns.block, columns.interval)
-    rows = (bits, *rows, columns.syncs, columns.whole_syncs)
+        return
+    rows = (bits, *columns[4:9], columns.source)
     order, start = _sorted(columns.addresses, rows)
-    turns, values = columns.iterations, columns.values
-    if len(start) == len(order):
-        times = np.ones(len(order), np.int64)
-        owners = Owners(*columns[3:9], turns, turns, turns)
-        if values is not None:
-            owners = owners._replace(least=values, most=values)
-        return _access(columns, columns.addresses, columns.active, owners, times)
-    first = np.argsort(order[start])  # in the order of their making
-    chosen = order[start][first]
+    chosen, turns, values = order, columns.iterations, columns.values
+    if len(start) < len(order):
+        chosen = np.minimum.reduceat(order, start)
+    first = np.argsort(columns.source[chosen] * len(order) + chosen)
+    chosen = chosen[first]  # by source, in the order of their making
 
     def over(ufunc, rows):
+        if len(start) == len(order):
+            return rows[..., chosen]
         return ufunc.reduceat(rows[..., order], start, axis=-1)[..., first]
 
     owners = Owners(
-        *(column[chosen] for column in columns[3:9]),
-        over(np.minimum, turns),
-        over(np.maximum, turns),
-        over(np.add, turns),
+        *(column[chosen] for column in columns[4:10]),
+        *(over(ufunc, turns) for ufunc in (np.minimum, np.maximum, np.add)),
+        *(
+            values if values is None else over(ufunc, values)
+            for ufunc in (np.minimum, np.maximum)
+        ),
     )
-    if values is not None:
-        owners = owners._replace(
-            least=over(np.minimum, values), most=over(np.maximum, values)
-        )
-    active = None if columns.active is None else columns.active[:, chosen]
     times = np.diff(start, append=len(order))[first]
-    return _access(columns, columns.addresses[:, chosen], active, owners, times)
-
-
-def _access(columns, addresses, active, owners, times):
-    shape = len(times), {}
-    return Access(*columns.source, addresses, active, *shape, who=owners, times=times)
+    addresses, active = columns.addresses[:, chosen], columns.active
+    active = None if active is None else active[:, chosen]
+    source = columns.source[chosen]
+    limits = np.flatnonzero(np.diff(source, prepend=-1, append=-1)).tolist()
+    for begin, end in pairwise(limits):
+        here = slice(begin, end)
+        mask = None if active is None else active[:, here]
+        yield Access(
+            *columns.sources[source[begin]],
+            addresses[:, here],
+            None if mask is None or mask.all() else mask,
+            *(end - begin, {}),
+            who=Owners(*(row if row is None else row[..., here] for row in owners)),
+            times=times[here],
+        )
 
 
 def _of_active(columns):
@@ -228,9 +239,9 @@ def _of_active(columns):
     bits = np.ascontiguousarray(bits.T).view(np.uint32)[:, 0].astype(np.uint64)
     if not bits.all():
         asked = np.flatnonzero(bits)
-        source, *parts = columns
+        sources, *parts = columns
         parts = (None if part is None else part[..., asked] for part in parts)
-        columns, bits = Columns(source, *parts), bits[asked]
+        columns, bits = Columns(sources, *parts), bits[asked]
     active, addresses = columns.active, columns.addresses
     some = addresses[active.argmax(axis=0), np.arange(len(bits))]
     return columns._replace(addresses=np.where(active, addresses, some)), bits
@@ -239,7 +250,7 @@ def _of_active(columns):
 def _sorted(addresses, rows):
     """The order of requests, equal ones together, and where in it others begin."""
     digest = digests(addresses, rows)
-    order = np.argsort(digest, kind="stable")
+    order = np.argsort(digest)
     digest = digest[order]
     new = np.ones(len(order), bool)
     new[1:] = digest[1:] != digest[:-1]

@@ -20,7 +20,8 @@ from helpers.emulator.judges.gathering import (
 )
 
 FEW_BLOCKS = 16  # of an access that is worth keeping
-MOST_REQUESTS = 1 << 13  # that wait
+MOST_REQUESTS = 1 << 12  # that wait, and a sixteenth more for each place that asks,
+MOST_IN_ALL = 1 << 15  # since judging those of one place has a cost of its own
 SPACES = ("global", "shared", "local")
 
 
@@ -40,6 +41,7 @@ class Log:
                     self.hear_each[topic] = (*self.hear_each.get(topic, ()), hear)
         self.kept, self.stretches, self.columns = [], [], []
         self.waiting = self.order = 0  # requests that are kept; accesses so far
+        self.places = set()  # that ask
         self.intervals = {}  # by first block: barriers, a number or (1, blocks)
         self.syncs = {}  # by first block and warp: those of lanes, and of all lanes
 
@@ -61,9 +63,8 @@ class Log:
                 hear(access)
             return
         self.kept.append(access)
-        self.waiting += blocks
-        if self.waiting >= self.most:
-            self.flush()
+        self.places.add(id(access.reference))
+        self._wait_for(blocks)
 
     def requests(self, requests):
         """Keep requests that were made together."""
@@ -79,12 +80,21 @@ class Log:
             known = self.syncs.get((requests.first_block, warp), (0, 0))
             syncs[:, requests.warp == warp] = np.array(known)[:, None]
         rows = (interval, *syncs, order, requests.iterations)
-        for number, source in enumerate(requests.sources):
-            chosen = np.flatnonzero(requests.source == number)
-            if source.space in self.hear and len(chosen):
-                self.columns.append(_chosen(requests, source, rows, chosen))
+        stores = [s.reference.kind == "store" for s in requests.sources]
+        heard = [s.space in self.hear for s in requests.sources]
+        stores, heard = (np.array(it)[requests.source] for it in (stores, heard))
+        for kind, stored in ((~stores, False), (stores, "values" in self.hear)):
+            chosen = np.flatnonzero(kind & heard)
+            if len(chosen):
+                self.columns.append(_chosen(requests, rows, chosen, stored))
+        self.places.update(id(source.reference) for source in requests.sources)
+        self._wait_for(count)
+
+    def _wait_for(self, count):
+        """Let more requests wait, or have all judged."""
         self.waiting += count
-        if self.waiting >= self.most:
+        most = self.most + self.most // 16 * len(self.places)
+        if self.waiting >= min(most, MOST_IN_ALL):
             self.flush()
 
     def sync(self, sync):
@@ -135,9 +145,16 @@ class Log:
         self._end_stretch()
         stretches, columns = self.stretches, self.columns
         self.stretches, self.columns, self.waiting = [], [], 0
+        self.places.clear()
         with_values = "values" in self.hear
-        piles = (stacked(pile, with_values) for pile in by_source(stretches))
-        accesses = [*filter(None, map(distinct, chain(piles, joined(columns))))]
+        columns += (stacked(pile, with_values) for pile in by_source(stretches))
+        stored = [part for part in columns if part.values is not None]
+        others = [part for part in columns if part.values is None]
+        accesses = [
+            *chain.from_iterable(
+                distinct(joined(parts)) for parts in (others, stored) if parts
+            )
+        ]
         for access in accesses:
             for hear in self.hear_each.get(access.space, ()):
                 hear(access)
@@ -145,20 +162,19 @@ class Log:
             hear(accesses)
 
 
-def _chosen(requests, source, rows, chosen):
+def _chosen(requests, rows, chosen, with_values):
     """Some of many requests, a column each."""
     bits = np.ascontiguousarray(requests.active[chosen].astype("<u4"))
     active = np.unpackbits(bits.view(np.uint8), bitorder="little").reshape(-1, 32).T
-    values = requests.values
-    if values is None or source.reference.kind != "store":
-        values = None
-    else:
-        values = np.ascontiguousarray(values[chosen].T).view(np.int64)
+    values = None
+    if with_values:
+        values = np.ascontiguousarray(requests.values[chosen].T).view(np.int64)
     barriers, syncs, whole, order, iterations = (
         row[chosen].astype(np.int64) for row in rows
     )
     return Columns(
-        source,
+        requests.sources,
+        requests.source[chosen],
         np.ascontiguousarray(requests.addresses[chosen].T),
         None if active.all() else active.astype(bool),
         requests.warp[chosen].astype(np.int64),
