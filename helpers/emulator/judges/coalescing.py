@@ -34,14 +34,15 @@ def different(numbers, active):
             return 1 + np.count_nonzero(steps, axis=0)
     low = numbers.min(initial=0)
     inactive = numbers.max(initial=0) + 1 - low
-    numbers = np.where(active, numbers - low, inactive).T
-    if inactive < 1 << 31:
-        numbers = numbers.astype(np.uint16 if inactive < 1 << 16 else np.int32)
-    ordered = np.sort(numbers, axis=1)
+    small = np.uint16 if inactive < 1 << 16 else np.int32
+    numbers = (numbers - low).astype(small if inactive < 1 << 31 else np.int64)
+    if not active.all():
+        numbers[~active] = inactive
+    ordered = np.ascontiguousarray(numbers.T)  # a row is sorted where it lies together
+    ordered.sort(axis=1)
     new = ordered[:, 1:] != ordered[:, :-1]
-    return active.any(axis=0) + np.count_nonzero(
-        new & (ordered[:, 1:] != inactive), axis=1
-    )
+    new &= ordered[:, 1:] != inactive
+    return active.any(axis=0) + np.count_nonzero(new, axis=1)
 
 
 def parts_of(dtype):

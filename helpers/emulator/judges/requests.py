@@ -66,7 +66,7 @@ def _sorted_by_shape(access):
             return (), None
     else:
         return _by_mask(access, cells, active)
-    times = 1 if access.times is None else access.times
+    times = _times(access, slice(None))
     if cells.shape[1] == 1 and access.times is None:
         times = access.blocks
     group = _group(access, cells, mask, times)
@@ -137,7 +137,9 @@ def _by_mask(access, cells, active):
 
 
 def _times(access, columns):
-    return 1 if access.times is None else access.times[columns]
+    if access.times is None or (access.times == 1).all():
+        return 1
+    return access.times[columns]
 
 
 def _masks_of(access):

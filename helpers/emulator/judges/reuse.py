@@ -37,9 +37,10 @@ class Tally:
         for group in groups:
             self._add(access, group.key, group.lanes, group.firsts, group.times)
         if rest is not None:
-            addresses, times = rest.addresses[rest.active], rest.times
+            active = slice(None) if rest.active.all() else rest.active
+            addresses, times = rest.addresses[active].ravel(), rest.times
             if np.ndim(times):
-                times = np.broadcast_to(times, rest.active.shape)[rest.active]
+                times = np.broadcast_to(times, rest.active.shape)[active].ravel()
             if len(addresses):
                 self._add_each(access, addresses, times)
 
@@ -61,12 +62,21 @@ class Tally:
 
     def _add_each(self, access, addresses, times):
         """Count each address for itself, those of each part of elements together."""
-        inside = (addresses - self.origin) % self.unit
         one = np.zeros(1, np.int64)
+        if self._are_whole_apart(addresses):
+            place = int(addresses[0] - self.origin) % self.unit
+            shape = self._shape((place, access.dtype.itemsize), one.tobytes(), one)
+            return shape.add(self, addresses, times)
+        inside = (addresses - self.origin) % self.unit
         for place in np.flatnonzero(np.bincount(inside)).tolist():
             here = inside == place
             shape = self._shape((place, access.dtype.itemsize), one.tobytes(), one)
             shape.add(self, addresses[here], times[here] if np.ndim(times) else times)
+
+    def _are_whole_apart(self, addresses) -> bool:
+        """Are they whole elements from each other, of a size that bits can tell?"""
+        differing = np.bitwise_or.reduce(addresses - addresses[0])
+        return not (self.unit & self.unit - 1 or differing & self.unit - 1)
 
     def _shape(self, field, key, lanes):
         if (field, key) not in self.shapes:
