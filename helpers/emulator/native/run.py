@@ -22,7 +22,7 @@ from helpers.emulator.program import WARP_SYNC
 
 WIDEST = 64  # blocks of a batch, beyond which NumPy is as fast
 COMPILING = 1000, 20  # steps, and steps for each instruction
-ENTERING = 40  # steps for each warp
+ENTERING = 40  # steps for each warp; a fourth of them where NumPy tells judges, too
 POSTPONED, WAITING = -1, -2  # begin with other threads, if there are any
 IN_VAIN = -3
 TRIED, WORTHWHILE = 1000, 0.2  # pieces left to NumPy, and their share, at most
@@ -42,10 +42,11 @@ def accelerated(launch, told=False):
     if told:
         narrow = narrow and launch.geometry.blocks == 1 and not has_fence(program)
     if narrow and "failed" not in known:
+        entering = (ENTERING // 4 if told else ENTERING) * launch.geometry.warps
         launch.run_compiled = partial(run_warp, known=known, teller=teller)
         size, past = sum(map(len, program.ir.blocks)), known.get("steps", 0)
         compiling = 0 if "code" in known else COMPILING[0] + COMPILING[1] * size - past
-        launch.patience = max(compiling, ENTERING * launch.geometry.warps)
+        launch.patience = max(compiling, entering)
     yield
     if told:
         teller.tell_counts()

@@ -86,7 +86,9 @@ def active_rows(access, *columns):
 def _rows(column, shape, active=None):
     if np.ndim(column) == 0 and not isinstance(column, np.ndarray):
         return column
-    column = np.broadcast_to(column, shape)
+    if column.shape != shape:
+        column, narrow = np.empty(shape, column.dtype), column
+        column[...] = narrow
     return column.reshape(-1) if active is None else column[active]
 
 
