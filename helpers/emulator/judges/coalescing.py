@@ -20,15 +20,22 @@ from helpers.emulator.judges.requests import how_often, requests_of
 
 def request_sectors(addresses, active, itemsize):
     """Sectors and ideal sectors of requests, from (32, requests) addresses."""
-    lanes = active.sum(axis=0)
+    lanes = lanes_of(active)
     sectors = different(addresses // SECTOR_BYTES, active)
     ideal = np.minimum(sectors, -(-lanes * itemsize // SECTOR_BYTES))
     return sectors, ideal
 
 
+def lanes_of(active):
+    """How many lanes are active, by request; few enough for a byte."""
+    sums = np.add.reduce(active.view(np.uint8), axis=0, dtype=np.uint8)
+    return sums.astype(np.int64)
+
+
 def different(numbers, active):
     """How many different numbers the active lanes hold, by request; often in order."""
-    if active.all():
+    whole = active.all()
+    if whole:
         steps = numbers[1:] - numbers[:-1]
         if (steps >= 0).all():
             return 1 + np.count_nonzero(steps, axis=0)
@@ -36,13 +43,13 @@ def different(numbers, active):
     inactive = numbers.max(initial=0) + 1 - low
     small = np.uint16 if inactive < 1 << 16 else np.int32
     numbers = (numbers - low).astype(small if inactive < 1 << 31 else np.int64)
-    if not active.all():
+    if not whole:
         numbers[~active] = inactive
     ordered = np.ascontiguousarray(numbers.T)  # a row is sorted where it lies together
     ordered.sort(axis=1)
     new = ordered[:, 1:] != ordered[:, :-1]
     new &= ordered[:, 1:] != inactive
-    return active.any(axis=0) + np.count_nonzero(new, axis=1)
+    return (whole or active.any(axis=0)) + np.count_nonzero(new, axis=1)
 
 
 def parts_of(dtype):
@@ -63,7 +70,7 @@ def _by_alignment(lanes, itemsize, parts):
 
 def _counts(addresses, active, itemsize, parts):
     """The columns of a table, of (32, requests)."""
-    total, lanes = 0, active.sum(axis=0)
+    total, lanes = 0, lanes_of(active)
     for part in range(parts):
         sectors, ideal = request_sectors(addresses + part * itemsize, active, itemsize)
         moved = sectors * SECTOR_BYTES

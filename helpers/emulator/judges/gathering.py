@@ -116,6 +116,8 @@ def stacked(pile, with_values) -> Columns:
 
 def joined(parts) -> Columns:
     """Columns side by side, in the order of their making; each has values, or none."""
+    if len(parts) == 1:
+        return parts[0]
     numbers, sources, places = {}, [], []
     for part in parts:
         for source in part.sources:
@@ -164,6 +166,8 @@ def _each(numbers, blocks):
 
 def _rows(columns):
     """Columns with a row for each lane."""
+    if len(columns) == WARP_SIZE:
+        return columns
     return np.broadcast_to(columns, (WARP_SIZE, columns.shape[1]))
 
 
@@ -172,9 +176,12 @@ def _side_by_side(values, blocks):
     shapes = {value.shape for value in values}
     shape = shapes.pop()
     if shapes or len(shape) not in (0, 2):
-        parts = zip(values, blocks, strict=True)
-        wide = [np.broadcast_to(value, (WARP_SIZE, n)) for value, n in parts]
-        return np.concatenate(wide, axis=1)
+        wide = np.empty((WARP_SIZE, sum(blocks)), np.result_type(*values))
+        end = 0
+        for value, count in zip(values, blocks, strict=True):
+            begin, end = end, end + count
+            wide[:, begin:end] = value
+        return wide
     if not shape:
         columns = np.array(values)[None, :]
     else:
@@ -243,7 +250,8 @@ def _of_active(columns):
         parts = (None if part is None else part[..., asked] for part in parts)
         columns, bits = Columns(sources, *parts), bits[asked]
     active, addresses = columns.active, columns.addresses
-    some = addresses[active.argmax(axis=0), np.arange(len(bits))]
+    lowest = np.frexp(bits & ~bits + np.uint64(1))[1] - 1  # of the active lanes
+    some = addresses[lowest, np.arange(len(bits))]
     return columns._replace(addresses=np.where(active, addresses, some)), bits
 
 
@@ -257,9 +265,10 @@ def _sorted(addresses, rows):
     start = np.flatnonzero(new)
     if len(start) == len(order):
         return start, start
-    equal = order[start][np.cumsum(new) - 1]
-    same = (row[order] == row[equal] for row in rows)
-    same = (*same, (addresses[:, order] == addresses[:, equal]))
+    again = np.flatnonzero(~new)
+    equal, again = order[start][np.cumsum(new)[again] - 1], order[again]
+    same = (row[again] == row[equal] for row in rows)
+    same = (*same, (addresses[:, again] == addresses[:, equal]))
     if not all(one.all() for one in same):  # two requests have one digest
         return np.arange(len(order)), np.arange(len(order))
     return order, start

@@ -9,7 +9,7 @@ memory_l2_theoretical_sectors_local. Not modelled: which arrays stay in register
 import numpy as np
 
 from helpers.core.hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
-from helpers.emulator.judges.coalescing import different, parts_of
+from helpers.emulator.judges.coalescing import different, lanes_of, parts_of
 from helpers.emulator.judges.judge import Judge
 
 LANES = np.arange(WARP_SIZE)[:, None]
@@ -28,7 +28,7 @@ class LocalMemory(Judge):
         whole = access.dtype.itemsize
         own = addresses // (WARP_SIZE * whole) * whole  # in each thread's own bytes
         size, parts = parts_of(access.dtype)
-        lanes, total = active.sum(axis=0), 0
+        lanes, total = lanes_of(active), 0
         for part in range(parts):
             sectors = self._sectors(own + part * size, active, size)
             ideal = np.minimum(sectors, -(-lanes * size // SECTOR_BYTES))

@@ -32,12 +32,13 @@ class Log:
         self.few_blocks, self.most = few_blocks, most
         self.hear, self.hear_each, self.hear_all = {}, {}, []
         for judge in judges:
-            for topic, hear in judge.listeners().items():
+            heard = judge.listeners()
+            for topic, hear in heard.items():
                 if topic == "gathered":
                     self.hear_all.append(hear)
                     continue
                 self.hear[topic] = (*self.hear.get(topic, ()), hear)
-                if "gathered" not in judge.listeners():
+                if "gathered" not in heard:
                     self.hear_each[topic] = (*self.hear_each.get(topic, ()), hear)
         self.kept, self.stretches, self.columns = [], [], []
         self.waiting = self.order = 0  # requests that are kept; accesses so far
@@ -84,8 +85,9 @@ class Log:
         heard = [s.space in self.hear for s in requests.sources]
         stores, heard = (np.array(it)[requests.source] for it in (stores, heard))
         for kind, stored in ((~stores, False), (stores, "values" in self.hear)):
-            chosen = np.flatnonzero(kind & heard)
-            if len(chosen):
+            chosen = kind & heard
+            if chosen.any():
+                chosen = slice(None) if chosen.all() else np.flatnonzero(chosen)
                 self.columns.append(_chosen(requests, rows, chosen, stored))
         self.places.update(id(source.reference) for source in requests.sources)
         self._wait_for(count)
@@ -174,7 +176,7 @@ def _chosen(requests, rows, chosen, with_values):
     )
     return Columns(
         requests.sources,
-        requests.source[chosen],
+        requests.source[chosen].astype(np.int64),
         np.ascontiguousarray(requests.addresses[chosen].T),
         None if active.all() else active.astype(bool),
         requests.warp[chosen].astype(np.int64),

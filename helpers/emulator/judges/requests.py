@@ -176,7 +176,9 @@ def _rest(access, cells, active, times):
         WARP_SIZE,
         access.blocks if active is None else max(active.shape[1], cells.shape[1]),
     )
-    addresses = cells * access.step + access.base
+    addresses = cells
+    if access.step != 1 or access.base:
+        addresses = cells * access.step + access.base
     return Rest(
         np.broadcast_to(addresses, shape),
         np.broadcast_to(True if active is None else active, shape),

@@ -37,10 +37,12 @@ class Tally:
         for group in groups:
             self._add(access, group.key, group.lanes, group.firsts, group.times)
         if rest is not None:
-            active = slice(None) if rest.active.all() else rest.active
-            addresses, times = rest.addresses[active].ravel(), rest.times
+            addresses, times = rest.addresses, rest.times
             if np.ndim(times):
-                times = np.broadcast_to(times, rest.active.shape)[active].ravel()
+                times = np.broadcast_to(times, rest.active.shape)[rest.active]
+            elif rest.active.all():
+                return self._add_each(access, addresses.ravel("K"), times)
+            addresses = addresses[rest.active]
             if len(addresses):
                 self._add_each(access, addresses, times)
 
@@ -97,7 +99,7 @@ class Shape:
     """Requests of one shape: where they begin, and the offsets of their lanes."""
 
     def __init__(self, lanes):
-        self.lanes, self.times = np.unique(lanes, return_counts=True)
+        self.lanes = lanes
         self.pending, self.waiting, self.starts = [], 0, None
 
     def add(self, tally, firsts, times):
@@ -124,13 +126,14 @@ class Shape:
 
     def spread(self):
         """How often each element was asked for, from where requests begin."""
-        width = len(self.lanes)
-        if self.lanes[-1] == width - 1 and (self.times == self.times[0]).all():
+        each, counts = np.unique(self.lanes, return_counts=True)
+        width = len(each)
+        if each[-1] == width - 1 and (counts == counts[0]).all():
             sums = np.cumsum(self.starts)
             sums[width:] -= sums[:-width].copy()
-            return sums * self.times[0]
+            return sums * counts[0]
         total = np.zeros_like(self.starts)
-        for lane, times in zip(self.lanes.tolist(), self.times.tolist(), strict=True):
+        for lane, times in zip(each.tolist(), counts.tolist(), strict=True):
             total[lane:] += times * self.starts[: len(total) - lane]
         return total
 
