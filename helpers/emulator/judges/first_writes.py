@@ -63,7 +63,9 @@ class Owned:
     def _rows_of(self, access):
         who, of_warp = access.who, access.space == "local"
         keys = who.block << 32 | (who.warp if of_warp else 0)
-        known, which = np.unique(keys, return_inverse=True)
+        known, which = keys[:1], np.zeros(len(keys), np.int64)
+        if (keys != known).any():
+            known, which = np.unique(keys, return_inverse=True)
         owners = [divmod(key, 1 << 32) for key in known.tolist()]
         for owner in owners:
             if owner not in self.rows:

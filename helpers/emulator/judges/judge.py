@@ -101,8 +101,8 @@ class Judge:
             active.shape[1] if active is not None else 1,
         )
         shape = (WARP_SIZE, width)
-        addresses = np.broadcast_to(access.addresses, shape)
-        taking_part = np.broadcast_to(True if active is None else active, shape)
+        addresses = _spread(access.addresses, shape)
+        taking_part = _spread(True if active is None else active, shape)
         counts = self.count(addresses, taking_part, access)
         if access.times is not None:
             return counts @ access.times, False
@@ -132,3 +132,8 @@ class Judge:
             k: summed([r for r in by_line.values() if r.kind == k]) for k in kinds
         }
         return Counts(**sums, by_line=by_line, by_kind=by_kind)
+
+
+def _spread(values, shape):
+    """Values of a shape; NumPy looks for microseconds at those that have it."""
+    return values if np.shape(values) == shape else np.broadcast_to(values, shape)

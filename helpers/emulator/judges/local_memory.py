@@ -45,4 +45,6 @@ class LocalMemory(Judge):
             // SECTOR_BYTES
             for word in range(words)
         ]
+        if words == 1:
+            return different(sectors[0], active)
         return different(np.concatenate(sectors), np.concatenate([active] * words))

@@ -47,7 +47,10 @@ class CellOwners:
         return bool((self.owner[cell] | 1 == code + 1).all())
 
     def _code(self, thread):
-        return (2 * thread + 2).astype(self.owner.dtype)
+        code = thread.astype(self.owner.dtype)
+        code *= 2
+        code += 2
+        return code
 
     def writer_and_reader(self, nobody):
         """The last writer of each cell, and who else read it."""
@@ -61,7 +64,8 @@ class CellOwners:
         if not before.any():
             owner[where] = writing if kind == "store" else code
             return True
-        if not ((before == NOBODY) | (before | 1 == writing)).all():
+        own = before | 1 == writing
+        if not own.all() and not (own | (before == NOBODY)).all():
             return False
         owner[where] = writing if kind == "store" else np.maximum(before, code)
         return True
