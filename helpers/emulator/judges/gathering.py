@@ -218,21 +218,26 @@ def distinct(columns):
         ),
     )
     times = np.diff(start, append=len(order))[first]
-    addresses, active = columns.addresses[:, chosen], columns.active
+    source, active = columns.source[chosen], columns.active
     active = None if active is None else active[:, chosen]
-    source = columns.source[chosen]
     limits = np.flatnonzero(np.diff(source, prepend=-1, append=-1)).tolist()
+    requests = columns.addresses[:, chosen], active, owners, times
     for begin, end in pairwise(limits):
-        here = slice(begin, end)
-        mask = None if active is None else active[:, here]
-        yield Access(
-            *columns.sources[source[begin]],
-            addresses[:, here],
-            None if mask is None or mask.all() else mask,
-            *(end - begin, {}),
-            who=Owners(*(row if row is None else row[..., here] for row in owners)),
-            times=times[here],
-        )
+        place = columns.sources[source[begin]]
+        yield _access(place, slice(begin, end), *requests)
+
+
+def _access(source, here, addresses, active, owners, times):
+    """Some of the requests, all of one source, as an access."""
+    mask = None if active is None else active[:, here]
+    return Access(
+        *source,
+        addresses[:, here],
+        None if mask is None or mask.all() else mask,
+        *(here.stop - here.start, {}),
+        who=Owners(*(row if row is None else row[..., here] for row in owners)),
+        times=times[here],
+    )
 
 
 def _of_active(columns):

@@ -170,14 +170,14 @@ def _chosen(requests, rows, chosen, with_values):
     active = np.unpackbits(bits.view(np.uint8), bitorder="little").reshape(-1, 32).T
     values = None
     if with_values:
-        values = np.ascontiguousarray(requests.values[chosen].T).view(np.int64)
+        values = requests.values[chosen].T.copy().view(np.int64)
     barriers, syncs, whole, order, iterations = (
         row[chosen].astype(np.int64) for row in rows
     )
     return Columns(
         requests.sources,
         requests.source[chosen].astype(np.int64),
-        np.ascontiguousarray(requests.addresses[chosen].T),
+        requests.addresses[chosen].T.copy(),
         None if active.all() else active.astype(bool),
         requests.warp[chosen].astype(np.int64),
         requests.block[chosen].astype(np.int64),
