@@ -287,6 +287,7 @@ class WarpSync:
 
     mask: Operand
     site: Site
+    function: str = "cuda.syncwarp"  # a key of warp_intrinsics.INTRINSICS
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,14 @@ def waiting_lanes(warp, active, mask):
     return waiting if waiting.any() else None
 
 
+def meeting_lanes(warp, arrived, mask):
+    """The lanes of those that arrived whose whole mask is there and names the same
+    lanes, or has returned, (lanes, blocks); it does not matter at which places.
+    """
+    there = _together(arrived, mask) | (0 if warp.live is None else _bits(~warp.live))
+    return arrived & (mask_bits(mask) & ~there == 0)
+
+
 def unnamed_callers(active, mask):
     """The active lanes that their own mask does not name, (lanes, blocks), or None."""
     if np.ndim(mask) == 0 and mask_bits(mask) == 0xFFFFFFFF:

@@ -1,4 +1,6 @@
-"""Shuffles, votes and matches of lanes that come together, apart and late."""
+"""Shuffles, votes and matches of lanes that come together, apart and late; `syncwarp`
+at several places, where lanes meet by their mask.
+"""
 
 import numpy as np
 import pytest
@@ -6,9 +8,11 @@ from numba import cuda, int32
 
 from helpers import emulate
 from helpers.emulator import BarrierError
-from tests.specimens.kernels import BUILT_IN, message
+from tests.emulator.native.comparison import same_in_both, same_reports
+from tests.specimens.kernels import BUILT_IN, line_of, message
 
 ALL = 0xFFFFFFFF
+EACH_SEES_ITS_MIRROR = [[*range(31, 15, -1), *range(1015, 999, -1)]] * 4
 
 
 @cuda.jit
@@ -148,3 +152,137 @@ def test_popc_counts_the_bits_of_negative_numbers_as_they_lie():
     emulate(kernel)[1, 32](a, out)
 
     assert [int(a.sum())] * 32 == out.tolist()
+
+
+# `syncwarp` at several places
+
+
+@cuda.jit
+def halves(out):
+    s = cuda.shared.array(64, int32)
+    t = cuda.threadIdx.x
+    s[t] = t % 32
+    if t % 32 < 16:
+        cuda.syncwarp()
+        out[cuda.grid(1)] = s[t ^ 31]
+    else:
+        cuda.syncwarp()  # the other
+        out[cuda.grid(1)] = s[t ^ 31] + 1000
+
+
+def test_halves_of_warps_meet_at_two_places_and_are_found():
+    """16 lanes of each of 4 warps: they see each other's stores, which is no race."""
+    out = np.zeros((4, 32))
+
+    run = emulate(halves)[2, 64](out.reshape(-1))
+
+    assert EACH_SEES_ITS_MIRROR == out.tolist()
+    (found,) = run.barriers
+    assert line_of(halves, "the other") == found.line and not found.left
+    assert line_of(halves, "syncwarp") == found.elsewhere.line
+    assert (64, 2, "0", "0") == (found.threads, found.blocks, found.thread, found.block)
+    assert not run.races and not run.races.minor
+
+
+@cuda.jit
+def three_places(out, turns):
+    s = cuda.shared.array(96, int32)
+    t, first = cuda.threadIdx.x, 96 * cuda.blockIdx.x
+    lane = t % 32
+    for k in range(turns):
+        s[t] = k + cuda.blockIdx.x
+        if lane < 8 + cuda.blockIdx.x:
+            cuda.syncwarp()  # first
+            out[first + t] += s[t ^ 15]
+        elif lane < 24:
+            cuda.syncwarp()  # second
+            out[first + t] += 10 * s[t ^ 31]
+        elif lane == 31:
+            return
+        else:
+            cuda.syncwarp()  # third
+            out[first + t] += 100 * s[t - 16]
+        cuda.syncwarp()
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_lanes_meet_at_three_places_without_those_that_returned(blocks):
+    """At each turn of a loop, with other lanes in each block; the cells hold the sum of
+    the turn's and the block's number.
+    """
+    out = np.zeros((blocks, 3, 32), np.int64)
+
+    run = emulate(three_places)[blocks, 96](out.reshape(-1), 2)
+
+    for block in range(blocks):
+        each = [1] * (8 + block) + [10] * (16 - block) + [100] * 7 + [0]
+        total = [(2 * block + 1) * one for one in each]
+        assert [total] * 3 == out[block].tolist()
+    first, second = sorted(run.barriers, key=lambda it: it.elsewhere)
+    numbers = range(blocks)
+    assert 3 * sum(8 + block for block in numbers) == first.threads
+    assert 3 * sum(16 - block for block in numbers) == second.threads
+    assert [line_of(three_places, "third")] * 2 == [first.line, second.line]
+
+
+def test_machine_code_lets_lanes_meet_at_several_places_too():
+    """The same bits, and the same findings."""
+    same_in_both(three_places, (5, 96), [np.zeros(5 * 96, np.int64), 5])
+    same_reports(three_places, (1, 96), [np.zeros(96, np.int64), 5])
+
+
+def test_other_masks_at_another_place_do_not_meet():
+    """One waits for all 32 lanes, the other for all but the first."""
+
+    @cuda.jit
+    def kernel(out):
+        t = cuda.threadIdx.x
+        if t < 16:
+            cuda.syncwarp(ALL)
+            out[t] = 1
+        else:
+            cuda.syncwarp(0xFFFFFFFE)
+            out[t] = 2
+
+    assert "names lanes that never execute it" in message(
+        BarrierError, kernel, 1, 32, np.zeros(32)
+    )
+
+
+def test_each_mask_meets_by_itself():
+    """Even lanes meet at two places; odd ones name all, and even ones never come."""
+
+    @cuda.jit
+    def kernel(out, odd):
+        t = cuda.threadIdx.x
+        mask = 0x55555555 if t % 2 == 0 else odd
+        if t < 16:
+            cuda.syncwarp(mask)
+            out[t] = 1
+        else:
+            cuda.syncwarp(mask)
+            out[t] = 2
+        cuda.syncthreads()
+
+    kernel[1, 32](out := np.zeros(32), 0xAAAAAAAA)
+
+    assert [1] * 16 + [2] * 16 == out.tolist()
+    text = message(BarrierError, kernel, 1, 32, out := np.zeros(32), ALL)
+    assert "names lanes that never execute it" in text
+    assert [1, 0] * 8 + [2, 0] * 8 == out.tolist()
+
+
+def test_two_shuffles_of_half_a_warp_each_do_not_meet():
+    """They would exchange values."""
+
+    @cuda.jit
+    def kernel(out):
+        t = cuda.threadIdx.x
+        if t < 16:
+            out[t] = cuda.shfl_sync(ALL, t, 3)
+        else:
+            out[t] = cuda.shfl_sync(ALL, t, 20)
+
+    assert "names lanes that never execute it" in message(
+        BarrierError, kernel, 1, 32, np.zeros(32)
+    )

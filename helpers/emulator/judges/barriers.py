@@ -62,22 +62,21 @@ class Barriers:
         self.start = start
 
     def _add(self, event):
-        """Add those who are missing, by block: the most of all the times."""
+        """Add those who are missing, by block."""
         by_block = self.missing.setdefault(
             (event.site, event.elsewhere, event.left), {}
         )
         for column in np.flatnonzero(event.threads.any(axis=0)).tolist():
-            threads = np.flatnonzero(event.threads[:, column])
-            most, first = by_block.get(event.first_block + column, (0, threads[0]))
-            most, first = max(most, len(threads)), min(first, threads[0])
-            by_block[event.first_block + column] = most, first
+            block = event.first_block + column
+            by_block[block] = by_block.get(block, False) | event.threads[:, column]
 
     def table(self) -> tuple[Missing, ...]:
         """All pairs of a barrier and a place where threads were instead."""
         found = []
         for key, by_block in self.missing.items():
-            threads, block = sum(most for most, _ in by_block.values()), min(by_block)
-            thread = coordinates(by_block[block][1], self.start.block_dim)
+            threads = sum(map(np.count_nonzero, by_block.values()))
+            block = min(by_block)
+            thread = coordinates(by_block[block].argmax(), self.start.block_dim)
             place = coordinates(block, self.start.grid_dim)
             found.append(Missing(*key, threads, len(by_block), thread, place))
         return tuple(sorted(found, key=lambda it: (it.site, it.elsewhere)))

@@ -1,8 +1,9 @@
 """Barriers: threads of a block wait for each other, or are found to be missing.
 
 A GPU does not wait for threads that have left, and takes two barriers at which whole
-warps wait for one, if both only wait or combine in the same way: so does the machine,
-and emits who was missing. What would hang on a GPU is an error.
+warps wait for one, if both only wait or combine in the same way; and two `syncwarp` at
+which lanes wait with one mask: so does the machine, and emits who was missing. What
+would hang on a GPU is an error.
 """
 
 import warnings
@@ -10,10 +11,16 @@ import warnings
 import numpy as np
 
 from helpers.core.errors import BarrierError, caller_level
-from helpers.core.events import MissedBarrier, Sync
+from helpers.core.events import MissedBarrier, StrayLanes, Sync
 from helpers.core.hardware import WARP_SIZE
 from helpers.emulator.machine.access import merge
 from helpers.emulator.machine.warps import Circle, whole
+from helpers.language.warp_intrinsics import (
+    LANES,
+    mask_bits,
+    meeting_lanes,
+    unnamed_callers,
+)
 
 _COMBINE = {
     "count": lambda votes: votes.sum(axis=0, dtype=np.int32, keepdims=True),
@@ -265,6 +272,70 @@ def _threads(numbers):
     if numbers[-1] - numbers[0] == len(numbers) - 1:
         return f"threads {numbers[0]} to {numbers[-1]}"
     return f"threads {numbers[0]}, {numbers[1]}, … ({len(numbers)} of them)"
+
+
+# lanes of a warp at several `syncwarp`
+
+
+def meet_elsewhere(batch, warp, pc, waiting, mask):
+    """Let lanes go on that wait with one mask at this `syncwarp` and at others; those
+    that still wait at this one, None if there are none.
+    """
+    code = batch.launch.program.code
+    others = [
+        (at, warp.groups[at], code[at].run(warp, warp.groups[at], 0))
+        for at in warp.arriving & warp.groups.keys()
+        if code[at].ending.function == "cuda.syncwarp"
+    ]
+    shape = WARP_SIZE, batch.blocks
+    places, masks = np.full(shape, -1), np.zeros(shape, np.int64)
+    for at, lanes, named in [(pc, waiting, mask), *others]:
+        here = whole(lanes, shape)
+        places[here] = at
+        masks[here] = np.broadcast_to(mask_bits(named), shape)[here]
+    going = meeting_lanes(warp, places >= 0, masks)
+    if going.any():
+        _emit_meeting(batch, warp, np.where(going, places, -1), masks)
+        for at, lanes, named in others:
+            _let_lanes_go(warp, code[at], at, lanes & going, named)
+    waiting = waiting & ~going
+    return waiting if waiting.any() else None
+
+
+def _let_lanes_go(warp, block, at, going, mask):
+    """Let lanes go on that waited at a pc for lanes that came to another."""
+    if going.any():
+        emit_unnamed(warp, block.site, going, mask)
+        waiting = warp.groups.pop(at) & ~going
+        if waiting.any():
+            warp.groups[at] = waiting
+        warp.add(block.then, going)
+
+
+def _emit_meeting(batch, warp, places, masks):
+    """Emit that lanes met, and that some were elsewhere than at the last place."""
+    code, going, last = batch.launch.program.code, places >= 0, places.max(axis=0)
+    for one in np.unique(masks[going]):
+        for listener in warp.listeners["sync"]:
+            listener(Sync("warp", warp.who, lanes=going & (masks == one)))
+    shape, first = (batch.geometry.threads, batch.blocks), warp.number * WARP_SIZE
+    missing = going & (places != last)
+    for met, at in np.unique([(last + 0 * places)[missing], places[missing]], axis=1).T:
+        threads = np.zeros(shape, bool)
+        lanes = (places == at) & (last == met)
+        threads[first : first + WARP_SIZE] = lanes[: shape[0] - first]
+        sites = code[met].site, code[at].site
+        for listener in warp.listeners["missed_barrier"]:
+            listener(MissedBarrier(*sites, False, threads, batch.first))
+
+
+def emit_unnamed(warp, site, active, mask):
+    """Emit the lanes that their own mask does not name."""
+    listeners = warp.listeners["stray_lanes"]
+    unnamed = unnamed_callers(active, mask) if listeners else None
+    if unnamed is not None:
+        for listener in listeners:
+            listener(StrayLanes(site, "unnamed", unnamed, LANES, warp.who))
 
 
 # what barriers give their threads

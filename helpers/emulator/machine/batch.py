@@ -11,12 +11,17 @@ import math
 import numpy as np
 
 from helpers.core.errors import NoProgressError, NoValueError
-from helpers.core.events import Allocation, BranchSplit, Step, StrayLanes
-from helpers.emulator.machine.barriers import missing_lanes_error, release
+from helpers.core.events import Allocation, BranchSplit, Step
+from helpers.emulator.machine.barriers import (
+    emit_unnamed,
+    meet_elsewhere,
+    missing_lanes_error,
+    release,
+)
 from helpers.emulator.machine.launch_memory import shared_array
 from helpers.emulator.machine.warps import Circle, Warp, digest
 from helpers.emulator.program import BARRIER, BRANCH, JUMP, RETURN, WARP_SYNC
-from helpers.language.warp_intrinsics import LANES, unnamed_callers, waiting_lanes
+from helpers.language.warp_intrinsics import waiting_lanes
 
 WATCH = 16  # back edges between two looks whether a loop goes in circles
 PATIENCE = 20_000  # back edges in a row before others go first in any case
@@ -216,23 +221,17 @@ class Batch:
         """Let lanes wait for others of their mask; False if all can go on."""
         block = self.launch.program.code[pc]
         waiting = waiting_lanes(warp, active, mask)
+        if waiting is not None and block.ending.function == "cuda.syncwarp":
+            waiting = meet_elsewhere(self, warp, pc, waiting, mask)
         if waiting is None:
-            self._emit_unnamed(warp, block.site, active, mask)
+            emit_unnamed(warp, block.site, active, mask)
             return False
         going = active & ~waiting
         if going.any():
-            self._emit_unnamed(warp, block.site, going, mask)
+            emit_unnamed(warp, block.site, going, mask)
             warp.add(block.then, going)
         warp.wait_for_lanes(pc, waiting)
         return True
-
-    def _emit_unnamed(self, warp, site, active, mask):
-        """Emit the lanes that their own mask does not name."""
-        listeners = warp.listeners["stray_lanes"]
-        unnamed = unnamed_callers(active, mask) if listeners else None
-        if unnamed is not None:
-            for listener in listeners:
-                listener(StrayLanes(site, "unnamed", unnamed, LANES, warp.who))
 
     def _note_error(self, error, warp, basic_block):
         """Remember where a launch stopped; raise a NoValueError if that is the reason.

@@ -175,6 +175,7 @@ class NativeWarp:
     def _take_groups(self):
         """See where the machine has put threads."""
         state, warp = self.state, self.warp
+        state.present[:] = 0
         for pc, threads in warp.groups.items():
             state.present[pc] = 1
             state.write_mask(state.masks[pc], threads)
@@ -281,6 +282,7 @@ class NativeWarp:
             return WAITING
         self._show_groups()
         if not self.batch._wait_for_lanes(self.warp, piece.pc, active, value):
+            self._take_groups()
             state.set("following", block.then)
             return driver.GO
         self.warp.postponed.add(piece.pc)

@@ -118,7 +118,7 @@ def call_intrinsic(builder, target, name, operands, signature=None):
     if INTRINSICS[name].syncs_warp:
         mask = operands[0] if operands else ir.Const(np.int64(0xFFFFFFFF))
         builder.continue_in(builder.body.new_block())
-        builder.emit(ir.WarpSync(mask, builder.site()))
+        builder.emit(ir.WarpSync(mask, builder.site(), name))
         builder.continue_in(builder.body.new_block())
     dtype = builder.our_type(target)
     result, pure = builder.declare(target, dtype), INTRINSICS[name].pure
