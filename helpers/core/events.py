@@ -2,8 +2,8 @@
 
 Each has a topic, and reaches the listeners of it: "launch", "allocation", "step",
 "split", "sync", "missed_barrier", "stray_lanes", "fence", "negative_index", "overflow",
-an access by its space, "global", "shared", "local" or "const", and "end" with the Warps
-of a batch that is done.
+"raised", an access by its space, "global", "shared", "local" or "const", and "end" with
+the Warps of a batch that is done.
 
 Compiled pieces of a program emit many requests at once: the topic is "requests", and
 "values" has a listener where they must say what is stored.
@@ -27,6 +27,7 @@ TOPICS = (
         "fence",
         "negative_index",
         "overflow",
+        "raised",
         "end",
     ),
     *("global", "shared", "local", "const", "requests", "values"),
@@ -230,6 +231,16 @@ class Overflow(NamedTuple):
     count: int
     before: int
     after: int
+    thread: str
+    block: str
+
+
+class Raised(NamedTuple):
+    """Threads ended by an exception, which is in words: how many, and the first."""
+
+    site: Site
+    exception: str
+    count: int
     thread: str
     block: str
 

@@ -300,12 +300,13 @@ class Print:
 
 @dataclass(frozen=True)
 class Raise:
-    """Remember an exception, which the launch raises when it is over."""
+    """An exception, which ends the thread; in debug mode the launch raises it."""
 
     exception: type
     arguments: tuple
     function: str
     site: Site
+    debug: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """Silent mistakes: what a GPU does without an error, and is seldom intended.
 
 A negative index that wraps, where it is computed (`a[-1]` is meant); an integer that
-does not fit; float64 among float32; a grid that ends before its array; and as a note,
-which is no mistake, NumPy arrays that each launch copies. A grid that ends before its
+does not fit; an exception that ends threads; float64 among float32; a grid that ends
+before its array; and as a note, which is no mistake, NumPy arrays that each launch
+copies. A grid that ends before its
 array is reported only where a guard says that there is more to do. Not modelled:
 integers that a cast to an unsigned type cuts off on purpose.
 """
@@ -42,7 +43,7 @@ class Mistakes:
 
     def __init__(self, reuse):
         self.start, self.allocations = None, []
-        self.negative_indices, self.overflows = {}, {}
+        self.negative_indices, self.overflows, self.raised = {}, {}, {}
         self.reuse = reuse
 
     def listeners(self) -> dict:
@@ -52,6 +53,7 @@ class Mistakes:
             "allocation": self.allocations.append,
             "negative_index": self._add_negative_index,
             "overflow": self._add_overflow,
+            "raised": self._add_raised,
         }
 
     def _start(self, start):
@@ -68,11 +70,16 @@ class Mistakes:
         first, count = self.overflows.get(event.site, (event, 0))
         self.overflows[event.site] = first, count + event.count
 
+    def _add_raised(self, event):
+        first, count = self.raised.get((event.site, event.exception), (event, 0))
+        self.raised[event.site, event.exception] = first, count + event.count
+
     def table(self) -> tuple[LineWarning, ...]:
         """All warnings by line, the notes last."""
         found = [
             *self._of_negative_indices(),
             *self._of_overflows(),
+            *self._of_exceptions(),
             *_of_float64(self.start.program.float64),
             *self._uncovered(),
             *self._notes(),
@@ -107,6 +114,19 @@ class Mistakes:
                 f"{first.after}, in thread {first.thread} of block {first.block} "
                 f"({count:,} such {'value' if count == 1 else 'values'}): use a wider "
                 "type",
+            )
+
+    def _of_exceptions(self):
+        for (site, exception), (first, count) in self.raised.items():
+            threads, first_one = f"{count:,} threads", "the first is"
+            if count == 1:
+                threads, first_one = "a thread", "it is"
+            yield LineWarning(
+                site,
+                "exception",
+                f"`{exception}` ends {threads} in silence; {first_one} thread "
+                f"{first.thread} of block {first.block}. Under `@cuda.jit(debug=True, "
+                "opt=False)` the launch raises it",
             )
 
     def _uncovered(self):

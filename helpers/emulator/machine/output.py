@@ -2,13 +2,14 @@
 
 `print` gives a line for each thread, in the order in which the warps ran. With
 `debug=True` the launch raises in the end what a thread raised first; without it the
-thread ends silently. Not modelled: a launch that raises keeps its results, where a
-GPU leaves arrays of the host as they were.
+thread ends silently, and is emitted. Not modelled: a launch that raises keeps its
+results, where a GPU leaves arrays of the host as they were.
 """
 
 import numpy as np
 
 from helpers.core.errors import complete
+from helpers.core.events import Raised
 from helpers.core.hardware import WARP_SIZE
 
 MOST_LINES = 1_000  # of one launch; a GPU keeps a megabyte of them
@@ -38,16 +39,30 @@ def printed(value) -> str:
 
 
 def note(warp, active, request):
-    """Remember an exception and the first thread that raises it."""
-    if warp.memory.raised is not None:
-        return
+    """Remember an exception and the first thread that raises it; outside of debug mode,
+    emit them.
+    """
     shape = (WARP_SIZE, warp.blocks)
     active = warp.live if active is None else active
     takes_part = np.broadcast_to(True if active is None else active, shape)
     block, lane = np.argwhere(takes_part.T)[0]
+    if not request.debug:
+        where = warp.thread_at(lane), warp.block_at(block)
+        event = Raised(request.site, in_words(request), int(takes_part.sum()), *where)
+        for listener in warp.listeners["raised"]:
+            listener(event)
+        return
+    if warp.memory.raised is not None:
+        return
     thread = [int(np.broadcast_to(axis, shape)[lane, block]) for axis in warp.thread]
     place = [int(np.broadcast_to(axis, shape)[lane, block]) for axis in warp.block]
     warp.memory.raised = request, thread[::-1], place[::-1]
+
+
+def in_words(request) -> str:
+    """An exception by its class, and what it says."""
+    said = (str(it) for it in request.arguments[:1] if it is not None)
+    return ": ".join([request.exception.__name__, *said])
 
 
 def raise_noted(memory):

@@ -13,7 +13,12 @@ COSTLY = 1.5  # times the ideal
 IDLE = 0.5  # of the lanes that a warp has, at which or below a line is divergent
 SIGNIFICANT = 0.05  # of all lanes of a run, which must idle on a line to be reported
 
-_MISTAKES = {"wrap": "guards", "overflow": "types", "grid": "guards"}
+_MISTAKES = {
+    "wrap": "guards",
+    "overflow": "types",
+    "exception": "guards",
+    "grid": "guards",
+}
 
 
 class Finding(NamedTuple):

@@ -282,10 +282,9 @@ class Builder:
         self.block = block
 
     def end_thread(self, exception, arguments):
-        """End the thread by an exception, which the host reports in debug mode."""
-        if self.body.options.get("debug"):
-            name = self.function.__name__
-            self.emit(ir.Raise(exception, tuple(arguments), name, self.site()))
+        """End the thread by an exception, which the launch raises in debug mode."""
+        name, debug = self.function.__name__, bool(self.body.options.get("debug"))
+        self.emit(ir.Raise(exception, tuple(arguments), name, self.site(), debug))
         self.leave(ir.Return(self.site()))
 
     def end_threads_where(self, condition, exception, text):

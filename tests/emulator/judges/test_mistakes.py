@@ -11,6 +11,7 @@ from tests.specimens.kernels import (
     line_of,
     matrix_product,
     numbers,
+    raising,
     reduce_by_shuffles,
     reduce_in_shared,
     stencil,
@@ -216,6 +217,41 @@ def test_a_narrowed_index_is_told_and_a_masked_one_is_not():
     ]
     assert [] == warnings_of(emulate(cut)[1, 32](np.zeros(32)))
     assert [] == warnings_of(emulate(fitting)[4, 32](np.zeros(100)))
+
+
+@cuda.jit
+def adds_none(a, out):
+    i = cuda.grid(1)
+    x = None
+    if a[i] != 40:
+        x = a[i]
+    out[i] = x + 1
+
+
+@cuda.jit
+def unpacks_pairs(a, out):
+    i = cuda.grid(1)
+    x, y = a[i : i + 2]
+    out[i] = x + y
+
+
+@pytest.mark.parametrize(
+    ("kernel", "line", "said"),
+    [
+        (adds_none, "x + 1", "`TypeError: expected int64, got None` ends a thread in "),
+        (adds_none, "x + 1", "silence; it is thread 8 of block 1."),
+        (unpacks_pairs, "x, y =", "values to unpack` ends a thread in silence; it is "),
+        (raising(), "raise", "`ValueError: seven` ends a thread in silence; it is "),
+        (raising(), "assert", "`AssertionError: too many` ends 24 threads in silence"),
+        (raising(), "assert", "the first is thread 8 of block 1. Under `@cuda.jit(deb"),
+    ],
+)
+def test_an_exception_that_a_gpu_is_silent_about_is_told(kernel, line, said):
+    """The language's own exceptions as well as those that a kernel raises."""
+    run = emulate(kernel)[2, 32](np.arange(64), np.zeros(64))
+
+    (found,) = (it for it in run.warnings if it.line == line_of(kernel, line))
+    assert "exception" == found.kind and said in found.text
 
 
 def test_a_grid_that_ends_before_its_array_is_told():

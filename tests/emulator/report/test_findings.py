@@ -281,6 +281,7 @@ def test_a_cell_that_nobody_wrote_has_the_remedy_of_its_memory(space, remedy):
     [
         ("wrap", "wrong", "guards"),
         ("overflow", "wrong", "types"),
+        ("exception", "wrong", "guards"),
         ("grid", "wrong", "guards"),
         ("float64", "costly", "types"),
     ],
