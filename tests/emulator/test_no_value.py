@@ -57,9 +57,39 @@ def reads_the_second_version(a):
         a[1] = y / x
 
 
+@cuda.jit
+def stores_it(a):
+    if a[0] < 0:
+        y = a[1]
+    x = a[2]
+    a[1] = x
+    a[3] = y
+
+
+@cuda.jit
+def shuffles_it(a):
+    if a[0] < 0:
+        y = a[1]
+    x = a[2]
+    a[1] = x
+    a[3] = cuda.shfl_sync(0xFFFFFFFF, y, 3)
+
+
+@cuda.jit
+def stores_it_to_a_part(a):
+    if a[0] < 0:
+        y = a[1]
+    x = a[2]
+    a[1] = x
+    a[2:4] = y
+
+
 @pytest.mark.parametrize(
     ("kernel", "name", "text"),
     [
+        (stores_it, "y", "a[3] = y"),
+        (stores_it_to_a_part, "y", "a[2:4] = y"),
+        (shuffles_it, "y", "a[3] = cuda.shfl_sync(0xFFFFFFFF, y, 3)"),
         (reads_behind_other_lines, "y", "a[i] = c - y"),
         (reads_an_array, "part", "a[3] = part[1]"),
         (reads_in_a_condition, "y", "if y > 3:"),

@@ -127,6 +127,8 @@ def store(warp, reference, array, indices, value, active):
     """`array[indices] = value` in each active lane; where lanes collide, the highest
     wins.
     """
+    if value is None:  # NumPy would store NaN
+        raise TypeError("a variable without a value is stored")
     warp.memory.changes += 1
     cells = array.cells
     if cells is None:
