@@ -90,10 +90,16 @@ def spreads(out, three):
 
 
 def test_the_items_of_a_spread_tuple_are_taken_once():
-    """Three of a tuple of three."""
+    """Three of a tuple of three, each copied to its parameter and nowhere else."""
     types = typeof(np.zeros(3)), typeof((1.0, 2.0, 3.0))
     blocks = kernel_ir(spreads.py_func, types).blocks.values()
-    assert 3 == sum(isinstance(i, ir.Item) for block in blocks for i in block)
+    instructions = [i for block in blocks for i in block]
+    items = [i.target for i in instructions if isinstance(i, ir.Item)]
+    copies = [i for i in instructions if isinstance(i, ir.Copy)]
+    given = {i.targets[0]: i.sources[0] for i in copies if i.sources[0] in items}
+    assert dict(zip("xyz", items, strict=True)) == {
+        name.rpartition(".")[2]: item for name, item in given.items()
+    }
 
 
 @cuda.jit(device=True, inline=True)

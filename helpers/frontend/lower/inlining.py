@@ -131,7 +131,7 @@ def _spread(builder, variable) -> list:
         one = copy.copy(variable)
         one.name = f"{variable.name}.{place}"
         builder.typed.types[one.name] = types[place]
-        builder.emit(ir.Copy((builder.declare(one, builder.type_of(item)),), (item,)))
+        builder.arguments[one.name] = item
         spread.append(one)
     return spread
 
