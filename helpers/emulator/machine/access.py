@@ -76,13 +76,22 @@ def find_pattern(warp, reference, array, indices, active):
     key = tuple(key)
     pattern = array.patterns.get(key)
     if pattern is None:
-        if warp.listeners["negative_index"] and any((i < 0).any() for i in indices):
+        if warp.listeners["negative_index"] and _wraps(warp, reference, indices):
             return None  # each negative index is emitted
         offset = offsets(warp, reference, array, indices, active)
         if np.ndim(offset) and offset.shape[1] != 1:
             return None
         pattern = array.patterns[key] = _pattern(array, offset)
     return pattern
+
+
+def _wraps(warp, reference, indices) -> bool:
+    """Is an index negative, where the source has no negative number?"""
+    meant = warp.batch.launch.program.from_the_end
+    return any(
+        (index < 0).any() and (reference, axis) not in meant
+        for axis, index in enumerate(indices)
+    )
 
 
 def _pattern(array, offset):

@@ -1,9 +1,12 @@
 """Negative indices: told where they are computed, meant where they are written."""
 
+from unittest import mock
+
 import numpy as np
 from numba import cuda, float32, int32
 
 from helpers import emulate
+from helpers.emulator.machine import access
 from tests.specimens.kernels import line_of
 
 
@@ -122,6 +125,27 @@ def test_a_negative_number_is_meant_in_each_memory():
 
     assert [("wrap", line_of(halo, "cells[t - 1]"))] == warnings_of(run)
     assert "2 negative indices of `cells`" in run.warnings[0].text
+
+
+@cuda.jit
+def reads_the_last(out, turns):
+    cells = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    cells[t] = t
+    cuda.syncthreads()
+    for _ in range(turns):
+        out[t] += cells[-1]
+
+
+def test_a_negative_number_as_an_index_is_computed_once():
+    """However often a loop reads it; its load and store of `out` are new each time."""
+    found = []
+    for turns in (1, 5):
+        with mock.patch.object(access, "offsets", wraps=access.offsets) as computed:
+            emulate(reads_the_last)[3, 32](zeros(32), turns)
+        arrays = [call.args[2].name for call in computed.call_args_list]
+        found.append((arrays.count("cells"), arrays.count("out")))
+    assert [(2, 2), (2, 10)] == found
 
 
 def test_a_computed_index_beside_a_number_is_told():
