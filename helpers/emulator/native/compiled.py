@@ -6,6 +6,7 @@ import llvmlite.binding as binding
 from llvmlite import ir as llvm
 
 from helpers.core import ir
+from helpers.emulator.codegen.first_uses import inputs_of
 from helpers.emulator.codegen.liveness import reads, writes
 from helpers.emulator.codegen.writer import Writer
 from helpers.emulator.native import driver
@@ -70,9 +71,9 @@ class Compiled:
             n for block in self.program.ir.blocks for i in block for n in reads(i)
         }
         writer = Writer(self.slots, kernel_reads, self.program.ir.types)
+        blocks = [[*p.instructions, p.end or ir.Return()] for p in self.pieces]
         source = "\n\n".join(
-            writer.basic_block(number, [*piece.instructions, piece.end or ir.Return()])
-            for number, piece in enumerate(self.pieces)
+            writer.basic_block(number, block) for number, block in enumerate(blocks)
         )
         name = f"<emulated {self.program.name}>"
         exec(compile(source, name, "exec"), writer.namespace)
@@ -80,7 +81,8 @@ class Compiled:
             replace(
                 self.program.code[piece.pc],
                 run=writer.namespace[f"block_{number}"],
-                inputs=self._slots_of(piece, reads),
+                inputs=inputs_of(blocks[number], self.slots),
+                sites=writer.sites[number],
             )
             for number, piece in enumerate(self.pieces)
         ]
@@ -92,10 +94,6 @@ class Compiled:
         for pc in {end for n, end in ends if 0 <= end <= n}:
             needed = [(name, s) for name, s in slots if code[pc].needs >> s & 1]
             yield pc, [slot for name, slot in needed if name in self.numbers]
-
-    def _slots_of(self, piece, names):
-        found = {n for i in piece.instructions for n in names(i)}
-        return tuple(sorted(self.slots[n] for n in found if n in self.slots))
 
     def _compile(self):
         module = llvm.Module("pieces")

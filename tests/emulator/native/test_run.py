@@ -6,10 +6,14 @@ import threading
 
 import numpy as np
 import pytest
-from numba import cuda, float32, int32
+from numba import cuda, float32, int32, types
 
+from helpers import twin
 from helpers.emulator.native import run
+from tests.emulator.machine.test_wide_access import number_intrinsic
 from tests.emulator.native.comparison import programs_of, same_in_both
+from tests.emulator.test_no_value import KERNELS as NO_VALUE
+from tests.specimens.kernels import line_of
 
 
 def walk_kernel():
@@ -242,8 +246,9 @@ def test_a_variable_that_a_loop_did_not_write_is_as_it_is_with_numpy():
             x = a[i]
         a[0] = x
 
-    for count in (0, 3):
-        same_in_both(kernel, (1, 32), [np.ones(4), count])
+    for count, error in ((0, "KernelError: `x` has no value on the path"), (3, "None")):
+        found = same_in_both(kernel, (1, 32), [np.ones(4), count])
+        assert str(found[1]).startswith(error)
 
 
 def test_functions_of_numpys_own_loops_give_its_bits():
@@ -261,3 +266,36 @@ def test_functions_of_numpys_own_loops_give_its_bits():
     for dtype in (np.float32, np.float64):
         numbers = [rng.normal(size=32).astype(dtype) * 50 for _ in range(2)]
         same_in_both(kernel, (1, 32), [*numbers, np.zeros((32, 4), dtype)])
+
+
+@pytest.mark.parametrize("kernel", NO_VALUE, ids=lambda kernel: kernel.__name__)
+def test_a_variable_without_a_value_is_named_with_its_line(kernel):
+    """A piece of machine code stops where there is none, and NumPy's function says."""
+    error = same_in_both(kernel, (1, 32), [np.ones(32)])[1]
+
+    assert "has no value on the path that the threads took" in error
+
+
+stops = number_intrinsic("stops", types.float64)
+
+
+@twin(stops)
+def without_end(x, y):
+    raise OverflowError("too large")
+
+
+def test_an_error_of_a_piece_is_told_with_its_own_line():
+    """Not with the line that is as far from the beginning of its basic block."""
+
+    @cuda.jit
+    def kernel(a, out):
+        t = cuda.threadIdx.x
+        x = a[t] + 1
+        y = math.sin(x) + a[t]
+        z = math.cos(y) + a[t]
+        out[t] = stops(x + y, z)
+
+    error = same_in_both(kernel, (1, 32), [np.ones(32), np.zeros(32)])[1]
+
+    assert "`without_end`" in error and "too large" in error
+    assert f"line {line_of(kernel, 'out[t] =')})" in error
