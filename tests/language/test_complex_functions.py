@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from numba import njit
 
 from helpers.language.operators import FUNCTIONS, NAMESPACE
 
@@ -15,6 +16,10 @@ NAMES = (
     *("exp", "sqrt", "cosh", "sinh", "tanh", "cos", "sin", "tan"),
     *("acos", "acosh", "asinh", "atanh", "asin", "atan"),
 )
+ON_CPU = {
+    name: njit(eval(f"lambda z: {name}(z)", {name: getattr(cmath, name)}))
+    for name in NAMES
+}
 
 
 def is_same(expected, found):
@@ -71,6 +76,23 @@ def test_a_function_of_complex_numbers_is_pythons(name, dtype):
 def test_a_function_of_special_numbers_is_numbas(name, value, expected):
     """Seen on an H200; Python's own differs, and NumPy's too."""
     assert is_same(expected, FUNCTIONS[f"cmath.{name}"](np.complex128(value)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_function_of_special_parts_is_numbas_on_a_cpu(name):
+    """Zeros of both signs, numbers without end, the largest ones and NaN, in pairs."""
+    parts = (0.0, -0.0, 0.3, 1.0, -2.25, LARGEST, -LARGEST, LARGEST / 8, INF, -INF, NAN)
+    for value in (complex(x, y) for x in parts for y in parts):
+        found = FUNCTIONS[f"cmath.{name}"](np.complex128(value))
+        assert is_same(ON_CPU[name](value), found), value
+
+
+@pytest.mark.parametrize("part", [0.3, -0.7, 1.5, 2.25, 3.3, -5.1, 7.7, 0.1])
+def test_the_root_of_an_imaginary_number_has_numbas_bits(part):
+    """Its two parts are computed apart, and may differ in the last bit."""
+    found = FUNCTIONS["cmath.sqrt"](np.complex128(complex(0.0, part)))
+
+    assert ON_CPU["sqrt"](complex(0.0, part)) == found
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Each row of the operators, as generated code computes it, against Python."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -27,6 +29,13 @@ def computed(name, *values):
         ("mul", (7, 2), 14),
         ("truediv", (7.0, 2.0), 3.5),
         ("floordiv", (-7, 2), -4),
+        ("static pow", (F64(3), I64(-2)), 1 / 9),
+        ("static pow", (F64(-0.5), I64(-3)), -8.0),
+        ("static pow", (F32(-0.5), I64(3)), -0.125),
+        ("static pow", (F64(0), I64(-1)), math.inf),
+        ("static pow", (I64(-1), I64(-3)), -1),
+        ("static pow", (I64(7), I64(-1)), 0),
+        ("static pow", (I64(-3), I64(3)), -27),
         ("mod", (-7, 4), 1),
         ("pow", (3, 4), 81),
         ("math.pow", (3.0, 4.0), 81),

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from numba import cuda, float32, int32, types
+from numba import cuda, float32, int32, int64, types
 
 from helpers import twin
 from helpers.emulator.native import run
@@ -266,6 +266,74 @@ def test_functions_of_numpys_own_loops_give_its_bits():
     for dtype in (np.float32, np.float64):
         numbers = [rng.normal(size=32).astype(dtype) * 50 for _ in range(2)]
         same_in_both(kernel, (1, 32), [*numbers, np.zeros((32, 4), dtype)])
+
+
+@pytest.mark.parametrize("number", [int32, int64])
+def test_a_division_by_nothing_leaves_the_variables_of_the_other_threads(number):
+    """A thread whose divisor is 0 or -1 stops the piece, at another turn in each; what
+    threads before it have counted is not counted again.
+    """
+
+    @cuda.jit
+    def kernel(a, out):
+        t = cuda.threadIdx.x
+        x, total = a[t], number(0)
+        for _ in range(40):
+            x = number(x - 1)
+            total += number(100) // x + number(7) % x
+        out[t] = total + x
+
+    dtype = np.dtype(str(number))
+    left, error = same_in_both(kernel, (1, 64), [np.arange(64, dtype=dtype)] * 2)[:2]
+
+    beyond = [sum(100 // k + 7 % k for k in range(t - 40, t)) for t in range(41, 64)]
+    expected = [total + t - 40 for total, t in zip(beyond, range(41, 64), strict=True)]
+    assert (None, expected) == (error, np.frombuffer(left[1], dtype)[41:].tolist())
+
+
+def test_numbers_are_rounded_as_by_numpy():
+    """Halves to the even one, zeros with their sign, and roots."""
+
+    @cuda.jit
+    def kernel(a, out):
+        t = cuda.threadIdx.x
+        for k in range(8):
+            x = a[t] * k
+            out[0, t] = math.floor(x)
+            out[1, t] = math.ceil(x)
+            out[2, t] = math.trunc(x)
+            out[3, t] = round(x)
+            out[4, t] = math.copysign(math.sqrt(abs(x)), x)
+
+    a = np.arange(-16, 16) / 14  # in the end, halves
+
+    left, error = same_in_both(kernel, (1, 32), [a, np.zeros((5, 32))])[:2]
+
+    x = a * 7
+    root = np.copysign(np.sqrt(np.abs(x)), x)
+    expected = [np.floor(x), np.ceil(x), np.trunc(x), np.round(x), root]
+    assert None is error
+    np.testing.assert_array_equal(
+        np.array(expected), np.frombuffer(left[1]).reshape(5, 32)
+    )
+
+
+@pytest.mark.parametrize("late", [0, 1])
+def test_a_loop_that_only_an_atomic_ends_runs_to_its_end(late):
+    """Its variables stay as they are, and memory does not: it goes in no circle, and
+    lets no other warp go first. One of the two warps is before the other in both.
+    """
+
+    @cuda.jit
+    def kernel(count, out):
+        t = cuda.threadIdx.x
+        if t == 32 * late:
+            while cuda.atomic.add(count, 0, 1) < 300:
+                pass
+        if t % 32 == 0:
+            out[t // 32] = cuda.atomic.add(count, 1, 1)
+
+    same_in_both(kernel, (1, 64), [np.zeros(2, np.int64), np.zeros(2)])
 
 
 @pytest.mark.parametrize("kernel", NO_VALUE, ids=lambda kernel: kernel.__name__)

@@ -216,6 +216,22 @@ def test_a_lock_orders_what_it_guards():
     assert ([6], ()) == (total.tolist(), tuple(run.races))
 
 
+@pytest.mark.parametrize("other", [0, 1])
+def test_values_that_differ_in_one_block_are_no_minor_race(other):
+    """The blocks do the same to their cells, and one stands for both."""
+
+    @cuda.jit
+    def kernel(out):
+        cell = cuda.shared.array(1, int32)
+        cell[0] = cuda.threadIdx.x * (cuda.blockIdx.x == other)
+        cuda.syncthreads()
+        out[cuda.grid(1)] = cell[0]
+
+    run = emulate(kernel)[2, 32](np.zeros(64))
+
+    assert [False] == [race.same_value for race in [*run.races, *run.races.minor]]
+
+
 def test_threads_that_write_the_same_value_are_a_minor_race():
     """A flag that many threads raise."""
 
