@@ -318,6 +318,20 @@ def test_numbers_are_rounded_as_by_numpy():
     )
 
 
+def test_the_sizes_of_an_array_are_numbers_of_machine_code():
+    """Of each axis, and of all."""
+
+    @cuda.jit
+    def kernel(m, out):
+        t = cuda.threadIdx.x
+        for _ in range(4):
+            out[t] += m.shape[0] + 10 * m.shape[1] + 1000 * m.size
+
+    left, error = same_in_both(kernel, (1, 32), [np.ones((3, 5)), np.zeros(32)])[:2]
+
+    assert (None, [4 * 15_053.0] * 32) == (error, np.frombuffer(left[1]).tolist())
+
+
 @pytest.mark.parametrize("late", [0, 1])
 def test_a_loop_that_only_an_atomic_ends_runs_to_its_end(late):
     """Its variables stay as they are, and memory does not: it goes in no circle, and

@@ -105,6 +105,9 @@ def test_it_has_no_importance_which_cells_are_counted(crowd, monkeypatch):
     assert [("block", 96 * 64 // 2), ("warp", 3 * 32 * 31 // 2)] == sorted(
         (race.scope, race.hazards) for race in found
     )
+    assert {("block", "thread 0", "thread 32"), ("warp", "thread 0", "thread 1")} == {
+        (race.scope, race.first_thread, race.second_thread) for race in found
+    }
     # a cell is loaded by the thread of its number, and stored by the one before;
     # of cell 0, thread 0 loads, and the others store later
     between = [r for r in (*run.races, *run.races.minor) if r.kind != "WAW"]
