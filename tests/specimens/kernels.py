@@ -13,6 +13,11 @@ from numba.cuda import libdevice
 from helpers import emulate, load4, store4
 from tests.plain_words import internals_of
 
+try:
+    from numba.cuda.extending import intrinsic
+except ImportError:
+    from numba.core.extending import intrinsic
+
 BUILT_IN = find_spec("numba_cuda") is None  # numba's own target, as on macOS
 TILE = 16
 PADDED = TILE + 1
@@ -255,3 +260,17 @@ def through_shared(a, out):
     store4(tile, (-1, 4 * t), load4(a, (row, 4 * t)))
     cuda.syncthreads()
     store4(out, (row, 4 * (31 - t)), load4(tile, (7, 4 * t)))
+
+
+def number_intrinsic(name, result):
+    """An intrinsic that a GPU would compile, here without the code for it."""
+
+    def typing(typingctx, x, y):
+        return result(
+            x, y
+        ), lambda context, builder, signature, arguments: context.get_constant_undef(
+            signature.return_type
+        )
+
+    typing.__name__ = name
+    return intrinsic(typing)

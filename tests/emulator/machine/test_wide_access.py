@@ -6,27 +6,7 @@ from numba import cuda, types
 
 from helpers import emulate, load4, twin
 from helpers.emulator import KernelError
-from tests.specimens.kernels import doubled, message, through_shared
-
-try:
-    from numba.cuda.extending import intrinsic
-except ImportError:
-    from numba.core.extending import intrinsic
-
-
-def number_intrinsic(name, result):
-    """An intrinsic that a GPU would compile, here without the code for it."""
-
-    def typing(typingctx, x, y):
-        return result(
-            x, y
-        ), lambda context, builder, signature, arguments: context.get_constant_undef(
-            signature.return_type
-        )
-
-    typing.__name__ = name
-    return intrinsic(typing)
-
+from tests.specimens.kernels import doubled, message, number_intrinsic, through_shared
 
 mean_of_two = number_intrinsic("mean_of_two", types.float32)
 both_ways = number_intrinsic("both_ways", types.UniTuple(types.int64, 2))

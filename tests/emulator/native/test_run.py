@@ -10,10 +10,9 @@ from numba import cuda, float32, int32, int64, types
 
 from helpers import twin
 from helpers.emulator.native import run
-from tests.emulator.machine.test_wide_access import number_intrinsic
 from tests.emulator.native.comparison import programs_of, same_in_both
-from tests.emulator.test_no_value import KERNELS as NO_VALUE
-from tests.specimens.kernels import line_of
+from tests.specimens.kernels import line_of, number_intrinsic
+from tests.specimens.no_value import CASES
 
 
 def walk_kernel():
@@ -350,7 +349,7 @@ def test_a_loop_that_only_an_atomic_ends_runs_to_its_end(late):
     same_in_both(kernel, (1, 64), [np.zeros(2, np.int64), np.zeros(2)])
 
 
-@pytest.mark.parametrize("kernel", NO_VALUE, ids=lambda kernel: kernel.__name__)
+@pytest.mark.parametrize("kernel", [kernel for kernel, *_ in CASES])
 def test_a_variable_without_a_value_is_named_with_its_line(kernel):
     """A piece of machine code stops where there is none, and NumPy's function says."""
     error = same_in_both(kernel, (1, 32), [np.ones(32)])[1]
