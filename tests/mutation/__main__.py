@@ -35,6 +35,8 @@ ROOMS = {
         "helpers/emulator/report/findings.py",
     ),
     "machine": ("helpers/emulator/machine/**/*.py", "helpers/emulator/*.py"),
+    "native": ("helpers/emulator/native/*.py",),
+    "frontend": ("helpers/frontend/lower/*.py",),
 }
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 

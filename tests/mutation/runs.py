@@ -28,7 +28,7 @@ CPU, WALL = 100, 300  # seconds, after which a mutant counts as killed: it hangs
 MEMORY = 12 << 30  # bytes, of addresses
 OURS = str(ROOT / "helpers")
 RECORDS = ROOT / ".pytest_cache" / "mutation"
-ROOMS = "tests/core", "tests/language", "tests/emulator"
+ROOMS = "tests/core", "tests/language", "tests/emulator", "tests/frontend"
 
 
 def warm():

@@ -11,6 +11,7 @@ import sys
 
 import pytest
 
+from tests.mutation.__main__ import EQUIVALENT, equivalents
 from tests.paths import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -199,3 +200,10 @@ def test_beginning_anew_keeps_what_was_written(course):
     assert "first" == (course / "work/01.ipynb").read_text()
     (aside,) = course.glob("work-until-*")
     assert "mine" == (aside / "01.ipynb").read_text()
+
+
+def test_what_make_mutants_does_not_count_are_mutants():
+    """A line that was changed has others: `equivalents` stops where a row has none."""
+    rows = EQUIVALENT.read_text(encoding="utf-8").count("[[mutant]]")
+
+    assert rows == len(equivalents())
