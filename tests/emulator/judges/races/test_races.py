@@ -219,6 +219,23 @@ def test_a_lock_orders_what_it_guards():
     assert ([6], ()) == (total.tolist(), tuple(run.races))
 
 
+def test_a_race_in_shared_memory_is_found_across_many_other_requests():
+    """More than are kept until they are looked at, and no barrier between."""
+
+    @cuda.jit
+    def kernel(a, out):
+        cells = cuda.shared.array(64, int32)
+        t = cuda.threadIdx.x
+        cells[t] = x = t
+        for _ in range(9_000):
+            x += a[t]
+        out[t] = x + cells[63 - t]
+
+    run = emulate(kernel)[1, 64](np.zeros(64, np.int32), np.zeros(64))
+
+    assert [("shared", 64)] == [(race.space, race.hazards) for race in run.races]
+
+
 @pytest.mark.parametrize("other", [0, 1])
 def test_values_that_differ_in_one_block_are_no_minor_race(other):
     """The blocks do the same to their cells, and one stands for both."""
