@@ -1,0 +1,89 @@
+"""How a race reads: lines, threads, cells, and what would order them."""
+
+import numpy as np
+import pytest
+from numba import cuda, int32
+
+from helpers import emulate
+from tests.specimens.kernels import add, line_of, reverse_without_barrier
+
+
+def test_a_race_reads_as_both_lines_and_what_orders_them():
+    """What a notebook shows: the kind, the scope, who did what where, the remedy."""
+    a, out = np.ones(64, np.int64), np.zeros(64, np.int64)
+
+    run = emulate(reverse_without_barrier)[1, 64](a, out)
+
+    store = line_of(reverse_without_barrier, "cells[t] =")
+    load = line_of(reverse_without_barrier, "= cells[")
+    lines = repr(run.races).splitlines()
+    assert "RAW race on shared `cells`: 64 hazards between warps of a block" == lines[0]
+    assert f"  line {store}  cells[t] =" in lines[1]
+    assert lines[1].endswith("    thread 0 stores to cells[0]")
+    assert lines[2].endswith("    thread 63 loads cells[0]")
+    assert f"  `cuda.syncthreads()` between line {store} and line {load}" == lines[3]
+    assert [f"  {line}" for line in lines] == repr(run).splitlines()[1:5]
+
+
+def test_a_run_without_a_race_says_so():
+    """Both sequences have a sentence where they hold nothing."""
+    a, out = np.ones(64, np.float32), np.zeros(64, np.float32)
+
+    run = emulate(add)[1, 64](a, a, out)
+
+    assert ("no race", "no race") == (repr(run.races), repr(run.races.minor))
+
+
+def test_a_barrier_is_asked_for_between_the_kernels_own_lines():
+    """Of a device function's line, the line of its call counts."""
+
+    @cuda.jit(device=True)
+    def left(tile, t):
+        return tile[t - 1]
+
+    @cuda.jit
+    def shift(out):
+        tile = cuda.shared.array(64, int32)
+        t = cuda.threadIdx.x
+        tile[t] = t
+        out[t] = left(tile, t)
+
+    (race,) = emulate(shift)[1, 64](np.zeros(64, np.int32)).races
+
+    store, call = line_of(shift, "tile[t] = t"), line_of(shift, "left(tile")
+    assert f"`cuda.syncthreads()` between line {store} and line {call}" == race.remedy
+
+
+@pytest.mark.parametrize(("nested", "cell"), [(False, "t[1][0]"), (True, "t[1][1][0]")])
+def test_a_cell_of_an_array_in_a_tuple_has_the_place_in_the_tuple(nested, cell):
+    """`t[0]` would be another array."""
+
+    @cuda.jit
+    def flat(t):
+        t[1][0] = cuda.threadIdx.x
+
+    @cuda.jit
+    def deep(t):
+        t[1][1][0] = cuda.threadIdx.x
+
+    pair = np.zeros(4), np.zeros(4)
+    kernel, given = (deep, (np.zeros(4), pair)) if nested else (flat, pair)
+    run = emulate(kernel)[1, 64](given)
+    said = [f"thread {thread} stores to {cell}" for thread in (0, 32)]
+    assert said == [access for _, access in run.races[0].accesses]
+
+
+def test_no_barrier_is_asked_for_between_an_atomic_and_a_load_of_another_block():
+    """Within a block one would do."""
+
+    @cuda.jit
+    def done(count, out):
+        out[cuda.grid(1)] = count[0]
+        cuda.atomic.add(count, 0, 1)
+
+    def remedies(blocks, threads):
+        run = emulate(done)[blocks, threads](np.zeros(1), np.zeros(blocks * threads))
+        return [race.remedy.partition("atomic, or ")[2] for race in run.races]
+
+    assert ["put a barrier between them"] == remedies(1, 64)
+    assert ["split the kernel between the two"] == remedies(2, 1)
