@@ -29,9 +29,10 @@ What these expressions leave out can differ:
 - **Rounding down, up, toward zero** of subnormal results; the sign of an exact zero.
 - **A zero beside a literal 0.** The compiler chooses which of two zeros `max(x, 0)` and
   `min(x, 0)` give.
-- **What has no meaning.** A shift by a literal of 64 or more stores nothing. A float
-  that no uint8 holds, widened at once, keeps 16 bits. Where a power of whole numbers
-  does not fit into int64, a GPU compares it as if it did.
+- **What has no meaning.** A shift by a literal of 64 or more stores nothing, and
+  `7 << x` counts as never 0, whatever `x` is. A float that no uint8 holds, widened at
+  once, keeps 16 bits. Where a sum, a product or a power of whole numbers does not fit
+  into int64, the compiler compares and shifts it as if it did.
 - **The bits of a NaN.**
 """
 TAIL = """\
@@ -47,6 +48,9 @@ TAIL = """\
 - **Registers and spills.** Local arrays are counted as if they spill; most do not.
 - **Predicates.** A short branch may become instructions that some lanes skip. Requests
   and lanes count the same; the number of instructions issued does not.
+- **Shuffles and votes at two places.** If some lanes of a mask wait at one `shfl_sync` or
+  vote and the rest at another of the same kind, an H200 lets them meet; here it is a
+  BarrierError. `syncwarp` meets in both.
 - **Lost arbitration.** The hardware's conflict counter also holds requests that waited
   for other traffic, a few in tens of thousands; the emulator's holds addresses only.
 - **How an atomic is carried out.** One request of a warp counts as one; a GPU may add

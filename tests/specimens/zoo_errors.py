@@ -115,7 +115,7 @@ def mask_names_those_who_left(out):
 
 @specimen(
     *(1, 32, zeros(32)),
-    found=("lanes", "is called by lanes 16 to 31"),
+    found=("lanes", "lanes 16 to 31 call it"),
     tool="synccheck",
     alone=True,
 )

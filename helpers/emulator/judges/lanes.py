@@ -38,17 +38,20 @@ class Stray(NamedTuple):
     def text(self) -> str:
         """What these lanes are, in words."""
         lanes, several = words_of(self.lanes), len(self.lanes) > 1
-        has, their = ("have", "their") if several else ("has", "its")
+        has = "have" if several else "has"
+        unnamed = f"{lanes} calls it, and its own mask does not name it"
+        if several:
+            unnamed = f"{lanes} call it, and their own mask does not name them"
         return {
             "outside": f"reads {lanes}, which its mask does not name",
             "left": f"reads {lanes}, which {has} returned",
             "absent": f"reads {lanes}, which the block does not have",
-            "unnamed": f"is called by {lanes}, which {their} own mask does not name",
+            "unnamed": unnamed,
         }[self.kind]
 
     def __repr__(self):
         return (
-            f"line {self.line} {self.text}; first in thread {self.thread} of block "
+            f"line {self.line}: {self.text}; first in thread {self.thread} of block "
             f"{self.block}\n    {self.site.text}"
         )
 

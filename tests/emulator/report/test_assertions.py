@@ -59,7 +59,7 @@ FAILURES = {
             ("left", "reads lanes 16 to 18, which have re", "guard what follows"),
             ("outside", "reads lanes 16 to 18, which its mask", "Name in the mask"),
             ("absent", "reads lanes 16 to 18, which the block does", "whole warps"),
-            ("unnamed", "is called by lanes 16 to 18, whi", "exactly the lanes that"),
+            ("unnamed", "lanes 16 to 18 call it, and thei", "exactly the lanes that"),
         )
     },
     "the worst conflict first": (
