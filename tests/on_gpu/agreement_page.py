@@ -48,7 +48,7 @@ TAIL = """\
 - **Registers and spills.** Local arrays are counted as if they spill; most do not.
 - **Predicates.** A short branch may become instructions that some lanes skip. Requests
   and lanes count the same; the number of instructions issued does not.
-- **Shuffles and votes at two places.** If some lanes of a mask wait at one `shfl_sync` or
+- **Shuffles and votes at two places.** If some lanes of a mask wait at one shuffle or
   vote and the rest at another of the same kind, an H200 lets them meet; here it is a
   BarrierError. `syncwarp` meets in both.
 - **Lost arbitration.** The hardware's conflict counter also holds requests that waited
