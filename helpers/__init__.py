@@ -28,6 +28,7 @@ __all__ = [
     "load4",
     "store4",
     "allow_dynamic_shared",
+    "exercise",
 ]
 
 try:
@@ -41,6 +42,7 @@ try:
         from helpers.core.tables import table
         from helpers.emulator import emulate, twin
         from helpers.emulator.host import install as host
+        from helpers.exercises.catalogue import exercise
         from helpers.frontend.target import silence_numba
         from helpers.measuring.baselines import baseline
         from helpers.measuring.timing import measure

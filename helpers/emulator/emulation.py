@@ -36,7 +36,8 @@ class Run(Assertions):
     `coalescing` counts global memory, `bank_conflicts` shared memory, `local_memory`
     local arrays as if they spill, `divergence` active lanes, `operations` arithmetic:
     sums, and the same by source line in `by_line`. `reuse` has each argument's traffic
-    by its name. `barriers` are those that threads missed, `lanes` those that a shuffle
+    by its name; `waits` the barriers that a block, and the grid, waited at.
+    `barriers` are those that threads missed, `lanes` those that a shuffle
     or a vote must not touch; these, `uninitialised`, `warnings` and `races` are
     sequences of what was found. The `assert_…` methods return the run, or fail with a
     sentence.
@@ -56,6 +57,7 @@ class Run(Assertions):
     divergence: object = field(repr=False)
     operations: object = field(repr=False)
     reuse: object = field(repr=False)
+    waits: object = field(repr=False)
     barriers: tuple = field(repr=False)
     lanes: tuple = field(repr=False)
     uninitialised: tuple = field(repr=False)

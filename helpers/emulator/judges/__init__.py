@@ -13,6 +13,7 @@ from helpers.emulator.judges.local_memory import LocalMemory
 from helpers.emulator.judges.mistakes import Mistakes
 from helpers.emulator.judges.reuse import Reuse
 from helpers.emulator.judges.uninitialised import Initialisation
+from helpers.emulator.judges.waits import Waits
 
 
 def new_judges() -> dict:
@@ -25,6 +26,7 @@ def new_judges() -> dict:
         "divergence": Divergence(),
         "operations": Operations(),
         "reuse": reuse,
+        "waits": Waits(),
         "barriers": Barriers(),
         "lanes": Lanes(),
         "uninitialised": Initialisation(),

@@ -17,6 +17,7 @@ def as_dict(run) -> dict:
         "threads_per_block": run.threads_per_block,
         **{name: _table(getattr(run, name)) for name in TABLES},
         "reuse": {name: _values(it, TRAFFIC) for name, it in run.reuse.items()},
+        "waits": vars(run.waits),
         "barriers": [_named(it) for it in run.barriers],
         "lanes": [_named(it) for it in run.lanes],
         "uninitialised": [_named(it) for it in run.uninitialised],

@@ -1,0 +1,34 @@
+"""Waits: the barriers at which a block waited, and those of the grid.
+
+`block` is the most of all blocks, since blocks may pass different numbers of them.
+Nsight Compute has no such counter; it counts the instruction of each warp.
+"""
+
+import numpy as np
+
+from helpers.emulator.judges.judge import Counts
+
+
+class Waits:
+    """Counts barriers by the first block of a batch."""
+
+    def __init__(self):
+        self.grid, self.of_blocks = 0, {}
+
+    def listeners(self) -> dict:
+        """Its listeners, by topic."""
+        return {"sync": self.add}
+
+    def add(self, sync):
+        """Add a barrier of blocks or of the grid; lanes that wait are none."""
+        if sync.scope == "grid":
+            self.grid += 1
+        elif sync.scope == "block":
+            first = sync.who.first_block
+            one = 1 if sync.blocks is None else sync.blocks.astype(np.int64)
+            self.of_blocks[first] = self.of_blocks.get(first, 0) + one
+
+    def table(self) -> Counts:
+        """The barriers of a block, at most, and of the grid."""
+        most = max((int(np.max(it)) for it in self.of_blocks.values()), default=0)
+        return Counts(block=most, grid=self.grid)

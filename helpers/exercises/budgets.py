@@ -1,0 +1,201 @@
+"""Budgets: what a right answer may cost, in the units of the reports.
+
+Each is a row of `BUDGETS`: what it limits, in words, and how it is held. Names that are
+not there are limits of `assemble`, such as `instructions` or `float64`, and hold where
+NVIDIA's compiler is installed.
+"""
+
+import re
+from typing import NamedTuple
+
+from helpers.assembly import assemble
+from helpers.assembly.compiler import missing
+from helpers.emulator.program import static_bytes
+from helpers.exercises.sources import lines_changed
+
+
+class Excess(NamedTuple):
+    """A budget that an answer does not keep: which, by how much, on which line."""
+
+    name: str
+    sentence: str
+    line: int | None = None
+
+
+def excesses(case):
+    """The budgets that a case does not keep, in the order of the exercise."""
+    task = case.task
+    for name, limit in task.budget.items():
+        hold = BUDGETS[name].hold if name in BUDGETS else assembled
+        told = hold(case, limit) if name in BUDGETS else assembled(case, name, limit)
+        if told:
+            line = re.search(r"line (\d+)", told)
+            yield Excess(name, told, int(line[1]) if line else None)
+    if told := work(case, task.work):
+        yield Excess("work", told)
+
+
+def described(task):
+    """Each limit in words."""
+    for name, limit in task.budget.items():
+        words = BUDGETS[name].words if name in BUDGETS else f"{name}: at most {{}}"
+        if isinstance(limit, dict):
+            limit = ", ".join(f"{n:g} for `{array}`" for array, n in limit.items())
+        yield words.format(limit)
+
+
+def complaint(ask, *arguments, **named) -> str:
+    """What an assertion says when it fails, without its remedy; "" when it holds."""
+    try:
+        ask(*arguments, **named)
+    except AssertionError as error:
+        text = str(error)
+        return text[:1].upper() + text[1:]
+    return ""
+
+
+def run_of(case):
+    """The run that is held to the budget."""
+    return case.outcomes[0].run
+
+
+def sectors(case, limit):
+    run = run_of(case)
+    if limit == "ideal":
+        return complaint(run.assert_coalesced)
+    return complaint(run.assert_coalesced, at_most=limit)
+
+
+def conflicts(case, limit):
+    run = run_of(case)
+    total = run.bank_conflicts.conflicts
+    if total <= limit:
+        return ""
+    told = complaint(run.assert_no_bank_conflicts)
+    return f"{total:,} bank conflicts, and {limit:,} are allowed. {told}"
+
+
+def requests(case, limit):
+    table = run_of(case).coalescing
+    if table.requests <= limit:
+        return ""
+    site, row = max(table.by_line.items(), key=lambda it: it[1].requests)
+    return (
+        f"{table.requests:,} requests to global memory, and {limit:,} are allowed; "
+        f"{row.requests:,} of them on line {site.line}, `{site.text}`."
+    )
+
+
+def loads(case, limits):
+    run = run_of(case)
+    for array, limit in limits.items():
+        found = run.reuse[array].loads
+        mean = found.sum() / found.size
+        if mean > limit:
+            line = next(
+                f" (line {site.line})"
+                for site, row in run.coalescing.by_line.items()
+                if row.array == array and row.kind == "load"
+            )
+            return (
+                f"An element of `{array}` is loaded {mean:.4g} times on average{line}, "
+                f"and {limit:g} are allowed."
+            )
+    return ""
+
+
+def barriers(case, limit):
+    most = run_of(case).waits.block
+    return (
+        f"A block waits at {most:,} barriers, and {limit:,} are allowed."
+        if most > limit
+        else ""
+    )
+
+
+def active(case, limit):
+    return complaint(run_of(case).assert_no_divergence, at_least=limit)
+
+
+def operations(case, limit):
+    table = run_of(case).operations
+    total = sum(getattr(table, it) for it in ("float32", "float64", "integer"))
+    if total <= limit:
+        return ""
+    site = max(table.by_line, key=lambda it: sum(vars(table.by_line[it]).values()))
+    return (
+        f"{total:,} arithmetic operations, and {limit:,} are allowed; most of them on "
+        f"line {site.line}, `{site.text}`."
+    )
+
+
+def atomics(case, limit):
+    table = run_of(case).coalescing
+    total = sum(
+        row.active_lanes for row in table.by_line.values() if row.kind == "atomic"
+    )
+    return (
+        f"{total:,} atomic operations on global memory, and {limit:,} are allowed."
+        if total > limit
+        else ""
+    )
+
+
+def shared_bytes(case, limit):
+    launch = case.trials[0].launch
+    dynamic = launch[3] if len(launch) > 3 else 0
+    total = static_bytes(case.program, "shared") + dynamic
+    return (
+        f"{total:,} bytes of shared memory, and {limit:,} are allowed."
+        if total > limit
+        else ""
+    )
+
+
+def lines(case, limit):
+    changed = lines_changed(case.kernel, case.task.given_text)
+    if changed is None or changed <= limit:
+        return ""
+    return f"{changed} lines changed, and {limit} are enough."
+
+
+def work(case, times):
+    """More instructions than so many times the answer's own?"""
+    mine = run_of(case).divergence.instructions
+    answer = case.trials[0].run(case.task.kernel(case.task.answer_text))
+    best = answer.run.divergence.instructions
+    if mine <= times * best:
+        return ""
+    return (
+        f"Its warps execute {mine:,} instructions of the emulator, {mine / best:.1f} "
+        f"times as many as they must; {times:g} times are allowed."
+    )
+
+
+def assembled(case, name, limit):
+    if missing():
+        return ""
+    trial = case.trials[0]
+    made = assemble(case.kernel)[trial.launch](*trial.held().values())
+    return complaint(made.assert_at_most, **{name: limit})
+
+
+class Budget(NamedTuple):
+    """A limit's words, and the function that says how a case exceeds it."""
+
+    words: str
+    hold: object
+
+
+BUDGETS = {
+    "sectors": Budget("sectors a request to global memory: at most {}", sectors),
+    "conflicts": Budget("bank conflicts: at most {}", conflicts),
+    "requests": Budget("requests to global memory: at most {}", requests),
+    "loads": Budget("loads of an element, on average: at most {}", loads),
+    "barriers": Budget("barriers that a block waits at: at most {}", barriers),
+    "active": Budget("active lanes: at least a share of {}", active),
+    "operations": Budget("arithmetic operations: at most {}", operations),
+    "atomics": Budget("atomic operations on global memory: at most {}", atomics),
+    "shared_bytes": Budget("bytes of shared memory a block: at most {}", shared_bytes),
+    "lines": Budget("lines changed: at most {}", lines),
+}

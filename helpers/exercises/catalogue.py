@@ -1,0 +1,62 @@
+"""Finds exercises by name. `helpers` knows no lesson: a course is a package that
+declares itself by an entry point of the group `thirty_two_lanes.exercises`, and
+whose modules hold the exercises.
+"""
+
+import importlib
+import pkgutil
+from difflib import get_close_matches
+from functools import cache
+from importlib.metadata import entry_points
+
+from helpers.core.errors import ArgumentError, short_traceback
+from helpers.exercises.exercise import Exercise, require_seed
+
+GROUP = "thirty_two_lanes.exercises"
+KINDS = "helpers.exercises.exercise"
+
+
+@short_traceback
+def exercise(name, seed=None):
+    """An exercise of the course: it prints as its task, and `check` judges an answer.
+
+    The seed chooses a variant: other types, operations, sizes or names. Without one it
+    is the variant of the lessons.
+    """
+    known = exercises()
+    if name not in known:
+        near = get_close_matches(str(name), known, n=3) or sorted(known)
+        raise ArgumentError(
+            f"there is no exercise {name!r}; there are {', '.join(near)}"
+            if known
+            else "no course is installed here: run `make setup`, or install its package"
+        )
+    return known[name](require_seed(seed))
+
+
+@cache
+def exercises() -> dict:
+    """The class of each exercise of the courses that are installed, by name."""
+    found = {}
+    for point in entry_points(group=GROUP):
+        for module in modules(importlib.import_module(point.value)):
+            found |= {kind.name: kind for kind in in_module(module)}
+    return found
+
+
+def modules(package):
+    """The modules of a package, in the order of their names."""
+    for it in sorted(pkgutil.iter_modules(package.__path__), key=lambda it: it.name):
+        yield importlib.import_module(f"{package.__name__}.{it.name}")
+
+
+def in_module(module) -> list:
+    """The exercises that a module describes, in its order."""
+    return [
+        it
+        for it in vars(module).values()
+        if isinstance(it, type)
+        and issubclass(it, Exercise)
+        and it.__module__ != KINDS
+        and it.__module__ == module.__name__
+    ]

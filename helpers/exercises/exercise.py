@@ -1,0 +1,243 @@
+"""What an exercise is: data, a NumPy function, and texts of kernels.
+
+A subclass describes one, in a file of a course; an instance is one variant of it. The
+docstring says what to do; `$name` stands for a choice in it, in the kernels' texts and
+in the reasons. Sizes are tuples, or numbers for one; the functions get them one by one.
+"""
+
+import re
+from inspect import cleandoc
+from typing import NamedTuple
+
+import numpy as np
+
+from helpers.core.errors import ArgumentError, short_traceback
+from helpers.exercises import sources
+from helpers.exercises.page import as_html, as_text
+from helpers.exercises.reasons import hints_for
+from helpers.exercises.variants import chosen, filled
+
+
+class Out(NamedTuple):
+    """An array that the kernel is to fill: unwritten when it starts."""
+
+    shape: object
+    dtype: object = np.float32
+
+
+class InOut(NamedTuple):
+    """An array that the kernel is to change, as it is when it starts."""
+
+    array: np.ndarray
+
+
+class Exercise:
+    """One exercise; a subclass of a kind below describes it.
+
+    `choices`: the values among which a seed chooses, by name. `points`: what an answer
+    earns. `stars`: 1 to 3. `hints`: three sentences by reason, where the common ones
+    can be bettered.
+    """
+
+    kind = ""
+    stars, points = 1, 2
+    choices: dict = {}
+    hints: dict = {}
+
+    def __init__(self, seed=None):
+        self.seed = seed
+        self.chosen = chosen(self.choices, self.name, seed)
+        vars(self).update(self.chosen)
+        self.refused_for = None, 0  # the last reason, and how many hints were given
+
+    def __init_subclass__(cls):
+        words = re.findall("[A-Z][a-z0-9]*", cls.__name__)
+        cls.name = "_".join(words).lower()
+
+    @property
+    def task(self) -> str:
+        """What to do, in this variant."""
+        return filled(cleandoc(self.__doc__), self)
+
+    def judge(self, answer, seed=None):
+        """The Verdict on an answer; a seed makes other inputs of it."""
+        raise NotImplementedError
+
+    @short_traceback
+    def check(self, answer):
+        """Print the mark of an answer and what it is for; or say what is wrong.
+
+        Raises AssertionError, with the reason, where an answer is wrong or over its
+        budget. An empty one is told what to do.
+        """
+        verdict = self.judge(answer)
+        self.refused_for = verdict.reason, 0
+        verdict.show()
+        if verdict.raises:
+            raise AssertionError(verdict.text)
+
+    @short_traceback
+    def hint(self):
+        """Print the next hint for what `check` said last."""
+        reason, given = self.refused_for
+        hints = hints_for(reason, self.hints) if reason else ()
+        if not hints:
+            print("`check` an answer first: a hint follows from what is wrong with it.")
+        elif given == len(hints):
+            print("That were all hints. Read the report again, or ask `emulate`.")
+        else:
+            print(f"Hint {given + 1} of {len(hints)}: {hints[given]}")
+            self.refused_for = reason, given + 1
+
+    def __repr__(self):
+        return as_text(self)
+
+    def _repr_html_(self):
+        return as_html(self)
+
+
+class Write(Exercise):
+    """Write a kernel to a specification and a budget.
+
+    `inputs(rng, *size)` gives the arguments by name, in the kernel's order; `launch`
+    what stands in the brackets; `spec` gets inputs by name and gives the output, or
+    several by name. `even` are sizes of whole blocks, the first of which is held to the
+    budget; `ragged` all others. `work` times the answer's own instructions are allowed;
+    `captured` elements of arrays may come from outside. Elements of the inputs
+    `fixed` do not change by themselves, as those of row pointers. `setup` stands above the
+    kernel; `answer` and `wrong` are its texts: a wrong one is a reason and either pairs
+    of old and new, made in the answer, or a whole text.
+    """
+
+    kind = "write"
+    even, ragged = (), ()
+    budget: dict = {}
+    partial = 0.5  # of the points, for a right answer over its budget
+    work = 1.5
+    captured = 0
+    fixed: tuple = ()
+    rtol = None
+    setup = answer = ""
+    wrong: dict = {}
+
+    def inputs(self, rng, *size):
+        raise NotImplementedError
+
+    def launch(self, *size):
+        raise NotImplementedError
+
+    def judge(self, answer, seed=None):
+        from helpers.exercises.judging import judge
+
+        return judge(self, answer, seed)
+
+    @property
+    def answer_text(self) -> str:
+        """The answer, with what stands above it."""
+        return self._with_setup(filled(self.answer, self))
+
+    @property
+    def given_text(self) -> str:
+        """What a learner begins with."""
+        return sources.stub_of(self.answer_text)
+
+    @property
+    def kernel_name(self) -> str:
+        """The name that the kernel has in the answer."""
+        return sources.kernel_name(self.answer_text)
+
+    def wrong_texts(self) -> dict:
+        """Each wrong answer's reason and text, by what is wrong with it."""
+        return {name: self._wrong(*told) for name, told in self.wrong.items()}
+
+    def kernel(self, text):
+        """The kernel of a text of this exercise."""
+        return sources.kernel_of(text, self.kernel_name)
+
+    def _wrong(self, reason, *edits):
+        edits = [filled(it, self) for it in edits]
+        if len(edits) == 1:
+            return reason, self._with_setup(edits[0])
+        return reason, sources.edited(self.answer_text, *edits)
+
+    def _with_setup(self, text):
+        setup = filled(self.setup, self)
+        return f"{setup}\n\n\n{text}" if setup else text
+
+
+class Fix(Write):
+    """Fix a kernel that has a fault: `fault` is what was replaced in the answer, as
+    pairs of old and new. `lines` may change.
+    """
+
+    kind = "fix"
+    fault: tuple = ()
+    lines = 2
+
+    @property
+    def given_text(self) -> str:
+        """What a learner begins with: the answer with its fault."""
+        fault = [filled(it, self) for it in self.fault]
+        return sources.edited(self.answer_text, *fault)
+
+
+class SpeedUp(Write):
+    """Bring a right kernel, `given`, within a budget."""
+
+    kind = "speed up"
+    partial = 0.0
+    given = ""
+
+    @property
+    def given_text(self) -> str:
+        """What a learner begins with: right, and over the budget."""
+        return self._with_setup(filled(self.given, self))
+
+
+class Predict(Exercise):
+    """Say a number, a word or several by name, before running anything.
+
+    `truth()` gives them; `wrong` are wrong predictions, functions of the exercise, by
+    what is thought wrongly. `options` are the words to choose from, if there are some.
+    """
+
+    kind = "predict"
+    options: tuple = ()
+    wrong: dict = {}
+    partial = 0.5  # of the points for what is right of several
+    tolerance = 0
+
+    def truth(self):
+        raise NotImplementedError
+
+    def judge(self, answer, seed=None):
+        from helpers.exercises.predictions import judge
+
+        return judge(self, answer)
+
+
+class Explain(Exercise):
+    """Answer in two sentences, which a person marks by the `rubric`: points by what a
+    sentence must say; they add up to `points`. `model` is an answer that has them all.
+    """
+
+    kind = "explain"
+    rubric: dict = {}
+    model = ""
+
+    def judge(self, answer, seed=None):
+        from helpers.exercises.predictions import accepted
+
+        return accepted(self, answer)
+
+
+def whole_size(size) -> tuple:
+    """A size as a tuple."""
+    return size if isinstance(size, tuple) else (size,)
+
+
+def require_seed(seed):
+    """A seed: a whole number, a word, or None."""
+    if seed is None or isinstance(seed, (int, str, np.integer)):
+        return seed
+    raise ArgumentError("the seed of `exercise` is a whole number or a word")

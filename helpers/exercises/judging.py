@@ -1,0 +1,300 @@
+"""The judge of kernels. It looks in this order, and stops at the first that speaks:
+
+is there an answer, and does it compile; races, barriers, bounds and what nobody wrote,
+before any value is compared; values, on new numbers and at sizes of every kind; does
+the answer depend on its inputs, and on nothing else; the budget.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from helpers.checking.check import check
+from helpers.core import ir
+from helpers.core.errors import BarrierError, ExplainedError, NoProgressError
+from helpers.emulator.launch import compile_kernel
+from helpers.exercises.budgets import excesses
+from helpers.exercises.reasons import hints_for
+from helpers.exercises.sources import lines_changed
+from helpers.exercises.trials import trials_of
+from helpers.exercises.verdict import Refusal, Verdict
+from helpers.frontend.kernels import argument_names, argument_types, require_kernel
+
+
+def judge(task, kernel, seed=None) -> Verdict:
+    """The verdict on a kernel; the seed makes the numbers, new ones each time without.
+
+    An error that is not the kernel's, such as one of the exercise's own, is raised.
+    """
+    case = Case(task, kernel, seed)
+    try:
+        for look in LOOKS:
+            look(case)
+    except Refusal as refusal:
+        return refused(task, refusal)
+    return Verdict(task.name, task.points, task.points, praise(case))
+
+
+def refused(task, refusal) -> Verdict:
+    """The verdict of a refusal: part of the points for a right answer over budget."""
+    right = refusal.reason.startswith("over_budget")
+    return Verdict(
+        task.name,
+        task.points * task.partial if right else 0,
+        task.points,
+        refusal.sentence,
+        refusal.reason,
+        refusal.report,
+        refusal.line,
+        hints_for(refusal.reason, task.hints),
+    )
+
+
+@dataclass
+class Case:
+    """A kernel before its judge; what was found so far is kept."""
+
+    task: object
+    kernel: object
+    seed: object = None
+
+    @cached_property
+    def trials(self):
+        return trials_of(self.task, self.seed)
+
+    @cached_property
+    def outcomes(self):
+        """What the kernel did in each trial, up to one that does not end."""
+        found = []
+        for trial in self.trials:
+            found.append(explained(lambda trial=trial: trial.run(self.kernel)))
+            if isinstance(found[-1].error, NoProgressError):
+                break
+        return found
+
+    @cached_property
+    def program(self):
+        """The kernel as the emulator knows it, for the types of the first trial."""
+        values = list(self.trials[0].held().values())
+        types = argument_types(self.kernel, values)
+        return compile_kernel(self.kernel, types)
+
+
+def explained(ask):
+    """What a function gives; a refusal of the kernel or the launch as a Refusal."""
+    try:
+        return ask()
+    except Refusal:
+        raise
+    except (ExplainedError, ArithmeticError, AssertionError, ValueError) as error:
+        raise Refusal("refused", first_sentence(error)) from error
+
+
+def first_sentence(error):
+    text = " ".join(str(error).split())
+    return f"{text[:1].upper()}{text[1:]}{'' if text[-1:] in '.!?' else '.'}"
+
+
+# ---------------------------------------------------------------- is there an answer
+
+
+def is_a_kernel(case):
+    """Is it a kernel of the exercise's arguments that compiles?"""
+    task = case.task
+    if case.kernel is None or case.kernel is Ellipsis:
+        raise nothing_yet(task)
+    explained(lambda: require_kernel(case.kernel, "check"))
+    mine, wanted = argument_names(case.kernel), tuple(case.trials[0].arguments)
+    if len(mine) != len(wanted):
+        raise Refusal(
+            "refused",
+            f"The kernel takes {len(mine)} arguments, and the launch passes "
+            f"{len(wanted)}: {', '.join(wanted)}.",
+        )
+
+
+def is_no_stub(case):
+    """Did anybody change what was given?"""
+    task = case.task
+    given = task.kernel(task.given_text)
+    if case.kernel.py_func.__code__.co_code == given.py_func.__code__.co_code:
+        if lines_changed(case.kernel, task.given_text) in (0, None):
+            raise nothing_yet(task)
+    program = explained(lambda: case.program)
+    if not program.written:
+        raise nothing_yet(task)
+
+
+def nothing_yet(task):
+    verb = {"write": "Write the kernel's lines", "fix": "Find the line at fault"}
+    what = verb.get(task.kind, "Change the kernel")
+    return Refusal("no_answer", f"{what}, and check again.")
+
+
+# ---------------------------------------------------------------- what is wrong
+
+
+def has_no_race(case):
+    for outcome in case.outcomes:
+        run = outcome.run
+        for race in [*run.races, *run.races.minor] if run else ():
+            report = "\n".join(repr(race).splitlines()[:-1])
+            raise Refusal("race", at_size(outcome), report, race.first.line)
+
+
+def at_size(outcome):
+    """The launch that a refusal is about, in a sentence."""
+    blocks, threads, *_ = outcome.trial.launch
+    return f"The launch [{blocks}, {threads}], size {outcome.trial.words}:"
+
+
+def comes_to_each_barrier(case):
+    for outcome in case.outcomes:
+        if isinstance(outcome.error, BarrierError):
+            raise Refusal("barrier", first_sentence(outcome.error))
+        for missing in outcome.run.barriers if outcome.run else ():
+            sentence = at_size(outcome)
+            raise Refusal("barrier", sentence, repr(missing), missing.line)
+
+
+def stays_inside(case):
+    for outcome in case.outcomes:
+        if isinstance(outcome.error, IndexError):
+            told = str(outcome.error).partition("Remedy:")[0].rstrip()
+            raise Refusal("bounds", at_size(outcome), told, line_in(told))
+        for warning in outcome.run.warnings if outcome.run else ():
+            if warning.kind == "wrap":
+                sentence = f"{at_size(outcome)} line {warning.line}: {warning.text}."
+                raise Refusal("bounds", sentence, line=warning.line)
+
+
+def line_in(text) -> int | None:
+    """The first line that a report names."""
+    found = re.search(r"line (\d+)", text)
+    return int(found[1]) if found else None
+
+
+def reads_what_was_written(case):
+    for outcome in case.outcomes:
+        run = outcome.run
+        for found in (*run.uninitialised, *run.lanes) if run else ():
+            sentence, line = at_size(outcome), found.site.line
+            raise Refusal("uninitialised", sentence, repr(found), line)
+
+
+def ends(case):
+    for outcome in case.outcomes:
+        if outcome.error is not None:
+            raise Refusal("timeout", f"{at_size(outcome)} {outcome.error}")
+
+
+# ---------------------------------------------------------------- values
+
+
+def leaves_inputs_alone(case):
+    for outcome in case.outcomes:
+        names = {n for n, it in outcome.trial.arguments.items() if is_input(it)}
+        for site, row in outcome.run.coalescing.by_line.items():
+            if row.kind != "load" and row.array in names:
+                raise Refusal(
+                    "writes_input",
+                    f"Line {site.line}, `{site.text}`, writes to `{row.array}`, which "
+                    "is an input.",
+                    line=site.line,
+                )
+        for name in outcome.changed_inputs():
+            raise Refusal("writes_input", f"The input `{name}` was changed.")
+
+
+def is_input(argument):
+    return isinstance(argument, np.ndarray)
+
+
+def gives_the_values(case):
+    wrong = {n: told for n, it in enumerate(case.outcomes) if (told := differs(it))}
+    brought = brought_along(case)
+    if brought:
+        raise Refusal("constant", brought)
+    if not wrong:
+        return
+    number, told = next(iter(wrong.items()))
+    outcome = case.outcomes[number]
+    same = all(equal(case.outcomes[0], case.outcomes[n]) for n in (1, 2))
+    if same and not equal_expected(case.trials[0], case.trials[1]):
+        raise Refusal(
+            "constant",
+            "The output is the same for other numbers in the inputs.",
+        )
+    even = [n for n, it in enumerate(case.trials) if not it.ragged]
+    reason = "wrong" if wrong.keys() & set(even) else "tail"
+    raise Refusal(reason, f"{at_size(outcome)} {told}")
+
+
+def differs(outcome) -> str:
+    """How an outcome's values differ from the expected ones; "" if they do not."""
+    for name, expected in outcome.trial.expected.items():
+        try:
+            check(outcome.outputs[name], expected, rtol=outcome.trial.task.rtol)
+        except AssertionError as error:
+            text = "; ".join(str(error).splitlines())
+            return f"in `{name}`, {text}."
+    return ""
+
+
+def equal(one, other):
+    """Did two trials of one size give the same bits?"""
+    pairs = zip(one.outputs.values(), other.outputs.values(), strict=True)
+    return all(a.tobytes() == b.tobytes() for a, b in pairs)
+
+
+def equal_expected(one, other):
+    pairs = zip(one.expected.values(), other.expected.values(), strict=True)
+    return all(np.array_equal(a, b) for a, b in pairs)
+
+
+def brought_along(case) -> str:
+    """What is said of arrays of the kernel's own that are too large; "" if none is."""
+    arrays = {
+        it.name: it.array
+        for block in case.program.ir.blocks
+        for it in block
+        if isinstance(it, ir.Captured)
+    }
+    total = sum(array.size for array in arrays.values())
+    if total <= case.task.captured:
+        return ""
+    names = ", ".join(f"`{name}`" for name in arrays)
+    return (
+        f"The kernel brings {total:,} numbers of its own along, in {names}; "
+        f"{case.task.captured:,} are allowed. What it needs are its arguments."
+    )
+
+
+# ---------------------------------------------------------------- the budget
+
+
+def keeps_its_budget(case):
+    for excess in excesses(case):
+        raise Refusal(
+            f"over_budget:{excess.name}",
+            f"The values are right. {excess.sentence}",
+            line=excess.line,
+        )
+
+
+def praise(case) -> str:
+    """What the points are for."""
+    sizes = len({it.size for it in case.trials})
+    kept = ", ".join(case.task.budget)
+    within = f", within its budget ({kept})" if kept else ""
+    return f"Right in {len(case.trials)} launches of {sizes} sizes{within}."
+
+
+LOOKS = (
+    *(is_a_kernel, is_no_stub),
+    *(has_no_race, comes_to_each_barrier, stays_inside, reads_what_was_written, ends),
+    *(leaves_inputs_alone, gives_the_values),
+    keeps_its_budget,
+)

@@ -1,0 +1,66 @@
+"""The judges of what is no kernel: predictions, and answers in words."""
+
+from numbers import Number
+
+from helpers.core.errors import ArgumentError, shown
+from helpers.exercises.reasons import hints_for
+from helpers.exercises.verdict import Verdict
+
+FEWEST_WORDS = 8
+
+
+def judge(task, answer) -> Verdict:
+    """The verdict on a prediction: the share of what is right of it, as points."""
+    truth = task.truth()
+    if empty(answer):
+        return Verdict(
+            *(task.name, 0, task.points, "Predict, and check again.", "no_answer")
+        )
+    if not isinstance(truth, dict):
+        truth, answer = {"": truth}, {"": answer}
+    if not isinstance(answer, dict) or answer.keys() != truth.keys():
+        raise ArgumentError(
+            f"`{task.name}` asks for a dictionary with the keys "
+            f"{', '.join(map(repr, truth))}, not {shown(answer)}"
+        )
+    right = [name for name in truth if agrees(answer[name], truth[name], task)]
+    if len(right) == len(truth):
+        return Verdict(task.name, task.points, task.points, "As predicted.")
+    missed = [name for name in truth if name not in right]
+    which = f" ({', '.join(map(str, missed))})" if missed != [""] else ""
+    return Verdict(
+        task.name,
+        task.points * len(right) / len(truth) * task.partial,
+        task.points,
+        f"{len(missed)} of {len(truth)} predictions {'is' if len(missed) == 1 else 'are'}"
+        f" not what happens{which}.",
+        "wrong",
+        hints=hints_for("wrong", task.hints),
+    )
+
+
+def empty(answer):
+    """Has nobody predicted anything?"""
+    if isinstance(answer, dict):
+        return all(empty(it) for it in answer.values())
+    return answer is None or answer is Ellipsis or answer == ""
+
+
+def agrees(answer, truth, task) -> bool:
+    """Is a prediction right? Words must be one of the exercise's options."""
+    if isinstance(truth, str):
+        if not isinstance(answer, str) or answer not in task.options:
+            known = ", ".join(map(repr, task.options))
+            raise ArgumentError(f"`{task.name}` asks for one of {known}")
+        return answer == truth
+    if isinstance(answer, bool) != isinstance(truth, bool):
+        return False
+    return isinstance(answer, Number) and abs(answer - truth) <= task.tolerance
+
+
+def accepted(task, answer) -> Verdict:
+    """The verdict on an answer in words: a person marks it, unless there is none."""
+    if not isinstance(answer, str) or len(answer.split()) < FEWEST_WORDS:
+        sentence = "Answer in two sentences, and check again."
+        return Verdict(task.name, 0, task.points, sentence, "no_answer")
+    return Verdict(task.name, None, task.points, "Kept as you wrote it.")

@@ -1,0 +1,88 @@
+"""Kernels made of source text, as a cell of a notebook would make them, and how far two
+of them are apart.
+"""
+
+import ast
+import difflib
+import linecache
+import math
+from functools import lru_cache
+from itertools import count
+from textwrap import indent
+
+import numba
+import numpy as np
+from numba import cuda
+
+from helpers.core.source import source_of
+
+_number = count(1)
+NAMES = "float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64"
+
+
+@lru_cache(maxsize=32)
+def kernel_of(text, name):
+    """The kernel of this name that a text defines; its lines can be quoted."""
+    file = f"<{name} {next(_number)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    namespace = {"np": np, "math": math, "cuda": cuda}
+    namespace |= {word: getattr(numba, word) for word in NAMES.split()}
+    exec(compile(text, file, "exec"), namespace)
+    return namespace[name]
+
+
+def kernel_name(text) -> str:
+    """The name of the last function that a text defines: the kernel."""
+    functions = [it for it in ast.parse(text).body if isinstance(it, ast.FunctionDef)]
+    return functions[-1].name
+
+
+def stub_of(text) -> str:
+    """A text without the body of its kernel: what a learner begins with."""
+    tree = ast.parse(text)
+    kernel = [it for it in tree.body if isinstance(it, ast.FunctionDef)][-1]
+    lines = text.splitlines()
+    about = len(code_lines("\n".join(lines[kernel.body[0].end_lineno :])))
+    hole = f"# your code, about {about} line{'s' * (about > 1)}"
+    return "\n".join([*lines[: kernel.body[0].end_lineno], indent(hole, "    ")])
+
+
+def edited(text, *edits) -> str:
+    """A text with each `old, new` of the edits replaced, where it occurs first."""
+    for old, new in zip(edits[::2], edits[1::2], strict=True):
+        if old not in text:
+            raise ValueError(f"there is no {old!r} in\n{text}")
+        text = text.replace(old, new, 1)
+    return text
+
+
+def lines_changed(kernel, text) -> int | None:
+    """How many lines of a kernel differ from a text's; None without its source."""
+    source = source_of(kernel.py_func)
+    if source is None:
+        return None
+    mine, given = code_lines("\n".join(source.lines)), code_lines(text)
+    matcher = difflib.SequenceMatcher(None, given, mine, autojunk=False)
+    return sum(
+        max(there - here, upto - begin)
+        for kind, here, there, begin, upto in matcher.get_opcodes()
+        if kind != "equal"
+    )
+
+
+def code_lines(text) -> list[str]:
+    """A function's lines without comments, blank lines, decorators and docstring."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return [line.strip() for line in text.splitlines() if line.strip()]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
+    functions = [it for it in tree.body if isinstance(it, ast.FunctionDef)]
+    lines = (
+        ast.unparse(functions or tree).splitlines()
+        if not functions
+        else [line for it in functions for line in ast.unparse(it).splitlines()]
+    )
+    return [line for line in lines if line.strip() and not line.startswith("@")]

@@ -1,0 +1,160 @@
+"""Trials: an exercise's launches on new numbers, and what an answer did with them.
+
+The first size comes three times: with some numbers, with others, and with the first
+ones but for one element of each input. Outputs are unwritten when a kernel starts.
+"""
+
+import warnings
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numba import cuda
+
+from helpers.core.errors import BarrierError, NoProgressError
+from helpers.emulator import emulate
+from helpers.exercises.exercise import InOut, Out, whole_size
+from helpers.exercises.variants import generator
+
+TURNS = 50_000  # iterations of a warp's loops, for inputs of some thousand elements
+POISON = 0xCD
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One launch of an exercise: its size, its arguments, what is expected."""
+
+    task: object
+    size: tuple
+    arguments: dict  # by name: arrays, numbers, Out and InOut
+    ragged: bool
+    order: int  # the seed of the warps' order
+
+    @cached_property
+    def launch(self):
+        """What stands in the brackets."""
+        return self.task.launch(*self.size)
+
+    @cached_property
+    def expected(self) -> dict:
+        """The right outputs, by name."""
+        names = parameters(self.task.spec)
+        given = {name: plain(self.arguments[name]) for name in names}
+        found = self.task.spec(**given)
+        if isinstance(found, dict):
+            return found
+        outputs = [
+            n for n, it in self.arguments.items() if isinstance(it, (Out, InOut))
+        ]
+        found = found if isinstance(found, tuple) else (found,)
+        return dict(zip(outputs, found, strict=True))
+
+    @property
+    def words(self) -> str:
+        """Its size in words."""
+        return " × ".join(f"{it:,}" for it in self.size)
+
+    def held(self) -> dict:
+        """The arguments of one launch, by name: copies, and poisoned outputs."""
+        return {name: held_by(it) for name, it in self.arguments.items()}
+
+    def run(self, kernel) -> "Outcome":
+        """Launch a kernel in the emulator."""
+        outcome = Outcome(self, self.held())
+        passed = [
+            cuda.Out(outcome.held[name]) if isinstance(it, Out) else outcome.held[name]
+            for name, it in self.arguments.items()
+        ]
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                launch = emulate(kernel, seed=self.order, turns=TURNS)[self.launch]
+                outcome.run = launch(*passed)
+            except (BarrierError, NoProgressError, IndexError) as error:
+                outcome.error = error
+        return outcome
+
+
+@dataclass
+class Outcome:
+    """What a kernel did in a trial: the Run, or the error that ended it."""
+
+    trial: Trial
+    held: dict = field(repr=False)  # the arguments after the launch
+    run: object = None
+    error: Exception | None = None
+
+    @property
+    def outputs(self) -> dict:
+        """What it wrote, by name."""
+        return {name: self.held[name] for name in self.trial.expected}
+
+    def changed_inputs(self):
+        """The names of inputs whose bytes are no longer what they were."""
+        for name, before in self.trial.arguments.items():
+            if isinstance(before, np.ndarray):
+                if before.tobytes() != self.held[name].tobytes():
+                    yield name
+
+
+def trials_of(task, seed=None) -> list[Trial]:
+    """The trials of an exercise; new ones each time where there is no seed."""
+    seed = np.random.SeedSequence().entropy if seed is None else seed
+    sizes = [(whole_size(it), False) for it in task.even]
+    sizes += [(whole_size(it), True) for it in task.ragged]
+    first = sizes[0][0]
+    trials = [
+        trial(task, size, ragged, seed, order)
+        for order, (size, ragged) in enumerate([sizes[0], *sizes])
+    ]
+    trials.insert(2, one_element_changed(trials[0], trials[1]))
+    assert trials[1].size == first
+    return trials
+
+
+def trial(task, size, ragged, seed, order) -> Trial:
+    """A trial of a size, with numbers of its own."""
+    rng = generator(task.name, seed, order)
+    return Trial(task, size, task.inputs(rng, *size), ragged, order)
+
+
+def one_element_changed(first, other) -> Trial:
+    """The first trial with one element of each input that may change, of another's."""
+    rng, arguments = np.random.default_rng(first.order), dict(first.arguments)
+    for name, before in arguments.items():
+        is_input = isinstance(before, np.ndarray) and before.size
+        if is_input and name not in first.task.fixed:
+            changed = before.copy()
+            place = np.unravel_index(int(rng.integers(before.size)), before.shape)
+            changed[place] = other.arguments[name][place]
+            arguments[name] = changed
+    return Trial(first.task, first.size, arguments, False, 7)
+
+
+def held_by(argument):
+    """The value that a launch gets and may change."""
+    if isinstance(argument, Out):
+        cells = np.empty(argument.shape, argument.dtype)
+        return filled_with_poison(cells)
+    if isinstance(argument, InOut):
+        return argument.array.copy("K")
+    return argument.copy("K") if isinstance(argument, np.ndarray) else argument
+
+
+def filled_with_poison(array):
+    """An array whose bytes are those of unwritten memory."""
+    np.ndarray(array.nbytes, np.uint8, array)[...] = POISON
+    return array
+
+
+def plain(argument):
+    """An argument as the specification gets it."""
+    if isinstance(argument, InOut):
+        return argument.array.copy()
+    return argument
+
+
+def parameters(function):
+    """The names of the parameters of a bound function."""
+    code = function.__func__.__code__
+    return code.co_varnames[1 : code.co_argcount]

@@ -1,0 +1,85 @@
+"""A verdict: the points of an answer, the reason, and what a learner is told."""
+
+import sys
+from dataclasses import dataclass
+from html import escape
+
+from helpers.exercises.reasons import REASONS
+
+
+class Refusal(Exception):
+    """An answer is refused: the reason's word, a sentence, and the report of it."""
+
+    def __init__(self, reason, sentence, report="", line=None):
+        super().__init__(sentence)
+        self.reason, self.sentence, self.report = reason, sentence, report
+        self.line = line
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an answer to an exercise earns, and why.
+
+    `reason` is None for an answer that earns all points, else a word of `REASONS`, for
+    a budget with its name after a colon. `line` is the line of the kernel that it is
+    about, where there is one. `points` is None where a person is to mark it.
+    """
+
+    exercise: str
+    points: float | None
+    of: int
+    sentence: str
+    reason: str | None = None
+    report: str = ""
+    line: int | None = None
+    hints: tuple = ()
+
+    @property
+    def raises(self) -> bool:
+        """Is it an error of the answer, and not just an empty one?"""
+        return self.reason not in (None, "no_answer")
+
+    @property
+    def mark(self) -> str:
+        """The points in words."""
+        if self.points is None:
+            return f"{self.of} points, marked by a person"
+        return f"{self.points:g} of {self.of} points"
+
+    @property
+    def text(self) -> str:
+        """All of it but the hints."""
+        sign = {None: "✓", "no_answer": "…"}.get(self.reason, "✗")
+        word = f" ({self.reason})" if self.raises else ""
+        parts = [f"{sign} {self.exercise}: {self.mark}{word}. {self.sentence}"]
+        parts += [self.report] if self.report else []
+        return "\n".join(parts)
+
+    def __repr__(self):
+        more = "`task.hint()` gives the first of three hints."
+        return f"{self.text}\n{more}" if self.hints else self.text
+
+    def show(self):
+        """Print it; in a notebook, what `check` does not raise, and the hints folded."""
+        if not in_notebook():
+            return None if self.raises else print(self)
+        from IPython.display import HTML, display
+
+        if not self.raises:
+            print(self.text)
+        if self.hints:
+            display(HTML(self._folded_hints()))
+
+    def _folded_hints(self):
+        steps = "".join(
+            f"<details><summary>Hint {number}</summary><p>{escape(hint)}</p></details>"
+            for number, hint in enumerate(self.hints, start=1)
+        )
+        about = REASONS[self.reason.partition(":")[0]]
+        return f"<div><b>{self.exercise}</b>: {escape(about)}{steps}</div>"
+
+
+def in_notebook() -> bool:
+    """Is this a notebook's kernel?"""
+    get = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
+    return type(get()).__name__ == "ZMQInteractiveShell"

@@ -1,0 +1,68 @@
+"""The exercises of the course: in three variants, answers earn all points, wrong ones
+are refused for the reason that is stated, and what is given first is told what to do.
+"""
+
+import pytest
+
+from helpers.exercises.catalogue import exercise, exercises
+from helpers.exercises.exercise import Explain, Predict, Write
+from helpers.exercises.reasons import REASONS
+
+SEEDS = (None, 1, 2)
+KERNELS = [name for name, kind in exercises().items() if issubclass(kind, Write)]
+PREDICTIONS = [name for name, kind in exercises().items() if issubclass(kind, Predict)]
+FEWEST_WRONG = 6
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", KERNELS)
+def test_an_answer_earns_all_points_and_wrong_ones_their_reason(name, seed):
+    """Also what a learner begins with, which is no error."""
+    task = exercise(name, seed)
+
+    answer = task.judge(task.kernel(task.answer_text), 1)
+    given = task.judge(task.kernel(task.given_text), 1)
+
+    assert (answer.points, answer.reason) == (task.points, None), answer.text
+    assert (given.points, given.reason) == (0, "no_answer"), given.text
+    told = {
+        what: (reason, task.judge(task.kernel(text), 1))
+        for what, (reason, text) in task.wrong_texts().items()
+    }
+    other = {
+        what: (wanted, verdict.text)
+        for what, (wanted, verdict) in told.items()
+        if verdict.reason != wanted
+    }
+    assert other == {}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", PREDICTIONS)
+def test_a_prediction_is_judged_by_what_happens(name, seed):
+    """The truth earns all points, each wrong prediction fewer, and none is no error."""
+    task = exercise(name, seed)
+    truth = task.truth()
+
+    assert task.judge(truth).points == task.points
+    assert task.judge(None).reason == "no_answer"
+    for what, wrong in task.wrong.items():
+        verdict = task.judge(wrong(task))
+        assert (verdict.reason, what) == ("wrong", what)
+        assert verdict.points < task.points
+
+
+@pytest.mark.parametrize("name", exercises())
+def test_a_description_is_complete(name):
+    """Six wrong answers, points of the rubric that add up, reasons that exist."""
+    task = exercise(name)
+    if isinstance(task, Explain):
+        assert sum(task.rubric.values()) == task.points
+        return
+    fewest = 3 if isinstance(task, Predict) else FEWEST_WRONG
+    assert len(task.wrong) >= fewest
+    assert repr(task).count("\n") >= 1
+    if isinstance(task, Write):
+        reasons = {told[0].partition(":")[0] for told in task.wrong.values()}
+        assert reasons <= REASONS.keys()
+        assert len(task.even) and len(task.ragged)
