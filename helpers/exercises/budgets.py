@@ -89,6 +89,7 @@ def requests(case, limit):
 def loads(case, limits):
     run = run_of(case)
     for array, limit in limits.items():
+        array = case.names[array]
         found = run.reuse[array].loads
         mean = found.sum() / found.size
         if mean > limit:
@@ -130,10 +131,8 @@ def operations(case, limit):
 
 
 def atomics(case, limit):
-    table = run_of(case).coalescing
-    total = sum(
-        row.active_lanes for row in table.by_line.values() if row.kind == "atomic"
-    )
+    rows = run_of(case).coalescing.by_line.values()
+    total = sum(row.active_lanes for row in rows if row.kind == "atomic")
     return (
         f"{total:,} atomic operations on global memory, and {limit:,} are allowed."
         if total > limit

@@ -104,9 +104,9 @@ class Write(Exercise):
     several by name. `even` are sizes of whole blocks, the first of which is held to the
     budget; `ragged` all others. `work` times the answer's own instructions are allowed;
     `captured` elements of arrays may come from outside. Elements of the inputs
-    `fixed` do not change by themselves, as those of row pointers. `setup` stands above the
-    kernel; `answer` and `wrong` are its texts: a wrong one is a reason and either pairs
-    of old and new, made in the answer, or a whole text.
+    `fixed` do not change by themselves, as those of row pointers. `setup` stands above
+    the kernel; `answer` and `wrong` are its texts: a wrong one is a reason and either
+    pairs of old and new, made in the answer, or a whole text.
     """
 
     kind = "write"

@@ -75,6 +75,12 @@ class Case:
         return found
 
     @cached_property
+    def names(self) -> dict:
+        """What the kernel calls each argument of the exercise."""
+        theirs = argument_names(self.kernel)
+        return dict(zip(self.trials[0].arguments, theirs, strict=True))
+
+    @cached_property
     def program(self):
         """The kernel as the emulator knows it, for the types of the first trial."""
         values = list(self.trials[0].held().values())
@@ -88,7 +94,7 @@ def explained(ask):
         return ask()
     except Refusal:
         raise
-    except (ExplainedError, ArithmeticError, AssertionError, ValueError) as error:
+    except ExplainedError as error:
         raise Refusal("refused", first_sentence(error)) from error
 
 
@@ -118,13 +124,20 @@ def is_a_kernel(case):
 def is_no_stub(case):
     """Did anybody change what was given?"""
     task = case.task
+    changed = lines_changed(case.kernel, task.given_text)
     given = task.kernel(task.given_text)
-    if case.kernel.py_func.__code__.co_code == given.py_func.__code__.co_code:
-        if lines_changed(case.kernel, task.given_text) in (0, None):
-            raise nothing_yet(task)
+    if changed == 0 or changed is None and same_code(case.kernel, given):
+        raise nothing_yet(task)
     program = explained(lambda: case.program)
     if not program.written:
         raise nothing_yet(task)
+
+
+def same_code(kernel, given) -> bool:
+    """Are two kernels the same, as far as their code objects tell?"""
+    codes = [it.py_func.__code__ for it in (kernel, given)]
+    mine, theirs = ((c.co_code, c.co_consts[1:], c.co_names) for c in codes)
+    return mine == theirs
 
 
 def nothing_yet(task):
@@ -187,7 +200,11 @@ def reads_what_was_written(case):
 def ends(case):
     for outcome in case.outcomes:
         if outcome.error is not None:
-            raise Refusal("timeout", f"{at_size(outcome)} {outcome.error}")
+            reason = "wrong"
+            if isinstance(outcome.error, NoProgressError):
+                reason = "timeout"
+            told = first_sentence(outcome.error)
+            raise Refusal(reason, f"{at_size(outcome)} {told}", line=line_in(told))
 
 
 # ---------------------------------------------------------------- values
@@ -195,21 +212,18 @@ def ends(case):
 
 def leaves_inputs_alone(case):
     for outcome in case.outcomes:
-        names = {n for n, it in outcome.trial.arguments.items() if is_input(it)}
-        for site, row in outcome.run.coalescing.by_line.items():
-            if row.kind != "load" and row.array in names:
-                raise Refusal(
-                    "writes_input",
-                    f"Line {site.line}, `{site.text}`, writes to `{row.array}`, which "
-                    "is an input.",
-                    line=site.line,
-                )
-        for name in outcome.changed_inputs():
-            raise Refusal("writes_input", f"The input `{name}` was changed.")
-
-
-def is_input(argument):
-    return isinstance(argument, np.ndarray)
+        for name in outcome.trial.inputs:
+            called = case.names[name]
+            if not outcome.run.reuse[called].lanes_stored:
+                continue
+            stores = outcome.run.coalescing.by_line.items()
+            stores = [(s, row.array) for s, row in stores if row.kind != "load"]
+            site = min(stores, key=lambda it: it[1] != called)[0]
+            raise Refusal(
+                "writes_input",
+                f"Line {site.line}, `{site.text}`, writes to `{called}`, an input.",
+                line=site.line,
+            )
 
 
 def gives_the_values(case):

@@ -32,8 +32,7 @@ def judge(task, answer) -> Verdict:
         task.name,
         task.points * len(right) / len(truth) * task.partial,
         task.points,
-        f"{len(missed)} of {len(truth)} predictions {'is' if len(missed) == 1 else 'are'}"
-        f" not what happens{which}.",
+        f"Of {len(truth)} predictions, {len(missed)} differ from what happens{which}.",
         "wrong",
         hints=hints_for("wrong", task.hints),
     )

@@ -38,12 +38,12 @@ HINTS = {
         "threads of the block come by; in a loop, also before the next round's stores.",
     ),
     "barrier": (
-        "Follow one thread that the report names: which `if`, `return` or loop keeps it "
-        "from the barrier?",
-        "All threads of a block must come to each `cuda.syncthreads()`, also those with "
-        "no element to work on.",
-        "Guard the work and not the barrier: move the barrier out of the `if`, and turn "
-        "an early `return` into a condition around loads and stores.",
+        "Follow one thread that the report names: which `if`, `return` or loop keeps "
+        "it from the barrier?",
+        "All threads of a block must come to each `cuda.syncthreads()`, also those "
+        "with no element to work on.",
+        "Guard the work and not the barrier: move the barrier out of the `if`, and "
+        "turn an early `return` into a condition around loads and stores.",
     ),
     "bounds": (
         "How many threads does the launch start, and how many elements are there?",
@@ -92,12 +92,12 @@ HINTS = {
         "column, where a loop begins and ends, and what an accumulator starts with.",
     ),
     "over_budget": (
-        "The answer is right. Which line does the report name, and what does it do more "
-        "often than it must?",
+        "The answer is right. Which line does the report name, and what does it do "
+        "more often than it must?",
         "Ask `emulate` for the whole report: the counts beside each line say what it "
         "costs.",
-        "The budget can be met with the means of this lesson: look for the kernel in it "
-        "that has the same trouble, and for what changed there.",
+        "The means of this lesson are enough: look for the kernel in it that has the "
+        "same trouble, and for what changed there.",
     ),
 }
 

@@ -11,12 +11,12 @@ from functools import cached_property
 import numpy as np
 from numba import cuda
 
-from helpers.core.errors import BarrierError, NoProgressError
+from helpers.core.errors import BarrierError, ExplainedError, NoProgressError
 from helpers.emulator import emulate
 from helpers.exercises.exercise import InOut, Out, whole_size
 from helpers.exercises.variants import generator
 
-TURNS = 50_000  # iterations of a warp's loops, for inputs of some thousand elements
+TURNS = 20_000  # iterations of a warp's loops, for inputs of some thousand elements
 POISON = 0xCD
 
 
@@ -43,11 +43,16 @@ class Trial:
         found = self.task.spec(**given)
         if isinstance(found, dict):
             return found
-        outputs = [
-            n for n, it in self.arguments.items() if isinstance(it, (Out, InOut))
-        ]
+        given = self.arguments.items()
+        outputs = [name for name, it in given if isinstance(it, (Out, InOut))]
         found = found if isinstance(found, tuple) else (found,)
         return dict(zip(outputs, found, strict=True))
+
+    @property
+    def inputs(self):
+        """The names of the arrays that the kernel must leave as they are."""
+        given = self.arguments.items()
+        return [name for name, it in given if isinstance(it, np.ndarray)]
 
     @property
     def words(self) -> str:
@@ -72,6 +77,10 @@ class Trial:
                 outcome.run = launch(*passed)
             except (BarrierError, NoProgressError, IndexError) as error:
                 outcome.error = error
+            except ExplainedError:  # of the kernel or the launch, before any thread ran
+                raise
+            except Exception as error:  # one that a thread of the kernel raises
+                outcome.error = error
         return outcome
 
 
@@ -88,13 +97,6 @@ class Outcome:
     def outputs(self) -> dict:
         """What it wrote, by name."""
         return {name: self.held[name] for name in self.trial.expected}
-
-    def changed_inputs(self):
-        """The names of inputs whose bytes are no longer what they were."""
-        for name, before in self.trial.arguments.items():
-            if isinstance(before, np.ndarray):
-                if before.tobytes() != self.held[name].tobytes():
-                    yield name
 
 
 def trials_of(task, seed=None) -> list[Trial]:
@@ -121,9 +123,9 @@ def trial(task, size, ragged, seed, order) -> Trial:
 def one_element_changed(first, other) -> Trial:
     """The first trial with one element of each input that may change, of another's."""
     rng, arguments = np.random.default_rng(first.order), dict(first.arguments)
-    for name, before in arguments.items():
-        is_input = isinstance(before, np.ndarray) and before.size
-        if is_input and name not in first.task.fixed:
+    for name in first.inputs:
+        before = arguments[name]
+        if before.size and name not in first.task.fixed:
             changed = before.copy()
             place = np.unravel_index(int(rng.integers(before.size)), before.shape)
             changed[place] = other.arguments[name][place]

@@ -60,14 +60,12 @@ class Verdict:
         return f"{self.text}\n{more}" if self.hints else self.text
 
     def show(self):
-        """Print it; in a notebook, what `check` does not raise, and the hints folded."""
-        if not in_notebook():
-            return None if self.raises else print(self)
-        from IPython.display import HTML, display
-
+        """Print what `check` does not raise; in a notebook, fold the hints below."""
         if not self.raises:
-            print(self.text)
-        if self.hints:
+            print(self)
+        elif in_notebook() and self.hints:
+            from IPython.display import HTML, display
+
             display(HTML(self._folded_hints()))
 
     def _folded_hints(self):

@@ -57,6 +57,12 @@ RULES = (
         "numba",
         "times and recordings; never the emulator",
     ),
+    Rule(
+        "exercises",
+        "core frontend emulator program checking assembly",
+        "numba IPython",
+        "judges answers; knows no lesson",
+    ),
     Rule("plotting", "core", "matplotlib PIL IPython ipywidgets", "takes numbers"),
     Rule("door", "*", "numba llvmlite", "the front door, the doctor, wide accesses"),
 )
