@@ -13,7 +13,7 @@ import numpy as np
 from numba import cuda
 from numba.cuda.cudadrv import devicearray
 
-from helpers.core.device_memory import UNWRITTEN, host_view, is_here
+from helpers.core.device_memory import Pointer, host_view, is_here
 from helpers.core.errors import LaunchError, caller_level
 
 
@@ -42,6 +42,7 @@ class StagedArgument:
     value: object
     target: object = None
     is_host: bool = False  # an array of the host, that a GPU would copy
+    memory: object = None  # new device memory, which knows what was written of it
 
 
 def _extended(kernel, arguments, finish):
@@ -97,7 +98,9 @@ def _staged(argument):
     if hint is cuda.In:
         return StagedArgument(argument.copy("K"), is_host=True)
     if hint is cuda.Out:
-        return StagedArgument(_unwritten(argument), argument, is_host=True)
+        memory = Pointer.allocate(max(argument.nbytes, 1))
+        value = _in_memory(memory, argument)
+        return StagedArgument(value, argument, is_host=True, memory=memory)
     return StagedArgument(argument, is_host=True)
 
 
@@ -113,10 +116,9 @@ def _of_device(argument) -> StagedArgument:
 _HINTS = (cuda.In, cuda.Out, cuda.InOut)
 
 
-def _unwritten(array):
-    """An unwritten array like another."""
-    cells = np.full(max(array.nbytes, 1), UNWRITTEN, np.uint8)
-    return np.ndarray(array.shape, array.dtype, cells, strides=array.strides)
+def _in_memory(memory, array):
+    """An array like another, in device memory."""
+    return np.ndarray(array.shape, array.dtype, memory.memory, strides=array.strides)
 
 
 def _separate(staged):

@@ -84,7 +84,7 @@ class Exercise:
         if not hints:
             print("`check` an answer first: a hint follows from what is wrong with it.")
         elif given == len(hints):
-            print("That were all hints. Read the report again, or ask `emulate`.")
+            print("These were all hints. Read the report again, or ask `emulate`.")
         else:
             print(f"Hint {given + 1} of {len(hints)}: {hints[given]}")
             self.refused_for = reason, given + 1

@@ -2,9 +2,9 @@
 
 compute-sanitizer's initcheck (2025.3.1) sees global memory alone. A cell counts once in
 each block (of local memory, in each thread). A host array counts as written, whatever
-is in it. Not modelled: an atomic update writes its cell, so only the first is reported;
-which lane's bytes are which in a local array that is filled in part and then seen as
-elements of another size.
+is in it, but not in `cuda.Out`. Not modelled: an atomic update writes its cell, so only
+the first is reported; which lane's bytes are which in a local array that is filled in
+part and then seen as elements of another size.
 """
 
 from bisect import bisect

@@ -241,3 +241,18 @@ def test_bytes_of_what_was_stored_as_another_type_are_written(
 
     (found,) = summaries(run)
     assert (line_of(kernel, text), "shared", cells * blocks) == (found[0], *found[2:])
+
+
+@cuda.jit
+def accumulated(out):
+    """A sum that nobody began."""
+    out[cuda.threadIdx.x] += 1
+
+
+def test_an_output_that_is_not_copied_there_is_unwritten():
+    """A GPU gets new memory for `cuda.Out`, and the host's numbers for the array."""
+    out = np.zeros(32, np.int64)
+
+    assert [] == summaries(emulate(accumulated)[1, 32](out))
+    (found,) = summaries(emulate(accumulated)[1, 32](cuda.Out(out)))
+    assert ("global", 32) == found[2:]

@@ -1,0 +1,182 @@
+"""Each reason is given for what it is about, and before those that come after it."""
+
+import re
+
+import numpy as np
+import pytest
+from numba import cuda
+
+from helpers.exercises.reasons import HINTS, REASONS
+from tests.exercises.specimen import FixPairSums, PairSums, Strides
+
+TASK = PairSums()
+BARRIER = "cuda.syncthreads()"
+GUARD = "if i < a.size:\n        out"
+ALWAYS = "if True:\n        out"
+STORE = "tile[t] = a[i]"
+SPARE = "if i < a.size: a[i] = 0"
+SUM = "tile[t] + tile[t + 1]"
+EARLY = "if i >= a.size:\n        return\n    "
+
+CASES = {  # what is changed in the answer, and the reason
+    "nothing": (None, []),
+    "a construct that no kernel may have": ("refused", [SUM, "sorted(a)[i]"]),
+    "a name that does not exist": ("refused", [SUM, "tiles[t]"]),
+    "too much shared memory": ("refused", ["+ 1", "+ 60000"]),
+    "no barrier": ("race", [BARRIER, "pass"]),
+    "no barrier, and no guard": ("race", [BARRIER, "pass", GUARD, ALWAYS]),
+    "a return before the barrier": ("barrier", [STORE, f"{EARLY}{STORE}"]),
+    "a barrier in a branch": ("barrier", [BARRIER, f"if i < a.size: {BARRIER}"]),
+    "no guard": ("bounds", [GUARD, ALWAYS]),
+    "an index of -1": ("bounds", ["tile[t] = a[i] if", "tile[t] = a[i - 1] if"]),
+    "a cell that nobody writes": ("uninitialised", ["if t == 0:", "if t == 99:"]),
+    "the output is read": ("uninitialised", [SUM, f"out[i] * 0 + {SUM}"]),
+    "a shuffle from lanes that left": (
+        "uninitialised",
+        [SUM, f"{SUM} + 0 * cuda.shfl_down_sync(1, tile[t], 1)"],
+    ),
+    "an endless loop": ("timeout", [GUARD, "while i < a.size:\n        out"]),
+    "the input is written": ("writes_input", [GUARD, f"{SPARE}\n    {GUARD}"]),
+    "constants": ("constant", [SUM, "7"]),
+    "a size that is known": ("tail", [GUARD, GUARD.replace(":", " and a.size > 63:")]),
+    "a difference": ("wrong", [SUM, "tile[t] - tile[t + 1]"]),
+    "an error that a thread raises": ("wrong", [SUM, f"{SUM}\n        assert i < 9"]),
+    "loads without the tile": ("over_budget:loads", [SUM, f"{SUM} + 0 * a[i]"]),
+    "two barriers": ("over_budget:barriers", [BARRIER, f"{BARRIER}\n    {BARRIER}"]),
+    "idle turns": (
+        "over_budget:work",
+        [SUM, f"{SUM}\n        for k in range(30):\n            out[i] += k * t * 0"],
+    ),
+}
+
+
+@pytest.mark.parametrize("reason, changes", CASES.values(), ids=CASES)
+def test_an_answer_gets_the_reason_that_comes_first(reason, changes):
+    """Races before bounds, bounds before values, values before the budget."""
+    text = TASK.answer_text
+    for old, new in zip(changes[::2], changes[1::2], strict=True):
+        assert old in text
+        text = text.replace(old, new, 1)
+
+    verdict = TASK.judge(TASK.kernel(text), 5)
+
+    assert reason == verdict.reason, verdict.text
+    points = {None: 4}.get(reason, 2 if "budget" in str(reason) else 0)
+    assert points == verdict.points
+
+
+def test_every_reason_is_given_here():
+    """Those of other kinds of exercises and of the stub have tests of their own."""
+    given = {str(reason).partition(":")[0] for reason, _ in CASES.values()}
+
+    assert REASONS.keys() == given - {"None"} | {"no_answer"}
+    assert HINTS.keys() == REASONS.keys() - {"no_answer"}
+    assert {3} == {len(hints) for hints in HINTS.values()}
+
+
+def test_what_is_given_first_is_no_error(capsys):
+    """An empty body, and a fault that nobody touched, are told what to do."""
+    for task in (PairSums(), FixPairSums()):
+        task.check(task.kernel(task.given_text))
+        task.check(None)
+
+        assert 2 == capsys.readouterr().out.count("0 of 4 points")
+
+
+def test_a_wrong_answer_raises_its_report_and_gives_hints_one_by_one(capsys):
+    """The error names the reason and both lines; no hint stands in it."""
+    task = PairSums()
+    reason, text = task.wrong_texts()["no barrier"]
+
+    with pytest.raises(AssertionError, match=r"0 of 4 points \(race\)") as caught:
+        task.check(task.kernel(text))
+
+    lines = [int(it) for it in re.findall(r"line (\d+)", str(caught.value))]
+    stored = 1 + text.splitlines().index("    tile[t] = a[i] if i < a.size else 0")
+    assert stored in lines
+    assert "syncthreads" not in str(caught.value).replace("cuda.syncthreads", "")
+    for _ in range(4):
+        task.hint()
+    told = capsys.readouterr().out.splitlines()
+    assert ["Hint 1 of 3: who?", "Hint 2 of 3: why?", "Hint 3 of 3: where?"] == told[:3]
+    assert told[3].startswith("These were all hints")
+
+
+def test_a_kernel_may_name_its_arguments_as_it_likes():
+    """They are passed by position; budgets and inputs are known all the same."""
+    text = re.sub(r"\ba\b(?! tile)", "numbers", TASK.answer_text)
+
+    assert TASK.judge(TASK.kernel(text), 1).reason is None
+    loads_twice = text.replace(SUM, f"{SUM} + 0 * numbers[i]")
+    assert "over_budget:loads" == TASK.judge(TASK.kernel(loads_twice), 1).reason
+
+
+def test_an_expected_array_brought_along_is_refused():
+    """Whether its values are right or not."""
+    n = np.arange(64, dtype=np.float32)
+
+    @cuda.jit
+    def pair_sums(out, a):
+        i = cuda.grid(1)
+        if i < a.size:
+            out[i] = a[i] + n[i % 64]
+
+    verdict = TASK.judge(pair_sums, 1)
+
+    assert "constant" == verdict.reason
+    assert "64 numbers of its own" in verdict.sentence
+
+
+def test_what_is_no_kernel_is_refused_with_a_sentence():
+    """A function without a decorator, a number, other arguments."""
+
+    @cuda.jit
+    def two(out, a, n):
+        out[0] = a[0]
+
+    for answer in (len, 3, two):
+        verdict = TASK.judge(answer, 1)
+        assert ("refused", 0) == (verdict.reason, verdict.points)
+        assert verdict.sentence.endswith(".")
+
+
+def test_a_fix_that_changes_too_much_earns_half():
+    """The judge says how many lines changed."""
+    task = FixPairSums()
+    lines = "t = cuda.threadIdx.x\n    i = cuda.grid(1)"
+    more = task.answer_text.replace("t, i = cuda.threadIdx.x, cuda.grid(1)", lines)
+
+    assert None is task.judge(task.kernel(task.answer_text), 1).reason
+    verdict = task.judge(task.kernel(more), 1)
+
+    assert ("over_budget:lines", 2) == (verdict.reason, verdict.points)
+    assert "3 lines changed, and 1 are enough" in verdict.sentence
+
+
+def test_a_variant_depends_on_the_seed_and_other_numbers_do_not():
+    """Without a seed the first choices hold; a new trial has new numbers."""
+    assert {"threads": 64, "type": "float32"} == PairSums().chosen
+    assert 4 == len({tuple(PairSums(seed).chosen.values()) for seed in range(40)})
+    assert PairSums(7).chosen == PairSums(7).chosen
+
+    from helpers.exercises.trials import trials_of
+
+    first, second = trials_of(TASK, 1), trials_of(TASK, 2)
+    assert not np.array_equal(first[0].arguments["a"], second[0].arguments["a"])
+    changed = first[0].arguments["a"] != first[2].arguments["a"]
+    assert 1 >= changed.sum()
+    assert [256, 256, 256, 64, 1, 33, 100] == [it.size[0] for it in first]
+
+
+def test_predictions_earn_their_share():
+    """All right, one of two, none, and words that are no option."""
+    task = Strides()
+
+    assert 2 == task.judge({"sectors": 8, "free": "no"}).points
+    half = task.judge({"sectors": 9, "free": "no"})
+    assert (0.5, "wrong") == (half.points, half.reason)
+    assert "no_answer" == task.judge({"sectors": ..., "free": ...}).reason
+    with pytest.raises(TypeError, match="one of 'yes', 'no'"):
+        task.judge({"sectors": 8, "free": "perhaps"})
+    with pytest.raises(TypeError, match="keys 'sectors', 'free'"):
+        task.judge(8)
