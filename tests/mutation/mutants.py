@@ -58,6 +58,11 @@ class Mutant:
         """What names it in the table of equivalents."""
         return self.file, self.text, self.change
 
+    def source(self) -> str:
+        """The mutated file's source, without its comments."""
+        with placed(self.place, self.new):
+            return ast.unparse(ast.fix_missing_locations(self.tree))
+
     def code(self):
         """The mutated file compiled, None if it is no Python."""
         with placed(self.place, self.new):
@@ -83,7 +88,11 @@ def placed(place, new):
 
 def mutants_of(file) -> list[Mutant]:
     """All mutants of a file, in the order of its source."""
-    source = (ROOT / file).read_text(encoding="utf-8")
+    return mutants_in(file, (ROOT / file).read_text(encoding="utf-8"))
+
+
+def mutants_in(file, source) -> list[Mutant]:
+    """All mutants of a file's source."""
     tree, lines = ast.parse(source), source.splitlines()
     return [
         Mutant(file, line, lines[line - 1].strip(), change, function, tree, place, new)
