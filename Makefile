@@ -36,6 +36,9 @@ bench: setup  ## print how fast the emulator is, as ratios measured in one run
 mutants: setup  ## print which small changes of the source no test notices
 	@$(VENV) -m tests.mutation $(OPTIONS)
 
+answers: setup  ## print which small changes of a right answer no exercise notices
+	@$(VENV) -m tests.exercises.mutants $(OPTIONS)
+
 notebooks: setup  ## build notebooks/ from lessons/
 	@$(VENV) -m lessons.build $(OPTIONS)
 
@@ -49,4 +52,4 @@ lock: tools  ## choose and pin the packages anew
 tools: setup
 	@$(VENV) -m pip install --quiet --no-build-isolation --editable ".[authors]"
 
-.PHONY: help setup lab fresh test test-all bench mutants notebooks check lock tools
+.PHONY: help setup lab fresh test test-all bench mutants notebooks check lock tools answers
