@@ -199,6 +199,10 @@ def reads_what_was_written(case):
 
 def ends(case):
     for outcome in case.outcomes:
+        for warning in outcome.run.warnings if outcome.run else ():
+            if warning.kind == "exception":
+                told = f"line {warning.line}: {warning.text}."
+                raise Refusal("wrong", f"{at_size(outcome)} {told}", line=warning.line)
         if outcome.error is not None:
             reason = "wrong"
             if isinstance(outcome.error, NoProgressError):

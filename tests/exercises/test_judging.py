@@ -40,7 +40,7 @@ CASES = {  # what is changed in the answer, and the reason
     "constants": ("constant", [SUM, "7"]),
     "a size that is known": ("tail", [GUARD, GUARD.replace(":", " and a.size > 63:")]),
     "a difference": ("wrong", [SUM, "tile[t] - tile[t + 1]"]),
-    "an error of a thread": ("wrong", [BARRIER, f"{BARRIER}\n    assert i < 9"]),
+    "an error of a thread": ("wrong", [SUM, f"{SUM}\n        assert i < 9"]),
     "loads without the tile": ("over_budget:loads", [SUM, f"{SUM} + 0 * a[i]"]),
     "two barriers": ("over_budget:barriers", [BARRIER, f"{BARRIER}\n    {BARRIER}"]),
     "idle turns": (
