@@ -1,6 +1,6 @@
 """The judge of kernels. It looks in this order, and stops at the first that speaks:
 
-is there an answer, and does it compile; races, barriers, bounds and what nobody wrote,
+is there an answer, and does it compile; barriers, races, bounds and what nobody wrote,
 before any value is compared; values, on new numbers and at sizes of every kind; does
 the answer depend on its inputs, and on nothing else; the budget.
 """
@@ -312,7 +312,7 @@ def praise(case) -> str:
 
 LOOKS = (
     *(is_a_kernel, is_no_stub),
-    *(has_no_race, comes_to_each_barrier, stays_inside, reads_what_was_written, ends),
+    *(comes_to_each_barrier, has_no_race, stays_inside, reads_what_was_written, ends),
     *(leaves_inputs_alone, gives_the_values),
     keeps_its_budget,
 )
