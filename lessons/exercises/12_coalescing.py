@@ -4,7 +4,71 @@ from math import ceil
 
 import numpy as np
 
-from helpers.exercises.exercise import Out, SpeedUp
+from helpers import emulate
+from helpers.exercises.exercise import Fix, Out, Predict, SpeedUp
+from helpers.exercises.sources import kernel_of
+
+
+class Sectors(Predict):
+    """A warp loads from an array `a` of type $type that begins where a line begins:
+    each of its 32 lanes loads one element. How many sectors does each of these
+    requests touch? Answer with a dictionary:
+
+    - "moved on": lane i loads `a[i + $offset]`
+    - "apart": lane i loads `a[$stride * i]`
+    - "backwards": lane i loads `a[31 - i]`
+    - "in pairs": lane i loads `a[i // 2]`
+    """
+
+    stars, points = 1, 2
+    choices = {
+        "type": ("float32", "float64", "int16"),
+        "offset": (3, 5, 9),
+        "stride": (2, 3, 5),
+    }
+
+    def truth(self):
+        """The sectors of each load, counted."""
+        return {
+            name: self.sectors(index) for name, index in self.indices.items()
+        }
+
+    def sectors(self, index):
+        kernel = kernel_of(
+            "@cuda.jit\ndef load(out, a):\n"
+            "    i = cuda.threadIdx.x\n"
+            f"    out[i] = a[{index}]\n",
+            "load",
+        )
+        a = np.ones(256, self.type)
+        return (
+            emulate(kernel)[1, 32](a[:32].copy(), a)
+            .coalescing.by_kind["load"]
+            .sectors
+        )
+
+    @property
+    def indices(self):
+        return {
+            "moved on": f"i + {self.offset}",
+            "apart": f"{self.stride} * i",
+            "backwards": "31 - i",
+            "in pairs": "i // 2",
+        }
+
+    wrong = {
+        "a sector for each lane": lambda self: dict.fromkeys(self.indices, 32),
+        "an offset costs nothing": lambda self: (
+            self.truth() | {"moved on": self.truth()["backwards"]}
+        ),
+        "backwards costs more": lambda self: self.truth() | {"backwards": 32},
+        "each lane has bytes of its own": lambda self: (
+            self.truth() | {"in pairs": self.truth()["backwards"]}
+        ),
+        "the stride is free": lambda self: (
+            self.truth() | {"apart": self.truth()["backwards"]}
+        ),
+    }
 
 
 class Mirror(SpeedUp):
@@ -18,7 +82,7 @@ class Mirror(SpeedUp):
         "type": ("float32", "int32", "uint32"),
     }
     even, ragged = ((64, 64), (32, 96)), ((1, 1), (33, 70), (97, 31))
-    budget = {"sectors": 5}
+    budget = {"sectors": 4}
 
     def inputs(self, rng, rows, cols):
         a = rng.integers(0, 1000, (rows, cols)).astype(self.type)
@@ -37,6 +101,10 @@ class Mirror(SpeedUp):
     @property
     def there(self):
         return ("rows - 1 - row, col", "row, cols - 1 - col")[self.axis]
+
+    @property
+    def elsewhere(self):
+        return ("row, cols - 1 - col", "rows - 1 - row, col")[self.axis]
 
     given = """
         @cuda.jit
@@ -59,9 +127,265 @@ class Mirror(SpeedUp):
     """
     wrong = {
         "no guard": ("bounds", "if row < rows and col < cols:", "if True:"),
-        "swapped coordinates": (
+        "guard one too far": ("bounds", "col < cols:", "col <= cols:"),
+        "hard-coded size": (
+            "bounds",
+            "rows, cols = a.shape",
+            "rows, cols = 64, 64",
+        ),
+        "off by one": ("bounds", "- 1 -", "-"),
+        "swapped coordinates": ("wrong", "col, row = ", "row, col = "),
+        "the other axis": ("wrong", "out[$there]", "out[$elsewhere]"),
+        "not mirrored": ("wrong", "out[$there]", "out[row, col]"),
+        "writes the input": (
+            "writes_input",
+            "= a[row, col]",
+            "= a[row, col] = 1",
+        ),
+        "four of a row a warp": (
             "over_budget:sectors",
-            "col, row = ",
-            "row, col = ",
+            "col, row = cuda.grid(2)",
+            "x, y = cuda.threadIdx.x, cuda.threadIdx.y\n"
+            "    col = cuda.blockIdx.x * 32 + y * 4 + x % 4\n"
+            "    row = cuda.blockIdx.y * 8 + x // 4",
+        ),
+        "a thread does a row": (
+            "over_budget:work",
+            "if row < rows and col < cols:\n        out[$there]",
+            "if row < rows and col == 0:\n"
+            "        for col in range(cols):\n            out[$there]",
+        ),
+        "an array of its own": (
+            "constant",
+            "@cuda.jit",
+            "EXPECTED = np.arange(4096).reshape(64, 64)\n\n\n@cuda.jit",
+            "a[row, col]",
+            "EXPECTED[row % 64, col % 64]",
+        ),
+    }
+    hints = {
+        "over_budget:sectors": (
+            "Take the 32 lanes of one warp: `threadIdx.x` runs from 0 to 31, and "
+            "`threadIdx.y` stays. In which rows and columns are their elements?",
+            "The lanes of a warp belong side by side in one row of the matrix.",
+            "`threadIdx.x` must be the column within the block, and `threadIdx.y` the "
+            "row.",
+        ),
+    }
+
+
+class SeveralEach(Fix):
+    """Each thread multiplies $each elements of `a` by a factor. The result is right,
+    and each request touches $each times as many sectors as it needs. Change at most
+    two lines.
+    """
+
+    stars, points = 2, 3
+    lines = 2
+    choices = {
+        "each": (4, 2, 8),
+        "type": ("float32", "int32"),
+        "threads": (128, 64),
+    }
+    budget = {"sectors": 4, "lines": 2}
+    even, ragged = (2048, 1024), (1, 33, 1025, 1999)
+
+    def inputs(self, rng, n):
+        a = rng.integers(1, 100, n).astype(self.type)
+        factor = np.dtype(self.type).type(rng.integers(2, 9))
+        return {"out": Out(n, self.type), "a": a, "factor": factor}
+
+    def launch(self, n):
+        return ceil(n / (self.each * self.threads)), self.threads
+
+    def spec(self, a, factor):
+        return factor * a
+
+    setup = "EACH = $each"
+    answer = """
+        @cuda.jit
+        def several_each(out, a, factor):
+            \"\"\"Each thread multiplies EACH elements by a factor.\"\"\"
+            first = EACH * cuda.blockDim.x * cuda.blockIdx.x + cuda.threadIdx.x
+            for k in range(EACH):
+                i = first + k * cuda.blockDim.x
+                if i < a.size:
+                    out[i] = factor * a[i]
+    """
+    fault = (
+        "EACH * cuda.blockDim.x * cuda.blockIdx.x + cuda.threadIdx.x",
+        "EACH * cuda.grid(1)",
+        "first + k * cuda.blockDim.x",
+        "first + k",
+    )
+    wrong = {
+        "no guard": ("bounds", "if i < a.size:", "if True:"),
+        "guards the first alone": (
+            "bounds",
+            "if i < a.size:",
+            "if first < a.size:",
+        ),
+        "first line alone": ("race", "k * cuda.blockDim.x", "k"),
+        "second line alone": (
+            "race",
+            "EACH * cuda.blockDim.x * cuda.blockIdx.x + cuda.threadIdx.x",
+            "EACH * cuda.grid(1)",
+        ),
+        "blocks overlap": (
+            "race",
+            "EACH * cuda.blockDim.x",
+            "cuda.blockDim.x",
+        ),
+        "a grid apart": (
+            "race",
+            "k * cuda.blockDim.x",
+            "k * cuda.gridsize(1)",
+        ),
+        "one too few": ("wrong", "range(EACH)", "range(EACH - 1)"),
+        "a fixed factor": ("wrong", "factor * a[i]", "2 * a[i]"),
+        "two neighbours each": (
+            "over_budget:sectors",
+            "cuda.blockIdx.x + cuda.threadIdx.x",
+            "cuda.blockIdx.x + 2 * cuda.threadIdx.x",
+            "k * cuda.blockDim.x",
+            "k // 2 * 2 * cuda.blockDim.x + k % 2",
+        ),
+        "written anew": (
+            "over_budget:lines",
+            """
+            @cuda.jit
+            def several_each(out, a, factor):
+                \"\"\"Each thread multiplies EACH elements by a factor.\"\"\"
+                step = cuda.gridsize(1)
+                for at in range(cuda.grid(1), a.size, step):
+                    out[at] = factor * a[at]
+            """,
+        ),
+    }
+    hints = {
+        "over_budget:sectors": (
+            "Take k = 0: which elements do lanes 0, 1 and 2 load?",
+            "At each k, the lanes of a warp must stand side by side; what one thread "
+            "does from one k to the next does not matter.",
+            "A thread's own next element lies a block further on.",
+        ),
+        "race": (
+            "Which two threads store the same element?",
+            "The elements of a block begin where those of the block before end, and "
+            "a thread's elements must skip all other threads of its block.",
+            "Follow thread 0 and thread 1 of block 0 through their loops: the two "
+            "lines must fit together.",
+        ),
+    }
+
+
+class TakeApart(SpeedUp):
+    """`structs` holds the numbers x, y, z and mass of each particle, one particle after
+    the other. Take it apart: the rows of `out` are $rows, and column i belongs to
+    particle i. The kernel is right; let no request touch a sector more than its bytes
+    fill.
+    """
+
+    stars, points = 2, 3
+    work = 20  # so that a tile in shared memory is an answer, too
+    choices = {
+        "order": ((0, 1, 2, 3), (3, 0, 1, 2), (1, 0, 3, 2)),
+        "type": ("float32", "int32", "uint32"),
+    }
+    even, ragged = (512, 256), (1, 33, 257, 300)
+    budget = {"sectors": "ideal"}
+
+    def inputs(self, rng, n):
+        structs = rng.integers(1, 1000, 4 * n).astype(self.type)
+        return {"out": Out((4, n), self.type), "structs": structs}
+
+    def launch(self, n):
+        return ceil(n / 128), 128
+
+    def spec(self, structs):
+        return np.take(structs.reshape(-1, 4), self.order, axis=1).T
+
+    def name_of(self, row):
+        return ("x", "y", "z", "mass")[self.order[row]]
+
+    @property
+    def rows(self):
+        return ", ".join(map(self.name_of, range(4)))
+
+    @property
+    def stores(self):
+        lines = (f"out[{row}, i] = {self.name_of(row)}" for row in range(4))
+        return "\n        ".join(lines)
+
+    @property
+    def last(self):
+        return self.name_of(3)
+
+    setup = "from helpers import load4\n\nORDER = $order"
+    given = """
+        @cuda.jit
+        def take_apart(out, structs):
+            \"\"\"Each thread takes one struct of four numbers apart.\"\"\"
+            i = cuda.grid(1)
+            if i < out.shape[1]:
+                for row in range(4):
+                    out[row, i] = structs[4 * i + ORDER[row]]
+    """
+    answer = """
+        @cuda.jit
+        def take_apart(out, structs):
+            \"\"\"Each thread takes one struct of four numbers apart.\"\"\"
+            i = cuda.grid(1)
+            if i < out.shape[1]:
+                x, y, z, mass = load4(structs, 4 * i)
+                $stores
+    """
+    wrong = {
+        "no guard": ("bounds", "if i < out.shape[1]:", "if True:"),
+        "guard of all numbers": (
+            "bounds",
+            "i < out.shape[1]",
+            "i < structs.size",
+        ),
+        "hard-coded size": ("bounds", "out.shape[1]", "512"),
+        "every struct the first": ("wrong", "4 * i)", "0)"),
+        "a row twice": ("wrong", "out[3, i]", "out[2, i]"),
+        "the wrong order": ("wrong", "x, y, z, mass =", "y, x, z, mass ="),
+        "no last element": (
+            "tail",
+            "i < out.shape[1]",
+            "i < out.shape[1] // 2 * 2",
+        ),
+        "writes the input": (
+            "writes_input",
+            "= $last",
+            "= structs[4 * i] = $last",
+        ),
+        "one thread does all": (
+            "over_budget:work",
+            "if i < out.shape[1]:",
+            "for i in range(0 if i else out.shape[1]):",
+        ),
+        "one field apart": (
+            "over_budget:sectors",
+            "x, y, z, mass = load4(structs, 4 * i)",
+            "x, y, z, _ = load4(structs, 4 * i)\n"
+            "        mass = structs[4 * i + 3]",
+        ),
+        "neighbours, one by one": (
+            "over_budget:sectors",
+            "x, y, z, mass = load4(structs, 4 * i)",
+            "x, y = structs[4 * i], structs[4 * i + 1]\n"
+            "        z, mass = structs[4 * i + 2], structs[4 * i + 3]",
+        ),
+    }
+    hints = {
+        "over_budget:sectors": (
+            "How far apart, in bytes, are the numbers that lanes 0 and 1 load in one "
+            "request, and what lies between them?",
+            "The thread wants all four numbers that lie there: load all of them in "
+            "one request.",
+            "`load4` loads four neighbours at once, from an index that is a multiple "
+            "of four.",
         ),
     }

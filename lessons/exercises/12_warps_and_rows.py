@@ -1,0 +1,396 @@
+"""More exercises of lesson 12: sums by warps, whose lanes stand side by side."""
+
+from math import ceil
+
+import numpy as np
+
+from helpers.exercises.exercise import Explain, InOut, Out, Write
+
+
+class RowSums(Write):
+    """Add up the $of in each row of the matrix `a`, and store the sum of row i in
+    `out[i]`. There are 32 threads, a warp, for each row; the last block may have more
+    warps than rows are left.
+    """
+
+    stars, points = 2, 3
+    choices = {
+        "ufunc": ("square", "abs"),
+        "type": ("float32", "int32"),
+        "warps": (4, 2, 8),
+    }
+    even, ragged = ((16, 128), (8, 256)), ((1, 1), (17, 33), (9, 31), (5, 100))
+    budget = {"sectors": 4, "loads": {"a": 1}}
+
+    def inputs(self, rng, rows, cols):
+        a = rng.integers(-20, 20, (rows, cols)).astype(self.type)
+        return {"out": Out(rows, self.type), "a": a}
+
+    def launch(self, rows, cols):
+        return ceil(rows / self.warps), 32 * self.warps
+
+    def spec(self, a):
+        return getattr(np, self.ufunc)(a).sum(axis=1, dtype=a.dtype)
+
+    @property
+    def of(self):
+        return {"square": "squares", "abs": "absolute values"}[self.ufunc]
+
+    @property
+    def term(self):
+        return {"square": "value * value", "abs": "abs(value)"}[self.ufunc]
+
+    answer = """
+        @cuda.jit
+        def row_sums(out, a):
+            \"\"\"Each warp makes one sum.\"\"\"
+            lane, row = cuda.laneid, cuda.grid(1) // 32
+            total = $type(0)
+            if row < a.shape[0]:
+                for col in range(lane, a.shape[1], 32):
+                    value = a[row, col]
+                    total += $term
+            for step in (16, 8, 4, 2, 1):
+                total += cuda.shfl_down_sync(0xFFFFFFFF, total, step)
+            if lane == 0 and row < out.size:
+                out[row] = total
+    """
+    wrong = {
+        "no guard": ("bounds", "if row < a.shape[0]:", "if True:"),
+        "no guard of the store": (
+            "bounds",
+            "if lane == 0 and row < out.size:",
+            "if lane == 0:",
+        ),
+        "the sum of the values": ("wrong", "$term", "value"),
+        "a step is missing": ("wrong", "(16, 8, 4, 2, 1)", "(16, 8, 4, 2)"),
+        "whole warps of columns": (
+            "tail",
+            "range(lane, a.shape[1], 32)",
+            "range(lane, a.shape[1] // 32 * 32, 32)",
+        ),
+        "hard-coded width": (
+            "bounds",
+            "range(lane, a.shape[1], 32)",
+            "range(lane, 128, 32)",
+        ),
+        "each lane stores": ("race", "if lane == 0 and", "if"),
+        "adds up in memory": (
+            "wrong",
+            "for step in (16, 8, 4, 2, 1):\n"
+            "        total += cuda.shfl_down_sync(0xFFFFFFFF, total, step)\n"
+            "    if lane == 0 and row < out.size:\n        out[row] = total",
+            "if row < out.size:\n        cuda.atomic.add(out, row, total)",
+        ),
+        "a thread for each row": (
+            "over_budget:sectors",
+            """
+            @cuda.jit
+            def row_sums(out, a):
+                \"\"\"Each thread adds up one row.\"\"\"
+                row = cuda.grid(1)
+                if row < a.shape[0]:
+                    total = $type(0)
+                    for col in range(a.shape[1]):
+                        value = a[row, col]
+                        total += $term
+                    out[row] = total
+            """,
+        ),
+        "a stretch for each lane": (
+            "over_budget:sectors",
+            "range(lane, a.shape[1], 32)",
+            "range(a.shape[1] * lane // 32, a.shape[1] * (lane + 1) // 32)",
+        ),
+        "one lane does all": (
+            "over_budget:work",
+            "range(lane, a.shape[1], 32)",
+            "range(a.shape[1] if lane == 0 else 0)",
+        ),
+    }
+    hints = {
+        "over_budget:sectors": (
+            "Which elements do the 32 lanes of a warp load in the first turn of the "
+            "loop?",
+            "They must be 32 neighbours of one row; each lane adds every 32nd number.",
+            "Let a warp take a row: `cuda.grid(1) // 32` is its row, and lane i begins "
+            "at column i and goes on by 32. Shuffles add up the 32 sums.",
+        ),
+        "wrong": (
+            "What was in `out[row]` before this launch?",
+            "Nobody wrote it: a sum that is added to it is added to arbitrary bytes.",
+            "Let the lanes of a warp add up their sums by shuffles, and let one lane "
+            "store the result.",
+        ),
+    }
+
+
+class MatVec(Write):
+    """Multiply the matrix `a` by the vector `x`. There is a warp for every $each rows.
+    Load each number of `x` once for all $each rows of the warp, not once for each row.
+    """
+
+    stars, points = 3, 4
+    choices = {"each": (2, 4), "warps": (4, 2)}
+    even, ragged = ((32, 96), (16, 64)), ((1, 1), (17, 33), (35, 31))
+
+    @property
+    def budget(self):
+        rows, _ = self.even[0]
+        return {"sectors": 4, "loads": {"a": 1, "x": rows / self.each}}
+
+    def inputs(self, rng, rows, cols):
+        a = rng.integers(-9, 10, (rows, cols)).astype(np.float32)
+        x = rng.integers(1, 10, cols).astype(np.float32)
+        return {"out": Out(rows), "a": a, "x": x}
+
+    def launch(self, rows, cols):
+        return ceil(rows / (self.each * self.warps)), 32 * self.warps
+
+    def spec(self, a, x):
+        return a @ x
+
+    setup = "EACH = $each"
+    answer = """
+        @cuda.jit
+        def mat_vec(out, a, x):
+            \"\"\"Each warp makes EACH elements of the product.\"\"\"
+            lane, first = cuda.laneid, EACH * (cuda.grid(1) // 32)
+            totals = cuda.local.array(EACH, float32)
+            for k in range(EACH):
+                totals[k] = 0
+            for col in range(lane, x.size, 32):
+                factor = x[col]
+                for k in range(EACH):
+                    if first + k < out.size:
+                        totals[k] += a[first + k, col] * factor
+            for k in range(EACH):
+                total = totals[k]
+                for step in (16, 8, 4, 2, 1):
+                    total += cuda.shfl_down_sync(0xFFFFFFFF, total, step)
+                if lane == 0 and first + k < out.size:
+                    out[first + k] = total
+    """
+    wrong = {
+        "no guard": ("bounds", "if first + k < out.size:", "if True:"),
+        "guards the first row": (
+            "bounds",
+            "if first + k < out.size:",
+            "if first < out.size:",
+        ),
+        "sums begin with anything": (
+            "uninitialised",
+            "totals[k] = 0",
+            "totals[0] = 0",
+        ),
+        "warps overlap": (
+            "race",
+            "EACH * (cuda.grid(1) // 32)",
+            "cuda.grid(1) // 32",
+        ),
+        "one row each": (
+            "wrong",
+            "range(EACH):\n        total =",
+            "range(1):\n        total =",
+        ),
+        "a step is missing": ("wrong", "(16, 8, 4, 2, 1)", "(8, 4, 2, 1)"),
+        "whole warps of columns": (
+            "tail",
+            "range(lane, x.size, 32)",
+            "range(lane, x.size // 32 * 32, 32)",
+        ),
+        "hard-coded width": (
+            "bounds",
+            "range(lane, x.size, 32)",
+            "range(lane, 96, 32)",
+        ),
+        "x once for each row": (
+            "over_budget:loads",
+            "factor = x[col]",
+            "",
+            "col] * factor",
+            "col] * x[col]",
+        ),
+        "a thread for each row": (
+            "over_budget:sectors",
+            """
+            @cuda.jit
+            def mat_vec(out, a, x):
+                \"\"\"Each thread makes one element of the product.\"\"\"
+                row = cuda.grid(1)
+                if row < out.size:
+                    total = float32(0)
+                    for col in range(x.size):
+                        total += a[row, col] * x[col]
+                    out[row] = total
+            """,
+        ),
+        "a lane for each row": (
+            "over_budget:loads",
+            """
+            @cuda.jit
+            def mat_vec(out, a, x):
+                \"\"\"The first lanes of a warp make an element each.\"\"\"
+                lane, row = cuda.laneid, EACH * (cuda.grid(1) // 32) + cuda.laneid
+                if lane < EACH and row < out.size:
+                    total = float32(0)
+                    for at in range(x.size):
+                        col = (at + lane) % x.size
+                        total += a[row, col] * x[col]
+                    out[row] = total
+            """,
+        ),
+    }
+    hints = {
+        "over_budget:loads": (
+            "How many rows need `x[col]`, and how many of them does your warp make?",
+            "A number that a thread uses several times belongs in a register.",
+            "Load `x[col]` into a variable before the loop over the warp's rows, and "
+            "keep one sum for each row.",
+        ),
+    }
+
+
+class Csr(Write):
+    """Multiply a sparse matrix by the vector `x`, and $what `y`.
+    The matrix is in CSR, the format of most libraries: `values` holds the elements of
+    row 0 from left to right, then those of row 1, and so on; `columns` holds their
+    columns; and those of row i lie from `starts[i]` up to, but not including,
+    `starts[i + 1]`. A row may be empty. There are 32 threads for each row.
+    """
+
+    stars, points = 3, 5
+    choices = {"ufunc": ("add", "subtract"), "warps": (4, 2, 8)}
+    even, ragged = ((32, 110), (16, 96)), ((1, 1), (5, 33), (19, 70))
+    budget = {"sectors": 6, "loads": {"values": 1, "columns": 1}}
+    fixed = ("starts", "columns")
+
+    def inputs(self, rng, rows, cols):
+        lengths = np.minimum(np.resize((70, 0, 75, 33, 64, 5), rows), cols)
+        columns = []
+        for length in rng.permutation(lengths):
+            band = min(10 * length // 9, cols)
+            first = rng.integers(cols - band + 1)
+            columns.append(first + np.sort(rng.permutation(band)[:length]))
+        starts = np.cumsum([0, *map(len, columns)])
+        columns = np.concatenate(columns)
+        values = rng.integers(1, 10, len(columns)).astype(np.float32)
+        return {
+            "y": InOut(rng.integers(1, 100, rows).astype(np.float32)),
+            "starts": starts.astype(np.int32),
+            "columns": columns.astype(np.int32),
+            "values": values,
+            "x": rng.integers(1, 10, cols).astype(np.float32),
+        }
+
+    def launch(self, rows, cols):
+        return ceil(rows / self.warps), 32 * self.warps
+
+    def spec(self, y, starts, columns, values, x):
+        rows = zip(starts[:-1], starts[1:], strict=True)
+        products = [values[i:j] @ x[columns[i:j]] for i, j in rows]
+        return getattr(np, self.ufunc)(y, products)
+
+    @property
+    def what(self):
+        return {
+            "add": "add the product to",
+            "subtract": "subtract the product from",
+        }[self.ufunc]
+
+    @property
+    def sign(self):
+        return {"add": "+", "subtract": "-"}[self.ufunc]
+
+    answer = """
+        @cuda.jit
+        def csr(y, starts, columns, values, x):
+            \"\"\"Each warp makes one sum.\"\"\"
+            lane, row = cuda.laneid, cuda.grid(1) // 32
+            total = float32(0)
+            if row < y.size:
+                for k in range(starts[row] + lane, starts[row + 1], 32):
+                    total += values[k] * x[columns[k]]
+            for step in (16, 8, 4, 2, 1):
+                total += cuda.shfl_down_sync(0xFFFFFFFF, total, step)
+            if lane == 0 and row < y.size:
+                y[row] $sign= total
+    """
+    wrong = {
+        "no guard": ("bounds", "if row < y.size:", "if True:"),
+        "guard one too far": (
+            "bounds",
+            "if row < y.size:",
+            "if row <= y.size:",
+        ),
+        "rows end too late": (
+            "bounds",
+            "starts[row + 1], 32",
+            "starts[row + 1] + 1, 32",
+        ),
+        "no columns": ("wrong", "x[columns[k]]", "x[k % x.size]"),
+        "stores the product": ("wrong", "$sign= total", "= total"),
+        "one turn a row": (
+            "wrong",
+            "for k in range(starts[row] + lane, starts[row + 1], 32):",
+            "k = starts[row] + lane\n        if k < starts[row + 1]:",
+        ),
+        "a step is missing": ("wrong", "(16, 8, 4, 2, 1)", "(16, 8, 4, 2)"),
+        "each lane stores": ("race", "if lane == 0 and", "if"),
+        "a thread for each row": (
+            "over_budget:sectors",
+            """
+            @cuda.jit
+            def csr(y, starts, columns, values, x):
+                \"\"\"Each thread adds up one row.\"\"\"
+                row = cuda.grid(1)
+                if row < y.size:
+                    total = float32(0)
+                    for k in range(starts[row], starts[row + 1]):
+                        total += values[k] * x[columns[k]]
+                    y[row] $sign= total
+            """,
+        ),
+        "a stretch for each lane": (
+            "over_budget:sectors",
+            "for k in range(starts[row] + lane, starts[row + 1], 32):",
+            "many = (starts[row + 1] - starts[row] + 31) // 32\n"
+            "        first = starts[row] + lane * many\n"
+            "        for k in range(first, min(first + many, starts[row + 1])):",
+        ),
+        "one lane does all": (
+            "over_budget:work",
+            "range(starts[row] + lane, starts[row + 1], 32)",
+            "range(starts[row + 1 if lane else row], starts[row + 1])",
+        ),
+    }
+    hints = {
+        "over_budget:sectors": (
+            "Which elements of `values` do lanes 0 and 1 load in the same request, and "
+            "how far apart are they?",
+            "The elements of one row lie side by side in `values` and `columns`: let "
+            "the lanes of a warp share a row.",
+            "Lane i begins at `starts[row] + i` and goes on by 32; shuffles add up the "
+            "lanes' sums, and one lane stores.",
+        ),
+    }
+
+
+class OffsetOrStride(Explain):
+    """In this lesson an offset of one element makes each request touch 5 sectors in
+    place of 4, and the copy hardly slower. A stride of two elements makes it 8
+    sectors, and the copy much slower. Both touch sectors of which a part is thrown
+    away. Why does only one of them cost so much?
+    """
+
+    stars, points = 2, 3
+    rubric = {
+        "with an offset, the neighbouring warp wants the rest of the shared sector": 1,
+        "so that a cache still has it, and memory moves hardly more": 1,
+        "with a stride nobody wants the other half: memory moves twice the bytes": 1,
+    }
+    model = (
+        "The fifth sector of one warp is the first one of its neighbour, so it comes "
+        "from a cache, and memory moves as many bytes as before. With stride 2 no warp "
+        "wants the elements in between: memory moves twice as many bytes as are used."
+    )
