@@ -93,11 +93,12 @@ def loads(case, limits):
         found = run.reuse[array].loads
         mean = found.sum() / found.size
         if mean > limit:
-            line = next(
+            lines = (
                 f" (line {site.line})"
                 for site, row in run.coalescing.by_line.items()
                 if row.array == array and row.kind == "load"
             )
+            line = next(lines, "")  # a kernel may give the array another name
             return (
                 f"An element of `{array}` is loaded {mean:.4g} times on average{line}, "
                 f"and {limit:g} are allowed."
