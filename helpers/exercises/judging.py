@@ -262,9 +262,9 @@ def differs(outcome) -> str:
 
 
 def equal(one, other):
-    """Did two trials of one size give the same bits?"""
+    """Did two trials of one size give the same numbers? NaN is like nothing else."""
     pairs = zip(one.outputs.values(), other.outputs.values(), strict=True)
-    return all(a.tobytes() == b.tobytes() for a, b in pairs)
+    return all(np.array_equal(a, b) for a, b in pairs)
 
 
 def equal_expected(one, other):
