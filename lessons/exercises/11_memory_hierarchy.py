@@ -1,0 +1,394 @@
+"""Exercises of lesson 11: where does a number live, and how often is it fetched?"""
+
+from math import ceil
+
+import numpy as np
+
+from helpers import assemble, emulate
+from helpers.exercises.exercise import Out, Predict, SpeedUp, Write
+from helpers.exercises.sources import kernel_of
+from helpers.exercises.variants import filled
+
+
+class WhereItLives(Predict):
+    """Where do these variables of the kernel below live: the value of a number, the
+    elements of an array? Answer with a dictionary that has the keys
+    "s", "t", "u", "a", "total" and "i".
+
+        @cuda.jit
+        def spread(out, a, places):
+            $shared = cuda.shared.array(128, float32)
+            $local = cuda.local.array(64, float32)
+            $constant = cuda.const.array_like(WEIGHTS)
+            i = cuda.threadIdx.x
+            for k in range(64):
+                $local[k] = 0
+            $shared[i] = a[i]
+            cuda.syncthreads()
+            total = float32(0)
+            for k in range(4):
+                total += $constant[k] * $shared[i ^ k]
+            $local[places[i]] += total
+            out[i] = $local[i % 64]
+    """
+
+    stars, points = 1, 2
+    choices = {"names": (("s", "t", "u"), ("t", "u", "s"), ("u", "s", "t"))}
+    options = ("registers", "local", "shared", "constant", "global")
+    asked = ("s", "t", "u", "a", "total", "i")
+
+    shared = property(lambda self: self.names[0])
+    local = property(lambda self: self.names[1])
+    constant = property(lambda self: self.names[2])
+
+    def truth(self):
+        """Where the emulator saw accesses; what it counts nowhere is an array of
+        constants or, if its type is a number, a register.
+        """
+        kernel, arguments = self.kernel(), self.arguments()
+        run = emulate(kernel)[1, 128](*arguments)
+        tables = {
+            "global": run.coalescing,
+            "shared": run.bank_conflicts,
+            "local": run.local_memory,
+        }
+        seen = {
+            row.array: place
+            for place, table in tables.items()
+            for row in table.by_line.values()
+        }
+        by_line = assemble(kernel)[1, 128](*arguments).variables
+        types = {
+            name: it for line in by_line.values() for name, it in line.items()
+        }
+        return {
+            name: seen.get(
+                name, "constant" if "[" in types[name] else "registers"
+            )
+            for name in self.asked
+        }
+
+    def kernel(self):
+        _, _, text = filled(type(self).__doc__, self).partition("\n\n")
+        weights = "WEIGHTS = np.array([2, -3, 5, 7], np.float32)\n\n\n"
+        return kernel_of(weights + filled(text, self), "spread")
+
+    def arguments(self):
+        places = np.arange(128) % 64
+        return np.ones(128, np.float32), np.ones(128, np.float32), places
+
+    wrong = {
+        "local is near": lambda self: self.truth() | {self.local: "registers"},
+        "arrays are local": lambda self: self.truth() | {self.shared: "local"},
+        "inputs are constant": lambda self: self.truth() | {"a": "constant"},
+        "variables are local": lambda self: (
+            self.truth() | {"total": "local", "i": "local"}
+        ),
+    }
+
+
+class Cubic(SpeedUp):
+    """Evaluate a polynomial at many points. Its weights, the one of the highest power
+    first, are in `weights`, and they never change: `WEIGHTS` has the same ones. The
+    kernel is right, and loads everything again and again. Load each point once, and
+    nothing else.
+    """
+
+    stars, points = 2, 3
+    choices = {
+        "weights": ([2, -3, 5, 7], [3, 5, -2, 4], [-4, 3, 6, -5]),
+        "threads": (128, 64),
+    }
+    even, ragged = (512, 256), (1, 33, 129, 300)
+    budget = {"loads": {"points": 1, "weights": 0, "out": 0}}
+    fixed = ("weights",)
+    captured = 4
+
+    def inputs(self, rng, n):
+        points = (rng.integers(-16, 17, n) / 8).astype(np.float32)
+        weights = np.array(self.weights, np.float32)
+        return {"out": Out(n), "points": points, "weights": weights}
+
+    def launch(self, n):
+        return ceil(n / self.threads), self.threads
+
+    def spec(self, points, weights):
+        return np.polyval(weights, points)
+
+    setup = "WEIGHTS = np.array($weights, np.float32)"
+    given = """
+        @cuda.jit
+        def cubic(out, points, weights):
+            \"\"\"Each thread evaluates a cubic at one point.\"\"\"
+            i = cuda.grid(1)
+            if i < out.size:
+                out[i] = weights[0]
+                for k in range(1, 4):
+                    out[i] = out[i] * points[i] + weights[k]
+    """
+    answer = """
+        @cuda.jit
+        def cubic(out, points, weights):
+            \"\"\"Each thread evaluates a cubic at one point.\"\"\"
+            constant = cuda.const.array_like(WEIGHTS)
+            i = cuda.grid(1)
+            if i < out.size:
+                x, value = points[i], constant[0]
+                for k in range(1, 4):
+                    value = value * x + constant[k]
+                out[i] = value
+    """
+    wrong = {
+        "no guard": ("bounds", "if i < out.size:", "if True:"),
+        "guard one too far": ("bounds", "i < out.size", "i <= out.size"),
+        "stops too early": ("wrong", "range(1, 4)", "range(1, 3)"),
+        "begins twice": ("wrong", "range(1, 4)", "range(4)"),
+        "weights backwards": ("wrong", "constant[k]", "constant[4 - k]"),
+        "hard-coded size": ("bounds", "out.size", "512"),
+        "loses the last": ("tail", "i < out.size", "i < out.size // 2 * 2"),
+        "points of the thread": (
+            "wrong",
+            "points[i]",
+            "points[cuda.threadIdx.x]",
+        ),
+        "weights from memory": (
+            "over_budget:loads",
+            "constant = cuda.const.array_like(WEIGHTS)",
+            "constant = weights",
+        ),
+        "the point each time": (
+            "over_budget:loads",
+            "value * x +",
+            "value * points[i] +",
+        ),
+        "adds up in memory": (
+            "over_budget:loads",
+            "x, value = points[i], constant[0]",
+            "x, out[i] = points[i], constant[0]",
+            "value = value * x + constant[k]",
+            "out[i] = out[i] * x + constant[k]",
+            "out[i] = value",
+            "",
+        ),
+        "an array of its own": (
+            "constant",
+            "@cuda.jit",
+            "POINTS = np.arange(512) / np.float32(8)\n\n\n@cuda.jit",
+            "points[i]",
+            "points[i] + POINTS[i]",
+        ),
+    }
+    hints = {
+        "over_budget:loads": (
+            "Which of the numbers in the loop are the same in each of its turns?",
+            "What a thread uses several times belongs in a variable, a register; what "
+            "all lanes want at the same moment belongs in constant memory.",
+            "Load the point into a variable before the loop, keep the value in another, "
+            "and make an array of `WEIGHTS` by `cuda.const.array_like`.",
+        ),
+    }
+
+
+class Embedding(Write):
+    """Look up words in a table: row i of `out` is the row of `table` whose number is
+    `words[i]`. Where that is negative there is no word, and all of the row is $empty.
+    """
+
+    stars, points = 2, 3
+    choices = {
+        "empty": (0, 1),
+        "type": ("float32", "int32"),
+        "threads": ((32, 8), (64, 4)),
+    }
+    even, ragged = ((16, 64), (32, 128)), ((1, 1), (5, 33), (37, 30))
+    budget = {"sectors": 4}
+
+    def inputs(self, rng, n, width):
+        words = rng.integers(0, 9, n).astype(np.int32)
+        words[rng.random(n) < 0.3] = -1
+        words[-1] = rng.integers(0, 9)
+        table = rng.integers(2, 1000, (9, width)).astype(self.type)
+        return {
+            "out": Out((n, width), self.type),
+            "table": table,
+            "words": words,
+        }
+
+    def launch(self, n, width):
+        across, down = self.threads
+        return (ceil(width / across), ceil(n / down)), (across, down)
+
+    def spec(self, table, words):
+        return np.where(
+            words[:, None] < 0, table.dtype.type(self.empty), table[words]
+        )
+
+    answer = """
+        @cuda.jit
+        def embedding(out, table, words):
+            \"\"\"Each thread makes one element.\"\"\"
+            col, i = cuda.grid(2)
+            if i < out.shape[0] and col < out.shape[1]:
+                word = words[i]
+                if word >= 0:
+                    out[i, col] = table[word, col]
+                else:
+                    out[i, col] = $empty
+    """
+    wrong = {
+        "no guard": (
+            "bounds",
+            "if i < out.shape[0] and col < out.shape[1]:",
+            "if True:",
+        ),
+        "no guard of the rows": ("bounds", " and col < out.shape[1]", ""),
+        "guard one too far": ("bounds", "col < out", "col <= out"),
+        "takes the last word": ("bounds", "if word >= 0:", "if True:"),
+        "word 0 is none": ("wrong", "word >= 0", "word > 0"),
+        "nothing for no word": ("wrong", "out[i, col] = $empty", "pass"),
+        "copies the table": ("bounds", "table[word, col]", "table[i, col]"),
+        "swapped coordinates": ("wrong", "col, i = cuda", "i, col = cuda"),
+        "hard-coded width": ("bounds", "col < out.shape[1]", "col < 64"),
+        "four of a row a warp": (
+            "over_budget:sectors",
+            "col, i = cuda.grid(2)",
+            "thread = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x\n"
+            "    col = cuda.blockIdx.x * cuda.blockDim.x + thread // cuda.blockDim.y\n"
+            "    i = cuda.blockIdx.y * cuda.blockDim.y + thread % cuda.blockDim.y",
+        ),
+        "a thread does a row": (
+            "over_budget:work",
+            "if i < out.shape[0] and col < out.shape[1]:",
+            "for col in range(0 if col or i >= out.shape[0] else out.shape[1]):",
+        ),
+    }
+    hints = {
+        "bounds": (
+            "Which numbers can stand in `words`, and what does an array do with a "
+            "negative index?",
+            "Numba counts a negative index from the end, as Python does: -1 is the "
+            "last row. It is no error, and it is not what is asked for.",
+            "Guard the two coordinates, and load from `table` only where the word is "
+            "not negative.",
+        ),
+    }
+
+
+class ColumnWindow(SpeedUp):
+    """Each thread goes down one column of `a` and stores $what of every three
+    neighbours. The kernel is right, and loads elements up to three times. Load each of
+    them once.
+    """
+
+    stars, points = 3, 4
+    choices = {
+        "ufunc": ("add", "maximum", "minimum"),
+        "type": ("float32", "int32"),
+        "threads": (128, 64),
+    }
+    even, ragged = ((16, 256), (9, 128)), ((1, 1), (2, 33), (17, 130))
+    budget = {"loads": {"a": 1, "out": 0}}
+
+    def inputs(self, rng, rows, cols):
+        a = rng.integers(-99, 100, (rows + 2, cols)).astype(self.type)
+        return {"out": Out((rows, cols), self.type), "a": a}
+
+    def launch(self, rows, cols):
+        return ceil(cols / self.threads), self.threads
+
+    def spec(self, a):
+        return getattr(np, self.ufunc).reduce([a[:-2], a[1:-1], a[2:]])
+
+    @property
+    def what(self):
+        words = {"add": "sum", "maximum": "maximum", "minimum": "minimum"}
+        return f"the {words[self.ufunc]}"
+
+    def of(self, *three):
+        if self.ufunc == "add":
+            return " + ".join(three)
+        return f"{self.ufunc[:3]}({', '.join(three)})"
+
+    @property
+    def of_all(self):
+        return self.of("a[row, col]", "a[row + 1, col]", "a[row + 2, col]")
+
+    @property
+    def of_held(self):
+        return self.of("above", "here", "below")
+
+    @property
+    def of_two(self):
+        return self.of("here", "here", "below")
+
+    given = """
+        @cuda.jit
+        def column_window(out, a):
+            \"\"\"Each thread goes down one column.\"\"\"
+            col = cuda.grid(1)
+            if col < out.shape[1]:
+                for row in range(out.shape[0]):
+                    out[row, col] = $of_all
+    """
+    answer = """
+        @cuda.jit
+        def column_window(out, a):
+            \"\"\"Each thread goes down one column.\"\"\"
+            col = cuda.grid(1)
+            if col < out.shape[1]:
+                above, here = a[0, col], a[1, col]
+                for row in range(out.shape[0]):
+                    below = a[row + 2, col]
+                    out[row, col] = $of_held
+                    above, here = here, below
+    """
+    wrong = {
+        "no guard": ("bounds", "if col < out.shape[1]:", "if True:"),
+        "guard one too far": ("bounds", "col < out", "col <= out"),
+        "hard-coded height": ("bounds", "range(out.shape[0])", "range(16)"),
+        "one row too many": (
+            "bounds",
+            "range(out.shape[0])",
+            "range(a.shape[0])",
+        ),
+        "one row too few": (
+            "wrong",
+            "range(out.shape[0])",
+            "range(out.shape[0] - 1)",
+        ),
+        "the window stands": ("wrong", "above, here = here, below", "pass"),
+        "slides in the wrong order": (
+            "wrong",
+            "above, here = here, below",
+            "here = below\n            above = here",
+        ),
+        "two of three": ("wrong", "$of_held", "$of_two"),
+        "begins with nothing": ("wrong", "a[0, col], a[1, col]", "0, 0"),
+        "writes the input": (
+            "writes_input",
+            "= $of_held",
+            "= a[row, col] = $of_held",
+        ),
+        "all come back": (
+            "over_budget:loads",
+            "above, here = here, below",
+            "above, here = a[row + 1, col], a[row + 2, col]",
+        ),
+    }
+    hints = {
+        "over_budget:loads": (
+            "Which of the three numbers of one row does the same thread want for the "
+            "next row, too?",
+            "Two of the three: keep them in variables, so that each row brings one new "
+            "number.",
+            "Load the first two before the loop; in it, load one, store the result, "
+            "and let each variable take the value of the one below it.",
+        ),
+        "wrong": (
+            "What do your variables hold in the second row, and what should they hold?",
+            "The window slides down by one: what was here is above, and what was below "
+            "is here.",
+            "Assign the upper variable first, or both at once: once `here` has its new "
+            "value, the old one is gone.",
+        ),
+    }
