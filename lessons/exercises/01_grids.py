@@ -142,7 +142,7 @@ class GridStride(Write):
     answer = """
         @cuda.jit
         def grid_stride(out, a, limit):
-            \"\"\"Each thread starts at its own place and goes on by a whole grid.\"\"\"
+            \"\"\"Each thread takes several elements.\"\"\"
             for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
                 out[i] = $function(a[i], limit)
     """
@@ -260,7 +260,7 @@ class EverySecond(Write):
     answer = """
         @cuda.jit
         def every_second(a, step):
-            \"\"\"Each thread adds to elements that change, two grids apart.\"\"\"
+            \"\"\"Each thread takes several of the elements that change.\"\"\"
             for i in range($begin, a.size, 2 * cuda.gridsize(1)):
                 a[i] += step
     """

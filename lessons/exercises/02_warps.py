@@ -1,0 +1,372 @@
+"""Exercises of lesson 2: what do 32 lanes do together, and what in turn?"""
+
+from math import ceil
+
+import numpy as np
+from numba import cuda
+
+from helpers import emulate
+from helpers.exercises.exercise import Explain, Out, Predict, SpeedUp, Write
+
+
+class ActiveShare(Predict):
+    """A kernel copies one element a thread, and there are exactly as many elements as
+    threads. What share of all lanes is active, in blocks of $sizes threads?
+
+    Answer with a dictionary from the size of a block to the share, such as
+    {$example: 0.9, ...}. 0.01 more or less is near enough.
+    """
+
+    stars, points = 1, 2
+    tolerance = 0.01
+    choices = {"threads": ((16, 48, 96), (8, 40, 128), (24, 80, 64))}
+
+    @property
+    def sizes(self):
+        first, second, third = self.threads
+        return f"{first}, {second} and {third}"
+
+    @property
+    def example(self):
+        return self.threads[0]
+
+    def truth(self):
+        return {threads: active_share(threads) for threads in self.threads}
+
+    def belief(self, share):
+        """What somebody predicts by a rule of one size."""
+        return {threads: share(threads) for threads in self.threads}
+
+    wrong = {
+        "all lanes, always": lambda self: self.belief(lambda n: 1.0),
+        "the lanes that are idle": lambda self: self.belief(
+            lambda n: -n % 32 / 32
+        ),
+        "whole warps alone": lambda self: self.belief(
+            lambda n: n // 32 * 32 / n
+        ),
+        "the last warp alone": lambda self: self.belief(lambda n: n % 32 / 32),
+        "of 128 lanes": lambda self: self.belief(lambda n: n / 128),
+    }
+
+
+@cuda.jit
+def copy(out, a):
+    """Each thread copies its element."""
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i]
+
+
+def active_share(threads):
+    """The active share of a copy with blocks of this size, as the emulator counts it."""
+    a = np.ones(4 * threads, np.float32)
+    run = emulate(copy)[4, threads](np.zeros_like(a), a)
+    return round(float(run.divergence.active_share), 3)
+
+
+class TwoWays(SpeedUp):
+    """Elements of even index take one branch, those of odd index the other. The kernel
+    does that, with half of its lanes idle. Bring it within its budget.
+    """
+
+    stars, points = 2, 3
+    choices = {"grows": (0, 1), "steps": (24, 20), "rate": (0.05, 0.02)}
+    even, ragged = (256, 384), (1, 2, 33, 151, 255)
+    budget, rtol = {"active": 0.95}, 1e-4
+    setup = "STEPS = $steps"
+
+    def inputs(self, rng, n):
+        return {"out": Out(n), "a": rng.random(n, dtype=np.float32)}
+
+    def launch(self, n):
+        return ceil(n / 64), 64
+
+    def spec(self, a):
+        grow, bend = a[self.grows :: 2].copy(), a[self.bends :: 2].copy()
+        for _ in range(self.steps):
+            grow = grow * np.float32(self.keep) + np.float32(self.rate)
+            bend = bend - bend * bend * np.float32(self.rate)
+        out = np.empty_like(a)
+        out[self.grows :: 2], out[self.bends :: 2] = grow, bend
+        return out
+
+    @property
+    def bends(self):
+        return 1 - self.grows
+
+    @property
+    def keep(self):
+        return round(1 - self.rate, 2)
+
+    @property
+    def ways(self):
+        grow = f"value * float32({self.keep}) + float32({self.rate})"
+        bend = f"value - value * value * float32({self.rate})"
+        return (bend, grow) if self.grows else (grow, bend)
+
+    @property
+    def even_way(self):
+        return self.ways[0]
+
+    @property
+    def odd_way(self):
+        return self.ways[1]
+
+    given = """
+        @cuda.jit
+        def two_ways(out, a):
+            \"\"\"Elements of even index go one way, those of odd index the other.\"\"\"
+            i = cuda.grid(1)
+            if i < a.size:
+                value = a[i]
+                if i % 2 == 0:
+                    for _ in range(STEPS):
+                        value = $even_way
+                else:
+                    for _ in range(STEPS):
+                        value = $odd_way
+                out[i] = value
+    """
+    answer = """
+        @cuda.jit
+        def two_ways(out, a):
+            \"\"\"The first threads take the even elements, the others the odd ones.\"\"\"
+            thread, half = cuda.grid(1), (a.size + 1) // 2
+            if thread < half:
+                i = 2 * thread
+                value = a[i]
+                for _ in range(STEPS):
+                    value = $even_way
+                out[i] = value
+            elif thread < a.size:
+                i = 2 * (thread - half) + 1
+                value = a[i]
+                for _ in range(STEPS):
+                    value = $odd_way
+                out[i] = value
+    """
+    wrong = {
+        "no guard": ("bounds", "elif thread < a.size:", "else:"),
+        "half rounded down": ("bounds", "(a.size + 1) // 2", "a.size // 2"),
+        "the halves side by side": (
+            "wrong",
+            "i = 2 * thread",
+            "i = thread",
+            "i = 2 * (thread - half) + 1",
+            "i = thread",
+        ),
+        "the branches swapped": ("wrong", "$even_way", "$odd_way"),
+        "odd elements from the start": (
+            "race",
+            "2 * (thread - half) + 1",
+            "2 * (thread - half)",
+        ),
+        "one branch for all": ("wrong", "$odd_way", "$even_way"),
+        "one step too few": ("wrong", "range(STEPS)", "range(STEPS - 1)"),
+        "works in the input": (
+            "writes_input",
+            "value = a[i]\n        for _ in range(STEPS):\n            value = $even_way",
+            "a[i] *= float32(1)\n        value = a[i]\n        for _ in range(STEPS):\n"
+            "            value = $even_way",
+        ),
+        "half a warp each": (
+            "over_budget:active",
+            """
+            @cuda.jit
+            def two_ways(out, a):
+                \"\"\"16 lanes take even elements, the other 16 the odd ones.\"\"\"
+                half = cuda.laneid // 16
+                i = cuda.grid(1) - cuda.laneid + 2 * (cuda.laneid % 16) + half
+                if i < a.size:
+                    value = a[i]
+                    if half == 0:
+                        for _ in range(STEPS):
+                            value = $even_way
+                    else:
+                        for _ in range(STEPS):
+                            value = $odd_way
+                    out[i] = value
+            """,
+        ),
+        "both branches for all": (
+            "over_budget:work",
+            """
+            @cuda.jit
+            def two_ways(out, a):
+                \"\"\"Each thread computes both, and keeps one.\"\"\"
+                i = cuda.grid(1)
+                if i < a.size:
+                    value = a[i]
+                    for _ in range(STEPS):
+                        value = $even_way
+                    even, value = value, a[i]
+                    for _ in range(STEPS):
+                        value = $odd_way
+                    out[i] = even if i % 2 == 0 else value
+            """,
+        ),
+    }
+    hints = {
+        "over_budget:active": (
+            "Write down the branch that each lane of the first warp takes. Which lanes "
+            "wait?",
+            "A warp pays for both branches as soon as two of its lanes disagree. Who "
+            "takes which element is up to you.",
+            "Let whole warps take even elements, and other warps odd ones: compute `i` "
+            "from the thread's number so that all lanes of a warp agree.",
+        ),
+        "over_budget:work": (
+            "How many of the values that a lane computes are thrown away?",
+            "No lane waits if all of them take both branches, but that takes as long as "
+            "before.",
+            "Give each thread an element such that its whole warp takes one branch.",
+        ),
+    }
+
+
+class WarpSum(Write):
+    """$ask each group of 32 numbers: warp w writes `totals[w]`. A warp loads its numbers
+    in one request, stores once, and needs no shared memory. The last group may be
+    shorter. All numbers are positive.
+    """
+
+    stars, points = 2, 3
+    choices = {"ufunc": ("add", "maximum"), "type": ("float32", "int32")}
+    even, ragged = (512, 128), (1, 33, 96, 1000)
+    budget, work = {"requests": 32, "shared_bytes": 0}, 2
+    setup = "ALL = 0xFFFFFFFF"
+
+    def inputs(self, rng, n):
+        a = rng.integers(1, 1000, n).astype(self.type)
+        return {"totals": Out(ceil(n / 32), self.type), "a": a}
+
+    def launch(self, n):
+        return ceil(n / 64), 64
+
+    def spec(self, a):
+        return getattr(np, self.ufunc).reduceat(a, np.arange(0, a.size, 32))
+
+    @property
+    def ask(self):
+        return {"add": "Add up", "maximum": "Find the largest of"}[self.ufunc]
+
+    @property
+    def combined(self):
+        return {
+            "add": "value + cuda.shfl_down_sync(ALL, value, step)",
+            "maximum": "max(value, cuda.shfl_down_sync(ALL, value, step))",
+        }[self.ufunc]
+
+    @property
+    def pair(self):
+        return {"add": "value + a[k]", "maximum": "max(value, a[k])"}[
+            self.ufunc
+        ]
+
+    @property
+    def cells(self):
+        return {
+            "add": "mine[t] + mine[t + step]",
+            "maximum": "max(mine[t], mine[t + step])",
+        }[self.ufunc]
+
+    answer = """
+        @cuda.jit
+        def warp_sum(totals, a):
+            \"\"\"Each warp combines its 32 numbers.\"\"\"
+            i = cuda.grid(1)
+            value = a[i] if i < a.size else $type(0)
+            for step in (16, 8, 4, 2, 1):
+                value = $combined
+            if cuda.laneid == 0 and i < a.size:
+                totals[i // 32] = value
+    """
+    wrong = {
+        "no guard": ("bounds", "a[i] if i < a.size else $type(0)", "a[i]"),
+        "no guard at the end": ("bounds", " and i < a.size", ""),
+        "lanes without a number go home": (
+            "uninitialised",
+            "value = a[i] if i < a.size else $type(0)",
+            "if i >= a.size:\n        return\n    value = a[i]",
+        ),
+        "something for lanes without a number": (
+            "tail",
+            "else $type(0)",
+            "else $type(1000)",
+        ),
+        "one step is missing": ("wrong", "8, 4, 2, 1", "8, 4, 2"),
+        "the first step is missing": ("wrong", "(16, 8,", "(8,"),
+        "values go up": ("wrong", "shfl_down", "shfl_up"),
+        "all lanes store": ("race", "cuda.laneid == 0 and ", ""),
+        "the last lane stores": ("wrong", "laneid == 0", "laneid == 31"),
+        "a cell for each block": ("race", "i // 32", "i // 64"),
+        "no shuffle": ("wrong", "$combined", "value"),
+        "a constant": (
+            "constant",
+            "totals[i // 32] = value",
+            "totals[i // 32] = 1",
+        ),
+        "one lane does all": (
+            "over_budget:requests",
+            """
+            @cuda.jit
+            def warp_sum(totals, a):
+                \"\"\"Lane 0 of each warp takes all 32 numbers.\"\"\"
+                i = cuda.grid(1)
+                if cuda.laneid == 0 and i < a.size:
+                    value = a[i]
+                    for k in range(i + 1, min(i + 32, a.size)):
+                        value = $pair
+                    totals[i // 32] = value
+            """,
+        ),
+        "a tree in shared memory": (
+            "over_budget:shared_bytes",
+            """
+            @cuda.jit
+            def warp_sum(totals, a):
+                \"\"\"The threads of a block meet in shared memory.\"\"\"
+                mine = cuda.shared.array(64, $type)
+                i, t = cuda.grid(1), cuda.threadIdx.x
+                mine[t] = a[i] if i < a.size else $type(0)
+                for step in (16, 8, 4, 2, 1):
+                    cuda.syncthreads()
+                    if t % 32 < step:
+                        mine[t] = $cells
+                if t % 32 == 0 and i < a.size:
+                    totals[i // 32] = mine[t]
+            """,
+        ),
+    }
+    hints = {
+        "uninitialised": (
+            "Which lanes of the last warp come to the shuffle, and whose values does "
+            "it ask for?",
+            "A shuffle gives what a lane holds that takes part in it. A lane that has "
+            "returned holds nothing.",
+            "Let all 32 lanes shuffle. A lane without a number takes part with a value "
+            "that changes nothing.",
+        ),
+    }
+
+
+class OneLane(Explain):
+    """In each warp, exactly one lane enters an `if` with a body of 100 instructions; the
+    other 31 skip it. Somebody moves the elements around, so that one warp of 32 enters
+    it with all lanes, and 31 warps with none. How many instructions do the 32 warps
+    execute for the body, before and after, and why?
+    """
+
+    stars, points = 1, 3
+    rubric = {
+        "before: 32 warps execute 100 instructions each, 3,200": 1,
+        "after: one warp executes them, 100": 1,
+        "an instruction is for a whole warp, however many of its lanes are active": 1,
+    }
+    model = (
+        "Before, each of the 32 warps executes the body's 100 instructions, 3,200 in "
+        "all, with one lane active and 31 waiting. After, one warp executes them for "
+        "its 32 lanes, 100 in all, since an instruction is issued for a warp and costs "
+        "the same however many of its lanes take part."
+    )

@@ -1,0 +1,395 @@
+"""Exercises of lesson 2, continued: lanes that vote, and lanes that stay together."""
+
+from functools import cache
+from math import ceil
+
+import numpy as np
+
+from helpers.exercises.exercise import InOut, Out, Write
+
+
+class CountAbove(Write):
+    """Count the elements of `a` that are $words `limit`, and add that number to
+    `count[0]`: with one atomic operation a warp, or fewer.
+    """
+
+    stars, points = 2, 3
+    choices = {
+        "ufunc": ("greater", "less", "greater_equal"),
+        "type": ("float32", "int32"),
+        "threads": (64, 128),
+    }
+    even, ragged = (512, 256), (1, 31, 65, 333)
+    budget, work = {"atomics": 16}, 4
+    setup = "ALL = 0xFFFFFFFF"
+
+    def inputs(self, rng, n):
+        a = rng.integers(0, 20, n).astype(self.type)
+        count = rng.integers(1, 50, 1).astype(np.int32)
+        return {"count": InOut(count), "a": a, "limit": a[n // 2]}
+
+    def launch(self, n):
+        return ceil(n / self.threads), self.threads
+
+    def spec(self, count, a, limit):
+        return count + np.count_nonzero(getattr(np, self.ufunc)(a, limit))
+
+    @property
+    def words(self):
+        return {
+            "greater": "above",
+            "less": "below",
+            "greater_equal": "not below",
+        }[self.ufunc]
+
+    @property
+    def sign(self):
+        return {"greater": ">", "less": "<", "greater_equal": ">="}[self.ufunc]
+
+    @property
+    def other_sign(self):
+        return {"greater": ">=", "less": "<=", "greater_equal": ">"}[
+            self.ufunc
+        ]
+
+    answer = """
+        @cuda.jit
+        def count_above(count, a, limit):
+            \"\"\"Each thread that has an element asks whether it counts.\"\"\"
+            i = cuda.grid(1)
+            votes = cuda.ballot_sync(ALL, i < a.size and a[i] $sign limit)
+            if cuda.laneid == 0:
+                cuda.atomic.add(count, 0, cuda.popc(votes))
+    """
+    wrong = {
+        "no guard": ("bounds", "i < a.size and ", ""),
+        "the limit itself": ("wrong", "a[i] $sign", "a[i] $other_sign"),
+        "adds the mask": ("wrong", "cuda.popc(votes)", "votes"),
+        "all lanes add the votes": (
+            "wrong",
+            "if cuda.laneid == 0:\n        ",
+            "if i < a.size:\n        ",
+        ),
+        "adds with no atomic": (
+            "race",
+            "cuda.atomic.add(count, 0, cuda.popc(votes))",
+            "count[0] += cuda.popc(votes)",
+        ),
+        "the first block alone": ("wrong", "laneid == 0", "grid(1) == 0"),
+        "half of the votes": ("wrong", "popc(votes)", "popc(votes & 0xFFFF)"),
+        "an atomic for each": (
+            "over_budget:atomics",
+            """
+            @cuda.jit
+            def count_above(count, a, limit):
+                \"\"\"Each thread adds its own.\"\"\"
+                i = cuda.grid(1)
+                if i < a.size and a[i] $sign limit:
+                    cuda.atomic.add(count, 0, 1)
+            """,
+        ),
+        "one thread does all": (
+            "over_budget:work",
+            """
+            @cuda.jit
+            def count_above(count, a, limit):
+                \"\"\"One thread counts all.\"\"\"
+                if cuda.grid(1) == 0:
+                    found = 0
+                    for i in range(a.size):
+                        if a[i] $sign limit:
+                            found += 1
+                    count[0] += found
+            """,
+        ),
+    }
+    hints = {
+        "over_budget:atomics": (
+            "How many lanes of a warp come to the atomic operation?",
+            "A vote tells all lanes of a warp how each of them decided, with no memory "
+            "between them.",
+            "`ballot_sync` gives 32 bits and `popc` counts those that are set; one lane "
+            "is enough to add that number.",
+        ),
+    }
+
+
+class RaySphere(Write):
+    """Look at some spheres from $from_where: ray i goes along z, at `x[i]` and `y[i]`. A
+    row of `spheres` is the centre, x, y and z, and the radius. Write the depth z at
+    which each ray meets the $nearest surface, or $miss where it meets none.
+    """
+
+    stars, points = 3, 4
+    choices = {"front": (True, False), "far": (1000, 500)}
+    even, ragged = ((256, 6), (128, 3)), ((1, 1), (65, 2), (100, 7), (33, 5))
+    budget, rtol, work = {"active": 0.95}, 1e-4, 2
+
+    def inputs(self, rng, rays, count):
+        x, y = rng.integers(-20, 20, (2, rays)).astype(np.float32) + 0.5
+        centres = rng.integers(-12, 13, (count, 3)) * (1, 1, 2) + (0, 0, 60)
+        radii = rng.integers(8, 16, (count, 1))
+        spheres = np.hstack([centres, radii]).astype(np.float32)
+        return {"depth": Out(rays), "x": x, "y": y, "spheres": spheres}
+
+    def launch(self, rays, count):
+        return ceil(rays / 64), 64
+
+    def spec(self, x, y, spheres):
+        cx, cy, cz, radius = spheres.T
+        inside = radius**2 - (x[:, None] - cx) ** 2 - (y[:, None] - cy) ** 2
+        surface = self.towards * np.sqrt(np.maximum(inside, 0)) + cz
+        depth = np.where(inside >= 0, surface, np.float32(self.miss))
+        return getattr(depth, self.function)(axis=1)
+
+    @property
+    def towards(self):
+        return -1 if self.front else 1
+
+    @property
+    def sign(self):
+        return "-" if self.front else "+"
+
+    @property
+    def function(self):
+        return "min" if self.front else "max"
+
+    @property
+    def miss(self):
+        return self.far if self.front else -self.far
+
+    @property
+    def nearest(self):
+        return "first" if self.front else "last"
+
+    @property
+    def from_where(self):
+        return "the front" if self.front else "behind"
+
+    answer = """
+        @cuda.jit
+        def ray_sphere(depth, x, y, spheres):
+            \"\"\"Each thread follows one ray through all spheres.\"\"\"
+            i = cuda.grid(1)
+            if i < depth.size:
+                best = float32($miss)
+                for s in range(spheres.shape[0]):
+                    dx, dy = x[i] - spheres[s, 0], y[i] - spheres[s, 1]
+                    radius = spheres[s, 3]
+                    inside = radius * radius - dx * dx - dy * dy
+                    z = spheres[s, 2] $sign math.sqrt(max(inside, float32(0)))
+                    best = $function(best, z if inside >= 0 else float32($miss))
+                depth[i] = best
+    """
+    wrong = {
+        "no guard": ("bounds", "if i < depth.size:", "if True:"),
+        "spheres counted wrongly": (
+            "bounds",
+            "range(spheres.shape[0])",
+            "range(spheres.shape[1])",
+        ),
+        "the first sphere alone": (
+            "wrong",
+            "range(spheres.shape[0])",
+            "range(1)",
+        ),
+        "the last sphere, not the nearest": (
+            "wrong",
+            "best = $function(best, z if inside >= 0 else float32($miss))",
+            "best = z if inside >= 0 else best",
+        ),
+        "the radius is not squared": ("wrong", "radius * radius", "radius"),
+        "the other surface": ("wrong", "2] $sign ", "2] - $towards * "),
+        "keeps the best in the output": (
+            "uninitialised",
+            "best = $function(best, z if inside >= 0 else float32($miss))",
+            "depth[i] = $function(depth[i], z if inside >= 0 else depth[i])",
+            "depth[i] = best",
+            "pass",
+        ),
+        "the root in a branch": (
+            "over_budget:active",
+            "z = spheres[s, 2] $sign math.sqrt(max(inside, float32(0)))\n"
+            "            best = $function(best, z if inside >= 0 else float32($miss))",
+            "if inside >= 0:\n"
+            "                z = spheres[s, 2] $sign math.sqrt(inside)\n"
+            "                best = $function(best, z)",
+        ),
+    }
+    hints = {
+        "over_budget:active": (
+            "Which lanes are idle on the line of the report, and how long is what they "
+            "wait for?",
+            "Where a branch is short, every lane may compute it and keep the result or "
+            "not, as in `a if c else b`.",
+            "Make the root safe for rays that miss, with `max`, and choose between its "
+            "result and the depth of a miss.",
+        ),
+    }
+
+
+class GiveUp(Write):
+    """Each thread walks from its number to 1 (`onward` is one step) and counts its
+    steps. A warp gives up if none of its numbers has come to 1 after $limit steps: then
+    it writes $limit for all of them. In any other warp each thread walks to its end.
+    """
+
+    stars, points = 3, 5
+    choices = {"limit": (8, 7, 10)}
+    even, ragged, work = (192, 64), (1, 33, 70, 150), 2
+    setup = """
+        ALL, LIMIT = 0xFFFFFFFF, $limit
+
+
+        @cuda.jit(device=True)
+        def onward(number):
+            \"\"\"The number that follows on a walk.\"\"\"
+            return number // 2 if number % 2 == 0 else 3 * number + 1
+    """
+
+    def inputs(self, rng, n):
+        numbers, steps = np.arange(400), walk_lengths(400)
+        long, short = (
+            numbers[(60 < steps) & (steps < 120)],
+            numbers[steps <= 30],
+        )
+        chosen = rng.choice(long, n)
+        for warp in range(ceil(n / 32)):
+            group = chosen[32 * warp : 32 * warp + 32]
+            if warp % 5 in (
+                1,
+                2,
+            ):  # one lane arrives just in time, or just too late
+                lane, arrival = (
+                    rng.integers(group.size),
+                    self.limit + warp % 5 - 1,
+                )
+                group[lane] = rng.choice(numbers[steps == arrival])
+            if warp % 5 == 3:
+                group[:] = rng.choice(short, group.size)
+        return {"out": Out(n, np.int32), "numbers": chosen}
+
+    def launch(self, n):
+        return ceil(n / 64), 64
+
+    def spec(self, numbers):
+        left, steps = numbers.copy(), np.zeros(numbers.size, np.int32)
+        while (left > 1).any():
+            steps += left > 1
+            following = np.where(left % 2 == 0, left // 2, 3 * left + 1)
+            left = np.where(left > 1, following, left)
+        for warp in np.split(steps, range(32, steps.size, 32)):
+            if (warp > self.limit).all():
+                warp[:] = self.limit
+        return steps
+
+    answer = """
+        @cuda.jit
+        def give_up(out, numbers):
+            \"\"\"Each thread walks to 1, unless its warp gives up.\"\"\"
+            i, steps = cuda.grid(1), 0
+            number = numbers[i] if i < numbers.size else 0
+            for _ in range(LIMIT):
+                if number > 1:
+                    number = onward(number)
+                    steps += 1
+            if not cuda.all_sync(ALL, number > 1 or i >= numbers.size):
+                while number > 1:
+                    number = onward(number)
+                    steps += 1
+            if i < numbers.size:
+                out[i] = steps
+    """
+    wrong = {
+        "no guard": (
+            "bounds",
+            "numbers[i] if i < numbers.size else 0",
+            "numbers[i]",
+        ),
+        "no guard at the end": ("bounds", "if i < numbers.size:", "if True:"),
+        "one lane is enough to give up": ("wrong", "all_sync", "any_sync"),
+        "lanes without a number are against it": (
+            "tail",
+            " or i >= numbers.size",
+            "",
+        ),
+        "votes one step too early": (
+            "wrong",
+            "range(LIMIT)",
+            "range(LIMIT - 1)",
+        ),
+        "votes one step too late": (
+            "wrong",
+            "range(LIMIT)",
+            "range(LIMIT + 1)",
+        ),
+        "lanes that are there vote": (
+            "wrong",
+            "cuda.all_sync(ALL, number > 1 or i >= numbers.size)",
+            "(number > 1 and cuda.all_sync(cuda.activemask(), number > 1))",
+        ),
+        "votes in a loop that lanes leave": (
+            "wrong",
+            """
+            @cuda.jit
+            def give_up(out, numbers):
+                \"\"\"Walk, and ask the warp at the limit.\"\"\"
+                i, steps = cuda.grid(1), 0
+                number = numbers[i] if i < numbers.size else 0
+                while number > 1:
+                    if steps == LIMIT and cuda.all_sync(ALL, number > 1):
+                        break
+                    number = onward(number)
+                    steps += 1
+                if i < numbers.size:
+                    out[i] = steps
+            """,
+        ),
+        "walks to the end, and then votes": (
+            "over_budget:work",
+            """
+            @cuda.jit
+            def give_up(out, numbers):
+                \"\"\"All lanes walk to the end before they vote.\"\"\"
+                i, steps = cuda.grid(1), 0
+                number = numbers[i] if i < numbers.size else 0
+                while number > 1:
+                    number = onward(number)
+                    steps += 1
+                if cuda.all_sync(ALL, steps > LIMIT or i >= numbers.size):
+                    steps = LIMIT
+                if i < numbers.size:
+                    out[i] = steps
+            """,
+        ),
+    }
+    hints = {
+        "wrong": (
+            "Which lanes have left the loop by the time that the others vote?",
+            "A vote takes place when all lanes that its mask names have come to it.",
+            "Split the walk: $limit turns that all lanes go through, even those that "
+            "have arrived, then the vote, then the rest.",
+        ),
+        "tail": (
+            "What do lanes without a number say in the vote of the last warp?",
+            "`all_sync` is true if all 32 lanes say yes, and a lane without a number "
+            "takes part like any other.",
+            "Let a lane without a number vote so that it does not change the outcome.",
+        ),
+    }
+
+
+@cache
+def walk_lengths(count):
+    """The steps to 1 from each number below `count`."""
+    return np.array([walk_length(number) for number in range(count)])
+
+
+def walk_length(number):
+    steps = 0
+    while number > 1:
+        number, steps = (
+            number // 2 if number % 2 == 0 else 3 * number + 1,
+            steps + 1,
+        )
+    return steps
