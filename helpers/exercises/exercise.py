@@ -13,9 +13,10 @@ import numpy as np
 
 from helpers.core.errors import ArgumentError, short_traceback
 from helpers.exercises import sources
-from helpers.exercises.page import as_html, as_text
+from helpers.exercises.page import as_markdown, as_text
 from helpers.exercises.reasons import hints_for
 from helpers.exercises.variants import chosen, filled
+from helpers.exercises.verdict import run_by_nbgrader
 
 
 class Out(NamedTuple):
@@ -68,10 +69,14 @@ class Exercise:
         """Print the mark of an answer and what it is for; or say what is wrong.
 
         Raises AssertionError, with the reason, where an answer is wrong or over its
-        budget. An empty one is told what to do.
+        budget. An empty one is told what to do. Gives the points where nbgrader runs
+        the notebook, which reads them there, and None elsewhere.
         """
         verdict = self.judge(answer)
         self.refused_for = verdict.reason, 0
+        if run_by_nbgrader() and (verdict.points or not verdict.raises):
+            print(verdict.text)
+            return verdict.points
         verdict.show()
         if verdict.raises:
             raise AssertionError(verdict.text)
@@ -92,8 +97,8 @@ class Exercise:
     def __repr__(self):
         return as_text(self)
 
-    def _repr_html_(self):
-        return as_html(self)
+    def _repr_markdown_(self):
+        return as_markdown(self)
 
 
 class Write(Exercise):

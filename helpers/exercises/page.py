@@ -1,64 +1,204 @@
-"""How an exercise prints: what to do, the specification, the launch, the budget."""
+"""How an exercise prints: what to do, the specification, the launch, the budget.
 
-from html import escape
-from textwrap import indent
+A notebook gets Markdown, a terminal the same as text; both are made of `parts`.
+"""
+
+import ast
+import re
+from textwrap import dedent, fill, indent
+from typing import NamedTuple
+
+import numpy as np
 
 from helpers.exercises.budgets import described
-from helpers.exercises.variants import shown_function
+from helpers.exercises.variants import generator, shown_function
 
 STARS = "★"
+WIDTH = 88
+
+
+class Part(NamedTuple):
+    """What an exercise says beside its task: lines of Markdown, or of Python."""
+
+    name: str
+    lines: list
+    python: bool = False
 
 
 def as_text(task) -> str:
     """All of it, for a terminal."""
-    lines = [heading(task), task.task]
-    for name, text in parts(task):
-        code = "\n" in text or name == "specification"
-        lines += [f"{name}:\n{indent(text, '    ')}" if code else f"{name}: {text}"]
-    return "\n".join(lines)
+    head = f"{title(task)} ({kind_and_points(task)})"
+    return "\n\n".join([head, wrapped(task.task), *map(text_of, parts(task))])
 
 
-def as_html(task) -> str:
-    """All of it, for a notebook."""
-    rows = "".join(
-        f"<dt><b>{name}</b></dt><dd><pre>{escape(text)}</pre></dd>"
-        for name, text in parts(task)
+def as_markdown(task, level=4) -> str:
+    """All of it, for a notebook, below a heading of a level."""
+    head = f"{'#' * level} {title(task)}"
+    about = f"*{kind_and_points(task)}*"
+    told = [markdown_of(part) for part in parts(task)]
+    return "\n\n".join([head, about, with_fences(task.task), *told])
+
+
+def title(task) -> str:
+    """Its name and stars."""
+    return f"{task.name} {STARS * task.stars}"
+
+
+def kind_and_points(task) -> str:
+    """Its kind and what it earns."""
+    return f"{task.kind}, {task.points} point{'s' * (task.points != 1)}"
+
+
+def text_of(part) -> str:
+    """A part for a terminal."""
+    return f"{part.name}:\n" + indent("\n".join(part.lines), "    ")
+
+
+def markdown_of(part) -> str:
+    """A part for a notebook."""
+    if part.python:
+        return f"**{part.name}**\n\n" + fenced("\n".join(part.lines))
+    if len(part.lines) == 1:
+        return f"**{part.name}:** {part.lines[0]}"
+    return f"**{part.name}**\n\n" + "\n".join(f"- {line}" for line in part.lines)
+
+
+# ---------------------------------------------------------------- the task's words
+
+
+def wrapped(text) -> str:
+    """A task's text with lines of one width; code and lists keep their lines."""
+    return "\n\n".join(map(wrapped_block, blocks_of(text)))
+
+
+def wrapped_block(block) -> str:
+    """A paragraph, a list, or code as it is."""
+    if is_code(block):
+        return block
+    items = re.split(r"\n(?=- )", block)
+    return "\n".join(
+        fill(
+            " ".join(item.split()),
+            WIDTH,
+            subsequent_indent="  " * item.startswith("- "),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for item in items
     )
-    paragraphs = "".join(f"<p>{escape(it)}</p>" for it in task.task.split("\n\n"))
-    return f"<h4>{escape(heading(task))}</h4>{paragraphs}<dl>{rows}</dl>"
 
 
-def heading(task) -> str:
-    """Its name, stars, kind and points."""
-    points = f"{task.points} point{'s' * (task.points > 1)}"
-    return f"{task.name} {STARS * task.stars} ({task.kind}, {points})"
+def with_fences(text) -> str:
+    """A task's text with its indented code marked as Python, so that it is coloured."""
+    return "\n\n".join(
+        fenced(dedent(it)) if is_code(it) else it for it in blocks_of(text)
+    )
+
+
+def blocks_of(text) -> list:
+    """Paragraphs, and code, which has blank lines of its own."""
+    found = []
+    for block in re.split(r"\n\s*\n", text):
+        if found and is_code(block) and is_code(found[-1]):
+            found[-1] += f"\n\n{block}"
+        else:
+            found.append(block)
+    return found
+
+
+def is_code(block) -> bool:
+    """Are its lines indented, as code is in Markdown?"""
+    return all(line.startswith("    ") for line in block.splitlines() if line.strip())
+
+
+def fenced(code) -> str:
+    """Code as Markdown."""
+    return f"```python\n{code}\n```"
+
+
+# ---------------------------------------------------------------- what stands beside it
 
 
 def parts(task):
-    """The names and texts of what a kind of exercise says beside its task."""
+    """What a kind of exercise says beside its task, in the order of reading."""
     if hasattr(task, "spec"):
-        yield "specification", shown_function(task, "spec")
-        yield "launch", launch_text(task)
+        specification = shown_function(task, "spec").splitlines()
+        yield Part("Specification", specification, python=True)
+        yield Part("Arguments", list(arguments_of(task)))
+        yield Part("Launch", list(launches_of(task)))
     if getattr(task, "budget", None):
-        yield "budget", "\n".join(described(task))
+        yield Part("Budget", list(described(task)))
     if getattr(task, "options", ()):
-        yield "one of", ", ".join(map(str, task.options))
-    if getattr(task, "rubric", None):
-        rows = (f"{points}: {what}" for what, points in task.rubric.items())
-        yield "points", "\n".join(rows)
+        yield Part("One of", [", ".join(f"`{it!r}`" for it in task.options)])
 
 
-def launch_text(task) -> str:
-    """How the kernel is launched: for the first size, with the function for others."""
+def arguments_of(task):
+    """Each argument of the kernel, as the first size has it."""
+    given = task.inputs(generator(task.name, "page"), *sizes(task))
+    for name, value in given.items():
+        yield f"`{name}`: {argument(value)}"
+
+
+def argument(value) -> str:
+    """A value in words: its type, its shape, and what the kernel does with it."""
+    from helpers.exercises.exercise import InOut, Out
+
+    if isinstance(value, Out):
+        return f"{array(np.empty(value.shape, value.dtype))}, to be filled"
+    if isinstance(value, InOut):
+        return f"{array(value.array)}, to be changed"
+    if isinstance(value, np.ndarray):
+        return array(value)
+    kind = value.dtype if isinstance(value, np.generic) else type(value).__name__
+    return f"a number, {kind}"
+
+
+def array(values) -> str:
+    """An array in words."""
+    shape = " × ".join(f"{it:,}" for it in values.shape)
+    if values.ndim == 1:
+        shape += f" element{'s' * (values.size != 1)}"
+    kind = "records" if values.dtype.names else values.dtype
+    strides = "" if values.flags.c_contiguous else ", not row by row in memory"
+    return f"{kind}, {shape}{strides}"
+
+
+def launches_of(task):
+    """How the kernel is launched: with the first size, and with others."""
+    size = sizes(task)
+    shown = ", ".join(map(str, task.launch(*size)))
+    function = ast.parse(shown_function(task, "launch")).body[0]
+    names = [it.arg for it in function.args.args]
+    if used(function).isdisjoint(names):
+        yield f"`[{shown}]` with each size"
+        return
+    yield f"`[{shown}]` with `{', '.join(names)} = {', '.join(map(str, size))}`"
+    yield rule_of(function)
+
+
+def rule_of(function) -> str:
+    """What a function of the sizes puts into the brackets."""
+    *steps, last = (it for it in function.body if not is_docstring(it))
+    places = getattr(last.value, "elts", [last.value])
+    brackets = ", ".join(map(ast.unparse, places))
+    where = ", ".join(f"`{ast.unparse(it)}`" for it in steps)
+    return f"`[{brackets}]` with other sizes" + (f", where {where}" if steps else "")
+
+
+def used(function) -> set:
+    """The names that a function reads."""
+    names = (it for it in ast.walk(function) if isinstance(it, ast.Name))
+    return {it.id for it in names if isinstance(it.ctx, ast.Load)}
+
+
+def is_docstring(statement) -> bool:
+    """Is a statement a text that stands by itself?"""
+    value = getattr(statement, "value", None)
+    return isinstance(statement, ast.Expr) and isinstance(value, ast.Constant)
+
+
+def sizes(task) -> tuple:
+    """The first size, whose launch is held to the budget."""
     from helpers.exercises.exercise import whole_size
 
-    size = whole_size(task.even[0])
-    shown = ", ".join(map(str, task.launch(*size)))
-    lines = shown_function(task, "launch").splitlines()
-    body = " ".join(line.strip() for line in lines[1:])
-    arguments = lines[0].partition("(")[2].rpartition(")")[0]
-    sizes = "size" if len(size) == 1 else "sizes"
-    return (
-        f"[{shown}] for the {sizes} {', '.join(map(str, size))}; "
-        f"for {arguments}: {body.removeprefix('return ')}"
-    )
+    return whole_size(task.even[0])

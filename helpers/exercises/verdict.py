@@ -1,5 +1,6 @@
 """A verdict: the points of an answer, the reason, and what a learner is told."""
 
+import os
 import sys
 from dataclasses import dataclass
 from html import escape
@@ -81,3 +82,11 @@ def in_notebook() -> bool:
     """Is this a notebook's kernel?"""
     get = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
     return type(get()).__name__ == "ZMQInteractiveShell"
+
+
+def run_by_nbgrader() -> bool:
+    """Does nbgrader grade or validate this notebook? It says so in the environment, and
+    takes a number below a cell as its points; a cell that ends well without one earns
+    them all.
+    """
+    return "NBGRADER_EXECUTION" in os.environ
