@@ -10,7 +10,7 @@ VENV := .venv/bin/python
 
 help:
 	@echo "Thirty-Two Lanes: GPU programming in Python, with or without a GPU"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 setup:  ## make .venv and install the pinned packages; quick when it is done
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is not here: install" \
@@ -42,6 +42,9 @@ answers: setup  ## print which small changes of a right answer no exercise notic
 notebooks: setup  ## build notebooks/ from lessons/
 	@$(VENV) -m lessons.build $(OPTIONS)
 
+assignments: setup  ## build the exercises' notebooks; SEED=2027 for a variant, in work/
+	@$(VENV) -m lessons.build --assignments $(if $(SEED),--seed $(SEED)) $(OPTIONS)
+
 check: setup  ## check style and notebooks alone
 	@$(VENV) -m ruff check
 	@$(VENV) -m lessons.build --check
@@ -52,4 +55,5 @@ lock: tools  ## choose and pin the packages anew
 tools: setup
 	@$(VENV) -m pip install --quiet --no-build-isolation --editable ".[authors]"
 
-.PHONY: help setup lab fresh test test-all bench mutants notebooks check lock tools answers
+.PHONY: help setup lab fresh test test-all bench mutants answers notebooks assignments \
+	check lock tools

@@ -1,18 +1,32 @@
 """Builds the notebooks from the lessons: converts, runs with no GPU, stores.
 
-`python -m lessons.build` writes notebooks/, the glossary among them, and the README's
-table of lessons;
-`python -m lessons.build --check` says where they are not what it would write.
+`python -m lessons.build` writes notebooks/, the glossary, the assignments and their
+solutions among them, and the README's table of lessons;
+`python -m lessons.build --check` says where they are not what it would write, and runs
+no solution;
+`python -m lessons.build --assignments` builds or checks assignments and solutions
+alone, with `--seed 2027` those of another variant, in work/.
 """
 
 import argparse
 import asyncio
 import os
+import re
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from lessons.publishing.assignments import (
+    ASSIGNMENTS,
+    SOLUTIONS,
+    assignment,
+    assignment_path,
+    lessons_with_exercises,
+)
 from lessons.publishing.contents import with_table
 from lessons.publishing.convert import (
     LessonError,
@@ -24,7 +38,7 @@ from lessons.publishing.convert import (
 from lessons.publishing.execute import complete, execute
 from lessons.publishing.glossary import NAME as GLOSSARY
 from lessons.publishing.glossary import glossary
-from lessons.publishing.outputs import differences, faults
+from lessons.publishing.outputs import differences, faults, without_outputs
 
 ROOT = Path(__file__).resolve().parent.parent
 SENTENCES = "lessons/glossary.toml"
@@ -35,7 +49,7 @@ def main(arguments=None, root=ROOT):
     """Build or check what the arguments ask for; return the exit status."""
     options = parser().parse_args(arguments)
     try:
-        problems = complete(problems_of(root, options.names, options.check))
+        problems = complete(problems_of(root, options))
     except KeyboardInterrupt:
         say("interrupted: all that is not named above is unchanged")
         return 130
@@ -53,30 +67,77 @@ def parser():
     new.formatter_class = argparse.RawDescriptionHelpFormatter
     new.add_argument("names", nargs="*", help="as 14_bank_conflicts, or 14")
     new.add_argument("--check", action="store_true", help="write nothing")
+    new.add_argument("--assignments", action="store_true", help="no lessons")
+    new.add_argument("--seed", type=seed, help="another variant of the assignments")
     return new
 
 
-async def problems_of(root, names, check):
+def seed(text):
+    """A seed: a number or a word, which is also a part of a folder's name."""
+    if not re.fullmatch(r"[\w-]+", text):
+        raise argparse.ArgumentTypeError("a seed is a number or a word")
+    return int(text) if text.isdecimal() else text
+
+
+@dataclass(frozen=True)
+class Page:
+    """A notebook that is run: its source, its place, and what makes it."""
+
+    name: str  # in messages
+    source: str
+    place: Path
+    make: Callable
+
+
+async def problems_of(root, options):
     """Build or check the lessons that are named; return what went wrong."""
     lessons = lessons_of(root)
     try:
-        wanted = chosen(lessons, names)
+        wanted = chosen(lessons, options.names)
     except LessonError as error:
         return [str(error)]
+    pages = list(pages_of(root, wanted, options))
     slots = asyncio.Semaphore(os.cpu_count() or 1)
     progress = Progress()
-    of_lessons = await asyncio.gather(
-        *(lesson_problems(root, it, check, slots, progress) for it in wanted)
+    of_pages = await asyncio.gather(
+        *(page_problems(root, it, options.check, slots, progress) for it in pages)
     )
-    return [
-        *chain(*of_lessons),
-        *problems_beside_lessons(root, lessons, check),
-    ]
+    if options.assignments or options.seed is not None:
+        rest = assignment_problems(root, lessons, options.check, options.seed)
+    else:
+        rest = problems_beside_lessons(root, lessons, options.check)
+    return [*chain(*of_pages), *rest]
+
+
+def pages_of(root, lessons, options):
+    """The notebooks to run: lessons, and solutions but where lessons are checked."""
+    assignments = options.assignments or options.seed is not None
+    if not assignments:
+        yield from (lesson_page(root, lesson) for lesson in lessons)
+    if assignments or not options.check:
+        for lesson in lessons_with_exercises(root):
+            if lesson in lessons:
+                yield solution_page(root, lesson, options.seed)
+
+
+def lesson_page(root, lesson):
+    """The notebook of a lesson."""
+    place = notebook_path(root, lesson)
+    source = f"lessons/{lesson.name}"
+    return Page(lesson.stem, source, place, partial(convert, lesson))
+
+
+def solution_page(root, lesson, seed=None):
+    """The notebook of the solutions to a lesson's exercises."""
+    place = assignment_path(root, lesson, SOLUTIONS, seed)
+    make = partial(assignment, root, lesson, seed, solved=True)
+    source = f"lessons/exercises/{lesson.stem[:2]}_*.py"
+    return Page(f"{place.parent.name}/{lesson.stem}", source, place, make)
 
 
 def problems_beside_lessons(root, lessons, check):
-    """Build or check the table, the glossary and the strays; return what went wrong."""
-    builders = table_problems, glossary_problems, strays
+    """Build or check what is made without a run; return what went wrong."""
+    builders = table_problems, glossary_problems, assignment_problems, strays
     return [*chain(*(builder(root, lessons, check) for builder in builders))]
 
 
@@ -90,31 +151,30 @@ def chosen(lessons, names):
     return sorted({known[name] for name in wanted}) or lessons
 
 
-async def lesson_problems(root, lesson, check, slots, progress):
-    """Build or check one lesson; return what went wrong."""
+async def page_problems(root, page, check, slots, progress):
+    """Build or check one notebook; return what went wrong."""
     async with slots:
         began = time.monotonic()
         try:
-            notebook = await built(root, lesson, progress)
+            notebook = await built(root, page, progress)
         except LessonError as error:
-            progress.end(lesson, "has something to fix")
-            return [f"lessons/{lesson.name}, {error}"]
+            progress.end(page, "has something to fix")
+            return [f"{page.source}, {error}"]
     seconds = time.monotonic() - began
-    progress.end(lesson, f"{len(notebook.cells)} cells in {seconds:.1f} s")
-    place = notebook_path(root, lesson)
+    progress.end(page, f"{len(notebook.cells)} cells in {seconds:.1f} s")
     if check:
-        return notebook_problems(place, notebook)
-    write(place, serialise(notebook))
+        return notebook_problems(root, page.place, notebook)
+    write(page.place, serialise(notebook))
     return []
 
 
-async def built(root, lesson, progress):
-    """The notebook of a lesson, run and fit to be committed."""
-    notebook = convert(lesson)
+async def built(root, page, progress):
+    """A notebook, run and fit to be committed."""
+    notebook = page.make()
     total = len(notebook.cells)
 
     def show(done):
-        progress.show(lesson, f"{done}/{total}")
+        progress.show(page, f"{done}/{total}")
 
     await execute(notebook, root, progress=show)
     if found := faults(notebook, root):
@@ -122,12 +182,32 @@ async def built(root, lesson, progress):
     return notebook
 
 
-def notebook_problems(place, fresh):
-    """How a stored notebook differs from the one just built."""
+def notebook_problems(root, place, fresh, stored=lambda text: text):
+    """How a stored notebook, or what counts of it, differs from a fresh one."""
+    name = place.relative_to(root).as_posix()
     if not place.exists():
-        return [f"notebooks/{place.name} is missing"]
-    found = differences(place.read_text("utf-8"), fresh)
-    return [f"notebooks/{place.name}, {difference}" for difference in found]
+        return [f"{name} is missing"]
+    found = differences(stored(place.read_text("utf-8")), fresh)
+    return [f"{name}, {difference}" for difference in found]
+
+
+def assignment_problems(root, lessons, check, seed=None):
+    """Write the assignments, or report how they, and the sources of their solutions,
+    are out of date.
+    """
+    found = []
+    for lesson in lessons_with_exercises(root):
+        place = assignment_path(root, lesson, ASSIGNMENTS, seed)
+        fresh = assignment(root, lesson, seed)
+        if not check:
+            write(place, serialise(fresh))
+            continue
+        found += notebook_problems(root, place, fresh)
+        solution = solution_page(root, lesson, seed)
+        found += notebook_problems(
+            root, solution.place, solution.make(), without_outputs
+        )
+    return found
 
 
 def table_problems(root, lessons, check):
@@ -165,40 +245,45 @@ def strays(root, lessons, check):
     """Remove the notebooks that have no lesson, or name them."""
     ours = {notebook_path(root, lesson) for lesson in lessons}
     ours.add(Path(root, "notebooks", GLOSSARY))
-    found = sorted(set(Path(root, "notebooks").glob("*.ipynb")) - ours)
+    patterns = ["*.ipynb"]
+    for kind in (ASSIGNMENTS, SOLUTIONS):
+        patterns.append(f"{kind}/*.ipynb")
+        ours |= {assignment_path(root, it, kind) for it in lessons_with_exercises(root)}
+    found = {it for pattern in patterns for it in Path(root, "notebooks").glob(pattern)}
+    names = [each.relative_to(root).as_posix() for each in sorted(found - ours)]
     if check:
-        return [f"notebooks/{each.name} has no lesson" for each in found]
-    for each in found:
-        each.unlink()
-        say(f"removed notebooks/{each.name}: it has no lesson")
+        return [f"{name} has no lesson" for name in names]
+    for name in names:
+        Path(root, name).unlink()
+        say(f"removed {name}: it has no lesson")
     return []
 
 
 def write(place, text):
     """Write a file in one step: nothing is left half written."""
-    place.parent.mkdir(exist_ok=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
     draft = place.with_name(f".{place.name}.draft")
     draft.write_text(text, "utf-8", newline="\n")
     draft.replace(place)
 
 
 class Progress:
-    """A line of a terminal that says how far each lesson is."""
+    """A line of a terminal that says how far each notebook is."""
 
     def __init__(self):
         self.running = {}
 
-    def show(self, lesson, state):
-        """Say how far a lesson is, where there is a terminal to say it."""
-        self.running[lesson.stem] = f"{lesson.stem} {state}"
+    def show(self, page, state):
+        """Say how far a notebook is, where there is a terminal to say it."""
+        self.running[page.name] = f"{page.name} {state}"
         if sys.stderr.isatty():
             line = "   ".join(self.running.values())
             print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
-    def end(self, lesson, sentence):
-        """Say how a lesson ended."""
-        self.running.pop(lesson.stem, None)
-        say(f"{lesson.stem}: {sentence}")
+    def end(self, page, sentence):
+        """Say how a notebook ended."""
+        self.running.pop(page.name, None)
+        say(f"{page.name}: {sentence}")
 
 
 def say(sentence):

@@ -64,6 +64,18 @@ def differences(committed_text, fresh):
     )
 
 
+def without_outputs(text):
+    """The text of a notebook's file as if it had not been run."""
+    try:
+        notebook = nbformat.reads(text, as_version=4)
+    except ValueError:
+        return text
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return serialise(notebook)
+
+
 def cell_differences(committed, fresh):
     """How the cells of two notebooks differ: a short diff for each."""
     by_cell = groupby(changed_lines(committed, fresh), itemgetter(0))

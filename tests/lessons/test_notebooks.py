@@ -27,7 +27,7 @@ def test_a_notebook_runs_with_no_gpu_and_is_what_a_build_writes(lesson, fonts):
 
     assert [] == faults(notebook, ROOT)
     del notebook.cells[cells:]
-    assert [] == notebook_problems(notebook_path(ROOT, lesson), notebook)
+    assert [] == notebook_problems(ROOT, notebook_path(ROOT, lesson), notebook)
 
 
 def test_the_rest_of_a_build_is_in_step():

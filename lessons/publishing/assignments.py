@@ -1,0 +1,203 @@
+"""The exercises of a lesson as notebooks of one form: an assignment, with what is given
+in the places of the answers, and its solution. nbgrader's marks are on the cells.
+
+`task` is an exercise in the variant of a seed, whatever its kind.
+"""
+
+import ast
+from copy import deepcopy
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from textwrap import fill
+
+from nbformat import v4
+
+from helpers.exercises.catalogue import in_module
+from helpers.exercises.exercise import Explain, Write
+from helpers.exercises.page import STARS, as_markdown
+from helpers.exercises.sources import NAMES
+from lessons.publishing.contents import promise
+from lessons.publishing.convert import METADATA, lessons_of
+
+ASSIGNMENTS, SOLUTIONS = "assignments", "solutions"
+WIDTH = 79
+INTRO = """\
+# {name}: {title}
+
+{count} for the lesson [{title}](../{stem}.ipynb), {stars}, {points} points in all.
+They build on one another.
+
+{how}"""
+HOW_TO_ANSWER = """\
+Write your answer into the cell below a task, run it, then run the cell with `check`.
+`check` launches your kernel in the emulator, on new numbers and at sizes of every kind, \
+and says what it earns and why.
+Where it refuses an answer, `task.hint()` in a new cell gives the first of three hints."""
+HOW_TO_READ = """\
+There is one answer to each here; any other that `check` gives all points is as good."""
+
+
+def lessons_with_exercises(root) -> list:
+    """The lessons of a course that have exercises, in their order."""
+    return [it for it in lessons_of(root) if exercise_files(root, it)]
+
+
+def exercise_files(root, lesson) -> list:
+    """Where the exercises of a lesson stand: the files of its number, by name."""
+    folder = Path(root, "lessons", "exercises")
+    return sorted(folder.glob(f"{lesson.stem[:2]}_*.py"))
+
+
+def assignment_path(root, lesson, kind, seed=None) -> Path:
+    """The place of an assignment or a solution; variants are kept out of git."""
+    where = f"notebooks/{kind}" if seed is None else f"work/{kind}-{seed}"
+    return Path(root, where, f"{lesson.stem}.ipynb")
+
+
+def assignment(root, lesson, seed=None, solved=False):
+    """The notebook of a lesson's exercises, not yet run; solved, if that is asked."""
+    files = exercise_files(root, lesson)
+    tasks = [kind(seed) for file in files for kind in kinds_of(file)]
+    cells = [intro(lesson, tasks, solved), imports(tasks)]
+    for task in tasks:
+        cells += [statement(task), answer(task, solved), check(task)]
+        if solved and isinstance(task, Explain):
+            cells.append(rubric(task))
+    return v4.new_notebook(cells=cells, metadata=deepcopy(METADATA))
+
+
+def kinds_of(file) -> list:
+    """The classes of the exercises that a file describes, in its order."""
+    spec = spec_from_file_location(f"exercises_{file.stem}", file)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return in_module(module)
+
+
+# ---------------------------------------------------------------- the cells
+
+
+def intro(lesson, tasks, solved):
+    """What the notebook is, and how `check` works."""
+    count = f"{len(tasks)} exercise{'s' * (len(tasks) != 1)}"
+    stars = sorted({STARS * task.stars for task in tasks})
+    text = INTRO.format(
+        name="Solutions" if solved else "Exercises",
+        title=promise(lesson).title,
+        stem=lesson.stem,
+        count=count,
+        stars=" to ".join([stars[0], *stars[1:][-1:]]),
+        points=sum(task.points for task in tasks),
+        how=HOW_TO_READ if solved else HOW_TO_ANSWER,
+    )
+    return v4.new_markdown_cell(source=text, metadata={}, id="intro")
+
+
+def imports(tasks):
+    """What the given kernels, and the answers, need."""
+    kernels = [it for it in tasks if isinstance(it, Write)]
+    needed = {word for it in kernels for word in words(it.given_text, it.answer_text)}
+    numba = ", ".join(["cuda", *(word for word in NAMES.split() if word in needed)])
+    lines = [
+        *(["import math", ""] if "math" in needed else []),
+        "import numpy as np",
+        f"from numba import {numba}",
+        "",
+        "from helpers import emulate, exercise",
+    ]
+    return v4.new_code_cell(source="\n".join(lines), metadata={}, id="imports")
+
+
+def words(*texts):
+    """The names in texts of Python."""
+    for text in texts:
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Name):
+                yield node.id
+
+
+def statement(task):
+    """What to do."""
+    text = as_markdown(task, level=2)
+    return v4.new_markdown_cell(
+        source=text,
+        metadata=marks(task.name, "markdown", locked=True),
+        id=task.name,
+    )
+
+
+def answer(task, solved):
+    """Where the answer goes: what is given, or the answer. A person marks words."""
+    name = f"{task.name}-answer"
+    points = {"points": task.points} if isinstance(task, Explain) else {}
+    return v4.new_code_cell(
+        source=text_of_answer(task, solved),
+        metadata=marks(name, "code", solution=True, **points),
+        id=name,
+    )
+
+
+def check(task):
+    """Where the answer is judged."""
+    name = f"{task.name}-check"
+    seed = "" if task.seed is None else f", seed={task.seed!r}"
+    points = {} if isinstance(task, Explain) else {"points": task.points}
+    return v4.new_code_cell(
+        source=f'task = exercise("{task.name}"{seed})\ntask.check({answered(task)})',
+        metadata=marks(name, "code", locked=True, **points),
+        id=name,
+    )
+
+
+def rubric(task):
+    """What an explanation must say, and what that earns."""
+    rows = [f"- {points}: {what}" for what, points in task.rubric.items()]
+    text = "\n".join(["**Points**", "", *rows])
+    return v4.new_markdown_cell(source=text, metadata={}, id=f"{task.name}-rubric")
+
+
+def marks(name, cell_type, locked=False, solution=False, **points):
+    """nbgrader's metadata of a cell: graded, if it has points."""
+    return {
+        "nbgrader": {
+            "schema_version": 3,
+            "grade_id": name,
+            "cell_type": cell_type,
+            "grade": bool(points),
+            "locked": locked,
+            "solution": solution,
+            "task": False,
+            **points,
+        }
+    }
+
+
+# ---------------------------------------------------------------- the answers
+
+
+def answered(task) -> str:
+    """The name of what an answer cell defines."""
+    return task.kernel_name if isinstance(task, Write) else task.name
+
+
+def text_of_answer(task, solved) -> str:
+    """The text of an answer cell."""
+    if isinstance(task, Write):
+        return task.answer_text if solved else task.given_text
+    if isinstance(task, Explain):
+        words = fill(task.model, WIDTH) if solved else ""
+        return f'{task.name} = """\n{words}\n"""'
+    return f"{task.name} = {prediction(task.truth(), solved)}"
+
+
+def prediction(truth, solved) -> str:
+    """A prediction as Python: one value, or several by name, each in its line."""
+    if not isinstance(truth, dict):
+        return python(truth) if solved else "..."
+    rows = (f"    {k!r}: {python(v) if solved else '...'},\n" for k, v in truth.items())
+    return "{\n" + "".join(rows) + "}"
+
+
+def python(value) -> str:
+    """A number or a word as Python, whether or not NumPy made it."""
+    return repr(value.item() if hasattr(value, "item") else value)
