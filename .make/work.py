@@ -2,7 +2,7 @@
 
 What the learner has changed is never overwritten.  An unchanged copy is updated when
 the course's notebook changes, so that it stays in step with `helpers`;
-`work/.as_copied/` holds each notebook as it was copied.
+`work/.as_copied/` holds each notebook as it was copied.  Solutions stay where they are.
 """
 
 import filecmp
@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"
+SOLUTIONS = NOTEBOOKS / "solutions"
 WORK = ROOT / "work"
 AS_COPIED = WORK / ".as_copied"
 
@@ -36,6 +37,8 @@ def bring_up_to_date():
     copied, kept = 0, []
     for path in sorted(NOTEBOOKS.rglob("*.ipynb")):
         name = path.relative_to(NOTEBOOKS)
+        if path.parent == SOLUTIONS:
+            continue
         if (WORK / name).exists() and same(path, AS_COPIED / name):
             continue
         if is_untouched(name):

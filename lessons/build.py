@@ -25,7 +25,7 @@ from lessons.publishing.assignments import (
     SOLUTIONS,
     assignment,
     assignment_path,
-    lessons_with_exercises,
+    with_exercises,
 )
 from lessons.publishing.contents import with_table
 from lessons.publishing.convert import (
@@ -48,6 +48,8 @@ REMEDY = "Fix what a lesson does wrong; `python -m lessons.build` rewrites the r
 def main(arguments=None, root=ROOT):
     """Build or check what the arguments ask for; return the exit status."""
     options = parser().parse_args(arguments)
+    if options.seed is not None and not options.assignments:
+        parser().error("--seed goes with --assignments")
     try:
         problems = complete(problems_of(root, options))
     except KeyboardInterrupt:
@@ -68,7 +70,9 @@ def parser():
     new.add_argument("names", nargs="*", help="as 14_bank_conflicts, or 14")
     new.add_argument("--check", action="store_true", help="write nothing")
     new.add_argument("--assignments", action="store_true", help="no lessons")
-    new.add_argument("--seed", type=seed, help="another variant of the assignments")
+    new.add_argument(
+        "--seed", type=seed, help="another variant of the assignments"
+    )
     return new
 
 
@@ -100,10 +104,13 @@ async def problems_of(root, options):
     slots = asyncio.Semaphore(os.cpu_count() or 1)
     progress = Progress()
     of_pages = await asyncio.gather(
-        *(page_problems(root, it, options.check, slots, progress) for it in pages)
+        *(
+            page_problems(root, it, options.check, slots, progress)
+            for it in pages
+        )
     )
-    if options.assignments or options.seed is not None:
-        rest = assignment_problems(root, lessons, options.check, options.seed)
+    if options.assignments:
+        rest = assignment_problems(root, wanted, options.check, options.seed)
     else:
         rest = problems_beside_lessons(root, lessons, options.check)
     return [*chain(*of_pages), *rest]
@@ -111,13 +118,11 @@ async def problems_of(root, options):
 
 def pages_of(root, lessons, options):
     """The notebooks to run: lessons, and solutions but where lessons are checked."""
-    assignments = options.assignments or options.seed is not None
-    if not assignments:
+    if not options.assignments:
         yield from (lesson_page(root, lesson) for lesson in lessons)
-    if assignments or not options.check:
-        for lesson in lessons_with_exercises(root):
-            if lesson in lessons:
-                yield solution_page(root, lesson, options.seed)
+    if options.assignments or not options.check:
+        for lesson in with_exercises(root, lessons):
+            yield solution_page(root, lesson, options.seed)
 
 
 def lesson_page(root, lesson):
@@ -192,22 +197,32 @@ def notebook_problems(root, place, fresh, stored=lambda text: text):
 
 
 def assignment_problems(root, lessons, check, seed=None):
-    """Write the assignments, or report how they, and the sources of their solutions,
-    are out of date.
+    """Write the assignments, or report what is out of date of them, and of the sources
+    of their solutions.
     """
-    found = []
-    for lesson in lessons_with_exercises(root):
-        place = assignment_path(root, lesson, ASSIGNMENTS, seed)
-        fresh = assignment(root, lesson, seed)
-        if not check:
-            write(place, serialise(fresh))
-            continue
-        found += notebook_problems(root, place, fresh)
-        solution = solution_page(root, lesson, seed)
-        found += notebook_problems(
-            root, solution.place, solution.make(), without_outputs
-        )
-    return found
+    build = problems_of_sources if check else write_assignment
+    try:
+        found = (build(root, it, seed) for it in with_exercises(root, lessons))
+        return [*chain(*found)]
+    except LessonError as error:
+        return [str(error)]
+
+
+def write_assignment(root, lesson, seed):
+    """Write one assignment; nothing can be wrong with it."""
+    place = assignment_path(root, lesson, ASSIGNMENTS, seed)
+    write(place, serialise(assignment(root, lesson, seed)))
+    return []
+
+
+def problems_of_sources(root, lesson, seed):
+    """How a stored assignment differs, and a stored solution but for its outputs."""
+    place = assignment_path(root, lesson, ASSIGNMENTS, seed)
+    yield from notebook_problems(root, place, assignment(root, lesson, seed))
+    page = solution_page(root, lesson, seed)
+    yield from notebook_problems(
+        root, page.place, page.make(), without_outputs
+    )
 
 
 def table_problems(root, lessons, check):
@@ -242,15 +257,18 @@ def glossary_problems(root, lessons, check):
 
 
 def strays(root, lessons, check):
-    """Remove the notebooks that have no lesson, or name them."""
-    ours = {notebook_path(root, lesson) for lesson in lessons}
-    ours.add(Path(root, "notebooks", GLOSSARY))
-    patterns = ["*.ipynb"]
-    for kind in (ASSIGNMENTS, SOLUTIONS):
-        patterns.append(f"{kind}/*.ipynb")
-        ours |= {assignment_path(root, it, kind) for it in lessons_with_exercises(root)}
-    found = {it for pattern in patterns for it in Path(root, "notebooks").glob(pattern)}
-    names = [each.relative_to(root).as_posix() for each in sorted(found - ours)]
+    """Remove the notebooks that have no lesson or no exercises, or name them."""
+    folder = Path(root, "notebooks")
+    ours = {folder / GLOSSARY, *(notebook_path(root, it) for it in lessons)}
+    for lesson in with_exercises(root, lessons):
+        ours |= {
+            assignment_path(root, lesson, it)
+            for it in (ASSIGNMENTS, SOLUTIONS)
+        }
+    found = {*folder.glob("*.ipynb"), *folder.glob("[!.]*/*.ipynb")}
+    names = [
+        each.relative_to(root).as_posix() for each in sorted(found - ours)
+    ]
     if check:
         return [f"{name} has no lesson" for name in names]
     for name in names:

@@ -1,4 +1,4 @@
-"""How an exercise prints: what to do, the specification, the launch, the budget.
+"""How an exercise prints: what to do, arguments, launch, budget and specification.
 
 A notebook gets Markdown, a terminal the same as text; both are made of `parts`.
 """
@@ -34,9 +34,12 @@ def as_text(task) -> str:
 def as_markdown(task, level=4) -> str:
     """All of it, for a notebook, below a heading of a level."""
     head = f"{'#' * level} {title(task)}"
-    about = f"*{kind_and_points(task)}*"
-    told = [markdown_of(part) for part in parts(task)]
-    return "\n\n".join([head, about, with_fences(task.task), *told])
+    about = f"*{kind_and_points(task).capitalize()}*"
+    beside = list(parts(task))
+    rows = "\n".join(row_of(part) for part in beside if not part.python)
+    code = [fenced("\n".join(part.lines)) for part in beside if part.python]
+    told = [head, about, *map(markdown_block, blocks_of(task.task)), rows, *code]
+    return "\n\n".join(it for it in told if it)
 
 
 def title(task) -> str:
@@ -54,45 +57,40 @@ def text_of(part) -> str:
     return f"{part.name}:\n" + indent("\n".join(part.lines), "    ")
 
 
-def markdown_of(part) -> str:
-    """A part for a notebook."""
-    if part.python:
-        return f"**{part.name}**\n\n" + fenced("\n".join(part.lines))
-    if len(part.lines) == 1:
-        return f"**{part.name}:** {part.lines[0]}"
-    return f"**{part.name}**\n\n" + "\n".join(f"- {line}" for line in part.lines)
+def row_of(part) -> str:
+    """A part as an item of a list in a notebook."""
+    return f"- **{part.name}:** " + "; ".join(part.lines)
 
 
 # ---------------------------------------------------------------- the task's words
 
 
 def wrapped(text) -> str:
-    """A task's text with lines of one width; code and lists keep their lines."""
-    return "\n\n".join(map(wrapped_block, blocks_of(text)))
-
-
-def wrapped_block(block) -> str:
-    """A paragraph, a list, or code as it is."""
-    if is_code(block):
-        return block
-    items = re.split(r"\n(?=- )", block)
-    return "\n".join(
-        fill(
-            " ".join(item.split()),
-            WIDTH,
-            subsequent_indent="  " * item.startswith("- "),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        for item in items
-    )
-
-
-def with_fences(text) -> str:
-    """A task's text with its indented code marked as Python, so that it is coloured."""
+    """A task's text with lines of one width; code keeps its own."""
     return "\n\n".join(
-        fenced(dedent(it)) if is_code(it) else it for it in blocks_of(text)
+        it if is_code(it) else "\n".join(map(wrapped_line, lines_of(it)))
+        for it in blocks_of(text)
     )
+
+
+def wrapped_line(line) -> str:
+    """A paragraph or an item of a list."""
+    margin = "  " * line.startswith("- ")
+    return fill(line, WIDTH, subsequent_indent=margin, break_on_hyphens=False)
+
+
+def markdown_block(block) -> str:
+    """A paragraph, a list, or code, which is marked as Python to be coloured."""
+    if is_code(block):
+        return fenced(dedent(block))
+    return "\n".join(lines_of(block))
+
+
+def lines_of(block) -> list:
+    """A paragraph in one line, so that no line begins by chance as a list does; or the
+    items of a list.
+    """
+    return [" ".join(it.split()) for it in re.split(r"\n(?=- )", block)]
 
 
 def blocks_of(text) -> list:
@@ -122,14 +120,15 @@ def fenced(code) -> str:
 def parts(task):
     """What a kind of exercise says beside its task, in the order of reading."""
     if hasattr(task, "spec"):
-        specification = shown_function(task, "spec").splitlines()
-        yield Part("Specification", specification, python=True)
         yield Part("Arguments", list(arguments_of(task)))
         yield Part("Launch", list(launches_of(task)))
     if getattr(task, "budget", None):
         yield Part("Budget", list(described(task)))
     if getattr(task, "options", ()):
-        yield Part("One of", [", ".join(f"`{it!r}`" for it in task.options)])
+        yield Part("One of", [", ".join(f'`"{it}"`' for it in task.options)])
+    if hasattr(task, "spec"):
+        specification = shown_function(task, "spec").splitlines()
+        yield Part("Specification", specification, python=True)
 
 
 def arguments_of(task):

@@ -5,6 +5,7 @@ in the places of the answers, and its solution. nbgrader's marks are on the cell
 """
 
 import ast
+import json
 from copy import deepcopy
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -17,7 +18,7 @@ from helpers.exercises.exercise import Explain, Write
 from helpers.exercises.page import STARS, as_markdown
 from helpers.exercises.sources import NAMES
 from lessons.publishing.contents import promise
-from lessons.publishing.convert import METADATA, lessons_of
+from lessons.publishing.convert import METADATA
 
 ASSIGNMENTS, SOLUTIONS = "assignments", "solutions"
 WIDTH = 79
@@ -29,7 +30,8 @@ They build on one another.
 
 {how}"""
 HOW_TO_ANSWER = """\
-Write your answer into the cell below a task, run it, then run the cell with `check`.
+`spec` says in NumPy what a kernel is to compute; write it in the cell below, run that, \
+and then the cell with `check`.
 `check` launches your kernel in the emulator, on new numbers and at sizes of every kind, \
 and says what it earns and why.
 Where it refuses an answer, `task.hint()` in a new cell gives the first of three hints."""
@@ -37,15 +39,17 @@ HOW_TO_READ = """\
 There is one answer to each here; any other that `check` gives all points is as good."""
 
 
-def lessons_with_exercises(root) -> list:
-    """The lessons of a course that have exercises, in their order."""
-    return [it for it in lessons_of(root) if exercise_files(root, it)]
+def with_exercises(root, lessons) -> list:
+    """Those of the lessons that have exercises, in their order."""
+    return [it for it in lessons if exercise_files(root, it)]
 
 
 def exercise_files(root, lesson) -> list:
-    """Where the exercises of a lesson stand: the files of its number, by name."""
-    folder = Path(root, "lessons", "exercises")
-    return sorted(folder.glob(f"{lesson.stem[:2]}_*.py"))
+    """Where the exercises of a lesson stand: the file of its name, then the others of
+    its number.
+    """
+    found = Path(root, "lessons", "exercises").glob(f"{lesson.stem[:2]}_*.py")
+    return sorted(found, key=lambda it: (it.name != lesson.name, it.name))
 
 
 def assignment_path(root, lesson, kind, seed=None) -> Path:
@@ -140,7 +144,7 @@ def answer(task, solved):
 def check(task):
     """Where the answer is judged."""
     name = f"{task.name}-check"
-    seed = "" if task.seed is None else f", seed={task.seed!r}"
+    seed = "" if task.seed is None else f", seed={python(task.seed)}"
     points = {} if isinstance(task, Explain) else {"points": task.points}
     return v4.new_code_cell(
         source=f'task = exercise("{task.name}"{seed})\ntask.check({answered(task)})',
@@ -194,10 +198,15 @@ def prediction(truth, solved) -> str:
     """A prediction as Python: one value, or several by name, each in its line."""
     if not isinstance(truth, dict):
         return python(truth) if solved else "..."
-    rows = (f"    {k!r}: {python(v) if solved else '...'},\n" for k, v in truth.items())
+    values = {name: python(it) if solved else "..." for name, it in truth.items()}
+    rows = (f"    {python(name)}: {it},\n" for name, it in values.items())
     return "{\n" + "".join(rows) + "}"
 
 
 def python(value) -> str:
-    """A number or a word as Python, whether or not NumPy made it."""
-    return repr(value.item() if hasattr(value, "item") else value)
+    """A number or a word as a learner would write it, whether or not NumPy made it."""
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    whole = isinstance(value, float) and value.is_integer()
+    return repr(int(value) if whole else value)

@@ -139,11 +139,12 @@ def test_a_lock_that_changes_is_installed_anew(scripts, tmp_path):
 
 @pytest.fixture
 def course(tmp_path):
-    """A course of two notebooks, and the function that brings `work/` up to date."""
+    """A course of one lesson, with an assignment; `work/` is up to date."""
     shutil.copytree(SCRIPTS, tmp_path / ".make")
-    (tmp_path / "notebooks/solutions").mkdir(parents=True)
+    for folder in ("assignments", "solutions"):
+        (tmp_path / "notebooks" / folder).mkdir(parents=True)
+        (tmp_path / "notebooks" / folder / "01.ipynb").write_text(folder)
     (tmp_path / "notebooks/01.ipynb").write_text("first")
-    (tmp_path / "notebooks/solutions/01.ipynb").write_text("solved")
     lab(tmp_path)
     return tmp_path
 
@@ -156,10 +157,11 @@ def lab(course, *options):
     return said.getvalue()
 
 
-def test_a_learner_gets_every_notebook(course):
-    """Folders inside notebooks/ too."""
+def test_a_learner_gets_every_notebook_but_solutions(course):
+    """An assignment lies as deep as in notebooks/: its link to the lesson works."""
     assert "first" == (course / "work/01.ipynb").read_text()
-    assert "solved" == (course / "work/solutions/01.ipynb").read_text()
+    assert "assignments" == (course / "work/assignments/01.ipynb").read_text()
+    assert not (course / "work/solutions").exists()
 
 
 def test_what_a_learner_wrote_is_never_written_over(course):

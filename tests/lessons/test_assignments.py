@@ -1,0 +1,242 @@
+"""Assignments and solutions: what is in them, what a check of them finds, and that both
+run from top to bottom.
+"""
+
+import re
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from helpers.exercises.exercise import Explain, Write
+from lessons.build import (
+    ROOT,
+    assignment_problems,
+    built,
+    main,
+    notebook_problems,
+    solution_page,
+    strays,
+)
+from lessons.publishing.assignments import (
+    assignment,
+    assignment_path,
+    exercise_files,
+    kinds_of,
+    with_exercises,
+)
+from lessons.publishing.convert import lessons_of
+from lessons.publishing.execute import complete, execute
+
+LESSONS = with_exercises(ROOT, lessons_of(ROOT))
+STEM = "12_coalescing"
+KINDS = "assignments", "solutions"
+KEYS = {*"schema_version grade_id cell_type grade locked solution task".split()}
+each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda it: it.stem)
+
+
+def tasks_of(lesson, seed=None):
+    """The exercises of a lesson, in the order of their notebook."""
+    files = exercise_files(ROOT, lesson)
+    return [kind(seed) for file in files for kind in kinds_of(file)]
+
+
+def cells_of(notebook):
+    """The cells by their ids, which are their names in nbgrader, too."""
+    return {cell.id: cell for cell in notebook.cells}
+
+
+@each_lesson
+def test_an_assignment_gives_no_answer_away(lesson):
+    """Nothing but what is given stands in its cells, and nothing has been run."""
+    notebook = assignment(ROOT, lesson, 2027)
+    shown = "\n".join(cell.source for cell in notebook.cells)
+
+    for task in tasks_of(lesson, 2027):
+        given = cells_of(notebook)[f"{task.name}-answer"].source
+        if isinstance(task, Write):
+            assert task.given_text == given
+            assert task.answer_text not in shown
+        elif isinstance(task, Explain):
+            assert f'{task.name} = """\n\n"""' == given
+            assert not any(point in shown for point in task.rubric)
+        else:
+            assert "..." in given
+            assert not re.search(r": (?!\.\.\.)", given)
+    assert not any(cell.get("outputs") for cell in notebook.cells)
+
+
+@each_lesson
+def test_nbgrader_knows_each_cell_and_all_points(lesson):
+    """Statements and checks are locked, answers are not; points add up."""
+    tasks = tasks_of(lesson)
+    cells = cells_of(assignment(ROOT, lesson, solved=True))
+    marked = {
+        name: cell.metadata.nbgrader
+        for name, cell in cells.items()
+        if "nbgrader" in cell.metadata
+    }
+
+    assert 3 * len(tasks) == len(marked)
+    assert sum(it.points for it in tasks) == sum(
+        it["points"] for it in marked.values() if it["grade"]
+    )
+    for name, it in marked.items():
+        assert KEYS == it.keys() - {"points"}
+        assert it["grade"] == ("points" in it)
+        assert (name, cells[name].cell_type) == (it["grade_id"], it["cell_type"])
+        assert it["locked"] != it["solution"] == name.endswith("-answer")
+
+
+@each_lesson
+def test_an_assignment_has_the_cells_of_its_solution(lesson):
+    """What a course releases and what it is graded by differ in answers alone."""
+    given, solved = (assignment(ROOT, lesson, 5, solved=it) for it in (False, True))
+    given, solved = cells_of(given), cells_of(solved)
+
+    assert given.keys() == {it for it in solved if not it.endswith("-rubric")}
+    differ = {it for it in given if given[it].source != solved[it].source}
+    assert {f"{it.name}-answer" for it in tasks_of(lesson)} | {"intro"} == differ
+
+
+@each_lesson
+def test_links_lead_to_notebooks(lesson):
+    """From notebooks/assignments/, and from work/assignments-2027/ as well."""
+    for solved in (False, True):
+        intro = assignment(ROOT, lesson, solved=solved).cells[0].source
+
+        assert [lesson.stem] == re.findall(r"\]\(\.\./(\w+)\.ipynb\)", intro)
+
+
+@pytest.mark.slow
+@each_lesson
+def test_a_solution_earns_all_points_and_is_what_a_build_writes(lesson):
+    """Run anew, it shows the committed texts again."""
+    page = solution_page(ROOT, lesson)
+
+    notebook = complete(built(ROOT, page, Silent()))
+
+    assert [] == notebook_problems(ROOT, page.place, notebook)
+    cells = cells_of(notebook)
+    for task in tasks_of(lesson):
+        (output,) = cells[f"{task.name}-check"].outputs
+        assert output.text.startswith(f"✓ {task.name}: {task.points:g} ")
+
+
+class Silent:
+    """A progress that nobody sees."""
+
+    def show(self, page, state):
+        pass
+
+
+@pytest.mark.slow
+@each_lesson
+def test_an_assignment_runs_unsolved(lesson):
+    """Each check says what to do, and none raises: "Run all" comes to the end."""
+    notebook = assignment(ROOT, lesson)
+
+    complete(execute(notebook, ROOT))
+
+    cells = cells_of(notebook)
+    for task in tasks_of(lesson):
+        (output,) = cells[f"{task.name}-check"].outputs
+        assert output.text.startswith(f"… {task.name}: 0 of ")
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A course of one lesson with exercises, built but for the lesson itself."""
+    root = tmp_path / "course"
+    for place in (f"lessons/{STEM}.py", f"lessons/exercises/{STEM}.py"):
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / place, root / place)
+    return root
+
+
+def test_a_variant_goes_to_work_with_its_seed(course):
+    """A second build writes the same bytes; the course's own notebooks stay away."""
+    assert 0 == main(["--assignments", "--seed", "2027"], course)
+    written = [course / f"work/{it}-2027/{STEM}.ipynb" for it in KINDS]
+    before = [it.read_bytes() for it in written]
+
+    assert 0 == main(["--assignments", "--seed", "2027"], course)
+
+    assert before == [it.read_bytes() for it in written]
+    assert not (course / "notebooks").exists()
+    given = cells_of(nbformat.read(written[0], as_version=4))
+    check = 'task = exercise("mirror", seed=2027)\ntask.check(mirror)'
+    assert check == given["mirror-check"].source
+
+
+def test_a_check_compares_sources_and_when_asked_outputs(course, capsys):
+    """An edited assignment and an edited answer at once; what a solution shows, if
+    assignments are asked for.
+    """
+    main(["--assignments"], course)
+    given, solved = (course / f"notebooks/{it}/{STEM}.ipynb" for it in KINDS)
+    replace(given, "Mirror a matrix", "Turn a matrix")
+    replace(solved, "2 of 2 points", "1 of 2 points")
+    capsys.readouterr()
+
+    assert 1 == main(["--assignments", "--check"], course)
+
+    said = capsys.readouterr().err
+    assert f"notebooks/assignments/{STEM}.ipynb, the text `## mirror ★`:" in said
+    assert f"notebooks/solutions/{STEM}.ipynb, cell [3]:" in said
+    quick = quick_check(course)
+    assert [True, False] == ["assignments" in quick, "solutions" in quick]
+    replace(solved, "col, row =", "row, col =")
+    assert f"notebooks/solutions/{STEM}.ipynb, cell [2]:" in quick_check(course)
+
+
+def quick_check(course) -> str:
+    """What a check of everything says of assignments: it runs no solution."""
+    return "\n".join(assignment_problems(course, lessons_of(course), check=True))
+
+
+def replace(file, old, new):
+    """Change a file by hand."""
+    text = file.read_text("utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), "utf-8")
+
+
+def test_an_assignment_without_a_lesson_is_removed(course):
+    """And one without exercises."""
+    main(["--assignments"], course)
+    for kind in KINDS:
+        here = assignment_path(course, Path(STEM), kind)
+        shutil.copy(here, here.with_name("99_nothing.ipynb"))
+
+    found = strays(course, lessons_of(course), check=True)
+    strays(course, lessons_of(course), check=False)
+
+    names = [f"notebooks/{it}/99_nothing.ipynb has no lesson" for it in KINDS]
+    assert names == found
+    assert 2 == len(list((course / "notebooks").rglob("*.ipynb")))
+
+
+@pytest.mark.parametrize("words", [["--seed", "7"], ["--assignments", "--seed", "a/b"]])
+def test_a_seed_is_for_assignments_and_a_part_of_a_name(course, words, capsys):
+    """Anything else is refused in a sentence."""
+    with pytest.raises(SystemExit):
+        main(words, course)
+
+    assert re.search(
+        "goes with --assignments|a number or a word", capsys.readouterr().err
+    )
+
+
+def test_files_of_one_number_belong_to_one_lesson(tmp_path):
+    """First the file of the lesson's own name, then the others by name."""
+    folder = tmp_path / "lessons/exercises"
+    folder.mkdir(parents=True)
+    names = "02_warps.py", "02_a_start.py", "02_more.py"
+    for name in (*names, "03_other.py"):
+        (folder / name).touch()
+
+    found = exercise_files(tmp_path, Path("02_warps.py"))
+
+    assert [*names] == [it.name for it in found]
