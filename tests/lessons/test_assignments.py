@@ -145,13 +145,29 @@ def test_an_assignment_runs_unsolved(lesson):
         assert output.text.startswith(f"… {task.name}: 0 of ")
 
 
+EXERCISES = '''
+from helpers.exercises.exercise import Predict
+
+
+class HowMany(Predict):
+    """How many $things are there?"""
+
+    choices = {"things": ("lanes", "threads")}
+
+    def truth(self):
+        return 32
+'''
+
+
 @pytest.fixture
 def course(tmp_path):
-    """A course of one lesson with exercises, built but for the lesson itself."""
+    """A course of one lesson with one exercise, of which nothing is built."""
     root = tmp_path / "course"
-    for place in (f"lessons/{STEM}.py", f"lessons/exercises/{STEM}.py"):
-        (root / place).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / place, root / place)
+    (root / "lessons/exercises").mkdir(parents=True)
+    for package in ("lessons", "lessons/exercises"):  # where a kernel looks first
+        (root / package / "__init__.py").touch()
+    shutil.copy(ROOT / f"lessons/{STEM}.py", root / "lessons")
+    (root / f"lessons/exercises/{STEM}.py").write_text(EXERCISES, "utf-8")
     return root
 
 
@@ -165,29 +181,29 @@ def test_a_variant_goes_to_work_with_its_seed(course):
 
     assert before == [it.read_bytes() for it in written]
     assert not (course / "notebooks").exists()
-    given = cells_of(nbformat.read(written[0], as_version=4))
-    check = 'task = exercise("mirror", seed=2027)\ntask.check(mirror)'
-    assert check == given["mirror-check"].source
+    given, solved = (cells_of(nbformat.read(it, as_version=4)) for it in written)
+    assert "how_many = ..." == given["how_many-answer"].source
+    assert "how_many = 32" == solved["how_many-answer"].source
+    check = 'task = exercise("how_many", seed=2027)\ntask.check(how_many)'
+    assert [check] * 2 == [it["how_many-check"].source for it in (given, solved)]
 
 
 def test_a_check_compares_sources_and_when_asked_outputs(course, capsys):
-    """An edited assignment and an edited answer at once; what a solution shows, if
-    assignments are asked for.
-    """
+    """What a solution shows is compared where assignments are asked for."""
     main(["--assignments"], course)
     given, solved = (course / f"notebooks/{it}/{STEM}.ipynb" for it in KINDS)
-    replace(given, "Mirror a matrix", "Turn a matrix")
+    replace(given, "How many lanes", "How few lanes")
     replace(solved, "2 of 2 points", "1 of 2 points")
     capsys.readouterr()
 
     assert 1 == main(["--assignments", "--check"], course)
 
     said = capsys.readouterr().err
-    assert f"notebooks/assignments/{STEM}.ipynb, the text `## mirror ★`:" in said
+    assert f"notebooks/assignments/{STEM}.ipynb, the text `## how_many ★`:" in said
     assert f"notebooks/solutions/{STEM}.ipynb, cell [3]:" in said
     quick = quick_check(course)
-    assert [True, False] == ["assignments" in quick, "solutions" in quick]
-    replace(solved, "col, row =", "row, col =")
+    assert [True, False] == ["/assignments/" in quick, "/solutions/" in quick]
+    replace(solved, "how_many = 32", "how_many = 33")
     assert f"notebooks/solutions/{STEM}.ipynb, cell [2]:" in quick_check(course)
 
 
