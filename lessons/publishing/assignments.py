@@ -34,7 +34,7 @@ HOW_TO_ANSWER = """\
 and then the cell with `check`.
 `check` launches your kernel in the emulator, on new numbers and at sizes of every kind, \
 and says what it earns and why.
-Where it refuses an answer, `task.hint()` in a new cell gives the first of three hints."""
+Where it refuses an answer, three hints unfold one by one; `task.hint()` prints them, too."""
 HOW_TO_READ = """\
 There is one answer to each here; any other that `check` gives all points is as good."""
 
