@@ -5,17 +5,17 @@ before any value is compared; values, on new numbers and at sizes of every kind;
 the answer depend on its inputs, and on nothing else; the budget.
 """
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from helpers.checking.check import check
 from helpers.core import ir
-from helpers.core.errors import BarrierError, ExplainedError, NoProgressError
+from helpers.core.errors import ExplainedError
 from helpers.emulator.launch import compile_kernel
 from helpers.exercises.budgets import excesses
+from helpers.exercises.faults import at_size, first_sentence, refuse_faults
 from helpers.exercises.reasons import hints_for
 from helpers.exercises.sources import lines_changed
 from helpers.exercises.trials import trials_of
@@ -59,26 +59,16 @@ class Case:
     task: object
     kernel: object
     seed: object = None
+    outcomes: list = field(default_factory=list)  # what it did in the trials so far
 
     @cached_property
     def trials(self):
         return trials_of(self.task, self.seed)
 
-    @cached_property
-    def outcomes(self):
-        """What the kernel did in each trial, up to one that does not end."""
-        found = []
-        for trial in self.trials:
-            found.append(explained(lambda trial=trial: trial.run(self.kernel)))
-            if isinstance(found[-1].error, NoProgressError):
-                break
-        return found
-
-    @cached_property
+    @property
     def names(self) -> dict:
         """What the kernel calls each argument of the exercise."""
-        theirs = argument_names(self.kernel)
-        return dict(zip(self.trials[0].arguments, theirs, strict=True))
+        return self.outcomes[0].names
 
     @cached_property
     def program(self):
@@ -96,11 +86,6 @@ def explained(ask):
         raise
     except ExplainedError as error:
         raise Refusal("refused", first_sentence(error)) from error
-
-
-def first_sentence(error):
-    text = " ".join(str(error).split())
-    return f"{text[:1].upper()}{text[1:]}{'' if text[-1:] in '.!?' else '.'}"
 
 
 # ---------------------------------------------------------------- is there an answer
@@ -149,85 +134,15 @@ def nothing_yet(task):
 # ---------------------------------------------------------------- what is wrong
 
 
-def has_no_race(case):
-    for outcome in case.outcomes:
-        run = outcome.run
-        for race in [*run.races, *run.races.minor] if run else ():
-            report = "\n".join(repr(race).splitlines()[:-1])
-            raise Refusal("race", at_size(outcome), report, race.first.line)
-
-
-def at_size(outcome):
-    """The launch that a refusal is about, in a sentence."""
-    blocks, threads, *_ = outcome.trial.launch
-    return f"The launch [{blocks}, {threads}], size {outcome.trial.words}:"
-
-
-def comes_to_each_barrier(case):
-    for outcome in case.outcomes:
-        if isinstance(outcome.error, BarrierError):
-            raise Refusal("barrier", first_sentence(outcome.error))
-        for missing in outcome.run.barriers if outcome.run else ():
-            sentence = at_size(outcome)
-            raise Refusal("barrier", sentence, repr(missing), missing.line)
-
-
-def stays_inside(case):
-    for outcome in case.outcomes:
-        if isinstance(outcome.error, IndexError):
-            told = str(outcome.error).partition("Remedy:")[0].rstrip()
-            raise Refusal("bounds", at_size(outcome), told, line_in(told))
-        for warning in outcome.run.warnings if outcome.run else ():
-            if warning.kind == "wrap":
-                sentence = f"{at_size(outcome)} line {warning.line}: {warning.text}."
-                raise Refusal("bounds", sentence, line=warning.line)
-
-
-def line_in(text) -> int | None:
-    """The first line that a report names."""
-    found = re.search(r"line (\d+)", text)
-    return int(found[1]) if found else None
-
-
-def reads_what_was_written(case):
-    for outcome in case.outcomes:
-        run = outcome.run
-        for found in (*run.uninitialised, *run.lanes) if run else ():
-            sentence, line = at_size(outcome), found.site.line
-            raise Refusal("uninitialised", sentence, repr(found), line)
-
-
-def ends(case):
-    for outcome in case.outcomes:
-        for warning in outcome.run.warnings if outcome.run else ():
-            if warning.kind == "exception":
-                told = f"line {warning.line}: {warning.text}."
-                raise Refusal("wrong", f"{at_size(outcome)} {told}", line=warning.line)
-        if outcome.error is not None:
-            reason = "wrong"
-            if isinstance(outcome.error, NoProgressError):
-                reason = "timeout"
-            told = first_sentence(outcome.error)
-            raise Refusal(reason, f"{at_size(outcome)} {told}", line=line_in(told))
+def has_no_fault(case):
+    """Launch it in each trial, up to the first in which something is wrong."""
+    for trial in case.trials:
+        outcome = explained(lambda trial=trial: trial.run(case.kernel))
+        refuse_faults(outcome)
+        case.outcomes.append(outcome)
 
 
 # ---------------------------------------------------------------- values
-
-
-def leaves_inputs_alone(case):
-    for outcome in case.outcomes:
-        for name in outcome.trial.inputs:
-            called = case.names[name]
-            if not outcome.run.reuse[called].lanes_stored:
-                continue
-            stores = outcome.run.coalescing.by_line.items()
-            stores = [(s, row.array) for s, row in stores if row.kind != "load"]
-            site = min(stores, key=lambda it: it[1] != called)[0]
-            raise Refusal(
-                "writes_input",
-                f"Line {site.line}, `{site.text}`, writes to `{called}`, an input.",
-                line=site.line,
-            )
 
 
 def gives_the_values(case):
@@ -311,8 +226,6 @@ def praise(case) -> str:
 
 
 LOOKS = (
-    *(is_a_kernel, is_no_stub),
-    *(comes_to_each_barrier, has_no_race, stays_inside, reads_what_was_written, ends),
-    *(leaves_inputs_alone, gives_the_values),
-    keeps_its_budget,
+    *(is_a_kernel, is_no_stub, has_no_fault),
+    *(gives_the_values, keeps_its_budget),
 )

@@ -15,6 +15,7 @@ from helpers.core.errors import BarrierError, ExplainedError, NoProgressError
 from helpers.emulator import emulate
 from helpers.exercises.exercise import InOut, Out, whole_size
 from helpers.exercises.variants import generator
+from helpers.frontend.kernels import argument_names
 
 TURNS = 20_000  # iterations of a warp's loops, for inputs of some thousand elements
 POISON = 0xCD
@@ -65,7 +66,8 @@ class Trial:
 
     def run(self, kernel) -> "Outcome":
         """Launch a kernel in the emulator."""
-        outcome = Outcome(self, self.held())
+        names = dict(zip(self.arguments, argument_names(kernel), strict=True))
+        outcome = Outcome(self, names, self.held())
         passed = [
             cuda.Out(outcome.held[name]) if isinstance(it, Out) else outcome.held[name]
             for name, it in self.arguments.items()
@@ -89,6 +91,7 @@ class Outcome:
     """What a kernel did in a trial: the Run, or the error that ended it."""
 
     trial: Trial
+    names: dict  # what the kernel calls each argument
     held: dict = field(repr=False)  # the arguments after the launch
     run: object = None
     error: Exception | None = None

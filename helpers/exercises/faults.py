@@ -1,0 +1,95 @@
+"""What is wrong with a launch whatever its values are, worst first: missed barriers,
+races, indices, what nobody wrote, a loop without an end, inputs that are written.
+"""
+
+import re
+
+from helpers.core.errors import BarrierError, NoProgressError
+from helpers.exercises.verdict import Refusal
+
+
+def refuse_faults(outcome):
+    """Raise a Refusal for the first fault of a trial's outcome, if it has one."""
+    if outcome.error is not None:
+        raise refusal_of(outcome)
+    for faults in FAULTS:
+        for refusal in faults(outcome):
+            raise refusal
+
+
+def refusal_of(outcome) -> Refusal:
+    """The refusal for an error that ended a launch."""
+    told = str(outcome.error).partition("Remedy:")[0].rstrip()
+    kinds = {
+        IndexError: "bounds",
+        BarrierError: "barrier",
+        NoProgressError: "timeout",
+    }
+    found = (word for kind, word in kinds.items() if isinstance(outcome.error, kind))
+    return Refusal(next(found, "wrong"), at_size(outcome), told, line_in(told))
+
+
+def at_size(outcome) -> str:
+    """The launch that a refusal is about."""
+    blocks, threads, *_ = outcome.trial.launch
+    return f"The launch [{blocks}, {threads}], size {outcome.trial.words}:"
+
+
+def first_sentence(error) -> str:
+    """An error's words as a sentence."""
+    text = " ".join(str(error).split())
+    return f"{text[:1].upper()}{text[1:]}{'' if text[-1:] in '.!?' else '.'}"
+
+
+def line_in(text) -> int | None:
+    """The first line that a report names."""
+    found = re.search(r"line (\d+)", text)
+    return int(found[1]) if found else None
+
+
+def missed_barriers(outcome):
+    for missing in outcome.run.barriers:
+        yield Refusal("barrier", at_size(outcome), repr(missing), missing.line)
+
+
+def races(outcome):
+    """Those within a warp and of equal values, too; without the remedy."""
+    for race in [*outcome.run.races, *outcome.run.races.minor]:
+        report = "\n".join(repr(race).splitlines()[:-1])
+        yield Refusal("race", at_size(outcome), report, race.first.line)
+
+
+def indices(outcome):
+    yield from silent(outcome, "wrap", "bounds")
+
+
+def silent(outcome, kind, reason):
+    """Refusals for the warnings of a kind."""
+    for warning in outcome.run.warnings:
+        if warning.kind == kind:
+            told = f"line {warning.line}, `{warning.site.text}`: {warning.text}"
+            yield Refusal(reason, at_size(outcome), told, warning.line)
+
+
+def unwritten(outcome):
+    """Also what a shuffle takes from a lane that gives nothing."""
+    for found in (*outcome.run.uninitialised, *outcome.run.lanes):
+        yield Refusal("uninitialised", at_size(outcome), repr(found), found.site.line)
+
+
+def exceptions(outcome):
+    yield from silent(outcome, "exception", "wrong")
+
+
+def written_inputs(outcome):
+    for name in outcome.trial.inputs:
+        called = outcome.names[name]
+        if outcome.run.reuse[called].lanes_stored:
+            stores = outcome.run.coalescing.by_line.items()
+            stores = [(s, row.array) for s, row in stores if row.kind != "load"]
+            site = min(stores, key=lambda it: it[1] != called)[0]
+            told = f"Line {site.line}, `{site.text}`, writes to `{called}`, an input."
+            yield Refusal("writes_input", told, line=site.line)
+
+
+FAULTS = missed_barriers, races, indices, unwritten, exceptions, written_inputs
