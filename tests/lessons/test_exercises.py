@@ -4,6 +4,8 @@ are refused for the reason that is stated, and what is given first is told what 
 
 import pytest
 
+from helpers.assembly.compiler import missing
+from helpers.exercises.budgets import BUDGETS
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Explain, Predict, Write
 from helpers.exercises.reasons import REASONS
@@ -28,6 +30,7 @@ def test_an_answer_earns_all_points_and_wrong_ones_their_reason(name, seed):
     told = {
         what: (reason, task.judge(task.kernel(text), 1))
         for what, (reason, text) in task.wrong_texts().items()
+        if not (missing() and compiler_says(reason))
     }
     other = {
         what: (wanted, verdict.text)
@@ -35,6 +38,12 @@ def test_an_answer_earns_all_points_and_wrong_ones_their_reason(name, seed):
         if verdict.reason != wanted
     }
     assert other == {}
+
+
+def compiler_says(reason):
+    """Is it a budget that only NVIDIA's compiler can hold an answer to?"""
+    word, _, name = reason.partition(":")
+    return word == "over_budget" and name not in {*BUDGETS, "work"}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
