@@ -65,7 +65,7 @@ class WhichType(Predict):
 
 
 class NoFloat64(Fix):
-    """The kernel gives what it should: 0 below $low, 1 above $high, and a smooth step in
+    """The kernel gives what it should: 0 below 0, 1 above 1, and a smooth step in
     between. But `assemble` finds float64 in it, from a single number. Which one? Change
     one line.
     """
@@ -73,30 +73,21 @@ class NoFloat64(Fix):
     stars, points = 1, 2
     choices = {
         "slip": ("float32(0)", "float32(3)", "float32(1)", "float32(2)"),
-        "low": (0, -1),
     }
     even, ragged = (256, 512), (1, 63, 130)
     lines, budget, work = 1, {"lines": 1, "float64": 0}, 2
     rtol = 1e-4
 
     def inputs(self, rng, n):
-        x = rng.uniform(self.low - 1, self.high + 1, n).astype(np.float32)
+        x = rng.uniform(-1, 2, n).astype(np.float32)
         return {"out": Out(n), "x": x, "n": np.uint32(n)}
 
     def launch(self, n):
         return ceil(n / 128), 128
 
     def spec(self, x):
-        t = np.clip(x - self.low, 0, 1)
+        t = np.clip(x, 0, 1)
         return t * t * (3 - 2 * t)
-
-    @property
-    def high(self):
-        return self.low + 1
-
-    @property
-    def shifted(self):
-        return "x[i] + float32(1)" if self.low else "x[i]"
 
     @property
     def bare(self):
@@ -104,10 +95,9 @@ class NoFloat64(Fix):
 
     @property
     def line(self):
-        clamped = "t = min(max($shifted, float32(0)), float32(1))"
-        smooth = "out[i] = t * t * (float32(3) - float32(2) * t)"
-        line = clamped if self.bare in "01" else smooth
-        return line.replace("$shifted", self.shifted)
+        if self.bare in "01":
+            return "t = min(max(x[i], float32(0)), float32(1))"
+        return "out[i] = t * t * (float32(3) - float32(2) * t)"
 
     @property
     def slipped(self):
@@ -129,7 +119,7 @@ class NoFloat64(Fix):
             \"\"\"Each thread computes the smooth step of its element.\"\"\"
             i = uint32(cuda.grid(1))
             if i < n:
-                t = min(max($shifted, float32(0)), float32(1))
+                t = min(max(x[i], float32(0)), float32(1))
                 out[i] = t * t * (float32(3) - float32(2) * t)
     """
     wrong = {
@@ -139,8 +129,8 @@ class NoFloat64(Fix):
         "the wrong function inside": ("wrong", "min(max(", "max(max("),
         "no clamp": (
             "wrong",
-            "min(max($shifted, float32(0)), float32(1))",
-            "$shifted",
+            "min(max(x[i], float32(0)), float32(1))",
+            "x[i]",
         ),
         "with a point": ("over_budget:float64", "$line", "$pointed"),
         "a cast of the result": ("over_budget:float64", "$line", "$cast"),
@@ -157,7 +147,7 @@ class NoFloat64(Fix):
                 \"\"\"Each thread computes the smooth step of its element.\"\"\"
                 i = uint32(cuda.grid(1))
                 if i < n:
-                    u = max($shifted, float32(0))
+                    u = max(x[i], float32(0))
                     t = min(u, float32(1))
                     v = float32(3) - float32(2) * t
                     out[i] = t * t * v
@@ -175,7 +165,7 @@ class NoFloat64(Fix):
 
 
 class Fahrenheit(SpeedUp):
-    """Convert temperatures from Celsius to $scale. The kernel below is right; but it
+    """Convert temperatures from Celsius to $scale. The kernel is right, but it
     computes in float64, divides, and takes a lot of instructions for where its elements
     are. `n` is the number of elements, a `uint32`.
     """

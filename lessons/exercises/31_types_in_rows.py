@@ -25,7 +25,10 @@ class Softmax(Write):
     def inputs(self, rng, rows, cols):
         a = rng.choice([-900, -300, 300, 900], (rows, 1)) + np.zeros(cols)
         a += rng.integers(-40, 41, (rows, cols)) / 8
-        a[:, [0, cols // 2, -1]] -= 100 if self.extreme == "max" else -100
+        far = 100 if self.extreme == "max" else -100
+        a[:, [0, cols // 2, -1]] -= far
+        a[1::4, min(32, cols - 1)] += 2 * far
+        a[3::4, -1] += 2 * far
         return {"out": Out((rows, cols)), "a": a.astype(np.float32)}
 
     def launch(self, rows, cols):
