@@ -215,13 +215,13 @@ class Embedding(Write):
         }
 
     def launch(self, n, width):
-        across, down = self.threads
-        return (ceil(width / across), ceil(n / down)), (across, down)
+        return (ceil(width / self.across), ceil(n / self.down)), self.threads
 
     def spec(self, table, words):
-        return np.where(
-            words[:, None] < 0, table.dtype.type(self.empty), table[words]
-        )
+        return np.where(words[:, None] < 0, self.empty, table[words])
+
+    across = property(lambda self: self.threads[0])
+    down = property(lambda self: self.threads[1])
 
     answer = """
         @cuda.jit

@@ -39,9 +39,8 @@ class NBody(Write):
 
     def spec(self, velocities, bodies, softening, dt):
         x, mass = bodies.reshape(-1, 4).T[:3], bodies[3::4]
-        apart = (
-            x[:, None, :] - x[:, :, None]
-        )  # from body i to body j: [:, i, j]
+        # from body i to body j, as [:, i, j]
+        apart = x[:, None, :] - x[:, :, None]
         square = (apart**2).sum(axis=0) + softening
         pulls = mass * apart / square**self.power
         return velocities + dt * pulls.sum(axis=2)

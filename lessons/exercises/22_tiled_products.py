@@ -8,7 +8,7 @@ from helpers.exercises.exercise import InOut, Out, SpeedUp, Write
 class Product:
     """A product of matrices whose sides are multiples of 32."""
 
-    stars, tile = 3, 8
+    stars, tile, block = 3, 8, (8, 8)
     even = (32, 64, 64), (64, 32, 32)
     ragged = (32, 32, 32), (32, 96, 64)
 
@@ -47,7 +47,7 @@ class WideTile(Product, SpeedUp):
         }
 
     def launch(self, rows, inner, cols):
-        return (cols // self.tile, rows // self.tile), (self.tile, self.tile)
+        return (cols // self.tile, rows // self.tile), self.block
 
     setup = "TILE, WIDE = $tile, $wide"
     given = """
@@ -177,10 +177,7 @@ class TwoRows(Product, Write):
         return super().inputs(rng, rows, inner, cols) | {"c": InOut(c)}
 
     def launch(self, rows, inner, cols):
-        return (cols // self.tile, rows // (2 * self.tile)), (
-            self.tile,
-            self.tile,
-        )
+        return (cols // self.tile, rows // self.high), self.block
 
     def spec(self, c, a, b):
         return getattr(np, self.ufunc)(c, a @ b)
