@@ -1,0 +1,400 @@
+"""Exercises of lesson 21: rows in, columns out."""
+
+from functools import cache
+
+import numpy as np
+from numba import cuda, float32
+
+from helpers import emulate
+from helpers.exercises.exercise import Explain, Out, Predict, SpeedUp, Write
+
+
+@cuda.jit
+def directly(dst, src):
+    """Each thread moves one element across the diagonal."""
+    col, row = cuda.grid(2)
+    dst[col, row] = src[row, col]
+
+
+@cache
+def through_tile(width):
+    """A kernel that transposes through tiles whose rows have `width` elements."""
+    @cuda.jit
+    def transpose(dst, src):
+        tile = cuda.shared.array((32, width), float32)
+        x, y = cuda.threadIdx.x, cuda.threadIdx.y
+        left, top = 32 * cuda.blockIdx.x, 32 * cuda.blockIdx.y
+        tile[y, x] = src[top + y, left + x]
+        cuda.syncthreads()
+        dst[left + y, top + x] = tile[x, y]
+    return transpose
+
+
+class Rungs(Predict):
+    """A matrix of $rows × $cols elements of type float32 is transposed by blocks of
+    32 × 32 threads: directly, `dst[col, row] = src[row, col]`; or by rows into a
+    tile of 32 × 32 and by columns out of it; or through a tile of 32 × $width.
+
+    Predict, as a dictionary with four keys: `"direct"` and `"tiled"`, the sectors that
+    one request touches when it stores to `dst`; `"tile"` and `"padded"`, the bank
+    conflicts of one request that loads from the tile of 32 × 32 and 32 × $width.
+    """
+
+    points = 2
+    choices = {"width": (33, 34, 36), "rows": (64, 128), "cols": (32, 96)}
+
+    def truth(self):
+        runs = map(self.run, (directly, through_tile(32), through_tile(self.width)))
+        direct, tile, padded = runs
+        store = {it: it.coalescing.by_kind["store"] for it in (direct, tile)}
+        load = {it: it.bank_conflicts.by_kind["load"] for it in (tile, padded)}
+        return {
+            "direct": store[direct].sectors / store[direct].requests,
+            "tiled": store[tile].sectors / store[tile].requests,
+            "tile": load[tile].conflicts / load[tile].requests,
+            "padded": load[padded].conflicts / load[padded].requests,
+        }
+
+    def run(self, kernel):
+        """The emulated launch of a transpose."""
+        src = np.zeros((self.rows, self.cols), np.float32)
+        launch = (self.cols // 32, self.rows // 32), (32, 32)
+        return emulate(kernel)[launch](np.empty_like(src.T, order="C"), src)
+
+    wrong = {
+        "sectors of a row": lambda self: self.truth() | {"direct": 4},
+        "the column stays": lambda self: self.truth() | {"tiled": 32},
+        "wavefronts": lambda self: self.truth() | {"tile": 32},
+        "a tile has no conflicts": lambda self: self.truth() | {"tile": 0},
+        "the padding is a column each": lambda self: (
+            self.truth() | {"padded": self.width - 32}
+        ),
+    }
+    hints = {
+        "wrong": (
+            "Which elements do the 32 lanes of one warp store, and which load?",
+            "A sector has 8 elements of 4 bytes. A column of a tile lies `width` words "
+            "apart; its conflicts follow from what the width shares with 32.",
+            "All lanes of a warp have one `y` and different `x`. Put `x` = 0, 1, 2, 3 "
+            "into both indices of the line, and see how far apart they are.",
+        )
+    }
+
+
+class Tiles:
+    """What exercises have in common that turn matrices by tiles of 32 × 32."""
+
+    choices = {"type": ("float32", "int32", "uint32")}
+    even, ragged = ((64, 32), (32, 96)), ((1, 1), (33, 20), (40, 65))
+    budget = {"conflicts": 0, "sectors": "ideal"}
+
+    def inputs(self, rng, rows, cols):
+        src = rng.integers(0, 100_000, (rows, cols)).astype(self.type)
+        return {"dst": Out((cols, rows), self.type), "src": src}
+
+    def launch(self, rows, cols):
+        return (-(-cols // 32), -(-rows // 32)), (32, 32)
+
+
+class Transpose(Tiles, Write):
+    """Transpose a matrix of any size: rows become columns. Loads and stores are
+    coalesced, without a bank conflict.
+    """
+
+    points = 2
+
+    def spec(self, src):
+        return src.T
+
+    setup = "TILE = 32\nWIDTH = TILE + 1"
+    answer = '''
+        @cuda.jit
+        def transpose(dst, src):
+            """Bring what there is of a tile, wait, take what there is."""
+            tile = cuda.shared.array((TILE, WIDTH), $type)
+            rows, cols = src.shape
+            x, y = cuda.threadIdx.x, cuda.threadIdx.y
+            left, top = TILE * cuda.blockIdx.x, TILE * cuda.blockIdx.y
+            if top + y < rows and left + x < cols:
+                tile[y, x] = src[top + y, left + x]
+            cuda.syncthreads()
+            if left + y < cols and top + x < rows:
+                dst[left + y, top + x] = tile[x, y]
+    '''
+    wrong = {
+        "no guard of the load": ("bounds",
+            "if top + y < rows and left + x < cols:", "if True:"),
+        "no guard of the store": ("bounds",
+            "if left + y < cols and top + x < rows:", "if True:"),
+        "one guard for both": ("bounds",
+            "left + y < cols and top + x < rows", "top + y < rows and left + x < cols"),
+        "no barrier": ("race", "cuda.syncthreads()", ""),
+        "leaves before the barrier": ("barrier",
+            "if top + y <", "if left + x >= cols:\n        return\n    if top + y <"),
+        "no padding": ("over_budget:conflicts", "TILE + 1", "TILE"),
+        "padding on the wrong axis": ("over_budget:conflicts",
+            "(TILE, WIDTH)", "(WIDTH, TILE)"),
+        "directly": ("over_budget:sectors", "= tile[x, y]", "= src[top + x, left + y]"),
+        "never loads": ("constant", "= src[top + y, left + x]", "= top + y"),
+        "columns in, rows out": ("over_budget:sectors",
+            "x, y = cuda.threadIdx.x, cuda.threadIdx.y",
+            "y, x = cuda.threadIdx.x, cuda.threadIdx.y"),
+    }
+
+
+class Rotate(Tiles, Write):
+    """Turn a matrix of any size by a quarter, $way. Loads and stores are coalesced,
+    and no lane waits for another one's bank.
+    """
+
+    stars, points = 2, 3
+    choices = {"turns": (-1, 1), **Tiles.choices}
+
+    def spec(self, src):
+        return np.rot90(src, self.turns)
+
+    @property
+    def way(self):
+        return "clockwise" if self.turns == -1 else "anticlockwise"
+
+    @property
+    def place(self):
+        clockwise = "left + y, rows - 1 - top - x"
+        return clockwise if self.turns == -1 else "cols - 1 - left - y, top + x"
+
+    setup = "TILE = 32\nWIDTH = TILE + 1"
+    answer = '''
+        @cuda.jit
+        def rotate(dst, src):
+            """Turn a matrix by a quarter, $way."""
+            tile = cuda.shared.array((TILE, WIDTH), $type)
+            rows, cols = src.shape
+            x, y = cuda.threadIdx.x, cuda.threadIdx.y
+            left, top = TILE * cuda.blockIdx.x, TILE * cuda.blockIdx.y
+            if top + y < rows and left + x < cols:
+                tile[y, x] = src[top + y, left + x]
+            cuda.syncthreads()
+            if left + y < cols and top + x < rows:
+                dst[$place] = tile[x, y]
+    '''
+    wrong = {
+        "clears the input": ("writes_input",
+            "= tile[x, y]", "= tile[x, y]\n        src[top + x, left + y] = 0"),
+        "transposed": ("wrong", "$place", "left + y, top + x"),
+        "off by one": ("bounds", "- 1 - ", "- "),
+        "no guard of the load": ("bounds",
+            "if top + y < rows and left + x < cols:", "if True:"),
+        "no guard of the store": ("bounds",
+            "if left + y < cols and top + x < rows:", "if True:"),
+        "no barrier": ("race", "cuda.syncthreads()", ""),
+        "no padding": ("over_budget:conflicts", "TILE + 1", "TILE"),
+        "directly": ("over_budget:sectors", "= tile[x, y]", "= src[top + x, left + y]"),
+    }
+
+
+class ChannelsLast(Write):
+    """An image has $channels channels, one after the other, each a matrix of rows.
+    Store it pixel by pixel instead: the $channels numbers of a pixel side by side.
+
+    A block has a thread for each of 128 pixels, which follow one another row by row.
+    """
+
+    stars, points = 2, 4
+    choices = {"channels": (3, 5), "type": ("float32", "int32")}
+    even, ragged = ((8, 32), (4, 96)), ((1, 1), (3, 43), (17, 20))
+    budget = {"conflicts": 0, "sectors": "ideal", "loads": {"src": 1}}
+
+    def inputs(self, rng, height, width):
+        src = rng.integers(0, 100_000, (self.channels, height, width))
+        out = Out((height, width, self.channels), self.type)
+        return {"dst": out, "src": src.astype(self.type)}
+
+    def launch(self, height, width):
+        return -(-height * width // 128), 128
+
+    def spec(self, src):
+        return src.transpose(1, 2, 0)
+
+    setup = "CHANNELS = $channels\nPIXELS = 128\nSIZE = CHANNELS * PIXELS"
+    answer = '''
+        @cuda.jit
+        def channels_last(dst, src):
+            """Bring a block's pixels by channels, wait, take them side by side."""
+            tile = cuda.shared.array(SIZE, $type)
+            height, width = src.shape[1:]
+            thread, first = cuda.threadIdx.x, PIXELS * cuda.blockIdx.x
+            count = min(PIXELS, height * width - first)
+            if thread < count:
+                pixel = first + thread
+                for c in range(CHANNELS):
+                    tile[CHANNELS * thread + c] = src[c, pixel // width, pixel % width]
+            cuda.syncthreads()
+            for cell in range(thread, CHANNELS * count, PIXELS):
+                pixel = first + cell // CHANNELS
+                dst[pixel // width, pixel % width, cell % CHANNELS] = tile[cell]
+    '''
+    wrong = {
+        "no guard": ("bounds", "min(PIXELS, height * width - first)", "PIXELS"),
+        "no barrier": ("race", "cuda.syncthreads()", ""),
+        "leaves before the barrier": ("barrier",
+            "if thread < count:", "if thread >= count:\n        return\n    if True:"),
+        "channels one after the other": ("over_budget:conflicts",
+            "tile[CHANNELS * thread + c]", "tile[PIXELS * c + thread]", "= tile[cell]",
+            "= tile[cell % CHANNELS * PIXELS + cell // CHANNELS]"),
+        "each thread its pixel": ("over_budget:sectors",
+            "range(thread, CHANNELS * count, PIXELS)",
+            "range(CHANNELS * thread, min(CHANNELS * (thread + 1), CHANNELS * count))"),
+        "channels mixed up": ("wrong", "= src[c,", "= src[CHANNELS - 1 - c,"),
+        "height for width": ("bounds", "height, width =", "width, height ="),
+        "one thread stores all": ("over_budget:work",
+            "range(thread, CHANNELS * count, PIXELS)",
+            "range(0 if thread == 0 else SIZE, CHANNELS * count)"),
+        "without a tile": ("over_budget:sectors",
+            "= tile[cell]", "= src[cell % CHANNELS, pixel // width, pixel % width]"),
+    }
+
+
+class WideTurn(Tiles, SpeedUp):
+    """Transpose a matrix whose sides are multiples of four. The kernel is right, and each
+    thread moves four elements one by one. Let it move them at once, with fewer requests.
+    """
+
+    stars, points = 3, 5
+    even, ragged = ((64, 32), (32, 96)), ((4, 4), (36, 20), (40, 68))
+    budget = {"requests": 32, "conflicts": 0, "sectors": "ideal"}
+
+    def launch(self, rows, cols):
+        return (-(-cols // 32), -(-rows // 32)), (8, 32)
+
+    def spec(self, src):
+        return src.T
+
+    setup = """
+        from helpers import load4, store4
+
+        TILE = 32
+        WIDTH = TILE + 1
+    """
+    given = '''
+        @cuda.jit
+        def wide_turn(dst, src):
+            """Bring four elements of a row, one by one, take four of a column."""
+            tile = cuda.shared.array((TILE, WIDTH), $type)
+            rows, cols = src.shape
+            x, y = cuda.threadIdx.x, cuda.threadIdx.y
+            left, top = TILE * cuda.blockIdx.x, TILE * cuda.blockIdx.y
+            for k in range(x, TILE, 8):
+                if top + y < rows and left + k < cols:
+                    tile[y, k] = src[top + y, left + k]
+            cuda.syncthreads()
+            for k in range(x, TILE, 8):
+                if left + y < cols and top + k < rows:
+                    dst[left + y, top + k] = tile[k, y]
+    '''
+    answer = '''
+        @cuda.jit
+        def wide_turn(dst, src):
+            """Bring four elements of a row at once, take four of a column."""
+            tile = cuda.shared.array((TILE, WIDTH), $type)
+            rows, cols = src.shape
+            x, y = 4 * cuda.threadIdx.x, cuda.threadIdx.y
+            left, top = TILE * cuda.blockIdx.x, TILE * cuda.blockIdx.y
+            if top + y < rows and left + x < cols:
+                four = load4(src, (top + y, left + x))
+                for k in range(4):
+                    tile[y, x + k] = four[k]
+            cuda.syncthreads()
+            if left + y < cols and top + x < rows:
+                four = tile[x, y], tile[x + 1, y], tile[x + 2, y], tile[x + 3, y]
+                store4(dst, (left + y, top + x), four)
+    '''
+    wrong = {
+        "no guard of the load": ("bounds",
+            "if top + y < rows and left + x < cols:", "if True:"),
+        "no guard of the store": ("bounds",
+            "if left + y < cols and top + x < rows:", "if True:"),
+        "no barrier": ("race", "cuda.syncthreads()", ""),
+        "no padding": ("over_budget:conflicts", "TILE + 1", "TILE"),
+        "four columns of padding": ("over_budget:conflicts", "TILE + 1", "TILE + 4"),
+        "two elements swapped": ("wrong",
+            "tile[x + 1, y], tile[x + 2, y]", "tile[x + 2, y], tile[x + 1, y]"),
+        "guard of whole tiles": ("tail",
+            "if left + y < cols and top + x < rows:",
+            "if left + TILE <= cols and top + TILE <= rows:"),
+        "one by one out": ("over_budget:requests",
+            "store4(dst, (left + y, top + x), four)",
+            "for k in range(4):\n            dst[left + y, top + x + k] = four[k]"),
+        "no multiple of four": ("refused", "x, y = 4 *", "x, y = 5 *"),
+    }
+
+
+class Diagonals(Tiles, Write):
+    """Store the diagonals of a matrix as rows: element `i` of row `d` is
+    `src[i, (d $sign i) % cols]`, so that a diagonal goes on at the other edge.
+    Loads and stores are coalesced, as far as rows that begin anywhere can be.
+    """
+
+    stars, points = 3, 5
+    choices = {"sign": ("+", "-"), **Tiles.choices}
+    budget = {"conflicts": 0, "sectors": 5}
+
+    def spec(self, src):
+        rows, cols = src.shape
+        i, d = np.arange(rows), np.arange(cols)[:, None]
+        return src[i, (d + self.step * i) % cols]
+
+    @property
+    def step(self):
+        return 1 if self.sign == "+" else -1
+
+    setup = "TILE = 32\nWIDTH = TILE + 1"
+    answer = '''
+        @cuda.jit
+        def diagonals(dst, src):
+            """Bring a skewed tile by rows, wait, take it by columns."""
+            tile = cuda.shared.array((TILE, WIDTH), $type)
+            rows, cols = src.shape
+            x, y = cuda.threadIdx.x, cuda.threadIdx.y
+            left, top = TILE * cuda.blockIdx.x, TILE * cuda.blockIdx.y
+            i, d = top + y, left + x
+            if i < rows and d < cols:
+                tile[y, x] = src[i, (d $sign i) % cols]
+            cuda.syncthreads()
+            i, d = top + x, left + y
+            if i < rows and d < cols:
+                dst[d, i] = tile[x, y]
+    '''
+    wrong = {
+        "no guard of the load": ("bounds", "if i < rows and d < cols:", "if True:"),
+        "no guard of the columns": ("bounds",
+            "if i < rows and d < cols:\n        dst", "if i < rows:\n        dst"),
+        "too steep": ("wrong", "d $sign i", "d $sign 2 * i"),
+        "not skewed": ("wrong", "(d $sign i) % cols", "d"),
+        "not around the edge": ("bounds", "(d $sign i) % cols", "d $sign i"),
+        "rows for columns": ("bounds", "% cols", "% rows"),
+        "no barrier": ("race", "cuda.syncthreads()", ""),
+        "no padding": ("over_budget:conflicts", "TILE + 1", "TILE"),
+        "directly": ("over_budget:sectors",
+            "= tile[x, y]", "= src[i, (d $sign i) % cols]"),
+        "stored by columns": ("over_budget:sectors",
+            "i, d = top + x, left + y", "", "= tile[x, y]", "= tile[y, x]"),
+    }
+
+
+class BlindTest(Explain):
+    """A kernel should transpose a matrix and only copies it, and the test does not
+    notice. Which matrix was that? What should a test's matrix be like, so that
+    neither this nor a forgotten guard stays hidden?
+    """
+
+    points = 3
+    rubric = {
+        "a matrix that equals its own transpose, as one of equal numbers": 1,
+        "numbers that all differ, and sides of different length": 1,
+        "sides that are no multiples of the tile's, for the guard": 1,
+    }
+    model = (
+        "It was symmetric, so its copy is its transpose. Random numbers and sides of "
+        "different length show swapped places; sides that are no multiples of the tile "
+        "let blocks hang over each edge, which needs the guard."
+    )
