@@ -273,8 +273,9 @@ class HalfBlock(Write):
         "no barrier": ("race", "cuda.syncthreads()", ""),
         "no tile": ("over_budget:sectors",
             "= tile[x, y ^ x]", "= a[top + x, left + y]"),
-        "tiles not swapped": ("bounds",
-            "out[left + y, top + x]", "out[top + y, left + x]"),
+        "brings the answer": ("constant",
+            "@cuda.jit", "EXPECTED = np.zeros((48, 32), np.int32)\n\n\n@cuda.jit",
+            "tile[x, y ^ x]", "EXPECTED[(left + y) % 48, (top + x) % 32]"),
     }
     hints = {
         "over_budget:conflicts": (
