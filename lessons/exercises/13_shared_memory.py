@@ -109,7 +109,6 @@ class Reverse(Fix):
         "the next block's place": ("bounds", "- first - count", "- first"),
         "size of the example": ("bounds", "a.size - first -", "512 - first -"),
         "one too far": ("bounds", "- count + thread", "- count + thread + 1"),
-        "one too near": ("bounds", "- count + thread", "- count + thread - 1"),
         "no barrier": ("race", "cuda.syncthreads()", ""),
         "no tile": ("over_budget:lines",
             "tile[count - 1 - thread]", "tile[thread]", "- first - count +",
@@ -237,7 +236,7 @@ class SortRecords(Write):
     @property
     def budget(self):
         return {
-            "loads": {"keys": 1, "labels": 1},
+            "loads": {"keys": 1, "labels": 1, "sorted_keys": 0},
             "sectors": "ideal",
             "shared_bytes": 64 * self.record_bytes,
         }
@@ -279,7 +278,9 @@ class SortRecords(Write):
             "before = (tile[other] == key) & (other < col)", "before = False"),
         "equal keys turned round": ("wrong", "other < col", "other > col"),
         "labels left behind": ("wrong", "= names[col]", "= labels[row, col]"),
-        "largest first": ("wrong", "tile[other] < key", "tile[other] > key"),
+        "the output as a tile": ("over_budget:loads",
+            "tile[col] = key", "sorted_keys[row, col] = key", "(tile[other]",
+            "(sorted_keys[row, other]", "(tile[other]", "(sorted_keys[row, other]"),
         "keys from global memory": ("over_budget:loads",
             "tile[other] <", "keys[row, other] <"),
         "labels scattered": ("over_budget:sectors",
