@@ -1,0 +1,478 @@
+"""Exercises of lesson 15: which accesses does a barrier order, and for whom?"""
+
+from math import ceil
+from textwrap import indent
+
+import numpy as np
+
+from helpers import emulate
+from helpers.exercises import sources
+from helpers.exercises.exercise import Explain, Fix, InOut, Out, Predict
+
+TYPES = "float32", "int32", "uint32"
+NO_BARRIER = "cuda.syncthreads()", "pass"
+WARPS_ONLY = "cuda.syncthreads()", "cuda.syncwarp()"
+
+
+class Shift(Fix):
+    """Each thread replaces its element of `a` with the one that stands $places to the
+    right; after the last element comes the first. There is one block, with a thread for
+    each element. The kernel has a race: fix it.
+    """
+
+    stars, points, lines = 1, 1, 3
+    budget = {"lines": 3}
+    choices = {"step": (1, 2, 5), "type": TYPES}
+    even, ragged = (64, 256), (1, 33, 97, 1000)
+
+    @property
+    def places(self):
+        return f"{self.step} place{'s' * (self.step > 1)}"
+
+    def inputs(self, rng, size):
+        return {"a": InOut(rng.integers(0, 1000, size).astype(self.type))}
+
+    def launch(self, size):
+        return 1, size
+
+    def spec(self, a):
+        return np.roll(a, -self.step)
+
+    answer = """
+        @cuda.jit
+        def shift(a):
+            \"\"\"Each thread takes a neighbour's element, in place.\"\"\"
+            thread = cuda.threadIdx.x
+            taken = a[(thread + $step) % a.size]
+            cuda.syncthreads()
+            a[thread] = taken
+    """
+    in_one_line = """taken = a[(thread + $step) % a.size]
+    cuda.syncthreads()
+    a[thread] = taken"""
+    fault = in_one_line, "a[thread] = a[(thread + $step) % a.size]"
+    wrong = {
+        "two lines and no barrier": ("race", *NO_BARRIER),
+        "a barrier for warps only": ("race", *WARPS_ONLY),
+        "a fence, which nobody waits at": (
+            *("race", "cuda.syncthreads()", "cuda.threadfence()"),
+        ),
+        "the barrier after the line": (
+            *("race", in_one_line),
+            "a[thread] = a[(thread + $step) % a.size]\n    cuda.syncthreads()",
+        ),
+        "the barrier before the line": (
+            *("race", in_one_line),
+            "cuda.syncthreads()\n    a[thread] = a[(thread + $step) % a.size]",
+        ),
+        "the store not for all": (
+            *(
+                "wrong",
+                "()\n    a[thread]",
+                "()\n    if thread > 0:\n        a[thread]",
+            ),
+        ),
+        "to the left": ("wrong", "thread + ", "thread - "),
+        "no way round": ("bounds", " % a.size", ""),
+        "the way round after 256": ("bounds", "% a.size", "% 256"),
+        "one thread does all": (
+            *("over_budget:lines", in_one_line),
+            """if thread == 0:
+        for turn in range($step):
+            first = a[0]
+            for i in range(a.size - 1):
+                a[i] = a[i + 1]
+            a[a.size - 1] = first""",
+        ),
+    }
+    hints = {
+        "race": (
+            "The line is a load and a store. Which cell does thread 0 load, and who "
+            "stores to it?",
+            "All threads must have loaded before the first one stores: this is a write "
+            "after read.",
+            "Keep what you load in a variable, wait for the block, then store it.",
+        ),
+    }
+
+
+POOL = {
+    "the neighbour's cell, in place": (
+        "tile[thread] = a[thread]",
+        "cuda.syncthreads()",
+        "tile[thread] = tile[(thread + 1) % 64]",
+        "cuda.syncthreads()",
+        "out[thread] = tile[thread]",
+    ),
+    "two threads, one cell": (
+        "tile[thread // 2] = a[thread]",
+        "cuda.syncthreads()",
+        "out[thread] = tile[thread // 2]",
+    ),
+    "backwards at once": (
+        "tile[thread] = a[thread]",
+        "out[thread] = tile[63 - thread]",
+    ),
+    "its own cell": (
+        "tile[thread] = a[thread]",
+        "tile[thread] = 2 * tile[thread]",
+        "cuda.syncthreads()",
+        "out[thread] = tile[63 - thread]",
+    ),
+    "filled anew too early": (
+        "tile[thread] = a[thread]",
+        "cuda.syncthreads()",
+        "taken = tile[63 - thread]",
+        "tile[thread] = taken + a[thread]",
+        "out[thread] = tile[thread]",
+    ),
+    "there and back": (
+        "tile[63 - thread] = a[thread]",
+        "out[thread] = tile[63 - thread]",
+    ),
+}
+
+
+class FirstHazard(Predict):
+    """Each of these is the body of a kernel that is launched with one block of 64
+    threads; `tile` is a shared array of 64 numbers, and `thread` is
+    `cuda.threadIdx.x`. Which hazard does `emulate` report first, if there is one?
+    Answer with a dictionary: `{"A": ..., "B": ..., "C": ..., "D": ...}`.
+
+    $listing
+    """
+
+    stars, points = 1, 2
+    options = "RAW", "WAR", "WAW", "none"
+    choices = {
+        "picked": ((2, 0, 1, 3), (4, 1, 5, 2), (5, 2, 4, 1), (1, 3, 0, 2)),
+    }
+
+    @property
+    def bodies(self):
+        pool = list(POOL.values())
+        return dict(zip("ABCD", (pool[n] for n in self.picked), strict=True))
+
+    @property
+    def listing(self):
+        told = (
+            f"{key}:\n\n{self.code(it)}" for key, it in self.bodies.items()
+        )
+        return "\n\n".join(told)
+
+    def code(self, lines):
+        return indent("\n".join(lines), "    ")
+
+    def hazard(self, lines):
+        head = (
+            "@cuda.jit\ndef kernel(out, a):",
+            "    thread = cuda.threadIdx.x",
+        )
+        tile = "    tile = cuda.shared.array(64, float32)"
+        text = "\n".join([*head, tile, self.code(lines)])
+        kernel = sources.kernel_of(text, "kernel")
+        run = emulate(kernel)[1, 64](
+            np.zeros(64, np.float32), np.ones(64, np.float32)
+        )
+        return next((it.kind for it in [*run.races, *run.races.minor]), "none")
+
+    def truth(self):
+        return {key: self.hazard(lines) for key, lines in self.bodies.items()}
+
+    wrong = {
+        "each race is a RAW": lambda self: dict.fromkeys("ABCD", "RAW"),
+        "a store that comes too early is a RAW": lambda self: {
+            key: {"WAR": "RAW", "RAW": "WAR"}.get(kind, kind)
+            for key, kind in self.truth().items()
+        },
+        "right today is no race": lambda self: dict.fromkeys("ABCD", "none"),
+        "two stores of one line are in order": lambda self: {
+            key: {"WAW": "none"}.get(kind, kind)
+            for key, kind in self.truth().items()
+        },
+    }
+
+
+class EarlyReturn(Fix):
+    """Each block reverses the order of its elements. A block has $block of them, and
+    the last block those that are left. Threads that have no element return before the
+    barrier: let all threads of a block come to it.
+    """
+
+    stars, points, lines = 1, 2, 5
+    budget = {"lines": 5}
+    choices = {"block": (64, 128, 96), "type": TYPES}
+    even, ragged = (384, 768), (1, 63, 97, 200, 129)
+
+    def inputs(self, rng, size):
+        a = rng.integers(1, 1000, size).astype(self.type)
+        return {"out": Out(size, self.type), "a": a}
+
+    def launch(self, size):
+        return ceil(size / self.block), self.block
+
+    def spec(self, a):
+        parts = np.split(a, range(self.block, a.size, self.block))
+        return np.concatenate([part[::-1] for part in parts])
+
+    answer = """
+        @cuda.jit
+        def early_return(out, a):
+            \"\"\"Store where there is an element, wait, load where there is one.\"\"\"
+            tile = cuda.shared.array($block, $type)
+            thread = cuda.threadIdx.x
+            i = cuda.grid(1)
+            here = min($block, a.size - $block * cuda.blockIdx.x)
+            if i < a.size:
+                tile[thread] = a[i]
+            cuda.syncthreads()
+            if i < a.size:
+                out[i] = tile[here - 1 - thread]
+    """
+    guarded = """if i < a.size:
+        tile[thread] = a[i]
+    cuda.syncthreads()
+    if i < a.size:
+        out[i] = tile[here - 1 - thread]"""
+    fault = (
+        guarded,
+        """if i >= a.size:
+        return
+    tile[thread] = a[i]
+    cuda.syncthreads()
+    out[i] = tile[here - 1 - thread]""",
+    )
+    wrong = {
+        "all in the branch": (
+            *("barrier", guarded),
+            """if i < a.size:
+        tile[thread] = a[i]
+        cuda.syncthreads()
+        out[i] = tile[here - 1 - thread]""",
+        ),
+        "a barrier in each branch": (
+            *("barrier", guarded),
+            """if i < a.size:
+        tile[thread] = a[i]
+        cuda.syncthreads()
+        out[i] = tile[here - 1 - thread]
+    else:
+        cuda.syncthreads()""",
+        ),
+        "the return after the first store": (
+            *("bounds", guarded),
+            """tile[thread] = a[i]
+    if i >= a.size:
+        return
+    cuda.syncthreads()
+    out[i] = tile[here - 1 - thread]""",
+        ),
+        "the barrier before the return": (
+            *("race", guarded),
+            """cuda.syncthreads()
+    if i >= a.size:
+        return
+    tile[thread] = a[i]
+    out[i] = tile[here - 1 - thread]""",
+        ),
+        "no barrier": ("race", *NO_BARRIER),
+        "a barrier for warps only": ("race", *WARPS_ONLY),
+        "no guard of the load": (
+            *(
+                "bounds",
+                "if i < a.size:\n        tile",
+                "if True:\n        tile",
+            ),
+        ),
+        "no guard of the store": (
+            *(
+                "bounds",
+                "if i < a.size:\n        out",
+                "if True:\n        out",
+            ),
+        ),
+        "as if each block were full": (
+            *(
+                "uninitialised",
+                "min($block, a.size - $block * cuda.blockIdx.x)",
+            ),
+            "$block",
+        ),
+        "as if each block were full, and zeros in the tile": (
+            *(
+                "tail",
+                "min($block, a.size - $block * cuda.blockIdx.x)",
+                "$block",
+            ),
+            *("if i < a.size:\n        tile[thread] = a[i]",),
+            "tile[thread] = a[i] if i < a.size else $type(0)",
+        ),
+        "the last element forgotten": (
+            *(
+                "wrong",
+                "if i < a.size:\n        out",
+                "if i < a.size - 1:\n        out",
+            ),
+        ),
+    }
+    hints = {
+        "barrier": (
+            "Take 65 elements in blocks of 64: which threads of the second block come "
+            "to the barrier?",
+            "Guard the loads and stores, and never the barrier.",
+            "Two conditions, one before the barrier and one after it, in place of the "
+            "`return`.",
+        ),
+    }
+
+
+class Largest(Fix):
+    """Find the $most element of each block of $block; the last block has those that
+    are left. The kernel is right in most orders of the warps: make it right in all.
+    """
+
+    stars, points, lines = 2, 2, 1
+    budget = {"lines": 1}
+    choices = {
+        "ufunc": ("maximum", "minimum"),
+        "block": (256, 128),
+        "type": ("float32", "int32"),
+    }
+    even, ragged = (512,), (1, 257, 600)
+
+    @property
+    def most(self):
+        return {"maximum": "largest", "minimum": "smallest"}[self.ufunc]
+
+    @property
+    def beats(self):
+        return {"maximum": ">", "minimum": "<"}[self.ufunc]
+
+    @property
+    def half(self):
+        return self.block // 2
+
+    def inputs(self, rng, size):
+        a = rng.permutation(3 * size)[:size] - size
+        return {
+            "out": Out(ceil(size / self.block), self.type),
+            "a": a.astype(self.type),
+        }
+
+    def launch(self, size):
+        return ceil(size / self.block), self.block
+
+    def spec(self, a):
+        return getattr(np, self.ufunc).reduceat(
+            a, range(0, a.size, self.block)
+        )
+
+    answer = """
+        @cuda.jit
+        def largest(out, a):
+            \"\"\"Halve the block again and again; keep the $most of two cells.\"\"\"
+            tile = cuda.shared.array($block, $type)
+            thread = cuda.threadIdx.x
+            tile[thread] = a[min(cuda.grid(1), a.size - 1)]
+            half = $half
+            while half > 0:
+                cuda.syncthreads()
+                if thread < half and tile[thread + half] $beats tile[thread]:
+                    tile[thread] = tile[thread + half]
+                half //= 2
+            if thread == 0:
+                out[cuda.blockIdx.x] = tile[0]
+    """
+    fault = "while half > 0:\n        cuda.syncthreads()", "while half > 0:"
+    head = fault[0], "cuda.syncthreads()\n    while half > 0:"
+    wrong = {
+        "a barrier before the loop": ("race", *head),
+        "a barrier after the loop": (
+            *(
+                "race",
+                *fault,
+                "if thread == 0",
+                "cuda.syncthreads()\n    if thread == 0",
+            ),
+        ),
+        "a barrier at the end of a round": (
+            *(
+                "race",
+                *fault,
+                "half //= 2",
+                "half //= 2\n        cuda.syncthreads()",
+            ),
+        ),
+        "a barrier in the branch": (
+            *("barrier", *fault, "tile[thread] = tile[thread + half]"),
+            "cuda.syncthreads()\n            tile[thread] = tile[thread + half]",
+        ),
+        "a barrier for warps only": ("race", *WARPS_ONLY),
+        "a barrier for those that still work": (
+            *(
+                "barrier",
+                "cuda.sync",
+                "if thread < half:\n            cuda.sync",
+            ),
+        ),
+        "threads that are done leave": (
+            *("barrier", "half //= 2"),
+            "if thread >= half:\n            return\n        half //= 2",
+        ),
+        "the other comparison": (
+            "wrong",
+            "if thread < half and",
+            "if thread < half and not",
+        ),
+        "two barriers for one": (
+            *("over_budget:lines", *head),
+            *("half //= 2", "half //= 2\n        cuda.syncthreads()"),
+        ),
+        "one round too few": ("wrong", "half > 0", "half > 1"),
+        "without the cell in the middle": (
+            "wrong",
+            "thread < half",
+            "thread < half - 1",
+        ),
+        "each thread stores its own": (
+            *("race", "if thread == 0:\n        out", "if True:\n        out"),
+        ),
+    }
+    hints = {
+        "race": (
+            "In which round did the other thread of the report store, and in which "
+            "round is its cell loaded?",
+            "A round loads what the round before has stored, so the block must wait in "
+            "each round.",
+            "The first round loads what the line above the loop stored: where in the "
+            "loop does one barrier stand before that load, too?",
+        ),
+        "barrier": (
+            "How many threads come to your barrier in the last round, when `half` is 1?",
+            "A barrier is for all threads of the block, also for those with nothing left "
+            "to compare.",
+            "Put it in the loop, outside the `if`.",
+        ),
+    }
+
+
+class RightToday(Explain):
+    """In a colleague's kernel each thread stores to a tile and, with no barrier, loads
+    its neighbour's cell. `emulate` reports a race. "It has passed its tests a thousand
+    times on our GPU," says the colleague, "so I leave the barrier out." What do you
+    answer? Say what the tests show and what they do not, and what the barrier changes.
+    """
+
+    stars, points = 2, 3
+    rubric = {
+        "tests saw some orders of the warps, and another order gives another answer": 1,
+        "another GPU, compiler, block size or load can bring that other order": 1,
+        "the barrier makes each store come before the loads in every order": 1,
+    }
+    model = (
+        "The tests show that the answer was right in the orders in which the warps "
+        "happened to run; nothing promises that order, and another GPU, another block "
+        "size or another version of the compiler may bring a different one. With the "
+        "barrier, all stores come before all loads in any order, so that the answer "
+        "follows from the code and not from luck."
+    )

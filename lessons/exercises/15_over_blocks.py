@@ -1,0 +1,377 @@
+"""Still more exercises of lesson 15: what barriers cannot order, atomics and fences do."""
+
+from math import ceil
+
+import numpy as np
+
+from helpers.exercises.exercise import InOut, Out, Write
+
+NO_BARRIER = "cuda.syncthreads()", "pass"
+WARPS_ONLY = "cuda.syncthreads()", "cuda.syncwarp()"
+
+
+class Dot(Write):
+    """Make the dot product of `a` and `b`, which may be longer than there are threads:
+    4 blocks of $block share them out. `out[0]` is 0 when the kernel starts. Add up
+    in the block first: one atomic operation a block is all that you have.
+    """
+
+    stars, points = 2, 3
+    choices = {"block": (128, 64), "type": ("float32", "int32")}
+    ragged = 1, 65, 513, 700
+
+    @property
+    def even(self):
+        return 8 * self.block, 4 * self.block
+
+    budget = {"atomics": 4, "sectors": 4, "conflicts": 0}
+
+    @property
+    def half(self):
+        return self.block // 2
+
+    def inputs(self, rng, size):
+        a = rng.integers(-50, 60, size).astype(self.type)
+        b = rng.integers(1, 50, size).astype(self.type)
+        return {"out": InOut(np.zeros(1, self.type)), "a": a, "b": b}
+
+    def launch(self, size):
+        return 4, self.block
+
+    def spec(self, a, b):
+        return np.sum(a * b)
+
+    answer = """
+        @cuda.jit
+        def dot(out, a, b):
+            \"\"\"Add up the products of `a` and `b`.\"\"\"
+            tile = cuda.shared.array($block, $type)
+            thread = cuda.threadIdx.x
+            total = $type(0)
+            for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
+                total += a[i] * b[i]
+            tile[thread] = total
+            half = $half
+            while half > 0:
+                cuda.syncthreads()
+                if thread < half:
+                    tile[thread] += tile[thread + half]
+                half //= 2
+            if thread == 0:
+                cuda.atomic.add(out, 0, tile[0])
+    """
+    strided = "range(cuda.grid(1), a.size, cuda.gridsize(1))"
+    tree = """half = $half
+    while half > 0:
+        cuda.syncthreads()
+        if thread < half:
+            tile[thread] += tile[thread + half]
+        half //= 2"""
+    wrong = {
+        "no barrier": ("race", *NO_BARRIER),
+        "a barrier for warps only": ("race", *WARPS_ONLY),
+        "a barrier for those that add": (
+            *("barrier", "cuda.syncthreads()\n        if thread < half:"),
+            "if thread < half:\n            cuda.syncthreads()",
+        ),
+        "blocks add with no atomic": (
+            *("race", "cuda.atomic.add(out, 0, tile[0])", "out[0] += tile[0]"),
+        ),
+        "an atomic of each thread": (
+            *("over_budget:atomics", tree, ""),
+            *("if thread == 0:\n        cuda.atomic.add(out, 0, tile[0])",),
+            "cuda.atomic.add(out, 0, tile[thread])",
+        ),
+        "each thread adds the block's sum": (
+            *("race", "if thread == 0:\n        cuda", "if True:\n        cuda"),
+        ),
+        "one element a thread": (
+            *("wrong", f"for i in {strided}:", "i = cuda.grid(1)\n    if i < a.size:"),
+        ),
+        "no guard": ("bounds", f"for i in {strided}:", "for i in (cuda.grid(1),):"),
+        "elements that stand together": (
+            *("over_budget:sectors", f"for i in {strided}:"),
+            "each = (a.size + 4 * $block - 1) // (4 * $block)\n"
+            "    start = each * cuda.grid(1)\n"
+            "    for i in range(start, min(start + each, a.size)):",
+        ),
+        "a stride of the block": ("wrong", "cuda.gridsize(1))", "cuda.blockDim.x)"),
+        "half from the start": ("wrong", "half = $half", "half = $half // 2"),
+        "cells that stand apart": (
+            *("over_budget:conflicts", tree),
+            """step = 1
+    while step < $block:
+        cuda.syncthreads()
+        if thread < $half // step:
+            tile[2 * step * thread] += tile[2 * step * thread + step]
+        step *= 2""",
+        ),
+        "one thread of the block adds up": (
+            *("over_budget:work", tree),
+            """cuda.syncthreads()
+    if thread == 0:
+        for other in range(1, $block):
+            tile[0] += tile[other]""",
+        ),
+        "only the first block works": (
+            *("wrong", "if thread == 0:", "if cuda.grid(1) == 0:"),
+        ),
+        "a sum for a product": ("wrong", "a[i] * b[i]", "a[i] + b[i]"),
+    }
+    hints = {
+        "over_budget:atomics": (
+            "How many threads execute the atomic, and how many of them must?",
+            "A block can add up its threads' sums in shared memory, with barriers; only "
+            "blocks need an atomic among themselves.",
+            "Halve the block again and again, as `largest` does, and let thread 0 add "
+            "what is left in the first cell.",
+        ),
+    }
+
+
+class Equalise(Write):
+    """Spread the grey levels of a picture over the whole range: a pixel of level v
+    becomes $last times the share of pixels that are at most as bright as v, rounded
+    down. There are $levels levels and one block of $levels threads, a thread for each
+    level; a picture has many more pixels. Load each pixel twice at most.
+    """
+
+    stars, points = 3, 4
+    choices = {"levels": (64, 32), "type": ("uint8", "int32")}
+    even, ragged = (512, 256), (1, 65, 700)
+
+    @property
+    def budget(self):
+        return {"loads": {"a": 2}, "shared_bytes": 8 * self.levels}
+
+    @property
+    def last(self):
+        return self.levels - 1
+
+    def inputs(self, rng, size):
+        a = rng.integers(1, self.levels, size) ** 2 // self.levels
+        return {"out": Out(size, self.type), "a": a.astype(self.type)}
+
+    def launch(self, size):
+        return 1, self.levels
+
+    def spec(self, a):
+        at_most = np.cumsum(np.bincount(a, minlength=self.levels))
+        return self.last * at_most[a] // a.size
+
+    answer = """
+        @cuda.jit
+        def equalise(out, a):
+            \"\"\"Spread the grey levels of a picture over the whole range.\"\"\"
+            counts = cuda.shared.array($levels, int32)
+            level = cuda.threadIdx.x
+            counts[level] = 0
+            cuda.syncthreads()
+            for i in range(level, a.size, $levels):
+                cuda.atomic.add(counts, a[i], 1)
+            cuda.syncthreads()
+            at_most = 0
+            for other in range(level + 1):
+                at_most += counts[other]
+            cuda.syncthreads()
+            counts[level] = $last * at_most // a.size
+            cuda.syncthreads()
+            for i in range(level, a.size, $levels):
+                out[i] = counts[a[i]]
+    """
+    wrong = {
+        "counts that nobody set to 0": ("uninitialised", "counts[level] = 0", "pass"),
+        "no barrier before counting": ("race", *NO_BARRIER),
+        "no barrier after counting": (
+            *("race", "cuda.syncthreads()\n    at_most", "at_most"),
+        ),
+        "no barrier before the store": (
+            *("race", "cuda.syncthreads()\n    counts[level] =", "counts[level] ="),
+        ),
+        "no barrier after the store": (
+            *("race", "a.size\n    cuda.syncthreads()", "a.size"),
+        ),
+        "counting with no atomic": (
+            *("race", "cuda.atomic.add(counts, a[i], 1)", "counts[a[i]] += 1"),
+        ),
+        "pixels that are darker": ("wrong", "range(level + 1)", "range(level)"),
+        "the level's own count": ("wrong", "$last * at_most", "$last * counts[level]"),
+        "one level too many": ("wrong", "$last * at_most", "$levels * at_most"),
+        "rounded up": ("wrong", "$last * at_most", "a.size - 1 + $last * at_most"),
+        "as many pixels as at first": ("wrong", "at_most // a.size", "at_most // 512"),
+        "whole rounds of pixels only": (
+            *("tail", "range(level, a.size, $levels):\n        out"),
+            "range(level, a.size // $levels * $levels, $levels):\n        out",
+        ),
+        "each thread looks at all pixels": (
+            "over_budget:loads",
+            """
+            @cuda.jit
+            def equalise(out, a):
+                spread = cuda.shared.array($levels, int32)
+                level = cuda.threadIdx.x
+                at_most = 0
+                for i in range(a.size):
+                    at_most += a[i] <= level
+                spread[level] = $last * at_most // a.size
+                cuda.syncthreads()
+                for i in range(level, a.size, $levels):
+                    out[i] = spread[a[i]]
+            """,
+        ),
+        "one thread counts": (
+            *("over_budget:work", "range(level, a.size, $levels):\n        cuda"),
+            "range(a.size if level == 0 else 0):\n        cuda",
+        ),
+    }
+    hints = {
+        "race": (
+            "There are four steps: set to 0, count, add up, look up. Between which two "
+            "do the lines of the report stand?",
+            "A thread counts for all levels and then adds up what all threads counted, "
+            "so each step must wait for the one before.",
+            "Count with `cuda.atomic.add`, put a barrier between any two steps, and load "
+            "all counts that you need before anyone overwrites them.",
+        ),
+    }
+
+
+class LastBlock(Write):
+    """Each block of $block threads finds $what of its elements and stores it to its
+    cell of `parts`; the block that finishes last finds $what of all parts and stores it
+    to `out[0]`. Nobody knows beforehand which block that is: count in `finished[0]`,
+    which is 0 at first, the blocks that are done. No element is negative.
+    """
+
+    stars, points = 3, 6
+    choices = {
+        "ufunc": ("add", "maximum"),
+        "block": (64, 128),
+        "type": ("float32", "int32"),
+    }
+    ragged = 1, 200
+
+    @property
+    def even(self):
+        return 4 * self.block, 2 * self.block
+
+    budget = {"atomics": 4, "conflicts": 0, "loads": {"a": 1}}
+
+    @property
+    def what(self):
+        return {"add": "the sum", "maximum": "the largest"}[self.ufunc]
+
+    @property
+    def half(self):
+        return self.block // 2
+
+    @property
+    def join(self):
+        cells = "tile[thread], tile[thread + half]"
+        return f"max({cells})" if self.ufunc == "maximum" else cells.replace(",", " +")
+
+    @property
+    def join_parts(self):
+        return {"add": "whole + parts[i]", "maximum": "max(whole, parts[i])"}[self.ufunc]
+
+    def inputs(self, rng, size):
+        blocks = ceil(size / self.block)
+        return {
+            "out": Out(1, self.type),
+            "parts": Out(blocks, self.type),
+            "finished": InOut(np.zeros(1, np.int32)),
+            "a": rng.integers(1, 1000, size).astype(self.type),
+        }
+
+    def launch(self, size):
+        return ceil(size / self.block), self.block
+
+    def spec(self, a):
+        parts = getattr(np, self.ufunc).reduceat(a, range(0, a.size, self.block))
+        whole = getattr(np, self.ufunc).reduce(parts)
+        return {"out": whole, "parts": parts, "finished": parts.size}
+
+    answer = """
+        @cuda.jit
+        def last_block(out, parts, finished, a):
+            \"\"\"Each block makes its part; the last one to finish makes the whole.\"\"\"
+            tile = cuda.shared.array($block, $type)
+            thread = cuda.threadIdx.x
+            i = cuda.grid(1)
+            tile[thread] = a[i] if i < a.size else $type(0)
+            half = $half
+            while half > 0:
+                cuda.syncthreads()
+                if thread < half:
+                    tile[thread] = $join
+                half //= 2
+            if thread == 0:
+                parts[cuda.blockIdx.x] = tile[0]
+                cuda.threadfence()
+                if cuda.atomic.add(finished, 0, 1) == cuda.gridDim.x - 1:
+                    whole = $type(0)
+                    for i in range(parts.size):
+                        whole = $join_parts
+                    out[0] = whole
+    """
+    tree = """half = $half
+    while half > 0:
+        cuda.syncthreads()
+        if thread < half:
+            tile[thread] = $join
+        half //= 2"""
+    ask = "if cuda.atomic.add(finished, 0, 1) == cuda.gridDim.x - 1:"
+    wrong = {
+        "no fence": ("race", "cuda.threadfence()", "pass"),
+        "the fence after the atomic": (
+            *("race", "cuda.threadfence()", "pass", ask),
+            f"{ask}\n            cuda.threadfence()",
+        ),
+        "the fence before the store": (
+            *("race", "parts[cuda.blockIdx.x] = tile[0]\n        cuda.threadfence()"),
+            "cuda.threadfence()\n        parts[cuda.blockIdx.x] = tile[0]",
+        ),
+        "a barrier for the fence": (
+            *("barrier", "cuda.threadfence()", "cuda.syncthreads()"),
+        ),
+        "a fence of the block": (
+            *("race", "cuda.threadfence()", "cuda.threadfence_block()"),
+        ),
+        "counting with no atomic": (
+            *("race", ask),
+            "finished[0] += 1\n        if finished[0] == cuda.gridDim.x:",
+        ),
+        "block 0, whenever it is done": (
+            *("race", ask),
+            "cuda.atomic.add(finished, 0, 1)\n        if cuda.blockIdx.x == 0:",
+        ),
+        "the first block to finish": ("race", "== cuda.gridDim.x - 1", "== 0"),
+        "one block more than there are": ("wrong", "cuda.gridDim.x - 1", "cuda.gridDim.x"),
+        "each thread counts": ("race", "if thread == 0:", "if True:"),
+        "no barrier in the block": ("race", *NO_BARRIER),
+        "a barrier for warps only": ("race", *WARPS_ONLY),
+        "an early return": (
+            *("barrier", "tile[thread] = a[i] if i < a.size else $type(0)"),
+            "if i >= a.size:\n        return\n    tile[thread] = a[i]",
+        ),
+        "no guard": ("bounds", "a[i] if i < a.size else $type(0)", "a[i]"),
+        "a hard-coded number of blocks": ("wrong", "cuda.gridDim.x - 1", "3"),
+        "one part too few": ("wrong", "range(parts.size)", "range(1, parts.size)"),
+        "one thread adds up the block": (
+            *("over_budget:work", tree),
+            """cuda.syncthreads()
+    if thread == 0:
+        for half in range(1, $block):
+            tile[thread] = $join""",
+        ),
+    }
+    hints = {
+        "race": (
+            "Which thread stores to the cell of the report, and how does the other one "
+            "know that it has?",
+            "An atomic counts who has finished; that what they stored is seen before "
+            "that count takes a fence.",
+            "In thread 0 of each block: store the part, `cuda.threadfence()`, then the "
+            "atomic that counts the block.",
+        ),
+    }
