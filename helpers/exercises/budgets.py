@@ -86,6 +86,18 @@ def requests(case, limit):
     )
 
 
+def shared_requests(case, limit):
+    rows = run_of(case).bank_conflicts.by_line
+    total = sum(row.requests for row in rows.values())
+    if total <= limit:
+        return ""
+    site, row = max(rows.items(), key=lambda it: it[1].requests)
+    return (
+        f"{total:,} requests to shared memory, and {limit:,} are allowed; "
+        f"{row.requests:,} of them by `{row.array}` on line {site.line}, `{site.text}`."
+    )
+
+
 def loads(case, limits):
     run = run_of(case)
     for array, limit in limits.items():
@@ -191,6 +203,7 @@ BUDGETS = {
     "sectors": Budget("sectors a request to global memory: at most {}", sectors),
     "conflicts": Budget("bank conflicts: at most {}", conflicts),
     "requests": Budget("requests to global memory: at most {}", requests),
+    "shared_requests": Budget("requests to shared memory: at most {}", shared_requests),
     "loads": Budget("loads of an element, on average: at most {}", loads),
     "barriers": Budget("barriers that a block waits at: at most {}", barriers),
     "active": Budget("active lanes: at least a share of {}", active),
