@@ -25,8 +25,9 @@ class CountAbove(Write):
 
     def inputs(self, rng, n):
         a = rng.integers(0, 20, n).astype(self.type)
-        count = rng.integers(1, 50, 1).astype(np.int32)
-        return {"count": InOut(count), "a": a, "limit": a[n // 2]}
+        count = rng.integers(1, 10**6, 1).astype(np.int32)
+        limit = np.dtype(self.type).type(rng.integers(8, 13))
+        return {"count": InOut(count), "a": a, "limit": limit}
 
     def launch(self, n):
         return ceil(n / self.threads), self.threads
