@@ -198,7 +198,7 @@ class Embedding(Write):
     choices = {
         "empty": (0, 1),
         "type": ("float32", "int32"),
-        "threads": ((32, 8), (64, 4)),
+        "threads": ((32, 8), (64, 8)),
     }
     even, ragged = ((16, 64), (32, 128)), ((1, 1), (5, 33), (37, 30))
     budget = {"sectors": 4}

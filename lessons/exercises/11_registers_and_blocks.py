@@ -16,7 +16,7 @@ class NBody(Write):
     stars, points = 3, 5
     choices = {"power": (1.5, 2.0), "threads": (32, 64)}
     even, ragged = (64, 32), (1, 33, 50)
-    rtol = 1e-4
+    rtol, work = 1e-4, 2.5
 
     @property
     def budget(self):
@@ -30,7 +30,7 @@ class NBody(Write):
         return {
             "velocities": InOut(velocities),
             "bodies": bodies.astype(np.float32).ravel(),
-            "softening": np.float32(0.5),
+            "softening": np.float32(rng.integers(1, 9) / 4),
             "dt": np.float32(rng.integers(1, 5) / 8),
         }
 
