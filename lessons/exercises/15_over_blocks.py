@@ -83,19 +83,35 @@ class Dot(Write):
             "cuda.atomic.add(out, 0, tile[thread])",
         ),
         "each thread adds the block's sum": (
-            *("race", "if thread == 0:\n        cuda", "if True:\n        cuda"),
+            *(
+                "race",
+                "if thread == 0:\n        cuda",
+                "if True:\n        cuda",
+            ),
         ),
         "one element a thread": (
-            *("wrong", f"for i in {strided}:", "i = cuda.grid(1)\n    if i < a.size:"),
+            *(
+                "wrong",
+                f"for i in {strided}:",
+                "i = cuda.grid(1)\n    if i < a.size:",
+            ),
         ),
-        "no guard": ("bounds", f"for i in {strided}:", "for i in (cuda.grid(1),):"),
+        "no guard": (
+            "bounds",
+            f"for i in {strided}:",
+            "for i in (cuda.grid(1),):",
+        ),
         "elements that stand together": (
             *("over_budget:sectors", f"for i in {strided}:"),
             "each = (a.size + 4 * $block - 1) // (4 * $block)\n"
             "    start = each * cuda.grid(1)\n"
             "    for i in range(start, min(start + each, a.size)):",
         ),
-        "a stride of the block": ("wrong", "cuda.gridsize(1))", "cuda.blockDim.x)"),
+        "a stride of the block": (
+            "wrong",
+            "cuda.gridsize(1))",
+            "cuda.blockDim.x)",
+        ),
         "half from the start": ("wrong", "half = $half", "half = $half // 2"),
         "cells that stand apart": (
             *("over_budget:conflicts", tree),
@@ -125,113 +141,6 @@ class Dot(Write):
             "blocks need an atomic among themselves.",
             "Halve the block again and again, as `largest` does, and let thread 0 add "
             "what is left in the first cell.",
-        ),
-    }
-
-
-class Equalise(Write):
-    """Spread the grey levels of a picture over the whole range: a pixel of level v
-    becomes $last times the share of pixels that are at most as bright as v, rounded
-    down. There are $levels levels and one block of $levels threads, a thread for each
-    level; a picture has many more pixels. Load each pixel twice at most.
-    """
-
-    stars, points = 3, 4
-    choices = {"levels": (64, 32), "type": ("uint8", "int32")}
-    even, ragged = (512, 256), (1, 65, 700)
-
-    @property
-    def budget(self):
-        return {"loads": {"a": 2}, "shared_bytes": 8 * self.levels}
-
-    @property
-    def last(self):
-        return self.levels - 1
-
-    def inputs(self, rng, size):
-        a = rng.integers(1, self.levels, size) ** 2 // self.levels
-        return {"out": Out(size, self.type), "a": a.astype(self.type)}
-
-    def launch(self, size):
-        return 1, self.levels
-
-    def spec(self, a):
-        at_most = np.cumsum(np.bincount(a, minlength=self.levels))
-        return self.last * at_most[a] // a.size
-
-    answer = """
-        @cuda.jit
-        def equalise(out, a):
-            \"\"\"Spread the grey levels of a picture over the whole range.\"\"\"
-            counts = cuda.shared.array($levels, int32)
-            level = cuda.threadIdx.x
-            counts[level] = 0
-            cuda.syncthreads()
-            for i in range(level, a.size, $levels):
-                cuda.atomic.add(counts, a[i], 1)
-            cuda.syncthreads()
-            at_most = 0
-            for other in range(level + 1):
-                at_most += counts[other]
-            cuda.syncthreads()
-            counts[level] = $last * at_most // a.size
-            cuda.syncthreads()
-            for i in range(level, a.size, $levels):
-                out[i] = counts[a[i]]
-    """
-    wrong = {
-        "counts that nobody set to 0": ("uninitialised", "counts[level] = 0", "pass"),
-        "no barrier before counting": ("race", *NO_BARRIER),
-        "no barrier after counting": (
-            *("race", "cuda.syncthreads()\n    at_most", "at_most"),
-        ),
-        "no barrier before the store": (
-            *("race", "cuda.syncthreads()\n    counts[level] =", "counts[level] ="),
-        ),
-        "no barrier after the store": (
-            *("race", "a.size\n    cuda.syncthreads()", "a.size"),
-        ),
-        "counting with no atomic": (
-            *("race", "cuda.atomic.add(counts, a[i], 1)", "counts[a[i]] += 1"),
-        ),
-        "pixels that are darker": ("wrong", "range(level + 1)", "range(level)"),
-        "the level's own count": ("wrong", "$last * at_most", "$last * counts[level]"),
-        "one level too many": ("wrong", "$last * at_most", "$levels * at_most"),
-        "rounded up": ("wrong", "$last * at_most", "a.size - 1 + $last * at_most"),
-        "as many pixels as at first": ("wrong", "at_most // a.size", "at_most // 512"),
-        "whole rounds of pixels only": (
-            *("tail", "range(level, a.size, $levels):\n        out"),
-            "range(level, a.size // $levels * $levels, $levels):\n        out",
-        ),
-        "each thread looks at all pixels": (
-            "over_budget:loads",
-            """
-            @cuda.jit
-            def equalise(out, a):
-                spread = cuda.shared.array($levels, int32)
-                level = cuda.threadIdx.x
-                at_most = 0
-                for i in range(a.size):
-                    at_most += a[i] <= level
-                spread[level] = $last * at_most // a.size
-                cuda.syncthreads()
-                for i in range(level, a.size, $levels):
-                    out[i] = spread[a[i]]
-            """,
-        ),
-        "one thread counts": (
-            *("over_budget:work", "range(level, a.size, $levels):\n        cuda"),
-            "range(a.size if level == 0 else 0):\n        cuda",
-        ),
-    }
-    hints = {
-        "race": (
-            "There are four steps: set to 0, count, add up, look up. Between which two "
-            "do the lines of the report stand?",
-            "A thread counts for all levels and then adds up what all threads counted, "
-            "so each step must wait for the one before.",
-            "Count with `cuda.atomic.add`, put a barrier between any two steps, and load "
-            "all counts that you need before anyone overwrites them.",
         ),
     }
 
@@ -268,11 +177,17 @@ class LastBlock(Write):
     @property
     def join(self):
         cells = "tile[thread], tile[thread + half]"
-        return f"max({cells})" if self.ufunc == "maximum" else cells.replace(",", " +")
+        return (
+            f"max({cells})"
+            if self.ufunc == "maximum"
+            else cells.replace(",", " +")
+        )
 
     @property
     def join_parts(self):
-        return {"add": "whole + parts[i]", "maximum": "max(whole, parts[i])"}[self.ufunc]
+        return {"add": "whole + parts[i]", "maximum": "max(whole, parts[i])"}[
+            self.ufunc
+        ]
 
     def inputs(self, rng, size):
         blocks = ceil(size / self.block)
@@ -287,7 +202,9 @@ class LastBlock(Write):
         return ceil(size / self.block), self.block
 
     def spec(self, a):
-        parts = getattr(np, self.ufunc).reduceat(a, range(0, a.size, self.block))
+        parts = getattr(np, self.ufunc).reduceat(
+            a, range(0, a.size, self.block)
+        )
         whole = getattr(np, self.ufunc).reduce(parts)
         return {"out": whole, "parts": parts, "finished": parts.size}
 
@@ -328,7 +245,10 @@ class LastBlock(Write):
             f"{ask}\n            cuda.threadfence()",
         ),
         "the fence before the store": (
-            *("race", "parts[cuda.blockIdx.x] = tile[0]\n        cuda.threadfence()"),
+            *(
+                "race",
+                "parts[cuda.blockIdx.x] = tile[0]\n        cuda.threadfence()",
+            ),
             "cuda.threadfence()\n        parts[cuda.blockIdx.x] = tile[0]",
         ),
         "a barrier for the fence": (
@@ -346,7 +266,11 @@ class LastBlock(Write):
             "cuda.atomic.add(finished, 0, 1)\n        if cuda.blockIdx.x == 0:",
         ),
         "the first block to finish": ("race", "== cuda.gridDim.x - 1", "== 0"),
-        "one block more than there are": ("wrong", "cuda.gridDim.x - 1", "cuda.gridDim.x"),
+        "one block more than there are": (
+            "wrong",
+            "cuda.gridDim.x - 1",
+            "cuda.gridDim.x",
+        ),
         "each thread counts": ("race", "if thread == 0:", "if True:"),
         "no barrier in the block": ("race", *NO_BARRIER),
         "a barrier for warps only": ("race", *WARPS_ONLY),
@@ -356,7 +280,11 @@ class LastBlock(Write):
         ),
         "no guard": ("bounds", "a[i] if i < a.size else $type(0)", "a[i]"),
         "a hard-coded number of blocks": ("wrong", "cuda.gridDim.x - 1", "3"),
-        "one part too few": ("wrong", "range(parts.size)", "range(1, parts.size)"),
+        "one part too few": (
+            "wrong",
+            "range(parts.size)",
+            "range(1, parts.size)",
+        ),
         "one thread adds up the block": (
             *("over_budget:work", tree),
             """cuda.syncthreads()

@@ -28,7 +28,9 @@ class LoadsOfAProduct(Predict):
         a = np.ones((self.m, self.k), np.float32)
         b = np.ones((self.k, self.n), np.float32)
         blocks = ceil(self.n / self.tile), ceil(self.m / self.tile)
-        run = emulate(tiled(self.tile))[blocks, (self.tile, self.tile)](c, a, b)
+        run = emulate(tiled(self.tile))[blocks, (self.tile, self.tile)](
+            c, a, b
+        )
         return {name: int(run.reuse[name].loads.max()) for name in "ab"}
 
     wrong = {
@@ -79,7 +81,7 @@ class Product(Write):
 
     stars, points = 2, 3
     choices = {"tile": (16, 8), "type": ("float32", "int32")}
-    even, ragged = ((32, 32, 48),), ((1, 1, 1), (17, 20, 9))
+    even, ragged = ((32, 32, 48),), ((1, 1, 1), (17, 40, 9))
     setup = "TILE = $tile"
 
     @property
@@ -92,7 +94,10 @@ class Product(Write):
         return {"c": Out((m, n), self.type), "a": a, "b": b}
 
     def launch(self, m, k, n):
-        return (ceil(n / self.tile), ceil(m / self.tile)), (self.tile, self.tile)
+        return (ceil(n / self.tile), ceil(m / self.tile)), (
+            self.tile,
+            self.tile,
+        )
 
     def spec(self, a, b):
         return a @ b
@@ -128,16 +133,31 @@ class Product(Write):
             "if row >= c.shape[0] or col >= c.shape[1]:\n        return\n"
             "    total = $type(0)",
         ),
-        "no zeros in the tile of `a`": ("bounds", " if in_a else $type(0)", ""),
-        "no zeros in the tile of `b`": ("bounds", " if in_b else $type(0)", ""),
+        "no zeros in the tile of `a`": (
+            "bounds",
+            " if in_a else $type(0)",
+            "",
+        ),
+        "no zeros in the tile of `b`": (
+            "bounds",
+            " if in_b else $type(0)",
+            "",
+        ),
         "cells beyond the edge that nobody fills": (
-            *("uninitialised", "tile_a[y, x] = a[row, at + x] if in_a else $type(0)"),
+            *(
+                "uninitialised",
+                "tile_a[y, x] = a[row, at + x] if in_a else $type(0)",
+            ),
             "if in_a:\n            tile_a[y, x] = a[row, at + x]",
         ),
         "the edge of `a` on one side": (
             *("bounds", "row < a.shape[0] and at + x", "at + x"),
         ),
-        "no guard of the store": ("bounds", "if row < c.shape[0] and col", "if col"),
+        "no guard of the store": (
+            "bounds",
+            "if row < c.shape[0] and col",
+            "if col",
+        ),
         "whole steps only": (
             *("tail", "range(0, a.shape[1], TILE)"),
             "range(0, a.shape[1] - TILE + 1, TILE)",
@@ -164,9 +184,15 @@ class Product(Write):
             """,
         ),
         "a tile of `a` only": (
-            *("over_budget:loads", "tile_b[y, x] = b[at + y, col] if in_b else $type(0)"),
+            *(
+                "over_budget:loads",
+                "tile_b[y, x] = b[at + y, col] if in_b else $type(0)",
+            ),
             "pass",
-            *("for k in range(TILE):", "for k in range(min(TILE, a.shape[1] - at)):"),
+            *(
+                "for k in range(TILE):",
+                "for k in range(min(TILE, a.shape[1] - at)):",
+            ),
             *("tile_b[k, x]", "b[at + k, min(col, b.shape[1] - 1)]"),
         ),
     }
@@ -259,21 +285,51 @@ class TimesTransposed(SpeedUp):
             "if row >= c.shape[0] or col >= c.shape[1]:\n        return\n"
             "    total = $type(0)",
         ),
-        "a tile that is not padded": ("over_budget:conflicts", "(32, 33)", "(32, 32)"),
-        "a tile that is padded by two": ("over_budget:conflicts", "(32, 33)", "(32, 34)"),
+        "a tile that is not padded": (
+            "over_budget:conflicts",
+            "(32, 33)",
+            "(32, 32)",
+        ),
+        "a tile that is padded by two": (
+            "over_budget:conflicts",
+            "(32, 33)",
+            "(32, 34)",
+        ),
         "stored by columns": (
             *("over_budget:conflicts", "(32, 33)", "(32, 32)"),
             *("tile_b[y, x]", "tile_b[x, y]", "tile_b[x, k]", "tile_b[k, x]"),
         ),
         "columns from global memory": (
-            *("over_budget:sectors", "row_b = 32 * cuda.blockIdx.x + y", "row_b = col"),
-            *("row_b < b.shape[0] and at + x", "row_b < b.shape[0] and at + y"),
-            *("tile_b[y, x] = b[row_b, at + x]", "tile_b[x, y] = b[row_b, at + y]"),
+            *(
+                "over_budget:sectors",
+                "row_b = 32 * cuda.blockIdx.x + y",
+                "row_b = col",
+            ),
+            *(
+                "row_b < b.shape[0] and at + x",
+                "row_b < b.shape[0] and at + y",
+            ),
+            *(
+                "tile_b[y, x] = b[row_b, at + x]",
+                "tile_b[x, y] = b[row_b, at + y]",
+            ),
         ),
         "not transposed": ("wrong", "tile_b[x, k]", "tile_b[k, x]"),
-        "rows of the other block": ("wrong", "32 * cuda.blockIdx.x", "32 * cuda.blockIdx.y"),
-        "no zeros in the tile of `a`": ("bounds", " if in_a else $type(0)", ""),
-        "no zeros in the tile of `b`": ("bounds", " if in_b else $type(0)", ""),
+        "rows of the other block": (
+            "wrong",
+            "32 * cuda.blockIdx.x",
+            "32 * cuda.blockIdx.y",
+        ),
+        "no zeros in the tile of `a`": (
+            "bounds",
+            " if in_a else $type(0)",
+            "",
+        ),
+        "no zeros in the tile of `b`": (
+            "bounds",
+            " if in_b else $type(0)",
+            "",
+        ),
         "no guard of the store": (
             *("bounds", "row < c.shape[0] and col < c.shape[1]:", "True:"),
         ),
@@ -297,3 +353,23 @@ class TimesTransposed(SpeedUp):
             "block's column.",
         ),
     }
+
+
+class WhyZeros(Explain):
+    """In a tiled product, a thread whose element lies beyond the edge of `a` puts a zero
+    into the tile. Why does it not simply return, and why is a zero right? Say also
+    which guard the zeros do not replace.
+    """
+
+    stars, points = 1, 3
+    rubric = {
+        "all threads of a block must come to both barriers, so none may return": 1,
+        "others read that cell, and a product with zero adds nothing to their sums": 1,
+        "the store to `c` still needs its guard": 1,
+    }
+    model = (
+        "A thread that returned would miss the barriers that the rest of its block waits "
+        "at, and its cell of the tile, which others read, would be unwritten. A zero times "
+        "anything adds nothing, so the sums need no condition; only the store to `c` must "
+        "still ask whether row and column lie inside."
+    )

@@ -1,0 +1,311 @@
+"""More exercises of lesson 23: products that are asked for in another form."""
+
+from math import ceil
+
+import numpy as np
+
+from helpers.exercises.exercise import Out, SpeedUp, Write
+
+
+def small(rng, shape, kind):
+    """Whole numbers, the sums of whose products any order gives exactly."""
+    return rng.integers(-9, 10, shape).astype(kind)
+
+
+class Symmetric(Write):
+    """Make the $side triangle of `c = a.T @ a`, with its diagonal, and zeros in the rest
+    of `c`. The blocks have 16 × 16 threads; those with nothing but zeros to store load
+    nothing.
+    """
+
+    stars, points = 2, 4
+    choices = {"side": ("lower", "upper"), "type": ("float32", "int32")}
+    even, ragged = ((32, 48),), ((1, 1), (20, 33))
+    budget = {"loads": {"a": 4}, "sectors": 4, "conflicts": 0}
+    setup = "TILE = 16"
+
+    @property
+    def function(self):
+        return {"lower": "tril", "upper": "triu"}[self.side]
+
+    @property
+    def least(self):
+        return {"lower": ">=", "upper": "<="}[self.side]
+
+    def inputs(self, rng, k, n):
+        return {
+            "c": Out((n, n), self.type),
+            "a": small(rng, (k, n), self.type),
+        }
+
+    def launch(self, k, n):
+        return (ceil(n / 16), ceil(n / 16)), (16, 16)
+
+    def spec(self, a):
+        return getattr(np, self.function)(a.T @ a)
+
+    answer = """
+        @cuda.jit
+        def symmetric(c, a):
+            \"\"\"Make the $side triangle of `a.T @ a`.\"\"\"
+            down = cuda.shared.array((TILE, TILE), $type)
+            across = cuda.shared.array((TILE, TILE), $type)
+            x, y = cuda.threadIdx.x, cuda.threadIdx.y
+            col, row = cuda.grid(2)
+            left = TILE * cuda.blockIdx.y + x
+            total = $type(0)
+            if cuda.blockIdx.y $least cuda.blockIdx.x:
+                for at in range(0, a.shape[0], TILE):
+                    inside = at + y < a.shape[0]
+                    down[y, x] = $type(0)
+                    across[y, x] = $type(0)
+                    if inside and left < a.shape[1]:
+                        down[y, x] = a[at + y, left]
+                    if inside and col < a.shape[1]:
+                        across[y, x] = a[at + y, col]
+                    cuda.syncthreads()
+                    for k in range(TILE):
+                        total += down[k, y] * across[k, x]
+                    cuda.syncthreads()
+            if row < c.shape[0] and col < c.shape[1]:
+                c[row, col] = total if row $least col else $type(0)
+    """
+    by_block = "if cuda.blockIdx.y $least cuda.blockIdx.x:"
+    wrong = {
+        "no first barrier": ("race", "cuda.syncthreads()", "pass"),
+        "no second barrier": (
+            *(
+                "race",
+                "across[k, x]\n            cuda.syncthreads()",
+                "across[k, x]",
+            ),
+        ),
+        "threads of the other triangle go elsewhere": (
+            *("barrier", by_block, "if row $least col:"),
+        ),
+        "an early return": (
+            *("barrier", "total = $type(0)"),
+            "if row >= c.shape[0] or col >= c.shape[1]:\n        return\n"
+            "    total = $type(0)",
+        ),
+        "all blocks load": ("over_budget:loads", by_block, "if True:"),
+        "the other blocks": (
+            *("wrong", by_block, "if cuda.blockIdx.x $least cuda.blockIdx.y:"),
+        ),
+        "both triangles of a block on the diagonal": (
+            *("wrong", "total if row $least col else $type(0)", "total"),
+        ),
+        "zeros that nobody stores": (
+            *("wrong", "if row < c.shape[0] and col < c.shape[1]:"),
+            "if row < c.shape[0] and col < c.shape[1] and row $least col:",
+        ),
+        "no diagonal": (
+            "wrong",
+            "total if row $least col",
+            "total if row != col",
+        ),
+        "rows for columns": ("wrong", "down[k, y]", "down[y, k]"),
+        "no edge of `a` below": ("bounds", "at + y < a.shape[0]", "True"),
+        "no edge of `a` on the right": (
+            "bounds",
+            "inside and left < a.shape[1]",
+            "inside",
+        ),
+        "no guard of the store": (
+            *(
+                "bounds",
+                "if row < c.shape[0] and col < c.shape[1]:",
+                "if True:",
+            ),
+        ),
+        "whole steps only": (
+            *("tail", "range(0, a.shape[0], TILE)"),
+            "range(0, a.shape[0] - TILE + 1, TILE)",
+        ),
+        "no tile": (
+            "over_budget:loads",
+            """
+            @cuda.jit
+            def symmetric(c, a):
+                col, row = cuda.grid(2)
+                if row < c.shape[0] and col < c.shape[1]:
+                    total = $type(0)
+                    if row $least col:
+                        for k in range(a.shape[0]):
+                            total += a[k, row] * a[k, col]
+                    c[row, col] = total
+            """,
+        ),
+    }
+    hints = {
+        "over_budget:loads": (
+            "How many blocks lie wholly on the other side of the diagonal, and what do "
+            "their threads load?",
+            "A condition on `blockIdx` is the same for all threads of a block, so there "
+            "may be barriers inside.",
+            "Let the loop run only in blocks of the $side triangle, and let all blocks "
+            "store.",
+        ),
+        "barrier": (
+            "In a block on the diagonal, which threads belong to the triangle, and which "
+            "come to the barrier?",
+            "A condition round a barrier must be the same for all threads of the block.",
+            "Ask `blockIdx` before the loop, and row and column only for the store.",
+        ),
+    }
+
+
+class FourRows(SpeedUp):
+    """Multiply matrices of any size, m × k by k × n, in tiles of 16 × 16, with blocks of
+    16 × 4 threads: each thread makes 4 elements of one column of `c`, 4 rows apart. The
+    kernel does so, one element after the other. Take each cell of the tile of `b` out of
+    shared memory once for all four.
+    """
+
+    stars, points = 3, 5
+    choices = {"type": ("float32", "int32", "uint32"), "wide": ("n", "m")}
+    ragged = ((20, 40, 33),)
+
+    @property
+    def even(self):
+        return ((32, 32, 48) if self.wide == "n" else (48, 32, 32),)
+
+    @property
+    def budget(self):
+        loads = {"a": 3, "b": 2} if self.wide == "n" else {"a": 2, "b": 3}
+        return {
+            "shared_requests": 2112,
+            "loads": loads,
+            "conflicts": 0,
+            "sectors": 4,
+        }
+
+    def inputs(self, rng, m, k, n):
+        a, b = small(rng, (m, k), self.type), small(rng, (k, n), self.type)
+        return {"c": Out((m, n), self.type), "a": a, "b": b}
+
+    def launch(self, m, k, n):
+        return (ceil(n / 16), ceil(m / 16)), (16, 4)
+
+    def spec(self, a, b):
+        return a @ b
+
+    answer = """
+        @cuda.jit
+        def four_rows(c, a, b):
+            \"\"\"Each thread makes four elements of a column.\"\"\"
+            tile_a = cuda.shared.array((16, 16), $type)
+            tile_b = cuda.shared.array((16, 16), $type)
+            x, y = cuda.threadIdx.x, cuda.threadIdx.y
+            col = 16 * cuda.blockIdx.x + x
+            first = 16 * cuda.blockIdx.y
+            total = cuda.local.array(4, $type)
+            for part in range(4):
+                total[part] = $type(0)
+            for at in range(0, a.shape[1], 16):
+                for j in range(y, 16, 4):
+                    in_a = first + j < a.shape[0] and at + x < a.shape[1]
+                    in_b = at + j < b.shape[0] and col < b.shape[1]
+                    tile_a[j, x] = a[first + j, at + x] if in_a else $type(0)
+                    tile_b[j, x] = b[at + j, col] if in_b else $type(0)
+                cuda.syncthreads()
+                for k in range(16):
+                    cell = tile_b[k, x]
+                    for part in range(4):
+                        total[part] += tile_a[y + 4 * part, k] * cell
+                cuda.syncthreads()
+            for part in range(4):
+                row = first + y + 4 * part
+                if row < c.shape[0] and col < c.shape[1]:
+                    c[row, col] = total[part]
+    """
+    inner = """for k in range(16):
+                    cell = tile_b[k, x]
+                    for part in range(4):
+                        total[part] += tile_a[y + 4 * part, k] * cell"""
+    one_after_the_other = """for part in range(4):
+                    for k in range(16):
+                        total[part] += tile_a[y + 4 * part, k] * tile_b[k, x]"""
+    given = answer.replace(inner, one_after_the_other)
+    first_barrier = (
+        "cuda.syncthreads()\n        for k in range(16)",
+        "for k in range(16)",
+    )
+    wrong = {
+        "no first barrier": ("race", *first_barrier),
+        "no second barrier": (
+            *("race", "cell\n        cuda.syncthreads()", "cell"),
+        ),
+        "an early return": (
+            *("barrier", "total = cuda.local.array(4, $type)"),
+            "if col >= c.shape[1]:\n        return\n"
+            "    total = cuda.local.array(4, $type)",
+        ),
+        "one row of each tile": (
+            *(
+                "uninitialised",
+                "for j in range(y, 16, 4):",
+                "for j in range(y, 4, 4):",
+            ),
+        ),
+        "totals that begin with nothing": (
+            *("uninitialised", "total[part] = $type(0)", "pass"),
+        ),
+        "rows side by side": ("wrong", "y + 4 * part, k", "4 * y + part, k"),
+        "four rows, and one stored": (
+            *("wrong", "range(4):\n        row", "range(1):\n        row"),
+        ),
+        "no zeros in the tile of `a`": (
+            "bounds",
+            " if in_a else $type(0)",
+            "",
+        ),
+        "no zeros in the tile of `b`": (
+            "bounds",
+            " if in_b else $type(0)",
+            "",
+        ),
+        "no guard of the store": (
+            *("bounds", "row < c.shape[0] and col < c.shape[1]:", "True:"),
+        ),
+        "whole steps only": (
+            *(
+                "tail",
+                "range(0, a.shape[1], 16)",
+                "range(0, a.shape[1] - 15, 16)",
+            ),
+        ),
+        "the cell once for each element": (
+            *(
+                "over_budget:shared_requests",
+                "cell = tile_b[k, x]\n            ",
+                "",
+            ),
+            *("* cell", "* tile_b[k, x]"),
+        ),
+        "as it was given": (
+            *(
+                "over_budget:shared_requests",
+                "for k in range(16):\n            cell",
+            ),
+            "for part in range(4):\n            cell",
+            *(
+                "cell = tile_b[k, x]\n            for part in range(4):",
+                "for k in range(16):",
+            ),
+            *("* cell", "* tile_b[k, x] * 1"),
+        ),
+        "no tile of `b`": (
+            *("over_budget:loads", "cell = tile_b[k, x]"),
+            "cell = b[min(at + k, b.shape[0] - 1), min(col, b.shape[1] - 1)]",
+        ),
+    }
+    hints = {
+        "over_budget:shared_requests": (
+            "Which of the two factors is the same in all four sums, for one `k`?",
+            "A loop's order decides how often a cell is read: what the inner loop does "
+            "not change can be read before it.",
+            "Let the loop over `k` be the outer one; read the cell of `b` into a "
+            "variable, and use it for all four sums.",
+        ),
+    }
