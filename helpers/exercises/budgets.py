@@ -10,8 +10,11 @@ from typing import NamedTuple
 
 from helpers.assembly import assemble
 from helpers.assembly.compiler import missing
+from helpers.core.hardware import WARP_SIZE
 from helpers.emulator.program import static_bytes
 from helpers.exercises.sources import lines_changed
+
+SPARE = 16  # instructions of a warp, for another way to an index
 
 
 class Excess(NamedTuple):
@@ -41,16 +44,20 @@ def described(task):
         words = BUDGETS[name].words if name in BUDGETS else f"{name}: at most {{}}"
         if isinstance(limit, dict):
             limit = ", ".join(f"{n:g} for `{array}`" for array, n in limit.items())
-        yield words.format(limit)
+        ideal = words.replace("at most {}", "no more than its bytes fill")
+        yield ideal if limit == "ideal" else words.format(limit)
 
 
 def complaint(ask, *arguments, **named) -> str:
-    """What an assertion says when it fails, without its remedy; "" when it holds."""
+    """What an assertion says when it fails, its first sentence; "" when it holds.
+
+    The others name the remedy, and that is the learner's to find.
+    """
     try:
         ask(*arguments, **named)
     except AssertionError as error:
-        text = str(error)
-        return text[:1].upper() + text[1:]
+        text = re.split(r"\. (?=[A-Z])", str(error))[0].rstrip(".")
+        return f"{text[:1].upper()}{text[1:]}."
     return ""
 
 
@@ -172,15 +179,17 @@ def lines(case, limit):
 
 
 def work(case, times):
-    """More instructions than so many times the answer's own?"""
-    mine = run_of(case).divergence.instructions
+    """More instructions than so many times the answer's own, and some for each warp?"""
+    mine = run_of(case)
     answer = case.trials[0].run(case.task.kernel(case.task.answer_text))
     best = answer.run.divergence.instructions
-    if mine <= times * best:
+    warps = mine.blocks * -(-mine.threads_per_block // WARP_SIZE)
+    limit = int(times * best) + SPARE * warps
+    if mine.divergence.instructions <= limit:
         return ""
     return (
-        f"Its warps execute {mine:,} instructions of the emulator, {mine / best:.1f} "
-        f"times as many as they must; {times:g} times are allowed."
+        f"Its warps execute {mine.divergence.instructions:,} instructions of the "
+        f"emulator, and {limit:,} are allowed; {best:,} are enough."
     )
 
 

@@ -13,7 +13,6 @@ from helpers.core.errors import ArgumentError, short_traceback
 from helpers.exercises.exercise import Exercise, require_seed
 
 GROUP = "thirty_two_lanes.exercises"
-KINDS = "helpers.exercises.exercise"
 
 
 @short_traceback
@@ -51,12 +50,12 @@ def modules(package):
 
 
 def in_module(module) -> list:
-    """The exercises that a module describes, in its order."""
+    """The exercises that a module describes, in its order; `_Names` are for others."""
+    own = [it for it in vars(module).values() if isinstance(it, type)]
     return [
         it
-        for it in vars(module).values()
-        if isinstance(it, type)
-        and issubclass(it, Exercise)
-        and it.__module__ != KINDS
+        for it in own
+        if issubclass(it, Exercise)
         and it.__module__ == module.__name__
+        and not it.__name__.startswith("_")
     ]

@@ -15,7 +15,7 @@ from helpers.core.errors import ArgumentError, short_traceback
 from helpers.exercises import sources
 from helpers.exercises.page import as_markdown, as_text
 from helpers.exercises.reasons import hints_for
-from helpers.exercises.variants import chosen, filled
+from helpers.exercises.variants import chosen, chosen_in, filled
 from helpers.exercises.verdict import run_by_nbgrader
 
 
@@ -85,7 +85,7 @@ class Exercise:
     def hint(self):
         """Print the next hint for what `check` said last."""
         reason, given = self.refused_for
-        hints = hints_for(reason, self.hints) if reason else ()
+        hints = self.hints_for(reason) if reason else ()
         if not hints:
             print("`check` an answer first: a hint follows from what is wrong with it.")
         elif given == len(hints):
@@ -93,6 +93,10 @@ class Exercise:
         else:
             print(f"Hint {given + 1} of {len(hints)}: {hints[given]}")
             self.refused_for = reason, given + 1
+
+    def hints_for(self, reason) -> tuple[str, ...]:
+        """The hints for a reason, in this variant."""
+        return tuple(filled(it, self) for it in hints_for(reason, self.hints))
 
     def __repr__(self):
         return as_text(self)
@@ -160,10 +164,13 @@ class Write(Exercise):
         return sources.kernel_of(text, self.kernel_name)
 
     def _wrong(self, reason, *edits):
-        edits = [filled(it, self) for it in edits]
         if len(edits) == 1:
-            return reason, self._with_setup(edits[0])
-        return reason, sources.edited(self.answer_text, *edits)
+            return reason, self._with_setup(filled(edits[0], self))
+        return reason, self._edited(edits)
+
+    def _edited(self, edits):
+        """The answer with pairs of old and new, whose spaces count."""
+        return sources.edited(self.answer_text, *(chosen_in(it, self) for it in edits))
 
     def _with_setup(self, text):
         setup = filled(self.setup, self)
@@ -182,8 +189,7 @@ class Fix(Write):
     @property
     def given_text(self) -> str:
         """What a learner begins with: the answer with its fault."""
-        fault = [filled(it, self) for it in self.fault]
-        return sources.edited(self.answer_text, *fault)
+        return self._edited(self.fault)
 
 
 class SpeedUp(Write):

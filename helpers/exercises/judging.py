@@ -1,8 +1,9 @@
 """The judge of kernels. It looks in this order, and stops at the first that speaks:
 
-is there an answer, and does it compile; barriers, races, bounds and what nobody wrote,
-before any value is compared; values, on new numbers and at sizes of every kind; does
-the answer depend on its inputs, and on nothing else; the budget.
+is there an answer, and does it compile; at sizes of whole blocks, barriers, races,
+bounds and what nobody wrote, before any value is compared; then values, on new numbers,
+and whether they depend on the inputs and on nothing else; the same at sizes of every
+other kind; the budget.
 """
 
 from dataclasses import dataclass, field
@@ -16,7 +17,6 @@ from helpers.core.errors import ExplainedError
 from helpers.emulator.launch import compile_kernel
 from helpers.exercises.budgets import excesses
 from helpers.exercises.faults import at_size, first_sentence, refuse_faults
-from helpers.exercises.reasons import hints_for
 from helpers.exercises.sources import lines_changed
 from helpers.exercises.trials import trials_of
 from helpers.exercises.verdict import Refusal, Verdict
@@ -48,7 +48,7 @@ def refused(task, refusal) -> Verdict:
         refusal.reason,
         refusal.report,
         refusal.line,
-        hints_for(refusal.reason, task.hints),
+        task.hints_for(refusal.reason),
     )
 
 
@@ -114,7 +114,7 @@ def is_no_stub(case):
     if changed == 0 or changed is None and same_code(case.kernel, given):
         raise nothing_yet(task)
     program = explained(lambda: case.program)
-    if not program.written:
+    if not program.written | program.read:
         raise nothing_yet(task)
 
 
@@ -134,35 +134,47 @@ def nothing_yet(task):
 # ---------------------------------------------------------------- what is wrong
 
 
-def has_no_fault(case):
-    """Launch it in each trial, up to the first in which something is wrong."""
-    for trial in case.trials:
-        outcome = explained(lambda trial=trial: trial.run(case.kernel))
-        refuse_faults(outcome)
-        case.outcomes.append(outcome)
+def is_right_in_whole_blocks(case):
+    """Is nothing wrong at even sizes, and are the values right?"""
+    launched(case, [it for it in case.trials if not it.ragged])
+
+
+def is_right_at_any_size(case):
+    """And at sizes that leave threads without an element, or blocks half full?"""
+    launched(case, [it for it in case.trials if it.ragged])
+
+
+def launched(case, trials):
+    """Launch it in some trials, up to a fault, before any value is compared."""
+    outcomes = []
+    for trial in trials:
+        outcomes.append(explained(lambda trial=trial: trial.run(case.kernel)))
+        refuse_faults(outcomes[-1])
+    case.outcomes += outcomes
+    refuse_values(case, outcomes)
 
 
 # ---------------------------------------------------------------- values
 
 
-def gives_the_values(case):
-    wrong = {n: told for n, it in enumerate(case.outcomes) if (told := differs(it))}
-    brought = brought_along(case)
-    if brought:
+def refuse_values(case, outcomes):
+    """Raise a Refusal if values of some outcomes differ from what is expected."""
+    if brought := brought_along(case):
         raise Refusal("constant", brought)
-    if not wrong:
-        return
-    number, told = next(iter(wrong.items()))
-    outcome = case.outcomes[number]
-    same = all(equal(case.outcomes[0], case.outcomes[n]) for n in (1, 2))
-    if same and not equal_expected(case.trials[0], case.trials[1]):
-        raise Refusal(
-            "constant",
-            "The output is the same for other numbers in the inputs.",
-        )
-    even = [n for n, it in enumerate(case.trials) if not it.ragged]
-    reason = "wrong" if wrong.keys() & set(even) else "tail"
-    raise Refusal(reason, f"{at_size(outcome)} {told}")
+    for outcome in outcomes:
+        if told := differs(outcome):
+            if is_constant(case):
+                told = "The output is the same for other numbers in the inputs."
+                raise Refusal("constant", told)
+            reason = "tail" if outcome.trial.ragged else "wrong"
+            raise Refusal(reason, f"{at_size(outcome)} {told}")
+
+
+def is_constant(case) -> bool:
+    """Does a kernel give the same for inputs for which something else is right?"""
+    first, *others = case.outcomes[:3]
+    same = all(equal(first, it) for it in others)
+    return same and not equal_expected(first.trial, others[0].trial)
 
 
 def differs(outcome) -> str:
@@ -226,6 +238,7 @@ def praise(case) -> str:
 
 
 LOOKS = (
-    *(is_a_kernel, is_no_stub, has_no_fault),
-    *(gives_the_values, keeps_its_budget),
+    *(is_a_kernel, is_no_stub),
+    *(is_right_in_whole_blocks, is_right_at_any_size),
+    keeps_its_budget,
 )

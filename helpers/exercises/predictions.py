@@ -3,7 +3,6 @@
 from numbers import Number
 
 from helpers.core.errors import ArgumentError, shown
-from helpers.exercises.reasons import hints_for
 from helpers.exercises.verdict import Verdict
 
 FEWEST_WORDS = 8
@@ -34,7 +33,7 @@ def judge(task, answer) -> Verdict:
         task.points,
         f"Of {len(truth)} predictions, {len(missed)} differ from what happens{which}.",
         "wrong",
-        hints=hints_for("wrong", task.hints),
+        hints=task.hints_for("wrong"),
     )
 
 

@@ -128,10 +128,12 @@ def one_element_changed(first, other) -> Trial:
     rng, arguments = np.random.default_rng(first.order), dict(first.arguments)
     for name in first.inputs:
         before = arguments[name]
-        if before.size and name not in first.task.fixed:
+        after = other.arguments[name]
+        varies = name not in first.task.fixed and before.shape == after.shape
+        if before.size and varies:
             changed = before.copy()
             place = np.unravel_index(int(rng.integers(before.size)), before.shape)
-            changed[place] = other.arguments[name][place]
+            changed[place] = after[place]
             arguments[name] = changed
     return Trial(first.task, first.size, arguments, False, 7)
 

@@ -42,7 +42,12 @@ class Names:
 
 def filled(text, task) -> str:
     """A text with an exercise's attributes in the places of their names."""
-    return Template(dedent(text).strip("\n")).substitute(Names(task))
+    return chosen_in(dedent(text).strip("\n"), task)
+
+
+def chosen_in(text, task) -> str:
+    """The same of a part of a text, whose spaces count."""
+    return Template(text).substitute(Names(task))
 
 
 def shown_function(task, name) -> str:
