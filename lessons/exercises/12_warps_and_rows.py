@@ -76,7 +76,7 @@ class RowSums(Write):
         ),
         "each lane stores": ("race", "if lane == 0 and", "if"),
         "adds up in memory": (
-            "wrong",
+            "uninitialised",
             "for step in (16, 8, 4, 2, 1):\n"
             "        total += cuda.shfl_down_sync(0xFFFFFFFF, total, step)\n"
             "    if lane == 0 and row < out.size:\n        out[row] = total",

@@ -324,7 +324,7 @@ class WideTurn(Tiles, SpeedUp):
         "one by one out": ("over_budget:requests",
             "store4(dst, (left + y, top + x), four)",
             "for k in range(4):\n            dst[left + y, top + x + k] = four[k]"),
-        "no multiple of four": ("refused", "x, y = 4 *", "x, y = 5 *"),
+        "no multiple of four": ("bounds", "x, y = 4 *", "x, y = 5 *"),
     }
 
 
