@@ -7,11 +7,13 @@ import pytest
 from helpers.assembly.compiler import missing
 from helpers.exercises.budgets import BUDGETS
 from helpers.exercises.catalogue import exercise, exercises
-from helpers.exercises.exercise import Explain, Predict, Write
+from helpers.exercises.exercise import Explain, Fix, Predict, SpeedUp, Write
+from helpers.exercises.judging import LOOKS, is_no_stub, judge
 from helpers.exercises.reasons import REASONS
 
 SEEDS = (None, 1, 2)
 FEWEST_WRONG = 6
+EVERYTHING_ELSE = [look for look in LOOKS if look is not is_no_stub]
 
 
 def variants(of_kind):
@@ -45,6 +47,26 @@ def test_an_answer_earns_all_points_and_wrong_ones_their_reason(name, seed):
         if verdict.reason != wanted
     }
     assert other == {}
+
+
+@variants(SpeedUp)
+def test_what_is_given_to_speed_up_is_right_and_over_its_budget(name, seed):
+    """Nothing but the budget is wrong with it."""
+    task = exercise(name, seed)
+    given = judge(task, task.kernel(task.given_text), 1, looks=EVERYTHING_ELSE)
+
+    if given.reason is not None or not missing():  # else only the compiler sees it
+        assert str(given.reason).startswith("over_budget:"), given.text
+
+
+@variants(Fix)
+def test_what_is_given_to_fix_runs_and_has_a_fault(name, seed):
+    """One that a learner can find: it compiles, and earns less than all points."""
+    task = exercise(name, seed)
+    given = judge(task, task.kernel(task.given_text), 1, looks=EVERYTHING_ELSE)
+
+    if given.reason is not None or not missing():
+        assert given.reason not in (None, "refused", "no_answer"), given.text
 
 
 def compiler_says(reason):
