@@ -64,19 +64,20 @@ class Trial:
         """The arguments of one launch, by name: copies, and poisoned outputs."""
         return {name: held_by(it) for name, it in self.arguments.items()}
 
+    def passed(self, held) -> list:
+        """What a launch gets: outputs are not copied there."""
+        given = self.arguments.items()
+        return [cuda.Out(held[n]) if isinstance(it, Out) else held[n] for n, it in given]
+
     def run(self, kernel) -> "Outcome":
         """Launch a kernel in the emulator."""
         names = dict(zip(self.arguments, argument_names(kernel), strict=True))
         outcome = Outcome(self, names, self.held())
-        passed = [
-            cuda.Out(outcome.held[name]) if isinstance(it, Out) else outcome.held[name]
-            for name, it in self.arguments.items()
-        ]
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
                 launch = emulate(kernel, seed=self.order, turns=TURNS)[self.launch]
-                outcome.run = launch(*passed)
+                outcome.run = launch(*self.passed(outcome.held))
             except (BarrierError, NoProgressError, IndexError) as error:
                 outcome.error = error
             except ExplainedError:  # of the kernel or the launch, before any thread ran
