@@ -66,8 +66,9 @@ class Trial:
 
     def passed(self, held) -> list:
         """What a launch gets: outputs are not copied there."""
-        given = self.arguments.items()
-        return [cuda.Out(held[n]) if isinstance(it, Out) else held[n] for n, it in given]
+        outs = [isinstance(it, Out) for it in self.arguments.values()]
+        both = zip(held.values(), outs, strict=True)
+        return [cuda.Out(value) if out else value for value, out in both]
 
     def run(self, kernel) -> "Outcome":
         """Launch a kernel in the emulator."""
