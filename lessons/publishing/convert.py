@@ -6,6 +6,7 @@ Authors write the lesson; `lessons.build` runs and stores what comes out here.
 import hashlib
 from collections import Counter
 from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 
 import jupytext
@@ -43,10 +44,17 @@ def notebook_path(root, lesson):
 
 def convert(lesson):
     """The notebook of a lesson, not yet run."""
-    parsed = jupytext.reads(lesson.read_text("utf-8"), fmt="py:percent")
     repeats = Counter()
-    cells = [canonical_cell(cell, repeats) for cell in parsed.cells]
+    cells = [
+        canonical_cell(cell, repeats) for cell in parsed(lesson.read_text("utf-8"))
+    ]
     return v4.new_notebook(cells=cells, metadata=deepcopy(METADATA))
+
+
+@lru_cache(maxsize=32)
+def parsed(text):
+    """The cells of a lesson's text: not to be changed, since they are given again."""
+    return jupytext.reads(text, fmt="py:percent").cells
 
 
 def serialise(notebook):

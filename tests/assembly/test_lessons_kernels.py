@@ -35,8 +35,8 @@ def code_for(case, types, capability):
 @needs_compiler
 @each_lesson
 def test_kernels_compile_for_some_capability(lesson):
-    """Every other kernel, each for another; each instruction is of a known kind."""
-    kernels = [*kernels_of(lesson)][::2]
+    """Some kernels, each for another; each instruction is of a known kind."""
+    kernels = [*kernels_of(lesson)][::6]
 
     assert kernels
     for (case, _), capability in zip(kernels, cycle(CAPABILITIES), strict=False):

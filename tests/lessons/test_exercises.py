@@ -16,19 +16,32 @@ FEWEST_WRONG = 6
 EVERYTHING_ELSE = [look for look in LOOKS if look is not is_no_stub]
 
 
-def variants(of_kind):
-    """The name and seed of each exercise's variants, those that are the same once."""
+def variants(of_kind, in_turn=False):
+    """The name and seed of each exercise's variants, those that are the same once.
+
+    `in_turn` adds which answers to judge: each variant gets its part of them, and in a
+    slow test all.
+    """
     found = {}
     for name, kind in exercises().items():
         for seed in SEEDS if issubclass(kind, of_kind) else ():
             chosen = repr(exercise(name, seed).chosen)
-            found.setdefault((name, chosen), (name, seed))
-    return pytest.mark.parametrize("name, seed", found.values())
+            found.setdefault(name, {}).setdefault(chosen, seed)
+    if not in_turn:
+        rows = [(name, seed) for name in found for seed in found[name].values()]
+        return pytest.mark.parametrize("name, seed", rows)
+    rows = []
+    for name, seeds in found.items():
+        for turn, seed in enumerate(seeds.values()):
+            rows.append((name, seed, slice(turn, None, len(seeds))))
+            every = name, seed, slice(None)
+            rows.append(pytest.param(*every, marks=pytest.mark.slow))
+    return pytest.mark.parametrize("name, seed, some", rows)
 
 
 @variants(Write)
-def test_an_answer_earns_all_points_and_wrong_ones_their_reason(name, seed):
-    """Also what a learner begins with, which is no error."""
+def test_an_answer_earns_all_points_and_what_is_given_is_no_error(name, seed):
+    """The one is right, and the other is told what to do."""
     task = exercise(name, seed)
 
     answer = task.judge(task.kernel(task.answer_text), 1)
@@ -36,9 +49,16 @@ def test_an_answer_earns_all_points_and_wrong_ones_their_reason(name, seed):
 
     assert (answer.points, answer.reason) == (task.points, None), answer.text
     assert (given.points, given.reason) == (0, "no_answer"), given.text
+
+
+@variants(Write, in_turn=True)
+def test_a_wrong_answer_is_refused_for_its_reason(name, seed, some):
+    """Each in one of the variants, and in all of them where there is time."""
+    task = exercise(name, seed)
+    texts = [*task.wrong_texts().items()][some]
     told = {
         what: (reason, task.judge(task.kernel(text), 1))
-        for what, (reason, text) in task.wrong_texts().items()
+        for what, (reason, text) in texts
         if not (missing() and compiler_says(reason))
     }
     other = {
