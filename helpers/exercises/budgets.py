@@ -61,6 +61,11 @@ def complaint(ask, *arguments, **named) -> str:
     return ""
 
 
+def allowed(limit) -> str:
+    """How many are allowed, in words."""
+    return f"{limit:,} {'is' if limit == 1 else 'are'} allowed"
+
+
 def run_of(case):
     """The run that is held to the budget."""
     return case.outcomes[0].run
@@ -79,7 +84,7 @@ def conflicts(case, limit):
     if total <= limit:
         return ""
     told = complaint(run.assert_no_bank_conflicts)
-    return f"{total:,} bank conflicts, and {limit:,} are allowed. {told}"
+    return f"{total:,} bank conflicts, and {allowed(limit)}. {told}"
 
 
 def requests(case, limit):
@@ -88,7 +93,7 @@ def requests(case, limit):
         return ""
     site, row = max(table.by_line.items(), key=lambda it: it[1].requests)
     return (
-        f"{table.requests:,} requests to global memory, and {limit:,} are allowed; "
+        f"{table.requests:,} requests to global memory, and {allowed(limit)}; "
         f"{row.requests:,} of them on line {site.line}, `{site.text}`."
     )
 
@@ -100,7 +105,7 @@ def shared_requests(case, limit):
         return ""
     site, row = max(rows.items(), key=lambda it: it[1].requests)
     return (
-        f"{total:,} requests to shared memory, and {limit:,} are allowed; "
+        f"{total:,} requests to shared memory, and {allowed(limit)}; "
         f"{row.requests:,} of them by `{row.array}` on line {site.line}, `{site.text}`."
     )
 
@@ -120,7 +125,7 @@ def loads(case, limits):
             line = next(lines, "")  # a kernel may give the array another name
             return (
                 f"An element of `{array}` is loaded {mean:.4g} times on average{line}, "
-                f"and {limit:g} are allowed."
+                f"and {allowed(limit)}."
             )
     return ""
 
@@ -128,7 +133,7 @@ def loads(case, limits):
 def barriers(case, limit):
     most = run_of(case).waits.block
     return (
-        f"A block waits at {most:,} barriers, and {limit:,} are allowed."
+        f"A block waits at {most:,} barriers, and {allowed(limit)}."
         if most > limit
         else ""
     )
@@ -145,7 +150,7 @@ def operations(case, limit):
         return ""
     site = max(table.by_line, key=lambda it: sum(vars(table.by_line[it]).values()))
     return (
-        f"{total:,} arithmetic operations, and {limit:,} are allowed; most of them on "
+        f"{total:,} arithmetic operations, and {allowed(limit)}; most of them on "
         f"line {site.line}, `{site.text}`."
     )
 
@@ -154,7 +159,7 @@ def atomics(case, limit):
     rows = run_of(case).coalescing.by_line.values()
     total = sum(row.active_lanes for row in rows if row.kind == "atomic")
     return (
-        f"{total:,} atomic operations on global memory, and {limit:,} are allowed."
+        f"{total:,} atomic operations on global memory, and {allowed(limit)}."
         if total > limit
         else ""
     )
@@ -165,7 +170,7 @@ def shared_bytes(case, limit):
     dynamic = launch[3] if len(launch) > 3 else 0
     total = static_bytes(case.program, "shared") + dynamic
     return (
-        f"{total:,} bytes of shared memory, and {limit:,} are allowed."
+        f"{total:,} bytes of shared memory, and {allowed(limit)}."
         if total > limit
         else ""
     )
@@ -175,7 +180,8 @@ def lines(case, limit):
     changed = lines_changed(case.kernel, case.task.given_text)
     if changed is None or changed <= limit:
         return ""
-    return f"{changed} lines changed, and {limit} are enough."
+    enough = "1 line is" if limit == 1 else f"{limit} lines are"
+    return f"{changed} lines changed, and {enough} enough."
 
 
 def work(case, times):
@@ -189,16 +195,28 @@ def work(case, times):
         return ""
     return (
         f"Its warps execute {mine.divergence.instructions:,} instructions of the "
-        f"emulator, and {limit:,} are allowed; {best:,} are enough."
+        f"emulator, and {allowed(limit)}; {best:,} are enough."
     )
 
 
 def assembled(case, name, limit):
     if missing():
-        return ""
+        return float64(case, limit) if name == "float64" else ""
     trial = case.trials[0]
     made = assemble(case.kernel)[trial.launch](*trial.held().values())
     return complaint(made.assert_at_most, **{name: limit})
+
+
+def float64(case, limit):
+    """What the types say, where no compiler says what becomes of them."""
+    table = run_of(case).operations
+    if table.float64 <= limit:
+        return ""
+    site = max(table.by_line, key=lambda it: table.by_line[it].float64)
+    return (
+        f"{table.float64:,} operations in float64, most of them on line {site.line}, "
+        f"`{site.text}`, and {allowed(limit)}."
+    )
 
 
 class Budget(NamedTuple):

@@ -49,7 +49,7 @@ class Exercise:
         self.seed = seed
         self.chosen = chosen(self.choices, self.name, seed)
         vars(self).update(self.chosen)
-        self.refused_for = None, 0  # the last reason, and how many hints were given
+        self.to_be_given = (), 0  # hints, and how many of them were given
 
     def __init_subclass__(cls):
         words = re.findall("[A-Z][a-z0-9]*", cls.__name__)
@@ -72,8 +72,9 @@ class Exercise:
         budget. An empty one is told what to do. Gives the points where nbgrader runs
         the notebook, which reads them there, and None elsewhere.
         """
+        self.to_be_given = (), 0
         verdict = self.judge(answer)
-        self.refused_for = verdict.reason, 0
+        self.to_be_given = verdict.hints, 0
         if run_by_nbgrader() and (verdict.points or not verdict.raises):
             print(verdict.text)
             return verdict.points
@@ -84,15 +85,14 @@ class Exercise:
     @short_traceback
     def hint(self):
         """Print the next hint for what `check` said last."""
-        reason, given = self.refused_for
-        hints = self.hints_for(reason) if reason else ()
+        hints, given = self.to_be_given
         if not hints:
             print("`check` an answer first: a hint follows from what is wrong with it.")
         elif given == len(hints):
             print("These were all hints. Read the report again, or ask `emulate`.")
         else:
             print(f"Hint {given + 1} of {len(hints)}: {hints[given]}")
-            self.refused_for = reason, given + 1
+            self.to_be_given = hints, given + 1
 
     def hints_for(self, reason) -> tuple[str, ...]:
         """The hints for a reason, in this variant."""

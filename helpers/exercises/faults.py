@@ -56,7 +56,8 @@ def races(outcome):
     """Those within a warp and of equal values, too; without the remedy."""
     for race in [*outcome.run.races, *outcome.run.races.minor]:
         report = "\n".join(repr(race).splitlines()[:-1])
-        yield Refusal("race", at_size(outcome), report, race.first.line)
+        hints = "race with itself" if race.first.line == race.second.line else ""
+        yield Refusal("race", at_size(outcome), report, race.first.line, hints)
 
 
 def indices(outcome):

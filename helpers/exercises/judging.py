@@ -16,9 +16,10 @@ from helpers.core import ir
 from helpers.core.errors import ExplainedError
 from helpers.emulator.launch import compile_kernel
 from helpers.exercises.budgets import excesses
+from helpers.exercises.exercise import Out
 from helpers.exercises.faults import at_size, first_sentence, refuse_faults
 from helpers.exercises.sources import lines_changed
-from helpers.exercises.trials import trials_of
+from helpers.exercises.trials import POISON, trials_of
 from helpers.exercises.verdict import Refusal, Verdict
 from helpers.frontend.kernels import argument_names, argument_types, require_kernel
 
@@ -48,7 +49,7 @@ def refused(task, refusal) -> Verdict:
         refusal.reason,
         refusal.report,
         refusal.line,
-        task.hints_for(refusal.reason),
+        task.hints_for(refusal.hints),
     )
 
 
@@ -178,14 +179,40 @@ def is_constant(case) -> bool:
 
 
 def differs(outcome) -> str:
-    """How an outcome's values differ from the expected ones; "" if they do not."""
+    """How an outcome's values differ from the expected ones; "" if they do not.
+
+    What was never written is said first. Clues about the launch are left out: it is the
+    exercise's, and not the learner's to change.
+    """
     for name, expected in outcome.trial.expected.items():
+        cells = outcome.outputs[name]
         try:
-            check(outcome.outputs[name], expected, rtol=outcome.trial.task.rtol)
+            check(cells, expected, rtol=outcome.trial.task.rtol)
         except AssertionError as error:
-            text = "; ".join(str(error).splitlines())
-            return f"in `{name}`, {text}."
+            if told := unwritten_cells(cells, outcome.trial.arguments[name]):
+                return f"in `{name}`, {told}."
+            first, *clues = str(error).splitlines()
+            clues = [it for it in clues if "grid" not in it and "guard" not in it]
+            sentences = f"in `{name}`, {first}", *clues
+            return " ".join(f"{it.rstrip('.?')}." for it in sentences)
     return ""
+
+
+def unwritten_cells(cells, argument) -> str:
+    """How many cells of an output nobody wrote, and the first; "" if there is none."""
+    if not isinstance(argument, Out):
+        return ""
+    size = cells.dtype.itemsize
+    as_bytes = np.ascontiguousarray(cells).view(np.uint8).reshape(-1, size)
+    empty = (as_bytes == POISON).all(axis=1)
+    if size == 1 or not empty.any():
+        return ""
+    first = np.unravel_index(int(empty.argmax()), cells.shape)
+    place = ", ".join(str(int(it)) for it in first)
+    return (
+        f"{empty.sum():,} of {empty.size:,} values were never written, the first at "
+        f"[{place}]"
+    )
 
 
 def equal(one, other):
@@ -224,7 +251,7 @@ def keeps_its_budget(case):
     for excess in excesses(case):
         raise Refusal(
             f"over_budget:{excess.name}",
-            f"The values are right. {excess.sentence}",
+            excess.sentence,
             line=excess.line,
         )
 

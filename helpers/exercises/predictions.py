@@ -26,14 +26,15 @@ def judge(task, answer) -> Verdict:
     if len(right) == len(truth):
         return Verdict(task.name, task.points, task.points, "As predicted.")
     missed = [name for name in truth if name not in right]
+    differ = "differs" if len(missed) == 1 else "differ"
     which = f" ({', '.join(map(str, missed))})" if missed != [""] else ""
     return Verdict(
         task.name,
         task.points * len(right) / len(truth) * task.partial,
         task.points,
-        f"Of {len(truth)} predictions, {len(missed)} differ from what happens{which}.",
+        f"{len(missed)} of {len(truth)} predictions {differ} from what happens{which}.",
         "wrong",
-        hints=task.hints_for("wrong"),
+        hints=task.hints_for("wrong prediction"),
     )
 
 

@@ -45,12 +45,21 @@ HINTS = {
         "Guard the work and not the barrier: move the barrier out of the `if`, and "
         "turn an early `return` into a condition around loads and stores.",
     ),
+    "race with itself": (
+        "The two threads of the report execute the same line: what makes their indices "
+        "differ, and why are they equal here?",
+        "`threadIdx.x` begins at 0 in each block; a place in the whole grid needs "
+        "the block's number, too. Cells that all threads change need `cuda.atomic`.",
+        "Give each thread a cell of its own, or let one thread do it. No barrier "
+        "helps: it orders two lines, and not two threads on one line.",
+    ),
     "bounds": (
-        "How many threads does the launch start, and how many elements are there?",
-        "The last block may have more threads than elements are left, and index -1 is "
-        "the last element and no error.",
-        "Put a condition around the line that was found, that is true exactly for "
-        "indices inside the array, on both sides and along each axis.",
+        "Which index does the thread of the report compute, and the size of which "
+        "array does your condition ask about?",
+        "The last block may have more threads than elements are left, each axis has "
+        "its own size, and index -1 is the last element and no error.",
+        "Each index needs a condition that is true exactly inside its own array, on "
+        "both sides and along each axis; a tile must hold all cells that a block uses.",
     ),
     "uninitialised": (
         "Who wrote what this line reads, and when?",
@@ -92,17 +101,59 @@ HINTS = {
         "column, where a loop begins and ends, and what an accumulator starts with.",
     ),
     "over_budget": (
-        "The answer is right. Which line does the report name, and what does it do "
-        "more often than it must?",
+        "The answer is right. Which number of the report is over, and which line makes "
+        "it?",
         "Ask `emulate` for the whole report: the counts beside each line say what it "
         "costs.",
         "The means of this lesson are enough: look for the kernel in it that has the "
         "same trouble, and for what changed there.",
+    ),
+    "over_budget:lines": (
+        "Which of the given lines must be another one, if all the others stay?",
+        "Keep what is given, its names and its order.",
+        "Take the given kernel again, follow one thread that goes wrong, and change "
+        "only the line at which it does.",
+    ),
+    "over_budget:sectors": (
+        "Where do the 32 lanes of one warp lie in the array of that line?",
+        "Lanes are numbered along `threadIdx.x`. A warp takes the fewest sectors if "
+        "neighbouring lanes take neighbouring elements of a row.",
+        "Let `x` choose the last index; where that cannot be for loads and stores "
+        "alike, go by a tile in shared memory.",
+    ),
+    "over_budget:conflicts": (
+        "How many words lie between the cells of two neighbouring lanes?",
+        "Lanes whose words are a multiple of 32 apart queue at one bank, unless they "
+        "take the same word.",
+        "Change where the tile's rows begin: another width, or another column in each "
+        "row.",
+    ),
+    "over_budget:loads": (
+        "Which threads load the same element, or which thread loads it again?",
+        "A value that one thread needs again belongs in a variable; one that several "
+        "threads of a block need, in shared memory. `run.reuse[name].loads` counts.",
+        "Load before the loop what is the same in each turn, and let a block bring "
+        "what its threads share together.",
+    ),
+    "over_budget:work": (
+        "Which lines do most warps execute, and for how many of their elements?",
+        "All threads should share the work; what does not change in a loop is computed "
+        "before it.",
+        "Count what one thread does for one element, and what it does twice.",
+    ),
+    "wrong prediction": (
+        "Take one of the cases that are named: which rule of the lesson decides it?",
+        "Write down what the 32 lanes of one warp, or the threads of one block, do in "
+        "that case, by hand and for small numbers.",
+        "Run the case: write a kernel of a few lines, and ask `emulate`.",
     ),
 }
 
 
 def hints_for(reason, own) -> tuple[str, ...]:
     """The hints for a reason: an exercise's own where it has some."""
-    word = reason.partition(":")[0]
-    return own.get(reason) or own.get(word) or HINTS.get(word, ())
+    word = reason.partition(":")[0].partition(" ")[0]
+    for hints in (own.get(reason), own.get(word), HINTS.get(reason), HINTS.get(word)):
+        if hints:
+            return hints
+    return ()

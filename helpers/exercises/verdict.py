@@ -9,12 +9,15 @@ from helpers.exercises.reasons import REASONS
 
 
 class Refusal(Exception):
-    """An answer is refused: the reason's word, a sentence, and the report of it."""
+    """An answer is refused: the reason's word, a sentence, and the report of it.
 
-    def __init__(self, reason, sentence, report="", line=None):
+    `hints` is the key of hints that fit better than the reason's own.
+    """
+
+    def __init__(self, reason, sentence, report="", line=None, hints=""):
         super().__init__(sentence)
         self.reason, self.sentence, self.report = reason, sentence, report
-        self.line = line
+        self.line, self.hints = line, hints or reason
 
 
 @dataclass(frozen=True)
@@ -45,14 +48,17 @@ class Verdict:
         """The points in words."""
         if self.points is None:
             return f"{self.of} points, marked by a person"
-        return f"{self.points:g} of {self.of} points"
+        return f"{round(self.points, 2):g} of {self.of} points"
 
     @property
     def text(self) -> str:
         """All of it but the hints."""
         sign = {None: "✓", "no_answer": "…"}.get(self.reason, "✗")
-        word = f" ({self.reason})" if self.raises else ""
-        parts = [f"{sign} {self.exercise}: {self.mark}{word}. {self.sentence}"]
+        word, _, budget = (self.reason or "").partition(":")
+        why = f" ({word})" if self.raises else ""
+        if budget:
+            why = f", right but over its budget ({budget.replace('_', ' ')})"
+        parts = [f"{sign} {self.exercise}: {self.mark}{why}. {self.sentence}"]
         parts += [self.report] if self.report else []
         return "\n".join(parts)
 

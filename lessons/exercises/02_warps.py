@@ -14,7 +14,7 @@ class ActiveShare(Predict):
     threads. What share of all lanes is active, in blocks of $sizes threads?
 
     Answer with a dictionary from the size of a block to the share, such as
-    {$example: 0.9, ...}. 0.01 more or less is near enough.
+    {$example: 0.9, ...}: 1 is all of them. 0.01 more or less is near enough.
     """
 
     stars, points = 1, 2

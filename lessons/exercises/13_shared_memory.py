@@ -24,7 +24,8 @@ def load_all(out, a, b, m, x, window, tile, radius):
 
 
 class Reuse(Predict):
-    """How often is an element loaded from global memory, on average over its array?
+    """How often is an element loaded from global memory, on average over its array? Each
+    thread's load counts, whether its warp's lanes take the same element or not.
 
     Each launch has $blocks blocks of 64 threads, and as many elements in `out` as
     threads. Predict, as a dictionary with six keys:

@@ -136,8 +136,8 @@ POOL = {
 class FirstHazard(Predict):
     """Each of these is the body of a kernel that is launched with one block of 64
     threads; `tile` is a shared array of 64 numbers, and `thread` is
-    `cuda.threadIdx.x`. Which hazard does `emulate` report first, if there is one?
-    Answer with a dictionary: `{"A": ..., "B": ..., "C": ..., "D": ...}`.
+    `cuda.threadIdx.x`. Which hazard does `emulate` report first, if there is one,
+    also between lanes of one warp (`run.races.minor`)? Answer with a dictionary: `{"A": ..., "B": ..., "C": ..., "D": ...}`.
 
     $listing
     """

@@ -70,7 +70,7 @@ def test_every_reason_is_given_here():
     given = {str(reason).partition(":")[0] for reason, _ in CASES.values()}
 
     assert REASONS.keys() == given - {"None"} | {"no_answer"}
-    assert HINTS.keys() == REASONS.keys() - {"no_answer"}
+    assert HINTS.keys() > REASONS.keys() - {"no_answer"}
     assert {3} == {len(hints) for hints in HINTS.values()}
 
 
@@ -150,7 +150,7 @@ def test_a_fix_that_changes_too_much_earns_half():
     verdict = task.judge(task.kernel(more), 1)
 
     assert ("over_budget:lines", 2) == (verdict.reason, verdict.points)
-    assert "3 lines changed, and 1 are enough" in verdict.sentence
+    assert "3 lines changed, and 1 line is enough" in verdict.sentence
 
 
 def test_a_variant_depends_on_the_seed_and_other_numbers_do_not():
