@@ -25,7 +25,8 @@ def load_all(out, a, b, m, x, window, tile, radius):
 
 class Reuse(Predict):
     """How often is an element loaded from global memory, on average over its array?
-    Each thread's load counts, also where a warp's lanes take the same element. Each launch has $blocks blocks of 64 threads, and as many elements in `out` as
+    Each thread's load counts, also where a warp's lanes take the same element. Each
+    launch has $blocks blocks of 64 threads, and as many elements in `out` as
     threads. Predict, as a dictionary with six keys:
     `"a"` and `"b"` of `out[i] = a[i] * b[0]`, where `b` has just one element;
     `"m"` and `"x"` of `out[row] += m[row, col] * x[col]`, where a thread goes along
