@@ -74,7 +74,7 @@ class TwoWays(SpeedUp):
     choices = {"grows": (0, 1), "steps": (24, 20), "rate": (0.05, 0.02)}
     even, ragged = (256, 384), (1, 2, 33, 151, 255)
     budget, rtol = {"active": 0.95}, 1e-4
-    setup = "STEPS = $steps"
+    setup = "ROUNDS = $steps"
 
     def inputs(self, rng, n):
         return {"out": Out(n), "a": rng.random(n, dtype=np.float32)}
@@ -121,10 +121,10 @@ class TwoWays(SpeedUp):
             if i < a.size:
                 value = a[i]
                 if i % 2 == 0:
-                    for _ in range(STEPS):
+                    for _ in range(ROUNDS):
                         value = $even_way
                 else:
-                    for _ in range(STEPS):
+                    for _ in range(ROUNDS):
                         value = $odd_way
                 out[i] = value
     """
@@ -136,13 +136,13 @@ class TwoWays(SpeedUp):
             if thread < half:
                 i = 2 * thread
                 value = a[i]
-                for _ in range(STEPS):
+                for _ in range(ROUNDS):
                     value = $even_way
                 out[i] = value
             elif thread < a.size:
                 i = 2 * (thread - half) + 1
                 value = a[i]
-                for _ in range(STEPS):
+                for _ in range(ROUNDS):
                     value = $odd_way
                 out[i] = value
     """
@@ -163,11 +163,11 @@ class TwoWays(SpeedUp):
             "2 * (thread - half)",
         ),
         "one branch for all": ("wrong", "$odd_way", "$even_way"),
-        "one step too few": ("wrong", "range(STEPS)", "range(STEPS - 1)"),
+        "one step too few": ("wrong", "range(ROUNDS)", "range(ROUNDS - 1)"),
         "works in the input": (
             "writes_input",
-            "value = a[i]\n        for _ in range(STEPS):\n            value = $even_way",
-            "a[i] *= float32(1)\n        value = a[i]\n        for _ in range(STEPS):\n"
+            "value = a[i]\n        for _ in range(ROUNDS):\n            value = $even_way",
+            "a[i] *= float32(1)\n        value = a[i]\n        for _ in range(ROUNDS):\n"
             "            value = $even_way",
         ),
         "half a warp each": (
@@ -181,10 +181,10 @@ class TwoWays(SpeedUp):
                 if i < a.size:
                     value = a[i]
                     if half == 0:
-                        for _ in range(STEPS):
+                        for _ in range(ROUNDS):
                             value = $even_way
                     else:
-                        for _ in range(STEPS):
+                        for _ in range(ROUNDS):
                             value = $odd_way
                     out[i] = value
             """,
@@ -198,10 +198,10 @@ class TwoWays(SpeedUp):
                 i = cuda.grid(1)
                 if i < a.size:
                     value = a[i]
-                    for _ in range(STEPS):
+                    for _ in range(ROUNDS):
                         value = $even_way
                     even, value = value, a[i]
-                    for _ in range(STEPS):
+                    for _ in range(ROUNDS):
                         value = $odd_way
                     out[i] = even if i % 2 == 0 else value
             """,
