@@ -17,8 +17,8 @@
 import numpy as np
 from numba import cuda
 
-from helpers import (check, device, emulate, expect, measure, plot_grid,
-                     plot_grid_2d, plot_grid_stride, plot_times)
+from helpers import (check, device, emulate, exercise, expect, measure,
+                     plot_grid, plot_grid_2d, plot_grid_stride, plot_times)
 
 device
 
@@ -403,20 +403,44 @@ with expect(TypeError):
 # %% [markdown]
 # ## On your own
 #
-# ★ Launch `add_one` with 1,000 threads a block. How many blocks does it take, and how many threads have nothing to do?
+# ★ Launch `add_one` on the 100,000 elements with 1,000 threads a block. How many blocks do you need, and how many threads have nothing to do? Guess, then try it.
 #
-# ★★ Write the kernel below: it multiplies each element by a number that is an argument.
-# Let it pass `check` for 1, 31, 32, 33 and 100,000 elements.
-#
-# ★★★ With `emulate`, find the smallest number of sectors with which a kernel can add one to every *second* element.
-# Can the ideal that the report names be reached?
+# ★ `affine`: multiply each element by a number and add another one, for any number of elements.
+
+# %%
+task = exercise("affine")
+task
 
 # %%
 @cuda.jit
-def scale(out, a, factor):
-    """Each thread of the grid that has an element multiplies it."""
+def affine(out, x, factor, offset):
+    """Each thread that has an element scales and shifts it."""
     # your code, about 3 lines
 
+
+task.check(affine)
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# ```python
+# @cuda.jit
+# def affine(out, x, factor, offset):
+#     """Each thread that has an element scales and shifts it."""
+#     i = cuda.grid(1)
+#     if i < out.size:
+#         out[i] = factor * x[i] + offset
+# ```
+#
+# The guard keeps the spare threads of the last block inside the array.
+# Numbers are arguments like arrays, and the same for all threads.
+#
+# </details>
+
+# %% [markdown]
+# ★★★ `exercise("every_second")`: add a number to every *second* element. How few sectors can a kernel touch, and is that the ideal that the report names?
+#
+# The [assignment](assignments/01_first_kernel.ipynb) has 8 exercises, this one among them.
 
 # %% [markdown]
 # ## In practice

@@ -17,8 +17,8 @@
 import numpy as np
 from numba import cuda, float32
 
-from helpers import (check, device, emulate, expect, measure, plot_lanes,
-                     plot_times, plot_warps)
+from helpers import (check, device, emulate, exercise, expect, measure,
+                     plot_lanes, plot_times, plot_warps)
 
 device
 
@@ -386,73 +386,69 @@ seen
 # %% [markdown]
 # ## On your own
 #
-# ★ What is the active share of a plain copy with blocks of 16 threads, of 48, of 96? Predict, then emulate.
+# ★ What share of the lanes is active in a plain copy, with blocks of 16 threads, of 48, of 96? Guess, then ask `emulate`.
 #
-# ★★ Elements of even index take one way, those of odd index the other. The kernel below does it, at half of its lanes. Its budget is an active share of 0.95.
-#
-# ★★★ Let `count_steps` end early: a warp whose lanes have all passed 100 steps gives up. Which vote do you need?
+# ★★ `two_ways`: elements of even index take one branch, those of odd index the other. Keep the lanes of each warp together.
 
 # %%
-def two_ways_spec(a):
-    """What your kernel must return."""
-    out = a.copy()
-    for _ in range(STEPS):
-        out[0::2] = out[0::2] * np.float32(0.999) + np.float32(0.001)
-        out[1::2] -= out[1::2] * out[1::2] * np.float32(0.001)
-    return out
-
-
-def judge_two_ways(kernel):
-    """Run your kernel, check it, and hold it to its budget."""
-    out = np.full_like(a, np.nan)
-    run = emulate(kernel)[2, 128](out, a)
-    check(out, two_ways_spec(a), rtol=1e-4)
-    return run.assert_no_divergence(at_least=0.95)
-
+task = exercise("two_ways")
+task
 
 # %%
+ROUNDS = 24
+
+
 @cuda.jit
 def two_ways(out, a):
     """Elements of even index go one way, those of odd index the other."""
-    i = cuda.grid(1)            # your code, about 5 lines
-    value = a[i]
-    if i % 2 == 0:
-        for _ in range(STEPS):
-            value = value * float32(0.999) + float32(0.001)
-    else:
-        for _ in range(STEPS):
-            value = value - value * value * float32(0.001)
-    out[i] = value
+    i = cuda.grid(1)
+    if i < a.size:
+        value = a[i]
+        if i % 2 == 0:
+            for _ in range(ROUNDS):
+                value = value * float32(0.95) + float32(0.05)
+        else:
+            for _ in range(ROUNDS):
+                value = value - value * value * float32(0.05)
+        out[i] = value
 
 
-with expect(AssertionError):
-    judge_two_ways(two_ways)
+task.check(two_ways)
 
 # %% [markdown]
 # <details><summary>Solution</summary>
 #
 # ```python
+# ROUNDS = 24
+#
+#
 # @cuda.jit
 # def two_ways(out, a):
-#     """Elements of even index go one way, those of odd index the other."""
-#     thread, half = cuda.grid(1), a.size // 2
+#     """The first threads take the even elements, the others the odd ones."""
+#     thread, half = cuda.grid(1), (a.size + 1) // 2
 #     if thread < half:
 #         i = 2 * thread
 #         value = a[i]
-#         for _ in range(STEPS):
-#             value = value * float32(0.999) + float32(0.001)
-#     else:
+#         for _ in range(ROUNDS):
+#             value = value * float32(0.95) + float32(0.05)
+#         out[i] = value
+#     elif thread < a.size:
 #         i = 2 * (thread - half) + 1
 #         value = a[i]
-#         for _ in range(STEPS):
-#             value = value - value * value * float32(0.001)
-#     out[i] = value
+#         for _ in range(ROUNDS):
+#             value = value - value * value * float32(0.05)
+#         out[i] = value
 # ```
 #
-# The first half of the threads takes the even elements, the second half the odd ones: neighbours do the same.
-# Now neighbours no longer lie side by side in memory, which has a price of its own.
+# The first half of the threads takes the even elements, the second half the odd ones, so neighbouring lanes take the same branch.
+# Their elements are no longer side by side in memory, which has a price of its own.
 #
 # </details>
+
+# %% [markdown]
+# ★★★ `exercise("give_up")`: each thread walks from its number to 1, and a warp gives up if none of its numbers has arrived after 8 steps. Which vote do you need?
+#
+# The [assignment](assignments/02_warps.ipynb) has 7 exercises, this one among them.
 
 # %% [markdown]
 # ## In practice
