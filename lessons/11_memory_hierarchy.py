@@ -17,7 +17,7 @@
 import numpy as np
 from numba import cuda, float32, uint32
 
-from helpers import (check, device, emulate, expect, load4, measure,
+from helpers import (check, device, emulate, exercise, load4, measure,
                      plot_bandwidth, plot_hierarchy, plot_latency, plot_times,
                      table)
 
@@ -480,7 +480,7 @@ table(
 # %% [markdown]
 # ## On your own
 #
-# ★ In a ring of 256 MB, let the cells lie side by side and follow one another in order. What does a step take now, by your figures?
+# ★ In a ring of 256 MB, let each cell lead to the next one in memory. How long does a step take now, by your figures?
 #
 # <details><summary>Answer</summary>
 #
@@ -489,97 +489,56 @@ table(
 #
 # </details>
 #
-# ★★ The kernel below is right, and loads everything again and again. Keep `x` in a register and the weights in constant memory. The budget: no element is loaded twice.
-#
-# ★★★ Each thread adds up every three neighbours in its column, and loads each three times. Keep in registers what comes back. The budget is the same.
+# ★★ `cubic`: evaluate a polynomial at many points, and load each point once and nothing else. Where do the weights belong?
+
+# %%
+task = exercise("cubic")
+task
 
 # %%
 WEIGHTS = np.array([2, -3, 5, 7], np.float32)
-points = np.random.default_rng(3).random(256, dtype=np.float32)
 
 
-def judge_cubic(kernel):
-    """Run your kernel, check it, and hold it to its budget."""
-    out = np.full_like(points, np.nan)
-    run = emulate(kernel)[2, 128](out, points, WEIGHTS)
-    check(out, np.polyval(WEIGHTS, points))
-    return run.assert_loads_once()
-
-
-# %%
 @cuda.jit
 def cubic(out, points, weights):
     """Each thread evaluates a cubic at one point."""
-    i = cuda.grid(1)            # your code, about 6 lines
-    out[i] = weights[0]
-    for k in range(1, 4):
-        out[i] = out[i] * points[i] + weights[k]
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = weights[0]
+        for k in range(1, 4):
+            out[i] = out[i] * points[i] + weights[k]
 
 
-with expect(AssertionError):
-    judge_cubic(cubic)
+task.check(cubic)
 
 # %% [markdown]
 # <details><summary>Solution</summary>
 #
 # ```python
+# WEIGHTS = np.array([2, -3, 5, 7], np.float32)
+#
+#
 # @cuda.jit
 # def cubic(out, points, weights):
 #     """Each thread evaluates a cubic at one point."""
-#     i = cuda.grid(1)
 #     constant = cuda.const.array_like(WEIGHTS)
-#     x, value = points[i], constant[0]
-#     for k in range(1, 4):
-#         value = value * x + constant[k]
-#     out[i] = value
+#     i = cuda.grid(1)
+#     if i < out.size:
+#         x, value = points[i], constant[0]
+#         for k in range(1, 4):
+#             value = value * x + constant[k]
+#         out[i] = value
 # ```
 #
-# `value` and `x` are registers; `weights` is no longer used, and all lanes want the same `constant[k]`.
+# `value` and `x` are registers.
+# All lanes want the same `constant[k]`, which suits constant memory; the argument `weights` is no longer used.
 #
 # </details>
-
-# %%
-field = np.random.default_rng(4).random((34, 128), dtype=np.float32)
-
-
-def judge_threes(kernel):
-    """Run your kernel, check it, and hold it to its budget."""
-    out = np.full((32, 128), np.nan, np.float32)
-    run = emulate(kernel)[1, 128](out, field)
-    check(out, field[:-2] + field[1:-1] + field[2:])
-    return run.assert_loads_once()
-
-
-# %%
-@cuda.jit
-def threes(out, a):
-    """Each thread adds up every three neighbours in its column."""
-    col = cuda.grid(1)          # your code, about 6 lines
-    for row in range(out.shape[0]):
-        out[row, col] = a[row, col] + a[row + 1, col] + a[row + 2, col]
-
-
-with expect(AssertionError):
-    judge_threes(threes)
 
 # %% [markdown]
-# <details><summary>Solution</summary>
+# ★★★ `exercise("column_window")`: each thread goes down a column, adds up every three neighbours and loads each of them once.
 #
-# ```python
-# @cuda.jit
-# def threes(out, a):
-#     """Each thread adds up every three neighbours in its column."""
-#     col = cuda.grid(1)
-#     above, here = a[0, col], a[1, col]
-#     for row in range(out.shape[0]):
-#         below = a[row + 2, col]
-#         out[row, col] = above + here + below
-#         above, here = here, below
-# ```
-#
-# Three variables, three registers: a window that slides down.
-#
-# </details>
+# The [assignment](assignments/11_memory_hierarchy.ipynb) has 7 exercises, this one among them.
 
 # %% [markdown]
 # ## In practice

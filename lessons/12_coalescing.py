@@ -17,7 +17,7 @@
 import numpy as np
 from numba import cuda, float32
 
-from helpers import (check, device, emulate, expect, explore, load4, measure,
+from helpers import (check, device, emulate, exercise, explore, load4, measure,
                      plot_sectors, plot_times, plot_traffic, store4)
 
 device
@@ -480,38 +480,26 @@ run
 # %% [markdown]
 # ## On your own
 #
-# ★ How many sectors is a request of `float64` with stride 2? And one of `int8` with stride 32? Guess, then ask `plot_sectors`.
+# ★ How many sectors does a request of `float64` with stride 2 touch? And one of `int8` with stride 32? Guess, then ask `plot_sectors`.
 #
-# ★★ Mirror a matrix, left for right. The kernel below is right, and over its budget: at most 4 sectors for each request.
-# Mend it, and take away the line `with expect(AssertionError):`.
-#
-# ★★★ Take an array of structs apart into four arrays, the rows of `out`. The budget: no sector more than the bytes fill.
+# ★ `mirror`: mirror a matrix, left for right, with at most 4 sectors a request.
 
 # %%
-def mirror_spec(a):
-    """What your kernel must return."""
-    return a[:, ::-1]
-
-
-def judge_mirror(kernel):
-    """Run your kernel, check it, and hold it to its budget."""
-    out = np.full_like(matrix, np.nan)
-    run = emulate(kernel)[(8, 32), (32, 8)](out, matrix)
-    check(out, mirror_spec(matrix))
-    return run.assert_coalesced(at_most=4)
-
+task = exercise("mirror")
+task
 
 # %%
 @cuda.jit
 def mirror(out, a):
-    """Each thread moves one element to its mirrored column."""
-    row, col = cuda.grid(2)     # your code, about 2 lines
-    if row < a.shape[0] and col < a.shape[1]:
-        out[row, a.shape[1] - 1 - col] = a[row, col]
+    """Each thread moves one element."""
+    rows, cols = a.shape
+    col = cuda.blockIdx.x * 32 + cuda.threadIdx.y * 4 + cuda.threadIdx.x // 8
+    row = cuda.blockIdx.y * 8 + cuda.threadIdx.x % 8
+    if row < rows and col < cols:
+        out[row, cols - 1 - col] = a[row, col]
 
 
-with expect(AssertionError):
-    judge_mirror(mirror)
+task.check(mirror)
 
 # %% [markdown]
 # <details><summary>Solution</summary>
@@ -519,61 +507,22 @@ with expect(AssertionError):
 # ```python
 # @cuda.jit
 # def mirror(out, a):
-#     """Each thread moves one element to its mirrored column."""
+#     """Each thread moves one element."""
+#     rows, cols = a.shape
 #     col, row = cuda.grid(2)
-#     if row < a.shape[0] and col < a.shape[1]:
-#         out[row, a.shape[1] - 1 - col] = a[row, col]
+#     if row < rows and col < cols:
+#         out[row, cols - 1 - col] = a[row, col]
 # ```
 #
-# `x` goes to the column.
-# That the store runs backwards costs nothing: what counts is which sectors are touched, not in which order.
+# `x` goes to the column, so the lanes of a warp are side by side in a row.
+# The stores run backwards, which costs nothing: it matters which sectors are touched, not in which order.
 #
 # </details>
-
-# %%
-def take_apart_spec(structs):
-    """What your kernel must return."""
-    return structs.reshape(-1, 4).T
-
-
-def judge_take_apart(kernel):
-    """Run your kernel, check it, and hold it to its budget."""
-    out = np.full((4, 1024), np.nan, np.float32)
-    run = emulate(kernel)[4, 256](out, few[:4096])
-    check(out, take_apart_spec(few[:4096]))
-    return run.assert_coalesced()
-
-
-# %%
-@cuda.jit
-def take_apart(out, structs):
-    """Each thread takes one struct of four numbers apart."""
-    i = cuda.grid(1)
-    for field in range(4):      # your code, about 5 lines
-        out[field, i] = structs[4 * i + field]
-
-
-with expect(AssertionError):
-    judge_take_apart(take_apart)
 
 # %% [markdown]
-# <details><summary>Solution</summary>
+# ★★ `exercise("take_apart")`: take an array of structs apart into four arrays, and touch no more sectors than the bytes fill.
 #
-# ```python
-# @cuda.jit
-# def take_apart(out, structs):
-#     """Each thread takes one struct of four numbers apart."""
-#     i = cuda.grid(1)
-#     x, y, z, mass = load4(structs, 4 * i)
-#     out[0, i] = x
-#     out[1, i] = y
-#     out[2, i] = z
-#     out[3, i] = mass
-# ```
-#
-# One request of 16 bytes a lane uses all of its sectors; four requests of 4 bytes touched the same ones four times.
-#
-# </details>
+# The [assignment](assignments/12_coalescing.ipynb) has 8 exercises, this one among them.
 
 # %% [markdown]
 # ## In practice
