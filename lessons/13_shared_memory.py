@@ -17,8 +17,8 @@
 import numpy as np
 from numba import cuda, float32
 
-from helpers import (check, device, emulate, expect, measure, plot_exchange,
-                     plot_halo, plot_times)
+from helpers import (check, device, emulate, exercise, expect, measure,
+                     plot_exchange, plot_halo, plot_times)
 
 device
 
@@ -436,70 +436,71 @@ run.uninitialised
 # %% [markdown]
 # ## On your own
 #
-# ★ For which of these is there reuse: `out[i] = a[i] + b[i]`; `out[i] = a[i] * b[0]`; `out[row] += m[row, col] * x[col]`, a thread for each row? Put two threads in.
+# ★ In which of these do several threads use the same element: `out[i] = a[i] + b[i]`; `out[i] = a[i] * b[0]`; `out[row] += m[row, col] * x[col]`, with a thread for each row? Write down what two threads load.
 #
-# ★★ Pooling: each element becomes the largest of itself and the three before it.
-# The kernel below is right. Its budget is 1.1 loads for each element.
-#
-# ★★★ Reverse a whole array, not only each block, with `reverse_block`'s tile. Which block's place does a block write to?
+# ★★ `pool`: each element becomes the largest of itself and the three before it. Load each element about once.
 
 # %%
-def pool_spec(a):
-    """What your kernel must return."""
-    padded = np.concatenate([np.full(3, a.min()), a])
-    return np.max([padded[k:k + a.size] for k in range(4)], axis=0)
-
-
-def judge_pool(kernel):
-    """Run your kernel, check it, and hold it to its budget."""
-    out = np.full_like(a, np.nan)
-    run = emulate(kernel)[N // THREADS, THREADS](out, a)
-    check(out, pool_spec(a))
-    return run.assert_loads(1.1, "a", average=True)
-
+task = exercise("pool")
+task
 
 # %%
-POOL_TILE = THREADS + 3
+THREADS = 256
+REACH = 3
+WIDTH = THREADS + REACH
 
 
 @cuda.jit
 def pool(out, a):
-    """Each thread finds the largest of its element and the 3 before it."""
-    i = cuda.grid(1)            # your code, about 10 lines
-    largest = a[i]
-    for k in range(i - 3, i):
-        if k >= 0 and a[k] > largest:
-            largest = a[k]
-    out[i] = largest
+    """Each thread finds the largest of its element and those before it."""
+    i = cuda.grid(1)
+    if i < a.size:
+        found = a[i]
+        for k in range(max(i - REACH, 0), i):
+            found = max(found, a[k])
+        out[i] = found
 
 
-with expect(AssertionError):
-    judge_pool(pool)
+task.check(pool)
 
 # %% [markdown]
 # <details><summary>Solution</summary>
 #
 # ```python
+# THREADS = 256
+# REACH = 3
+# WIDTH = THREADS + REACH
+#
+#
 # @cuda.jit
 # def pool(out, a):
-#     """Each thread finds the largest of its element and the 3 before it."""
-#     tile = cuda.shared.array(POOL_TILE, float32)
+#     """Each thread finds the largest of its element and those before it."""
+#     tile = cuda.shared.array(WIDTH, float32)
 #     thread = cuda.threadIdx.x
-#     first = cuda.blockIdx.x * THREADS - 3
-#     for cell in range(thread, POOL_TILE, THREADS):
-#         i = first + cell
-#         tile[cell] = a[i] if i > 0 else a[0]
+#     first = cuda.blockIdx.x * THREADS - REACH
+#     for cell in range(thread, WIDTH, THREADS):
+#         if first + cell < a.size:
+#             tile[cell] = a[max(first + cell, 0)]
 #     cuda.syncthreads()
-#     largest = tile[thread]
-#     for k in range(1, 4):
-#         if tile[thread + k] > largest:
-#             largest = tile[thread + k]
-#     out[cuda.grid(1)] = largest
+#     i = cuda.grid(1)
+#     if i < a.size:
+#         found = tile[thread]
+#         for k in range(1, REACH + 1):
+#             found = max(found, tile[thread + k])
+#         out[i] = found
 # ```
 #
-# Before the first element stands the first element once more, which changes no maximum.
+# The tile has three cells more than the block has threads, for the last elements of the block before.
+# In the first block they repeat the first element, which changes no maximum.
 #
 # </details>
+
+# %% [markdown]
+# ★ `exercise("reverse")`: reverse a whole array with the tile of `reverse_block`. Which block's place does a block write to?
+#
+# ★★★ `exercise("life")`: one step of the game of life, in tiles, in a world that goes on at the opposite edge.
+#
+# The [assignment](assignments/13_shared_memory.ipynb) has 6 exercises, these two among them.
 
 # %% [markdown]
 # ## In practice

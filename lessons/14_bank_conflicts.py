@@ -17,8 +17,8 @@
 import numpy as np
 from numba import complex128, cuda, float32, float64, int8, int16, uint32
 
-from helpers import (check, device, emulate, explore, measure, plot_banks,
-                     plot_conflicts, plot_tile_banks, plot_times)
+from helpers import (check, device, emulate, exercise, explore, measure,
+                     plot_banks, plot_conflicts, plot_tile_banks, plot_times)
 
 device
 
@@ -448,19 +448,47 @@ plot_times(["rows of 32 words", "rows of 33 words"],
 #
 # ★ Which strides are free for elements of 8 bytes? Guess the rule, then try it with `plot_banks`.
 #
-# ★★ Write `turn` for a tile of `float64` without a conflict, within one column of padding.
-# Which widths are free, now that a request goes by half warps?
-#
-# ★★★ Change the block to 16 × 16 threads and keep the tile's width at 16.
-# A warp now covers two rows. Predict the conflicts of the column's load, count them, and find the padding that removes them.
-# What does the store say to it?
+# ★ `turn_float64`: turn tiles of `float64` without a conflict, with one column of padding at most. Which widths are free, now that a request goes by half warps?
+
+# %%
+task = exercise("turn_float64")
+task
 
 # %%
 @cuda.jit
-def turn_float64(out):
-    """Write a tile by rows, read it by columns, in float64."""
-    # your kernel: copy `turn`, and choose the width
+def turn_float64(out, a):
+    """Write a tile by rows, read it by columns."""
+    # your code, about 8 lines
 
+
+task.check(turn_float64)
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# ```python
+# @cuda.jit
+# def turn_float64(out, a):
+#     """Write a tile by rows, read it by columns."""
+#     tile = cuda.shared.array((32, 33), float64)
+#     rows, cols = a.shape[1:]
+#     x, y = cuda.threadIdx.x, cuda.threadIdx.y
+#     if y < rows and x < cols:
+#         tile[y, x] = a[cuda.blockIdx.x, y, x]
+#     cuda.syncthreads()
+#     if y < cols and x < rows:
+#         out[cuda.blockIdx.x, y, x] = tile[x, y]
+# ```
+#
+# A row of 33 elements is 66 words, so the elements of a column are 2 banks apart, and the 16 lanes of a half warp need each bank once.
+# Every odd width does the same.
+#
+# </details>
+
+# %% [markdown]
+# ★★★ `exercise("half_block")`: a block of 16 × 16 threads turns a tile of 16 × 16, so a warp covers two rows. Which padding frees the stores, and which the loads?
+#
+# The [assignment](assignments/14_bank_conflicts.ipynb) has 6 exercises, this one among them.
 
 # %% [markdown]
 # ## In practice

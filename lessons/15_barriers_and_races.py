@@ -17,7 +17,8 @@
 import numpy as np
 from numba import cuda, float32
 
-from helpers import check, device, emulate, expect, explore, plot_intervals
+from helpers import (check, device, emulate, exercise, expect, explore,
+                     plot_intervals)
 
 device
 
@@ -499,37 +500,23 @@ check(whole, long.sum())
 # %% [markdown]
 # ## On your own
 #
-# ★ Which barriers does `relay` need if each thread uses only the cell that it filled itself? Ask `make_relay`'s report.
+# ★ Which barriers does `relay` need if each thread uses only the cell that it filled itself? Guess, then ask `make_relay`'s report.
 #
-# ★★ The kernel below finds the largest element of each block, and is right in most orders. Mend it; its budget is no race.
-#
-# ★★★ `relay` waits twice a round. Give it two tiles, used by turns, and get by with one barrier a round. Which hazard would come back with none?
+# ★★ `largest`: the kernel finds the largest element of each block, and is right in most orders of the warps. Fix it with one line.
 
 # %%
-def largest_spec(a):
-    """What your kernel must return."""
-    return a.reshape(-1, 256).max(axis=1)
-
-
-def judge_largest(kernel):
-    """Run your kernel, check it, and hold it to its budget."""
-    a = np.random.default_rng(3).random(2048, dtype=np.float32)
-    out = np.full(8, np.nan, np.float32)
-    run = emulate(kernel)[8, 256](out, a)
-    run.assert_no_races(minor=True)
-    check(out, largest_spec(a))
-    return run
-
+task = exercise("largest")
+task
 
 # %%
 @cuda.jit
 def largest(out, a):
-    """Halve the block again and again; keep the larger of two cells."""
+    """Halve the block again and again; keep the largest of two cells."""
     tile = cuda.shared.array(256, float32)
     thread = cuda.threadIdx.x
-    tile[thread] = a[cuda.grid(1)]
+    tile[thread] = a[min(cuda.grid(1), a.size - 1)]
     half = 128
-    while half > 0:             # your code, about 1 line
+    while half > 0:
         if thread < half and tile[thread + half] > tile[thread]:
             tile[thread] = tile[thread + half]
         half //= 2
@@ -537,8 +524,7 @@ def largest(out, a):
         out[cuda.blockIdx.x] = tile[0]
 
 
-with expect(AssertionError):
-    judge_largest(largest)
+task.check(largest)
 
 # %% [markdown]
 # <details><summary>Solution</summary>
@@ -546,10 +532,10 @@ with expect(AssertionError):
 # ```python
 # @cuda.jit
 # def largest(out, a):
-#     """Halve the block again and again; keep the larger of two cells."""
+#     """Halve the block again and again; keep the largest of two cells."""
 #     tile = cuda.shared.array(256, float32)
 #     thread = cuda.threadIdx.x
-#     tile[thread] = a[cuda.grid(1)]
+#     tile[thread] = a[min(cuda.grid(1), a.size - 1)]
 #     half = 128
 #     while half > 0:
 #         cuda.syncthreads()
@@ -560,10 +546,15 @@ with expect(AssertionError):
 #         out[cuda.blockIdx.x] = tile[0]
 # ```
 #
-# At the head of the loop, outside the `if`: all threads come to it, those with nothing left to do as well.
-# At the end thread 0 reads the cell that it stored itself.
+# The barrier is at the head of the loop, outside the `if`, so all threads reach it, even those with nothing left to do.
+# At the end thread 0 reads a cell that it stored itself.
 #
 # </details>
+
+# %% [markdown]
+# ★★★ `exercise("relay")`: `relay` with two tiles that take turns, and one barrier a round. Which hazard would come back with none?
+#
+# The [assignment](assignments/15_barriers_and_races.ipynb) has 11 exercises, this one among them.
 
 # %% [markdown]
 # ## In practice
