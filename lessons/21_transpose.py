@@ -17,8 +17,9 @@
 import numpy as np
 from numba import cuda, float32, uint32
 
-from helpers import (baseline, check, device, emulate, expect, load4, measure,
-                     plot_sectors, plot_tile_banks, plot_times, store4, table)
+from helpers import (baseline, check, device, emulate, exercise, expect, load4,
+                     measure, plot_sectors, plot_tile_banks, plot_times,
+                     store4, table)
 
 device
 
@@ -455,53 +456,58 @@ table(["rung", "bytes moved for a byte stored", "bank conflicts, emulated",
 # %% [markdown]
 # ## On your own
 #
-# ★ A tile of 64-bit numbers, `float64`: does one column of padding still help? Ask `emulate`.
+# ★ Does one column of padding still help in a tile of `float64`? Guess, then ask `emulate`.
 #
-# ★★ Turn a matrix by a quarter, clockwise, as `np.rot90(src, -1)` does.
-# The kernel below is right, and its stores are not coalesced; its budget is 4 sectors a request and no bank conflicts.
-#
-# ★★★ Let `transpose_wide` take any size whose sides are multiples of four.
+# ★★ `rotate`: turn a matrix of any size by a quarter, clockwise, as `np.rot90(src, -1)` does, as well coalesced as a copy and with no bank conflict.
 
 # %%
-def judge_rotate(kernel):
-    """Run your kernel, check it, and hold it to its budget."""
-    out = np.full((192, 128), np.nan, np.float32)
-    run = emulate(kernel)[(6, 4), (32, 32)](out, small)
-    check(out, np.rot90(small, -1))
-    run.assert_no_races()
-    run.assert_no_bank_conflicts()
-    run.assert_coalesced(at_most=4)
+task = exercise("rotate")
+task
+
+# %%
+TILE = 32
+WIDTH = TILE + 1
 
 
 @cuda.jit
 def rotate(dst, src):
     """Turn a matrix by a quarter, clockwise."""
-    col, row = cuda.grid(2)     # your code, about 7 lines
-    dst[col, src.shape[0] - 1 - row] = src[row, col]
+    # your code, about 9 lines
 
 
-with expect(AssertionError):
-    judge_rotate(rotate)
+task.check(rotate)
 
 # %% [markdown]
 # <details><summary>Solution</summary>
 #
 # ```python
+# TILE = 32
+# WIDTH = TILE + 1
+#
+#
 # @cuda.jit
 # def rotate(dst, src):
 #     """Turn a matrix by a quarter, clockwise."""
-#     tile = cuda.shared.array((TILE, 33), float32)
+#     tile = cuda.shared.array((TILE, WIDTH), float32)
+#     rows, cols = src.shape
 #     x, y = cuda.threadIdx.x, cuda.threadIdx.y
 #     left, top = TILE * cuda.blockIdx.x, TILE * cuda.blockIdx.y
-#     tile[y, x] = src[top + y, left + x]
+#     if top + y < rows and left + x < cols:
+#         tile[y, x] = src[top + y, left + x]
 #     cuda.syncthreads()
-#     right = src.shape[0] - TILE - top
-#     dst[left + y, right + x] = tile[TILE - 1 - x, y]
+#     if left + y < cols and top + x < rows:
+#         dst[left + y, rows - 1 - top - x] = tile[x, y]
 # ```
 #
-# A column read from below: as many banks as from above.
+# A warp reads a column of the tile and stores it as a row, from right to left.
+# Backwards, it touches as many sectors and as many banks as forwards.
 #
 # </details>
+
+# %% [markdown]
+# ★★★ `exercise("wide_turn")`: transpose with four elements in each load and store, where the sides are any multiples of four.
+#
+# The [assignment](assignments/21_transpose.ipynb) has 7 exercises, this one among them.
 
 # %% [markdown]
 # ## In practice

@@ -17,9 +17,9 @@
 import numpy as np
 from numba import cuda, float32
 
-from helpers import (check, device, emulate, expect, explore, plot_intervals,
-                     plot_grid_2d, plot_reuse, plot_roofline, plot_tile_walk,
-                     table)
+from helpers import (check, device, emulate, exercise, expect, explore,
+                     plot_grid_2d, plot_intervals, plot_reuse, plot_roofline,
+                     plot_tile_walk, table)
 
 device
 
@@ -328,61 +328,62 @@ with expect(AssertionError):
 #
 # ★ Write down the walk of block (1, 1) in a 6 × 6 product with tiles of 3: which elements does thread (2, 0) load, and which products are in its sum after each step? Check it with `plot_tile_walk(step, 6, 3, (1, 1))`.
 #
-# ★★ A tile need not be square in `k`.
-# The kernel below makes 16 × 16 tiles of `c` and is right; its budget is 4 loads of each element.
-#
-# ★★★ Let each thread make two elements of `c`, one below the other. How often is each element of `b` loaded then?
+# ★★★ `wide_tile`: a tile need not be square. Make it longer along `k`, and a block waits less often.
 
 # %%
-def judge_product(kernel):
-    """Run your kernel, check it, and hold it to its budget."""
-    large_c[:] = np.nan
-    run = emulate(kernel)[(4, 4), (16, 16)](large_c, large_a, large_b)
-    check(large_c, large_a @ large_b)
-    run.assert_no_races(minor=True)
-    run.assert_loads(4, "a", average=True)
-    run.assert_loads(4, "b", average=True)
+task = exercise("wide_tile")
+task
+
+# %%
+TILE, WIDE = 8, 16
 
 
 @cuda.jit
-def product(c, a, b):
+def wide_tile(c, a, b):
     """Each thread makes one element of the product."""
-    col, row = cuda.grid(2)     # your code, about 12 lines
+    col, row = cuda.grid(2)
     total = float32(0)
     for k in range(a.shape[1]):
         total += a[row, k] * b[k, col]
     c[row, col] = total
 
 
-with expect(AssertionError):
-    judge_product(product)
+task.check(wide_tile)
 
 # %% [markdown]
 # <details><summary>Solution</summary>
 #
 # ```python
+# TILE, WIDE = 8, 16
+#
+#
 # @cuda.jit
-# def product(c, a, b):
-#     """Bring 16 × 32 of a and 32 × 16 of b, wait, add products, wait."""
-#     tile_a = cuda.shared.array((16, 32), float32)
-#     tile_b = cuda.shared.array((32, 16), float32)
+# def wide_tile(c, a, b):
+#     """Each thread makes one element of the product."""
+#     tile_a = cuda.shared.array((TILE, WIDE), float32)
+#     tile_b = cuda.shared.array((WIDE, TILE), float32)
 #     x, y = cuda.threadIdx.x, cuda.threadIdx.y
 #     col, row = cuda.grid(2)
 #     total = float32(0)
-#     for at in range(0, a.shape[1], 32):
-#         for part in range(0, 32, 16):
+#     for at in range(0, a.shape[1], WIDE):
+#         for part in range(0, WIDE, TILE):
 #             tile_a[y, part + x] = a[row, at + part + x]
 #             tile_b[part + y, x] = b[at + part + y, col]
 #         cuda.syncthreads()
-#         for k in range(32):
+#         for k in range(WIDE):
 #             total += tile_a[y, k] * tile_b[k, x]
 #         cuda.syncthreads()
 #     c[row, col] = total
 # ```
 #
-# The loads are as few as with 16 × 16, and half of the barriers are gone.
+# Each element is loaded as often as with tiles of 8 × 8, and a block waits at half as many barriers.
 #
 # </details>
+
+# %% [markdown]
+# ★★★ `exercise("two_rows")`: each thread makes two elements of `c`. How often is each element of `b` loaded then?
+#
+# The [assignment](assignments/22_tiling.ipynb) has 6 exercises, this one among them.
 
 # %% [markdown]
 # ## In practice

@@ -17,8 +17,8 @@
 import numpy as np
 from numba import cuda, float32, njit, uint32
 
-from helpers import (assemble, baseline, check, device, emulate, expect,
-                     measure, plot_roofline, plot_times, table)
+from helpers import (assemble, baseline, check, device, emulate, exercise,
+                     expect, measure, plot_roofline, plot_times, table)
 
 device
 
@@ -506,38 +506,27 @@ table(["version", "loads of an element", "time, µs", "% of cuBLAS"],
 # %% [markdown]
 # ## On your own
 #
-# ★ How often does `make_tiled(32)` load an element of `a`, and how often one of `b`, at 228 × 240 by 240 × 112? Say it first, then ask `tiled.reuse`.
+# ★ How often does `make_tiled(32)` load an element of `a`, and how often one of `b`, at 228 × 240 by 240 × 112? Guess, then ask `tiled.reuse`.
 #
-# ★★ `c = a @ b.T`: the kernel below is right, and loads each element far too often; its budget is 16 loads of each element, 4 sectors a request and no bank conflicts.
-#
-# ★★★ Let each thread make four elements of `c`, in one column. What happens to the loads from the tile of `b`?
+# ★★ `times_transposed`: make `c = a @ b.T`, with tiles, coalesced loads and no bank conflicts.
 
 # %%
-def judge_times_transposed(kernel):
-    """Run your kernel, check it, and hold it to its budget."""
-    c, a, b = matrices(64, 96, 128)
-    b = np.ascontiguousarray(b.T)
-    run = emulate(kernel)[(4, 2), (32, 32)](c, a, b)
-    check(c, a @ b.T)
-    run.assert_no_races()
-    run.assert_loads(16, "a", average=True)
-    run.assert_loads(16, "b", average=True)
-    run.assert_coalesced(at_most=4)
-    run.assert_no_bank_conflicts()
+task = exercise("times_transposed")
+task
 
-
+# %%
 @cuda.jit
 def times_transposed(c, a, b):
     """Each thread adds up the products of two rows."""
-    col, row = cuda.grid(2)     # your code, about 14 lines
-    total = float32(0)
-    for k in range(a.shape[1]):
-        total += a[row, k] * b[col, k]
-    c[row, col] = total
+    col, row = cuda.grid(2)
+    if row < c.shape[0] and col < c.shape[1]:
+        total = float32(0)
+        for k in range(a.shape[1]):
+            total += a[row, k] * b[col, k]
+        c[row, col] = total
 
 
-with expect(AssertionError):
-    judge_times_transposed(times_transposed)
+task.check(times_transposed)
 
 # %% [markdown]
 # <details><summary>Solution</summary>
@@ -550,21 +539,29 @@ with expect(AssertionError):
 #     tile_b = cuda.shared.array((32, 33), float32)
 #     x, y = cuda.threadIdx.x, cuda.threadIdx.y
 #     col, row = cuda.grid(2)
-#     left = 32 * cuda.blockIdx.x
+#     row_b = 32 * cuda.blockIdx.x + y
 #     total = float32(0)
 #     for at in range(0, a.shape[1], 32):
-#         tile_a[y, x] = a[row, at + x]
-#         tile_b[y, x] = b[left + y, at + x]
+#         in_a = row < a.shape[0] and at + x < a.shape[1]
+#         in_b = row_b < b.shape[0] and at + x < b.shape[1]
+#         tile_a[y, x] = a[row, at + x] if in_a else float32(0)
+#         tile_b[y, x] = b[row_b, at + x] if in_b else float32(0)
 #         cuda.syncthreads()
 #         for k in range(32):
 #             total += tile_a[y, k] * tile_b[x, k]
 #         cuda.syncthreads()
-#     c[row, col] = total
+#     if row < c.shape[0] and col < c.shape[1]:
+#         c[row, col] = total
 # ```
 #
-# The tile of `b` comes by rows and is read by columns, so it is padded.
+# The tile of `b` is filled by rows and read by columns, so it is padded.
 #
 # </details>
+
+# %% [markdown]
+# ★★★ `exercise("four_rows")`: each thread makes four elements of `c`, in one column. What happens to the loads from the tile of `b`?
+#
+# The [assignment](assignments/23_matrix_product.ipynb) has 7 exercises, this one among them.
 
 # %% [markdown]
 # ## In practice
