@@ -19,8 +19,8 @@ import math
 import numpy as np
 from numba import cuda, float32, uint32
 
-from helpers import (assemble, check, device, emulate, expect, measure,
-                     plot_instructions, plot_times, table)
+from helpers import (assemble, check, device, emulate, exercise, expect,
+                     measure, plot_instructions, plot_times, table)
 
 device
 
@@ -370,34 +370,24 @@ table(["version", "instructions", "integers", "float64", "time, µs"],
 # %% [markdown]
 # ## On your own
 #
-# ★ Which line of `careless` has most instructions, and why? Open it.
+# ★ Which line of `careless` has the most instructions, and why? Open it.
 #
-# ★★ The kernel below converts temperatures. Its budget is no float64, no call of a routine, and 20 instructions.
-#
-# ★★★ `made.on("T4")` and `made.on_each()` compile for other GPUs. For which of them does `save` have other instructions?
+# ★★ `fahrenheit`: convert temperatures in 20 instructions, with no float64 and no call of a routine.
 
 # %%
-def judge_fahrenheit(kernel):
-    """Run your kernel, check it, and hold it to its budget."""
-    celsius = np.linspace(-40, 100, 1000, dtype=np.float32)
-    out = np.full(1000, np.nan, np.float32)
-    arguments = out, celsius, np.uint32(1000)
-    emulate(kernel)[4, 256](*arguments).assert_no_warnings()
-    check(out, celsius * 1.8 + 32)
-    made = assemble(kernel)[4, 256](*arguments)
-    made.assert_at_most(float64=0, calls=0, instructions=20)
+task = exercise("fahrenheit")
+task
 
-
+# %%
 @cuda.jit
 def fahrenheit(out, celsius, n):
-    """Convert each temperature."""
-    i = cuda.grid(1)            # your code, about 3 lines
+    """Each thread that has a temperature converts it."""
+    i = cuda.grid(1)
     if i < n:
         out[i] = celsius[i] * 9 / 5 + 32
 
 
-with expect(AssertionError):
-    judge_fahrenheit(fahrenheit)
+task.check(fahrenheit)
 
 # %% [markdown]
 # <details><summary>Solution</summary>
@@ -405,15 +395,20 @@ with expect(AssertionError):
 # ```python
 # @cuda.jit
 # def fahrenheit(out, celsius, n):
-#     """Convert each temperature."""
+#     """Each thread that has a temperature converts it."""
 #     i = uint32(cuda.grid(1))
 #     if i < n:
-#         out[i] = celsius[i] * float32(1.8) + float32(32)
+#         out[i] = celsius[i] * float32(9 / 5) + float32(32)
 # ```
 #
-# The quotient 9 / 5 is a number known beforehand, so nothing is divided; the rest is one `FFMA`.
+# The compiler knows the quotient 9 / 5, so nothing is divided; the rest is one `FFMA`.
 #
 # </details>
+
+# %% [markdown]
+# ★★★ `made.on("T4")` and `made.on_each()` compile for other GPUs. For which of them does `save` have other instructions?
+#
+# The [assignment](assignments/31_types_and_instructions.ipynb) has 7 exercises, `fahrenheit` among them.
 
 # %% [markdown]
 # ## In practice
