@@ -1,11 +1,14 @@
-"""A lesson's folded solutions, tested in the place of its stubs."""
+"""A lesson's folded solutions, judged in the place of its stubs."""
 
-import ast
 import re
 
 from lessons.publishing.convert import convert
 
 FOLDED = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+CHECKED = re.compile(r"^(\w+)\.check\((\w+)\)\Z", re.MULTILINE)
+JUDGED = """\
+verdict = {task}.judge({answer})
+assert verdict.points == {task}.points, verdict.text"""
 
 
 def with_solutions(lesson):
@@ -33,15 +36,13 @@ def cells_and_solutions(lesson):
 
 
 def tested(stub, solutions):
-    """Each solution, and then what its stub expects to be refused."""
+    """Each solution, which must earn all points where its stub is checked."""
     for solution in solutions:
         yield solution
-        yield "\n".join(refused_in(stub))
+        yield judged_in(stub)
 
 
-def refused_in(stub):
-    """What a stub expects to be refused."""
-    for node in ast.parse(stub).body:
-        if isinstance(node, ast.With):
-            assert ast.unparse(node.items[0]).startswith("expect(")
-            yield from map(ast.unparse, node.body)
+def judged_in(stub):
+    """What a stub checks in its last line, held to all points."""
+    task, answer = CHECKED.search(stub).groups()
+    return JUDGED.format(task=task, answer=answer)

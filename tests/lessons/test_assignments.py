@@ -26,13 +26,14 @@ from lessons.publishing.assignments import (
     kinds_of,
     with_exercises,
 )
-from lessons.publishing.convert import lessons_of
+from lessons.publishing.convert import convert, lessons_of
 from lessons.publishing.execute import complete, execute
 
 LESSONS = with_exercises(ROOT, lessons_of(ROOT))
 STEM = "12_coalescing"
 KINDS = "assignments", "solutions"
 KEYS = {*"schema_version grade_id cell_type grade locked solution task".split()}
+STARRED = re.compile(r'^(★+) `(?:exercise\(")?(\w+)(?:"\))?`:', re.MULTILINE)
 each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda it: it.stem)
 
 
@@ -65,6 +66,22 @@ def test_an_assignment_gives_no_answer_away(lesson):
             assert "..." in given
             assert not re.search(r": (?!\.\.\.)", given)
     assert not any(cell.get("outputs") for cell in notebook.cells)
+
+
+@each_lesson
+def test_a_lesson_names_exercises_that_its_assignment_has(lesson):
+    """What it gives and folds is the exercise's own; it says how many there are."""
+    tasks = {task.name: task for task in tasks_of(lesson)}
+    text = "\n\n".join(cell.source for cell in convert(lesson).cells)
+    name = re.search(r'^task = exercise\("(\w+)"\)$', text, re.MULTILINE)[1]
+    task = tasks[name]
+
+    assert f"{task.given_text.rstrip()}\n\n\ntask.check({task.kernel_name})" in text
+    assert f"```python\n{task.answer_text.rstrip()}\n```" in text
+    assert set(re.findall(r'exercise\("(\w+)"\)', text)) <= tasks.keys()
+    for stars, named in STARRED.findall(text):
+        assert len(stars) == tasks[named].stars, named
+    assert f"(assignments/{lesson.stem}.ipynb) has {len(tasks)} exercises" in text
 
 
 @each_lesson

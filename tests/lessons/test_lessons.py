@@ -95,14 +95,15 @@ def test_a_lessons_number_stands_in_its_file_name_only(lesson):
 
 @each_lesson
 def test_a_lesson_names_only_lessons_that_exist(lesson):
-    """Each link to a notebook leads to one; the last line to the lesson after this,
-    with its question.
+    """Each link leads to a notebook, or to the lesson's own assignment; the last line
+    to the lesson after this, with its question.
     """
     texts = texts_of(lesson)
     last = texts[-1].splitlines()[-1]
     following = [each.stem for each in LESSONS if each.stem > lesson.stem][:1]
+    known = {each.stem for each in LESSONS} | {f"assignments/{lesson.stem}"}
 
-    assert set() == set(links("\n".join(texts))) - {each.stem for each in LESSONS}
+    assert set() == set(links("\n".join(texts))) - known
     assert following == links(last)
     assert last.startswith("*Next:*") or not following
     assert last.endswith("?")
