@@ -39,7 +39,6 @@ HIDDEN = {
 # what the compiler made of a kernel's accesses, where the counts differ, by kernel
 KEPT = "the value that the thread has just stored stays in a register: no LDS"
 TIME = "how long the last block waits depends on time: its turns are others each time"
-RACY = "the kernel races, so that what is loaded, and how often, is another each time"
 WIDER = "the loop is unrolled; neighbours of a row come by one LDS.128 or LDS.64"
 CALLED = "the profiler puts what a device function does on the line of its call"
 EXPLAINED = {
@@ -47,19 +46,16 @@ EXPLAINED = {
     "_multiply_early_wrong": WIDER,
     "_transpose_wide": CALLED,
     "_transpose_down": CALLED,
-    "_cubic": KEPT,
     "all_write_the_same": "the array and its accesses are left out: the value is known",
     "war_in_a_warp": KEPT,
     "war_in_a_block": KEPT,
     "rotate_in_place": KEPT,
     "split_wrong": "two names of the same cells: one LDS serves both lines",
-    "pool": "the element is compared and kept: one LDG serves both lines",
     "21_copy": "profiled with a copy of the view, which begins at its own address",
     "_total_after_all": TIME,
     "_double": "the element is loaded once for both of its uses: one LDG",
     "_count_and_sum": "the element is loaded once for both of its uses: one LDG",
     "warps_9_look": "the compiler parts the two values, and stores each on its own",
-    "_largest": RACY,
     "barrier_in_a_branch": "lanes meet again behind the barrier: one STG for the warp",
 }
 
