@@ -208,7 +208,7 @@ plot_lanes({f"turn {turn}": steps[:32] > turn for turn in range(0, 141, 20)})
 # We know the lengths by now, so put the numbers in that order:
 
 # %%
-ordered = numbers[np.argsort(steps)]
+ordered = numbers[np.argsort(steps, kind="stable")]
 ordered_steps = np.zeros_like(steps)
 
 tidy = emulate(count_steps)[8, 128](ordered_steps, ordered)
