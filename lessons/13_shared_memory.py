@@ -505,7 +505,7 @@ task.check(pool)
 # %% [markdown]
 # ## In practice
 #
-# Shared memory and the L1 cache are one store in each multiprocessor, and the driver divides it between them by what the kernels ask for.
+# Shared memory and the L1 cache are one memory in each multiprocessor, which the driver divides by what the kernels ask for.
 #
 # Without opting in, a block gets 48 KB, static or dynamic.
 # Only dynamic shared memory can be larger: call `allow_dynamic_shared(kernel, 96 * 1024)`, of `helpers`, once before the launch; then the kernel may be launched with up to 96 KB.
@@ -514,7 +514,7 @@ task.check(pool)
 #
 # Several threads that use one value need not share memory: a warp can hand values round by shuffles, and a value that *all* threads use at once fits constant memory.
 #
-# A tile should be as large as it pays and no larger: with more shared memory a block, fewer blocks run beside it, and less work is on its way while one waits.
+# Make a tile no larger than it pays: with more shared memory a block, fewer blocks run beside it, and less work is on its way while one waits.
 
 # %% [markdown]
 # ## Further reading
