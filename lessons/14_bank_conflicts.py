@@ -486,7 +486,7 @@ task.check(turn_float64)
 # </details>
 
 # %% [markdown]
-# ★★★ `exercise("half_block")`: a block of 16 × 16 threads turns a tile of 16 × 16, so a warp covers two rows. Which padding frees the stores, and which the loads?
+# ★★★ `exercise("half_block")`: a block of 16 × 16 threads turns a tile of 16 × 16, so a warp covers two rows. One padding frees the stores and another one the loads: what frees both?
 #
 # The [assignment](assignments/14_bank_conflicts.ipynb) has 6 exercises, this one among them.
 
