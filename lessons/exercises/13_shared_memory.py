@@ -270,7 +270,8 @@ class SortRecords(Write):
     '''
     wrong = {
         "first barrier missing": ("race", "cuda.syncthreads()\n    place", "place"),
-        "second barrier missing": ("race", "cuda.syncthreads()\n    tile", "tile"),
+        "second barrier missing": ("race",
+            "cuda.syncthreads()\n    tile", "place %= size\n    tile"),
         "third barrier missing": ("race", "cuda.syncthreads()\n    sorted", "sorted"),
         "two arrays that are one": ("race",
             "[SKIP * size:(SKIP + 1) * size]", "[:size]"),

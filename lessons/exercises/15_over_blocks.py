@@ -96,11 +96,7 @@ class Dot(Write):
                 "i = cuda.grid(1)\n    if i < a.size:",
             ),
         ),
-        "no guard": (
-            "bounds",
-            f"for i in {strided}:",
-            "for i in (cuda.grid(1),):",
-        ),
+        "one element too many": ("bounds", "a.size, cuda", "a.size + 1, cuda"),
         "elements that stand together": (
             *("over_budget:sectors", f"for i in {strided}:"),
             "each = (a.size + 4 * $block - 1) // (4 * $block)\n"

@@ -333,11 +333,7 @@ class DistanceMatrix(Write):
             "x",
         ),
         "the points of the columns": ("bounds", "p[y, first]", "p[y, col]"),
-        "swapped in the tile": (
-            "uninitialised",
-            "tile_p[0, y]",
-            "tile_p[0, x]",
-        ),
+        "swapped in the tile": ("wrong", "tile_p[0, y]", "tile_p[0, x]"),
         "along x alone": ("wrong", "$far", "dx * dx"),
         "all threads bring": (
             "bounds",
