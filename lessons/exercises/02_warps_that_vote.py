@@ -118,7 +118,8 @@ class CountAbove(Write):
 class RaySphere(Write):
     """Look at some spheres from $from_where: ray i goes along z, at `x[i]` and `y[i]`. A
     row of `spheres` is the centre, x, y and z, and the radius. Write the depth z at
-    which each ray meets the $nearest surface, or $miss where it meets none.
+    which each ray meets the $nearest surface, or $miss where it meets none. A ray that
+    only touches a sphere meets it.
     """
 
     stars, points = 3, 4
@@ -131,6 +132,8 @@ class RaySphere(Write):
         centres = rng.integers(-12, 13, (count, 3)) * (1, 1, 2) + (0, 0, 60)
         radii = rng.integers(8, 16, (count, 1))
         spheres = np.hstack([centres, radii]).astype(np.float32)
+        # the first ray only touches the first sphere
+        x[0], y[0] = spheres[0, 0] + spheres[0, 3], spheres[0, 1]
         return {"depth": Out(rays), "x": x, "y": y, "spheres": spheres}
 
     def launch(self, rays, count):
@@ -179,7 +182,7 @@ class RaySphere(Write):
                     radius = spheres[s, 3]
                     inside = radius * radius - dx * dx - dy * dy
                     z = spheres[s, 2] $sign math.sqrt(max(inside, float32(0)))
-                    best = $function(best, z if inside >= 0 else float32($miss))
+                    best = $function(best, z if inside >= 0 else best)
                 depth[i] = best
     """
     wrong = {
@@ -196,14 +199,14 @@ class RaySphere(Write):
         ),
         "the last sphere, not the nearest": (
             "wrong",
-            "best = $function(best, z if inside >= 0 else float32($miss))",
+            "best = $function(best, z if inside >= 0 else best)",
             "best = z if inside >= 0 else best",
         ),
         "the radius is not squared": ("wrong", "radius * radius", "radius"),
         "the other surface": ("wrong", "2] $sign ", "2] - $towards * "),
         "keeps the best in the output": (
             "uninitialised",
-            "best = $function(best, z if inside >= 0 else float32($miss))",
+            "best = $function(best, z if inside >= 0 else best)",
             "depth[i] = $function(depth[i], z if inside >= 0 else depth[i])",
             "depth[i] = best",
             "pass",
@@ -211,7 +214,7 @@ class RaySphere(Write):
         "the root in a branch": (
             "over_budget:active",
             "z = spheres[s, 2] $sign math.sqrt(max(inside, float32(0)))\n"
-            "            best = $function(best, z if inside >= 0 else float32($miss))",
+            "            best = $function(best, z if inside >= 0 else best)",
             "if inside >= 0:\n"
             "                z = spheres[s, 2] $sign math.sqrt(inside)\n"
             "                best = $function(best, z)",

@@ -141,7 +141,8 @@ class KMeans(Write):
     @property
     def budget(self):
         blocks, _ = self.launch(self.even[0])
-        return {"loads": {"points": 1, "centres": blocks}, "conflicts": 0}
+        loads = {"points": 1, "centres": blocks}
+        return {"loads": loads, "conflicts": 0, "shared_bytes": 8 * self.many}
 
     def inputs(self, rng, n):
         points = rng.integers(0, 16, (2, n))

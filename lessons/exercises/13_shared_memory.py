@@ -252,7 +252,7 @@ class SortRecords(Write):
             """Each block sorts a row by counting what belongs before each record."""
             size = cuda.blockDim.x
             tile = cuda.shared.array(0, $key)[:size]
-            names = cuda.shared.array(0, $label)[SKIP * size:(SKIP + 1) * size]
+            names = cuda.shared.array(0, $label)[SKIP * size:]
             row, col = cuda.blockIdx.x, cuda.threadIdx.x
             key = keys[row, col]
             tile[col] = key
@@ -273,8 +273,7 @@ class SortRecords(Write):
         "second barrier missing": ("race",
             "cuda.syncthreads()\n    tile", "place %= size\n    tile"),
         "third barrier missing": ("race", "cuda.syncthreads()\n    sorted", "sorted"),
-        "two arrays that are one": ("race",
-            "[SKIP * size:(SKIP + 1) * size]", "[:size]"),
+        "two arrays that are one": ("race", "[SKIP * size:]", "[:size]"),
         "equal keys at one place": ("race",
             "before = (tile[other] == key) & (other < col)", "before = False"),
         "equal keys turned round": ("wrong", "other < col", "other > col"),
@@ -288,7 +287,7 @@ class SortRecords(Write):
             "names[place] = ", "sorted_labels[row, place] = ",
             "sorted_labels[row, col] = names[col]", ""),
         "an array of its own": ("over_budget:shared_bytes",
-            "array(0, $label)[SKIP * size:(SKIP + 1) * size]", "array(128, $label)"),
+            "array(0, $label)[SKIP * size:]", "array(128, $label)"),
     }
 
 

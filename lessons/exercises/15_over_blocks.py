@@ -24,7 +24,15 @@ class Dot(Write):
     def even(self):
         return 8 * self.block, 4 * self.block
 
-    budget = {"atomics": 4, "sectors": 4, "conflicts": 0}
+    @property
+    def budget(self):
+        cells = 4 * self.block
+        return {
+            "atomics": 4,
+            "sectors": 4,
+            "conflicts": 0,
+            "shared_bytes": cells,
+        }
 
     @property
     def half(self):

@@ -85,7 +85,7 @@ class Tiles:
     """What exercises have in common that turn matrices by tiles of 32 × 32."""
 
     choices = {"type": ("float32", "int32", "uint32")}
-    even, ragged = ((64, 32), (32, 96)), ((1, 1), (33, 20), (40, 65))
+    even, ragged = ((64, 32), (32, 96)), ((1, 1), (70, 20), (40, 65))
     budget = {"conflicts": 0, "sectors": "ideal"}
 
     def inputs(self, rng, rows, cols):
@@ -260,7 +260,7 @@ class WideTurn(Tiles, SpeedUp):
     """
 
     stars, points = 3, 5
-    even, ragged = ((64, 32), (32, 96)), ((4, 4), (36, 20), (40, 68))
+    even, ragged = ((64, 32), (32, 96)), ((4, 4), (68, 20), (40, 68))
     budget = {"requests": 32, "conflicts": 0, "sectors": "ideal"}
 
     def launch(self, rows, cols):

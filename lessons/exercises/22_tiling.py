@@ -258,7 +258,8 @@ class DistanceMatrix(Write):
     @property
     def budget(self):
         rows, cols = self.even[0]
-        return {"loads": {"p": cols // self.tile, "q": rows // self.tile}}
+        loads = {"p": cols // self.tile, "q": rows // self.tile}
+        return {"loads": loads, "shared_bytes": 16 * self.tile}
 
     def inputs(self, rng, rows, cols):
         p, q = rng.integers(0, 100, (2, rows)), rng.integers(0, 100, (2, cols))

@@ -222,7 +222,7 @@ class TimesTransposed(SpeedUp):
 
     stars, points = 2, 3
     choices = {"wide": ("n", "m"), "type": ("float32", "int32", "uint32")}
-    ragged = ((20, 40, 33),)
+    ragged = ((20, 40, 70),)
 
     @property
     def even(self):
@@ -231,7 +231,12 @@ class TimesTransposed(SpeedUp):
     @property
     def budget(self):
         loads = {"a": 2, "b": 1} if self.wide == "n" else {"a": 1, "b": 2}
-        return {"loads": loads, "sectors": 4, "conflicts": 0}
+        return {
+            "loads": loads,
+            "sectors": 4,
+            "conflicts": 0,
+            "shared_bytes": 4 * 32 * (32 + 33),
+        }
 
     def inputs(self, rng, m, k, n):
         a, b = small(rng, (m, k), self.type), small(rng, (n, k), self.type)

@@ -20,7 +20,7 @@ class Symmetric(Write):
 
     stars, points = 2, 4
     choices = {"side": ("lower", "upper"), "type": ("float32", "int32")}
-    even, ragged = ((32, 48),), ((1, 1), (20, 33))
+    even, ragged = ((32, 48),), ((1, 1), (50, 33))
     budget = {"loads": {"a": 4}, "sectors": 4, "conflicts": 0}
     setup = "TILE = 16"
 
@@ -164,7 +164,7 @@ class FourRows(SpeedUp):
 
     stars, points = 3, 5
     choices = {"type": ("float32", "int32", "uint32"), "wide": ("n", "m")}
-    ragged = ((20, 40, 33),)
+    ragged = ((40, 20, 33),)
 
     @property
     def even(self):
@@ -178,6 +178,7 @@ class FourRows(SpeedUp):
             "loads": loads,
             "conflicts": 0,
             "sectors": 4,
+            "shared_bytes": 2048,
         }
 
     def inputs(self, rng, m, k, n):

@@ -71,13 +71,13 @@ class Softmax(Write):
             best = float32($worst)
             for col in range(lane, cols, 32):
                 best = $extreme(best, a[row, col])
-            for step in (16, 8, 4, 2, 1):
-                best = $extreme(best, cuda.shfl_xor_sync(ALL, best, step))
+            for bit in range(5):
+                best = $extreme(best, cuda.shfl_xor_sync(ALL, best, 1 << bit))
             total = float32(0)
             for col in range(lane, cols, 32):
                 total += $power
-            for step in (16, 8, 4, 2, 1):
-                total += cuda.shfl_xor_sync(ALL, total, step)
+            for bit in range(5):
+                total += cuda.shfl_xor_sync(ALL, total, 1 << bit)
             for col in range(lane, cols, 32):
                 out[row, col] = $power / total
     """
@@ -99,7 +99,7 @@ class Softmax(Write):
         ),
         "each lane has its own best": (
             "wrong",
-            "$extreme(best, cuda.shfl_xor_sync(ALL, best, step))",
+            "$extreme(best, cuda.shfl_xor_sync(ALL, best, 1 << bit))",
             "best",
         ),
         "lane 0 alone has the sum": (
@@ -109,8 +109,8 @@ class Softmax(Write):
         ),
         "a step of the sum is missing": (
             "wrong",
-            "step in (16, 8, 4, 2, 1):\n        total",
-            "step in (16, 8, 4, 2):\n        total",
+            "bit in range(5):\n        total",
+            "bit in range(1, 5):\n        total",
         ),
         "the first columns alone": (
             "wrong",
@@ -223,15 +223,15 @@ class LayerNorm(Write):
             mean = float32(0)
             for col in range(lane, cols, 32):
                 mean += a[row, col]
-            for step in (16, 8, 4, 2, 1):
-                mean += cuda.shfl_xor_sync(ALL, mean, step)
+            for bit in range(5):
+                mean += cuda.shfl_xor_sync(ALL, mean, 1 << bit)
             mean /= float32(cols)
             squares = float32(0)
             for col in range(lane, cols, 32):
                 away = a[row, col] - mean
                 squares += away * away
-            for step in (16, 8, 4, 2, 1):
-                squares += cuda.shfl_xor_sync(ALL, squares, step)
+            for bit in range(5):
+                squares += cuda.shfl_xor_sync(ALL, squares, 1 << bit)
             root = math.sqrt(squares / float32(cols) + float32($eps))
             for col in range(lane, cols, 32):
                 out[row, col] = (a[row, col] - mean) / root
@@ -263,7 +263,7 @@ class LayerNorm(Write):
         ),
         "each lane has its own mean": (
             "wrong",
-            "mean += cuda.shfl_xor_sync(ALL, mean, step)",
+            "mean += cuda.shfl_xor_sync(ALL, mean, 1 << bit)",
             "pass",
         ),
         "lane 0 alone has the mean": (
