@@ -8,9 +8,10 @@
 Each mutant is an answer with one change in its kernel: an operator, a comparison, a
 number, a condition, a statement left out. It is killed when it loses points. Those that
 do not differ from a right answer are in `equivalent.toml`, with the reason, by their
-line in the lesson's variant; `nth` is which of several mutants with one line and change.
-Prints a row for each exercise as it ends, and what survives; ends with 1 if a survivor
-is not listed, or if a row names a mutant that loses points, or none at all.
+line in the lesson's variant and their change; `nth` is which of several mutants that
+have both in common. Prints a row for each exercise as it ends, and what survives; ends
+with 1 if a survivor is not listed, or if a row names a mutant that loses points, or
+none at all.
 """
 
 import argparse
