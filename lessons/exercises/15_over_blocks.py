@@ -195,11 +195,14 @@ class LastBlock(Write):
 
     def inputs(self, rng, size):
         blocks = ceil(size / self.block)
+        a = rng.integers(1, 1000, size)
+        if size == 1:
+            a[0] = 0  # the least that an element may be
         return {
             "out": Out(1, self.type),
             "parts": Out(blocks, self.type),
             "finished": InOut(np.zeros(1, np.int32)),
-            "a": rng.integers(1, 1000, size).astype(self.type),
+            "a": a.astype(self.type),
         }
 
     def launch(self, size):
