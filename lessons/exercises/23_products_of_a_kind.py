@@ -20,7 +20,7 @@ class Symmetric(Write):
 
     stars, points = 2, 4
     choices = {"side": ("lower", "upper"), "type": ("float32", "int32")}
-    even, ragged = ((32, 48),), ((1, 1), (50, 33))
+    even, ragged = ((32, 48),), ((1, 1), (35, 20))
     budget = {"loads": {"a": 4}, "sectors": 4, "conflicts": 0}
     setup = "TILE = 16"
 
