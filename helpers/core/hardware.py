@@ -14,6 +14,7 @@ MAX_THREADS_PER_BLOCK = 1024
 MAX_BLOCK_DIM = (1024, 1024, 64)
 MAX_GRID_DIM = (2**31 - 1, 65535, 65535)
 STATIC_SHARED_BYTES = 48 * 1024  # what a block may use without asking for more
+LOCAL_BYTES = 512 * 1024  # the most of a thread
 
 
 @dataclass(frozen=True)

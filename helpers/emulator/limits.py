@@ -22,6 +22,17 @@ def check_static_shared(program):
         )
 
 
+def check_local(program):
+    """Refuse local arrays that are larger than a thread may have."""
+    used = static_bytes(program, "local")
+    if used > hardware.LOCAL_BYTES:
+        raise LaunchError(
+            f"`{program.name}` declares {used:,} bytes of local arrays; a thread has "
+            f"at most {hardware.LOCAL_BYTES:,}. Use smaller ones, or pass an array "
+            "of the host's with a row for each thread"
+        )
+
+
 def most_threads(options) -> int:
     """The threads that a block may have: `launch_bounds` may say fewer."""
     bounds = options.get("launch_bounds") or hardware.MAX_THREADS_PER_BLOCK

@@ -12,7 +12,7 @@ from helpers.core.errors import caller_level
 from helpers.core.gc_pause import gc_paused
 from helpers.core.source import place
 from helpers.emulator.codegen.translate import translate
-from helpers.emulator.limits import check_static_shared
+from helpers.emulator.limits import check_local, check_static_shared
 from helpers.emulator.program import Program
 from helpers.frontend.inference import check_options
 from helpers.frontend.lower.statements import kernel_ir
@@ -57,6 +57,7 @@ def _prepare(kernel, types):
         ours = kernel_ir(kernel.py_func, types, kernel.targetoptions)
         program = translate(ours)
     check_static_shared(program)
+    check_local(program)
     _warn_of_idle_lines(kernel.py_func)
     return Prepared(program, global_numbers(kernel), constant_bytes(ours))
 

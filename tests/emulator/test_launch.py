@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from numba import cuda, float32
+from numba import cuda, float32, float64
 
 from helpers import emulate
 from helpers.emulator import LaunchError, NoProgressError
@@ -139,6 +139,24 @@ def test_a_block_declares_48_kib_of_shared_memory_at_most(extra):
 
     if extra:
         with pytest.raises(LaunchError, match="declares 49,156 bytes of shared arrays"):
+            emulate(kernel)[1, 1](np.zeros(1))
+    else:
+        emulate(kernel)[1, 1](np.zeros(1))
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_a_thread_declares_512_kib_of_local_memory_at_most(extra):
+    """To the byte; the emulator would take much more from the host, for each thread."""
+    count = 512 * 1024 // 8 + extra
+
+    @cuda.jit
+    def kernel(out):
+        cells = cuda.local.array(count, float64)
+        cells[0] = 1
+        out[0] = cells[0]
+
+    if extra:
+        with pytest.raises(LaunchError, match="declares 524,296 bytes of local arrays"):
             emulate(kernel)[1, 1](np.zeros(1))
     else:
         emulate(kernel)[1, 1](np.zeros(1))
