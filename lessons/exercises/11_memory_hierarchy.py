@@ -205,8 +205,8 @@ class Embedding(Write):
 
     def inputs(self, rng, n, width):
         words = rng.integers(0, 9, n).astype(np.int32)
-        words[rng.random(n) < 0.3] = -1
-        words[-1] = rng.integers(0, 9)
+        words[rng.random(n) < 0.3] -= 9
+        words[-1] %= 9
         table = rng.integers(2, 1000, (9, width)).astype(self.type)
         return {
             "out": Out((n, width), self.type),
@@ -245,10 +245,11 @@ class Embedding(Write):
         "guard one too far": ("bounds", "col < out", "col <= out"),
         "takes the last word": ("bounds", "if word >= 0:", "if True:"),
         "word 0 is none": ("wrong", "word >= 0", "word > 0"),
+        "only -1 is none": ("bounds", "word >= 0", "word != -1"),
         "nothing for no word": ("wrong", "out[i, col] = $empty", "pass"),
         "copies the table": ("bounds", "table[word, col]", "table[i, col]"),
         "swapped coordinates": ("wrong", "col, i = cuda", "i, col = cuda"),
-        "hard-coded width": ("bounds", "col < out.shape[1]", "col < 64"),
+        "hard-coded width": ("bounds", "col < out.shape[1]", "col < 128"),
         "four of a row a warp": (
             "over_budget:sectors",
             "col, i = cuda.grid(2)",

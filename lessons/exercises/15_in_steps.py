@@ -28,6 +28,7 @@ class Equalise(Write):
 
     def inputs(self, rng, size):
         a = rng.integers(1, self.levels, size) ** 2 // self.levels
+        a[-1] = self.levels - 1
         return {"out": Out(size, self.type), "a": a.astype(self.type)}
 
     def launch(self, size):

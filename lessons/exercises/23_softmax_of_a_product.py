@@ -29,7 +29,8 @@ class Attention(Write):
         q = rng.normal(size=(queries, length)).astype(np.float32)
         k = rng.normal(size=(keys, length)).astype(np.float32)
         v = rng.normal(size=(keys, length)).astype(np.float32)
-        q[0, 0], k[::2, 0], k[1::2, 0] = 12, 0, 10 * np.sqrt(length)
+        far = np.arange(keys) % 8 > 3
+        q[0, 0], k[:, 0] = 12, np.where(far, 10 * np.sqrt(length), 0)
         return {"out": Out((queries, length)), "q": q, "k": k, "v": v + 2}
 
     def launch(self, queries, keys, length):
@@ -81,6 +82,10 @@ class Attention(Write):
             "wrong",
             "weights[key] - most",
             "weights[key]",
+        ),
+        "the larger of two": (
+            *("wrong", "for key in range(keys):\n        most"),
+            "for key in range(min(keys, 2)):\n        most",
         ),
         "each thread's own largest": (
             *("wrong", "for key in range(keys):\n        most"),
