@@ -23,7 +23,7 @@ def exercise(name, seed=None):
     is the variant of the lessons.
     """
     known = exercises()
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         near = get_close_matches(str(name), known, n=3) or sorted(known)
         raise ArgumentError(
             f"there is no exercise {name!r}; there are {', '.join(near)}"

@@ -42,7 +42,9 @@ def empty(answer):
     """Has nobody predicted anything?"""
     if isinstance(answer, dict):
         return all(empty(it) for it in answer.values())
-    return answer is None or answer is Ellipsis or answer == ""
+    if isinstance(answer, str):
+        return not answer
+    return answer is None or answer is Ellipsis
 
 
 def agrees(answer, truth, task) -> bool:
@@ -54,7 +56,10 @@ def agrees(answer, truth, task) -> bool:
         return answer == truth
     if isinstance(answer, bool) != isinstance(truth, bool):
         return False
-    return isinstance(answer, Number) and abs(answer - truth) <= task.tolerance
+    try:
+        return isinstance(answer, Number) and abs(answer - truth) <= task.tolerance
+    except (TypeError, OverflowError):  # numbers that are no floats: Decimal, 10**400
+        return False
 
 
 def accepted(task, answer) -> Verdict:

@@ -16,7 +16,13 @@ from helpers.frontend.types import our_type
 
 def is_kernel(value) -> bool:
     """Is this what `@cuda.jit` makes of a function?"""
-    return hasattr(value, "py_func") and hasattr(value, "configure")
+    about = ("configure", "targetoptions")
+    return has_function(value) and all(hasattr(value, name) for name in about)
+
+
+def has_function(value) -> bool:
+    """Did a decorator of Numba's make this of a function?"""
+    return inspect.isfunction(getattr(value, "py_func", None))
 
 
 def require_kernel(value, verb):
@@ -45,7 +51,7 @@ def _described(value, verb) -> str:
     if value is None or hasattr(value, "is_launch"):
         form = f"{verb}(kernel)[blocks, threads](…)"
         return f"a launch: the brackets come after, `{form}`"
-    if hasattr(value, "py_func"):
+    if has_function(value):
         name = value.py_func.__name__
         return (
             f"`{name}`, which Numba compiles for the CPU (`@njit`, `@jit`): put "
