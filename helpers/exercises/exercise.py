@@ -140,6 +140,10 @@ class Write(Exercise):
 
         return judge(self, answer, seed)
 
+    def share(self, budget):
+        """The part of the points that a right answer earns which is over a budget."""
+        return self.partial
+
     @property
     def answer_text(self) -> str:
         """The answer, with what stands above it."""
@@ -185,6 +189,10 @@ class Fix(Write):
     kind = "fix"
     fault: tuple = ()
     lines = 2
+
+    def share(self, budget):
+        """None for what was given: it may have been right, and over its budget."""
+        return self.partial if budget in ("lines", "work") else 0
 
     @property
     def given_text(self) -> str:

@@ -40,10 +40,10 @@ def judge(task, kernel, seed=None, looks=None) -> Verdict:
 
 def refused(task, refusal) -> Verdict:
     """The verdict of a refusal: part of the points for a right answer over budget."""
-    right = refusal.reason.startswith("over_budget")
+    word, _, budget = refusal.reason.partition(":")
     return Verdict(
         task.name,
-        task.points * task.partial if right else 0,
+        task.points * task.share(budget) if word == "over_budget" else 0,
         task.points,
         refusal.sentence,
         refusal.reason,
@@ -98,7 +98,8 @@ def is_a_kernel(case):
     if case.kernel is None or case.kernel is Ellipsis:
         raise nothing_yet(task)
     explained(lambda: require_kernel(case.kernel, "check"))
-    mine, wanted = argument_names(case.kernel), tuple(case.trials[0].arguments)
+    mine = explained(lambda: argument_names(case.kernel))
+    wanted = tuple(case.trials[0].arguments)
     if len(mine) != len(wanted):
         raise Refusal(
             "refused",

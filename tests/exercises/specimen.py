@@ -54,6 +54,19 @@ class FixPairSums(Fix, PairSums):
     budget = {"lines": 1}
 
 
+class SlowPairSums(FixPairSums):
+    """Find the line that loads too much."""
+
+    fault = ("+ tile[t + 1]", "+ tile[t + 1] + 0 * a[i]")
+    budget = {"lines": 1, "loads": {"a": 1}}
+
+
+class SumsOfItsOwn(PairSums):
+    """Read no output."""
+
+    budget = {"loads": {"out": 0}}
+
+
 class Strides(Predict):
     """How many sectors does a request of stride $stride take?"""
 

@@ -1,13 +1,21 @@
 """Each reason is given for what it is about, and before those that come after it."""
 
+import math
 import re
+from decimal import Decimal
 
 import numpy as np
 import pytest
-from numba import cuda
+from numba import cuda, float32
 
 from helpers.exercises.reasons import HINTS, REASONS
-from tests.exercises.specimen import FixPairSums, PairSums, Strides
+from tests.exercises.specimen import (
+    FixPairSums,
+    PairSums,
+    SlowPairSums,
+    Strides,
+    SumsOfItsOwn,
+)
 
 TASK = PairSums()
 BARRIER = "cuda.syncthreads()"
@@ -134,7 +142,14 @@ def test_what_is_no_kernel_is_refused_with_a_sentence():
     def two(out, a, n):
         out[0] = a[0]
 
-    for answer in (len, 3, two):
+    @cuda.jit
+    def any_number(*arguments):
+        arguments[0][0] = 1
+
+    class Alike:
+        py_func, configure, targetoptions = len, None, None
+
+    for answer in (len, 3, two, any_number, Alike(), TASK.kernel):
         verdict = TASK.judge(answer, 1)
         assert ("refused", 0) == (verdict.reason, verdict.points)
         assert verdict.sentence.endswith(".")
@@ -151,6 +166,40 @@ def test_a_fix_that_changes_too_much_earns_half():
 
     assert ("over_budget:lines", 2) == (verdict.reason, verdict.points)
     assert "3 lines changed, and 1 line is enough" in verdict.sentence
+
+
+def test_a_fix_that_gains_nothing_earns_nothing():
+    """Where what was given is right, and over the budget that it is about."""
+    task = SlowPairSums()
+    lines = "\n".join(f"    more{it} = {it}" for it in range(3))
+
+    for text in (f"{task.given_text}\n    pass", f"{task.given_text}\n{lines}"):
+        verdict = task.judge(task.kernel(text), 1)
+        assert ("over_budget:loads", 0) == (verdict.reason, verdict.points)
+
+
+def test_lines_that_nobody_can_count_are_too_many():
+    """A function made by `exec` has no source."""
+    task = FixPairSums()
+    space = {"cuda": cuda, "float32": float32}
+    exec(task.answer_text, space)
+
+    verdict = task.judge(space["pair_sums"], 1)
+
+    assert ("over_budget:lines", 2) == (verdict.reason, verdict.points)
+    assert "source" in verdict.sentence
+
+
+def test_an_atomic_operation_loads_too():
+    """It gives what stood in the cell, so an output may not be read by one."""
+    task = SumsOfItsOwn()
+    add = f"out[i] = 0\n        cuda.atomic.add(out, i, {SUM})"
+    text = task.answer_text.replace(f"out[i] = {SUM}", add)
+
+    verdict = task.judge(task.kernel(text), 1)
+
+    assert "over_budget:loads" == verdict.reason
+    assert "`out` is loaded 1 times on average (line 16)" in verdict.sentence
 
 
 def test_a_variant_depends_on_the_seed_and_other_numbers_do_not():
@@ -176,6 +225,10 @@ def test_predictions_earn_their_share():
     half = task.judge({"sectors": 9, "free": "no"})
     assert (0.5, "wrong") == (half.points, half.reason)
     assert "no_answer" == task.judge({"sectors": ..., "free": ...}).reason
+    for number in (np.array([8, 8]), 10**400, Decimal("8.5"), math.nan, 8j, [8]):
+        assert 0.5 == task.judge({"sectors": number, "free": "no"}).points
+    with pytest.raises(TypeError, match="keys 'sectors', 'free'"):
+        task.judge(np.array([8, 8]))
     with pytest.raises(TypeError, match="one of 'yes', 'no'"):
         task.judge({"sectors": 8, "free": "perhaps"})
     with pytest.raises(TypeError, match="keys 'sectors', 'free'"):
