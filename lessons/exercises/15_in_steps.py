@@ -91,6 +91,11 @@ class Equalise(Write):
             "$last * at_most",
             "$last * counts[level]",
         ),
+        "the last level counts as the one before": (
+            "wrong",
+            "a[i], 1)",
+            "min(a[i], $last - 1), 1)",
+        ),
         "one level too many": (
             "wrong",
             "$last * at_most",
