@@ -9,12 +9,15 @@ from helpers import assemble
 from helpers.assembly.compiler import compiled, missing
 from helpers.frontend.kernels import argument_types
 from tests.paths import RECORDED
+from tests.quick import some
 from tests.specimens.lesson_launches import launches, lessons
 
 ON_GPU = RECORDED / "assembly.json"
 CAPABILITIES = (7, 5), (8, 0), (8, 9), (9, 0), (10, 0)
 needs_compiler = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
-each_lesson = pytest.mark.parametrize("lesson", lessons(), ids=lambda it: it.stem)
+each_lesson = pytest.mark.parametrize(
+    "lesson", some(lessons(), every=4), ids=lambda it: it.stem
+)
 
 
 def kernels_of(lesson):

@@ -10,6 +10,7 @@ import pytest
 from numba import cuda, njit
 
 from helpers import emulate
+from tests.quick import some
 from tests.specimens.kernels import BUILT_IN
 
 POINT = np.dtype(
@@ -87,7 +88,7 @@ def assert_same(lines, theirs=None):
 
 @pytest.mark.parametrize(
     "lines",
-    [
+    some([
         "w[i, :] = 1.5",
         "w[i] = b[i]",
         "w[i, 1:5] = i",
@@ -106,7 +107,7 @@ def assert_same(lines, theirs=None):
         "w[i, -2:] = 7",
         "w[i, -100:100:3] = 7",
         "if i % 3 == 0:\n        w[i, : i % 5] = i",
-    ],
+    ], every=3),
 )
 def test_a_store_to_a_part_of_an_array_reaches_each_of_its_elements(lines):
     """Numbers and tuples, through slices, rows and views; ends differ by thread."""
@@ -115,7 +116,7 @@ def test_a_store_to_a_part_of_an_array_reaches_each_of_its_elements(lines):
 
 @pytest.mark.parametrize(
     "expression",
-    [
+    some([
         "b[:, None][i, 0]",
         "c[i % 4, None, :, 2][0, i % 3]",
         "a[i].reshape(2, 3)[1, i % 3]",
@@ -157,7 +158,7 @@ def test_a_store_to_a_part_of_an_array_reaches_each_of_its_elements(lines):
         "r[i]['v'][2] + r[i]['n']['q']",
         "(r[i] if i % 2 else s[i % 8]).n.q",
         "r[1:].x[i // 2] + r[::2][i // 2].v[0]",
-    ],
+    ], every=4),
 )
 def test_a_view_finds_the_elements_that_numba_finds(expression):
     """Slices, new axes, other shapes, other elements, fields, one array or another."""
@@ -256,7 +257,8 @@ FUNCTIONS += "any all var std argmax argmin".split()
 
 @needs_methods
 @pytest.mark.parametrize(
-    "call", [*(f"{{}}.{m}()" for m in METHODS), *(f"np.{f}({{}})" for f in FUNCTIONS)]
+    "call",
+    some([*(f"{{}}.{m}()" for m in METHODS), *(f"np.{f}({{}})" for f in FUNCTIONS)], 5),
 )
 def test_a_reduction_is_numbas_own_loop(call):
     """Bit for bit, in Numba's order and types; of rows and of parts."""

@@ -7,6 +7,7 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
+from tests.quick import some
 from tests.specimens.kernels import numbers, tiled
 
 SEEDS = range(6)
@@ -70,7 +71,9 @@ def scan_differs(kernel, threads, seed):
 LARGE = pytest.param(32, 0, marks=pytest.mark.slow)  # a million races
 
 
-@pytest.mark.parametrize("size, seed", [*product([8], SEEDS), (16, 0), LARGE])
+@pytest.mark.parametrize(
+    "size, seed", [*some([*product([8], SEEDS), (16, 0)], every=3), LARGE]
+)
 @pytest.mark.parametrize("first, second", [(True, True), (True, False), (False, True)])
 def test_a_tiled_product_needs_both_barriers(size, first, second, seed):
     """Without the first or the second, the product is wrong; with both it is right."""
@@ -83,7 +86,7 @@ def test_a_tiled_product_needs_both_barriers(size, first, second, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("threads", [64, 96, 256, 1024])
+@pytest.mark.parametrize("threads", some([64, 96, 256, 1024], every=2))
 @pytest.mark.parametrize("barrier", [True, False])
 def test_a_scan_in_place_needs_a_barrier_between_load_and_store(barrier, threads, seed):
     """Warps overtake each other in either direction, also when there are only two."""

@@ -138,6 +138,7 @@ def hand_made(
         coalescing=table(coalescing, sectors, 0, 0, 0),
         bank_conflicts=table(bank_conflicts, wavefronts, 0, 0, 0),
         local_memory=table(None, sectors, 0, 0, 0),
+        waits=SimpleNamespace(block=2, grid=0),
         divergence=table(divergence, share, 0, 0),
         operations=Counts(float32=0, by_line=ByLine()),
         reuse=reuse or {},

@@ -293,6 +293,7 @@ def test_findings_are_plain_data_too():
     assert "warp" == data["minor_races"][0]["scope"]
     assert [(9, 3)] == [(u["line"], u["count"]) for u in data["uninitialised"]]
     assert [False, False, True] == [w["note"] for w in data["warnings"]]
+    assert {"block": 2, "grid": 0} == data["waits"]
 
 
 def test_missed_barriers_and_stray_lanes_are_in_every_form_of_a_report():
