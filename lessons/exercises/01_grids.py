@@ -70,7 +70,7 @@ class AddBias(Write):
         "a guard for columns only": ("bounds", "row < out.shape[0] and ", ""),
         "a guard for one axis or the other": ("bounds", " and ", " or "),
         "a guard with the axes swapped": (
-            "bounds",
+            "wrong",
             "row < out.shape[0] and col < out.shape[1]",
             "row < out.shape[1] and col < out.shape[0]",
         ),

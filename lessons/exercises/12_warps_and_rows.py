@@ -70,7 +70,7 @@ class RowSums(Write):
             "range(lane, a.shape[1] // 32 * 32, 32)",
         ),
         "hard-coded width": (
-            "bounds",
+            "wrong",
             "range(lane, a.shape[1], 32)",
             "range(lane, 128, 32)",
         ),

@@ -128,7 +128,7 @@ class TurnFloat64(Write):
         "the load's guard twice": ("bounds",
             "y < cols and x < rows", "y < rows and x < cols"),
         "no barrier": ("race", "cuda.syncthreads()", ""),
-        "not turned": ("uninitialised", "= tile[x, y]", "= tile[y, x]"),
+        "not turned": ("wrong", "= tile[x, y]", "= tile[y, x]"),
         "the first matrix alone": ("wrong",
             "= a[cuda.blockIdx.x, y, x]", "= a[0, y, x]"),
     }
@@ -265,7 +265,7 @@ class HalfBlock(Write):
             "(16, 16)", "(16, 18)", "x ^ y", "x", "y ^ x", "y"),
         "48 columns": ("over_budget:shared_bytes",
             "(16, 16)", "(16, 48)", "x ^ y", "x", "y ^ x", "y"),
-        "shuffled one way": ("uninitialised", "tile[x, y ^ x]", "tile[x, y]"),
+        "shuffled one way": ("wrong", "tile[x, y ^ x]", "tile[x, y]"),
         "no guard of the load": ("bounds",
             "if top + y < rows and left + x < cols:", "if True:"),
         "no guard of the store": ("bounds",

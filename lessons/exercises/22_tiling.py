@@ -195,7 +195,7 @@ class PoolWindows(Write):
             "top + r < out.shape[0] and left + c < out.shape[1]",
         ),
         "the tile on its side": (
-            "uninitialised",
+            "wrong",
             "tile[y + r, x + c]",
             "tile[x + r, y + c]",
         ),
