@@ -81,7 +81,7 @@ class Mirror(SpeedUp):
         "axis": (1, 0),
         "type": ("float32", "int32", "uint32"),
     }
-    even, ragged = ((64, 64), (32, 96)), ((1, 1), (33, 70), (97, 31))
+    even, ragged = ((64, 64), (32, 32), (32, 96)), ((1, 1), (33, 70), (97, 31))
     budget = {"sectors": 4}
 
     def inputs(self, rng, rows, cols):
