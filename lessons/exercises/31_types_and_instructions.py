@@ -29,6 +29,17 @@ class WhichType(Predict):
         )
     }
 
+    hints = {
+        "wrong": (
+            "Which two types meet in the expression, and which third one can hold both?",
+            "A plain `1` is an int64, and `2.5` a float64. A float32 that meets an "
+            "int64 or a float64 makes a float64, a uint32 that meets a plain `1` an "
+            "int64.",
+            "Put the expression into a kernel of one line, with `x` of float32, and "
+            "see what `emulate` warns of, or the types that `assemble` shows.",
+        )
+    }
+
     @property
     def lines(self):
         return ", ".join(f"`{it}`" for it in self.expressions)
