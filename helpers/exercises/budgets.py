@@ -32,8 +32,8 @@ def excesses(case):
     task = case.task
     for name in sorted(task.budget, key="lines".__eq__):
         limit = task.budget[name]
-        hold = BUDGETS[name].hold if name in BUDGETS else assembled
-        told = hold(case, limit) if name in BUDGETS else assembled(case, name, limit)
+        row = BUDGETS.get(name)
+        told = row.hold(case, limit) if row else assembled(case, name, limit)
         if told:
             line = re.search(r"line (\d+)", told)
             yield Excess(name, told, int(line[1]) if line else None)
