@@ -7,29 +7,16 @@ in the reasons. Sizes are tuples, or numbers for one; the functions get them one
 
 import re
 from inspect import cleandoc
-from typing import NamedTuple
 
 import numpy as np
 
 from helpers.core.errors import ArgumentError, short_traceback
-from helpers.exercises import sources
+from helpers.exercises import judging, predictions, sources
+from helpers.exercises.arguments import InOut, Out  # noqa: F401  for descriptions
 from helpers.exercises.page import as_markdown, as_text
 from helpers.exercises.reasons import hints_for
 from helpers.exercises.variants import chosen, chosen_in, filled
 from helpers.exercises.verdict import run_by_nbgrader
-
-
-class Out(NamedTuple):
-    """An array that the kernel is to fill: unwritten when it starts."""
-
-    shape: object
-    dtype: object = np.float32
-
-
-class InOut(NamedTuple):
-    """An array that the kernel is to change, as it is when it starts."""
-
-    array: np.ndarray
 
 
 class Exercise:
@@ -136,9 +123,7 @@ class Write(Exercise):
         raise NotImplementedError
 
     def judge(self, answer, seed=None):
-        from helpers.exercises.judging import judge
-
-        return judge(self, answer, seed)
+        return judging.judge(self, answer, seed)
 
     def share(self, budget):
         """The part of the points that a right answer earns which is over a budget."""
@@ -230,9 +215,7 @@ class Predict(Exercise):
         raise NotImplementedError
 
     def judge(self, answer, seed=None):
-        from helpers.exercises.predictions import judge
-
-        return judge(self, answer)
+        return predictions.judge(self, answer)
 
 
 class Explain(Exercise):
@@ -245,14 +228,7 @@ class Explain(Exercise):
     model = ""
 
     def judge(self, answer, seed=None):
-        from helpers.exercises.predictions import accepted
-
-        return accepted(self, answer)
-
-
-def whole_size(size) -> tuple:
-    """A size as a tuple."""
-    return size if isinstance(size, tuple) else (size,)
+        return predictions.accepted(self, answer)
 
 
 def require_seed(seed):

@@ -1,9 +1,9 @@
 """The judge of kernels. It looks in this order, and stops at the first that speaks:
 
-is there an answer, and does it compile; at sizes of whole blocks, barriers, races,
-bounds and what nobody wrote, before any value is compared; then values, on new numbers,
-and whether they depend on the inputs and on nothing else; the same at sizes of every
-other kind; the budget.
+is there an answer, does it compile, and does it bring no numbers along; at sizes of
+whole blocks, barriers, races, bounds and what nobody wrote, before any value is
+compared; then values, on new numbers, and whether they depend on the inputs; the same
+at sizes of every other kind; the budget.
 """
 
 from dataclasses import dataclass, field
@@ -15,8 +15,8 @@ from helpers.checking.check import check
 from helpers.core import ir
 from helpers.core.errors import ExplainedError
 from helpers.emulator.launch import compile_kernel
+from helpers.exercises.arguments import Out
 from helpers.exercises.budgets import excesses
-from helpers.exercises.exercise import Out
 from helpers.exercises.faults import at_size, first_sentence, refuse_faults
 from helpers.exercises.sources import lines_changed
 from helpers.exercises.trials import POISON, trials_of
@@ -24,14 +24,14 @@ from helpers.exercises.verdict import Refusal, Verdict
 from helpers.frontend.kernels import argument_names, argument_types, require_kernel
 
 
-def judge(task, kernel, seed=None, looks=None) -> Verdict:
+def judge(task, kernel, seed=None) -> Verdict:
     """The verdict on a kernel; the seed makes the numbers, new ones each time without.
 
     An error that is not the kernel's, such as one of the exercise's own, is raised.
     """
     case = Case(task, kernel, seed)
     try:
-        for look in looks or LOOKS:
+        for look in LOOKS:
             look(case)
     except Refusal as refusal:
         return refused(task, refusal)
@@ -161,8 +161,6 @@ def launched(case, trials):
 
 def refuse_values(case, outcomes):
     """Raise a Refusal if values of some outcomes differ from what is expected."""
-    if brought := brought_along(case):
-        raise Refusal("constant", brought)
     for outcome in outcomes:
         if told := differs(outcome):
             if is_constant(case):
@@ -227,8 +225,8 @@ def equal_expected(one, other):
     return all(np.array_equal(a, b) for a, b in pairs)
 
 
-def brought_along(case) -> str:
-    """What is said of arrays of the kernel's own that are too large; "" if none is."""
+def brings_nothing_along(case):
+    """Has it no arrays of its own that could hold the answer?"""
     arrays = {
         it.name: it.array
         for block in case.program.ir.blocks
@@ -236,13 +234,13 @@ def brought_along(case) -> str:
         if isinstance(it, ir.Captured)
     }
     total = sum(array.size for array in arrays.values())
-    if total <= case.task.captured:
-        return ""
-    names = ", ".join(f"`{name}`" for name in arrays)
-    return (
-        f"The kernel brings {total:,} numbers of its own along, in {names}; "
-        f"{case.task.captured:,} are allowed. What it needs are its arguments."
-    )
+    if total > case.task.captured:
+        names = ", ".join(f"`{name}`" for name in arrays)
+        raise Refusal(
+            "constant",
+            f"The kernel brings {total:,} numbers of its own along, in {names}; "
+            f"{case.task.captured:,} are allowed. What it needs are its arguments.",
+        )
 
 
 # ---------------------------------------------------------------- the budget
@@ -266,7 +264,7 @@ def praise(case) -> str:
 
 
 LOOKS = (
-    *(is_a_kernel, is_no_stub),
+    *(is_a_kernel, is_no_stub, brings_nothing_along),
     *(is_right_in_whole_blocks, is_right_at_any_size),
     keeps_its_budget,
 )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from helpers.exercises.arguments import InOut, Out, whole_size
 from helpers.exercises.budgets import described
 from helpers.exercises.variants import generator, shown_function
 
@@ -140,8 +141,6 @@ def arguments_of(task):
 
 def argument(value) -> str:
     """A value in words: its type, its shape, and what the kernel does with it."""
-    from helpers.exercises.exercise import InOut, Out
-
     if isinstance(value, Out):
         return f"{array(np.empty(value.shape, value.dtype))}, to be filled"
     if isinstance(value, InOut):
@@ -198,6 +197,4 @@ def is_docstring(statement) -> bool:
 
 def sizes(task) -> tuple:
     """The first size, whose launch is held to the budget."""
-    from helpers.exercises.exercise import whole_size
-
     return whole_size(task.even[0])

@@ -13,7 +13,7 @@ from numba import cuda
 
 from helpers.core.errors import BarrierError, ExplainedError, NoProgressError
 from helpers.emulator import emulate
-from helpers.exercises.exercise import InOut, Out, whole_size
+from helpers.exercises.arguments import InOut, Out, whole_size
 from helpers.exercises.variants import generator
 from helpers.frontend.kernels import argument_names
 
