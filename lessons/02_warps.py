@@ -25,7 +25,7 @@ device
 # %% [markdown]
 # ## Which half costs twice?
 #
-# Half of the threads shall take one way, and half of them another.
+# Send half of the threads down one branch, and half of them down another.
 # In the first kernel it is every second thread.
 # **Even threads go one way, odd threads the other.**
 

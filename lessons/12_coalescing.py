@@ -3,7 +3,7 @@
 #
 # *30 minutes*
 #
-# **What you'll do:** find out why one of two kernels that read the same numbers makes memory move eight times as many bytes, mend it, and copy and add up at the full speed of the memory.
+# **What you'll do:** find out why one of two kernels that read the same numbers asks for eight times as many sectors, fix it, and copy and add up at the full speed of the memory.
 #
 # **What you'll learn:**
 #
@@ -315,7 +315,7 @@ run
 # %% [markdown]
 # The columns are coalesced, but a thread for each column is too few threads to keep a memory busy.
 # **Each thread adds up its column in a strip of 32 rows.**
-# The strips of a column are added up by `cuda.atomic.add`, which lets no two threads come between one another.
+# The strips of a column are added up by `cuda.atomic.add`, which makes each addition one indivisible step.
 
 # %%
 STRIP = 32

@@ -170,7 +170,7 @@ def rotate_in_place_wrong(out, a):
 # <details><summary>Answer</summary>
 #
 # Each with its neighbour, in one line.
-# Thread 1 stores to cell 1, and thread 0 loads it: whoever is second must not be first.
+# Thread 1 stores to cell 1, and thread 0 loads it: thread 0 must load cell 1 before thread 1 overwrites it.
 # This time it is the *store* that must wait.
 #
 # </details>
@@ -377,14 +377,14 @@ count
 
 # %% [markdown]
 # That line loads, adds and stores.
-# Whoever loads before another one's store has come back counts from an old number, and that other count is lost: a **lost update**.
+# A thread that loads before another one's store has arrived adds to an old number, and the other's addition is lost: a **lost update**.
 
 # %%
 run.races[0]
 
 # %% [markdown]
-# `syncthreads` knows the threads of its own block and no other; no barrier in the block can mend this.
-# An **atomic** does load, add and store as one, and nobody comes between:
+# `syncthreads` waits for the threads of its own block only, so no barrier can fix this.
+# An **atomic** loads, adds and stores in one indivisible step:
 
 # %%
 @cuda.jit

@@ -228,7 +228,7 @@ table(["kernel", "loads of an element", "operations a byte"],
 #
 # ## The roofline
 #
-# A GPU can do so many operations a second, and move so many bytes a second.
+# A GPU has a limit of operations a second, and a limit of bytes that it moves a second.
 # A kernel that does few operations for each byte waits for bytes; one that does many waits for arithmetic.
 # Whichever is less is its limit: intensity times bandwidth, or the peak.
 

@@ -8,7 +8,7 @@
 # **What you'll learn:**
 #
 # - read a line's types and its instructions side by side
-# - find where a float64, a 64-bit index or a division has crept in, and mend it
+# - find where a float64, a 64-bit index or a division has crept in, and fix it
 # - tell the instructions that cost time from those that cost none
 #
 # **What you'll need:** kernels and their guard, as in [Write your first kernel](01_first_kernel.ipynb), and the rate of a copy, as in [Fetch no more than you use](12_coalescing.ipynb).
@@ -351,7 +351,7 @@ plot_times(list(times), [it.median_us for it in times.values()])
 # `saxpy` takes as long with half of its instructions: it waits for memory, and works out addresses meanwhile.
 # `save` has fewer bytes to move and 120 products to add up; arithmetic is what takes its time, and in float64 half as long again.
 # So that was the slow one, and its instructions said so: 120 of them in float64.
-# What a kernel waits for is worth mending, and the rest is not.
+# Optimise what the kernel waits for; ignore the rest.
 
 # %% [markdown]
 # ## What changed

@@ -114,8 +114,8 @@ class Affine(Write):
 
 
 class Blend(Write):
-    """Blend two pictures, given as rows of pixels: each pixel of `out` is $words the
-    pixels of `a` and `b` at its place.
+    """Blend two pictures, each stored as an array of pixels with one index: pixel `i` of
+    `out` is $words pixel `i` of `a` and pixel `i` of `b`.
     """
 
     stars, points = 1, 2

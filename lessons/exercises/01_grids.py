@@ -102,8 +102,8 @@ class AddBias(Write):
 
 
 class GridStride(Write):
-    """$ask each element of `a` to `limit`, on a grid that has fewer threads than there
-    are elements: each thread takes several. The number of blocks differs from launch to
+    """Let `out[i]` be the $ask of `a[i]` and `limit`, on a grid that has fewer threads
+    than there are elements: each thread takes several. The number of blocks differs from launch to
     launch, so let the kernel ask for it.
     """
 
@@ -133,7 +133,7 @@ class GridStride(Write):
 
     @property
     def ask(self):
-        return {"minimum": "Lower", "maximum": "Raise"}[self.ufunc]
+        return {"minimum": "smaller", "maximum": "larger"}[self.ufunc]
 
     @property
     def function(self):
@@ -228,8 +228,8 @@ class EverySecond(Write):
     $first. The other elements keep what they hold. The grid has fewer threads than
     there are elements.
 
-    Each sector holds elements that change, so all sectors must come and go. The number
-    of requests is up to you.
+    Each sector holds elements that change, so every sector must be loaded and stored. The
+    number of requests is yours to choose.
     """
 
     stars, points = 3, 4

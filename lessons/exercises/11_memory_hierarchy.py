@@ -11,8 +11,8 @@ from helpers.exercises.variants import filled
 
 
 class WhereItLives(Predict):
-    """Where do these variables of the kernel below live: the value of a number, the
-    elements of an array? Answer with a dictionary that has the keys
+    """Where do these variables of the kernel below live? Of a number, where is its value;
+    of an array, where are its elements? Answer with a dictionary that has the keys
     "s", "t", "u", "a", "total" and "i".
 
         @cuda.jit
@@ -88,10 +88,11 @@ class WhereItLives(Predict):
 
 
 class Cubic(SpeedUp):
-    """Evaluate a polynomial at many points. Its weights, the one of the highest power
-    first, are in `weights`, and they never change: `WEIGHTS` has the same ones. The
-    kernel is right, and loads everything again and again. Load each point once, and
-    nothing else.
+    """Evaluate a polynomial at many points. Its coefficients, the one of the highest
+    power first, are in `weights`; they never change, and `WEIGHTS` is a copy that is
+    known at compile time. The
+    kernel is right, but loads everything again and again. Load each point once from
+    global memory, and nothing else from there.
     """
 
     stars, points = 2, 3
@@ -277,7 +278,7 @@ class Embedding(Write):
 
 class ColumnWindow(SpeedUp):
     """Each thread goes down one column of `a` and stores $what of every three
-    neighbours. The kernel is right, and loads elements up to three times. Load each of
+    neighbours. The kernel is right, but loads elements up to three times. Load each of
     them once.
     """
 

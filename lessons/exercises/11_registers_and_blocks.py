@@ -266,7 +266,7 @@ class KMeans(Write):
 
 
 class LatencyHidden(Explain):
-    """One thread that follows a ring of cells in global memory waits hundreds of
+    """One thread that follows a chain of cells in global memory waits hundreds of
     nanoseconds at each step. The kernel `read` loads from the same memory, and moves
     thousands of gigabytes a second. How can it be so fast, when none of its loads
     takes less time?

@@ -72,7 +72,7 @@ class Sectors(Predict):
 
 
 class Mirror(SpeedUp):
-    """Mirror a matrix, $way. The kernel is right, and slow: its warps touch far more
+    """Mirror a matrix, $way. The kernel is right, but slow: its warps touch far more
     sectors than they need.
     """
 
@@ -282,8 +282,8 @@ class SeveralEach(Fix):
 class TakeApart(SpeedUp):
     """`structs` holds the numbers x, y, z and mass of each particle, one particle after
     the other. Take it apart: the rows of `out` are $rows, and column i belongs to
-    particle i. The kernel is right; let no request touch a sector more than its bytes
-    fill.
+    particle i. The kernel is right; no request may touch more sectors than its bytes
+    need.
     """
 
     stars, points = 2, 3

@@ -377,10 +377,10 @@ class Csr(Write):
 
 
 class OffsetOrStride(Explain):
-    """In this lesson an offset of one element makes each request touch 5 sectors in
-    place of 4, and the copy hardly slower. A stride of two elements makes it 8
-    sectors, and the copy much slower. Both touch sectors of which a part is thrown
-    away. Why does only one of them cost so much?
+    """In this lesson an offset of one element makes each request touch 5 sectors
+    instead of 4, and the copy is hardly slower. With a stride of two elements it
+    touches 8, and the copy is much slower. In both, a request uses only a part of some
+    sectors. Why does only one of them cost so much?
     """
 
     stars, points = 2, 3

@@ -126,8 +126,8 @@ class Reverse(Fix):
 
 class Pool(SpeedUp):
     """Pooling: each element becomes the $word of itself and the $reach before it;
-    before the first element there is none. The kernel is right, and loads each
-    element again for each of them. Let it be loaded about once.
+    before the first element there is none. The kernel is right, but loads each
+    element again for each of them. Load each about once.
     """
 
     stars, points = 2, 3
@@ -204,8 +204,8 @@ class SortRecords(Write):
     """Each block sorts a row of two tables by the keys, the smallest first; each label
     stays with its key, and equal keys keep their order.
 
-    A block has a thread for each column, and bytes for just as many keys and labels,
-    from the launch. A thread finds the place of its record by counting how many
+    A block has a thread for each column, and the launch gives it dynamic shared
+    memory for exactly that many keys and labels. A thread finds the place of its record by counting how many
     others belong before it. Loads and stores of all four arrays are coalesced.
     """
 

@@ -138,8 +138,8 @@ class Swizzle(SpeedUp):
     """Each row of 32 numbers becomes its running $ufunc: element `k` the $word of
     the elements up to `k`. A block of 32 threads has 32 rows; each goes along one.
 
-    The kernel is right, and its lanes queue at a bank. Let them not, with no byte
-    of shared memory more.
+    The kernel is right, but has bank conflicts. Remove them without using more
+    shared memory.
     """
 
     stars, points = 2, 4
@@ -225,7 +225,7 @@ class HalfBlock(Write):
     16 × 16 elements, so that a warp covers two rows of it, and turns it.
 
     Neither the stores to the tile nor the loads from it may have a bank conflict.
-    Which padding frees the one, and which the other?
+    One padding frees the stores and another one the loads: what frees both?
     """
 
     stars, points = 3, 4

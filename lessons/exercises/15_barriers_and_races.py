@@ -196,7 +196,7 @@ class FirstHazard(Predict):
 class EarlyReturn(Fix):
     """Each block reverses the order of its elements. A block has $block of them, and
     the last block those that are left. Threads that have no element return before the
-    barrier: let all threads of a block come to it.
+    barrier: make all threads of a block reach it.
     """
 
     stars, points, lines = 1, 2, 5

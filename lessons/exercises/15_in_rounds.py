@@ -13,7 +13,7 @@ class Relay(SpeedUp):
     thread adds $how of its neighbours' elements to its total, right $sign left;
     threads 63 and 0 are neighbours, too. Beyond the end, elements count as 0.
 
-    The kernel waits twice a round. Get by with one barrier a round.
+    The kernel waits twice a round. Use one barrier a round.
     """
 
     stars, points = 3, 4

@@ -144,7 +144,7 @@ class Transpose(Tiles, Write):
 
 class Rotate(Tiles, Write):
     """Turn a matrix of any size by a quarter, $way. Loads and stores are coalesced,
-    and no lane waits for another one's bank.
+    and there are no bank conflicts.
     """
 
     stars, points = 2, 3
@@ -255,7 +255,7 @@ class ChannelsLast(Write):
 
 
 class WideTurn(Tiles, SpeedUp):
-    """Transpose a matrix whose sides are multiples of four. The kernel is right, and each
+    """Transpose a matrix whose sides are multiples of four. The kernel is right, but each
     thread moves four elements one by one. Let it move them at once, with fewer requests.
     """
 
@@ -331,7 +331,7 @@ class WideTurn(Tiles, SpeedUp):
 class Diagonals(Tiles, Write):
     """Store the diagonals of a matrix as rows: element `i` of row `d` is
     `src[i, (d $sign i) % cols]`, so that a diagonal goes on at the other edge.
-    Loads and stores are coalesced, as far as rows that begin anywhere can be.
+    Loads and stores are coalesced, though rows may begin within a sector.
     """
 
     stars, points = 3, 5

@@ -29,7 +29,7 @@ class Product:
 
 class WideTile(Product, SpeedUp):
     """Multiply two matrices whose sides are multiples of 32. A block makes a tile of
-    $tile × $tile of `c`. The kernel is right, and loads each element for each thread.
+    $tile × $tile of `c`. The kernel is right, but loads each element for each thread.
     Load it once for each block, and wait at two barriers for every $wide steps of the
     sum.
     """

@@ -246,9 +246,9 @@ class PoolWindows(Write):
 
 
 class DistanceMatrix(Write):
-    """Find the distances of all pairs of points: `out[i, j]` is $what of point i of `p`
-    and point j of `q`. The rows of `p` and `q` are x and y. A block makes a tile of
-    $tile × $tile of `out`, and loads each point that it needs once.
+    """Compare all pairs of points: `out[i, j]` is $what of point i of `p`
+    and point j of `q`. Row 0 of `p` and of `q` holds x, row 1 holds y. A block makes a
+    tile of $tile × $tile of `out`, and loads each point that it needs once.
     """
 
     stars, points = 2, 4

@@ -216,7 +216,7 @@ class Product(Write):
 
 class TimesTransposed(SpeedUp):
     """Make `c = a @ b.T`: each element is the sum of products of a row of `a` and a row
-    of `b`. The kernel is right, and it loads each element far too often. The blocks have
+    of `b`. The kernel is right, but it loads each element far too often. The blocks have
     32 × 32 threads.
     """
 

@@ -158,8 +158,8 @@ class Symmetric(Write):
 class FourRows(SpeedUp):
     """Multiply matrices of any size, m × k by k × n, in tiles of 16 × 16, with blocks of
     16 × 4 threads: each thread makes 4 elements of one column of `c`, 4 rows apart. The
-    kernel does so, one element after the other. Take each cell of the tile of `b` out of
-    shared memory once for all four.
+    kernel does so, one element after the other. Load each cell of the tile of `b` from
+    shared memory once, and use it for all four.
     """
 
     stars, points = 3, 5

@@ -6,9 +6,10 @@ from helpers.exercises.exercise import Out, Write
 
 
 class Attention(Write):
-    """Attention, for queries `q`, keys `k` and values `v`, whose rows belong together:
-    a block of $threads threads makes the row of one query. Each key's score is the dot
-    product of query and key, divided by the square root of their length; the weights are
+    """Attention, for queries `q`, keys `k` and values `v`: row i of `k` and row i of `v`
+    belong together. A block of $threads threads makes the row of one query. Each key's
+    score is the dot product of query and key, divided by the square root of the number
+    of their columns; the weights are
     the scores' exponentials, divided by their sum; the row is the sum of the values, each
     times its weight. There are at most 256 keys. The exponential of a score may be
     larger than any float32.

@@ -177,8 +177,8 @@ class NoFloat64(Fix):
 
 class Fahrenheit(SpeedUp):
     """Convert temperatures from Celsius to $scale. The kernel is right, but it
-    computes in float64, divides, and takes a lot of instructions for where its elements
-    are. `n` is the number of elements, a `uint32`.
+    computes in float64, divides, and spends many instructions on 64-bit addresses
+    and indices. `n` is the number of elements, a `uint32`.
     """
 
     stars, points = 2, 3

@@ -187,9 +187,9 @@ class Softmax(Write):
 
 
 class LayerNorm(Write):
-    """Normalise each row of `a`: subtract its mean, and divide by the root of its
-    variance plus $eps. A block is one warp and takes one row, of any length. The mean
-    is far larger than what the numbers differ by, and `float32` is all that you have.
+    """Normalise each row of `a`: subtract its mean, and divide by the square root of
+    (variance + $eps). A block is one warp and takes one row, of any length. The mean is
+    much larger than the spread of the numbers; use only `float32`.
     """
 
     stars, points = 3, 5
