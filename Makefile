@@ -36,7 +36,7 @@ bench: setup  ## print how fast the emulator is, as ratios measured in one run
 mutants: setup  ## print which small changes of the source no test notices
 	@$(VENV) -m tests.mutation $(OPTIONS)
 
-answers: setup  ## print which small changes of a right answer no exercise notices
+answers: setup  ## print which small changes of a right kernel its check misses
 	@$(VENV) -m tests.exercises.mutants $(OPTIONS)
 
 notebooks: setup  ## build notebooks/ from lessons/

@@ -26,15 +26,17 @@ INTRO = """\
 # {name}: {title}
 
 {count} for the lesson [{title}](../{stem}.ipynb), {stars}, {points} points in all.
-They build on one another.
+Work through them in order.
 
 {how}"""
 HOW_TO_ANSWER = """\
-`spec` says in NumPy what a kernel is to compute; write it in the cell below, run that, \
-and then the cell with `check`.
-`check` launches your kernel in the emulator, on new numbers and at sizes of every kind, \
-and says what it earns and why.
-Where it refuses an answer, three hints unfold one by one; `task.hint()` prints them, too."""
+`spec` says in NumPy what the kernel must compute. Write the kernel in the cell below, run \
+that cell, and then the one with `check`.
+`check` launches your kernel in the emulator, on new numbers, at sizes that fill the last \
+block and at sizes that do not, and says what it earns and why. It compares a prediction \
+with what happens; a person marks an explanation.
+Below a refused answer there are usually three hints; open one at a time, or let \
+`task.hint()` print them."""
 HOW_TO_READ = """\
 There is one answer to each here; any other that `check` gives all points is as good."""
 

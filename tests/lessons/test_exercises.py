@@ -123,7 +123,9 @@ def test_a_prediction_is_judged_by_what_happens(name, seed):
 
 @pytest.mark.parametrize("name", exercises())
 def test_a_description_is_complete(name):
-    """Six wrong answers, points of the rubric that add up, reasons that exist."""
+    """Six wrong kernels, three wrong predictions, points of the rubric that add up,
+    reasons that exist.
+    """
     task = exercise(name)
     if isinstance(task, Explain):
         assert sum(task.rubric.values()) == task.points
