@@ -1,0 +1,55 @@
+"""What the lessons say of times, counts and machine code, and when it is true.
+
+Each lesson has a file of its name here, with `CLAIMS`: words of the lesson, and a
+function of the lesson that is true only if they are. The lesson is what its script
+leaves when it runs without a GPU: `it.run` is the last `run` of the script.
+"""
+
+import re
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+from lessons.publishing.convert import convert
+
+FOLDER = Path(__file__).parent
+
+
+def about(said, value):
+    """Is this the value, to as many digits as were said? `about("3.9", 3.87)` is."""
+    number = said.replace(",", "").removesuffix("%")
+    decimals = len(number.partition(".")[2])
+    return f"{value * (100 if said.endswith('%') else 1):.{decimals}f}" == number
+
+
+def claims_of(lesson):
+    """The claims held of a lesson: its words, and when they are true."""
+    return runpy.run_path(str(FOLDER / lesson.name))["CLAIMS"]
+
+
+def left_by(lesson):
+    """What a lesson's script leaves, by name."""
+    return SimpleNamespace(**runpy.run_path(str(lesson)))
+
+
+def fallen(lesson, left):
+    """The claims that are not true of what the lesson left, each as a sentence."""
+    return [
+        f"{lesson.stem} says “{words}”, which is false now: claims/{lesson.name}, "
+        f"line {holds.__code__.co_firstlineno}"
+        for words, holds in claims_of(lesson).items()
+        if not holds(left)
+    ]
+
+
+def unsaid(lesson):
+    """The claims whose words are not in the lesson."""
+    cells = [it.source for it in convert(lesson).cells if it.cell_type == "markdown"]
+    texts = [plain(cell) for cell in cells]
+    claims = claims_of(lesson)
+    return [it for it in claims if not any(plain(it) in text for text in texts)]
+
+
+def plain(text):
+    """A text without line breaks and emphasis."""
+    return re.sub(r"\s+", " ", text.replace("*", "")).strip()

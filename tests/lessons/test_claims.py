@@ -1,0 +1,48 @@
+"""Each comparison and each reason in a lesson is true of what was recorded."""
+
+from functools import cache
+
+import pytest
+
+from lessons.build import ROOT
+from lessons.publishing.convert import lessons_of
+from tests.lessons.claims import FOLDER, about, claims_of, fallen, left_by, unsaid
+
+LESSONS = [it for it in lessons_of(ROOT) if (FOLDER / it.name).exists()]
+FEWEST = 10
+
+each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda it: it.stem)
+left = cache(left_by)
+
+
+@each_lesson
+def test_what_a_lesson_claims_is_true(lesson):
+    """The build names the sentence of a lesson that a recording has made false."""
+    assert [] == fallen(lesson, left(lesson))
+
+
+@each_lesson
+def test_a_claim_is_in_the_lessons_own_words(lesson):
+    """A sentence that was rewritten has its claim rewritten."""
+    assert [] == unsaid(lesson)
+
+
+@each_lesson
+def test_a_lesson_has_claims(lesson):
+    """The comparisons of a lesson are held, and not a few of them."""
+    assert FEWEST <= len(claims_of(lesson))
+
+
+@pytest.mark.parametrize(
+    "said, value, held",
+    [
+        ("3.9", 3.87, True),
+        ("3.9", 3.96, False),
+        ("1,024", 1024, True),
+        ("58%", 0.5785, True),
+        ("58%", 0.59, False),
+    ],
+)
+def test_about_is_equal_to_as_many_digits_as_were_said(said, value, held):
+    """A number in the prose is the rounded one."""
+    assert held == about(said, value)
