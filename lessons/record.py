@@ -38,6 +38,32 @@ METRICS = {
     "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "local_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
+    "local_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
+    "l2_read_sectors": "lts__t_sectors_srcunit_tex_op_read.sum",
+    "l2_write_sectors": "lts__t_sectors_srcunit_tex_op_write.sum",
+    "memory_read_bytes": "dram__bytes_read.sum",
+    "memory_write_bytes": "dram__bytes_write.sum",
+    "instructions": "smsp__inst_executed.sum",
+    "cycles": "sm__cycles_elapsed.max",
+}
+SHARES = {  # of what there is, in percent
+    "occupancy_percent": "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "issue_percent": "smsp__issue_active.avg.pct_of_peak_sustained_active",
+    "l1_data_percent": "l1tex__data_pipe_lsu_wavefronts"
+    ".avg.pct_of_peak_sustained_elapsed",
+    "l2_percent": "lts__t_sectors.avg.pct_of_peak_sustained_elapsed",
+    "memory_percent": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+}
+STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
+STALLS = {  # why warps did not issue: warps on average, at each instruction issued
+    reason: STALL.format(reason)
+    for reason in (
+        "barrier", "branch_resolving", "dispatch_stall", "drain", "imc_miss",
+        "lg_throttle", "long_scoreboard", "math_pipe_throttle", "membar",
+        "mio_throttle", "misc", "no_instruction", "not_selected", "selected",
+        "short_scoreboard", "sleeping", "tex_throttle", "wait",
+    )
 }
 PROFILER = (
     "ncu",
@@ -53,7 +79,7 @@ PROFILER = (
     "--print-units",
     "base",
     "--metrics",
-    ",".join(METRICS.values()),
+    ",".join((*METRICS.values(), *SHARES.values(), *STALLS.values())),
 )
 
 
@@ -269,14 +295,18 @@ def rows_of(log):
 
 def counters_of(row):
     """The counters by our names; one that this GPU does not have is left out."""
-    texts = {
-        name: row[metric].replace(",", "") for name, metric in METRICS.items()
-    }
-    return {
-        name: round(float(text))
-        for name, text in texts.items()
-        if text != "n/a"
-    }
+    counts = {name: round(value) for name, value in read_row(row, METRICS)}
+    shares = {name: round(value, 1) for name, value in read_row(row, SHARES)}
+    stalls = {name: round(value, 2) for name, value in read_row(row, STALLS) if value}
+    return {**counts, **shares, **({"stalls": stalls} if stalls else {})}
+
+
+def read_row(row, metrics):
+    """The metrics of a row by our names, as far as this GPU has them."""
+    for name, metric in metrics.items():
+        text = row.get(metric, "n/a").replace(",", "")
+        if text != "n/a":
+            yield name, float(text)
 
 
 if __name__ == "__main__":

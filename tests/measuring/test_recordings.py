@@ -53,7 +53,8 @@ def journal_of(tmp_path, *forms, **values):
 
 def log_of(first, second):
     """Nsight Compute's log of two launches, every counter of each the same."""
-    metrics = record.METRICS.values()
+    tables = record.METRICS, record.SHARES, record.STALLS
+    metrics = [metric for table in tables for metric in table.values()]
     return LOG.format(
         metrics=",".join(f'"{metric}"' for metric in metrics),
         units=",".join('"inst"' for _ in metrics),
@@ -187,10 +188,12 @@ def test_counters_join_the_launches_in_their_order(tmp_path):
     run = record.with_counters(run, launches, log_of(first="1,984", second="7"))
 
     counts = {
-        each: set(entry["counters"].values())
+        each: {entry["counters"][name] for name in record.METRICS}
         for each, entry in record.by_form(run["measurements"])
     }
     assert {copy: {1984}, read: {7}} == counts
+    stalls = [entry["counters"]["stalls"] for entry in run["measurements"]]
+    assert [dict.fromkeys(record.STALLS, value) for value in (1984, 7)] == stalls
 
 
 def test_a_counter_that_the_gpu_does_not_have_is_left_out(tmp_path):
@@ -200,8 +203,10 @@ def test_a_counter_that_the_gpu_does_not_have_is_left_out(tmp_path):
 
     run = record.with_counters(run, launches, log_of(first="n/a", second="0"))
 
-    lengths = {len(entry["counters"]) for entry in run["measurements"]}
-    assert {0, len(record.METRICS)} == lengths
+    entries = run["measurements"]
+    assert [{}, dict.fromkeys((*record.METRICS, *record.SHARES), 0)] == [
+        entry["counters"] for entry in entries
+    ]
 
 
 @pytest.mark.parametrize("kernels", [
@@ -307,5 +312,5 @@ def test_counters_are_recorded_under_the_profiler(course, monkeypatch, capsys):
 
     runs = recordings.read(course / "recorded/nvidia_h200.json")["runs"]
     (entry,) = runs["01_copy"]["measurements"]
-    assert {31} == set(entry["counters"].values())
+    assert {31} == {entry["counters"][name] for name in record.METRICS}
     assert 41.2 == entry["median_us"]
