@@ -5,6 +5,7 @@ import math
 from dataclasses import dataclass, field, fields
 
 from helpers.core import hardware
+from helpers.measuring import counters as of_hardware
 from helpers.measuring.launch_form import Form
 
 GPUS = {gpu.name: gpu for gpu in (hardware.H200,)}
@@ -76,22 +77,41 @@ class Measurement:
         """The operations per second, as a share of the data sheet's for float32."""
         return self.gflop_per_s / PEAK_GFLOP_PER_S.get(self.gpu, math.nan)
 
+    @property
+    def traffic(self):
+        """The bytes that L1, L2 and memory were asked for, by the hardware's counters;
+        {} where none were recorded.
+        """
+        return of_hardware.traffic(self.counters)
+
+    @property
+    def waits(self):
+        """What warps waited for when they did not issue, each reason with its share."""
+        return of_hardware.waits(self.counters)
+
     def __repr__(self):
         if not self.is_measured:
             return f"{self.kernel}: not measured on a GPU in this form; {self.nearest}"
-        parts = [*self.figures(), self.gpu]
-        if self.recorded:
-            parts.append(f"recorded {self.date}")
-        return f"{self.kernel}: {', '.join(parts)}"
+        when = f", recorded {self.date}" if self.recorded else ""
+        lines = [f"{self.kernel}: {self.time()}, {self.gpu}{when}"]
+        if rates := ", ".join(self.rates()):
+            lines.append(rates)
+        if waited := of_hardware.sentence(self.counters):
+            elsewhere = self.counters_gpu not in ("", self.gpu)
+            lines.append(waited + (f" (on {self.counters_gpu})" if elsewhere else ""))
+        return "\n    ".join(lines)
 
-    def figures(self):
-        """The time, what it means for the bytes and operations declared, and a grid too
-        small to keep the GPU busy.
-        """
-        yield (
+    def time(self):
+        """The time of a launch, and how much it varied."""
+        return (
             f"{self.median_us:,.1f} µs (median of {self.launches:,}, "
             f"half of them {self.lower_us:,.1f} to {self.upper_us:,.1f})"
         )
+
+    def rates(self):
+        """What the time means for the bytes and operations declared, and a grid too
+        small to keep the GPU busy.
+        """
         if not math.isnan(self.bytes):
             yield f"{rate(self.gb_per_s)} GB/s{share(self.share_of_copy, 'a copy')}"
         if not math.isnan(self.flops):

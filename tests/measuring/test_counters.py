@@ -1,0 +1,53 @@
+"""What is said of the hardware's counters, on numbers small enough to add by hand."""
+
+import pytest
+
+from helpers.measuring.counters import REASONS, sentence, traffic, waits
+from lessons import record
+
+COUNTED = {
+    "global_load_sectors": 8,
+    "global_store_sectors": 2,
+    "local_load_sectors": 1,
+    "local_store_sectors": 0,
+    "l2_read_sectors": 4,
+    "l2_write_sectors": 2,
+    "memory_read_bytes": 96,
+    "memory_write_bytes": 0,
+    "issue_percent": 34.6,
+    "stalls": {"selected": 1.0, "long_scoreboard": 6.0, "wait": 2.0, "barrier": 0.01},
+}
+
+
+def test_traffic_is_what_each_level_was_asked_for_in_bytes():
+    """A sector is 32 bytes; local memory goes through L1 as well."""
+    assert {"L1": 352, "L2": 192, "memory": 96} == traffic(COUNTED)
+
+
+def test_waits_are_shares_of_the_warps_that_did_not_issue():
+    """A warp that was selected did not wait; what is below a hundredth is left out."""
+    found = waits(COUNTED)
+
+    assert ["global or local memory", "a fixed delay between instructions"] == [*found]
+    assert [0.75, 0.25] == [*found.values()]
+
+
+def test_the_sentence_names_the_largest_reasons_and_the_issue_slots():
+    """What a profiler's first page says."""
+    said = sentence(COUNTED)
+
+    assert (
+        "warps wait 75% for global or local memory and "
+        "25% for a fixed delay between instructions; 35% of issue slots used"
+    ) == said
+
+
+@pytest.mark.parametrize("counters", [{}, {"global_load_sectors": 3}])
+def test_nothing_is_said_of_what_was_not_counted(counters):
+    """An older recording has neither bytes nor stalls."""
+    assert ({}, {}, "") == (traffic(counters), waits(counters), sentence(counters))
+
+
+def test_each_reason_that_is_recorded_has_words():
+    """All but that of the warp that did issue."""
+    assert {*record.STALLS} - {"selected"} == set(REASONS)
