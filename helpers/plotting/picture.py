@@ -62,9 +62,9 @@ class Picture:
 
         data, metadata = self._repr_mimebundle_()
         display(data, metadata=metadata, raw=True)
-        # JupyterLab drops the text alternative: this one only screen readers find
-        sentence = f'<p class="jp-sr-only">{escape(self.alt, quote=False)}</p>'
-        display({"text/html": sentence}, raw=True)
+        # JupyterLab drops the text alternative, so it stands below as well, folded
+        said = f"<summary>The figure in words</summary>{escape(self.alt, quote=False)}"
+        display({"text/html": f"<details>{said}</details>"}, raw=True)
 
 
 def close(figure):
