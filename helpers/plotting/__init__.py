@@ -5,8 +5,13 @@
 
 from helpers.plotting.banks import plot_banks
 from helpers.plotting.blocks import plot_exchange, plot_halo
-from helpers.plotting.charts import plot_conflicts, plot_times
-from helpers.plotting.grids import plot_grid, plot_grid_2d, plot_grid_stride
+from helpers.plotting.charts import plot_conflicts, plot_stages, plot_times
+from helpers.plotting.grids import (
+    plot_grid,
+    plot_grid_2d,
+    plot_grid_stride,
+    plot_schedule,
+)
 from helpers.plotting.hierarchy import plot_hierarchy
 from helpers.plotting.instructions import plot_instructions
 from helpers.plotting.intervals import plot_intervals
@@ -15,7 +20,7 @@ from helpers.plotting.products import plot_reuse, plot_roofline, plot_tile_walk
 from helpers.plotting.rates import plot_bandwidth, plot_latency, plot_traffic
 from helpers.plotting.sectors import plot_sectors
 from helpers.plotting.tiles import plot_tile_banks
-from helpers.plotting.warps import plot_lanes, plot_warps
+from helpers.plotting.warps import plot_issues, plot_lanes, plot_warps
 
 __all__ = [
     "plot_bandwidth",
@@ -29,11 +34,14 @@ __all__ = [
     "plot_hierarchy",
     "plot_instructions",
     "plot_intervals",
+    "plot_issues",
     "plot_lanes",
     "plot_latency",
     "plot_reuse",
     "plot_roofline",
+    "plot_schedule",
     "plot_sectors",
+    "plot_stages",
     "plot_tile_banks",
     "plot_tile_walk",
     "plot_times",

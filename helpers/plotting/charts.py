@@ -3,9 +3,11 @@
 import math
 
 from helpers.core import style
-from helpers.plotting.picture import Picture, canvas, label
+from helpers.plotting.picture import Picture, canvas, inside, label
 
 NAN = float("nan")
+SHARES = 0.45, 0.15  # steps take turns in dark and light
+WIDE = 0.14  # of the axis: a step as wide as its name
 
 
 def plot_conflicts(strides, emulated, measured=None, times_us=None, ax=None):
@@ -121,3 +123,62 @@ def draw_limit(ax, time, text):
     ax.axvline(time, color=style.INK, linewidth=1.2, linestyle=(0, (4, 3)))
     above = {"offset": (0, 2), "va": "bottom", "fontsize": style.SMALL}
     label(ax, time, -0.9, f"{text}, {time:,.1f} µs", **above)
+
+
+def plot_stages(works, ax=None):
+    """Times as bars made of steps, {name of the work: {step: µs}}, on one scale.
+
+    A step whose time is NaN was not measured, and is left out of its bar.
+    """
+    known = {
+        name: {step: us for step, us in steps.items() if not math.isnan(us)}
+        for name, steps in works.items()
+    }
+    longest = max((sum(steps.values()) for steps in known.values()), default=0) or 1
+    with canvas(ax, 0.75 + 0.62 * len(works)) as ax:
+        for place, steps in enumerate(known.values()):
+            draw_steps(ax, place, steps, longest)
+        ax.set(xlim=(0, 1.16 * longest), xlabel="time, µs")
+        ax.set(ylim=(len(works) - 0.5, -0.75))
+        ax.set_yticks(range(len(works)), known)
+        ax.tick_params(axis="y", length=0, labelsize=9)
+        ax.xaxis.set_major_formatter("{x:,.0f}")
+    parts = [said(name, steps, known[name]) for name, steps in works.items()]
+    return Picture(ax.figure, f"Median times: {'; '.join(parts)}.")
+
+
+def draw_steps(ax, place, steps, longest):
+    """Draw one bar, its steps by name, and its sum at the end."""
+    start = 0
+    if not steps:
+        label(ax, 0, place, "not measured", (6, 0), ha="left", fontsize=9)
+        return
+    for turn, (step, us) in enumerate(steps.items()):
+        fill = style.tint(style.MEASURED, SHARES[turn % 2])
+        ax.barh(place, us, 0.5, left=start, color=fill, edgecolor=style.MEASURED)
+        draw_name(ax, place, start, us, step, longest)
+        start += us
+    at = {"offset": (6, 0), "ha": "left", "fontsize": 9}
+    label(ax, start, place, f"{start:,.0f} µs", **at)
+
+
+def draw_name(ax, place, start, us, step, longest):
+    """Write a step's name into its part of the bar, or above one that is too narrow."""
+    middle = start + us / 2
+    if us > WIDE * longest:
+        inside(ax, middle, place, step, style.halo(), fontsize=style.SMALL)
+        return
+    arrow = {"arrowstyle": "-", "color": style.INK, "linewidth": 0.8}
+    above = {"ha": "center", "va": "bottom", "fontsize": style.SMALL}
+    text = f"{step}, {us:,.0f} µs"
+    ends = (middle, place - 0.25), (middle, place - 0.4)
+    ax.annotate(text, *ends, arrowprops=arrow, path_effects=style.halo(), **above)
+
+
+def said(name, steps, known):
+    """A bar in words."""
+    if not known:
+        return f"{name} not measured"
+    parts = [f"{step} {us:,.0f} µs" for step, us in known.items()]
+    total = f"{sum(known.values()):,.0f} µs"
+    return f"{name} {total}" + (f" ({', '.join(parts)})" if len(steps) > 1 else "")

@@ -1,4 +1,6 @@
-"""Which thread of a grid takes which element, and who is left over."""
+"""Which thread of a grid takes which element, who is left over; where blocks run."""
+
+from heapq import heapify, heapreplace
 
 from helpers.core import style
 from helpers.core.errors import ArgumentError
@@ -6,6 +8,8 @@ from helpers.plotting.picture import Picture, bare, canvas, cell, counted, label
 
 MOST = 40  # boxes in a row that can still be read
 ROW_INCHES = 0.27
+SHARES = 0.45, 0.15  # blocks, or multiprocessors, take turns in dark and light
+GAP = 0.5  # rows, between two multiprocessors
 
 
 def plot_grid(blocks, threads, n, ax=None):
@@ -106,7 +110,7 @@ def draw_matrix(ax, threads, covered, shape):
 
 def box(ax, left, top, text, block, colour):
     """Draw a thread or an element: blocks take turns in dark and light."""
-    share = (0.45, 0.15)[block % 2] if colour == style.PLAIN else 0.25
+    share = SHARES[block % 2] if colour == style.PLAIN else 0.25
     cell(ax, left, top, str(text), colour, share=share)
 
 
@@ -139,3 +143,53 @@ def leftover(idle, missing):
     elements = f"{counted(missing, 'element')} without a thread"
     parts = [threads] * (idle > 0) + [elements] * (missing > 0)
     return " and ".join(parts) or "each thread has its element"
+
+
+def plot_schedule(lengths, multiprocessors, places=2, ax=None):
+    """Blocks on multiprocessors over time, as {block: how long it takes}, in the order
+    in which they are handed out; each multiprocessor has places for some at a time.
+    """
+    rows = schedule(lengths, multiprocessors, places)
+    down = multiprocessors * (places + GAP)
+    end = max(start + lengths[block] for _, start, block in rows)
+    refuse_too_many(max(down, end))
+    with canvas(ax, 0.55 + ROW_INCHES * down) as ax:
+        for row, start, block in rows:
+            owner = row // places
+            top, share = row + GAP * owner, SHARES[owner % 2]
+            text = f"block {block}"
+            cell(ax, start, top, text, style.PLAIN, lengths[block], share=share)
+        for owner in range(multiprocessors):
+            at = owner * (places + GAP) + places / 2
+            text = f"multiprocessor {owner}"
+            label(ax, 0, at, text, (-6, 0), ha="right", fontsize=style.SMALL)
+        bare(ax)
+        ax.set(xlim=(-0.05, end + 0.05), ylim=(down - GAP + 0.1, -0.1))
+        ax.set_xlabel("time →")
+    return Picture(ax.figure, schedule_of(rows, len(lengths), multiprocessors, places))
+
+
+def schedule(lengths, multiprocessors, places):
+    """Each block's row, start and number: the first free place takes the next."""
+    # all multiprocessors get a first block before any gets a second
+    first = sorted(range(multiprocessors * places), key=lambda row: row % places)
+    free = [(0, turn, row) for turn, row in enumerate(first)]
+    heapify(free)
+    rows = []
+    for block, length in lengths.items():
+        start, turn, row = free[0]
+        rows.append((row, start, block))
+        heapreplace(free, (start + length, turn, row))
+    return rows
+
+
+def schedule_of(rows, blocks, multiprocessors, places):
+    """Which multiprocessor runs which blocks, in words."""
+    parts = []
+    for owner in range(multiprocessors):
+        mine = [str(block) for row, _, block in rows if row // places == owner]
+        parts.append(f"multiprocessor {owner} runs {', '.join(mine) or 'none'}")
+    return (
+        f"{counted(blocks, 'block')} on {counted(multiprocessors, 'multiprocessor')}, "
+        f"at most {places} at a time on each: {'; '.join(parts)}."
+    )

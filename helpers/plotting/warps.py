@@ -1,4 +1,6 @@
-"""Which threads of a block are a warp, and which of its lanes take part in a line."""
+"""Which threads of a block are a warp, and which of its lanes take part in a line, or
+in an instruction that is issued for one of several warps.
+"""
 
 from helpers.core import style
 from helpers.core.hardware import WARP_SIZE
@@ -6,6 +8,7 @@ from helpers.plotting.grids import ROW_INCHES, refuse_too_many
 from helpers.plotting.picture import Picture, bare, canvas, cell, counted, label
 
 SHARES = 0.45, 0.15  # warps take turns in dark and light
+BETWEEN = 3  # columns, between two warps
 
 
 def plot_warps(threads, ax=None):
@@ -70,3 +73,32 @@ def plot_lanes(lines, ax=None):
     share = sum(busy.values()) / (WARP_SIZE * len(lines))
     sentence = f"Lanes of 32 that take part: {', '.join(shares)}"
     return Picture(ax.figure, f"{sentence}; {share:.0%} of all.")
+
+
+def plot_issues(issued, ax=None):
+    """Instructions that warps issue in turn, each as (warp, text, 32 truth values): a
+    lane takes part where its value is true.
+    """
+    warps = sorted({warp for warp, _, _ in issued})
+    step = WARP_SIZE + BETWEEN
+    across = len(warps) * step - BETWEEN
+    with canvas(ax, 0.6 + ROW_INCHES * len(issued), 2.3 + 0.085 * across) as ax:
+        for row, (warp, _, active) in enumerate(issued):
+            left = warps.index(warp) * step
+            for lane, here in enumerate(active):
+                colour = style.PLAIN if here else style.IDLE
+                cell(ax, left + lane, row, "", colour, share=0.45)
+        for column, warp in enumerate(warps):
+            middle = column * step + WARP_SIZE / 2
+            label(ax, middle, 0, f"warp {warp}", (0, 8), fontsize=style.SMALL)
+        bare(ax)
+        ax.set(xlim=(-0.2, across + 0.2), ylim=(len(issued) + 0.1, -0.1))
+        texts = [text for _, text, _ in issued]
+        ax.set_yticks([row + 0.5 for row in range(len(issued))], texts)
+        for text in ax.get_yticklabels():
+            text.set_family("monospace")
+    rows = (
+        f"warp {warp} `{text.strip()}` for {sum(map(bool, active))} lanes"
+        for warp, text, active in issued
+    )
+    return Picture(ax.figure, f"Issued one after the other: {', '.join(rows)}.")
