@@ -146,6 +146,18 @@ def active(case, limit):
     return complaint(run_of(case).assert_no_divergence, at_least=limit)
 
 
+def warp_instructions(case, limit):
+    table = run_of(case).divergence
+    if table.instructions <= limit:
+        return ""
+    site, row = max(table.by_line.items(), key=lambda it: it[1].instructions)
+    return (
+        f"Its warps execute {table.instructions:,} instructions of the emulator, and "
+        f"{allowed(limit)}; {row.instructions:,} of them on line {site.line}, "
+        f"`{site.text}`."
+    )
+
+
 def operations(case, limit):
     table = run_of(case).operations
     total = sum(getattr(table, it) for it in ("float32", "float64", "integer"))
@@ -232,6 +244,10 @@ BUDGETS = {
     "shared_requests": Budget("requests to shared memory: at most {}", shared_requests),
     "loads": Budget("loads of an element, on average: at most {}", loads),
     "barriers": Budget("barriers that a block waits at: at most {}", barriers),
+    "warp_instructions": Budget(
+        "instructions of all warps, as the emulator counts them: at most {}",
+        warp_instructions,
+    ),
     "active": Budget("active lanes: at least a share of {}", active),
     "operations": Budget("arithmetic operations: at most {}", operations),
     "atomics": Budget("atomic operations on global memory: at most {}", atomics),

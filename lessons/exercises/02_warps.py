@@ -67,14 +67,18 @@ def active_share(threads):
 
 class TwoWays(SpeedUp):
     """Elements of even index take one branch, those of odd index the other. The kernel
-    does that, with half of its lanes idle. Bring it within its budget.
+    does that, and each warp executes both branches. Bring it within its budget.
     """
 
     stars, points = 2, 3
     choices = {"grows": (0, 1), "steps": (24, 20), "rate": (0.05, 0.02)}
     even, ragged = (256, 384), (1, 2, 33, 151, 255)
-    budget, rtol = {"active": 0.95}, 1e-4
+    rtol = 1e-4
     setup = "ROUNDS = $steps"
+
+    @property
+    def budget(self):
+        return {"warp_instructions": 64 * self.steps}
 
     def inputs(self, rng, n):
         return {"out": Out(n), "a": rng.random(n, dtype=np.float32)}
@@ -171,7 +175,7 @@ class TwoWays(SpeedUp):
             "            value = $even_way",
         ),
         "half a warp each": (
-            "over_budget:active",
+            "over_budget:warp_instructions",
             """
             @cuda.jit
             def two_ways(out, a):
@@ -190,7 +194,7 @@ class TwoWays(SpeedUp):
             """,
         ),
         "both branches for all": (
-            "over_budget:work",
+            "over_budget:warp_instructions",
             """
             @cuda.jit
             def two_ways(out, a):
@@ -206,21 +210,36 @@ class TwoWays(SpeedUp):
                     out[i] = even if i % 2 == 0 else value
             """,
         ),
+        "busywork for all lanes": (
+            "over_budget:warp_instructions",
+            """
+            @cuda.jit
+            def two_ways(out, a):
+                \"\"\"All lanes count to 1,000 first, so that few are idle on average.\"\"\"
+                i = cuda.grid(1)
+                if i < a.size:
+                    value, busy = a[i], 0
+                    for turn in range(1000):
+                        busy += turn * i
+                    if i % 2 == 0:
+                        for _ in range(ROUNDS):
+                            value = $even_way
+                    else:
+                        for _ in range(ROUNDS):
+                            value = $odd_way
+                    out[i] = value if busy >= 0 else float32(0)
+            """,
+        ),
     }
     hints = {
-        "over_budget:active": (
-            "Write down the branch that each lane of the first warp takes. Which lanes "
-            "wait?",
-            "A warp pays for both branches as soon as two of its lanes disagree. Who "
-            "takes which element is up to you.",
+        "over_budget:warp_instructions": (
+            "Write down the branch that each lane of the first warp takes. How many "
+            "instructions does the warp execute for them?",
+            "A warp executes both branches as soon as two of its lanes disagree; it "
+            "also does where each lane computes both and keeps one. Who takes which "
+            "element is up to you.",
             "Let whole warps take even elements, and other warps odd ones: compute `i` "
             "from the thread's number so that all lanes of a warp agree.",
-        ),
-        "over_budget:work": (
-            "How many of the values that a lane computes are thrown away?",
-            "No lane waits if all of them take both branches, but that takes as long as "
-            "before.",
-            "Give each thread an element such that its whole warp takes one branch.",
         ),
     }
 

@@ -67,6 +67,12 @@ class SumsOfItsOwn(PairSums):
     budget = {"loads": {"out": 0}}
 
 
+class FewInstructions(PairSums):
+    """Keep all warps short."""
+
+    budget = {"warp_instructions": 160}
+
+
 class Strides(Predict):
     """How many sectors does a request of stride $stride take?"""
 

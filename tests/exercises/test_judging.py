@@ -10,6 +10,7 @@ from numba import cuda, float32
 
 from helpers.exercises.reasons import HINTS, REASONS
 from tests.exercises.specimen import (
+    FewInstructions,
     FixPairSums,
     PairSums,
     SlowPairSums,
@@ -200,6 +201,18 @@ def test_an_atomic_operation_loads_too():
 
     assert "over_budget:loads" == verdict.reason
     assert "`out` is loaded 1 times on average (line 16)" in verdict.sentence
+
+
+def test_work_for_idle_lanes_is_work_of_their_warps():
+    """The instructions of all warps are counted, whoever takes part in them."""
+    task = FewInstructions()
+    busy = task.answer_text.replace(SUM, f"{SUM} + 0 * i + 0 * t + 0 * i * t")
+
+    assert None is task.judge(task.kernel(task.answer_text), 1).reason
+    verdict = task.judge(task.kernel(busy), 1)
+
+    assert "over_budget:warp_instructions" == verdict.reason
+    assert "instructions of the emulator, and 160 are allowed" in verdict.sentence
 
 
 def test_a_variant_depends_on_the_seed_and_other_numbers_do_not():
