@@ -1,19 +1,21 @@
 """Records what others reach, on a machine with an NVIDIA GPU, CuPy and nvcc.
 
-    python -m lessons.baselines
+    python -m lessons.baselines             all groups
+    python -m lessons.baselines journeys    one of them, beside what was recorded before
 
 A copy, cuBLAS, kernels in CUDA C++ and those of the lessons, all in one process and by
 turns; the results become `helpers/recorded/baselines_<gpu>.json`. Each result is checked
 first. What fails is named and left out, and the file is written after each group.
 """
 
+import argparse
 import ast
 import json
 import os
 import sys
 import time
 from datetime import date
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 
 os.environ["NVIDIA_TF32_OVERRIDE"] = "0"    # before cuBLAS is loaded
@@ -24,6 +26,7 @@ from numba import cuda
 from helpers.measuring import recordings
 from helpers.core.device import device
 from helpers.measuring.timing import summary, versions
+from lessons.journeys import journeys
 
 COMMAND = "python -m lessons.baselines"
 LESSONS = Path(__file__).resolve().parent
@@ -32,31 +35,48 @@ ROUNDS = 30
 SOURCE = LESSONS / "baselines.cu"
 
 
-def main():
+def main(arguments=None):
     """Measure, group by group, and write what there is; return the exit status."""
+    chosen = parser().parse_args(arguments).groups or list(GROUPS)
     if not device.has_gpu:
         print("baselines are recorded on a GPU, and there is none", file=sys.stderr)
         return 1
-    bench = Bench()
-    squares = (partial(products, 1024), partial(products, 4096))
-    for group in (transposes, ragged, *squares):
-        bench.attempt("a group", lambda group=group: bench.run(group(bench)))
+    bench = Bench(keep=set(chosen) != set(GROUPS))
+    for name in chosen:
+        bench.attempt(f"group {name}", lambda name=name: GROUPS[name](bench))
         bench.write()
-    bench.attempt("CPU 1024", lambda: cpu(bench))
-    bench.write()
     return 1 if bench.failed else 0
+
+
+def parser():
+    """The command line."""
+    new = argparse.ArgumentParser(COMMAND, description="Records what others reach.")
+    new.add_argument("groups", nargs="*", choices=[*GROUPS, []], metavar="group")
+    return new
 
 
 class Bench:
     """Pieces of work that take turns on the GPU, and their results so far."""
 
-    def __init__(self):
+    def __init__(self, keep=False):
+        before = recorded() if keep else {}
+        self.baselines, self.failed = dated(before), []
+        self.compiler = before.get("compiler", "")
+
+    @cached_property
+    def cupy(self):
         import cupy
 
-        self.cupy = cupy
-        self.cold = cupy.empty(COLD_BYTES, np.uint8)
-        self.compiler, self.kernels = compiled(cupy)
-        self.baselines, self.failed = {}, []
+        return cupy
+
+    @cached_property
+    def cold(self):
+        return self.cupy.empty(COLD_BYTES, np.uint8)
+
+    @cached_property
+    def kernels(self):
+        self.compiler, found = compiled(self.cupy)
+        return found
 
     def attempt(self, name, work):
         """Do some work, or report why it failed and go on."""
@@ -101,8 +121,6 @@ class Bench:
         return 1000 * self.cupy.cuda.get_elapsed_time(start, end)
 
     def write(self):
-        name = device.name.lower().replace(" ", "_")
-        file = recordings.FOLDER / f"baselines_{name}.json"
         values = {
             "gpu": device.name,
             "date": date.today().isoformat(),
@@ -113,7 +131,7 @@ class Bench:
             "baselines": self.baselines,
         }
         text = json.dumps(values, indent=1, ensure_ascii=False)
-        file.write_text(text + "\n", "utf-8")
+        file_of(device).write_text(text + "\n", "utf-8")
 
     def versions(self):
         runtime = self.cupy.cuda.runtime
@@ -121,7 +139,33 @@ class Bench:
             "cupy": self.cupy.__version__,
             "cuda": runtime.runtimeGetVersion(),
             "driver": runtime.driverGetVersion(),
+            "cpu": processor(),
         }
+
+
+def file_of(device):
+    name = device.name.lower().replace(" ", "_")
+    return recordings.FOLDER / f"baselines_{name}.json"
+
+
+def recorded():
+    """What was recorded on this GPU before, which stays where other groups run anew."""
+    file = file_of(device)
+    return recordings.read(file) if file.exists() else {}
+
+
+def dated(found):
+    """What was recorded before, each with its day."""
+    known = found.get("baselines", {})
+    return {name: {"date": found["date"]} | values for name, values in known.items()}
+
+
+def processor():
+    """The CPU on which loops are timed, by its own name."""
+    file = Path("/proc/cpuinfo")
+    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    names = [it.partition(":")[2].strip() for it in lines if it.startswith("model name")]
+    return names[0] if names else "unknown"
 
 
 def compiled(cupy):
@@ -268,6 +312,25 @@ def cpu(bench, n=1024, runs=5):
         multiply(c, a, b)
         times.append(1e6 * (time.perf_counter() - start))
     bench.baselines[f"CPU {n}"] = {**summary(times), "flops": 2 * n**3}
+
+
+def there_and_back(bench):
+    """Loops on the CPU, and a kernel between two copies."""
+    ours = lesson_kernels("01")
+    found = journeys(ours, (ours["N"], ours["MANY"]))
+    bench.baselines |= found
+    for name, values in found.items():
+        print(f"{name}: {values['median_us']:,.1f} µs")
+
+
+GROUPS = {
+    "transposes": lambda bench: bench.run(transposes(bench)),
+    "ragged": lambda bench: bench.run(ragged(bench)),
+    "1024": lambda bench: bench.run(products(1024, bench)),
+    "4096": lambda bench: bench.run(products(4096, bench)),
+    "CPU": cpu,
+    "journeys": there_and_back,
+}
 
 
 if __name__ == "__main__":

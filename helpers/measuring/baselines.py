@@ -53,7 +53,7 @@ def baseline(name):
     for found in load(recordings.FOLDER):
         if name in found["baselines"]:
             where = {"gpu": found["gpu"], "date": found["date"]}
-            return Baseline(name, **where, **found["baselines"][name])
+            return Baseline(name, **where | found["baselines"][name])
     return Baseline(name)
 
 

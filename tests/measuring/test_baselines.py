@@ -7,7 +7,9 @@ import pytest
 
 from helpers import table
 from helpers.measuring import baselines, recordings
+from lessons import baselines as recording
 from lessons.baselines import lesson_kernels
+from lessons.journeys import journeys
 
 RECORDED = {
     "gpu": "NVIDIA H200",
@@ -73,3 +75,34 @@ def test_a_table_says_what_was_not_measured():
 def test_the_kernels_of_a_lesson_are_found_without_running_it(lesson, name):
     """The baselines measure the lesson's own kernels beside the others."""
     assert hasattr(lesson_kernels(lesson)[name], "py_func")
+
+
+def test_what_was_recorded_before_keeps_its_day(recorded, monkeypatch):
+    """Where one group runs anew, the others stay as they were."""
+    monkeypatch.setattr(recording, "file_of", lambda device: next(recorded.iterdir()))
+    kept = recording.dated(recording.recorded())
+
+    (recorded / "baselines_nvidia_h200.json").write_text(
+        json.dumps(RECORDED | {"date": "2027-01-01", "baselines": kept}), "utf-8"
+    )
+    assert "2026-11-21" == baselines.baseline("cuBLAS 4096").date
+
+
+def test_a_journey_has_its_steps_and_the_bytes_that_they_move():
+    """A loop reads and writes, a copy moves one array, a launch and a wait none."""
+    found = journeys(lesson_kernels("01"), (100,))
+
+    loops = "loop in Python", "loop compiled for the CPU"
+    expected = dict.fromkeys(loops, 800) | {"copy there": 400, "copy back": 400}
+    expected |= {"launch": None, "wait": None}
+    named = {f"add one to 100: {step}": size for step, size in expected.items()}
+    assert named == {name: values.get("bytes") for name, values in found.items()}
+    assert all(0 < values["median_us"] for values in found.values())
+
+
+def test_a_journey_with_a_wrong_result_is_not_recorded():
+    """A kernel that adds nothing raises."""
+    ours = lesson_kernels("01")
+
+    with pytest.raises(ValueError, match="wrong"):
+        journeys(ours | {"add_one_loop": lambda out, a: None}, (100,))
