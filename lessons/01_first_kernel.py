@@ -1,35 +1,39 @@
 # %% [markdown]
 # # Write your first kernel
 #
-# *25 minutes*
+# *40 minutes*
 #
-# **What you'll do:** add one to 100,000 numbers, once with a loop and once with 100,000 threads, and read what the tools say when it goes wrong.
+# **What you'll do:** add one to 100,000 numbers, first with a loop and then with 100,000 threads, time both with the copies included, and read what the tools say when something is wrong.
 #
 # **What you'll learn:**
 #
 # - write a kernel, and launch it on enough blocks of threads for any number of elements
-# - move arrays to the GPU and back, and say when a launch has finished
-# - recognise a missing guard, a grid that is too short and a launch that cannot be
+# - say what a multiprocessor does with blocks, and what you may not assume about their order
+# - move arrays to the GPU and back, and say when a launch has finished and what the trip costs
+# - recognise a missing guard, a grid that is too short and a launch that the GPU refuses
 #
-# **What you'll need:** Python with NumPy; no GPU, and nothing known about one.
+# **What you'll need:** Python with NumPy. You need no GPU, and no knowledge of one.
 
 # %%
 import numpy as np
 from numba import cuda
 
-from helpers import (check, device, emulate, exercise, expect, measure,
-                     plot_grid, plot_grid_2d, plot_grid_stride, plot_times)
+from helpers import (baseline, check, device, emulate, exercise, expect,
+                     measure, plot_grid, plot_grid_2d, plot_grid_stride,
+                     plot_schedule, plot_stages, table)
 
 device
 
 # %% [markdown]
 # ## What is left of a loop?
 #
-# That line says where kernels run in this notebook: on this machine's GPU if there is one, and else in an emulator, which runs the same kernels and counts what a GPU would have done.
+# The line above says where kernels run in this notebook: on this machine's GPU, or in an emulator if there is none.
+# The emulator runs the same kernels and counts what their source asks for.
+# Times always come from a GPU: from yours, or recorded on an H200.
 #
 # Here is a loop that adds one to each of 100,000 numbers.
-# It goes from one number to the next, though no number has to wait for another.
-# If all of them could be had at once, what would be left of the loop?
+# It goes from one number to the next, although no number depends on another.
+# If all 100,000 additions happened at once, what would be left of the loop?
 
 # %%
 N = 100_000
@@ -41,7 +45,6 @@ def add_one_spec(a):
     return a + np.float32(1)
 
 
-# %%
 def add_one_loop(out, a):
     """Go from one element to the next and add one to each."""
     for i in range(a.size):
@@ -56,10 +59,12 @@ check(out, add_one_spec(a))
 # ## One thread for each element
 #
 # **Each thread adds one to its own element.**
-# What is left of the loop is its body, and each thread must find out which `i` is its own.
+# Only the loop's body is left, and each thread must find out which `i` is its own.
 #
 # A function that many threads run is a **kernel**; `@cuda.jit` makes one.
 # `cuda.threadIdx.x` is the number of the thread that runs it: 0 in the first thread, 1 in the second.
+# A **launch** starts the kernel: it gives the number of blocks and of threads in square brackets, before the arguments.
+# Start with the smallest size that can go wrong; here, eight numbers.
 
 # %%
 @cuda.jit
@@ -69,40 +74,69 @@ def add_one_in_a_block(out, a):
     out[i] = a[i] + np.float32(1)
 
 
-# %% [markdown]
-# Eight numbers are enough to try it on: start with the smallest size that can go wrong.
-# A **launch** names the number of blocks and of threads in square brackets, before the arguments.
-
-# %%
 few = np.arange(8, dtype=np.float32)
 few_out = np.zeros_like(few)
-
 add_one_in_a_block[1, 8](few_out, few)
 few_out
 
 # %% [markdown]
 # A kernel returns nothing: it writes into an array that it was given.
-# And there is no loop.
-# Eight threads ran the body once each, in no order that you may rely on.
-
-# %% [markdown]
+# Eight threads executed the body once each, in no order that you may rely on.
+#
 # ## Threads come in blocks
 #
-# Can we ask for 100,000 threads as well?
-# Threads come in **blocks**, and a block holds 1,024 threads at most.
-# `expect` says that an error is wanted here: it shows the error and goes on.
+# Can the same launch have 100,000 threads?
+# `expect` announces an error: it shows the error and goes on.
+# `emulate` runs a kernel in the emulator, even where there is a GPU, and that is the place for mistakes made on purpose.
 
 # %%
 with expect(ValueError):
     emulate(add_one_in_a_block)[1, N](out, a)
 
 # %% [markdown]
-# `emulate` ran the kernel in the emulator, GPU or not.
-# That is the right place for what is wrong on purpose: on a GPU, an error inside a kernel can end the whole session.
+# ## What runs the blocks
 #
-# So there must be many blocks, and all of them together are the **grid**.
-# A thread knows its block's number, `cuda.blockIdx.x`, and the size of a block, `cuda.blockDim.x`.
-# From these it finds its place in the grid:
+# Threads come in **blocks** of limited size, and all blocks of a launch together are the **grid**.
+#
+# A GPU consists of **multiprocessors**.
+# Each is a processor of its own, with its own arithmetic units and its own fast memory.
+# The GPU hands each block of a launch to one multiprocessor that has room for it.
+# The block stays there until its last thread has ended; then its room goes to a block that still waits.
+#
+# `cuda.get_current_device()` knows the sizes of your GPU. The emulator answers as an H200.
+
+# %%
+gpu = cuda.get_current_device()
+table(["what", "how many"],
+      [["threads in a block, at most", gpu.MAX_THREADS_PER_BLOCK],
+       ["multiprocessors", gpu.MULTIPROCESSOR_COUNT],
+       ["threads on one of them at a time, at most",
+        gpu.MAX_THREADS_PER_MULTIPROCESSOR],
+       ["blocks on one of them at a time, at most",
+        gpu.MAX_BLOCKS_PER_MULTIPROCESSOR]])
+
+# %%
+# block: how long it takes, in the order in which they are handed out
+lengths = {0: 4, 1: 3, 2: 5, 5: 4, 3: 4, 4: 6, 7: 5, 6: 3, 9: 4, 8: 4, 10: 5,
+           11: 3}
+plot_schedule(lengths, multiprocessors=3, places=2)
+
+# %% [markdown]
+# Twelve blocks on a small GPU: three multiprocessors with room for two blocks each.
+# Time runs to the right. When a block ends, another takes its place, whichever it is: here block 7 starts before block 6.
+#
+# Three rules follow:
+#
+# - Blocks run in any order, at the same time or one after another. CUDA promises no order, and an H200 keeps none: when each of 1,056 blocks drew a ticket as it ran, 3 drew their own number.
+# - Blocks are independent: none may wait for another block of its launch, which may not have started yet. (A special launch allows it: [Wait for one another](15_barriers_and_races.ipynb).)
+# - The same grid runs on a GPU with 3 multiprocessors and on one with 132: the larger one runs more blocks at a time.
+
+# %% [markdown]
+# ## Which element is mine?
+#
+# A thread knows its number in its block, `cuda.threadIdx.x`, its block's number, `cuda.blockIdx.x`, and the size of a block, `cuda.blockDim.x`.
+# From these it computes its place in the grid.
+# **Each thread writes down who it is:**
 
 # %%
 @cuda.jit
@@ -120,13 +154,13 @@ np.array([block, thread, place])
 
 # %% [markdown]
 # Three blocks of four threads: the first row is the block, the second the thread in its block, the third its place in the grid.
-# This sum is needed so often that it has a name, `cuda.grid(1)`.
-
-# %% [markdown]
+# Kernels need this sum so often that it has a name, `cuda.grid(1)`.
+#
 # ## How many blocks?
 #
-# Enough for every element, so `N / threads`, rounded up.
-# Rounding up with whole numbers is the **ceiling division** `(N + threads - 1) // threads`; `N // threads + 1` would be one block too many whenever the division leaves no remainder.
+# Enough for every element: `N / threads`, rounded up.
+# The **ceiling division** `(N + threads - 1) // threads` rounds up in whole numbers.
+# `N // threads + 1` would be one block too many whenever `threads` divides `N`.
 
 # %%
 threads = 256
@@ -134,25 +168,21 @@ blocks  = (N + threads - 1) // threads
 
 blocks, blocks * threads - N
 
-# %% [markdown]
-# There are 391 blocks, and 96 threads more than elements.
-# On a smaller scale, with blocks of 8 threads and 29 elements, it looks like this:
-
 # %%
 plot_grid(blocks=4, threads=8, n=29)
 
 # %% [markdown]
-# The upper row shows the threads, each with its number in its block; the lower row the elements that they take.
+# 391 blocks have 96 threads more than there are elements.
+# The figure shows the same with 29 elements and blocks of 8 threads: above, the threads, each with its number in its block; below, the elements that they take.
 # The last three threads find no element.
-
-# %% [markdown]
-# **Predict.** What do those threads do, if nobody tells them otherwise?
+#
+# **Predict.** What do those threads do if nothing stops them?
 #
 # <details><summary>Answer</summary>
 #
 # They read and write beyond the end of the arrays.
-# A GPU does not look: it reads whatever lies there, and overwrites it.
-# The emulator looks.
+# A GPU does not compare an index with the array's size: it loads from the address, and stores to it.
+# The emulator compares.
 #
 # </details>
 
@@ -168,8 +198,8 @@ with expect(IndexError):
     emulate(add_one_unguarded)[blocks, threads](out, a)
 
 # %% [markdown]
-# The line, the array, the index, the thread and its block: one of the 96 threads too many.
-# What they need is a **guard**.
+# The message gives the line, the array, the index, the thread and its block: it is one of the 96 threads without an element.
+# What is missing is a **guard**.
 #
 # **Each thread of the grid that has an element adds one to it.**
 
@@ -187,12 +217,11 @@ add_one[blocks, threads](out, a)
 check(out, add_one_spec(a))
 
 # %% [markdown]
-# Many programs write the guard as an early exit, `if i >= out.size: return`.
-# It does the same here.
-# In a kernel where threads wait for each other, a thread that has returned is missing: [Wait for one another](15_barriers_and_races.ipynb) shows how `emulate` reports that.
+# Many programs write the guard as an early exit, `if i >= out.size: return`, which does the same here.
+# In a kernel whose threads wait for each other, a thread that has returned is missing: [Wait for one another](15_barriers_and_races.ipynb) shows how `emulate` reports that.
 #
-# Filling `out` with NaN beforehand is a habit worth having: an element that no thread wrote cannot be right by accident.
-# See what it finds when the grid is one block short, as after `N // threads`:
+# Fill `out` with NaN before the launch: an element that no thread wrote then cannot be right by accident.
+# Here is what that finds when the grid is one block short, as after `N // threads`:
 
 # %%
 out = np.full_like(a, np.nan)
@@ -202,31 +231,15 @@ with expect(AssertionError):
     check(out, add_one_spec(a))
 
 # %% [markdown]
-# No error, and the end of the array is missing.
-# The first index that differs, 99,840, is a multiple of 512 and so of our 256, and that points to the grid.
-
-# %% [markdown]
-# ## What the memory saw
+# The launch raises no error, and the end of the array is missing.
+# The first index that differs, 99,840, is a multiple of 256, the size of our blocks, and that points to the grid.
 #
-# `emulate` returns a report of the run.
-# It quotes each line that touches an array and says what the memory had to do for it.
-
-# %%
-run = emulate(add_one)[blocks, threads](out, a)
-run
-
-# %% [markdown]
-# Threads run in groups of 32, called **warps**, and a warp loads for all of its threads in one **request**.
-# So 100,000 loads are 3,125 requests.
-# Memory moves in pieces of 32 bytes, **sectors**, and 32 numbers of 4 bytes that lie side by side fill four of them.
-# Fewer is not possible: each request takes 4 sectors, and 4 is the ideal.
-
-# %% [markdown]
 # ## There and back
 #
-# A GPU has memory of its own.
-# So far Numba copied each array there before the launch and back after it, both arrays, each time.
-# For more than one launch you do this yourself: the machine with Python is the **host**, the GPU is the **device**.
+# A GPU has its own memory.
+# So far Numba copied both arrays there before each launch, and both back after it.
+# For more than one launch you do this yourself.
+# The machine that runs Python is the **host**; the GPU is the **device**.
 
 # %%
 d_a = cuda.to_device(a)
@@ -234,26 +247,83 @@ d_out = cuda.device_array_like(d_a)
 
 add_one[blocks, threads](d_out, d_a)
 add_one[blocks, threads](d_out, d_out)
+cuda.synchronize()
 
 check(d_out.copy_to_host(), add_one_spec(add_one_spec(a)))
 
 # %% [markdown]
-# `to_device` copies there, `device_array_like` only reserves memory, `copy_to_host` copies back.
-# The second launch took the result of the first where it was.
+# `to_device` copies there, `device_array_like` only reserves memory, and `copy_to_host` copies back.
+# The second launch reads the first one's result where it is.
 #
-# With device arrays a launch returns at once, before the kernel has ended, and the next line of Python runs beside it.
-# (With NumPy arrays Numba waits for the end, to copy back; the emulator always waits.)
-# Launches run one after the other, and `copy_to_host` waits for all of them, so the result above is complete.
-# Where nothing is copied but you must know that the kernel has ended, `cuda.synchronize()` waits.
+# With device arrays a launch returns before the kernel has ended, and the next line of Python runs beside it.
+# (With NumPy arrays Numba waits, to copy back; the emulator always waits.)
+# Launches run one after the other, and `copy_to_host` waits for them, so the result is complete.
+# `cuda.synchronize()` waits and does nothing else.
+#
+# `del d_a, d_out` frees the memory once nothing else refers to the arrays.
+# It may happen later: Numba collects what it frees, and frees several arrays together.
+
+# %% [markdown]
+# ## Is it faster?
+#
+# Here are the loop above, the same loop compiled for one CPU core with `numba.njit`, and the steps to the GPU and back, each timed by the host's clock.
+# `python -m lessons.baselines journeys` recorded them on a machine with an H200.
 
 # %%
-cuda.synchronize()
-del d_a, d_out
+MANY = 2**24
+steps = ("loop in Python", "loop compiled for the CPU", "copy there",
+         "launch", "wait", "copy back")
+took = {n: {step: baseline(f"add one to {n:,}: {step}").median_us
+            for step in steps} for n in (N, MANY)}
+table(["step, in µs", f"{N:,} numbers", f"{MANY:,} numbers"],
+      [[step, took[N][step], took[MANY][step]] for step in steps])
+
+# %%
+many = took[MANY]
+plot_stages({
+    "compiled loop": {"loop": many["loop compiled for the CPU"]},
+    "GPU": {"copy there": many["copy there"],
+            "launch and wait": many["launch"] + many["wait"],
+            "copy back": many["copy back"]}})
 
 # %% [markdown]
-# Device memory is given back when nothing refers to the array any more, though not at that moment: Numba collects a few arrays and frees them together.
+# Compiling alone makes the loop more than 500 times as fast.
+# With 100,000 numbers the trip to the GPU takes more than ten times as long as the compiled loop.
+# With 16,777,216 launch and wait together are more than thirty times as fast as that loop, but the copies alone take longer than it.
+# So one addition is not worth the trip.
+# From the second on the same numbers the GPU is faster, since it needs no more copies: **leave arrays on the device.**
+#
+# ## How many threads a block?
+#
+# `measure` times a kernel alone, on arrays on the device: the median of many launches.
+# The grid has a thread for each of the 16,777,216 numbers.
+# Beside it, a kernel that does nothing: **each thread ends at once.**
+
+# %%
+@cuda.jit
+def do_nothing(out, a):
+    """Each thread ends at once."""
+    return
+
+
+big = np.random.default_rng(1).random(MANY, dtype=np.float32)
+big_out = np.zeros_like(big)
+sizes = 32, 128, 256, 1024
+adding = [measure(add_one, bytes=2 * big.nbytes)[MANY // t, t](big_out, big)
+          for t in sizes]
+nothing = [measure(do_nothing)[MANY // t, t](big_out, big) for t in sizes]
+
+table(["threads a block", "blocks", "add_one, µs", "do_nothing, µs"],
+      [[t, MANY // t, adding[place].median_us, nothing[place].median_us]
+       for place, t in enumerate(sizes)])
 
 # %% [markdown]
+# With 32 and 128 threads a block, doing nothing takes as long as adding, within 3%: both wait for the GPU to start blocks, about 1,600 a microsecond.
+# With blocks of 32 the multiprocessors hold 9% of the threads that they could, with 256 71%.
+# (At each size the threads that run wait mostly for memory; with 32, few run.)
+# With 256 adding takes longer than starting the blocks, and with 1,024 longer still.
+# So 256 is a good first choice.
+#
 # ## More elements than threads
 #
 # A grid need not have a thread for each element.
@@ -272,21 +342,31 @@ out = np.full_like(a, np.nan)
 add_one_striding[32, 128](out, a)
 check(out, add_one_spec(a))
 
-# %% [markdown]
-# This is a **grid-stride loop**.
-# It is right for any grid and needs no guard, since `range` ends where the array does.
+room = gpu.MAX_THREADS_PER_MULTIPROCESSOR
+full = {t: gpu.MULTIPROCESSOR_COUNT * min(
+            room // t, gpu.MAX_BLOCKS_PER_MULTIPROCESSOR)
+        for t in (32, 256, 1024)}
+striding = {t: measure(add_one_striding, bytes=2 * big.nbytes)[n, t](
+                big_out, big) for t, n in full.items()}
+table(["threads a block", "blocks", "add_one_striding, µs", "share of a copy"],
+      [[t, full[t], m.median_us, m.share_of_copy]
+       for t, m in striding.items()])
 
 # %%
 plot_grid_stride(blocks=2, threads=8, n=29)
 
 # %% [markdown]
-# The same 29 elements with two blocks of 8 threads: below each thread are the elements that it takes, one in each round, a grid of 16 apart.
-
-# %% [markdown]
+# 29 elements, two blocks of 8 threads: below each thread are its elements, a grid of 16 apart.
+# This **grid-stride loop** fits any grid and needs no guard: `range` ends where the array does.
+#
+# The table has as many blocks as the multiprocessors hold at a time; its last column compares the rate with a plain copy's.
+# With so few blocks to start, blocks of 32 threads take 71 µs instead of 319, and those of 256 and 1,024 threads the same 51 µs.
+#
 # ## Grids with two axes
 #
-# For a matrix, blocks and grids can have two axes.
-# Neighbouring threads of a warp differ in `x`, so `x` goes to the *column*: then they take neighbours in memory.
+# For a matrix, a grid can have two axes, x and y.
+# Threads with neighbouring x take neighbours in memory if x goes to the *column*.
+# **Each thread adds one to the element at its column x and row y.**
 
 # %%
 @cuda.jit
@@ -302,18 +382,18 @@ matrix = a.reshape(ROWS, COLS)
 matrix_out = np.full_like(matrix, np.nan)
 grid = (COLS + 31) // 32, (ROWS + 7) // 8
 
-run = emulate(add_one_2d)[grid, (32, 8)](matrix_out, matrix)
+straight = emulate(add_one_2d)[grid, (32, 8)](matrix_out, matrix)
 check(matrix_out, add_one_spec(matrix))
-
-# %% [markdown]
-# Sizes are given as (x, y), and each axis has its own ceiling division and its own part of the guard.
 
 # %%
 plot_grid_2d(blocks=(2, 2), threads=(4, 3), shape=(5, 7))
 
 # %% [markdown]
-# Each box is an element of a 5 × 7 matrix with the `x` and `y` of its thread in the block; the tint is the block, and dotted boxes are threads without an element.
-# What if `x` went to the row instead?
+# Sizes are given as (x, y), and each axis has its own ceiling division and its own part of the guard.
+# Each box is an element of a 5 × 7 matrix, with the x and y of its thread in the block. The tint is the block, and dotted boxes are threads without an element.
+#
+# What if x goes to the row instead?
+# **Each thread adds one to the element at its row x and column y.**
 
 # %%
 @cuda.jit
@@ -330,80 +410,73 @@ swapped_grid = (ROWS + 31) // 32, (COLS + 7) // 8
 swapped = emulate(add_one_2d_swapped)[swapped_grid, (32, 8)](
     matrix_out, matrix)
 check(matrix_out, add_one_spec(matrix))
-
-# %%
-run.coalescing.sectors, swapped.coalescing.sectors
-
-# %%
 swapped
 
 # %% [markdown]
-# The answer is right both times.
-# But now the threads of a warp lie a whole row apart, each in a sector of its own, and the memory moves eight times as much.
-# (The last column says 7.81 because it compares request by request, and a few warps at the lower edge are not full.)
-
-# %% [markdown]
-# ## How fast is it?
+# The answer is right, and the report names two lines of cost.
+# Threads run in groups of 32, called **warps**, and a warp loads for all of its threads in one **request**.
+# Global memory is read and written in pieces of 32 bytes, **sectors**.
+# With x on the column, 32 numbers of 4 bytes lie side by side in 4 sectors, which is the ideal.
+# With x on the row they lie a whole row apart, each in its own sector.
+# (31.2 on average: 250 rows leave every eighth warp 26 threads.)
 #
-# `measure` runs a kernel many times on the GPU and gives the median.
-# Without a GPU it shows what was recorded for this very kernel, and says where.
-# With 16 million numbers there is enough to do:
-
-# %%
-MANY = 2**24
-big = np.random.default_rng(1).random(MANY, dtype=np.float32)
-big_out = np.zeros_like(big)
-sizes = 32, 64, 128, 256, 512, 1024
-
-times = [measure(add_one, bytes=2 * big.nbytes)[MANY // t, t](big_out, big)
-         for t in sizes]
-times[3]
-
-# %%
-plot_times([f"{t} threads a block" for t in sizes],
-           [m.median_us for m in times],
-           spread_us=[(m.lower_us, m.upper_us) for m in times])
-
-# %% [markdown]
-# Bars are medians, and whiskers hold half of the launches.
-# From 32 to 128 threads, twice as many threads a block take half the time: there is so little to do in a block that starting blocks is most of the work.
-# From 256 on the memory is, and 256 is a good first choice.
-# The percentage above compares with a plain copy of a large array, the fastest way to move bytes on that GPU.
+# So the swapped kernel asks for 200,000 sectors, eight times as many as the 25,000 of the other.
+# [Fetch no more than you use](12_coalescing.ipynb) shows what that costs.
 
 # %% [markdown]
 # ## What an error looks like
 #
-# You have met most of them: a block that is too large is refused at the launch, and the emulator sees an index out of range.
-# A GPU may not notice; or it reports an error at the next synchronisation, and then nothing runs until Python is restarted.
-# A slip of the pen is found when the kernel is compiled, at its first launch:
-
-# %%
-@cuda.jit
-def add_one_misspelt(out, a):
-    """Each thread of the grid that has an element adds one to it."""
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = b[i] + np.float32(1)
-
-
-with expect(TypeError):
-    emulate(add_one_misspelt)[blocks, threads](out, a)
+# Numba checks what every call to the GPU returns, and raises it; in CUDA C++ a program has to check by itself.
+# But a launch returns before its kernel has run, so a fault inside the kernel shows at a later call, one that waits.
+# Recorded on an H200 with driver 580.159.04 and numba-cuda 0.30.4:
+#
+# ```text
+# >>> add_one_unguarded[2**24, 256](d_out, d_a)
+# >>> cuda.synchronize()
+# CudaAPIError: [<CUresult.CUDA_ERROR_ILLEGAL_ADDRESS: 700>] Call to
+# cuCtxSynchronize results in CUDA_ERROR_ILLEGAL_ADDRESS
+# >>> add_one[391, 256](out, a)
+# CUDAError: CUDA_ERROR_ILLEGAL_ADDRESS: While executing a kernel, the
+# device encountered a load or store instruction on an invalid memory
+# address. This leaves the process in an inconsistent state and any
+# further CUDA work will return the same error. To continue using CUDA,
+# the process must be terminated and relaunched.
+# ```
 
 # %% [markdown]
+# The second launch has no fault, but the **context**, all that the process has on the GPU, is lost. Only a new process helps.
+# To find the launch at fault, call `cuda.synchronize()` after each.
+#
+# Worse is a fault without an error: with 491 blocks instead of 391 the same kernel overwrote 25,600 elements of the next array, and no call raised anything.
+#
+# So *first the small case, then the profiler*:
+#
+# 1. the smallest size that can go wrong, with `emulate`, until `check` agrees;
+# 2. sizes that are no multiple of the block;
+# 3. the real size on a GPU, with `check`;
+# 4. `measure`, and a profiler only if the time is too long.
+#
 # ## What changed
 #
 # | version | idea | threads | what can go wrong |
 # |---|---|---|---|
 # | loop | one element after the other | 1 | nothing, slowly |
 # | one block | a thread for each element | up to 1,024 | more elements than that |
-# | grid and guard | blocks enough for all, `if i < n` | rounded up to whole blocks | no guard; a block short |
+# | grid and guard | enough blocks, `if i < n` | rounded up to whole blocks | no guard; a block short |
 # | grid-stride | a thread takes several | any number | forgetting the stride |
-# | two axes | x to the column, y to the row | rounded up on each axis | swapped axes: right, and slow |
+# | two axes | x to the column, y to the row | rounded up on each axis | swapped axes: right, and eight times the sectors |
 
 # %% [markdown]
 # ## On your own
 #
 # ★ Launch `add_one` on the 100,000 elements with 1,000 threads a block. How many blocks do you need, and how many threads have nothing to do? Guess, then try it.
+#
+# <details><summary>Answer</summary>
+#
+# 100 blocks, and every thread has an element.
+# The last of the 32 warps in each block has only 8 threads, though: the next lesson shows why sizes are multiples of 32.
+#
+# </details>
 #
 # ★ `affine`: multiply each element by a number and add another one, for any number of elements.
 
@@ -436,24 +509,35 @@ task.check(affine)
 # Numbers are arguments like arrays, and the same for all threads.
 #
 # </details>
-
-# %% [markdown]
+#
 # ★★★ `exercise("every_second")`: add a number to every *second* element. How few sectors can a kernel touch, and is that the ideal that the report names?
+#
+# <details><summary>Answer</summary>
+#
+# All of them: each sector holds four elements that change. A request takes 8 sectors, twice the ideal, which counts only the bytes that the lanes want.
+#
+# ```python
+# for i in range(2 * cuda.grid(1) + 1, a.size, 2 * cuda.gridsize(1)):
+#     a[i] += step
+# ```
+#
+# </details>
 #
 # The [assignment](assignments/01_first_kernel.ipynb) has 8 exercises, this one among them.
 
 # %% [markdown]
 # ## In practice
 #
-# Numba compiles a kernel at its first launch, for the types of that launch.
-# Never time the first one.
+# Numba compiles a kernel at its first launch, for the types of that launch, and there a misspelt name is reported.
+# Never time the first launch.
 #
-# `np.float32(1)` is written out because Numba, like Python, takes `1.0` for a double: `a[i] + 1.0`, and `a[i] + 1` too, would add in 64 bits, which most GPUs do far more slowly.
+# `np.float32(1)` is written out because `1.0` is a float64 in Numba, and `a[i] + 1.0` and `a[i] + 1` are, too.
+# For this one addition the compiler sees that 32 bits give the same result, and uses them; `2.0 * a[i] + 1.0` it computes in 64 bits.
+# [Read what a line becomes](31_types_and_instructions.ipynb) shows how to tell.
 #
-# A negative index counts from the end, in Numba as in NumPy, so `out[i - 1]` in thread 0 writes the last element without complaint.
+# A negative index counts from the end, in Numba as in NumPy, so `out[i - 1]` in thread 0 writes the last element without an error.
 #
-# The limits of your GPU are attributes of `cuda.get_current_device()`.
-# Whole warps fill a block best, so its size is a multiple of 32.
+# Where only a GPU shows a fault, NVIDIA's `compute-sanitizer` names the thread and the address: `compute-sanitizer python program.py`.
 
 # %% [markdown]
 # ## Further reading

@@ -1,33 +1,33 @@
 # %% [markdown]
 # # Keep a warp together
 #
-# *25 minutes*
+# *40 minutes*
 #
-# **What you'll do:** find out why of two kernels that do the same work one needs twice as many instructions, and let threads part without paying for it.
+# **What you'll do:** find out why one of two kernels that do the same work executes twice as many instructions, and write branches and loops that cost nothing extra.
 #
 # **What you'll learn:**
 #
-# - say which threads of a block are a warp, for blocks of one axis and of two
-# - predict what an `if` and a loop cost when the lanes of a warp disagree, and count it line by line
-# - let the lanes of a warp vote, and hand values to one another
+# - say which threads of a block form a warp, for blocks of one axis and of two
+# - predict what an `if`, a loop and a block that is not full cost, and count it line by line
+# - let the lanes of a warp vote, and pass values to one another
 #
-# **What you'll need:** kernels, blocks and threads, as in [Write your first kernel](01_first_kernel.ipynb).
+# **What you'll need:** kernels, blocks, multiprocessors and threads, as in [Write your first kernel](01_first_kernel.ipynb).
 
 # %%
 import numpy as np
 from numba import cuda, float32
 
 from helpers import (check, device, emulate, exercise, expect, measure,
-                     plot_lanes, plot_times, plot_warps)
+                     plot_issues, plot_lanes, plot_times, plot_warps, table)
 
 device
 
 # %% [markdown]
 # ## Which half costs twice?
 #
-# Send half of the threads down one branch, and half of them down another.
-# In the first kernel it is every second thread.
-# **Even threads go one way, odd threads the other.**
+# Two kernels send half of their threads down one branch and half down the other.
+# In the first it is every second thread.
+# **Even threads take one branch, odd threads the other.**
 
 # %%
 STEPS = 256
@@ -35,7 +35,7 @@ STEPS = 256
 
 @cuda.jit
 def part_by_thread(out, a):
-    """Even threads go one way, odd threads the other."""
+    """Even threads take one branch, odd threads the other."""
     i = cuda.grid(1)
     value = a[i]
     if i % 2 == 0:
@@ -49,12 +49,12 @@ def part_by_thread(out, a):
 
 # %% [markdown]
 # In the second it is every second *group of 32*.
-# **Even warps go one way, odd warps the other.**
+# **Even warps take one branch, odd warps the other.**
 
 # %%
 @cuda.jit
 def part_by_warp(out, a):
-    """Even warps go one way, odd warps the other."""
+    """Even warps take one branch, odd warps the other."""
     i = cuda.grid(1)
     value = a[i]
     if i // 32 % 2 == 0:
@@ -75,52 +75,88 @@ part_by_warp[N // 128, 128](by_warp, halves)
 check(np.sort(by_thread), np.sort(by_warp))
 
 # %% [markdown]
-# In both, as many threads take each way, and the same values come out, in another order.
-# Yet one of the kernels takes twice as many instructions.
+# Both send as many threads down each branch, and give the same values in another order.
+# Yet one of them executes twice as many instructions.
 # Which one, and what is so special about 32?
-
-# %% [markdown]
+#
 # ## Thirty-two at a time
 #
-# A GPU has no instructions for one thread.
-# It cuts each block into groups of 32 consecutive threads, **warps**, and an instruction is always for a whole warp.
-# The places in a warp, numbered 0 to 31, are its **lanes**.
+# A multiprocessor does not issue instructions for single threads.
+# It cuts each block into groups of 32 threads with consecutive numbers, **warps**, and issues each instruction for one warp.
+# The places in a warp, 0 to 31, are its **lanes**.
+# A warp never reaches into the next block.
 # A block of 48 threads:
 
 # %%
 plot_warps(48)
 
 # %% [markdown]
-# Two warps, though one and a half would do: the numbers are lanes, and dotted ones have no thread.
-# They cannot be filled from the next block, since a warp never reaches across blocks.
-# So blocks are multiples of 32, as a rule.
+# Each row is a warp. The numbers are lanes, and dotted places have no thread.
+# 48 threads take two warps, and the second is half empty.
+# To see what that costs, let blocks of 48 and of 96 threads do the same work.
+# **Each thread moves its number 256 steps towards 1.**
+
+# %%
+@cuda.jit
+def grow(out, a):
+    """Each thread moves its number 256 steps towards 1."""
+    i = cuda.grid(1)
+    value = a[i]
+    for _ in range(STEPS):
+        value = value * float32(0.999) + float32(0.001)
+    out[i] = value
+
+
+def grown(count, threads, verb):
+    """Some numbers, grown in blocks of so many threads."""
+    a = np.zeros(count, np.float32)
+    return verb(grow)[count // threads, threads](np.zeros_like(a), a)
+
+
+counted = [grown(96 * 32, threads, emulate) for threads in (48, 96)]
+timed = [grown(96 * 2**17, threads, measure) for threads in (48, 96)]
+table(["threads a block", "active share", "instructions", "µs on the GPU"],
+      [[run.threads_per_block, run.divergence.active_share,
+        run.divergence.instructions, timed[place].median_us]
+       for place, run in enumerate(counted)])
+
+# %% [markdown]
+# 48 threads fill 48 of 64 lanes, three quarters, so the same numbers take 4/3 of the instructions.
+# The H200 takes 1.33 times as long.
+# So make the size of a block a multiple of 32.
 
 # %% [markdown]
 # ## When lanes disagree
 #
-# All lanes of a warp are at the same instruction.
-# If an `if` sends some of them one way and some the other, the warp goes *both* ways, one after the other, and each time the lanes that belong elsewhere wait.
+# A warp issues one instruction at a time, for those of its lanes that are at this instruction.
+# If an `if` sends some lanes down one branch and some down the other, the warp executes *both* branches, and in each the lanes of the other one wait.
 # That is **divergence**.
+# After the `if` all lanes go on together.
+#
+# It concerns one warp only: two warps of a block may be at different instructions.
+# A multiprocessor has schedulers, four of them on an H200, and each issues, cycle by cycle, an instruction of one warp that is ready.
 
 # %%
 even = [lane % 2 == 0 for lane in range(32)]
 odd = [lane % 2 == 1 for lane in range(32)]
 everyone = [True] * 32
+branch, grows, bends, stores = ("if i % 2 == 0:", "value = ... + ...",
+                                "value = ... - ...", "out[i] = value")
 
-plot_lanes({"if i % 2 == 0:": everyone, "value = ... + ...": even,
-            "value = ... - ...": odd, "out[i] = value": everyone})
+plot_issues([(0, branch, everyone), (1, branch, everyone), (0, grows, even),
+             (1, grows, even), (1, bends, odd), (0, bends, odd),
+             (1, stores, everyone), (0, stores, everyone)])
 
 # %% [markdown]
-# Each row is an instruction of one warp.
-# After the `if` the lanes go on together.
-
-# %% [markdown]
-# **Predict.** Of all places in all instructions, what share is used in `part_by_thread`? And in `part_by_warp`?
+# One scheduler and two warps; time runs down. Each row is one instruction, issued for one of the warps: filled lanes take part, dotted ones wait.
+# In the fifth row warp 1 enters its second branch, while warp 0 has not left the first.
+#
+# **Predict.** Of all lanes in all instructions, what share takes part in `part_by_thread`? And in `part_by_warp`?
 #
 # <details><summary>Answer</summary>
 #
-# Nearly everything happens within the two loops, and there each warp of `part_by_thread` uses half of its lanes.
-# In `part_by_warp` all lanes of a warp agree; half of the *warps* take each way, and no lane waits.
+# Nearly all instructions are in the two loops, and there each warp of `part_by_thread` uses half of its lanes.
+# In `part_by_warp` all lanes of a warp agree: half of the *warps* take each branch, and no lane waits.
 #
 # </details>
 
@@ -128,13 +164,7 @@ plot_lanes({"if i % 2 == 0:": everyone, "value = ... + ...": even,
 divided = emulate(part_by_thread)[N // 128, 128](by_thread, halves)
 together = emulate(part_by_warp)[N // 128, 128](by_warp, halves)
 
-divided.divergence.active_share, together.divergence.active_share
 
-# %% [markdown]
-# The **active share** is the part of all lanes that took part in what their warps did.
-# By line:
-
-# %%
 def shares(run):
     """The active share of each line of a kernel."""
     rows = run.divergence.by_line.items()
@@ -144,17 +174,20 @@ def shares(run):
 shares(divided)
 
 # %% [markdown]
-# The lines within the `if` have half of their lanes, the others have all.
-# And since each warp goes both ways, it takes about twice as many instructions:
+# The **active share** is the share of all lanes that take part, here line by line.
+# Inside the `if` it is one half.
+# Now the share of the whole kernel, and the instructions of all warps, for both kernels:
 
 # %%
-divided.divergence.instructions / together.divergence.instructions
+table(["kernel", "active share", "instructions"],
+      [[run.kernel, run.divergence.active_share, run.divergence.instructions]
+       for run in (divided, together)])
 
 # %% [markdown]
-# So the special thing about 32 is only that lanes share their instructions.
+# Each warp of `part_by_thread` executes both branches, so it takes 1.99 times as many instructions.
+# That is all that is special about 32: lanes of a warp share their instructions.
 # Threads may part as they like; an `if` costs nothing extra as long as whole warps agree.
-
-# %% [markdown]
+#
 # ## Does a GPU agree?
 
 # %% tags=["timing"]
@@ -168,22 +201,24 @@ plot_times(["by thread", "by warp"], [m.median_us for m in times],
            spread_us=[(m.lower_us, m.upper_us) for m in times])
 
 # %% [markdown]
-# What lanes wait for is lost time.
-# How much of it is seen depends on what else the kernel does: these two do little besides.
+# It does: `part_by_thread` takes 1.98 times as long.
+# The H200's own counters say why. It executes 1.96 times as many instructions for `part_by_thread`, and for both kernels it issues an instruction in 78 to 79% of its issue slots.
+# Warps wait for their turn to issue and for busy arithmetic units, hardly ever for memory.
+# So nearly twice the instructions take nearly twice the time.
 
 # %% [markdown]
 # ## Loops of different lengths
 #
-# A loop parts lanes as well: those that are done wait for the others.
-# **Each thread counts the steps that its number takes to reach 1**: halve it if it is even, else triple it and add one.
-# Nobody knows beforehand how long that takes.
+# A loop parts lanes as well: those that have finished wait for the others.
+# **Each thread counts the steps that its number takes to reach 1**: halve it if it is even, otherwise triple it and add one.
+# No formula is known for how long that takes. `first` is the index of the first thread's number.
 
 # %%
 @cuda.jit
-def count_steps(out, numbers):
+def count_steps(out, numbers, first):
     """Each thread counts the steps that its number takes to reach 1."""
     i = cuda.grid(1)
-    number, steps = numbers[i], 0
+    number, steps = numbers[first + i], 0
     while number > 1:
         number = number // 2 if number % 2 == 0 else 3 * number + 1
         steps += 1
@@ -193,56 +228,62 @@ def count_steps(out, numbers):
 numbers = np.random.default_rng(0).integers(1, 10_000, 1024)
 steps = np.zeros(1024, np.int64)
 
-mixed = emulate(count_steps)[8, 128](steps, numbers)
+mixed = emulate(count_steps)[8, 128](steps, numbers, 0)
 shares(mixed)
-
-# %% [markdown]
-# Less than half. These are the lanes of the first warp that are still at it, turn by turn:
 
 # %%
 plot_lanes({f"turn {turn}": steps[:32] > turn for turn in range(0, 141, 20)})
 
 # %% [markdown]
-# A warp takes as many turns as its longest lane, and the lanes with short walks wait.
-# Would it help if lanes with walks of the same length sat side by side?
-# We know the lengths by now, so put the numbers in that order:
+# Less than half of the lanes take part in the loop.
+# The figure shows the first warp, every twentieth turn: numbered lanes are still in the loop.
+# A warp makes as many turns as its longest lane needs.
+#
+# Does it help to put walks of the same length side by side?
+# The lengths are known by now, so sort the numbers by them.
+# For the clock, repeat both orders 1,024 times, one after the other in one array:
 
 # %%
 ordered = numbers[np.argsort(steps, kind="stable")]
 ordered_steps = np.zeros_like(steps)
-
-tidy = emulate(count_steps)[8, 128](ordered_steps, ordered)
+tidy = emulate(count_steps)[8, 128](ordered_steps, ordered, 0)
 check(ordered_steps, np.sort(steps))
 
-# %%
-mixed.divergence.instructions, tidy.divergence.instructions
-
-# %%
-shares(tidy)
+many = np.concatenate([np.tile(numbers, 1024), np.tile(ordered, 1024)])
+half = many.size // 2
+many_steps = np.zeros(half, np.int64)
+walks = [measure(count_steps)[half // 128, 128](many_steps, many, first)
+         for first in (0, half)]
+table(["order", "active share", "instructions", "µs on the GPU"],
+      [["mixed", mixed.divergence.active_share,
+        mixed.divergence.instructions, walks[0].median_us],
+       ["by length", tidy.divergence.active_share,
+        tidy.divergence.instructions, walks[1].median_us]])
 
 # %% [markdown]
-# The same numbers, the same kernel, and half the instructions.
-# What is alike belongs in one warp.
-# Sorting costs time too, of course; often the data come in such an order by themselves, or a cheap guess at the length will do.
+# The same numbers and the same kernel, but half the instructions when walks of one length share a warp.
+# By its own counters the H200 executes 2.08 times as many for the mixed order, and takes 1.84 times as long: part of this short time does not depend on them.
+#
+# (The table leaves out what sorting costs, and here you need the answer before you can sort by it. A program sorts by what it knows: the length of a list, the size of a job.)
 
 # %% [markdown]
 # ## Blocks with two axes
 #
-# In a block of two axes, threads are counted along `x` first: thread (x, y) is number `x + y * width`.
-# Warps are cut from that row of numbers.
+# In a block of two axes threads are numbered along x first: thread (x, y) is number `x + y * width`.
+# Warps are cut from that sequence of numbers.
 
 # %%
 plot_warps((16, 4))
 
 # %% [markdown]
-# A row of 16 threads is half a warp, and a warp is two rows.
+# A row of 16 threads is half a warp, so a warp is two rows.
 #
-# **Predict.** Even rows go one way, odd rows the other. For which of the blocks 16 × 16 and 32 × 8 does a warp part?
+# **Predict.** Even rows take one branch, odd rows the other. In which of the blocks 16 × 16 and 32 × 8 do the lanes of a warp disagree?
 
 # %%
 @cuda.jit
 def part_by_row(out, a):
-    """Even rows go one way, odd rows the other."""
+    """Even rows take one branch, odd rows the other."""
     col, row = cuda.grid(2)
     value = a[row, col]
     if row % 2 == 0:
@@ -261,13 +302,12 @@ square_out = np.zeros_like(square)
 
 # %% [markdown]
 # In 16 × 16 each warp holds an even row and an odd one.
-# With blocks 32 wide a row is a warp, and nobody waits.
-
-# %% [markdown]
-# ## Small ifs
+# In a block 32 wide a row is a warp, and no lane waits.
 #
-# Not every `if` parts a warp.
-# Most guards are cheap: only in the last warp of the grid do lanes disagree.
+# ## Guards
+#
+# A guard parts lanes, too. How many warps does it split?
+# **Each thread that has an element doubles it**, once along one axis and once on the matrix of 250 × 400 elements of the lesson before this.
 
 # %%
 @cuda.jit
@@ -278,25 +318,36 @@ def double(out, a):
         out[i] = a[i] + a[i]
 
 
-some = np.ones(3990, np.float32)
-doubled = np.zeros_like(some)
-run = emulate(double)[32, 128](doubled, some)
-check(doubled, 2 * some)
-run.divergence.splits
+@cuda.jit
+def double_2d(out, a):
+    """Each thread that has an element doubles it."""
+    col, row = cuda.grid(2)
+    if row < a.shape[0] and col < a.shape[1]:
+        out[row, col] = a[row, col] + a[row, col]
+
+
+flat = np.ones(3990, np.float32)
+matrix = np.ones((250, 400), np.float32)
+line = emulate(double)[32, 128](np.zeros_like(flat), flat)
+wide = emulate(double_2d)[(13, 32), (32, 8)](np.zeros_like(matrix), matrix)
+fits = emulate(double_2d)[(25, 16), (16, 16)](np.zeros_like(matrix), matrix)
+[run.divergence.splits for run in (line, wide, fits)]
 
 # %% [markdown]
-# Of 128 warps, one is split.
-# Another three have no element at all: their lanes agree, and go home together.
+# Along one axis a guard splits at most one warp, the one that holds the last element. (Another three of the 128 have no element: their lanes agree, and end together.)
 #
-# And where both ways are short, as in `a if c else b`, the compiler lets every lane work out both and keep one.
+# Along two axes each row has its own end. 400 is no multiple of 32, so in blocks of 32 × 8 one warp of each row is split, 250 in all.
+# Blocks of 16 × 16 split none: 400 is a multiple of 16, and a warp is two whole rows.
+#
+# Even with 250 split warps, 98% of the lanes take part: a guard has nothing in its other branch.
 
 # %% [markdown]
 # ## Lanes that talk
 #
-# Lanes share instructions, so they can also share values, with no memory between them.
-# In a **vote** each lane brings a yes or no, and all get all answers: `ballot_sync` as 32 bits, `any_sync` and `all_sync` as one.
+# The lanes of a warp can pass values to one another without memory.
+# In a **vote** each lane gives a yes or no, and all lanes get the result: `ballot_sync` as 32 bits, `any_sync` and `all_sync` as one.
 # In a **shuffle** each lane gets the value that another lane holds.
-# The first argument names the lanes that take part, a bit for each: `0xFFFFFFFF` is all of them.
+# The first argument names the lanes that take part, one bit each: `0xFFFFFFFF` is all of them.
 #
 # **Each warp counts its large numbers, and adds them up.**
 
@@ -314,8 +365,7 @@ def count_and_sum(counts, sums, a, limit):
     for step in (16, 8, 4, 2, 1):
         value += cuda.shfl_down_sync(ALL, value, step)
     if cuda.laneid == 0:
-        counts[i // 32] = cuda.popc(votes)
-        sums[i // 32] = value
+        counts[i // 32], sums[i // 32] = cuda.popc(votes), value
 
 
 a = np.random.default_rng(1).random(256, dtype=np.float32)
@@ -323,19 +373,16 @@ rows = a.reshape(8, 32)
 counts, sums = np.zeros(8, np.int32), np.zeros(8, np.float32)
 emulate(count_and_sum)[2, 128](counts, sums, a, np.float32(0.7))
 check(counts, (rows > 0.7).sum(axis=1))
-
-# %%
 check(sums, np.where(rows > 0.7, rows, 0).sum(axis=1))
 
 # %% [markdown]
 # `popc` counts the bits that are set.
-# The shuffles add lane 16 to lane 0, 17 to 1 and so on, then 8 to 0, 4, 2, 1: after five steps lane 0 holds the sum of 32.
-
-# %% [markdown]
+# The shuffles add lane 16 to lane 0, 17 to 1 and so on, then 8 to 0, 4, 2, 1: after five steps lane 0 holds the sum of all 32.
+#
 # ## What could go wrong
 #
-# A shuffle takes place when all lanes that its mask names have come to it.
-# Here they never do: half of them wait in one branch, half in the other.
+# A shuffle takes place when all lanes that its mask names have reached it.
+# In this kernel they never do: half of them wait in one branch, half in the other.
 # **Lanes of the lower half look up, the others look down.**
 
 # %%
@@ -354,7 +401,8 @@ with expect(RuntimeError):
     emulate(look_wrong)[1, 32](seen)
 
 # %% [markdown]
-# So all lanes do both shuffles, and each keeps what it wants:
+# On a GPU nothing ends the wait: on an H200 this kernel had not ended after 20 seconds.
+# The fix: all lanes do both shuffles, and each keeps the value that it wants.
 
 # %%
 @cuda.jit
@@ -372,21 +420,28 @@ seen
 # %% [markdown]
 # ## What changed
 #
-# | version | who parts | what it costs |
+# | version | who disagrees | what a warp executes |
 # |---|---|---|
-# | `part_by_thread` | the lanes of every warp | both ways, one after the other |
-# | `part_by_warp` | whole warps | nothing |
-# | `count_steps`, mixed | each lane at its own turn | the longest lane's turns |
-# | `count_steps`, ordered | lanes that end together | little |
-# | `part_by_row`, 16 × 16 | the two rows of a warp | both ways |
-# | `part_by_row`, 32 × 8 | whole warps | nothing |
-# | a guard at the end | at most one warp | next to nothing |
-# | `look_wrong` | lanes that must meet | it cannot work |
+# | `part_by_thread` | the lanes of every warp | both branches |
+# | `part_by_warp` | whole warps | one branch |
+# | `grow`, blocks of 48 | nobody, but every second warp is half empty | as much as a full warp |
+# | `count_steps`, mixed | each lane leaves at its own turn | the turns of its longest lane |
+# | `count_steps`, by length | few, since lanes end together | little more than each lane needs |
+# | `part_by_row`, 16 × 16 | the two rows of a warp | both branches |
+# | `part_by_row`, 32 × 8 | whole warps | one branch |
+# | a guard | at most one warp on one axis, 250 warps here on two | one branch; the other is empty |
+# | `look_wrong` | lanes that must meet | nothing: it never ends |
 
 # %% [markdown]
 # ## On your own
 #
 # ★ What share of the lanes is active in a plain copy, with blocks of 16 threads, of 48, of 96? Guess, then ask `emulate`.
+#
+# <details><summary>Answer</summary>
+#
+# 16 of 32 lanes are one half; 48 of 64 are three quarters; 96 threads are three full warps, so all of them.
+#
+# </details>
 #
 # ★★ `two_ways`: elements of even index take one branch, those of odd index the other. Keep the lanes of each warp together.
 
@@ -441,12 +496,27 @@ task.check(two_ways)
 # ```
 #
 # The first half of the threads takes the even elements, the second half the odd ones, so neighbouring lanes take the same branch.
-# Their elements are no longer side by side in memory, which has a price of its own.
+# Their elements no longer lie side by side in memory, which has its own price.
 #
 # </details>
 
 # %% [markdown]
 # ★★★ `exercise("give_up")`: each thread walks from its number to 1, and a warp gives up if none of its numbers has arrived after 8 steps. Which vote do you need?
+#
+# <details><summary>Answer</summary>
+#
+# `all_sync`: the warp gives up if *all* of its lanes are still walking; lanes without a number must not prevent that.
+#
+# ```python
+# for _ in range(LIMIT):
+#     if number > 1:
+#         number, steps = onward(number), steps + 1
+# if not cuda.all_sync(ALL, number > 1 or i >= numbers.size):
+#     while number > 1:
+#         number, steps = onward(number), steps + 1
+# ```
+#
+# </details>
 #
 # The [assignment](assignments/02_warps.ipynb) has 7 exercises, this one among them.
 
@@ -454,14 +524,15 @@ task.check(two_ways)
 # ## In practice
 #
 # The active share is what Nsight Compute calls `smsp__thread_inst_executed_per_inst_executed`, divided by 32.
-# The emulator counts the instructions of its own program, a GPU those of its machine code; where the compiler turns a short branch into a selection, the GPU's count has no split.
+# The emulator counts instructions of its own program, a GPU those of its machine code.
+# For a short branch, as `a if c else b` in `count_steps`, the compiler lets every lane compute both values and select one: that line has no branch in its machine code.
 #
-# Since Volta the lanes of a warp each have a place in the code of their own, so a warp that has parted may take turns between its ways.
-# It still issues an instruction for one of them at a time.
+# Since Volta each lane has its own place in the code, so a warp whose lanes disagree may switch between two branches before either ends.
+# The compiler marks where the lanes meet again (one `BSYNC` in `part_by_thread`), but do not rely on it: `cuda.syncwarp()` makes the lanes of a warp wait for one another.
 #
-# An early `return` is divergence too: lanes that went home stay empty until their warp ends.
+# An early `return` is divergence, too: lanes that have returned stay idle until their warp ends.
 #
-# How many warps run at the same time is another matter, and so is which of them comes first: nobody promises an order.
+# CUDA promises no order among the warps of a block either.
 
 # %% [markdown]
 # ## Further reading
