@@ -1,0 +1,186 @@
+"""Kernels that differ in one thing from those of the lesson on barriers, for what it
+says of a cause: the cause is gone, and so is the wrong answer, or it comes.
+"""
+
+from numba import cuda, float32
+
+
+def make_rotate_by_a_constant(threads):
+    """The lesson's `rotate_wrong`, with a number where it has `a.size`."""
+
+    @cuda.jit
+    def rotate_by_a_constant(out, a):
+        tile = cuda.shared.array(1024, float32)
+        thread = cuda.threadIdx.x
+        tile[thread] = a[thread]
+        out[thread] = tile[(thread + 1) % threads]
+
+    return rotate_by_a_constant
+
+
+def make_relay_by_the_block(before, after):
+    """The lesson's `relay`, with the block's size where it has a number."""
+
+    @cuda.jit
+    def relay_by_the_block(out, a):
+        tile = cuda.shared.array(1024, float32)
+        thread = cuda.threadIdx.x
+        total = float32(0)
+        for first in range(0, a.size, cuda.blockDim.x):
+            tile[thread] = a[first + thread]
+            if before:
+                cuda.syncthreads()
+            total += tile[(thread + 1) % cuda.blockDim.x]
+            if after:
+                cuda.syncthreads()
+        out[thread] = total
+
+    return relay_by_the_block
+
+
+@cuda.jit
+def total_of_stores(out, parts, finished, a):
+    """The lesson's `total` without fences, where no block loads its part first."""
+    block = cuda.blockIdx.x
+    parts[block] = a[block]
+    ticket = cuda.atomic.add(finished, 0, 1)
+    if ticket == cuda.gridDim.x - 1:
+        whole = float32(0)
+        for i in range(parts.size):
+            whole += parts[i]
+        out[0] = whole
+
+
+@cuda.jit
+def letter_unseen(out, box, flag):
+    """The lesson's `letter` without its second fence; block 1 has not looked before."""
+    if cuda.blockIdx.x == 0:
+        while cuda.atomic.add(flag, 0, 0) < 1:
+            pass
+        box[0] = 42
+        cuda.threadfence()
+        cuda.atomic.add(flag, 0, 1)
+    else:
+        cuda.atomic.add(flag, 0, 1)
+        while cuda.atomic.add(flag, 0, 0) < 2:
+            pass
+        out[0] = box[0]
+
+
+@cuda.jit
+def line_up(places, tickets):
+    """Each block writes its number where its ticket says."""
+    if cuda.threadIdx.x == 0:
+        places[cuda.atomic.add(tickets, 0, 1)] = cuda.blockIdx.x
+
+
+@cuda.jit
+def add_up(out, a):
+    """Each thread adds its number, by an atomic."""
+    cuda.atomic.add(out, 0, a[cuda.grid(1)])
+
+
+@cuda.jit
+def barriers_around(out, a):
+    """Eight warps store in the same cells, with a barrier before and after."""
+    tile = cuda.shared.array(32, float32)
+    thread = cuda.threadIdx.x
+    cuda.syncthreads()
+    tile[thread % 32] = a[thread]
+    cuda.syncthreads()
+    out[thread] = tile[thread % 32]
+
+
+@cuda.jit
+def rotate_some(out, a):
+    """The work is guarded, and the barrier is not."""
+    tile = cuda.shared.array(64, float32)
+    thread = cuda.threadIdx.x
+    if thread < a.size:
+        tile[thread] = a[thread]
+    cuda.syncthreads()
+    if thread < a.size:
+        out[thread] = tile[(thread + 1) % a.size]
+
+
+@cuda.jit
+def rotate_some_early(out, a):
+    """Threads without an element leave before the barrier."""
+    tile = cuda.shared.array(64, float32)
+    thread = cuda.threadIdx.x
+    if thread >= a.size:
+        return
+    tile[thread] = a[thread]
+    cuda.syncthreads()
+    out[thread] = tile[(thread + 1) % a.size]
+
+
+@cuda.jit
+def parted(out):
+    """Lanes of one warp wait at two barriers."""
+    if cuda.threadIdx.x % 2:
+        cuda.syncthreads()
+        out[0] = 1
+    else:
+        cuda.syncthreads()
+
+
+def make_own(before, after):
+    """The lesson's `relay`, if each thread loads only the cell that it stored."""
+
+    @cuda.jit
+    def own(out, a):
+        tile = cuda.shared.array(1024, float32)
+        thread = cuda.threadIdx.x
+        total = float32(0)
+        for first in range(0, a.size, 1024):
+            tile[thread] = a[first + thread]
+            if before:
+                cuda.syncthreads()
+            total += tile[thread]
+            if after:
+                cuda.syncthreads()
+        out[thread] = total
+
+    return own
+
+
+def make_total_of_blocks(barrier):
+    """The last-block total with many threads a block."""
+
+    @cuda.jit
+    def total(out, parts, finished, a):
+        thread, i = cuda.threadIdx.x, cuda.grid(1)
+        parts[i] = a[i]
+        if barrier:
+            cuda.syncthreads()
+        if thread == 0:
+            cuda.threadfence()
+            ticket = cuda.atomic.add(finished, 0, 1)
+            cuda.threadfence()
+            if ticket == cuda.gridDim.x - 1:
+                whole = float32(0)
+                for i in range(parts.size):
+                    whole += parts[i]
+                out[0] = whole
+
+    return total
+
+
+def make_two_tiles(barrier):
+    """The lesson's `relay` with two tiles that take turns, and one barrier a round."""
+
+    @cuda.jit
+    def two_tiles(out, a):
+        tiles = cuda.shared.array((2, 1024), float32)
+        thread = cuda.threadIdx.x
+        total = float32(0)
+        for first in range(0, a.size, 1024):
+            turn = first // 1024 % 2
+            tiles[turn, thread] = a[first + thread]
+            if barrier:
+                cuda.syncthreads()
+            total += tiles[turn, (thread + 1) % 1024]
+        out[thread] = total
+
+    return two_tiles
