@@ -1,0 +1,329 @@
+"""What the lesson says of its races, outcomes and times, and when it is true."""
+
+import warnings
+
+import numpy as np
+
+from helpers import assemble, emulate
+from helpers.core.errors import BarrierError, LaunchError
+from tests.lessons.claims import about
+from tests.on_gpu.race_outcomes import recorded
+from tests.paths import ROOT
+from tests.specimens.race_variants import (
+    barriers_around,
+    make_own,
+    make_rotate_by_a_constant,
+    make_total_of_blocks,
+    make_two_tiles,
+    parted,
+    rotate_some,
+    rotate_some_early,
+)
+
+GPU = recorded()
+LAUNCHES = GPU["launches"]
+WRONG = GPU["wrong"]
+BY_THE_BLOCK = GPU["relays by the block"]
+SEEDS = range(12)
+
+
+def kinds(races):
+    """The kinds of the races that a run reports."""
+    return [race.kind for race in races]
+
+
+def emulated(kernel, a, threads=None):
+    """A launch of one block, and what it gave."""
+    out = np.zeros(len(a), np.float32)
+    return emulate(kernel)[1, threads or len(a)](out, a), out
+
+
+def wrong_cells(it, threads):
+    """How many values `rotate_wrong` gets wrong in the emulator."""
+    _, out = emulated(it.rotate_wrong, it.a[:threads])
+    return int((out != it.rotate_spec(it.a[:threads])).sum())
+
+
+def relayed(it, before, after):
+    """The kinds of races of a relay, and how many of its sums are wrong."""
+    run = emulate(it.make_relay(before, after))[1, 1024](it.sums, it.long)
+    return kinds(run.races), int((it.sums != it.relay_spec).sum())
+
+
+def two_tiles(it, barrier):
+    """The kinds of races of a relay with two tiles."""
+    run = emulate(make_two_tiles(barrier))[1, 1024](it.sums, it.long)
+    return kinds(run.races)
+
+
+def relay_remedy(it):
+    """What the report of a relay without its second barrier asks for."""
+    run = emulate(it.make_relay(True, False))[1, 1024](it.sums, it.long)
+    return run.races[0].remedy
+
+
+def guarded(it):
+    """Do all threads reach the barrier if the work is guarded, with a right answer?"""
+    run, out = emulated(rotate_some, it.a[:40], 64)
+    return not run.barriers and np.array_equal(out, it.rotate_spec(it.a[:40]))
+
+
+def missing(kernel, it):
+    """Is it reported that threads miss a barrier of this kernel?"""
+    return bool(emulated(kernel, it.a[:40], 64)[0].barriers)
+
+
+def warned(it):
+    """What a plain launch in the emulator warns of, and whether it goes on."""
+    out = np.zeros(40, np.float32)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        it.rotate_some_wrong[1, 64](out, it.a[:40])
+    right = np.array_equal(out, it.rotate_spec(it.a[:40]))
+    return right and ["threads 40 to 63 never" in str(each.message) for each in caught]
+
+
+def raises(error, launch, *arguments):
+    """Does this launch stop with this error?"""
+    try:
+        launch(*arguments)
+    except error:
+        return True
+    return False
+
+
+def opcodes(kernel, *arguments):
+    """The opcodes of a kernel's instructions, in their order."""
+    instructions = assemble(kernel)[1, 256](*arguments).instructions
+    return [each.opcode.partition(".")[0] for each in instructions]
+
+
+def between(codes, first, second):
+    """How many instructions come between two."""
+    return codes.index(second) - codes.index(first) - 1
+
+
+def division(it):
+    """The instructions between the store and the load of `rotate_wrong`, with those of
+    the division that it calls.
+    """
+    codes = opcodes(it.rotate_wrong, it.out[:64], it.a[:64])
+    routine = len(codes) - codes.index("STG") - 2  # behind EXIT
+    return between(codes, "STS", "LDS") + routine
+
+
+def constant(it):
+    """The instructions between the two, with a number in place of `a.size`."""
+    codes = opcodes(make_rotate_by_a_constant(1024), it.out[:64], it.a[:64])
+    return between(codes, "STS", "LDS")
+
+
+def totalled(it, before, after):
+    """The kinds of races of the last block's total, and whether it is right."""
+    whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
+    kernel, finished = it.make_total(before, after), np.zeros(1, np.int32)
+    run = emulate(kernel)[8, 1](whole, parts, finished, it.a)
+    return kinds(run.races), bool(whole[0] == it.a[:8].sum())
+
+
+def fence(it):
+    """The instructions of a kernel with one fence."""
+    arrays = np.zeros(1, np.float32), np.zeros(8, np.float32), np.zeros(1, np.int32)
+    kernel = it.make_total(before=True, after=False)
+    return [each.opcode for each in assemble(kernel)[8, 1](*arrays, it.a).instructions]
+
+
+def letter(it, after):
+    """What block 1 reads in the emulator, and the races."""
+    read, box, flag = (np.zeros(size, np.int32) for size in (1, 2, 1))
+    run = emulate(it.make_letter(after))[2, 1](read, box, flag)
+    return int(read[0]), kinds(run.races)
+
+
+def counted(it):
+    """What the emulator counts without an atomic."""
+    count = np.zeros(1, np.int32)
+    emulate(it.count_wrong)[16, 256](count)
+    return int(count[0])
+
+
+def last_block(barrier):
+    """The kinds of races of a total of 4 blocks of 64 threads, between blocks."""
+    whole, parts, finished = (np.zeros(n, np.float32) for n in (1, 256, 1))
+    launch = emulate(make_total_of_blocks(barrier))[4, 64]
+    run = launch(whole, parts, finished.astype(np.int32), np.ones(256, np.float32))
+    return [race.kind for race in run.races if race.scope == "grid"]
+
+
+def too_many(it):
+    """Is a cooperative grid refused that is one block larger than what fits?"""
+    most = it.compiled.max_cooperative_grid_blocks(256)
+    launch = emulate(it.total_after_all)[most + 1, 256]
+    arrays = np.zeros(1, np.float32), np.zeros(8, np.float32), it.a
+    return raises(LaunchError, launch, *arrays)
+
+
+def by_threads(name):
+    """In how many launches of 64 and of 1,024 threads the answer was wrong."""
+    return [WRONG[f"{name} {threads}"] for threads in (64, 1024)]
+
+
+def wrong_in_all(*names):
+    """Was each of these wrong in each launch?"""
+    return all(WRONG[name] == LAUNCHES for name in names)
+
+
+def wrong_in_none(*names):
+    """Was none of these wrong in any launch?"""
+    return all(WRONG[name] == 0 for name in names)
+
+
+CLAIMS = {
+    "With 32 threads all values are right; with 64, the same two lines get one of "
+    "them wrong": lambda it: [wrong_cells(it, n) for n in (32, 64)] == [0, 1],
+    "two hazards are between warps: thread 31 loads what warp 1 stores, and thread 63 "
+    "what warp 0 stores": lambda it: (
+        [(race.kind, race.hazards, race.scope) for race in it.run_64.races]
+        == [("RAW", 2, "block")]
+    ),
+    "Its lanes race with one another, which `races.minor` lists": lambda it: (
+        not it.run_32.races
+        and [race.scope for race in it.run_32.races.minor] == ["warp"]
+    ),
+    "these twelve seeds have six different winners": lambda it: (
+        len({it.winner(it.last_wins, seed) for seed in SEEDS}) == 6
+        and {it.winner(it.largest_wins, seed) for seed in SEEDS} == {7}
+    ),
+    "A barrier before or after the line does not help": lambda it: (
+        kinds(emulated(barriers_around, it.a)[0].races) == ["WAW"]
+    ),
+    "These kernels ran 1,000 times each on an H200": lambda it: (
+        (GPU["gpu"], GPU["date"], LAUNCHES) == ("NVIDIA H200", "2026-11-22", 1000)
+        and wrong_in_none("rotate 64", "rotate 1024")
+    ),
+    "| `rotate_wrong` | 0 | 0 |": lambda it: by_threads("rotate_wrong") == [0, 0],
+    "| `rotate_wrong` with a number for `a.size` | 541 | 1,000 |": lambda it: (
+        by_threads("rotate_by_a_constant") == [541, 1000]
+    ),
+    "| `rotate_in_place_wrong` | 0 | 459 |": lambda it: (
+        by_threads("rotate_in_place_wrong") == [0, 459]
+    ),
+    "left the elements of warp 3 in 546 launches, of warp 2 in 453, and of warp 1 in "
+    "one": lambda it: GPU["winners"] == {"3": 546, "2": 453, "1": 1},
+    "without the first barrier the sums were wrong in each of 1,000 launches": (
+        lambda it: wrong_in_all("relay 4 False True", "relay 32 False True")
+    ),
+    "Without the second they were right in each, also with 32 tiles": lambda it: (
+        wrong_in_none("relay 4 True False", "relay 32 True False")
+        and wrong_in_none("relay 4 True True", "relay 32 True True")
+    ),
+    "337 of 400 launches with 32 tiles gave wrong sums": lambda it: (
+        (BY_THE_BLOCK["wrong"]["32 True False"], BY_THE_BLOCK["launches"]) == (337, 400)
+    ),
+    "`% a.size` is a division between the store and the load": lambda it: (
+        division(it) > 100
+    ),
+    "`% 1024` is computed before both, and the load directly follows the store": (
+        lambda it: constant(it) == 0
+    ),
+    "a fast warp may store the next tile while a slow one still loads from this one": (
+        lambda it: (
+            [relayed(it, *it_has)[0] for it_has in ((True, False), (False, True))]
+            == [["WAR"], ["RAW"]]
+            and "the loop's next iteration" in relay_remedy(it)
+        )
+    ),
+    "An H200 goes on without the missing threads and says nothing; all of 1,000 "
+    "launches gave the right answer": lambda it: wrong_in_none("rotate_some_wrong"),
+    "A plain launch in the emulator goes on with a warning": lambda it: (
+        warned(it) == [True]
+    ),
+    "Guard the work, not the barrier": guarded,
+    "is the same mistake: those threads miss every barrier after it": lambda it: (
+        missing(rotate_some_early, it) and missing(it.rotate_some_wrong, it)
+    ),
+    "the compiler has put the load first: `assemble(hand_over_wrong)` lists `LDS` "
+    "above `STS`": lambda it: (
+        between(opcodes(it.hand_over_wrong, it.halves, it.a), "LDS", "STS") > 0
+        and between(opcodes(it.hand_over, it.halves, it.a), "STS", "LDS") > 0
+    ),
+    "An H200 gave wrong values in each of 1,000 launches": lambda it: (
+        wrong_in_all("hand_over_wrong") and wrong_in_none("hand_over")
+    ),
+    "The emulator counts 8 of the 4,096 threads, and an H200 counted 1 in each of "
+    "1,000 launches": lambda it: GPU["counted"] == {"1": LAUNCHES} and counted(it) == 8,
+    "with 16 blocks all four take 3.5 to 3.9 µs": lambda it: (
+        about("3.5", min(each.median_us for each in it.few))
+        and about("3.9", max(each.median_us for each in it.few))
+    ),
+    "The atomic takes 6.5 times as long as the race": lambda it: about(
+        "6.5", it.many[1].median_us / it.many[0].median_us
+    ),
+    "the compiler already makes one atomic of each warp's 32 (`POPC`, `REDG`)": (
+        lambda it: {"POPC", "REDG"} <= set(opcodes(it.count_atomically, it.count))
+    ),
+    "That leaves 524,288 on one cell, one every 0.74 ns": lambda it: (
+        about("524,288", 2**16 * 256 / 32)
+        and about("0.74", 1000 * it.many[1].median_us / 524_288)
+    ),
+    "the warps' longest wait, 68%, is for their last stores": lambda it: (
+        next(iter(it.many[1].waits)) == "its last stores"
+        and about("68%", it.many[1].waits["its last stores"])
+    ),
+    "Blocks first leave 65,536, an eighth, and are 7.5 times as fast: right, and "
+    "faster than the race": lambda it: (
+        8 * 65_536 == 524_288
+        and about("7.5", it.many[1].median_us / it.many[2].median_us)
+        and it.many[2].upper_us < it.many[0].lower_us
+    ),
+    "Of their 52 µs, 43 are what empty blocks take": lambda it: (
+        about("52", it.many[2].median_us) and about("43", it.many[3].median_us)
+    ),
+    "16 blocks never drew theirs in order": lambda it: (
+        (GPU["orders"]["blocks"], GPU["orders"]["ascending"]) == (16, 0)
+    ),
+    "without the first fence it reports a race": lambda it: (
+        [totalled(it, before, after) for before in (0, 1) for after in (0, 1)]
+        == [(["RAW"], True)] * 2 + [([], True)] * 2
+    ),
+    "the fence empties L1 (`CCTL.IVALL`)": lambda it: "CCTL.IVALL" in fence(it),
+    "With neither, an H200 gave a wrong total in each of 1,000 launches": lambda it: (
+        wrong_in_all("total False False")
+    ),
+    "there is no old copy, and all totals were right": lambda it: wrong_in_none(
+        "total of stores"
+    ),
+    "On an H200 either alone was enough": lambda it: wrong_in_none(
+        "total False True", "total True False", "total True True"
+    ),
+    "The emulator reads 42 and reports nothing": lambda it: (
+        letter(it, False) == letter(it, True) == (42, [])
+    ),
+    "An H200 read the old 0 in each of 1,000 launches": lambda it: (
+        wrong_in_all("letter False") and wrong_in_none("letter True", "letter unseen")
+    ),
+    "all blocks are on the GPU at the same time, or the launch is refused": too_many,
+    "so all four kernels have no race": lambda it: (
+        not any(
+            emulate(make_own(before, after))[1, 1024](it.sums, it.long).races
+            for before in (True, False)
+            for after in (True, False)
+        )
+    ),
+    "RAW, since each thread loads what its neighbour stored in the same round, and "
+    "WAR, since a fast warp may be two rounds ahead": lambda it: (
+        [two_tiles(it, barrier) for barrier in (False, True)] == [["RAW", "WAR"], []]
+    ),
+    "added the same 65,536 floats up to 107 different sums": lambda it: (
+        GPU["different sums"] == 107
+    ),
+    "Of 112 kernels with a race in this course's tests, it reports 67": lambda it: (
+        "| race | 112 | 67 |" in (ROOT / "docs" / "AGREEMENT.md").read_text("utf-8")
+    ),
+    "With more threads a block, `total` needs `syncthreads` before its first fence": (
+        lambda it: last_block(False) == ["RAW"] and last_block(True) == []
+    ),
+    "lanes of one warp at two different barriers, the emulator stops with an error": (
+        lambda it: raises(BarrierError, emulate(parted)[1, 32], np.zeros(1))
+    ),
+}
