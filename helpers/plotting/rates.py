@@ -6,7 +6,12 @@ import math
 
 from helpers.core import style
 from helpers.plotting.charts import NAN, draw_counts, known, listed
-from helpers.plotting.picture import Picture, canvas, label
+from helpers.plotting.picture import Picture, canvas, inside, label
+
+LEVELS = {"L1": 0.12, "L2": 0.35, "memory": 0.75}  # the darker the farther
+HALF_BAR = 1.38  # a bar reaches from size / this to size * this
+LEAST = 0.005  # a share that is worth a word
+ROOM = 0.2  # the least share whose bar has room for its name
 
 
 def plot_traffic(
@@ -70,24 +75,30 @@ def plot_latency(sizes, times_ns=None, marks=None, ax=None):
     return Picture(ax.figure, f"The time of one load: {'; '.join(values)}.")
 
 
-def plot_bandwidth(sizes, gb_per_s=None, marks=None, limits=None, ax=None):
+def plot_bandwidth(sizes, gb_per_s=None, marks=None, limits=None, asked=None, ax=None):
     """The GB/s of reading a set of cells again and again, by the bytes in that set.
 
     `marks` is {name: bytes}, as for `plot_latency`; `limits` is {name: GB/s}, drawn as
-    lines across. Where nothing was measured there is NaN.
+    lines across. `asked` is, for each size, what each level was asked for, as `traffic`
+    of a measurement: bars below show which of them delivered. Where nothing was
+    measured there is NaN.
     """
     rates = known(gb_per_s) or [NAN] * len(sizes)
     limits = {k: v for k, v in (limits or {}).items() if known([v])}
-    with canvas(ax, 2.9) as ax:
+    asked = asked if any(asked or ()) else []
+    with canvas(ax, 4.2 if asked else 2.9) as ax:
         ax.set(xlabel="bytes read again and again", ylabel="GB/s")
-        draw_by_size(ax, sizes, rates, marks or {}, limits)
+        draw_by_size(ax, sizes, rates, marks or {}, limits, asked)
     values = [*values_by_size(sizes, rates, "{:,.0f} GB/s", marks or {})]
     values += [f"{name} reaches {rate:,.0f} GB/s" for name, rate in limits.items()]
+    values += levels_in_words(map(size_text, sizes), asked)
     return Picture(ax.figure, f"The rate of reading: {'; '.join(values)}.")
 
 
-def draw_by_size(ax, sizes, values, marks, limits=None):
-    """Draw a walk over sizes, with lines where levels end and at what limits it."""
+def draw_by_size(ax, sizes, values, marks, limits=None, asked=()):
+    """Draw a walk over sizes, with lines where levels end and at what limits it; below
+    it, if they were asked, which levels delivered.
+    """
     limits = limits or {}
     measured = [it for it in [*values, *limits.values()] if not math.isnan(it)]
     ax.set_xscale("log", base=2)
@@ -106,12 +117,69 @@ def draw_by_size(ax, sizes, values, marks, limits=None):
         ax.axhline(rate, **dashes)
         text = f"{name}, {rate:,.0f}"
         label(ax, sizes[-1], rate, text, (0, 3), va="bottom", **note)
+    if asked:
+        draw_levels_below(ax, sizes, asked)
 
 
 def values_by_size(sizes, values, number, marks):
     """Each value with its size, and where the levels end, in words."""
     yield listed(values, map(size_text, sizes), number, "{} within {}")
     yield from (f"{name} ends at {size_text(it)}" for name, it in marks.items())
+
+
+def delivered(asked):
+    """The share of the loaded bytes that each level delivered itself, nearest first.
+
+    `asked` is what each level was asked for, {"L1": bytes, "L2": ..., "memory": ...}:
+    what a level does not have, it asks the next one for. {} where nobody counted.
+    """
+    if not asked:
+        return [NAN] * len(LEVELS)
+    counts = [asked[level] for level in LEVELS]
+    passed_on = [*counts[1:], 0]
+    return [(a - b) / counts[0] for a, b in zip(counts, passed_on, strict=True)]
+
+
+def draw_levels_below(ax, sizes, asked):
+    """Draw a bar of shares for each size on axes of their own, below what they share;
+    return these axes.
+    """
+    upper, lower = ax.get_subplotspec().subgridspec(2, 1, height_ratios=[5, 3])
+    ax.set_subplotspec(upper)
+    below = ax.figure.add_subplot(lower, sharex=ax)
+    ax.tick_params(labelbottom=False)
+    below.set_xlabel(ax.get_xlabel())
+    ax.set_xlabel("")
+    for size, it in zip(sizes, asked, strict=True):
+        draw_shares(below, size, delivered(it))
+    below.set(ylabel="delivered by", ylim=(0, 1))
+    below.yaxis.set_major_formatter("{x:.0%}")
+    return below
+
+
+def draw_shares(ax, size, shares):
+    """Draw one bar, the nearest level at the bottom, or say that nobody counted."""
+    if math.isnan(shares[0]):
+        label(ax, size, 0.5, "?")
+        return
+    left, right = size / HALF_BAR, size * HALF_BAR
+    bottom = 0
+    for (name, tint), share in zip(LEVELS.items(), shares, strict=True):
+        fill = style.tint(style.MEASURED, tint)
+        bar = {"align": "edge", "color": fill, "edgecolor": style.MEASURED}
+        ax.bar(left, share, right - left, bottom, linewidth=0.8, **bar)
+        if share >= ROOM:
+            inside(ax, size, bottom + share / 2, name, style.halo())
+        bottom += share
+
+
+def levels_in_words(sizes, asked):
+    """For each size, a text, what the levels delivered."""
+    for size, it in zip(sizes, asked, strict=bool(asked)):
+        pairs = zip(LEVELS, delivered(it), strict=True)
+        pairs = [(name, share) for name, share in pairs if share >= LEAST]
+        parts = [f"{name} delivers {share:.0%}" for name, share in pairs]
+        yield f"within {size}, {', '.join(parts) or 'not counted'}"
 
 
 def draw_walk(ax, sizes, values, measured, crowded):

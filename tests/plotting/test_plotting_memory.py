@@ -95,6 +95,16 @@ SENTENCES = {
         "The rate of reading: 30,000 GB/s within 16 KB, not measured within 2 MB; "
         "L1 ends at 256 KB; shared reaches 31,000 GB/s.",
     ),
+    "bandwidth, and who delivered of one size": (
+        lambda: plotting.plot_bandwidth(
+            [512, 2**14],
+            [900, 800],
+            asked=[{}, {"L1": 100, "L2": 40, "memory": 10}],
+        ),
+        "The rate of reading: 900 GB/s within 512 B, 800 GB/s within 16 KB; "
+        "within 512 B, not counted; "
+        "within 16 KB, L1 delivers 60%, L2 delivers 30%, memory delivers 10%.",
+    ),
     "bandwidth that nobody measured": (
         lambda: plotting.plot_bandwidth([512], [math.nan], None, {"shared": math.nan}),
         "The rate of reading: not measured within 512 B.",
@@ -130,3 +140,23 @@ def test_a_picture_of_sectors_counts_as_the_emulator_does(seed):
 
     sectors, _ = request_sectors(addresses[:, None], active, itemsize)
     assert f": {sectors[0]} sector" in picture.alt
+
+
+def test_bars_show_what_each_level_delivered():
+    """A level delivers what it was asked for and did not ask of the next one."""
+    asked = [
+        {"L1": 100, "L2": 40, "memory": 10},
+        {"L1": 100, "L2": 90, "memory": 90},
+    ]
+
+    picture = plotting.plot_bandwidth([2**14, 2**21], [900, 800], asked=asked)
+
+    heights = [bar.get_height() for bar in picture.axes[1].patches]
+    assert [60, 30, 10, 10, 0, 90] == [round(100 * it) for it in heights]
+
+
+def test_a_rate_without_counters_has_no_bars():
+    """Where nobody counted, the figure is the curve alone."""
+    alone = plotting.plot_bandwidth([2**14], [900], asked=[{}])
+
+    assert 1 == len(alone.axes)
