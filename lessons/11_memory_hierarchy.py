@@ -1,95 +1,88 @@
 # %% [markdown]
 # # Know where a number lives
 #
-# *30 minutes*
+# *45 minutes*
 #
-# **What you'll do:** find out why the same loop takes more than fifteen times as long for each step when its numbers lie further away, and measure every memory of a GPU.
+# **What you'll do:** run one loop over two arrays, see each step take more than fifteen times as long in the larger one, and measure every memory of a GPU to find out why.
 #
 # **What you'll learn:**
 #
-# - name the places where a number can live, who sees it there, and how much room there is
-# - measure how long a load takes, and how many bytes a second a memory gives
-# - choose between a register, a local array, constant and global memory, and say what each costs
+# - name the memories of a GPU, who sees each of them, and how large each is
+# - measure a latency and a bandwidth, and check with counters which memory answered
+# - read in the machine code whether an array is in registers or in local memory
+# - choose between registers, local, shared, constant and global memory
 #
-# **What you'll need:** kernels, blocks and threads, as in [Write your first kernel](01_first_kernel.ipynb), and warps, as in [Keep a warp together](02_warps.ipynb).
+# **What you'll need:** kernels, blocks, threads and multiprocessors, as in [Write your first kernel](01_first_kernel.ipynb), and warps, as in [Keep a warp together](02_warps.ipynb).
 
 # %%
 import numpy as np
 from numba import cuda, float32, uint32
 
-from helpers import (check, device, emulate, exercise, load4, measure,
-                     plot_bandwidth, plot_hierarchy, plot_latency, plot_times,
-                     table)
+from helpers import (assemble, check, device, emulate, exercise, load4,
+                     measure, plot_bandwidth, plot_hierarchy, plot_latency,
+                     plot_times, table)
 
 device
 
 # %% [markdown]
-# ## Why is one ring slower?
+# ## Why is one chain slower?
 #
-# In a ring of cells each cell holds the index of the next one, and the last leads back to the first.
-# **One thread walks from cell to cell, as each one says.**
-# It cannot know where to go before the load that it waits for has ended.
+# In a chain, each cell holds the index of the next cell, and the last one leads back to the first.
+# **One thread walks from cell to cell.**
+# It cannot start a load before the previous one has returned.
+#
+# Memory is cached in **lines** of 128 bytes.
+# The chains here have one cell in each line, so each step needs another line.
+# First, 300 steps through 64 cells, in the emulator:
 
 # %%
 @cuda.jit
 def walk(out, following, steps):
-    """One thread walks from cell to cell, as each one says."""
+    """One thread walks from cell to cell."""
     cell = uint32(0)
     for _ in range(steps):
         cell = following[cell]
     out[0] = cell
 
 
-def make_ring(size):
-    """A ring in `size` bytes: one cell in each 128, in shuffled order."""
+def make_chain(size):
+    """A chain in `size` bytes: one cell in each 128, in shuffled order."""
     order = 32 * np.random.default_rng(0).permutation(size // 128)
     following = np.zeros(size // 4, np.uint32)
     following[order] = np.roll(order, -1)
     return following
 
 
-# %% [markdown]
-# Memory is cached in **lines** of 128 bytes; with one cell in each, every step needs a new line.
-# Here is a ring of 64 cells, and a walk of 300 steps.
-
-# %%
-def walk_spec(following, steps):
-    """Where the walk ends."""
-    cell = 0
-    for _ in range(steps):
-        cell = following[cell]
-    return cell
-
-
-end, few = np.zeros(1, np.uint32), make_ring(64 * 128)
-
-run = emulate(walk)[1, 1](end, few, 300)
-check(end, walk_spec(few, 300))
+end, short = np.zeros(1, np.uint32), make_chain(64 * 128)
+run = emulate(walk)[1, 1](end, short, 300)
+cell = 0
+for _ in range(300):
+    cell = short[cell]
+check(end[0], cell)
 run.coalescing.requests, run.coalescing.sectors
 
 # %% [markdown]
-# Each step, and the store at the end, is one request to memory, and each moves one **sector**, a quarter of a line.
-# The emulator counts the same for a ring of any size.
-# Now the same number of steps on a GPU, around rings of 16 KB and of 256 MB:
+# Each step, and the store at the end, is one request for one **sector**, a quarter of a line.
+# The emulator counts the same for every chain, since it has no caches.
+#
+# Now a GPU walks 524,288 steps through 16 KB, and as many through 64 MB, where they are one round:
 
 # %% tags=["timing"]
-SIZES = [2**k for k in range(12, 30, 2)]    # bytes: 4 KB to 256 MB
-STEPS = 2**18
-rings = {size: make_ring(size) for size in SIZES}
+KB, MB, GB = 2**10, 2**20, 2**30
+SIZES = [16 * KB, 64 * KB, 256 * KB, MB, 4 * MB, 16 * MB, 40 * MB, 64 * MB]
+chains = {size: make_chain(size) for size in SIZES}
 
-measure(walk)[1, 1](end, rings[2**14], STEPS)
-
-# %% tags=["timing"]
-measure(walk)[1, 1](end, rings[2**28], STEPS)
-
-# %% [markdown]
-# The same instructions, as many loads, and not at all the same time.
-# What is different about the larger ring?
+near, far = (measure(walk)[1, 1](end, chains[size], 2**19)
+             for size in (16 * KB, 64 * MB))
+plot_times(["16 KB", "64 MB"], [near.median_us, far.median_us])
 
 # %% [markdown]
+# Both walks run the same instructions equally often, and one takes 17 times as long.
+# What is different about the larger chain?
+#
 # ## Where a number can live
 #
-# How much room there is depends on the GPU, so do not learn it by heart: ask.
+# Sizes differ from GPU to GPU, so ask the device; where there is none, the emulator answers as an H200.
 
 # %%
 gpu = cuda.get_current_device()
@@ -103,69 +96,89 @@ plot_hierarchy(gpu.MULTIPROCESSOR_COUNT, registers, shared, constant,
                gpu.L2_CACHE_SIZE, memory)
 
 # %% [markdown]
-# Where there is no GPU the emulator answers as an H200 would.
+# Each row of the figure is a memory, the nearest at the top.
+# A thread computes with **registers**, which no other thread sees.
+# **Shared memory** lies in the multiprocessor, the part of the chip that runs a block; the threads of the block exchange numbers through it.
+# **Global memory** holds the arrays that you pass to a kernel; it lies beside the chip, and all threads see it.
+# On the way there, a load asks two **caches**, which keep what was used recently: **L1** in each multiprocessor, then **L2**, which all share.
 #
-# The variables of a kernel live in **registers**, and only their thread sees them.
-# **Shared memory** belongs to a block, whose threads can hand one another numbers in it.
-# **Global memory** holds the arrays that you pass; it lies beside the chip, and all threads and the host see it.
-# On the way there a load looks into two **caches**, which keep copies of lines that were used lately: **L1** in the multiprocessor, then **L2**, which all of them share.
-
-# %% [markdown]
-# Think of a theatre with a stage for each multiprocessor.
-# What an actor holds is in a register; the props table in the wings is shared memory, for the cast of one scene; the storeroom downstairs is L2, for all stages; and the warehouse across town is global memory.
+# Think of a theatre with many stages.
+# An actor's hands are registers, the props table beside a stage is shared memory, the storeroom downstairs serves all stages as L2 does, and the warehouse across town is global memory.
 
 # %% [markdown]
 # ## How far: latency
 #
 # The time from a load to its number is the load's **latency**.
-# A walk measures it, since each step waits for the one before.
-# The first time around a ring its lines come from far away, and a launch takes time, too.
-# So walk once and walk twice as far: what the second takes longer are steps alone.
+# A walk measures it: a step is one load and the one instruction that makes its address, and each step waits for the one before.
 #
-# **Predict.** The rings grow from 4 KB to 256 MB. Where will a step become slower?
+# In the first round, every line comes from memory.
+# So measure a walk of whole rounds and one of twice as many, and subtract: what is left are steps to cells that were visited before.
+#
+# **Predict.** The chains grow from 16 KB to 64 MB. Where does a step become slower?
 #
 # <details><summary>Answer</summary>
 #
-# Twice: where a ring no longer fits L1, and where it no longer fits L2. In between it changes little.
+# Where a chain no longer fits L1, and where it no longer fits L2.
 #
 # </details>
 
 # %% tags=["timing"]
-def ns_per_step(kernel, *arguments, threads=1):
-    """The time of a step: what twice as many steps take longer."""
-    once, twice = (measure(kernel)[1, threads](*arguments, steps)
-                   for steps in (STEPS, 2 * STEPS))
-    return 1000 * (twice.median_us - once.median_us) / STEPS
+def warm_steps(size):
+    """The time of a step to a cell seen before, and the bytes it asks for."""
+    steps = max(size // 128, 2**16)         # whole rounds
+    once, twice = (measure(walk)[1, 1](end, chains[size], count)
+                   for count in (steps, 2 * steps))
+    asked = {level: (count - once.traffic[level]) / steps
+             for level, count in twice.traffic.items()}
+    return {"ns": 1000 * (twice.median_us - once.median_us) / steps, **asked}
 
 
-stores = {"shared memory": shared, "L2": gpu.L2_CACHE_SIZE}
-latency = {size: ns_per_step(walk, end, ring) for size, ring in rings.items()}
+warm = {size: warm_steps(size) for size in SIZES}
+ends_at = {"shared memory": shared, "L2": gpu.L2_CACHE_SIZE}
 
-plot_latency(SIZES, latency.values(), stores)
+plot_latency(SIZES, [step["ns"] for step in warm.values()], ends_at)
 
 # %% [markdown]
-# There is the answer: a ring that fits L1 is served from L1, one that fits L2 from L2, and the largest has to ask global memory at every step.
-# Each store is larger than the one before it, further away and slower.
+# There are three levels, with slopes between them: 20 ns up to 64 KB, 145 ns from 1 MB to 16 MB, and 349 ns at 64 MB.
+# The dashed lines are the sizes that the device told us.
 #
-# No attribute tells how large L1 is.
-# It lies in one store with shared memory, and has what shared memory leaves; the first line is the most that shared memory can take.
+# Which memory answered?
+# A step asks L1 for 32 bytes.
+# The GPU's counters, `traffic` of a measurement, say how many of them L1 asked of L2, and how many bytes L2 then read from memory:
+
+# %% tags=["timing"]
+table(["chain, KB", "ns a step", "bytes asked of L2", "bytes from memory"],
+      [[size // KB, step["ns"], *(abs(np.round(step.get(level, np.nan)))
+                                  for level in ("L2", "memory"))]
+       for size, step in warm.items()])
+
+# %% [markdown]
+# In 16 KB and 64 KB, L1 answers each step, and from 1 MB to 16 MB, L2 does.
+# In 64 MB, memory does, with more than the 32 bytes asked for.
+# A chain of 256 KB is served by both caches.
+# No attribute gives the size of L1, since it divides one fast memory with shared memory.
+#
+# L2 has 60 MB, but its edge comes earlier: at 40 MB, memory delivers half as many bytes as at 64 MB, so about half of the steps reach it.
+# The L2 of this GPU is two partitions, and [each caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/).
+# The other half of the steps take about 191 ns, since 270 is the mean of 191 and 349: the farther partition answers them.
 
 # %% [markdown]
 # ## How much: bandwidth
 #
-# A lorry from the warehouse is late, but it brings a pallet, and many are on the road at once.
-# How many bytes a second a memory gives is its **bandwidth**.
-# To see it, keep all threads of the GPU loading.
-# **Each block goes round the same cells, from a place of its own.**
-# `load4` loads four neighbours at once, and the compiler writes the inner loop out; a thread adds up all it loads, so that no load can be skipped.
+# A lorry from the warehouse arrives late, but it brings a pallet, and many lorries are on the road at once.
+# The bytes that a memory delivers in a second are its **bandwidth**.
+# To see it, all threads of the GPU must load.
+# **All threads read the array together, again and again.**
+#
+# `load4` loads four neighbours with one instruction.
+# A thread adds up all that it loads, so that the compiler cannot drop a load.
 
 # %%
 @cuda.jit
 def read(out, a, rounds):
-    """Each block goes round the same cells, from a place of its own."""
-    apart = a.size // cuda.gridDim.x // 32 * 32
-    at = uint32(apart * cuda.blockIdx.x + 4 * cuda.threadIdx.x)
-    step, last = uint32(4 * cuda.blockDim.x), uint32(a.size - 1)
+    """All threads read the array together, again and again."""
+    at = uint32(4 * cuda.grid(1))
+    step, last = uint32(4 * cuda.gridsize(1)), uint32(a.size - 1)
     total = float32(0)
     for _ in range(rounds):
         for _ in range(4):
@@ -176,8 +189,11 @@ def read(out, a, rounds):
 
 
 # %% [markdown]
-# And for shared memory: **Each block goes round its own tile.**
-# `cuda.shared.array` is one array for the block, and at `cuda.syncthreads()` its threads wait until all have filled their cells.
+# The same for shared memory: **Each block reads its own tile, again and again.**
+# `cuda.shared.array` is one array for the block; at `cuda.syncthreads()` its threads wait until all of them have filled their cells.
+#
+# First a check: in 16 rounds, 128 threads read 8,192 cells four times.
+# Then two blocks of 1,024 threads for each multiprocessor, which are all that it can hold; each thread loads 64 bytes in each of 256 rounds.
 
 # %%
 TILE = 8192     # cells, 32 KB
@@ -185,7 +201,7 @@ TILE = 8192     # cells, 32 KB
 
 @cuda.jit
 def read_tile(out, a, rounds):
-    """Each block goes round its own tile."""
+    """Each block reads its own tile, again and again."""
     tile = cuda.shared.array(TILE, float32)
     for cell in range(cuda.threadIdx.x, TILE, cuda.blockDim.x):
         tile[cell] = a[cell]
@@ -200,63 +216,47 @@ def read_tile(out, a, rounds):
     out[cuda.grid(1)] = total
 
 
-# %% [markdown]
-# In 16 rounds 128 threads, each with four loads of four, go four times around 8,192 cells, so each block must find four times the sum.
-
-# %%
-a = np.random.default_rng(1).random(TILE, dtype=np.float32)
-sums = np.zeros(2 * 128, np.float32)
-
+a, sums = np.arange(TILE, dtype=np.float32) % 7, np.zeros(128, np.float32)
 for kernel in read, read_tile:
-    emulate(kernel)[2, 128](sums, a, 16)
-    check(sums.reshape(2, 128).sum(axis=1), 4 * a.sum())
-
-# %% [markdown]
-# Now two blocks of 1,024 threads for each multiprocessor, and each thread loads 64 bytes in each of 256 rounds:
+    emulate(kernel)[1, 128](sums, a, 16)
+    check(sums.sum(), 4 * a.sum())
 
 # %% tags=["timing"]
-ROUNDS = 256
-launch = 2 * gpu.MULTIPROCESSOR_COUNT, 1024
+ROUNDS, launch = 256, (2 * gpu.MULTIPROCESSOR_COUNT, 1024)
 totals = np.zeros(launch[0] * launch[1], np.float32)
+READ = [2**k for k in range(12, 32, 2)]     # bytes: 4 KB to 1 GB
 
 
-def rate(kernel, size):
-    """GB/s of reading a set of `size` bytes, again and again."""
+def reading(kernel, size):
+    """The measurement of reading `size` bytes again and again."""
     a = np.zeros(size // 4, np.float32)
-    moved = 64 * ROUNDS * totals.size
-    return measure(kernel, bytes=moved)[launch](totals, a, ROUNDS).gb_per_s
+    loaded = 64 * ROUNDS * totals.size
+    return measure(kernel, bytes=loaded)[launch](totals, a, ROUNDS)
 
 
-rates = {size: rate(read, size) for size in SIZES}
-shared_rate = rate(read_tile, 4 * TILE)
+reads = {size: reading(read, size) for size in READ}
+from_tile = reading(read_tile, 4 * TILE)
 
-plot_bandwidth(SIZES, rates.values(), stores, {"shared memory": shared_rate})
+plot_bandwidth(READ, [m.gb_per_s for m in reads.values()],
+               {"L2": gpu.L2_CACHE_SIZE},
+               {"shared memory": from_tile.gb_per_s},
+               [m.traffic for m in reads.values()])
 
 # %% [markdown]
-# The steps are where they were.
-# What is near is not only sooner there, there is also more of it each second.
-# Bandwidth falls less than latency grows, though: far memory works on many requests at once.
+# The curve is what the threads load; the bars show, by the counters, who delivered it.
+# Where one colour fills nearly all of a bar, the rate is that level's: 31,000 GB/s from L1, 8,600 from L2, 4,600 from memory, whose data sheet says 4,800.
+# At 64 MB, two levels deliver together.
+# Shared memory delivers as much as L1: the data path of both is more than 94% busy.
 #
-# How many? Bytes a second, times the seconds of a load, are the bytes that must be on their way at each moment; divided by the threads of the launch, they are what each has to ask for before it waits:
-
-# %% tags=["timing"]
-PLACES = {"L1": 2**14, "L2": 2**22, "global": 2**28}
-
-table(["from", "latency, ns", "GB/s", "KB on their way", "bytes a thread"],
-      [[name, latency[size], rates[size], latency[size] * rates[size] / 2**10,
-        latency[size] * rates[size] / totals.size]
-       for name, size in PLACES.items()])
-
-# %% [markdown]
-# This is what all those threads are for.
-# A GPU does not make a load shorter: while one warp waits, others ask, and if enough is on its way the latency hides behind the work of others.
+# While a load from memory takes 349 ns, 349 ns × 4,600 GB/s = 1.6 MB must be under way: 6 bytes for each of the 270,336 threads.
+# This is what many threads are for: a GPU does not make a load shorter, it waits for many.
 
 # %% [markdown]
 # ## Constant memory
 #
-# Up to 64 KB of numbers that no kernel changes can lie in **constant memory**: `cuda.const.array_like` puts a host array there when the kernel is compiled.
-# It has a cache of its own, made for one case: all lanes want the same number, and it goes to all of them at once, a **broadcast**.
-# **The lanes of a warp walk in constant memory, from so many cells.**
+# Up to 64 KB of numbers that no kernel writes can lie in **constant memory**: `cuda.const.array_like` puts a host array there when the kernel is compiled.
+# It has a cache of its own, made for one case: all lanes ask for the same cell, and one read serves them all, a **broadcast**.
+# **The lanes of a warp walk in constant memory, from `distinct` cells.**
 
 # %%
 CELLS = 256
@@ -265,82 +265,126 @@ CIRCLE = np.roll(np.arange(CELLS, dtype=np.uint32), -1)
 
 @cuda.jit
 def walk_constant(out, distinct, steps):
-    """The lanes of a warp walk in constant memory, from so many cells."""
+    """The lanes of a warp walk in constant memory, from `distinct` cells."""
     following = cuda.const.array_like(CIRCLE)
     lane = cuda.threadIdx.x
     cell = uint32(lane % distinct)
-    for _ in range(steps):
-        cell = following[cell]
+    for _ in range(steps // 8):
+        for _ in range(8):                  # unrolled
+            cell = following[cell]
     out[lane] = cell
 
 
-lanes = np.zeros(32, np.uint32)
-run = emulate(walk_constant)[1, 32](lanes, 4, 1000)
-check(lanes, (np.arange(32) % 4 + 1000) % CELLS)
-run
-
 # %% [markdown]
-# The report names one request, the store.
-# The emulator reads constant memory right and does not count it, so it cannot tell what different cells cost.
+# For comparison, **the lanes walk in global memory**, and **the lanes walk in shared memory**.
 #
-# **Predict.** With 1 cell for all lanes a step takes as long as it takes. With 2, 4, … 32 different cells?
+# **Predict.** All lanes in one cell is the baseline. How much longer does a step take when the lanes are in 2, 4, … 32 different cells?
 #
 # <details><summary>Answer</summary>
 #
-# The cache gives one cell at a time, so the lanes queue: with 32 different cells the walk takes many times as long as with one.
+# The constant cache delivers one cell at a time, so each further cell adds to the step. L1 and shared memory deliver 32 cells at once if they lie side by side.
 #
 # </details>
 
-# %% tags=["timing"]
-DISTINCT = 1, 2, 4, 8, 16, 32
-queue = [ns_per_step(walk_constant, lanes, distinct, threads=32)
-         for distinct in DISTINCT]
+# %%
+@cuda.jit
+def walk_global(out, following, distinct, steps):
+    """The lanes walk in global memory."""
+    lane = cuda.threadIdx.x
+    cell = uint32(lane % distinct)
+    for _ in range(steps // 8):
+        for _ in range(8):
+            cell = following[cell]
+    out[lane] = cell
 
-plot_times(["one cell", *(f"{count} cells" for count in DISTINCT[1:])],
-           [STEPS * ns / 1000 for ns in queue])
+
+@cuda.jit
+def walk_shared(out, following, distinct, steps):
+    """The lanes walk in shared memory."""
+    tile, lane = cuda.shared.array(CELLS, uint32), cuda.threadIdx.x
+    for i in range(lane, CELLS, cuda.blockDim.x):
+        tile[i] = following[i]
+    cuda.syncthreads()
+    cell = uint32(lane % distinct)
+    for _ in range(steps // 8):
+        for _ in range(8):
+            cell = tile[cell]
+    out[lane] = cell
+
+
+# %% tags=["timing"]
+STEPS, DISTINCT = 2**16, (1, 2, 4, 8, 16, 32)
+lanes, walks = np.zeros(32, np.uint32), {}
+
+for place, kernel, source, counts in (
+        ("constant", walk_constant, (), DISTINCT),
+        ("shared", walk_shared, (CIRCLE,), (1, 32)),
+        ("global", walk_global, (CIRCLE,), (1, 32))):
+    emulate(kernel)[1, 32](lanes, *source, 4, 1000)
+    check(lanes, (np.arange(32) % 4 + 1000) % CELLS)
+    for count in counts:
+        m = measure(kernel)[1, 32](lanes, *source, count, STEPS)
+        walks[place, count] = m.median_us
+
+plot_times([f"{place}, {count} cell{'s' * (count > 1)}"
+            for place, count in walks], walks.values())
 
 # %% [markdown]
-# The bars are 262,144 steps each.
-# Weights that all threads use at the same moment are at home here; a table in which each lane looks up something else is better off in global or shared memory.
+# Each bar is 65,536 steps.
+# Each further cell adds 5.5 to 5.6 ns to a step: the cache delivers one cell at a time.
+# In shared and in global memory (here: L1), 32 cells side by side take as long as one.
+# For one cell, shared memory answers first, after 14.7 ns; constant memory takes 17.3 ns, and L1 20.6.
+#
+# So constant memory is for numbers that all lanes need at the same moment, such as weights.
+# A table in which lanes look up different cells belongs in shared or global memory.
 
 # %% [markdown]
 # ## What a local array becomes
 #
 # `cuda.local.array` gives each thread an array of its own.
-# Where does it live? Registers have names and no addresses, so the compiler can keep a cell in a register only if it knows *which* cell an index means.
-# **Each thread throws a die of four faces and counts, the face as the index.**
+# Registers have names and no addresses, so an array can be in registers if the compiler knows, for each access, *which* cell is meant.
+# Otherwise it goes, as a rule, to **local memory**.
+# That is local only in who sees it: it is a part of global memory, behind the same caches.
+#
+# **Each thread throws a die and counts, the face as the index.**
 
 # %%
+FACES = 8
+
+
 @cuda.jit
 def count_by_index(counts, seeds, throws):
     """Each thread throws a die and counts, the face as the index."""
-    mine = cuda.local.array(4, uint32)
-    for face in range(4):
+    mine = cuda.local.array(FACES, uint32)
+    for face in range(FACES):
         mine[face] = 0
     seed = seeds[cuda.grid(1)]
     for _ in range(throws):
         seed = uint32(1664525 * seed + 1013904223)  # the die
-        mine[seed >> 30] += 1
-    for face in range(4):
+        mine[seed >> 29] += 1                       # its highest 3 bits
+    for face in range(FACES):
         counts[face, cuda.grid(1)] = mine[face]
 
 
 # %% [markdown]
-# **The same, with each face compared.**
+# The compiler cannot know which face will be thrown.
+# **Each thread throws a die and counts, with each face compared**: now each index comes from a loop of fixed length, which the compiler unrolls.
+#
+# `assemble` shows what the compiler makes of a kernel, and `beside` compares it with another.
 
 # %%
 @cuda.jit
 def count_by_name(counts, seeds, throws):
-    """Each thread throws a die and counts, each face compared."""
-    mine = cuda.local.array(4, uint32)
-    for face in range(4):
+    """Each thread throws a die and counts, with each face compared."""
+    mine = cuda.local.array(FACES, uint32)
+    for face in range(FACES):
         mine[face] = 0
     seed = seeds[cuda.grid(1)]
     for _ in range(throws):
         seed = uint32(1664525 * seed + 1013904223)
-        for face in range(4):
-            mine[face] += seed >> 30 == face
-    for face in range(4):
+        for face in range(FACES):
+            mine[face] += seed >> 29 == face
+    for face in range(FACES):
         counts[face, cuda.grid(1)] = mine[face]
 
 
@@ -350,46 +394,101 @@ def count_spec(seeds, throws):
     faces = []
     for _ in range(throws):
         seeds = np.uint32(1664525) * seeds + np.uint32(1013904223)
-        faces.append(seeds >> 30)
-    return [np.equal(faces, face).sum(axis=0) for face in range(4)]
+        faces.append(seeds >> 29)
+    return [np.equal(faces, face).sum(axis=0) for face in range(FACES)]
 
 
-seeds = np.random.default_rng(2).integers(2**32, size=256, dtype=np.uint32)
-counts, spilled = np.zeros((4, 256), np.uint32), []
-
+seeds = np.random.default_rng(2).integers(
+    2**32, size=totals.size, dtype=np.uint32)
+counts, few = np.zeros((FACES, 256), np.uint32), seeds[:256]
+counted = {}
 for kernel in count_by_index, count_by_name:
-    local = emulate(kernel)[2, 128](counts, seeds, 64).local_memory
-    check(counts, count_spec(seeds, 64))
-    spilled.append([kernel.__name__, local.requests,
-                    local.sectors / local.requests])
+    counted[kernel] = emulate(kernel)[2, 128](counts, few, 64)
+    check(counts, count_spec(few, 64))
 
-table(["kernel", "local requests, if it spills", "sectors each"], spilled)
+by_index, by_name = (assemble(kernel)[2, 128](counts, few, 64)
+                     for kernel in counted)
+by_index.beside(by_name)
 
 # %% [markdown]
-# The emulator does not know what the compiler makes of an array, so it counts *as if* both lay in memory, or **spilled**.
-# In `count_by_name` every index comes from a short loop of fixed length: the compiler writes the loop out, the cells become registers, and none of these requests is left.
+# Both take 28 registers, and a multiprocessor holds 64 warps of either.
+# What differs is where the eight counts are: `count_by_index` has 32 bytes of local memory a thread, with loads and stores for it, and `count_by_name` has none.
+# In return, `count_by_name` has 116 instructions more, for its comparisons.
 #
-# In `count_by_index` the face is known only when it is thrown.
-# Its array lies in **local memory**, which is local only in who sees it: it is a piece of global memory, behind the same caches.
-# The lanes' cells of one index lie side by side there, 4 sectors; lanes that want different cells touch more.
+# **Predict.** Which one is faster?
 
 # %% tags=["timing"]
-wide = np.zeros((4, totals.size), np.uint32)
-die = np.arange(totals.size, dtype=np.uint32)
-times = [measure(kernel)[launch](wide, die, 4096)
-         for kernel in (count_by_index, count_by_name)]
+wide = np.zeros((FACES, totals.size), np.uint32)
+indexed, named = (measure(kernel)[launch](wide, seeds, 4096)
+                  for kernel in counted)
 
-plot_times([m.kernel for m in times], [m.median_us for m in times],
-           spread_us=[(m.lower_us, m.upper_us) for m in times])
-
-# %% [markdown]
-# Four comparisons for each throw, and they are the cheaper way: a count in a register needs no trip to a cache and back.
+plot_times([m.kernel for m in (indexed, named)],
+           [m.median_us for m in (indexed, named)])
 
 # %% [markdown]
+# `count_by_name`, although it executes 2.7 times as many instructions: with an index, the kernel takes 7.3 times as long.
+#
+# Each of its throws is a load and a store of local memory.
+# Lanes that use the same index touch 4 sectors together; lanes with faces of their own touch 21, by `emulate` and by the GPU's counters.
+# L1 delivers the loads, but every store goes on to L2.
+# Of what warps wait for, 99% is local memory, or room in the queue to it.
+#
+# ## What spills
+#
+# Registers can also run out.
+# A multiprocessor has 65,536 of them for at most 2,048 threads: 32 each.
+# **Each thread throws 32 dice at a time and adds up their faces.**
+# Each index is known, so all dice can be in registers.
+
+# %%
+DICE = 32
+
+
+def thrower(**options):
+    """The kernel below, compiled with these options."""
+    @cuda.jit(**options)
+    def throw(totals, seeds, throws):
+        """Each thread throws 32 dice at a time and adds up their faces."""
+        dice, thread = cuda.local.array(DICE, uint32), cuda.grid(1)
+        for die in range(DICE):
+            dice[die] = uint32(seeds[thread] + die)
+        total = uint32(0)
+        for _ in range(throws):
+            for die in range(DICE):
+                dice[die] = uint32(1664525 * dice[die] + 1013904223)
+                total = uint32(total + (dice[die] >> 29))
+        totals[thread] = total
+
+    return throw
+
+
+# %% tags=["timing"]
+single = gpu.MULTIPROCESSOR_COUNT, 1024     # one block for each multiprocessor
+found, thrown = np.zeros(totals.size, np.uint32), {}
+
+for kernel in thrower(), thrower(max_registers=32):
+    made = assemble(kernel)[launch](found, seeds, 1024)
+    thrown[made] = [measure(kernel)[grid](found, seeds, 1024)
+                    for grid in (single, launch)]
+
+table(["registers", "bytes spilled", "warps a multiprocessor holds",
+       "µs, one block each", "µs, two blocks each"],
+      [[made.registers, made.spill_stores, made.occupancy.warps,
+        *(m.median_us for m in times)]
+       for made, times in thrown.items()])
+
+# %% [markdown]
+# Left alone, the compiler takes 40 registers, and a multiprocessor holds one block of 1,024 threads.
+# With `max_registers=32` it holds two, but now values are **spilled**: stored in local memory, and loaded back when they are needed.
+#
+# With one block on each of the 132 multiprocessors, the kernel that spills takes 6.9 times as long, for 1.5 times as many instructions: its warps wait for local memory.
+# A second block on each multiprocessor does not make up for it.
+# Before you limit registers, ask `assemble` what will be spilled.
+#
 # ## What could go wrong
 #
-# Local means: nobody else sees it.
-# Here threads put numbers into a local array for their neighbours. **Each thread takes its neighbour's number.**
+# A local array belongs to one thread.
+# In this kernel, **each thread takes its neighbour's number**, or so it should:
 
 # %%
 @cuda.jit
@@ -407,10 +506,10 @@ run = emulate(swap_wrong)[1, 32](swapped, a)
 run.uninitialised
 
 # %% [markdown]
-# There are 32 arrays, one for each thread, and in each one the neighbour's cell was never written.
-# No barrier helps, since nothing is on its way.
-# A GPU gives whatever was there.
-# With one array for the block the neighbours meet:
+# There are 32 arrays, one for each thread.
+# Each thread writes one cell of its own array and reads another one, which nobody wrote; a GPU returns whatever is there.
+# The barrier does not help: no thread can write into another thread's array.
+# With one array for the block it works:
 
 # %%
 @cuda.jit
@@ -430,62 +529,48 @@ run.uninitialised
 # %% [markdown]
 # ## The memories, side by side
 #
-# One walk is missing, for the latency of shared memory: **One thread walks through shared memory.**
-
-# %%
-@cuda.jit
-def walk_shared(out, following, steps):
-    """One thread walks through shared memory."""
-    ring = cuda.shared.array(CELLS, uint32)
-    for cell in range(CELLS):
-        ring[cell] = following[cell]
-    cell = uint32(0)
-    for _ in range(steps):
-        cell = ring[cell]
-    out[0] = cell
-
-
-emulate(walk_shared)[1, 1](end, CIRCLE, 300)
-check(end, 300 % CELLS)
+# Sizes are the device's, times are from the experiments above; *each* means in each multiprocessor.
+#
+# Texture memory has its row, too, though Numba does not have it.
+# It is global memory that is read through the units for graphics, with two properties of its own: a cache that keeps together what is near in two dimensions, and hardware that interpolates between cells and handles indices beyond the border.
 
 # %% tags=["timing"]
-kb, mb, gb = 2**10, 2**20, 2**30
-near, middle, far = PLACES.values()
-from_shared = ns_per_step(walk_shared, end, CIRCLE)
-
+rates = {level: m.traffic.get(level, np.nan) / m.median_us / 1000
+         for level, m in (("L1", reads[16 * KB]), ("L2", reads[16 * MB]),
+                          ("memory", reads[GB]))}
+ns = {it: 1000 * walks[it, 1] / STEPS for it in ("shared", "constant")}
+each = [f"{size // KB} KB each" for size in (registers, shared)]
 table(
-    ["memory", "who sees it", "size", "latency, ns", "GB/s", "for", "price"],
-    [["registers", "a thread", f"{registers // kb} KB each", "", "",
-      "what a thread works on", "fewer threads at once"],
-     ["local", "a thread", "in global memory", "as L1", "as L1",
-      "arrays indexed by data", "a load, a store each"],
-     ["shared", "a block", f"{shared // kb} KB each", from_shared,
-      shared_rate, "what a block uses again", "barriers"],
-     ["constant", "all", f"{constant // kb} KB", queue[0], "",
-      "one number for all lanes", "different ones queue"],
-     ["L1", "its multiprocessor", "what shared leaves", latency[near],
-      rates[near], "what was used just now", "no promise to stay"],
-     ["L2", "all", f"{gpu.L2_CACHE_SIZE // mb} MB", latency[middle],
-      rates[middle], "what others used", "no promise to stay"],
-     ["global", "all, the host", f"{memory / gb:.1f} GB", latency[far],
-      rates[far], "everything else", "the longest way"]])
+    ["memory", "who sees it", "size", "latency, ns", "GB/s", "good for",
+     "costs"],
+    [["registers", "a thread", each[0], "", "", "a thread's own numbers",
+      "fewer warps at a time"],
+     ["local", "a thread", "in global", "", "", "arrays indexed by data",
+      "stores go to L2"],
+     ["shared", "a block", each[1], ns["shared"], from_tile.gb_per_s,
+      "exchange, reuse in a block", "copying, barriers"],
+     ["constant", "all, to read", f"{constant // KB} KB", ns["constant"], "",
+      "one number for all lanes", "different cells queue"],
+     ["texture", "all, to read", "in global", "", "",
+      "2-D neighbours, filters, borders", "not in Numba"],
+     ["L1", "a multiprocessor", "what shared leaves", warm[16 * KB]["ns"],
+      rates["L1"], "what was just used", "no promise to keep it"],
+     ["L2", "all", f"{gpu.L2_CACHE_SIZE // MB} MB", warm[16 * MB]["ns"],
+      rates["L2"], "what others used", "no promise to keep it"],
+     ["global", "all, and the host", f"{memory / GB:.0f} GB",
+      warm[64 * MB]["ns"], rates["memory"], "everything else", "time"]])
 
 # %% [markdown]
-# *Each*: in each multiprocessor.
-# What is empty was not asked here; a register needs no load that could be timed.
+# What is empty was not measured: a register needs no load that could be timed.
+# The two chains of the beginning are two rows of this table, L1 and global: 20 and 349 ns.
 #
-# The two rings of the beginning are two rows of this table, L1 and global.
-# The loop was the same, and so was the number of loads; what differs is the way that each of them goes.
-
-# %% [markdown]
 # ## On your own
 #
-# ★ In a ring of 256 MB, let each cell lead to the next one in memory. How long does a step take now, by your figures?
+# ★ Give the dice of `count_by_index` four faces: `FACES = 4` and `seed >> 30`. Where are its counts now? Ask `assemble`.
 #
 # <details><summary>Answer</summary>
 #
-# A sector of 32 bytes holds 8 cells, so one step in 8 goes to global memory, and 7 find their sector in L1: `(global + 7 * L1) / 8`.
-# It may be less: L2 can fetch more than it is asked for.
+# In registers: there is no local memory left. With four cells, the compiler compares the index with each of them itself, as `count_by_name` does. It decides, so look.
 #
 # </details>
 #
@@ -530,12 +615,11 @@ task.check(cubic)
 #         out[i] = value
 # ```
 #
-# `value` and `x` are registers.
-# All lanes want the same `constant[k]`, which suits constant memory; the argument `weights` is no longer used.
+# `value` and `x` are in registers.
+# All lanes need the same `constant[k]` at the same moment, which is what constant memory is for; the argument `weights` is no longer used.
 #
 # </details>
-
-# %% [markdown]
+#
 # ★★★ `exercise("column_window")`: each thread goes down a column, adds up every three neighbours and loads each of them once.
 #
 # The [assignment](assignments/11_memory_hierarchy.ipynb) has 7 exercises, this one among them.
@@ -543,18 +627,17 @@ task.check(cubic)
 # %% [markdown]
 # ## In practice
 #
-# A block has 48 KB of shared memory without asking, more by opting in; `MAX_SHARED_MEMORY_PER_BLOCK_OPTIN` says how much.
-# The split between shared memory and L1 is the carve-out; the driver chooses it unless you do.
+# A block gets 48 KB of shared memory without asking; `gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN` is the most that it can opt in to.
+# How much of the fast memory in a multiprocessor is L1, and how much shared memory, is called the carve-out: the driver chooses it, unless the kernel says `shared_memory_carveout`.
 #
-# A thread has 255 registers at most; what it wants beyond them spills to local memory, too.
-# On a GPU `kernel.get_local_mem_per_thread()` tells how many bytes do.
+# A thread has at most 255 registers, whatever you allow; beyond them the compiler spills.
+# On a GPU, `kernel.get_local_mem_per_thread()` gives the bytes of local memory, arrays and spills together.
 #
-# In large arrays a load may also wait until its address is translated, by a table with a cache of its own, the TLB; that is part of the figure above.
-# And an L2 of several parts answers sooner from the near one.
+# A walk measures a load that has the memory to itself; it says nothing of a load among thousands.
+# Where several multiprocessors ask for a line at the same time, one read of L2 can serve them all; the bars above count the others as L1's.
 #
-# The latency of a walk is not what a load costs among thousands: those overlap, and then bandwidth decides.
-#
-# Texture memory is not in Numba. It was a cached way to read-only data, which L1 does now; what textures add is interpolation.
+# Read-only data need no texture memory, since L1 caches all of global memory.
+# For its filters and borders, use CUDA C++ or CuPy.
 
 # %% [markdown]
 # ## Further reading
@@ -562,6 +645,6 @@ task.check(cubic)
 # - [CUDA C++ Programming Guide, device memory accesses](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#device-memory-accesses): each memory, from the source.
 # - [Numba: memory management](https://numba.readthedocs.io/en/stable/cuda/memory.html): local, shared and constant arrays.
 #
-# A sector brings 32 bytes, and a step of the first walk used four of them.
+# Each step of the first walk asked for a sector of 32 bytes and used four of them.
 #
-# *Next:* [Fetch no more than you use](12_coalescing.ipynb): two kernels load the same numbers once each, so why does one of them make memory move eight times as many bytes?
+# *Next:* [Fetch no more than you use](12_coalescing.ipynb): two kernels load the same numbers once each, and one asks for eight times as many bytes; is it slower?
