@@ -16,8 +16,19 @@ from helpers.plotting.hierarchy import plot_hierarchy
 from helpers.plotting.instructions import plot_instructions
 from helpers.plotting.intervals import plot_intervals
 from helpers.plotting.picture import Picture as Picture
-from helpers.plotting.products import plot_reuse, plot_roofline, plot_tile_walk
-from helpers.plotting.rates import plot_bandwidth, plot_latency, plot_traffic
+from helpers.plotting.products import (
+    plot_reuse,
+    plot_roofline,
+    plot_row_times_column,
+    plot_tile_cycle,
+    plot_tile_walk,
+)
+from helpers.plotting.rates import (
+    plot_bandwidth,
+    plot_latency,
+    plot_speeds,
+    plot_traffic,
+)
 from helpers.plotting.sectors import plot_sectors
 from helpers.plotting.tiles import plot_tile_banks
 from helpers.plotting.warps import plot_issues, plot_lanes, plot_warps
@@ -39,10 +50,13 @@ __all__ = [
     "plot_latency",
     "plot_reuse",
     "plot_roofline",
+    "plot_row_times_column",
     "plot_schedule",
     "plot_sectors",
+    "plot_speeds",
     "plot_stages",
     "plot_tile_banks",
+    "plot_tile_cycle",
     "plot_tile_walk",
     "plot_times",
     "plot_traffic",

@@ -1,5 +1,5 @@
-"""Figures of a tiled product: how often elements are loaded, how the tiles walk, and
-how far a kernel may come.
+"""Figures of a tiled product: which elements an element needs, how often each is
+loaded, how the tiles walk, what warps do meanwhile, and how far a kernel may come.
 """
 
 import math
@@ -48,16 +48,78 @@ def draw_loads(ax, loads):
     ax.set(xlim=(0, cols), ylim=(rows, 0), aspect="equal")
 
 
+# ---------------------------------------------------------------- row times column
+
+
+def plot_row_times_column(row=0, col=0, n=4, tile=None, ax=None):
+    """The row of A and the column of B whose products add up to an element of C.
+
+    Elements of n × n matrices have their names, as a01 for A[0, 1]; with `tile` the
+    products stand in the steps of a walk by tiles of that size.
+    """
+    side = style.WIDTH_INCHES / (3 * n + 1.8)  # of an element, in inches
+    names = {
+        "A": {(row, k): f"a{row}{k}" for k in range(n)},
+        "B": {(k, col): f"b{k}{col}" for k in range(n)},
+        "C": {(row, col): f"c{row}{col}"},
+    }
+    titles = f"row {row} of A", f"column {col} of B", "C"
+    drawn = list(zip(names.values(), titles, strict=True))
+    with canvas(ax, 0.6 + side * (n + 2.3)) as ax:
+        for place, (named, title) in enumerate(drawn):
+            left = place * (n + 0.8)
+            draw_empty(ax, left, n)
+            label(ax, left, 0, title, (0, 4), ha="left", va="bottom")
+            for (y, x), name in named.items():
+                cell(ax, left + x, y, "", style.STORE if place == 2 else style.LOAD)
+                inside(ax, left + x + 0.5, y + 0.5, name, fontsize=fitting(name, side))
+        terms = [f"a{row}{k} · b{k}{col}" for k in range(n)]
+        draw_terms(ax, n + 0.9, f"c{row}{col}  =", terms, tile or n)
+        bare(ax)
+        bottom = n + (1.9 if tile is None else 2.5)
+        ax.set(xlim=(-0.1, 3 * n + 1.7), ylim=(bottom, -0.1), aspect="equal")
+    return Picture(ax.figure, row_times_column_sentence(row, col, n, tile))
+
+
+def draw_terms(ax, top, start, terms, tile):
+    """Draw a sum of products, and below it the steps that they belong to."""
+    inside(ax, 0.7, top + 0.5, start, fontsize=9)
+    for k, term in enumerate(terms):
+        left = 1.6 + 3 * k
+        step = k // tile
+        cell(ax, left, top, "", style.LOAD, 2.4, share=(0.12, 0.35)[step % 2])
+        inside(ax, left + 1.2, top + 0.5, term, fontsize=9)
+        if k:
+            inside(ax, left - 0.3, top + 0.5, "+", fontsize=9)
+        if k % tile == 0 and tile < len(terms):
+            last = min(k + tile, len(terms)) - 1
+            right = 1.6 + 3 * last + 2.4
+            ax.plot([left, right], [top + 1.15] * 2, color=style.INK, linewidth=1)
+            note = {"fontsize": style.SMALL, "va": "top"}
+            label(ax, (left + right) / 2, top + 1.15, f"step {step}", (0, -4), **note)
+
+
+def row_times_column_sentence(row, col, n, tile):
+    """The sum of products, in words."""
+    terms = [f"a{row}{k} · b{k}{col}" for k in range(n)]
+    if tile is None:
+        return f"c{row}{col} = {' + '.join(terms)}."
+    steps = [terms[at : at + tile] for at in range(0, n, tile)]
+    told = [f"{' + '.join(it)} in step {turn}" for turn, it in enumerate(steps)]
+    return f"c{row}{col} is a sum: {', then '.join(told)}."
+
+
 # ---------------------------------------------------------------- the tiles' walk
 
 
 def plot_tile_walk(step=0, n=4, tile=2, block=(0, 0), ax=None):
     """One step of a block's tiles through n × n matrices A and B, and its sums in C.
 
-    In a tile stands the thread (row, column) that loads the element; in C stand the
-    products, by their k, that are in each partial sum after the step.
+    The block and the threads are (x, y), as CUDA counts them. In a tile stands the
+    thread that loads the element; in C stand the products, by their k, that are in each
+    partial sum after the step.
     """
-    row, col = (tile * it for it in block)
+    col, row = (tile * it for it in block)
     at = tile * step
     places = {"A": (row, at), "B": (at, col), "C": (row, col)}
     colours = {"A": style.LOAD, "B": style.LOAD, "C": style.STORE}
@@ -67,7 +129,7 @@ def plot_tile_walk(step=0, n=4, tile=2, block=(0, 0), ax=None):
             left = place * (n + 0.8)
             draw_matrix(ax, left, n, name)
             for y, x in np.ndindex(tile, tile):
-                text = sums(at + tile) if name == "C" else f"{y},{x}"
+                text = sums(at + tile) if name == "C" else f"{x},{y}"
                 spot = left + corner[1] + x, corner[0] + y
                 cell(ax, *spot, "", colours[name])
                 middle = spot[0] + 0.5, spot[1] + 0.5
@@ -82,12 +144,17 @@ def fitting(text, inches):
     return max(style.TINY, min(9, 72 * inches / (0.85 * len(text))))
 
 
-def draw_matrix(ax, left, n, name):
-    """Draw an empty n × n matrix with its name."""
+def draw_empty(ax, left, n):
+    """Draw the rims of n × n elements."""
     for y, x in np.ndindex(n, n):
         cell(ax, left + x, y, "", style.IDLE, share=0)
         ax.patches[-1].set(hatch=None, linewidth=0.4)
-    note = {"A": "A, thread that loads", "B": "B, thread that loads"}
+
+
+def draw_matrix(ax, left, n, name):
+    """Draw an empty n × n matrix with its name."""
+    draw_empty(ax, left, n)
+    note = {"A": "A, by the thread (x, y)", "B": "B, by the thread (x, y)"}
     text = note.get(name, "C, products in the sum")
     label(ax, left, 0, text, (0, 4), ha="left", va="bottom")
 
@@ -100,7 +167,7 @@ def sums(until):
 def walk_sentence(step, n, tile, block):
     """What a step of the walk shows, in words."""
     first, last = tile * step, tile * step + tile - 1
-    row, col = (tile * it for it in block)
+    col, row = (tile * it for it in block)
     rows, cols = f"{row} to {row + tile - 1}", f"{col} to {col + tile - 1}"
     return (
         f"Step {step} of {counted(math.ceil(n / tile), 'step')}: block {tuple(block)} "
@@ -110,14 +177,68 @@ def walk_sentence(step, n, tile, block):
     )
 
 
+# ---------------------------------------------------------------- the cycle of a tile
+
+COLOURS = {"load": style.LOAD, "compute": style.PLAIN}
+
+
+def plot_tile_cycle(steps=2, warps=4, ax=None):
+    """What the warps of a block do step by step: load, wait, compute, wait.
+
+    How long each takes is made up, and only there to show that the slowest warp of each
+    phase makes the others wait at the barrier.
+    """
+    phases = list(phase_times(steps, warps))
+    with canvas(ax, 0.75 + 0.3 * warps) as ax:
+        left = 0.0
+        for turn, (name, times) in enumerate(phases):
+            longest = max(times)
+            for warp, time in enumerate(times):
+                draw_phase(ax, left, warp, name, time, longest)
+            if turn % 2 == 0:
+                label(ax, left, warps, f"step {turn // 2}", (0, -10), ha="left")
+            left += longest
+            ax.plot([left, left], [0, warps], color=style.INK, linewidth=1.4)
+            label(ax, left, 0, "barrier", (0, 7), fontsize=style.SMALL)
+        label(ax, left, warps, "time →", (0, -10), ha="right", fontsize=style.SMALL)
+        bare(ax)
+        ax.set(xlim=(-0.1, left + 0.3), ylim=(warps + 0.1, -0.1))
+        ax.set_yticks([row + 0.5 for row in range(warps)], range(warps))
+        ax.set_ylabel("warp")
+    return Picture(
+        ax.figure,
+        f"{counted(warps, 'warp')} of a block go through {counted(steps, 'step')}. In "
+        "each, every warp loads its part of the tiles, waits at a barrier for the "
+        "slowest, computes, and waits at a barrier again.",
+    )
+
+
+def phase_times(steps, warps):
+    """Each phase of the walk with a made-up time for each warp."""
+    for step in range(steps):
+        yield "load", [4 + (3 * warp + 2 * step) % 4 for warp in range(warps)]
+        yield "compute", [4 + (2 * warp + step + 1) % 4 * 0.7 for warp in range(warps)]
+
+
+def draw_phase(ax, left, warp, name, time, longest):
+    """Draw how long a warp works, and how long it then waits for the slowest."""
+    cell(ax, left, warp + 0.08, name, COLOURS[name], time, 0.84)
+    if time < longest:
+        rest = longest - time
+        text = "wait" if rest > 1 else ""
+        cell(ax, left + time, warp + 0.08, text, style.IDLE, rest, 0.84)
+
+
 # ---------------------------------------------------------------- the roofline
 
 
 def plot_roofline(kernels, gpu=H200, ax=None):
     """A GPU's roof, and kernels below it: {name: (flops a byte, GFLOP/s)}.
 
-    A kernel whose GFLOP/s are None or NaN, not measured, stands as a ring on the roof.
+    A kernel whose GFLOP/s are None or NaN, not measured, stands as a ring on the roof;
+    one whose flops a byte are NaN has no place.
     """
+    kernels = {k: (x, y) for k, (x, y) in kernels.items() if not math.isnan(x)}
     peak, bandwidth = 1000 * gpu.peak_tflop_per_s, gpu.peak_gb_per_s
     ridge = peak / bandwidth
     points = {k: (x, (known([y]) or [NAN])[0]) for k, (x, y) in kernels.items()}
@@ -125,7 +246,9 @@ def plot_roofline(kernels, gpu=H200, ax=None):
     high = max([x for x, _ in points.values()] + [ridge]) * 4
     with canvas(ax, 3.3) as ax:
         ax.set(xscale="log", yscale="log", xlim=(low, high))
-        ax.set(xlabel="operations a byte of global memory", ylabel="GFLOP/s")
+        ax.set(xlabel="operations a byte", ylabel="GFLOP/s")
+        ax.xaxis.set_major_formatter("{x:,.10g}")
+        ax.yaxis.set_major_formatter("{x:,.10g}")
         roof = [bandwidth * low, peak, peak]
         ax.plot([low, ridge, high], roof, color=style.INK, linewidth=1.4)
         edge = {"ha": "right", "va": "bottom", "fontsize": style.SMALL}

@@ -1,5 +1,5 @@
-"""What a GPU reaches, beside what the emulator counted: bytes per second, and how long
-memory takes to answer.
+"""What a GPU reaches, beside what the emulator counted: bytes per second, operations
+per second, and how long memory takes to answer.
 """
 
 import math
@@ -193,6 +193,58 @@ def draw_walk(ax, sizes, values, measured, crowded):
         if not math.isnan(value):
             rise = -10 if any(low < value < high for low, high in crowded) else 9
             label(ax, size, value, f"{value:,.0f}", (0, rise), fontsize=style.SMALL)
+
+
+def plot_speeds(names, gflop_per_s, peak=None, ax=None):
+    """The GFLOP/s of several programs, far apart, and the peak that none can pass.
+
+    The axis is logarithmic: each step to the right is ten times as fast.
+    """
+    speeds = known(gflop_per_s) or [NAN] * len(names)
+    measured = [it for it in [*speeds, *known([peak])] if not math.isnan(it)]
+    low = 10 ** math.floor(math.log10(min(measured, default=1)))
+    high = (8 if known([peak]) else 30) * max(measured, default=1)
+    with canvas(ax, 0.8 + 0.34 * len(names)) as ax:
+        ax.set(xscale="log", xlim=(low, high), xlabel="GFLOP/s")
+        for place, speed in enumerate(speeds):
+            near = any(speed < it < 8 * speed for it in known([peak]))
+            draw_speed(ax, place, speed, low, near)
+        for speed in known([peak]):
+            ax.axvline(speed, color=style.INK, linewidth=1.2, linestyle=(0, (4, 3)))
+            note = {"ha": "left", "fontsize": style.SMALL}
+            label(ax, speed, -0.5, f"peak, {speed:,.0f}", (4, 0), **note)
+        ax.set(ylim=(len(names) - 0.4, -0.9))
+        ax.xaxis.set_major_formatter("{x:,.10g}")
+        ax.set_yticks(range(len(names)), names)
+        ax.tick_params(axis="y", length=0, labelsize=9)
+    told = [speed_text(it) for it in speeds]
+    pairs = [f"{name} {text}" for name, text in zip(names, told, strict=True)]
+    parts = [f"GFLOP/s: {', '.join(pairs)}"]
+    parts += [f"the peak is {speed:,.0f}" for speed in known([peak])]
+    return Picture(ax.figure, "; ".join(parts) + ".")
+
+
+def draw_speed(ax, place, speed, low, near):
+    """Draw one speed with its value, above it if the peak is near, or say that there is
+    none.
+    """
+    beside = {"ha": "left", "fontsize": 9}
+    if math.isnan(speed):
+        label(ax, low, place, speed_text(speed), (6, 0), **beside)
+        return
+    ax.plot([low, speed], [place] * 2, color=style.tint(style.MEASURED, 0.35))
+    ax.plot(speed, place, "D", markersize=6, color=style.MEASURED)
+    text = speed_text(speed)
+    if near:
+        beside["ha"] = "center"
+    label(ax, speed, place, text, (0, 10) if near else (8, 0), **beside)
+
+
+def speed_text(speed):
+    """A speed with as many digits as matter."""
+    if math.isnan(speed):
+        return "not measured"
+    return f"{speed:,.0f}" if speed >= 100 else f"{speed:.3g}"
 
 
 def size_text(size):

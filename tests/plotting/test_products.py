@@ -34,14 +34,41 @@ SENTENCES = {
     ),
     "the last step of a walk": (
         lambda: plotting.plot_tile_walk(1, block=(1, 0)),
-        "Step 1 of 2 steps: block (1, 0) loads rows 2 to 3, columns 2 to 3 of A and "
-        "rows 2 to 3, columns 0 to 1 of B, an element a thread; its 4 sums in C then "
+        "Step 1 of 2 steps: block (1, 0) loads rows 0 to 1, columns 2 to 3 of A and "
+        "rows 2 to 3, columns 2 to 3 of B, an element a thread; its 4 sums in C then "
         "hold the products of k = 0 to 3.",
+    ),
+    "a row times a column": (
+        plotting.plot_row_times_column,
+        "c00 = a00 · b00 + a01 · b10 + a02 · b20 + a03 · b30.",
+    ),
+    "a row times a column, by steps": (
+        lambda: plotting.plot_row_times_column(2, 1, 5, tile=2),
+        "c21 is a sum: a20 · b01 + a21 · b11 in step 0, then a22 · b21 + a23 · b31 in "
+        "step 1, then a24 · b41 in step 2.",
+    ),
+    "the cycle of a tile": (
+        lambda: plotting.plot_tile_cycle(3, 2),
+        "2 warps of a block go through 3 steps. In each, every warp loads its part of "
+        "the tiles, waits at a barrier for the slowest, computes, and waits at a "
+        "barrier again.",
+    ),
+    "speeds far apart": (
+        lambda: plotting.plot_speeds(["a", "b", "c"], [0.8551, 33840, None], 67000),
+        "GFLOP/s: a 0.855, b 33,840, c not measured; the peak is 67,000.",
+    ),
+    "speeds, none measured": (
+        lambda: plotting.plot_speeds(["a"], [math.nan]),
+        "GFLOP/s: a not measured.",
     ),
     "a roofline": (
         lambda: plotting.plot_roofline({"one": (0.25, 900), "two": (32, math.nan)}),
         f"{ROOF}; one does 0.25 operations a byte, may reach 1,200: 900 GFLOP/s; "
         "two does 32 operations a byte, may reach 67,000: not measured.",
+    ),
+    "a roofline without what nobody counted": (
+        lambda: plotting.plot_roofline({"one": (math.nan, 900)}),
+        f"{ROOF}.",
     ),
     "an empty roofline": (lambda: plotting.plot_roofline({}, H200), f"{ROOF}."),
 }
@@ -61,3 +88,56 @@ def test_a_walk_names_each_loading_thread_and_the_products_in_each_sum():
 
     assert [2] * 4 == [texts.count(it) for it in ("0,0", "0,1", "1,0", "1,1")]
     assert 4 == texts.count("0+1")
+
+
+def texts_of(picture):
+    """What is written in a figure."""
+    return [it.get_text() for it in picture.axes[0].texts]
+
+
+def test_a_walk_gives_a_thread_as_cuda_does():
+    """The thread right of (0, 0) is (1, 0), in the tile of A as in that of B."""
+    threads = ["0,0", "1,0", "0,1", "1,1"]
+    texts = texts_of(plotting.plot_tile_walk(0))
+
+    assert 2 * threads == [it for it in texts if it in threads]
+
+
+def test_a_row_times_a_column_names_each_element_once_in_its_place():
+    """Row 1 of A, column 2 of B, and a product for each pair."""
+    picture = plotting.plot_row_times_column(1, 2, 3)
+    places = {it.get_text(): it.get_position() for it in picture.axes[0].texts}
+
+    assert [(0.5, 1.5), (1.5, 1.5), (2.5, 1.5)] == [places[f"a1{k}"] for k in range(3)]
+    assert [0.5, 1.5, 2.5] == [places[f"b{k}2"][1] for k in range(3)]
+    assert [f"a1{k} · b{k}2" for k in range(3)] == [it for it in places if "·" in it]
+    assert "step 0" not in places
+
+
+def test_products_stand_in_the_steps_of_a_tile():
+    """Four products in two steps of two, with a line below each."""
+    picture = plotting.plot_row_times_column(tile=2)
+
+    assert ["step 0", "step 1"] == [it for it in texts_of(picture) if "step" in it]
+    assert 2 == len(picture.axes[0].lines)
+
+
+def test_a_warp_waits_until_the_slowest_of_its_phase_has_come():
+    """Work and wait of each warp end at the barrier, and one warp does not wait."""
+    axes = plotting.plot_tile_cycle(2, 4).axes[0]
+    boxes = axes.patches
+    ends = {round(it.get_x() + it.get_width(), 6) for it in boxes}
+    barriers = [round(line.get_xdata()[0], 6) for line in axes.lines]
+
+    assert 4 == len(barriers)
+    assert set(barriers) <= ends
+    assert max(ends) == barriers[-1]
+    assert 4 * 4 < len(boxes) < 2 * 4 * 4
+
+
+def test_a_value_near_the_peak_stands_above_its_mark():
+    """So that the line of the peak does not cross it."""
+    picture = plotting.plot_speeds(["slow", "fast"], [5, 30_000], 67_000)
+    sides = {it.get_text(): it.get_ha() for it in picture.axes[0].texts}
+
+    assert ("left", "center") == (sides["5"], sides["30,000"])
