@@ -215,6 +215,8 @@ def counted_figure(number, noun) -> str:
 
 def _divergence(run):
     """The lines where lanes of a warp wait for others; the worst has the advice."""
+    if run.threads_per_block < WARP_SIZE:
+        return  # its only warp is never full: no order of its threads would fill it
     total = run.divergence.present_lanes
     found = []
     for site, row in run.divergence.by_line.items():

@@ -120,6 +120,15 @@ def test_lanes_that_a_warp_lacks_do_not_wait(active, present, expected):
     assert (active < present) == ("active lanes" in as_html(run))
 
 
+@pytest.mark.parametrize("threads, told", [(4, 0), (31, 0), (32, 1), (48, 1)])
+def test_threads_too_few_for_a_warp_are_not_told_to_agree(threads, told):
+    """A correct kernel of 4 threads with a guard gets no advice about whole warps."""
+    run = hand_made(divergence={site(1): share(10, 10, present_lanes=40)})
+    run.threads_per_block = threads
+
+    assert told == len(findings_of(run))
+
+
 def test_what_takes_the_ideal_is_no_finding():
     """Neither sectors nor wavefronts nor lanes."""
     run = hand_made(
