@@ -1,33 +1,45 @@
 # %% [markdown]
 # # Use a number again while it is near
 #
-# *30 minutes*
+# *35 minutes*
 #
-# **What you'll do:** multiply two 4 × 4 matrices in 2 × 2 tiles, first by hand, then by a kernel, and find out what the tiles save and how fast a kernel can be at all.
+# **What you'll do:** multiply two 4 × 4 matrices in 2 × 2 tiles, first by hand, then in a kernel. Then count and measure at 1024 × 1024 what the tiles save, and where.
 #
 # **What you'll learn:**
 #
-# - follow a tile through both matrices: which thread loads what, and which partial sums exist
-# - say how often each element is loaded, from the size of the tile alone
-# - read a roofline: whether memory or arithmetic holds a kernel back
+# - follow a tile through both matrices: which thread loads which element, and which products are in each sum after each step
+# - compute from the size of a tile how often each element is loaded
+# - say which bytes an arithmetic intensity counts, and read a roofline with it
 #
-# **What you'll need:** tiles in [shared memory](13_shared_memory.ipynb) and both [barriers](15_barriers_and_races.ipynb) of a loop.
+# **What you'll need:** tiles in [shared memory](13_shared_memory.ipynb) and the [barriers](15_barriers_and_races.ipynb) of a loop.
 
 # %%
 import numpy as np
 from numba import cuda, float32
 
 from helpers import (check, device, emulate, exercise, expect, explore,
-                     plot_grid_2d, plot_intervals, plot_reuse, plot_roofline,
+                     measure, plot_grid_2d, plot_reuse, plot_roofline,
+                     plot_row_times_column, plot_tile_cycle,
                      plot_tile_walk, table)
 
 device
 
 # %% [markdown]
-# ## One number, many readers
+# ## Row times column
 #
-# The product of two matrices has at row `i`, column `j` the sum of `a[i, k] * b[k, j]` over all `k`.
+# The element of a product at row 0 and column 0 takes row 0 of the first matrix and column 0 of the second:
+
+# %%
+plot_row_times_column(row=0, col=0)
+
+# %% [markdown]
+# Four pairs, four products, one sum.
+# In general, `c[row, col]` is the sum of `a[row, k] * b[k, col]` over all `k`.
 # **Each thread makes one element of the product.**
+#
+# An element is [row, column], as in NumPy.
+# A thread is (x, y), as in CUDA: x counts along a row, y down a column.
+# So thread (x, y) of the first block makes `c[y, x]`.
 
 # %%
 @cuda.jit
@@ -51,15 +63,14 @@ check(c, a @ b)
 plot_grid_2d((2, 2), (2, 2), (4, 4))
 
 # %% [markdown]
-# Four blocks of 2 × 2 threads, and an element of `c` for each thread.
-# A block makes a tile of `c`.
+# Four blocks of 2 × 2 threads, and one thread for each element of `c`.
 #
 # **Predict.** How often is each element of `a` loaded?
 #
 # <details><summary>Answer</summary>
 #
-# `a[i, k]` is wanted for every element in row `i` of `c`.
-# There are four of them, each with a thread of its own: four times.
+# Each element of row 0 of `c` needs each element of row 0 of `a`.
+# There are four of them, and each has a thread of its own: four times.
 #
 # </details>
 
@@ -67,75 +78,64 @@ plot_grid_2d((2, 2), (2, 2), (4, 4))
 plot_reuse(naive.reuse["a"].loads, "a")
 
 # %% [markdown]
-# In an n × n product each element is loaded n times, 1,024 times if the matrices are 1024 × 1024.
-# The threads that load it do not know of one another.
-# How many of these loads can be spared, and how much faster can the product be for it?
+# In an n × n product each element is loaded n times: 1,024 times at 1024 × 1024.
+# How many of these loads can the threads of a block spare each other, and does the product become faster by as much?
 
 # %% [markdown]
-# ## Both threads of a row want it
+# ## A block shares rows and columns
 #
-# Take the block at the top left.
-# Its threads (0, 0) and (0, 1) make the first two elements of row 0; both want all of row 0 of `a`.
-# Its threads (0, 0) and (1, 0) both want all of column 0 of `b`.
+# Look at the block at the top left.
+# Its threads (0, 0) and (1, 0) make `c[0, 0]` and `c[0, 1]`: both need row 0 of `a`.
+# Its threads (0, 0) and (0, 1) make `c[0, 0]` and `c[1, 0]`: both need column 0 of `b`.
 #
-# So let the block fetch a tile of `a` and a tile of `b` together, an element a thread, and let all four use them.
-# Then let the tiles walk on: that of `a` to the right, that of `b` downwards.
+# So the block loads a tile of `a` and a tile of `b` into shared memory, one element of each per thread, and all four threads use both tiles.
+# Then the tiles move on: the tile of `a` to the right, the tile of `b` down.
 
 # %%
 plot_tile_walk(step=0, n=4, tile=2)
 
 # %% [markdown]
-# In a blue cell is the thread that loads it, as row and column in the block.
-# From these eight numbers each thread has two products of its sum, those with `k` of 0 and 1.
-# They are all that the two tiles can give; so the block moves on.
+# A blue cell names the thread (x, y) that loads it.
+# With these eight numbers each thread computes two products of its sum, those with `k` of 0 and 1.
+# The tiles hold nothing more for this block, so it moves on.
 
 # %%
 plot_tile_walk(step=1, n=4, tile=2)
 
 # %% [markdown]
-# Now the sums have all four products, and the block is done.
-# Each thread loaded 2 elements of each matrix in place of 4.
-#
-# By hand, for the element at row 0, column 0:
+# Now each sum has all four products.
+# Each thread loaded 2 elements of each matrix instead of 4.
+# The sum is the same as before, in two steps.
+# The sliders further down follow other blocks through an 8 × 8 product.
 
 # %%
 first = a[0, 0] * b[0, 0] + a[0, 1] * b[1, 0]
 second = a[0, 2] * b[2, 0] + a[0, 3] * b[3, 0]
 
-float(first), float(first + second), float((a @ b)[0, 0])
-
-# %% [markdown]
-# And the same for whole tiles: a product of tiles is added to the block's tile of `c`, step by step.
+check(first + second, (a @ b)[0, 0])
+plot_row_times_column(row=0, col=0, tile=2)
 
 # %%
-steps = [a[:2, 2 * t:2 * t + 2] @ b[2 * t:2 * t + 2, :2] for t in range(2)]
-
-check(sum(steps), (a @ b)[:2, :2])
-
-# %% [markdown]
-# Walk through it with other blocks, and with other tiles of an 8 × 8 product.
-
-# %%
-def walk(step=0, row=0, col=1, tile=2):
+def walk(step=0, block_x=1, block_y=0, tile=2):
     """A step of a block through the matrices of an 8 × 8 product."""
     last = 8 // tile - 1
-    block = min(row, last), min(col, last)
+    block = min(block_x, last), min(block_y, last)
     return plot_tile_walk(min(step, last), 8, tile, block)
 
 
-explore(walk, step=(0, 3), row=(0, 3), col=(0, 3), tile=[2, 4])
+explore(walk, step=(0, 3), block_x=(0, 3), block_y=(0, 3), tile=[2, 4])
 
 # %% [markdown]
 # ## The walk as a kernel
 #
-# **Step by step, bring a tile of each matrix, wait, add its products, wait.**
+# **Step by step, load a tile of each matrix, wait, add its products, wait.**
 
 # %%
 def make_tiled(size, before=True, after=True):
     """A product in tiles, with or without each of its two barriers."""
     @cuda.jit
     def multiply_tiled(c, a, b):
-        """Step by step, bring a tile of each, wait, add products, wait."""
+        """Step by step, load a tile of each, wait, add products, wait."""
         tile_a = cuda.shared.array((size, size), float32)
         tile_b = cuda.shared.array((size, size), float32)
         x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -161,14 +161,19 @@ check(c, a @ b)
 tiled.assert_no_races(minor=True)
 
 # %% [markdown]
-# The loop over `at` is the walk; the loop over `k` adds what a step can give.
-# The numbers of `k` in the figure are `at + k` here.
+# The loop over `at` moves the tiles; the loop over `k` adds the products of one step.
+# The `k` in the figures above is `at + k` here.
+#
+# This is what the warps of a larger block do meanwhile:
 
 # %%
-plot_reuse(tiled.reuse["a"].loads, "a")
+plot_tile_cycle(steps=2, warps=4)
 
 # %% [markdown]
-# Twice in place of four times: an element is loaded once for each *block* in its row, no longer for each thread.
+# Time runs to the right; the lengths are made up, the order is not.
+# At the first barrier of a step each warp waits until the tiles are complete.
+# At the second it waits until no warp needs them any more.
+# A multiprocessor that holds several blocks can run another one while this one waits.
 
 # %% [markdown]
 # ## From n to n / tile
@@ -177,121 +182,181 @@ plot_reuse(tiled.reuse["a"].loads, "a")
 #
 # <details><summary>Answer</summary>
 #
-# A row of `c` has 64 elements, so 64 / 8 = 8 blocks, then 4, then 2.
+# Once for each block that needs it, no longer once for each thread.
+# A row of `c` has 64 elements, which is 64 / 8 = 8 blocks, then 4, then 2.
 #
 # </details>
 
 # %%
 N = 64
 random = np.random.default_rng(0)
-large_a, large_b = random.random((2, N, N), dtype=np.float32)
-large_c = np.zeros((N, N), np.float32)
+small_a, small_b = random.random((2, N, N), dtype=np.float32)
+small_c = np.zeros((N, N), np.float32)
 
 
 def count(kernel, size):
-    """Emulate a product of 64 × 64 and check it."""
+    """Emulate a product of 64 × 64 in blocks of a size, and check it."""
     blocks = (N // size, N // size)
-    run = emulate(kernel)[blocks, (size, size)](large_c, large_a, large_b)
-    check(large_c, large_a @ large_b)
+    run = emulate(kernel)[blocks, (size, size)](small_c, small_a, small_b)
+    check(small_c, small_a @ small_b)
     return run
 
 
-runs = {"no tile": count(multiply, 16)}
+runs = {"no tile": count(multiply, 32)}
 runs |= {f"tile {size}": count(make_tiled(size), size) for size in (8, 16, 32)}
 {name: int(run.reuse["a"].loads.max()) for name, run in runs.items()}
 
 # %% [markdown]
-# From n times to n / tile times, for `a` and for `b`.
-# Four times as many threads work together in a tile of twice the side, and the loads are half.
+# A tile of twice the side needs four times as many threads and halves the loads.
+#
+# ## The clock
+#
+# 1024 × 1024, in blocks of 8 × 8, 16 × 16 and 32 × 32, without and with a tile.
+#
+# Only the tile should differ, but `for k in range(...)` costs the kernel without a tile two thirds of its time, and the tiled one nothing.
+# [The next lesson](23_matrix_product.ipynb) finds out why.
+# So here is a twin that counts with `while`, with the same loads and products.
+# **Each thread makes one element, and counts for itself.**
+
+# %%
+@cuda.jit
+def multiply_while(c, a, b):
+    """Each thread makes one element, and counts for itself."""
+    col, row = cuda.grid(2)
+    k, total = 0, float32(0)
+    while k < a.shape[1]:
+        total += a[row, k] * b[k, col]
+        k += 1
+    c[row, col] = total
+
+
+count(multiply_while, 32)
+
+# %% tags=["timing"]
+SIDE = 1024
+FLOPS = 2 * SIDE**3
+wide_a, wide_b = random.random((2, SIDE, SIDE), dtype=np.float32)
+wide_c = np.zeros((SIDE, SIDE), np.float32)
+
+
+def clock(kernel, size):
+    """Measure a product of 1024 × 1024 in blocks of a size."""
+    blocks = (SIDE // size, SIDE // size)
+    return measure(kernel, flops=FLOPS)[blocks, (size, size)](
+        wide_c, wide_a, wide_b)
+
+
+sizes = 8, 16, 32
+with_range = clock(multiply, 32)
+without = {size: clock(multiply_while, size) for size in sizes}
+tiles = {size: clock(make_tiled(size), size) for size in sizes}
+
+table(["block", "no tile, µs", "tile, µs", "times as fast"],
+      [(f"{s} × {s}", without[s].median_us, tiles[s].median_us,
+        without[s].median_us / tiles[s].median_us) for s in sizes])
+
+# %% [markdown]
+# The tile of 32 × 32 removes 31 of 32 loads, and makes the kernel 1.9 times as fast.
+# (Against `range` it would be 5.9 times as fast, but most of that is not the tile's.)
+#
+# Which loads were those?
+# A load asks L1; what L1 lacks comes from L2, and what L2 lacks from memory.
+# The GPU counts what each level was asked for:
+
+# %% tags=["timing"]
+def loaded(it):
+    """The MB that loads asked of L1, of L2 and of memory."""
+    counts = it.counters.get
+    return (counts("global_load_sectors", np.nan) * 32 / 1e6,
+            counts("l2_read_sectors", np.nan) * 32 / 1e6,
+            counts("memory_read_bytes", np.nan) / 1e6)
+
+
+table(["block", "", "L1, MB", "L2, MB", "memory, MB"],
+      [(f"{s} × {s}", name, *loaded(them[s])) for s in sizes
+       for name, them in (("no tile", without), ("tile", tiles))])
+
+# %% [markdown]
+# The threads of the kernel without a tile load 8,590 MB: two numbers of 4 bytes for each product.
+# In blocks of 32 × 32 they ask L1 for 5,369 MB: the lanes of a warp load one element of `a` together, and this broadcast is a single sector.
+# (In blocks of 16 × 16 a warp has two rows: 2 sectors of `a` and 2 of `b` a step.)
+# The tile of 32 leaves a twentieth of that.
+#
+# But L2 is asked for about as much with a tile as without: L1 answers 96% of those 5,369 MB itself.
+# And memory reads 8.4 MB each time: both matrices, once.
+#
+# So here the tile does not spare memory. It spares L1.
 
 # %% [markdown]
 # ## Operations for each byte
 #
-# How much work is done for each byte that is asked of global memory?
-# That number is the **arithmetic intensity** of a kernel.
-# A step of the sum is two operations, a product and a sum.
-
-# %%
-def intensity(run):
-    """Operations for each byte that the loads ask for."""
-    asked = run.reuse["a"].bytes_asked + run.reuse["b"].bytes_asked
-    return 2 * N**3 / asked
-
-
-table(["kernel", "loads of an element", "operations a byte"],
-      [(name, run.reuse["a"].loads.mean(), intensity(run))
-       for name, run in runs.items()])
-
-# %% [markdown]
-# Without a tile: two loads of 4 bytes for two operations, 0.25.
-# With a tile of 32 it is 32 times as many, 8.
+# The operations that a kernel does for each byte are its **arithmetic intensity**, and it means nothing without a level.
+# A warp's step is 64 operations. Without a tile it asks L1 for 5 sectors, which is 0.4 operations a byte; memory's 8.4 MB make it 256.
 #
-# ## The roofline
+# A GPU has a peak of operations per second, and memory a limit of bytes per second.
+# A kernel can reach at most the lower of the peak and its intensity times the bandwidth.
+# Drawn for all intensities, that is the **roofline**:
+
+# %% tags=["timing"]
+def intensity(it):
+    """Operations for each byte that loads ask of L1, and that memory reads."""
+    l1, _, memory = loaded(it)
+    return FLOPS / 1e6 / l1, FLOPS / 1e6 / memory
+
+
+points = {}
+for name, it in ("no tile", without[32]), ("tile 32", tiles[32]):
+    of_l1, of_memory = intensity(it)
+    points[f"{name}, if nothing were cached"] = of_l1, None
+    points[name] = of_memory, it.gflop_per_s
+plot_roofline(points)
+
+# %% [markdown]
+# A diamond is a measured kernel, at the bytes that memory really read. Both are below the flat part, so memory does not hold them back.
+# A ring is the limit if each byte asked of L1 came from memory.
+# The kernel without a tile reaches 4,256 GFLOP/s, more than twice the 1,920 of its ring: it could not, without caches.
 #
-# A GPU has a limit of operations a second, and a limit of bytes that it moves a second.
-# A kernel that does few operations for each byte waits for bytes; one that does many waits for arithmetic.
-# Whichever is less is its limit: intensity times bandwidth, or the peak.
+# What does hold the two back?
 
-# %%
-plot_roofline({name: (intensity(run), None) for name, run in runs.items()})
+# %% tags=["timing"]
+def busy(it):
+    """How busy L1's data path was, and what warps waited for most."""
+    waits = [name for name in it.waits if name != "its turn to issue"]
+    share = it.counters.get("l1_data_percent", np.nan)
+    return share, waits[0] if waits else ""
 
-# %% [markdown]
-# That is the **roofline** of an H200.
-# A ring is where a kernel would be if each of its loads went to memory; no tile here comes to the flat part.
-# Doubling the side of the tile doubles the limit.
-#
-# Two things stand between a ring and the truth.
-# Caches serve many of the loads, so a kernel may be *above* its ring.
-# And what a kernel does besides, loads of the tile, indices, barriers, takes instructions: it may be far *below*.
-# A roofline says what cannot be exceeded without a cache's help, not what will be reached.
+
+table(["block", "", "L1's data path busy, %", "largest wait"],
+      [(f"{s} × {s}", name, *busy(them[s])) for s in sizes
+       for name, them in (("no tile", without), ("tile", tiles))])
 
 # %% [markdown]
-# How many operations for each byte could there be at most, if every element were loaded only once?
-
-# %%
-def best_intensity(n):
-    """Operations a byte of an n × n product that loads each element once."""
-    return 2 * n**3 / (2 * 4 * n**2)
-
-
-{n: best_intensity(n) for n in (64, 1024, 4096)}
-
-# %% [markdown]
-# At 1024 × 1024 it is 256, far to the right of the bend.
-# A product is limited by arithmetic, if it is done well.
+# (A wait for its turn is left out: such a warp could issue, but another one does.)
+# Without a tile, 85% of the waits or more are for loads.
+# With a tile of 32 these are a sixth, and half are for room in the queue to shared memory: each product still takes both of its numbers from there.
+# To spare that too, a thread must keep numbers in registers and make more than one element.
 
 # %% [markdown]
 # ## What could go wrong
 #
-# Each of the two barriers left out, and what the report says.
+# Leave out each of the two barriers, and read the report.
 
 # %%
-count_racy = emulate(make_tiled(8, before=False))[(2, 2), (8, 8)]
-count_racy(large_c, large_a, large_b).races[0]
-
-# %%
-count_racy = emulate(make_tiled(8, after=False))[(2, 2), (8, 8)]
-count_racy(large_c, large_a, large_b).races[0]
+for barriers in {"before": False}, {"after": False}:
+    racy = emulate(make_tiled(8, **barriers))[(2, 2), (8, 8)]
+    print(racy(small_c, small_a, small_b).races[0])
 
 # %% [markdown]
-# Without the first, a thread adds up numbers that nobody brought yet.
-# Without the second, a fast warp brings the next tile while a slow one still adds up this one: two steps of the walk share an interval.
-
-# %%
-bring = [[("store", thread)] for thread in range(4)]
-use = [[("load", thread ^ 1)] for thread in range(4)]
-both = [mine + next_ for mine, next_ in zip(use, bring, strict=True)]
-
-plot_intervals([bring, both, use])
-
-# %% [markdown]
-# The other classic mistake leaves no trace in a result, if you are unlucky.
-# **Take the tile of `b` by rows, as if it were that of `a`.**
+# Without the first, a thread may add up numbers that are not there yet.
+# Without the second, a fast warp may load the next tile while a slow one still uses this one.
+#
+# The other classic mistake leaves no trace in a result, if you test it with the wrong matrix.
+# **Each thread multiplies a row of a by a row of b.**
 
 # %%
 @cuda.jit
 def multiply_swapped_wrong(c, a, b):
-    """Each thread adds up a row of a times a row of b."""
+    """Each thread multiplies a row of a by a row of b."""
     col, row = cuda.grid(2)
     total = float32(0)
     for k in range(a.shape[1]):
@@ -299,36 +364,48 @@ def multiply_swapped_wrong(c, a, b):
     c[row, col] = total
 
 
-symmetric = large_b + large_b.T
-run = emulate(multiply_swapped_wrong)[(4, 4), (16, 16)](
-    large_c, large_a, symmetric)
-check(large_c, large_a @ symmetric)
+swapped = emulate(multiply_swapped_wrong)[(4, 4), (16, 16)]
+symmetric = small_b + small_b.T
+swapped(small_c, small_a, symmetric)
+check(small_c, small_a @ symmetric)
 
-# %%
-emulate(multiply_swapped_wrong)[(4, 4), (16, 16)](large_c, large_a, large_b)
-
+swapped(small_c, small_a, small_b)
 with expect(AssertionError):
-    check(large_c, large_a @ large_b)
+    check(small_c, small_a @ small_b)
 
 # %% [markdown]
-# For a symmetric `b` rows are columns.
-# Identity matrices and matrices of ones are symmetric, and are what people test with.
+# For a symmetric `b`, rows are columns.
+# Identity matrices and matrices of ones are symmetric, and popular in tests.
 
 # %% [markdown]
 # ## What changed
 #
-# | version | who loads an element | loads of an element | operations a byte |
+# | version | who loads an element | loads of an element | operations for each byte asked of L1 |
 # |---|---|---|---|
-# | `multiply` | each thread that wants it | n | 1 / 4 |
-# | `make_tiled(s)` | each block that wants it | n / s | s / 4 |
-# | the least possible | someone, once | 1 | n / 4 |
+# | `multiply` | each thread that needs it | n | 0.4 to 0.5 |
+# | `make_tiled(s)` | each block that needs it | n / s | s / 4 |
+# | the least possible | one thread, once | 1 | n / 4 |
 
 # %% [markdown]
 # ## On your own
 #
-# ★ Write down the walk of block (1, 1) in a 6 × 6 product with tiles of 3: which elements does thread (2, 0) load, and which products are in its sum after each step? Check it with `plot_tile_walk(step, 6, 3, (1, 1))`.
+# ★ Block (1, 1) walks through a 6 × 6 product with tiles of 3. Which elements does its thread (2, 0) load, and which products are in its sum after each step? Check it with `plot_tile_walk(step, 6, 3, (1, 1))`.
 #
-# ★★★ `wide_tile`: a tile need not be square. Make it longer along `k`, and a block waits less often.
+# <details><summary>Answer</summary>
+#
+# It makes `c[3, 5]`. Step 0: it loads `a[3, 2]` and `b[0, 5]`; then its sum has the products of `k` = 0 to 2. Step 1: `a[3, 5]` and `b[3, 5]`; then it has all six.
+#
+# </details>
+#
+# ★★★ `wide_tile`: make the tiles longer along `k`, and a block waits less often.
+#
+# ★★★ `exercise("two_rows")`: each thread makes two elements of `c`. How often is each element of `b` loaded then?
+#
+# <details><summary>Answer</summary>
+#
+# Half as often: a block serves twice as many rows of `c`.
+#
+# </details>
 
 # %%
 task = exercise("wide_tile")
@@ -379,24 +456,23 @@ task.check(wide_tile)
 # Each element is loaded as often as with tiles of 8 × 8, and a block waits at half as many barriers.
 #
 # </details>
-
-# %% [markdown]
-# ★★★ `exercise("two_rows")`: each thread makes two elements of `c`. How often is each element of `b` loaded then?
 #
-# The [assignment](assignments/22_tiling.ipynb) has 6 exercises, this one among them.
+# The [assignment](assignments/22_tiling.ipynb) has 6 exercises. Its first counts threads as (row, column).
 
 # %% [markdown]
 # ## In practice
 #
-# The roof is the data sheet's: no kernel reaches quite as much of either.
+# The roof is the data sheet's. A copy reaches 86% of its memory part.
 #
-# Intensity is here counted by the bytes that loads ask for. Counted by the bytes that reach memory it is higher, by what caches hold, and a profiler can tell both.
+# Profilers draw a roofline for each level. Ask which bytes an intensity counts before you compare two.
 #
-# A tile of 32 × 32 threads is as large as a block can be. To go further up, a thread must make more than one element.
+# A block has at most 1,024 threads, so a tile with one element for each thread ends at 32 × 32. To reuse numbers further, a thread must make several elements.
+#
+# A tile can do more than spare L1: in a [transpose](21_transpose.ipynb) it makes scattered requests coalesced.
 
 # %% [markdown]
 # ## Further reading
 #
 # - [Roofline: an insightful visual performance model](https://doi.org/10.1145/1498765.1498785), by Williams, Waterman and Patterson: where the picture comes from.
 #
-# *Next:* [Multiply matrices of any size](23_matrix_product.ipynb): how much of this does a GPU give you, with ragged edges and against a library?
+# *Next:* [Multiply matrices of any size](23_matrix_product.ipynb): how much of this does a GPU give you, with ragged edges and against a library, and what is wrong with `range`?

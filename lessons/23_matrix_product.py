@@ -1,24 +1,24 @@
 # %% [markdown]
 # # Multiply matrices of any size
 #
-# *35 minutes*
+# *40 minutes*
 #
-# **What you'll do:** go from three loops on a CPU to a tiled kernel that takes matrices of any size, and hold each step against the library that most people call.
+# **What you'll do:** go from three loops on a CPU to a tiled kernel for matrices of any size, compare each step with NVIDIA's library, and find out, one change at a time, what made it faster.
 #
 # **What you'll learn:**
 #
-# - fill ragged edges with zeros, so that every thread may pass every barrier
-# - choose a tile by counts and by the clock, and make one kernel for each choice
-# - say what a kernel's indices cost, and why counts alone do not tell its time
+# - fill ragged edges with zeros, so that every thread reaches every barrier
+# - choose a tile by counts, occupancy and the clock
+# - separate the effects of two changes, and find the instructions that a loop wastes
 #
-# **What you'll need:** the walk of a tile and the roofline, as in [Use a number again while it is near](22_tiling.ipynb).
+# **What you'll need:** the walk of a tile and its counts, as in [Use a number again while it is near](22_tiling.ipynb).
 
 # %%
 import numpy as np
-from numba import cuda, float32, njit, uint32
+from numba import cuda, float32, int64, njit, uint32
 
 from helpers import (assemble, baseline, check, device, emulate, exercise,
-                     expect, measure, plot_roofline, plot_times, table)
+                     expect, measure, plot_speeds, table)
 
 device
 
@@ -44,7 +44,7 @@ random = np.random.default_rng(0)
 
 
 def matrices(m, k, n):
-    """Two factors, and room for their product, full of NaN."""
+    """Room for a product, full of NaN, and its two factors."""
     a = random.random((m, k), dtype=np.float32)
     b = random.random((k, n), dtype=np.float32)
     return np.full((m, n), np.nan, np.float32), a, b
@@ -55,13 +55,43 @@ multiply_on_cpu(c, a, b)
 check(c, a @ b)
 
 # %% [markdown]
-# 228 × 240 by 240 × 112 is our ragged size: 228 and 112 are no multiples of 32, nor is 240.
-# 1024 × 1024 is the size for the clock.
+# This is our ragged size: neither 228 nor 240 nor 112 is a multiple of 32.
+# The clock gets 1024 × 1024.
+#
+# The inner loop walks along a row of `a`, but down a column of `b`, where neighbours are a whole row apart.
+# The same three loops in another order walk along rows only.
+# **For each row, add up multiples of the rows of b.**
+
+# %%
+@njit
+def multiply_by_rows(c, a, b):
+    """For each row, add up multiples of the rows of b."""
+    c[:] = 0
+    for row in range(c.shape[0]):
+        for k in range(a.shape[1]):
+            for col in range(c.shape[1]):
+                c[row, col] += a[row, k] * b[k, col]
+
+
+multiply_by_rows(c, a, b)
+check(c, a @ b)
+
+# %%
+cpu = {name: baseline(f"CPU 1024{name}")
+       for name in ("", ", b by columns", ", rows only")}
+table(["one core, 1024 × 1024", "time, ms", "GFLOP/s"],
+      [(name[2:] or "row, col, k", it.median_us / 1000, it.gflop_per_s)
+       for name, it in cpu.items()])
 
 # %% [markdown]
+# With `b` stored by columns, so that a column's neighbours are side by side, the same loops are 6.7 times as fast.
+# The other order is another 4.4 times as fast.
+# It adds to a whole row of sums in turn instead of to one, and the compiler makes vector instructions of that, for several sums at a time.
+#
 # ## A thread for each element
 #
 # The two outer loops become the grid.
+# An element is [row, column] and a thread (x, y), as before.
 # **Each thread adds up the products of a row and a column.**
 
 # %%
@@ -81,7 +111,6 @@ def grid(c, side):
     return -(-c.shape[1] // side), -(-c.shape[0] // side)
 
 
-# %%
 def product(kernel, c, a, b, side):
     """Emulate a product and check it."""
     c[:] = np.nan
@@ -90,43 +119,40 @@ def product(kernel, c, a, b, side):
     return run
 
 
-naive = product(multiply, c, a, b, 32)
-naive
-
 # %% [markdown]
-# The guard keeps the threads that hang over the edge away.
-# Lanes side by side have one row and 32 columns: they load one element of `a`, for all of them at once, and 32 neighbours of `b`.
-# The requests are good; there are only far too many.
-
-# %% [markdown]
-# **Predict.** How often is each element of `a` loaded, and each of `b`?
+# The guard stops the threads that hang over the edge.
+# The lanes of a warp have one row and 32 columns: each step asks for one element of `a`, which goes to all lanes, and for 32 neighbours of `b`.
+# No sector is wasted.
+#
+# **Predict.** How often is each element of `a` loaded in the ragged product, and how often each of `b`?
 #
 # <details><summary>Answer</summary>
 #
-# `a[row, k]` by each thread of its row, 112 of them.
-# `b[k, col]` by each thread of its column: 228.
+# `a[row, k]` once by each thread of its row: 112 times.
+# `b[k, col]` once by each thread of its column: 228 times.
 #
 # </details>
 
 # %%
-[int(naive.reuse[name].loads.max()) for name in "ab"]
+naive = product(multiply, c, a, b, 32)
+{name: int(naive.reuse[name].loads.max()) for name in "ab"}
 
 # %% [markdown]
+# How much of that can a tile save at any size, how much faster is it, and how close does it come to a library?
+#
 # ## Tiles that hang over the edge
 #
-# How much of that can a tile save, and how near does it come to a library?
-#
 # Tiles at the edge are not full.
-# A thread outside `a` puts a zero into the tile; a product with zero adds nothing, so the sums need no guard.
-# And no thread may return early: all must reach both barriers.
-# **Step by step, bring tiles filled up with zeros, wait, add, wait.**
+# A thread outside `a` or `b` stores a zero in its tile: a product with zero adds nothing, so the sums need no guard.
+# No thread may return early, since all must reach both barriers.
+# **Step by step, load tiles filled up with zeros, wait, add, wait.**
 
 # %%
 def make_tiled(size):
     """A product in tiles of `size` × `size`, of any matrices."""
     @cuda.jit
     def multiply_tiled(c, a, b):
-        """Step by step, bring tiles filled up with zeros, wait, add, wait."""
+        """Step by step, load tiles filled up with zeros, wait, add, wait."""
         tile_a = cuda.shared.array((size, size), float32)
         tile_b = cuda.shared.array((size, size), float32)
         x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -147,287 +173,299 @@ def make_tiled(size):
 
 
 # %%
+for m, k, n in (1, 1, 1), (33, 1, 65), (5, 70, 40):
+    product(make_tiled(16), *matrices(m, k, n), 16)
+
 tiled = product(make_tiled(32), c, a, b, 32)
 tiled
 
 # %% [markdown]
-# In C++ the size would be a template's parameter; here a function makes a kernel for each size.
-# The size is known when the kernel is compiled, so that its inner loop can be unrolled.
+# Any size works, down to a single element.
+# In C++ the side of the tile would be a template's parameter; here a function makes a kernel for each side.
 #
-# `in_a` and `in_b` ask for the edges of `a` and `b`; the last `if` asks for those of `c`.
-# Any size goes, down to a single element:
-
-# %%
-for m, k, n in (1, 1, 1), (33, 1, 65), (5, 70, 40):
-    product(make_tiled(16), *matrices(m, k, n), 16)
-
-# %% [markdown]
 # ## Which tile?
 #
-# The larger the tile, the fewer loads.
-# But loads are not all.
-# How many blocks fit a multiprocessor at once, if it holds 2,048 threads, 32 blocks and 228 KB of shared memory?
-# For 64 × 64 by 64 × 64:
+# A larger tile needs fewer loads, but its block has more threads that wait for one another.
+# How many blocks fit on a multiprocessor at once depends on their threads, registers and shared memory; `assemble` asks the compiler and works it out.
+# The share of a multiprocessor's warps that they fill is the launch's **occupancy**.
 
-# %%
+# %% tags=["assembly"]
+N, flops = 1024, 2 * 1024**3
 square = matrices(64, 64, 64)
+big = matrices(N, N, N)
 sizes = 8, 16, 32
-by_size = {size: product(make_tiled(size), *square, size) for size in sizes}
 
 
-def blocks_at_once(size):
-    """Blocks of a tile size that fit an H200's multiprocessor."""
-    shared = 2 * 4 * size**2 + 1024        # 1 KB of each block is CUDA's
-    return min(2048 // size**2, 32, 228 * 1024 // shared)
+def held(kernel, size):
+    """What a multiprocessor holds of a launch at 1024 × 1024."""
+    it = assemble(kernel)[grid(big[0], size), (size, size)](*big)
+    return it.registers, it.occupancy.blocks, 100 * it.occupancy.share
 
 
-table(["tile", "loads of an element", "blocks at once", "threads at once"],
-      [(s, by_size[s].reuse["a"].loads.mean(), blocks_at_once(s),
-        s * s * blocks_at_once(s)) for s in sizes])
-
-# %% [markdown]
-# The share of its threads that a multiprocessor holds is its **occupancy**: all are full here, unless a kernel's registers allow fewer.
-# What differs is how many wait at one barrier: in the largest block 1,024, and only one other block to go on meanwhile.
+loads = {s: product(make_tiled(s), *square, s).reuse["a"].loads.mean()
+         for s in sizes}
+table(["tile", "loads of an element, 64 × 64", "registers a thread",
+       "blocks at once", "occupancy, %"],
+      [(s, loads[s], *held(make_tiled(s), s)) for s in sizes])
 
 # %% tags=["timing"]
-N = 1024
-big_c, big_a, big_b = matrices(N, N, N)
-flops = 2 * N**3
+def clock(kernel, size=32, shared_bytes=0):
+    """Measure a product of 1024 × 1024 in blocks of a size."""
+    return measure(kernel, flops=flops)[
+        grid(big[0], size), (size, size), 0, shared_bytes](*big)
 
-by_tile = [
-    measure(make_tiled(size), flops=flops)[
-        grid(big_c, size), (size, size)](big_c, big_a, big_b)
-    for size in sizes]
-plot_times([f"tile {size}" for size in sizes],
-           [m.median_us for m in by_tile])
+
+def cost(it):
+    """Instructions for a warp's 32 products, L1's work, the largest wait."""
+    counts = it.counters.get
+    steps = N**3 / 32
+    waits = [name for name in it.waits if name != "its turn to issue"]
+    return (counts("instructions", np.nan) / steps,
+            counts("l1_data_percent", np.nan), waits[0] if waits else "")
+
+
+by_tile = {f"tile {s}": clock(make_tiled(s), s) for s in sizes}
+table(["", "time, µs", "instructions a step", "L1's data path busy, %",
+       "largest wait"],
+      [(name, it.median_us, *cost(it)) for name, it in by_tile.items()])
 
 # %% [markdown]
-# From 8 to 16 the loads halve and a third of the time goes; from 16 to 32 they halve again, and little is gained.
+# Each tile fills the multiprocessor. One register more and the tile of 32 would fill half of it: 65,536 registers are 32 for each of 2,048 threads.
 #
+# From 8 to 16 the time falls by 34%.
+# L1 and shared memory share a data path, which was 88% busy and now has 36% less to do.
+# From 16 to 32 it has 15% less to do, but the time falls by only 3%: at 76% the path no longer sets the pace.
+# (A wait for its turn is left out: such a warp could issue, but another one does.)
+#
+# ## From a CPU to a library
+#
+# cuBLAS is NVIDIA's library for products, here in float32 (TF32 is faster, with fewer digits).
+# One step of the axis is a factor of ten.
+
+# %% tags=["timing"]
+plain, library = clock(multiply), baseline("cuBLAS 1024")
+speeds = {"CPU, row, col, k": cpu[""], "CPU, rows only": cpu[", rows only"],
+          "naive": plain, "tile 32": by_tile["tile 32"], "cuBLAS": library}
+plot_speeds(list(speeds), [it.gflop_per_s for it in speeds.values()],
+            peak=plain.gflop_per_s / plain.share_of_peak)
+
+# %% [markdown]
+# The naive kernel is 2,800 times as fast as the first CPU loop, and 97 times as fast as the better one: ask which loop a speedup is measured against.
+# From naive to tiled it is a factor of 5.7.
+# cuBLAS is another 4.4 times as fast, at half of the peak.
+#
+# The ragged product is small:
+
+# %% tags=["timing"]
+def clock_ragged(kernel, size=32):
+    """Measure the ragged product."""
+    return measure(kernel, flops=2 * 228 * 240 * 112)[
+        grid(c, size), (size, size)](c, a, b)
+
+
+ragged = {"naive": clock_ragged(multiply),
+          "tile 32": clock_ragged(make_tiled(32)),
+          "tile 16": clock_ragged(make_tiled(16), 16),
+          "cuBLAS": baseline("cuBLAS 228 × 240 × 112")}
+table(["228 × 240 by 240 × 112", "time, µs", "GFLOP/s"],
+      [(name, it.median_us, it.gflop_per_s) for name, it in ragged.items()])
+
+# %% [markdown]
+# Tiles of 32 make 32 blocks for 132 multiprocessors, tiles of 16 make 105.
+# Here the smaller tile wins, although it loads each element twice as often.
+#
+# ## What a loop costs
+#
+# Is the naive kernel slow because of its loads?
+# Ask what its warps wait for, and what the compiler made of it:
+
+# %% tags=["assembly"]
+print(plain)
+
+launch = grid(big[0], 32), (32, 32)
+with_range = assemble(multiply)[launch](*big)
+with_range
+
+# %% [markdown]
+# The warps wait for arithmetic units and for their turn to issue, and hardly ever for a load.
+# `FFMA` is the product and the sum that we want, `LDG` a load from global memory.
+# Nine in ten of the others compute integers or copy registers: indices, mostly.
+#
+# In Python a negative index counts from the end. Numba checks each index for that, with selects (`SEL`).
+# Our `k` is never negative, but the compiler does not see that through `range`.
+# It does see it in a `while` loop that counts up from 0: two selects are left, before the loop.
+#
+# And Numba's integers have 64 bits, two registers each. So the loop gets its type as an argument.
+# **Each thread adds up the products, and counts for itself.**
+
+# %% tags=["assembly"]
+def make_while(T):
+    """The naive kernel with a loop that counts for itself, in a type T."""
+    @cuda.jit
+    def multiply_while(c, a, b):
+        """Each thread adds up the products, and counts for itself."""
+        col, row = cuda.grid(2)
+        col, row, inner = T(col), T(row), T(a.shape[1])
+        if row < c.shape[0] and col < c.shape[1]:
+            k, total = T(0), float32(0)
+            while k < inner:
+                total += a[row, k] * b[k, col]
+                k = T(k + T(1))
+            c[row, col] = total
+    return multiply_while
+
+
+for T in int64, uint32:
+    product(make_while(T), c, a, b, 32)
+
+with_while = assemble(make_while(int64))[launch](*big)
+table(["for each FFMA", "LDG", "SEL"],
+      [(name, *(it.opcodes[op] / it.opcodes["FFMA"] for op in ("LDG", "SEL")))
+       for name, it in (("range", with_range), ("while", with_while))])
+
+# %% jupyter={"source_hidden": true}
+def make_tiled_while(T, size=32):
+    """The tiled kernel with a loop that counts for itself, in a type T."""
+    @cuda.jit
+    def multiply_tiled_while(c, a, b):
+        """Load tiles filled up with zeros, wait, add, wait."""
+        tile_a = cuda.shared.array((size, size), float32)
+        tile_b = cuda.shared.array((size, size), float32)
+        x, y = T(cuda.threadIdx.x), T(cuda.threadIdx.y)
+        col, row = cuda.grid(2)
+        col, row, at, total = T(col), T(row), T(0), float32(0)
+        while at < a.shape[1]:
+            in_a = row < a.shape[0] and T(at + x) < a.shape[1]
+            in_b = T(at + y) < b.shape[0] and col < b.shape[1]
+            tile_a[y, x] = a[row, T(at + x)] if in_a else float32(0)
+            tile_b[y, x] = b[T(at + y), col] if in_b else float32(0)
+            cuda.syncthreads()
+            for k in range(size):
+                total += tile_a[y, T(k)] * tile_b[T(k), x]
+            cuda.syncthreads()
+            at = T(at + T(size))
+        if row < c.shape[0] and col < c.shape[1]:
+            c[row, col] = total
+    return multiply_tiled_while
+
+
+# %% [markdown]
+# ## One thing at a time
+#
+# The tiled kernel gets the same two loops, in a cell that is folded in a notebook.
+# Then there are three loops, each without and with a tile, and two of them in CUDA C++, which checks no index.
+# Down a column only the loop changes, along a row only the tile.
+
+# %% tags=["timing"]
+for T in int64, uint32:
+    product(make_tiled_while(T), c, a, b, 32)
+
+loops = {"range": (plain, by_tile["tile 32"])}
+loops |= {f"while, {T}": (clock(make_while(T)), clock(make_tiled_while(T)))
+          for T in (int64, uint32)}
+cpp = {f"while, {T}": [baseline(f"CUDA C++ {name}{bits} 1024").median_us
+                       for name in ("naive", "tiled")]
+       for T, bits in ((int64, ", 64-bit"), (uint32, ""))}
+table(["loop", "naive, µs", "tile 32, µs", "times as fast",
+       "naive in C++, µs", "tile 32 in C++, µs"],
+      [(name, one.median_us, two.median_us, one.median_us / two.median_us,
+        *cpp.get(name, ("", ""))) for name, (one, two) in loops.items()])
+
+# %% [markdown]
+# In the first row, the tile seems to make the product 5.7 times as fast.
+# But `range` alone makes the naive kernel 3.1 times as slow, and leaves the tiled one as it was.
+# With equal loops the tile gains a factor of 1.8, with 32-bit indices 1.5. That much is the tile's.
+#
+# Numba keeps up with C++ where both have the same loop: their times differ by at most 15%, in both directions.
+#
+# So what does each version spend its time on?
+
+# %% tags=["timing"]
+table(["", "instructions a step", "L1's data path busy, %", "largest wait"],
+      [(f"{kind}, {name}", *cost(it)) for name, both in loops.items()
+       for kind, it in zip(("naive", "tile 32"), both, strict=True)])
+
+# %% [markdown]
+# A step of a warp, 32 products, needs two loads and an `FFMA`. With `range` the naive kernel issues 36 instructions for it, with `while` 8.1.
+# Only then does it wait for its loads, which a tile removes.
+# The 5.7 of the first row is mostly instructions: the inner loop of a tile has known indices, and a step of it takes 4.3.
+# In 32 bits the compiler also unrolls more steps, 29 `FFMA` in the code instead of 5, and loads fall from 71% of the waits to 30%.
+# The tiled kernels wait for the queue to shared memory instead.
+
+# %% [markdown]
 # ## Size at the launch
 #
-# The same tiles can be cut from dynamic shared memory, and the size comes with the launch.
-# **Bring tiles as wide as the block, wait, add, wait.**
+# With dynamic shared memory, one kernel serves tiles of any size.
+# That changes two things: where the tiles are, and whether the compiler knows their size.
+# So `make_dynamic` takes a size, or 0 for the size of the block.
+# **Load tiles as wide as the block, wait, add, wait.**
 
 # %%
-@cuda.jit
-def multiply_dynamic(c, a, b):
-    """Bring tiles as wide as the block, wait, add, wait."""
-    size = cuda.blockDim.x
-    both = cuda.shared.array(0, float32)
-    tile_a, tile_b = both[:size * size], both[size * size:]
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    col, row = cuda.grid(2)
-    total = float32(0)
-    for at in range(0, a.shape[1], size):
-        in_a = row < a.shape[0] and at + x < a.shape[1]
-        in_b = at + y < b.shape[0] and col < b.shape[1]
-        tile_a[size * y + x] = a[row, at + x] if in_a else float32(0)
-        tile_b[size * y + x] = b[at + y, col] if in_b else float32(0)
-        cuda.syncthreads()
-        for k in range(size):
-            total += tile_a[size * y + k] * tile_b[size * k + x]
-        cuda.syncthreads()
-    if row < c.shape[0] and col < c.shape[1]:
-        c[row, col] = total
-
-
-c[:] = np.nan
-emulate(multiply_dynamic)[grid(c, 16), (16, 16), 0, 2 * 4 * 16**2](c, a, b)
-check(c, a @ b)
-
-# %% [markdown]
-# One kernel for all sizes; but the compiler no longer knows how often the inner loop runs.
-
-# %% [markdown]
-# ## Against a library
-#
-# cuBLAS is NVIDIA's library for products.
-# It is asked for float32 throughout, without TF32, which would be faster and keep fewer digits.
-# What it takes was recorded on an H200, in one run with a CPU's three loops.
-
-# %% tags=["timing"]
-ours = [
-    measure(kernel, flops=flops)[grid(big_c, 32), (32, 32)](
-        big_c, big_a, big_b)
-    for kernel in (multiply, make_tiled(32))]
-others = [baseline("CPU 1024"), baseline("cuBLAS 1024")]
-steps = [others[0], *ours, others[1]]
-
-table(["1024 × 1024", "time, µs", "GFLOP/s"],
-      zip(["CPU, one core", "naive", "tile 32", "cuBLAS"],
-          [m.median_us for m in steps], [m.gflop_per_s for m in steps],
-          strict=True))
-
-# %% tags=["timing"]
-plot_times(["naive", "tile 32", "cuBLAS"],
-           [m.median_us for m in steps[1:]])
-
-# %% [markdown]
-# And the ragged product, which is so small that most of the GPU has nothing to do:
-
-# %% tags=["timing"]
-ragged = [measure(kernel, flops=2 * 228 * 240 * 112)[grid(c, 32), (32, 32)](
-    c, a, b) for kernel in (multiply, make_tiled(32))]
-ragged.append(baseline("cuBLAS 228 × 240 × 112"))
-
-table(["228 × 240 by 240 × 112", "time, µs", "GFLOP/s"],
-      zip(["naive", "tile 32", "cuBLAS"], [m.median_us for m in ragged],
-          [m.gflop_per_s for m in ragged], strict=True))
-
-# %% [markdown]
-# The tile divides the loads by 32, and yet a kernel is not 32 times as fast for it.
-# The loads that it spares were served by caches, mostly; and those that it makes from the tile are as many as before.
-# A tile is a step on the way, not the end of it.
-
-# %% tags=["timing"]
-plot_roofline({
-    "naive": (0.25, ours[0].gflop_per_s),
-    "tile 32": (8, ours[1].gflop_per_s),
-    "cuBLAS": (N / 4, others[1].gflop_per_s)})
-
-# %% [markdown]
-# Each kernel under the roof, by the bytes that its loads ask for; cuBLAS stands where each element would be loaded once.
-# A point above the roof has been helped by a cache.
-
-# %% [markdown]
-# ## What an index costs
-#
-# The loads are counted; what else does the naive kernel do?
-# `assemble` compiles a kernel with NVIDIA's own compiler, which needs no GPU, and shows what became of each line: the types that Numba inferred, and the machine instructions.
-
-# %% tags=["assembly"]
-launch = grid(big_c, 32), (32, 32)
-plain = assemble(multiply)[launch](big_c, big_a, big_b)
-plain
-
-# %% [markdown]
-# `FFMA` is the multiplication and the addition in one, and `LDG` a load from global memory.
-# The inner loop is there several times, since the compiler unrolls it; open its line to see.
-# For each `FFMA` there are two loads, and most of what is left works out where they are.
-#
-# Numba's indices have 64 bits, since a size is an `int64` and so is the sum of two `int32`.
-# A GPU has 32-bit registers, so that a 64-bit sum or product takes several instructions; and a signed index is asked whether it is negative.
-
-# %% [markdown]
-# Indices of type `uint32` spare it that.
-# They need a cast after each operation, since `uint32` plus `uint32` is `uint64` in Numba.
-# The next two cells are folded in a notebook; open them if you like.
-# They hold the naive kernel and the tiled one with 32-bit indices, for flat matrices and sizes of type `np.uint32`.
-
-# %% jupyter={"source_hidden": true}
-@cuda.jit(max_registers=32)
-def multiply_32(c, a, b, m, inner, n):
-    """Each thread makes one element; each index has 32 bits."""
-    col, row = cuda.grid(2)
-    col, row = uint32(col), uint32(row)
-    if row < m and col < n:
-        total = float32(0)
-        at_a, at_b = uint32(row * inner), col
-        end = uint32(at_a + inner)
-        while at_a < end:
-            total += a[at_a] * b[at_b]
-            at_a = uint32(at_a + uint32(1))
-            at_b = uint32(at_b + n)
-        c[uint32(uint32(row * n) + col)] = total
-
-
-# %% jupyter={"source_hidden": true}
-@cuda.jit
-def multiply_tiled_32(c, a, b, m, inner, n):
-    """Tiles of 32 × 32; each index has 32 bits."""
-    tile_a = cuda.shared.array((32, 32), float32)
-    tile_b = cuda.shared.array((32, 32), float32)
-    x, y = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
-    col = uint32(uint32(32) * uint32(cuda.blockIdx.x) + x)
-    row = uint32(uint32(32) * uint32(cuda.blockIdx.y) + y)
-    at, total = uint32(0), float32(0)
-    while at < inner:
-        k_a, k_b = uint32(at + x), uint32(at + y)
-        tile_a[y, x] = tile_b[y, x] = float32(0)
-        if row < m and k_a < inner:
-            tile_a[y, x] = a[uint32(uint32(row * inner) + k_a)]
-        if k_b < inner and col < n:
-            tile_b[y, x] = b[uint32(uint32(k_b * n) + col)]
-        cuda.syncthreads()
-        for k in range(32):
-            total += tile_a[y, uint32(k)] * tile_b[uint32(k), x]
-        cuda.syncthreads()
-        at = uint32(at + uint32(32))
-    if row < m and col < n:
-        c[uint32(uint32(row * n) + col)] = total
+@cuda.jit(device=True)
+def add_products(total, tile_a, tile_b, x, y, side):
+    """Add the products of one step to a sum."""
+    k = uint32(0)
+    while k < side:
+        total += tile_a[uint32(side * y + k)] * tile_b[uint32(side * k + x)]
+        k = uint32(k + uint32(1))
+    return total
 
 
 # %%
-def flat(c, a, b):
-    """The matrices without their shape, and their sizes as `uint32`."""
-    sizes = a.shape[0], a.shape[1], b.shape[1]
-    return c.ravel(), a.ravel(), b.ravel(), *map(np.uint32, sizes)
+def make_dynamic(size):
+    """A product in dynamic tiles of a size, or of the block's if it is 0."""
+    @cuda.jit
+    def multiply_dynamic(c, a, b):
+        """Load tiles as wide as the block, wait, add, wait."""
+        side = uint32(size) if size else uint32(cuda.blockDim.x)
+        both = cuda.shared.array(0, float32)
+        tile_a, tile_b = both[:side * side], both[side * side:]
+        x, y = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
+        col, row = cuda.grid(2)
+        col, row, at, total = uint32(col), uint32(row), uint32(0), float32(0)
+        while at < a.shape[1]:
+            in_a = row < a.shape[0] and uint32(at + x) < a.shape[1]
+            in_b = uint32(at + y) < b.shape[0] and col < b.shape[1]
+            mine = uint32(side * y + x)
+            tile_a[mine] = a[row, uint32(at + x)] if in_a else float32(0)
+            tile_b[mine] = b[uint32(at + y), col] if in_b else float32(0)
+            cuda.syncthreads()
+            total = add_products(total, tile_a, tile_b, x, y, side)
+            cuda.syncthreads()
+            at = uint32(at + side)
+        if row < c.shape[0] and col < c.shape[1]:
+            c[row, col] = total
+    return multiply_dynamic
 
 
-for kernel in multiply_32, multiply_tiled_32:
+# %% tags=["timing"]
+SHARED = 2 * 4 * 32**2      # bytes of two tiles
+
+
+def row_of(name, kernel, shared_bytes=0):
+    """A kernel's time, and what the compiler made of its source."""
+    it = assemble(kernel)[*launch, 0, shared_bytes](*big)
+    time = clock(kernel, 32, shared_bytes).median_us
+    loads = it.kinds["shared loads"] / it.opcodes["FFMA"]
+    return name, time, len(it.instructions), loads
+
+
+for size in 0, 32:
     c[:] = np.nan
-    run = emulate(kernel)[grid(c, 32), (32, 32)](*flat(c, a, b))
+    emulate(make_dynamic(size))[grid(c, 32), (32, 32), 0, SHARED](c, a, b)
     check(c, a @ b)
 
-# %% tags=["assembly"]
-narrow = assemble(multiply_32)[launch](*flat(big_c, big_a, big_b))
-plain.beside(narrow)
+table(["tile", "time, µs", "instructions", "shared loads for an FFMA"],
+      [row_of("static, 32", make_tiled_while(uint32)),
+       row_of("dynamic, 32", make_dynamic(32), SHARED),
+       row_of("dynamic, the block's", make_dynamic(0), SHARED)])
 
 # %% [markdown]
-# The compiler has unrolled the twin's loop further, so that it has more instructions in all.
-# For each `FFMA`, which is one turn of the loop:
-
-# %% tags=["assembly"]
-table(["for each FFMA", "multiply", "multiply_32"],
-      [(kind, *(it.kinds[kind] / it.opcodes["FFMA"] for it in (plain, narrow)))
-       for kind in ("global loads", "integers and addresses", "moves")])
-
-# %% [markdown]
-# The loads are the same, and most of the work around them is gone.
+# Dynamic shared memory costs nothing: the second row takes as long as the first.
+# The unknown size costs half as much time again.
+# A loop whose length is known is unrolled whole: its indices become constants, and a load brings four neighbours of `tile_a` at once (`LDS.128`), so 40 loads serve 32 products.
+# In the last row it takes 64. That is why `make_tiled` makes a kernel for each size.
 #
-# `max_registers=32` is there for a reason.
-# Left to itself, the compiler gives the twin two registers more:
-
-# %% tags=["assembly"]
-free = assemble(cuda.jit(multiply_32.py_func))[launch](
-    *flat(big_c, big_a, big_b))
-
-table(["", "registers a thread", "blocks at once", "occupancy, %"],
-      [(name, it.registers, it.occupancy.blocks, 100 * it.occupancy.share)
-       for name, it in (("as it comes", free), ("at most 32", narrow))])
-
-# %% [markdown]
-# A multiprocessor has 65,536 registers: 64 for each of 1,024 threads, so two blocks of them fit if a thread takes 32, and one if it takes more.
-# With one block, half as many warps are there to hide a load's latency.
-#
-# Now at 4096 × 4096, where each kernel has enough to do:
-
-# %% tags=["timing"]
-wide = matrices(4096, 4096, 4096)
-launch = (128, 128), (32, 32)
-kernels = {"naive": (multiply, multiply_32),
-           "tiled": (make_tiled(32), multiply_tiled_32)}
-
-
-def rates(name):
-    """GFLOP/s of a kernel: plain, with 32-bit indices, and in C++."""
-    work = {"flops": 2 * 4096**3}
-    plain, narrow = kernels[name]
-    return (name, measure(plain, **work)[launch](*wide).gflop_per_s,
-            measure(narrow, **work)[launch](*flat(*wide)).gflop_per_s,
-            baseline(f"CUDA C++ {name} 4096").gflop_per_s)
-
-
-table(["GFLOP/s at 4096", "plain Numba", "32-bit indices", "CUDA C++"],
-      [rates("naive"), rates("tiled")])
-
-# %% [markdown]
-# With 32-bit indices Numba's kernels keep up with C++.
-# The plain kernel is the one to write, to read and to teach; its twin is for the day when the clock says that indices matter.
-# In the tiled kernel they matter less: its inner loop works on a tile whose size is known.
-
-# %% [markdown]
 # ## What could go wrong
 #
 # The edge forgotten:
@@ -452,7 +490,7 @@ with expect(IndexError):
 # %%
 @cuda.jit
 def multiply_early_wrong(c, a, b):
-    """Threads outside go home; the others bring tiles, wait, add, wait."""
+    """Threads outside return; the others load tiles, wait, add, wait."""
     tile_a = cuda.shared.array((16, 16), float32)
     tile_b = cuda.shared.array((16, 16), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -475,38 +513,39 @@ with expect(AssertionError):
     run.assert_barriers()
 
 # %% [markdown]
-# On an H200 the others go on, and so does the emulator; but nobody loads the elements of the tiles that the absent threads should have brought.
-
-# %% [markdown]
-# ## What changed
+# An H200 goes on without the threads that have left, and so does the emulator.
+# But nobody loads the elements that they should have brought.
 #
-# The ladder, with the count that each rung lowers, its time at 1024 × 1024, and its share of what the library reaches:
+# ## What changed
 
 # %% tags=["timing"]
-def rung(name, loads, time):
-    """A rung's loads of an element, its time and its share of cuBLAS."""
-    share = 100 * others[1].median_us / time.median_us
-    return name, loads, time.median_us, share
+def rung(name, loads, it):
+    """A version's loads of an element, its time and its share of cuBLAS."""
+    return (name, loads, it.median_us, it.gflop_per_s,
+            100 * library.median_us / it.median_us)
 
 
-narrow_times = [
-    measure(kernel, flops=flops)[grid(big_c, 32), (32, 32)](
-        *flat(big_c, big_a, big_b))
-    for kernel in (multiply_32, multiply_tiled_32)]
-
-table(["version", "loads of an element", "time, µs", "% of cuBLAS"],
-      [rung("CPU, one core", "", others[0]),
-       rung("naive", N, ours[0]),
-       rung("naive, 32-bit indices", N, narrow_times[0]),
-       *(rung(f"tile {size}", N // size, time)
-         for size, time in zip(sizes, by_tile, strict=True)),
-       rung("tile 32, 32-bit indices", N // 32, narrow_times[1]),
-       rung("cuBLAS", "", others[1])])
+table(["version", "loads of an element", "time, µs", "GFLOP/s",
+       "% of cuBLAS"],
+      [rung("CPU, row, col, k", "", cpu[""]),
+       rung("CPU, rows only", "", cpu[", rows only"]),
+       rung("naive", N, plain),
+       rung("naive, while", N, loops["while, int64"][0]),
+       rung("naive, while, 32 bits", N, loops["while, uint32"][0]),
+       *(rung(name, N // int(name[5:]), it) for name, it in by_tile.items()),
+       rung("tile 32, while, 32 bits", N // 32, loops["while, uint32"][1]),
+       rung("cuBLAS", "", library)])
 
 # %% [markdown]
 # ## On your own
 #
 # ★ How often does `make_tiled(32)` load an element of `a`, and how often one of `b`, at 228 × 240 by 240 × 112? Guess, then ask `tiled.reuse`.
+#
+# <details><summary>Answer</summary>
+#
+# Once for each block that needs it. The product has 112 columns, 4 blocks wide, so 4 times for `a`; it has 228 rows, 8 blocks high, so 8 times for `b`.
+#
+# </details>
 #
 # ★★ `times_transposed`: make `c = a @ b.T`, with tiles, coalesced loads and no bank conflicts.
 
@@ -561,6 +600,12 @@ task.check(times_transposed)
 # %% [markdown]
 # ★★★ `exercise("four_rows")`: each thread makes four elements of `c`, in one column. What happens to the loads from the tile of `b`?
 #
+# <details><summary>Answer</summary>
+#
+# One load serves four products, so a quarter of them is left.
+#
+# </details>
+#
 # The [assignment](assignments/23_matrix_product.ipynb) has 7 exercises, this one among them.
 
 # %% [markdown]
@@ -568,11 +613,13 @@ task.check(times_transposed)
 #
 # Call a library for a product: cuBLAS, through CuPy or PyTorch. Write one to learn, or to do more in it than a product.
 #
-# Sums in another order round otherwise: compare with a tolerance, as `check` does.
+# Write `range` first. When a profiler shows arithmetic where you expect loads, look at the loop.
 #
-# C++ has cooperative groups for parts of a block; Numba has the barrier of a whole grid only.
+# Sums in another order round differently: compare with a tolerance, as `check` does.
 #
-# Times at 1024 × 1024 are tens of microseconds to a few thousand: the launch is not in them, as `measure` has the clock on the GPU.
+# C++ has cooperative groups for parts of a block. Numba has only the barrier of a whole grid.
+#
+# The times are of the kernel alone, without launch and copies: `measure` reads the GPU's clock.
 
 # %% [markdown]
 # ## Further reading
@@ -580,4 +627,4 @@ task.check(times_transposed)
 # - [Numba: matrix multiplication](https://numba.readthedocs.io/en/stable/cuda/examples.html#matrix-multiplication): the naive and the tiled kernel.
 # - [How to optimize a CUDA matmul kernel for cuBLAS-like performance](https://siboehm.com/articles/22/CUDA-MMM): the rest of the way, in C++.
 #
-# *Next:* [Read what a line becomes](31_types_and_instructions.ipynb): indices made the naive kernel slow; what else becomes of a line that nobody meant to write?
+# *Next:* [Read what a line becomes](31_types_and_instructions.ipynb): `range` made the naive kernel slow without a word; what else becomes of a line that you did not mean to write?
