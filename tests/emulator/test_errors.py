@@ -80,6 +80,36 @@ def test_an_unsigned_index_does_not_wrap_round():
     )
 
 
+@pytest.mark.parametrize("number", [np.uint32, np.uint64])
+def test_an_unsigned_index_that_went_below_zero_is_told_so(number):
+    """A guard of the end is there already, and would not help."""
+
+    @cuda.jit
+    def two_before(out, a):
+        i = number(cuda.grid(1))
+        if i < a.size:
+            out[i] = a[number(i - number(2))]
+
+    text = message(IndexError, two_before, 1, 8, np.zeros(5), np.arange(5.0))
+
+    assert "this index is -2 as an unsigned number" in text
+    assert "ask first, `if i >= 2:`" in text
+    assert "beyond the end" not in text
+
+
+def test_an_unsigned_index_beyond_the_end_is_told_of_the_end():
+    """A number that is merely too large did not wrap around."""
+
+    @cuda.jit
+    def double(out, a):
+        i = np.uint32(cuda.grid(1))
+        out[i] = a[i]
+
+    text = message(IndexError, double, 1, 8, np.zeros(8), np.arange(5.0))
+
+    assert "let the threads beyond the end do nothing: `if i < a.size:`" in text
+
+
 def test_an_index_of_a_shared_array_is_checked_against_that_array():
     """Even where the next shared array lies behind it."""
 

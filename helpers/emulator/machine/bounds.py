@@ -111,16 +111,26 @@ def out_of_bounds(warp, reference, array, indices, axis, active):
     site, name = reference.site, reference.array
     size = shape[axis]
     most = f"the last index is {size - 1}" if size else "there is no index"
+    below = _below_zero(index[axis], indices[axis].dtype)
+    remedy = _remedy(index[axis], below, size, name, axis, len(shape), array.space)
     return KernelIndexError(
         f"line {site.line} {verb} {name}[{written}], but `{name}` has shape "
         f"{shape}: along axis {axis} {most}\n"
         f"    {site.text}\n"
         f"  {site.place}, thread {thread} of block {place}\n"
-        f"  Remedy: {_remedy(index[axis], size, name, axis, len(shape), array.space)}"
+        f"  Remedy: {remedy}"
     )
 
 
-def _remedy(index, size, name, axis, ndim, space):
+def _below_zero(index, dtype):
+    """How far below zero an unsigned index went before it wrapped around; 0 if it is
+    not more than half of the values of its type.
+    """
+    bits = 64 if index >= 2**63 else 32
+    return 2**bits - index if dtype.kind == "u" and index >= 2 ** (bits - 1) else 0
+
+
+def _remedy(index, below, size, name, axis, ndim, space):
     if size == 0 and space == "shared":
         return (
             f"`{name}` is dynamic shared memory, and this launch gives it none: write "
@@ -129,6 +139,11 @@ def _remedy(index, size, name, axis, ndim, space):
     if size == 0:
         return (
             f"`{name}` has no elements along this axis: give it some before the launch"
+        )
+    if below > 0:
+        return (
+            f"this index is -{below} as an unsigned number, which wraps around below "
+            f"zero: where you subtract, ask first, `if i >= {below}:`"
         )
     if index < 0:
         return "a negative index counts from the end; this one goes too far: guard it"
