@@ -102,7 +102,8 @@ class Mistakes:
                 site,
                 "wrap",
                 f"{indices}; {which} {first.index}, in thread {first.thread} of block "
-                f"{first.block}. If that is not intended, guard it: `if i >= 0`",
+                f"{first.block}. If that is not intended, guard this line: "
+                "`if i >= 0`, where i is the index that it uses",
             )
 
     def _of_overflows(self):
