@@ -14,6 +14,7 @@ ROUTINES = {  # what a name in the machine code says: what it does
     r"rem_[su]64": "a remainder of 64-bit integers",
     r"div\w*f32": "the exact division of float32",
     r"div\w*f64|drcp|dblrcp|rcp\w*f64|ddiv": "a division of float64",
+    r"accurate_pow": "a power of float64",
     r"sqrt": "an exact square root",
     r"rcp": "an exact reciprocal",
 }

@@ -126,8 +126,10 @@ def test_what_is_costly_stands_out(kernel, arguments, text, topic, opcode):
 def test_a_call_is_named_for_what_it_does():
     """The routine's name in the machine code, in words."""
     found = assemble(kernels.divided)[1, 64](PLACES, np.int64(3))
+    root = assemble(kernels.rooted)[1, 64](X)
 
     assert "1 call of a routine: a division of 64-bit integers." in repr(found)
+    assert "1 call of a routine: a power of float64." in repr(root)
 
 
 @needs_compiler

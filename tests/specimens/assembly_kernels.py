@@ -46,6 +46,13 @@ def divided(x, n):
 
 
 @cuda.jit
+def rooted(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] = x[i] ** 0.5
+
+
+@cuda.jit
 def looked_up(x, places):
     """A local array that is indexed by what nobody knows when compiling."""
     i = cuda.grid(1)
