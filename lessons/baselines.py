@@ -230,13 +230,13 @@ def transposes(bench, side=12288):
         blocks, values = (side // tile, side // tile), (dst, src, np.int32(side))
         return lambda: bench.kernels[name](blocks, threads, values)
 
-    padded, down = ours["make_tiled"](33), ours["transpose_down"]
+    padded, down = ours["make_tiled"](33), ours["make_wide"](64, 65, True)
     rung = "transpose {} 12288".format
     contenders = {
         f"Numba {rung('padded')}": numba(padded, 32, (32, 32)),
         f"CUDA C++ {rung('padded')}": native("transpose", 32, (32, 32)),
-        f"Numba {rung('down')}": numba(down, 64, (16, 32)),
-        f"CUDA C++ {rung('down')}": native("transpose_down", 64, (16, 32)),
+        f"Numba {rung('down')}": numba(down, 64, (8, 32)),
+        f"CUDA C++ {rung('down')}": native("transpose_down", 64, (8, 32)),
     }
     copy = lambda: cupy.copyto(dst, src), copied, sizes
     return {"copy 12288": copy} | {
