@@ -142,7 +142,8 @@ def test_the_numbers_that_lesson_31_quotes():
     kind = "integers and addresses"
     assert 2 * plain.kinds[kind] == len(plain.instructions)
     assert f"from {plain.kinds[kind]} to {narrow.kinds[kind]}" in text
-    assert f"{names['wide_made'].opcodes['DFMA']} times in float64" in text
+    fused = names["wide_made"].opcodes["DFMA"]
+    assert f"{fused} fused multiply-adds in float64" in text
     assert 2 == names["wide_made"].kinds["conversions"]
     assert 0 == names["narrow_made"].kinds["float64"]
     assert 0 == names["careful"].kinds["float64"]
