@@ -40,12 +40,9 @@ HIDDEN = {
 KEPT = "the value that the thread has just stored stays in a register: no LDS"
 TIME = "how long the last block waits depends on time: its turns are others each time"
 WIDER = "the loop is unrolled; neighbours of a row come by one LDS.128 or LDS.64"
-CALLED = "the profiler puts what a device function does on the line of its call"
 EXPLAINED = {
     "_multiply_tiled": WIDER,
     "_multiply_early_wrong": WIDER,
-    "_transpose_wide": CALLED,
-    "_transpose_down": CALLED,
     "all_write_the_same": "the array and its accesses are left out: the value is known",
     "war_in_a_warp": KEPT,
     "war_in_a_block": KEPT,
