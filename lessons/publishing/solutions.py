@@ -4,7 +4,9 @@ import re
 
 from lessons.publishing.convert import convert
 
-FOLDED = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FOLDED = re.compile(
+    r"<summary>Solution</summary>\n\n```python\n(.*?)^```", re.MULTILINE | re.DOTALL
+)
 CHECKED = re.compile(r"^(\w+)\.check\((\w+)\)\Z", re.MULTILINE)
 JUDGED = """\
 verdict = {task}.judge({answer})
