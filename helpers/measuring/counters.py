@@ -32,7 +32,7 @@ REASONS = {  # why a warp did not issue, by Nsight Compute's name
     "misc": "something else",
     "no_instruction": "its next instruction",
     "not_selected": "its turn to issue",
-    "short_scoreboard": "shared memory",
+    "short_scoreboard": "shared memory or a special unit",
     "sleeping": "the end of a sleep",
     "tex_throttle": "room in the queue to texture memory",
     "wait": "a fixed delay between instructions",
