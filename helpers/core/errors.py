@@ -79,6 +79,18 @@ def with_article(noun) -> str:
     return f"{'an' if noun[:1] in 'AEIOUaeiou' else 'a'} {noun}"
 
 
+def coordinates(number, sizes) -> str:
+    """Where a thread is in its block, or a block in the grid: `7`, or `(7, 1)` where
+    the launch has several axes; x varies fastest.
+    """
+    axes = max((axis + 1 for axis, size in enumerate(sizes) if size > 1), default=1)
+    parts = []
+    for size in sizes[:axes]:
+        number, part = divmod(int(number), int(size))
+        parts.append(part)
+    return str(parts[0]) if axes == 1 else str(tuple(parts))
+
+
 def debugging() -> bool:
     """Does the reader ask for our frames and causes?"""
     return os.environ.get("EMULATOR_DEBUG", "") not in ("", "0")

@@ -1,103 +1,20 @@
 """Bank conflicts of shared memory: how many wavefronts each request takes.
 
-The rule is the hardware's own counter's, on an H200 (docs/AGREEMENT.md): a
-warp's request of up to 4 bytes a lane is one group, of 8 bytes two half warps, of 16
-bytes four quarter warps. A *load* of 8 or 16 bytes takes half as many groups when every
-active lane asks for the address of its neighbour `lane ^ 1`, or every one for that of
-`lane ^ 2`. In each group, the most different words in one bank is the number of
-wavefronts. `conflicts = wavefronts - ideal`, with one ideal wavefront for each group
-that has an active lane: l1tex__data_bank_conflicts_pipe_lsu_mem_shared. Nsight's source
-page uses another ideal for 8 and 16 bytes. A load of which two lanes or more ask for
-the same words is a broadcast when all do, and a multicast when some do and several
-words go out. Not modelled: lost arbitration, a few units in tens of thousands on
-hardware; the passes of an atomic whose lanes share a word; one wavefront more that some
-loops of 16-byte stores take, unexplained.
+The rule is in `core/wavefronts.py`. `conflicts = wavefronts - ideal`, with one ideal
+wavefront for each group of lanes that has an active one:
+l1tex__data_bank_conflicts_pipe_lsu_mem_shared. Nsight's source page uses another ideal
+for 8 and 16 bytes. A load of which two lanes or more ask for the same words is a
+broadcast when all do, and a multicast when some do and several words go out.
+Not modelled: lost arbitration, a few units in tens of thousands on hardware; the passes
+of an atomic whose lanes share a word; one wavefront more that some loops of 16-byte
+stores take, unexplained.
 """
 
 import numpy as np
 
-from helpers.core.hardware import NUM_BANKS, WARP_SIZE, WORD_BYTES
+from helpers.core.hardware import WORD_BYTES
+from helpers.core.wavefronts import request_wavefronts
 from helpers.emulator.judges.judge import Judge
-
-FEW_ROWS = 32  # rows of words among which marks are faster than sorting
-
-
-def request_wavefronts(addresses, active, itemsize, kind):
-    """Wavefronts and ideal wavefronts of requests, from (32, requests) addresses."""
-    wavefronts = np.zeros(addresses.shape[1], np.int64)
-    ideal = np.zeros(addresses.shape[1], np.int64)
-    for lanes, chosen in _groups(addresses, active, itemsize, kind):
-        if chosen.all():
-            chosen = slice(None)
-        words = _most_words_in_a_bank(
-            addresses[lanes, chosen], active[lanes, chosen], itemsize
-        )
-        wavefronts[chosen] += words
-        ideal[chosen] += words > 0
-    return wavefronts, ideal
-
-
-def _groups(addresses, active, itemsize, kind):
-    """Slices of lanes that are served together, each with its requests."""
-    everyone = np.ones(addresses.shape[1], bool)
-    if itemsize <= WORD_BYTES:
-        yield slice(0, WARP_SIZE), everyone
-        return
-    size = WARP_SIZE * WORD_BYTES // itemsize
-    paired = _pairs_agree(addresses, active) if kind == "load" else ~everyone
-    for chosen, width in ((paired, 2 * size), (~paired, size)):
-        if chosen.any():
-            for first in range(0, WARP_SIZE, width):
-                yield slice(first, first + width), chosen
-
-
-def _pairs_agree(addresses, active):
-    """Does each active lane share its address with lane ^ 1, or each with lane ^ 2?"""
-    agree = np.zeros(addresses.shape[1], bool)
-    for bits in (1, 2):
-        neighbour = np.arange(WARP_SIZE) ^ bits
-        same = (addresses == addresses[neighbour]) | ~active | ~active[neighbour]
-        agree |= same.all(axis=0)
-    return agree
-
-
-def _most_words_in_a_bank(addresses, active, itemsize):
-    """The most different words that one bank must serve, by request."""
-    parts = max(1, itemsize // WORD_BYTES)
-    words = addresses // WORD_BYTES
-    first = words.min(initial=0) // NUM_BANKS * NUM_BANKS
-    rows = (words.max(initial=0) + parts - first) // NUM_BANKS + 1
-    words = words - first
-    if parts > 1:
-        words = np.concatenate([words + extra for extra in range(parts)])
-        active = np.concatenate([active] * parts)
-    return (_marked if rows <= FEW_ROWS else _ordered)(words, active, int(rows))
-
-
-def _marked(words, active, rows):
-    """The same, by a mark for each word."""
-    requests = words.shape[1]
-    marks = np.zeros((rows * NUM_BANKS + 1, requests), np.uint8)
-    if not active.all():
-        words = np.where(active, words, rows * NUM_BANKS)
-    marks.ravel()[words * requests + np.arange(requests)] = 1
-    by_bank = marks[:-1].reshape(rows, NUM_BANKS, requests)
-    return by_bank.sum(axis=0, dtype=np.uint8).max(axis=0).astype(np.int64)
-
-
-def _ordered(words, active, rows):
-    """The same, by sorting: each word in front of its equals."""
-    banks = np.where(active, words % NUM_BANKS * rows + words // NUM_BANKS, -1).T
-    small = rows * NUM_BANKS < 1 << 15
-    order = np.sort(banks.astype(np.int16 if small else np.int64), axis=1)
-    new = np.ones(order.shape, bool)
-    new[:, 1:] = order[:, 1:] != order[:, :-1]
-    new &= order >= 0
-    request = np.broadcast_to(np.arange(len(order))[:, None], order.shape)[new]
-    counts = np.bincount(
-        order[new] // rows + NUM_BANKS * request, minlength=NUM_BANKS * len(order)
-    )
-    return counts.reshape(-1, NUM_BANKS).max(axis=1)
 
 
 def request_sharing(addresses, active, itemsize):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from helpers.core.coordinates import coordinates
+from helpers.core.errors import coordinates
 from helpers.core.source import Site
 
 

@@ -4,7 +4,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from helpers.core.coordinates import coordinates
+from helpers.core.errors import coordinates
 from helpers.core.events import Warps
 from helpers.core.hardware import WARP_SIZE
 from helpers.emulator.machine.arrays import Array, Choice

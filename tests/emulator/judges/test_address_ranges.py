@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from helpers.emulator.judges.banks import request_sharing, request_wavefronts
+from helpers.core.wavefronts import request_wavefronts
+from helpers.emulator.judges.banks import request_sharing
 from helpers.emulator.judges.coalescing import request_sectors
 from tests.emulator.judges.bank_oracle import brute_wavefronts, random_request
 from tests.emulator.judges.sector_oracle import brute_sectors

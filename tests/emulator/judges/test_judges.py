@@ -7,7 +7,8 @@ import pytest
 from numba import complex64, complex128, cuda, float32, float64, int8, int16, int32
 
 from helpers import emulate
-from helpers.emulator.judges.banks import request_sharing, request_wavefronts
+from helpers.core.wavefronts import request_wavefronts
+from helpers.emulator.judges.banks import request_sharing
 from helpers.emulator.judges.coalescing import request_sectors
 from tests.emulator.judges.bank_oracle import brute_wavefronts, random_request
 from tests.emulator.judges.sector_oracle import brute_sectors

@@ -13,7 +13,7 @@ one kept of them is recorded, where that is little.
 
 import numpy as np
 
-from helpers.core.coordinates import coordinates
+from helpers.core.errors import coordinates
 from helpers.core.race import Race, Races
 from helpers.emulator.judges.races.clocks import Clocks
 from helpers.emulator.judges.races.global_suspects import GlobalSuspects
