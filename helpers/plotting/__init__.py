@@ -5,7 +5,12 @@
 
 from helpers.plotting.banks import plot_banks
 from helpers.plotting.blocks import plot_exchange, plot_halo
-from helpers.plotting.charts import plot_conflicts, plot_stages, plot_times
+from helpers.plotting.charts import (
+    plot_conflicts,
+    plot_exposed,
+    plot_stages,
+    plot_times,
+)
 from helpers.plotting.grids import (
     plot_grid,
     plot_grid_2d,
@@ -38,6 +43,7 @@ __all__ = [
     "plot_banks",
     "plot_conflicts",
     "plot_exchange",
+    "plot_exposed",
     "plot_grid",
     "plot_grid_2d",
     "plot_grid_stride",

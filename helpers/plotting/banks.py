@@ -1,30 +1,32 @@
 """Which bank of shared memory each lane of a warp asks for, in one request.
 
-The picture counts what it draws: different words by bank. In how many groups of lanes a
-request goes is the emulator's to say, so `plot_banks` takes that number.
+The picture counts what it draws: different words by bank. In which groups of lanes a
+request goes is said by the rule that the emulator counts with, `core/wavefronts.py`.
 """
 
 from itertools import pairwise
 
+import numpy as np
+
 from helpers.core import style
 from helpers.core.errors import ArgumentError
 from helpers.core.hardware import NUM_BANKS, WARP_SIZE, WORD_BYTES
+from helpers.core.wavefronts import served_together
 from helpers.plotting.picture import Picture, bare, canvas, cell, counted, label
 
 ROOMY_ROWS = 12  # with this many rows of boxes there is room for two lines in each
 HEADER_INCHES = 0.26
 
 
-def plot_banks(addresses, itemsize=4, kind="load", groups=None, ax=None):
+def plot_banks(addresses, itemsize=4, kind="load", ax=None):
     """Each bank with the words that one request asks of it, and the lanes that ask.
 
     `addresses` are bytes from the start of shared memory, lane by lane; None for a lane
-    that takes no part. `groups` is the request's `ideal_wavefronts`; without it nothing
-    is merged: half warps for 8 bytes, quarter warps for 16.
+    that takes no part.
     """
     refuse_what_is_no_request(addresses, itemsize, kind)
     width = max(1, itemsize // WORD_BYTES)
-    groups = lane_groups(addresses, groups or width)
+    groups = lane_groups(addresses, itemsize, kind)
     stacks = [bank_stacks(addresses, lanes) for lanes in groups]
     rows = sum(map(ways, stacks))
     row_inches = 0.29 if rows <= ROOMY_ROWS else 0.16
@@ -41,11 +43,16 @@ def plot_banks(addresses, itemsize=4, kind="load", groups=None, ax=None):
     return Picture(ax.figure, alt)
 
 
-def lane_groups(addresses, groups):
-    """The lanes that go together and take part, group by group."""
-    size = WARP_SIZE // groups
-    lanes = [lane for lane, it in enumerate(addresses) if it is not None]
-    runs = ([it for it in lanes if it // size == group] for group in range(groups))
+def lane_groups(addresses, itemsize, kind):
+    """The lanes that are served together and take part, group by group."""
+    asked = np.zeros((WARP_SIZE, 1), np.int64)
+    active = np.zeros((WARP_SIZE, 1), bool)
+    for lane, address in enumerate(addresses):
+        if address is not None:
+            asked[lane], active[lane] = address, True
+    together = served_together(asked, active, itemsize, kind)
+    groups = [np.arange(WARP_SIZE)[lanes] for lanes, _ in together]
+    runs = ([int(lane) for lane in lanes if active[lane]] for lanes in groups)
     return [run for run in runs if run]
 
 
@@ -91,14 +98,16 @@ def draw_stacks(ax, bottom, stack, width, colour):
         shade = style.CONFLICT if len(words) > 1 else colour
         for row, lanes in enumerate(words.values()):
             text = lanes_text(lanes, width, ways(stack))
-            cell(ax, bank, bottom + row, text, shade, width)
+            cell(ax, bank, bottom + row, text, shade, width, fontsize=style.SMALL)
 
 
 def lanes_text(lanes, width, rows):
     """The lanes of one box, as far as it has room."""
-    between = "\n" if width == 1 and rows <= ROOMY_ROWS else ""
     if len(lanes) == 1:
         return str(lanes[0])
+    if width == 1 and rows > ROOMY_ROWS:
+        return f"×{len(lanes)}"
+    between = "\n" if width == 1 else ""
     if lanes == list(range(lanes[0], lanes[-1] + 1)):
         return f"{lanes[0]}–{between}{lanes[-1]}"
     return f"{lanes[0]},{between}{lanes[1]}" if len(lanes) == 2 else f"×{len(lanes)}"
@@ -116,7 +125,7 @@ def draw_bank_axis(ax, top, header, width):
     bare(ax)
     ax.set(xlim=(-0.1, NUM_BANKS + 0.1), ylim=(-0.1, top), xlabel="bank")
     ax.set_xticks([bank + 0.5 for bank in range(NUM_BANKS)], range(NUM_BANKS))
-    ax.tick_params(labelsize=7)
+    ax.tick_params(labelsize=style.SMALL)
     words = counted(width, "word")
     note = f"in each box: {words}, numbered by the lanes that ask; dotted: idle"
     placed = {"ha": "right", "va": "bottom", "fontsize": style.SMALL}

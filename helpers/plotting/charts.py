@@ -182,3 +182,53 @@ def said(name, steps, known):
     parts = [f"{step} {us:,.0f} µs" for step, us in known.items()]
     total = f"{sum(known.values()):,.0f} µs"
     return f"{name} {total}" + (f" ({', '.join(parts)})" if len(steps) > 1 else "")
+
+
+def plot_exposed(wavefronts, extra_cycles, requests, ax=None):
+    """How much of the bank conflicts a kernel's time shows, against all of it.
+
+    `extra_cycles` has, for each kernel, the cycles beyond those of the first number of
+    `wavefronts` a request; `requests` are those of one multiprocessor, which takes a
+    cycle for each wavefront.
+    """
+    extra = {name: known(cycles) for name, cycles in extra_cycles.items()}
+    more = [it - wavefronts[0] for it in wavefronts]
+    with canvas(ax, 3.3) as ax:
+        last = more[-1], more[-1] * requests / 1000
+        dashed = {"color": style.INK, "linewidth": 1.2, "dashes": (4, 3)}
+        ax.plot([0, last[0]], [0, last[1]], **dashed)
+        where = {"ha": "right", "va": "bottom", "fontsize": style.SMALL}
+        text = "a cycle for each\nfurther wavefront"
+        label(ax, last[0] / 2, last[1] / 2, text, (-8, 4), **where)
+        for (name, cycles), marker in zip(extra.items(), "Ds", strict=False):
+            draw_extra(ax, more, cycles, name, marker)
+        ax.set(xlim=(-0.5, 1.3 * last[0]), ylim=(-0.06 * last[1], 1.12 * last[1]))
+        ax.set_xticks(more, [f"+{it}" if it else "0" for it in more])
+        ax.set(xlabel="further wavefronts a request")
+        ax.set(ylabel="further cycles, thousands")
+    return Picture(ax.figure, exposed_text(more, extra, requests))
+
+
+def draw_extra(ax, more, cycles, name, marker):
+    """Draw one kernel's points, joined, with its name beside the last."""
+    filled = style.MEASURED if marker == "D" else style.PAPER
+    line = {"color": style.MEASURED, "linewidth": 1, "zorder": 3}
+    points = {"marker": marker, "markersize": 6, "markerfacecolor": filled}
+    thousands = [it / 1000 for it in cycles]
+    ax.plot(more[: len(cycles)], thousands, **line, **points)
+    if cycles and not math.isnan(cycles[-1]):
+        label(ax, more[-1], thousands[-1], name, (10, 0), ha="left")
+
+
+def exposed_text(more, extra, requests):
+    """The cycles that each kernel's time shows of the further wavefronts, in words."""
+    parts = []
+    for name, cycles in extra.items():
+        pairs = [
+            f"{time / 1000:.1f} of {requests * each / 1000:.1f}"
+            for each, time in zip(more, cycles, strict=False)
+            if each and not math.isnan(time)
+        ]
+        parts.append(f"{name}: {', '.join(pairs) or 'not measured'}")
+    start = "Thousands of cycles that conflicts add, of the wavefronts that they add"
+    return f"{start}: {'; '.join(parts)}."

@@ -84,7 +84,7 @@ def canvas(ax, height, width=style.WIDTH_INCHES):
         yield ax
 
 
-def cell(ax, left, bottom, text, colour, width=1, height=1, share=0.25):
+def cell(ax, left, bottom, text, colour, width=1, height=1, share=0.25, **options):
     """Draw a box around a text: pale in its colour, hatched where that has a hatch."""
     from matplotlib.patches import Rectangle
 
@@ -93,7 +93,9 @@ def cell(ax, left, bottom, text, colour, width=1, height=1, share=0.25):
     box.set(facecolor=style.tint(colour, share), edgecolor=colour, linewidth=0.8)
     ax.add_patch(box)
     middle = left + width / 2, bottom + height / 2
-    inside(ax, *middle, text, style.halo() if hatch else [])
+    if hatch:  # no line of which may run through the text
+        options["bbox"] = {"facecolor": box.get_facecolor(), "linewidth": 0, "pad": 0.5}
+    inside(ax, *middle, text, style.halo() if hatch else [], **options)
 
 
 def inside(ax, x, y, text, effects=(), **options):

@@ -29,7 +29,7 @@ def plot_tile_banks(banks, touched=(), kind="load", padding=0, ax=None):
         draw_tile(ax, banks, padding, touched)
         colour = style.CONFLICT if most > 1 else style.KINDS[kind]
         for row, col in touched:
-            cell(ax, col, row, str(banks[row, col]), colour)
+            cell(ax, col, row, str(banks[row, col]), colour, fontsize=style.SMALL)
         label(ax, 0, 0, request, (0, 4), ha="left", va="bottom")
         note = {"ha": "right", "va": "bottom", "fontsize": style.SMALL}
         label(ax, cols, 0, "a number is a bank", (0, 4), **note)
@@ -58,7 +58,7 @@ def draw_tile(ax, banks, padding, touched):
     edges = np.arange(cols + 1), np.arange(rows + 1)
     ax.pcolormesh(*edges, banks, cmap=shades, edgecolor=style.PAPER, linewidth=0.4)
     for row, col in set(np.ndindex(rows, cols - padding)) - set(touched):
-        inside(ax, col + 0.5, row + 0.5, str(banks[row, col]), fontsize=6)
+        inside(ax, col + 0.5, row + 0.5, str(banks[row, col]), fontsize=style.SMALL)
     if padding:
         cell(ax, cols - padding, 0, "", style.IDLE, padding, rows)
     bare(ax)

@@ -53,7 +53,7 @@ SENTENCES = {
         "1 word in each of 32 banks; 1 + 1 + 1 + 1 = 4 wavefronts.",
     ),
     "merged half warps": (
-        lambda: plotting.plot_banks([8 * (lane // 2) for lane in LANES], 8, groups=1),
+        lambda: plotting.plot_banks([8 * (lane // 2) for lane in LANES], 8),
         "32 lanes load 8 bytes each: 1 word in each of 32 banks, "
         "up to 2 lanes on one word; 1 wavefront.",
     ),
