@@ -1,43 +1,56 @@
 # %% [markdown]
 # # Share a tile without queueing
 #
-# *25 minutes*
+# *40 minutes*
 #
-# **What you'll do:** find out why one number in a kernel, the distance between two lanes, decides whether 32 of them are served at once or one after the other, and take the queue away.
+# **What you'll do:** find out why one number, the distance between neighbouring lanes, decides whether shared memory serves a warp in one step or in 32, and remove the queue.
 #
 # **What you'll learn:**
 #
 # - predict the bank of any element, and from it the conflicts of any request
-# - count conflicts line by line with the emulator, and compare the count with a GPU's own counters
-# - remove them, with a column of padding or with a swizzle, and say when it pays
+# - count conflicts line by line with the emulator, and compare the counts with a GPU's own
+# - remove conflicts with a column of padding or with a swizzle
+# - tell from a GPU's counters what their removal is worth
 #
-# **What you'll need:** kernels, blocks and threads, as in [Write your first kernel](01_first_kernel.ipynb).
+# **What you'll need:** kernels, blocks and threads, as in [Write your first kernel](01_first_kernel.ipynb), and shared arrays and barriers, as in [Load once, use often](13_shared_memory.ipynb).
 
 # %%
 import numpy as np
-from numba import complex128, cuda, float32, float64, int8, int16, uint32
+from numba import cuda, float32, float64, int64, uint16, uint32, uint64
 
 from helpers import (check, device, emulate, exercise, explore, measure,
-                     plot_banks, plot_conflicts, plot_tile_banks, plot_times)
+                     plot_banks, plot_conflicts, plot_exposed,
+                     plot_tile_banks, table)
 
 device
 
 # %% [markdown]
 # ## Which stride is slow?
 #
-# A block of threads has a small memory of its own, its **shared memory**.
-# A warp is 32 threads that run together; its **lanes**, numbered 0 to 31, can load 32 numbers from it in one go.
-# Let neighbouring lanes load numbers that lie 1 apart, then 2 apart, then 3, and so on to 33: that is the **stride**.
-# Most people would bet that a longer stride costs more.
-# Yet one of these strides takes 32 turns for each load, and the next, longer by 1, takes a single turn.
+# Each block of threads has a memory of its own, its **shared memory**.
+# A warp is 32 threads that run together, and its **lanes** are numbered 0 to 31.
+# One load instruction of a warp loads one number for each lane.
+#
+# Let neighbouring lanes load numbers that lie 1 apart, then 2 apart, then 3, up to 33.
+# This distance is the **stride**.
+# Which stride is the slowest?
+# The longest is a fair guess, and it is wrong.
+# With one of these strides a load takes 32 steps, and with the next longer one it takes a single step.
 # Which are they, and why?
 
 # %% [markdown]
 # ## Words and banks
 #
-# Shared memory is cut into 32 **banks**, each 4 bytes wide.
-# Four bytes are a **word**; consecutive words lie in consecutive banks, and after the last bank comes the first again.
-# So the place of a byte decides its bank, and nothing else does:
+# Shared memory is divided into 32 **banks**, each 4 bytes wide.
+# Four bytes are a **word**.
+# Consecutive words lie in consecutive banks, and after bank 31 comes bank 0 again.
+# So the address of a byte determines its bank: elements 0, 32 and 64 of a `float32` array all lie in bank 0.
+#
+# A **request** is what one instruction of one warp asks of shared memory.
+# It is served in one step or more, called **wavefronts**.
+# In one wavefront each bank delivers *one* word.
+# If 32 lanes ask 32 banks, one wavefront is enough.
+# Here the lanes load neighbouring elements:
 
 # %%
 NUM_BANKS  = 32
@@ -50,15 +63,6 @@ def bank(byte_address):
     return word % NUM_BANKS
 
 
-[bank(4 * element) for element in (0, 1, 31, 32, 33, 64)]
-
-# %% [markdown]
-# Elements 0, 32 and 64 of a `float32` array share bank 0.
-# In one go each bank gives *one* word.
-# What a warp asks for at once is a **request**, and one go is a **wavefront**: if 32 lanes ask 32 banks, one wavefront is enough.
-# Here is the request of a warp whose lanes lie 1 element apart.
-
-# %%
 def strided(stride, itemsize=4):
     """The byte addresses of 32 lanes, `stride` elements apart."""
     return [lane * stride * itemsize for lane in range(32)]
@@ -67,16 +71,16 @@ def strided(stride, itemsize=4):
 plot_banks(strided(1))
 
 # %% [markdown]
-# Each column is a bank, and the number in a box is the lane that wants this word.
-# One word is wanted of each bank: one wavefront, no conflict.
-
-# %% [markdown]
-# **Predict.** How does the picture look for stride 2?
+# Each column is a bank.
+# Each box is a word, and the number in it is the lane that asks for this word.
+# Every bank is asked for one word: one wavefront.
+#
+# **Predict.** What does the picture look like for stride 2?
 #
 # <details><summary>Answer</summary>
 #
-# Only the even banks are asked, and each for two different words.
-# Half of the lanes must wait for a second wavefront: a 2-way bank conflict.
+# Only the even banks are asked, and each of them for two different words.
+# The request takes a second wavefront.
 #
 # </details>
 
@@ -84,65 +88,60 @@ plot_banks(strided(1))
 plot_banks(strided(2))
 
 # %% [markdown]
-# Boxes that stand on one another are different words in one bank, and a bank gives them one after the other.
-# The height of the tallest column is the number of wavefronts.
-
-# %% [markdown]
+# Boxes on top of one another are different words of one bank.
+# The bank delivers one of them in each wavefront, so the tallest stack is the number of wavefronts.
+# Two words in the fullest bank are a 2-way conflict.
+# The wavefronts beyond the least possible number are counted as **bank conflicts**: here 1.
+#
 # ## Strides, counted
 #
 # **Hop through shared memory, the lanes `stride` words apart.**
-# The array `following` names, in each cell, the next cell to load.
-# No hop can start before the one before it has ended, so no compiler can skip a load, and the kernel does little else.
+# Each cell of `following` holds the number of the next cell, so each load needs the result of the one before, and the compiler can leave none out.
+# The compiler writes the inner loop out as 32 loads, and the outer one counts in 32 bits.
+# A plain `for` over all hops would spend more instructions on counting than on loading.
 
 # %%
-CELLS  = 1024       # words of shared memory
-HOPS   = 256        # loads by each thread
+CELLS = 1024        # words of shared memory
 
 
 @cuda.jit
-def hop(out, stride):
+def hop(out, stride, rounds):
     """Hop through shared memory, the lanes `stride` words apart."""
     following = cuda.shared.array(CELLS, uint32)
     thread = cuda.threadIdx.x
     following[thread] = (thread + 1) % CELLS
     cuda.syncthreads()
     cell = uint32(thread % 32 * stride % CELLS)
-    for _ in range(HOPS):
-        cell = following[cell]
+    left = uint32(rounds)
+    while left > 0:
+        for _ in range(32):
+            cell = following[cell]
+        left = uint32(left - 1)
     out[cuda.grid(1)] = cell
 
 
-# %% [markdown]
-# `cuda.shared.array` gives the block an array that its 1,024 threads share, and `cuda.syncthreads()` lets none of them go on before all have filled in their cell.
-# After 256 hops from cell `lane * stride`, a thread must stand 256 cells further on.
-
-# %%
-def hop_spec(stride):
-    """Where the threads of a block end."""
+def hop_spec(stride, rounds):
+    """Where the threads of a block end: 32 cells further on by each round."""
     lane = np.arange(CELLS) % 32
-    return (lane * stride + HOPS) % CELLS
+    return (lane * stride + 32 * rounds) % CELLS
 
-
-out = np.zeros(CELLS, np.uint32)
-run = emulate(hop)[1, CELLS](out, 2)
-check(out, hop_spec(2))
 
 # %%
+out = np.zeros(CELLS, np.uint32)
+run = emulate(hop)[1, CELLS](out, 2, 1)
+check(out, hop_spec(2, 1))
 run
 
 # %% [markdown]
-# The report quotes each line that touches memory, like a profiler.
-# The line to look at is the load in the loop: 8,192 requests, 2 wavefronts each where 1 would do.
-# The **bank conflicts** of a request are the wavefronts that it takes beyond the ideal, so here there is one for each.
-
-# %% [markdown]
-# **Predict.** Which of the strides 1, 2, 3, 4, 8, 13, 16, 32 and 33 are free, and which is the worst?
+# The report quotes each line that costs more than it must.
+# The load in the loop makes 1,024 requests, 32 for each of 32 warps, and each of them has one conflict.
+#
+# **Predict.** Which of the strides 1, 2, 3, 4, 8, 13, 16, 32 and 33 are free of conflicts, and which is the worst?
 #
 # <details><summary>Answer</summary>
 #
-# 1, 3, 13 and 33 are free: an odd stride visits all 32 banks before it comes back to the first.
-# Stride 32 stays in one bank for all 32 lanes.
-# In general `gcd(stride, 32)` lanes meet in a bank.
+# 1, 3, 13 and 33 are free: an odd stride visits all 32 banks before it returns to the first.
+# Stride 32 is the worst: all 32 lanes ask the same bank.
 #
 # </details>
 
@@ -152,112 +151,158 @@ STRIDES = 1, 2, 3, 4, 8, 13, 16, 32, 33
 
 def conflicts_per_load(stride):
     """Bank conflicts of each load request of `hop`."""
-    run = emulate(hop)[1, CELLS](out, stride)
-    check(out, hop_spec(stride))
+    run = emulate(hop)[1, CELLS](out, stride, 1)
+    check(out, hop_spec(stride, 1))
     loads = run.bank_conflicts.by_kind["load"]
     return loads.conflicts / loads.requests
 
 
-{stride: conflicts_per_load(stride) for stride in STRIDES}
+emulated = {stride: conflicts_per_load(stride) for stride in STRIDES}
+emulated
 
 # %% [markdown]
-# Stride 32 costs 31 conflicts, 32 wavefronts instead of 1; stride 33, one word more, costs none.
-# What matters is not how far apart the lanes are but what the distance shares with 32: the conflicts are `gcd(stride, 32) - 1`.
-
-# %% [markdown]
+# A stride of 32 costs 31 conflicts a load, and a stride of 33 costs none.
+# The length of the stride does not matter, only its greatest common divisor with 32.
+# With words of 4 bytes, `gcd(stride, 32)` lanes meet in a bank, and a load has `gcd(stride, 32) - 1` conflicts.
+#
 # ## Does a GPU agree?
 #
-# A GPU counts its bank conflicts too.
-# `measure` runs a kernel on the GPU, or shows what was recorded of this very kernel on an H200, with the hardware's own counters beside the time.
-# To keep all of a GPU busy the launch has 264 blocks, two for each multiprocessor of an H200.
+# A GPU counts its bank conflicts, too.
+# `measure` times a kernel on the GPU, or shows what an H200 needed for this very launch, with the hardware's own counters.
+# Two blocks of 1,024 threads fill a multiprocessor with warps, so the grid has two blocks for each.
 
 # %%
-BLOCKS = 264
+BLOCKS = 2 * cuda.get_current_device().MULTIPROCESSOR_COUNT
 result = np.zeros(BLOCKS * CELLS, np.uint32)
 
-on_gpu = {stride: measure(hop)[BLOCKS, CELLS](result, stride)
-          for stride in STRIDES}
-on_gpu[1]
 
-# %%
-on_gpu[32]
-
-# %%
 def counted(measurement):
     """Conflicts of each load request, by the hardware's counters."""
     count = measurement.counters
     if not count:
-        return float("nan")
+        return np.nan
     return count["shared_load_conflicts"] / count["shared_load_requests"]
 
 
-plot_conflicts(STRIDES,
-               emulated=[conflicts_per_load(s) for s in STRIDES],
+def busy(measurement):
+    return measurement.counters.get("l1_data_percent", np.nan)
+
+
+on_gpu = {stride: measure(hop)[BLOCKS, CELLS](result, stride, 100)
+          for stride in STRIDES}
+for stride in 1, 32:
+    print(on_gpu[stride])
+    print("    shared memory busy:", busy(on_gpu[stride]), "% of the cycles")
+plot_conflicts(STRIDES, emulated=list(emulated.values()),
                measured=[counted(on_gpu[s]) for s in STRIDES],
                times_us=[on_gpu[s].median_us for s in STRIDES])
 
 # %% [markdown]
-# Above, the conflicts of each request: rings are the emulator's count, diamonds the GPU's own counter, and each diamond lies in its ring.
-# Below, the time of the launch.
-# From stride 4 on it doubles with the number of wavefronts.
-# All in all, 32 wavefronts instead of 1 make the launch ten times slower and not 32: with one or two, the queue is not what the kernel waits for, since each hop also has instructions of its own.
+# Above are the conflicts of each load: rings are the emulator's count, diamonds the GPU's own, and every diamond lies in its ring.
+#
+# Below is the time of the launch, and it follows the count.
+# Stride 2 takes 1.96 times as long as stride 1, and stride 32 takes 30.7 times as long.
+# Strides 3, 13 and 33 are as fast as stride 1.
+#
+# A multiprocessor serves one wavefront in a cycle, and `hop` asks it for little else.
+# The compiler makes 32 loads, 32 address computations and 3 more instructions of a round.
+# Shared memory is busy in 97.5% of the cycles with stride 1, and in 99.9% with stride 32 (the counter `l1_data_percent`).
+# The reports agree: warps wait for shared memory.
 
 # %% [markdown]
-# ## When lanes want the same word
+# ## When lanes ask for the same word
 #
-# A bank gives one *word* in a go, but to as many lanes as want it: a **broadcast**.
-# So 32 lanes on one word are one wavefront, and so are five lanes on each of six words and two on a seventh:
+# In one wavefront a bank delivers one *word*, but it delivers it to every lane that asks.
+# One word for all lanes is a **broadcast**; several words, of which some go to several lanes, are a **multicast**.
+# Neither is a conflict.
+# Here five lanes ask for each of six words, and two lanes for a seventh:
 
 # %%
 plot_banks([4 * (lane // 5) for lane in range(32)])
 
 # %% [markdown]
-# Several lanes in one box cost nothing.
-# Only different words in one bank do.
-
-# %% [markdown]
-# ## Wider and narrower elements
+# Several lanes in one box are served together.
+# Only different words in one bank have to queue.
 #
-# **Load consecutive elements of another size.**
-# The type of a shared array must be known when the kernel is compiled, so a function makes a kernel for each type.
+# ## Narrower and wider elements
+#
+# **Hop with `together` lanes at each cell, the cells `stride` elements apart.**
+# Numba must know the type of a shared array when it compiles a kernel, so a function makes one kernel for each type.
+# The exclusive or with `value >> 32`, which is 0 here, makes the compiler load all 8 bytes of a `uint64`; otherwise it loads only the lower 4.
 
 # %%
-def make_reader(dtype):
-    """A kernel that loads consecutive elements of a type."""
+def make_hop(dtype):
+    """A kernel that hops through 256 elements of a type."""
     @cuda.jit
-    def read(out):
-        """Load the lane's own element."""
-        tile = cuda.shared.array(64, dtype)
-        lane = cuda.threadIdx.x
-        tile[lane] = lane
+    def hop(out, stride, together, rounds):
+        """Hop with `together` lanes at each cell, the cells `stride` apart."""
+        following = cuda.shared.array(256, dtype)
+        thread = cuda.threadIdx.x
+        following[thread] = (thread + 1) % 256
         cuda.syncthreads()
-        out[lane] = tile[lane]
-    return read
+        cell = uint32(thread % 32 // together * stride % 256)
+        left = uint32(rounds)
+        while left > 0:
+            for _ in range(32):
+                value = following[cell]
+                cell = uint32(value ^ value >> 32)
+            left = uint32(left - 1)
+        out[cuda.grid(1)] = cell
+    return hop
 
 
 # %%
-def read_wavefronts(dtype):
-    """Wavefronts of one warp's load of consecutive elements, and conflicts."""
-    out = np.zeros(32, str(dtype))
-    run = emulate(make_reader(dtype))[1, 32](out)
-    check(out, np.arange(32).astype(str(dtype)))
+READERS = {dtype: make_hop(dtype) for dtype in (uint16, uint32, uint64)}
+sized = {}
+ends, many = np.zeros(256, np.uint32), np.zeros(4 * BLOCKS * 256, np.uint32)
+
+
+def row_of(dtype, stride, together):
+    """What one load costs: wavefronts, conflicts, and the launch's time."""
+    kernel, size = READERS[dtype], dtype.bitwidth // 8
+    run = emulate(kernel)[1, 256](ends, stride, together, 1)
+    check(ends, (np.arange(256) % 32 // together * stride + 32) % 256)
     loads = run.bank_conflicts.by_kind["load"]
-    return loads.wavefronts, loads.conflicts
+    timed = measure(kernel)[4 * BLOCKS, 256](many, stride, together, 100)
+    sized[size, stride, together] = loads, timed
+    return (size, stride, together, loads.wavefronts / loads.requests,
+            loads.conflicts / loads.requests, timed.median_us, busy(timed))
 
 
-{dtype: read_wavefronts(dtype)
- for dtype in (int8, int16, float32, float64, complex128)}
+table(["bytes", "stride", "lanes on a cell", "wavefronts", "conflicts", "µs",
+       "shared memory busy, %"],
+      [row_of(*it) for it in [
+          (uint16, 1, 1), (uint32, 1, 1), (uint64, 1, 1),
+          (uint16, 2, 1), (uint32, 2, 1),
+          (uint32, 1, 5), (uint64, 1, 5), (uint64, 1, 2)]])
 
 # %% [markdown]
-# Each pair is (wavefronts, conflicts).
-# One and two bytes cost as much as four: neighbours share a word.
-# Eight bytes go by half warps and sixteen by quarter warps, since 32 banks of 4 bytes give 128 bytes in a go; two or four wavefronts are then the ideal, and no conflict.
+# Elements of 2 bytes take as long as those of 4: two neighbours share a word, which is a multicast.
+# Elements of 8 bytes take twice as long, without a conflict.
+# A warp asks for 256 bytes, and 32 banks deliver 128 in a wavefront, so the request goes by *half warps*.
+# (Elements of 16 bytes go by quarter warps, four wavefronts at best; of 1 byte, four share a word.)
 #
-# Now choose for yourself: move the sliders, and look for the settings in which nothing is stacked.
+# The last row is an exception.
+# Both half warps of a *load* go together if every lane asks for the same element as its neighbour `lane ^ 1`, or every lane for the same as `lane ^ 2`.
+# Pairs do. Groups of five do not, although they ask for fewer bytes.
 
 # %%
-def draw_request(stride=32, itemsize=4, padding=0):
-    """The request of a warp that walks down a column of a padded tile."""
+plot_banks([8 * (lane // 2) for lane in range(32)],
+           itemsize=float64.bitwidth // 8)
+
+# %% [markdown]
+# A box is two words wide now, and 16 of them fill the banks.
+# The rule for pairs is not in NVIDIA's guide; an H200's counter and clock show it.
+# With half the wavefronts, the launch takes 36% less time: shared memory is busy in 78% of the cycles, no longer in 99%.
+# Stores never go together in this way.
+#
+# Now choose for yourself.
+# The lanes are `stride + padding` elements apart.
+# Look for settings in which nothing is stacked, for each size of element:
+
+# %%
+def draw_request(stride=8, itemsize=4, padding=0):
+    """The request of a warp whose lanes are `stride + padding` apart."""
     return plot_banks(strided(stride + padding, itemsize), itemsize)
 
 
@@ -265,103 +310,148 @@ explore(draw_request,
         stride=(1, 33), itemsize=[1, 2, 4, 8, 16], padding=(0, 4))
 
 # %% [markdown]
-# The lanes are `stride + padding` elements apart, as when they walk down a column of a matrix of that width.
-# With a stride of 32 all of them want the same bank; a padding of 1 spreads them over all 32.
-
-# %% [markdown]
 # ## A tile, by rows and by columns
 #
-# That walk is the commonest conflict of all.
-# A **tile** is a small piece of a matrix, kept in shared memory.
+# A **tile** is a small piece of a matrix in shared memory.
 # **Write a tile by rows, read it by columns.**
-# The tile's width is left open, for a reason that comes soon.
+# This turns the tile, as a transpose does.
+# A thread is (x, y), an element is (row, column).
+# A layout says at which word of the tile an element lies, and `make_turn` compiles it into the kernel.
+# In the usual one, *row-major*, the rows of 32 words follow one another.
 
 # %%
-def make_turn(width):
-    """A kernel that turns a 32 × 32 tile; its rows are `width` long."""
+def make_turn(layout, words=1024):
+    """A kernel that turns a tile whose elements lie as `layout` says."""
+    word = cuda.jit(device=True)(layout)
+
     @cuda.jit
     def turn(out):
         """Write a tile by rows, read it by columns."""
-        tile = cuda.shared.array((32, width), float32)
+        tile = cuda.shared.array(words, float32)
         x, y = cuda.threadIdx.x, cuda.threadIdx.y
-        tile[y, x] = 32 * y + x
+        tile[word(y, x)] = 32 * y + x
         cuda.syncthreads()
-        out[y, x] = tile[x, y]
+        out[y, x] = tile[word(x, y)]
     return turn
 
 
+def row_major(row, column):
+    return 32 * row + column
+
+
 turned = np.zeros((32, 32), np.float32)
-run = emulate(make_turn(32))[1, (32, 32)](turned)
-check(turned, np.arange(1024).reshape(32, 32).T)
-
-# %%
-run
-
-# %% [markdown]
-# The result is right, and the load is as bad as can be: a warp has one `y` and 32 values of `x`, so its lanes read one column, and lie 32 words apart.
-# The store goes along a row and is free.
-
-# %%
-rows, columns = np.mgrid[0:32, 0:32]
-column = [(lane, 5) for lane in range(32)]
-
-plot_tile_banks(bank(4 * (32 * rows + columns)), column)
-
-# %% [markdown]
-# Each box is an element of the tile, with its bank as tint and number; the outlined boxes are what one warp reads.
-# The whole column lies in bank 5.
-
-# %% [markdown]
-# **One column more.**
-# If the rows are 33 words long, with a last column that nobody uses, each row begins one bank further on.
-# That is **padding**:
-
-# %%
-run = emulate(make_turn(33))[1, (32, 32)](turned)
-check(turned, np.arange(1024).reshape(32, 32).T)
-run
-
-# %%
-rows, columns = np.mgrid[0:32, 0:33]
-
-plot_tile_banks(bank(4 * (33 * rows + columns)), column, padding=1)
-
-# %% [markdown]
-# With 33 words a row, the column runs through all the banks, and so does each row.
-
-# %% [markdown]
-# **A swizzle** does the same without the 128 bytes of padding.
-# Row `y` keeps its element `x` in column `x ^ y`, the exclusive or, which shuffles each row in its own way.
-
-# %%
-@cuda.jit
-def turn_swizzled(out):
-    """Write a swizzled tile by rows, read it by columns."""
-    tile = cuda.shared.array((32, 32), float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    tile[y, x ^ y] = 32 * y + x
-    cuda.syncthreads()
-    out[y, x] = tile[x, y ^ x]
-
-
-run = emulate(turn_swizzled)[1, (32, 32)](turned)
+run = emulate(make_turn(row_major))[1, (32, 32)](turned)
 check(turned, np.arange(1024).reshape(32, 32).T)
 run
 
 # %%
 rows, columns = np.mgrid[0:32, 0:32]
+COLUMN = [(lane, 5) for lane in range(32)]
 
-plot_tile_banks(bank(4 * (32 * rows + columns)),
-                [(lane, lane ^ 5) for lane in range(32)])
-
-# %% [markdown]
-# The elements of the matrix's column 5, where the swizzle keeps them: again a different bank for each row.
+plot_tile_banks(bank(4 * row_major(rows, columns)), COLUMN)
 
 # %% [markdown]
+# Each box is an element of the tile, with its bank as number and tint; the outlined ones are what one warp reads.
+# In a block of 32 × 32 threads, a warp has one y and all 32 values of x.
+# It writes along row y, into 32 banks.
+# It reads down column y, with a stride of 32 words: one bank.
+#
+# ## Three other layouts
+#
+# - *Column-major*: the columns follow one another.
+# - **Padding**: each row is 33 words long, and nobody uses the last one. Each row begins one bank further on.
+# - A **swizzle**: row r keeps its element of column c at place `r ^ c`, the exclusive or. This shuffles each row in an order of its own.
+
+# %%
+def column_major(row, column):
+    return 32 * column + row
+
+
+def padded(row, column):
+    return 33 * row + column
+
+
+def swizzled(row, column):
+    return 32 * row + (row ^ column)
+
+
+def turn_conflicts(layout, words):
+    """Conflicts of a store and of a load, and the tile's bytes."""
+    run = emulate(make_turn(layout, words))[1, (32, 32)](turned)
+    check(turned, np.arange(1024).reshape(32, 32).T)
+    sides = (run.bank_conflicts.by_kind[kind] for kind in ("store", "load"))
+    return [it.conflicts / it.requests for it in sides] + [4 * words]
+
+
+turns = {layout.__name__: turn_conflicts(layout, words)
+         for layout, words in [(row_major, 1024), (column_major, 1024),
+                               (padded, 32 * 33), (swizzled, 1024)]}
+table(["layout", "conflicts of a store", "of a load", "bytes"],
+      [(name, *counts) for name, counts in turns.items()])
+
+# %% [markdown]
+# Column-major only moves the conflicts from the load to the store.
+# Padding and swizzle remove them on both sides, padding for 128 bytes, the swizzle for none.
+# The next two figures show the same elements as the one above: column 5, first padded, then swizzled.
+
+# %%
+rows_33, columns_33 = np.mgrid[0:32, 0:33]
+
+plot_tile_banks(bank(4 * padded(rows_33, columns_33)), COLUMN, padding=1)
+
+# %%
+plot_tile_banks(bank(4 * swizzled(rows, columns)), COLUMN)
+
+# %% [markdown]
+# In both, every bank occurs once in each row and once in each column.
+#
+# ## The block's shape
+#
+# Consecutive threads of a block are consecutive in x, then in y.
+# In a block of 16 × 32 threads (x × y), a warp is therefore 16 threads of one y and 16 of the next.
+# **Write and read a tile by rows, in a block of any width.**
+
+# %%
+def make_fill(width):
+    """A kernel whose tile has rows of `width` words, 32 of them in use."""
+    @cuda.jit
+    def fill(out):
+        """Write and read a tile by rows, in a block of any width."""
+        tile = cuda.shared.array((32, width), float32)
+        x, y = cuda.threadIdx.x, cuda.threadIdx.y
+        for column in range(x, 32, cuda.blockDim.x):
+            tile[y, column] = 32 * y + column
+        cuda.syncthreads()
+        for column in range(x, 32, cuda.blockDim.x):
+            out[y, column] = tile[y, column]
+    return fill
+
+
+def fill_conflicts(across, width):
+    """Conflicts of a load, in a block `across` threads wide."""
+    run = emulate(make_fill(width))[1, (across, 32)](turned)
+    check(turned, np.arange(1024).reshape(32, 32))
+    loads = run.bank_conflicts.by_kind["load"]
+    return loads.conflicts / loads.requests
+
+
+{(across, width): fill_conflicts(across, width)
+ for across, width in [(32, 32), (16, 32), (8, 32), (16, 33), (16, 48)]}
+
+# %%
+plot_tile_banks(bank(4 * row_major(*np.mgrid[0:8, 0:32])),
+                [(4 + lane // 16, lane % 16) for lane in range(32)])
+
+# %% [markdown]
+# The figure shows eight rows of the tile.
+# A warp of the 16 × 32 block reads half of row 4 and half of row 5, which lie 32 words apart: the same 16 banks twice.
+# So a walk along rows has conflicts, too: 1 a load in a block 16 wide, 3 in one 8 wide.
+# A padding of one word does not help, since 15 of the 16 banks still meet; rows of 48 words, one and a half times around the banks, do.
+#
 # ## What could go wrong
 #
-# Padding must make the rows longer, the last number of the shape.
-# Here the tile got a row more instead; the answer is still right, and a test of answers would pass.
+# `cuda.shared.array((32, 33), float32)` is the padded layout: the last number of the shape is the length of a row.
+# Here it went to the first number.
 
 # %%
 @cuda.jit
@@ -379,76 +469,124 @@ check(turned, np.arange(1024).reshape(32, 32).T)
 run
 
 # %% [markdown]
-# The report still says 32 wavefronts, and marks the line.
-# Count before you believe a fix.
-
-# %% [markdown]
-# ## When conflicts hide
+# The answer is right, so a test of answers passes.
+# The count says that nothing was gained: 32 wavefronts a load, as before.
 #
-# `hop` did nothing but load from shared memory, so the queue was all there was to see.
-# Most kernels wait much longer for **global memory**, the GPU's large memory, where their arguments lie.
-# **Transpose through a tile: rows in, columns out** is one of them.
+# ## What is it worth?
+#
+# `hop` waits for shared memory alone.
+# Most kernels also wait for **global memory**, the GPU's large memory, where their arguments lie, and for instructions.
+# **Transpose through a tile: rows in, columns out.**
+#
+# The length of a row decides how many wavefronts a load takes: from 1 with 33 words to 32 with 32.
+# The type of the indices decides how many instructions the kernel has: 78 with Numba's own 64 bits (72 if rows have 32 words), and 38 with 32 bits.
 
 # %%
-def make_transpose(width):
-    """A kernel that transposes whole 32 × 32 tiles of `width`-long rows."""
+def make_transpose(width, index):
+    """A kernel that transposes whole tiles of `width`-long rows."""
     @cuda.jit
     def transpose(dst, src):
         """Transpose through a tile: rows in, columns out."""
         tile = cuda.shared.array((32, width), float32)
-        x, y = cuda.threadIdx.x, cuda.threadIdx.y
-        left, top = 32 * cuda.blockIdx.x, 32 * cuda.blockIdx.y
-        tile[y, x] = src[top + y, left + x]
+        x, y = index(cuda.threadIdx.x), index(cuda.threadIdx.y)
+        left = index(32 * cuda.blockIdx.x)
+        top = index(32 * cuda.blockIdx.y)
+        tile[y, x] = src[index(top + y), index(left + x)]
         cuda.syncthreads()
-        dst[left + y, top + x] = tile[x, y]
+        dst[index(left + y), index(top + x)] = tile[x, y]
     return transpose
 
 
 small = np.random.default_rng(1).random((64, 96), dtype=np.float32)
 small_out = np.zeros((96, 64), np.float32)
-run = emulate(make_transpose(33))[(3, 2), (32, 32)](small_out, small)
+run = emulate(make_transpose(33, int64))[(3, 2), (32, 32)](small_out, small)
 check(small_out, small.T)
 
 # %%
 N = 4096
 src = np.random.default_rng(2).random((N, N), dtype=np.float32)
 dst = np.zeros_like(src)
-grid, block = (N // 32, N // 32), (32, 32)
+WIDTHS = {33: 1, 34: 2, 36: 4, 40: 8, 48: 16, 32: 32}   # width: wavefronts
 
-plain, padded = (
-    measure(make_transpose(width), bytes=2 * src.nbytes)[grid, block](dst, src)
-    for width in (32, 33))
-plain
+
+def transposed(width, index):
+    """The time and the counters of a transpose."""
+    kernel = make_transpose(width, index)
+    bytes = src.nbytes + dst.nbytes
+    return measure(kernel, bytes=bytes)[(N // 32, N // 32), (32, 32)](dst, src)
+
+
+def first_wait(measurement):
+    return next(iter(measurement.waits), "not measured")
+
+
+wide, narrow = ({width: transposed(width, index) for width in WIDTHS}
+                for index in (int64, uint32))
+table(["words a row", "wavefronts", "µs, 64-bit indices", "most wait for",
+       "µs, 32-bit indices", "most wait for"],
+      [(width, WIDTHS[width], wide[width].median_us, first_wait(wide[width]),
+        narrow[width].median_us, first_wait(narrow[width]))
+       for width in WIDTHS])
 
 # %%
-padded
+def more_cycles(timed):
+    """The cycles beyond those of a transpose without conflicts."""
+    cycles = [it.counters.get("cycles", np.nan) for it in timed.values()]
+    return [it - cycles[0] for it in cycles]
 
-# %%
-plot_times(["rows of 32 words", "rows of 33 words"],
-           [plain.median_us, padded.median_us],
-           spread_us=[(m.lower_us, m.upper_us) for m in (plain, padded)])
+
+loads = src.size / 32 / cuda.get_current_device().MULTIPROCESSOR_COUNT
+print(f"{loads:,.0f} loads a multiprocessor, in cycles:",
+      wide[33].counters.get("cycles"))
+plot_exposed(list(WIDTHS.values()), {"64-bit indices": more_cycles(wide),
+                                     "32-bit indices": more_cycles(narrow)},
+             requests=loads)
 
 # %% [markdown]
-# Bars are medians and whiskers hold half of the launches.
-# One line takes 32 times as many wavefronts, and the whole kernel is 1.6 times slower: while some warps queue at a bank, others wait for global memory, and the two waits overlap.
-# How much is left depends on which one is longer.
-
-# %% [markdown]
+# With 64-bit indices, 2 and 4 wavefronts a load cost less than 1%, and 32 make the transpose 1.6 times slower.
+# Not 32 times: without conflicts, these loads fill 2.5% of the cycles.
+#
+# The figure shows the cycles that conflicts add, counted in one launch each, with 2% of noise.
+# On the dashed line each further wavefront costs a cycle, on the axis none.
+# The first few hide, while warps wait for a barrier and for global memory.
+# From 16 to 32 wavefronts each costs its cycle, and of all 31, 83% show.
+# With 32-bit indices there are half the instructions to hide behind: 4 wavefronts cost 3.6%, and 93% of all show.
+#
+# Remove conflicts first where warps wait for shared memory, here in the last row.
+#
 # ## What changed
 #
-# | version | idea | conflicts of a column's load | shared memory |
-# |---|---|---|---|
-# | rows of 32 words | the obvious layout | 31 | 4,096 bytes |
-# | rows of 33 words | padding: each row begins a bank further on | 0 | 4,224 bytes |
-# | column `x ^ y` | swizzle: each row is shuffled in its own way | 0 | 4,096 bytes |
-# | a row more | padding on the wrong axis | 31 | 4,224 bytes |
+# | layout | idea | wavefronts of a row's store | of a column's load | bytes |
+# |---|---|---|---|---|
+# | row-major | the rows follow one another | 1 | 32 | 4,096 |
+# | column-major | the columns follow one another | 32 | 1 | 4,096 |
+# | rows of 33 words | padding: each row begins one bank further on | 1 | 1 | 4,224 |
+# | place `r ^ c` | swizzle: each row has an order of its own | 1 | 1 | 4,096 |
+# | one row more | padding on the wrong axis | 1 | 32 | 4,224 |
 
 # %% [markdown]
 # ## On your own
 #
-# ★ Which strides are free for elements of 8 bytes? Guess the rule, then try it with `plot_banks`.
+# ★ `turn_float64`: turn tiles of `float64` without a conflict, with at most one column of padding. Which widths work?
 #
-# ★ `turn_float64`: turn tiles of `float64` without a conflict, with one column of padding at most. Which widths are free, now that a request goes by half warps?
+# ★★ `exercise("swizzle")`: each lane goes along a row, so the lanes touch a column. Free it.
+#
+# <details><summary>Answer</summary>
+#
+# Element `k` of row `r` lies at place `k ^ r`.
+#
+# </details>
+#
+# ★★★ `exercise("half_block")`: a block of 16 × 16 threads turns a 16 × 16 tile. Rows of 16 words free the stores, of 18 the loads, of 17 neither. Why? What frees both?
+#
+# <details><summary>Answer</summary>
+#
+# A store covers two rows: 32 words in sequence, if rows have 16.
+# A load covers two columns: with 18, one on even banks and one on odd ones.
+# With 17, two lanes meet in a bank either way.
+# The swizzle `x ^ y` in rows of 16 frees both.
+#
+# </details>
 
 # %%
 task = exercise("turn_float64")
@@ -480,36 +618,33 @@ task.check(turn_float64)
 #         out[cuda.blockIdx.x, y, x] = tile[x, y]
 # ```
 #
-# A row of 33 elements is 66 words, so the elements of a column are 2 banks apart, and the 16 lanes of a half warp need each bank once.
+# A row of 33 elements is 66 words, so the elements of a column are 2 banks apart, and the 16 lanes of a half warp ask for every bank once.
 # Every odd width does the same.
 #
 # </details>
-
-# %% [markdown]
-# ★★★ `exercise("half_block")`: a block of 16 × 16 threads turns a tile of 16 × 16, so a warp covers two rows. One padding frees the stores and another one the loads: what frees both?
 #
-# The [assignment](assignments/14_bank_conflicts.ipynb) has 6 exercises, this one among them.
+# The [assignment](assignments/14_bank_conflicts.ipynb) has 6 exercises, these three among them.
 
 # %% [markdown]
 # ## In practice
 #
-# Conflicts are a matter of one request of one warp.
-# Two warps never conflict with one another; they take turns in any case.
+# Conflicts arise within one request of one warp. Requests of different warps never conflict with one another.
+#
+# The first CUDA GPUs, of compute capability 1.x, had 16 banks and served half a warp at a time; older texts count by that rule.
 #
 # A compiler may merge loads: four neighbouring `float32` of one thread can become a single load of 16 bytes.
+# It may also load less than the source says, as it would in `make_hop`.
 # The emulator counts what the source says, and a GPU counts what the compiler made of it.
 #
-# Nsight Compute shows these numbers as `l1tex__data_bank_conflicts_pipe_lsu_mem_shared`.
-# In a kernel that also moves global memory, the counter holds up to 0.2 conflicts a request more: requests that had to wait for other traffic count as well.
-# Its source page uses another ideal for elements of 8 and 16 bytes; here the hardware counter's definition is used throughout.
-#
-# How much shared memory a block may have depends on the GPU: 48 KB without asking, more if you ask.
+# Nsight Compute's counter is `l1tex__data_bank_conflicts_pipe_lsu_mem_shared`.
+# It also counts requests that lost their turn to other traffic: in the transposes, up to 0.2 conflicts a request more than the emulator.
+# Nsight's source page uses another ideal for elements of 8 and 16 bytes; this lesson uses the counter's.
 
 # %% [markdown]
 # ## Further reading
 #
 # - [CUDA C++ Programming Guide, shared memory](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#shared-memory): the rule of words and banks, from its source.
-# - [An efficient matrix transpose](https://developer.nvidia.com/blog/efficient-matrix-transpose-cuda-cc/): the padded tile, as it was first explained.
+# - [An efficient matrix transpose](https://developer.nvidia.com/blog/efficient-matrix-transpose-cuda-cc/): the padded tile, with its times on other GPUs.
 # - [Numba: memory management](https://numba.readthedocs.io/en/stable/cuda/memory.html#shared-memory-and-thread-synchronization): `cuda.shared.array` and its arguments.
 #
 # *Next:* [Wait for one another](15_barriers_and_races.ipynb): a kernel gives the right answer and is wrong all the same; which two of its lines are to blame?

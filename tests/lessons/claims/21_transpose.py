@@ -2,6 +2,7 @@
 
 from numba import cuda
 
+from helpers.measuring.counters import REASONS
 from tests.lessons.claims import about
 
 
@@ -84,7 +85,7 @@ CLAIMS = {
         < 1.01 * counted(it, "plain copy", "l2_read_sectors")
     ),
     "*tile* waits for shared memory": lambda it: (
-        longest_wait(it, "tile") == "shared memory or a special unit"
+        longest_wait(it, "tile") == REASONS["short_scoreboard"]
     ),
     "47% of the kernel's cycles": lambda it: about("47%", conflicts_share(it)),
     "Padding saves 39% of the time": lambda it: about(
