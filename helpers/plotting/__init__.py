@@ -8,6 +8,7 @@ from helpers.plotting.blocks import plot_exchange, plot_halo
 from helpers.plotting.charts import (
     plot_conflicts,
     plot_exposed,
+    plot_series,
     plot_stages,
     plot_times,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "plot_row_times_column",
     "plot_schedule",
     "plot_sectors",
+    "plot_series",
     "plot_speeds",
     "plot_stages",
     "plot_tile_banks",

@@ -81,6 +81,51 @@ def draw_times_below(ax, times):
     return below
 
 
+MARKS = ("D", "-"), ("o", (0, (4, 2)))  # a mark and a line for each of two kernels
+
+
+def plot_series(steps, times_us, xlabel, ax=None):
+    """The times of two kernels as one number grows: {kernel: its times, step by step}.
+
+    Where nothing was measured there is NaN.
+    """
+    series = {name: known(it) or [NAN] * len(steps) for name, it in times_us.items()}
+    longest = max((it for it in sum(series.values(), []) if it == it), default=NAN)
+    with canvas(ax, 2.9) as ax:
+        for (name, times), marks in zip(series.items(), MARKS, strict=True):
+            draw_series(ax, steps, times, name, marks)
+        for step, *times in zip(steps, *series.values(), strict=True):
+            number_both(ax, step, sorted(times))
+        if math.isnan(longest):
+            label(ax, 0.5, 0.5, "not measured", xycoords="axes fraction")
+        width = max(steps) - min(steps)
+        ax.set_xlim(min(steps) - 0.06 * width, max(steps) + 0.22 * width)
+        ax.set_ylim(0, 1 if math.isnan(longest) else 1.2 * longest)
+        ax.set_xticks(steps, steps)
+        ax.set(xlabel=xlabel, ylabel="time, µs")
+    words = [
+        f"{name}, {listed(times, steps, '{:,.1f} µs', '{} at {}')}"
+        for name, times in series.items()
+    ]
+    return Picture(ax.figure, f"Times by {xlabel}: {'; '.join(words)}.")
+
+
+def draw_series(ax, steps, times, name, marks):
+    """Draw one kernel's times as a line, with its name at the end."""
+    look = {"marker": marks[0], "markersize": 5, "linestyle": marks[1]}
+    ax.plot(steps, times, color=style.MEASURED, linewidth=1.2, **look)
+    if not math.isnan(times[-1]):
+        beside = {"ha": "left", "fontsize": style.SMALL}
+        label(ax, steps[-1], times[-1], name, (10, 0), **beside)
+
+
+def number_both(ax, step, times):
+    """Write the longer time above its mark, and the shorter one below."""
+    for time, rise in zip(times, (-10, 9), strict=True):
+        if not math.isnan(time):
+            label(ax, step, time, f"{time:,.0f}", (0, rise), fontsize=style.SMALL)
+
+
 def plot_times(
     labels, times_us, spread_us=None, limit_us=None, limit_label="the limit", ax=None
 ):
