@@ -1,24 +1,26 @@
 # %% [markdown]
 # # Load once, use often
 #
-# *30 minutes*
+# *45 minutes*
 #
-# **What you'll do:** give the threads of a block a memory in common, so that nine loads of a number become one, and find out when that is worth it.
+# **What you'll do:** give the threads of a block a memory in common, turn nine loads of a number into one, and find out from the clock when that makes a kernel faster and when slower.
 #
 # **What you'll learn:**
 #
-# - tell from the addresses alone whether threads use a number more than once, and count it
-# - bring a tile with its halo into shared memory, wait for one another, and work from there
-# - allocate shared memory, statically and at the launch, and know how much there is
+# - tell from the addresses alone whether threads use the same numbers
+# - bring a tile with its halo into shared memory, wait, and work from there
+# - predict whether a tile pays: what does L1 do already, and what does the tile cost?
+# - allocate shared memory: fixed or sized at the launch, for several types, below 48 KB and above
 #
-# **What you'll need:** kernels, blocks and threads, as in [Write your first kernel](01_first_kernel.ipynb), and sectors, as in [Fetch no more than you use](12_coalescing.ipynb).
+# **What you'll need:** kernels, blocks and threads, as in [Write your first kernel](01_first_kernel.ipynb), caches, as in [Know where a number lives](11_memory_hierarchy.ipynb), and sectors, as in [Fetch no more than you use](12_coalescing.ipynb).
 
 # %%
 import numpy as np
-from numba import cuda, float32
+from numba import cuda, float32, float64, uint32
 
-from helpers import (check, device, emulate, exercise, expect, measure,
-                     plot_exchange, plot_halo, plot_times)
+from helpers import (allow_dynamic_shared, check, device, emulate, exercise,
+                     expect, measure, plot_exchange, plot_halo, plot_sectors,
+                     plot_series, plot_times, table)
 
 device
 
@@ -57,44 +59,28 @@ out = np.full_like(a, np.nan)
 
 run = emulate(add_window)[N // THREADS, THREADS](out, a)
 check(out, window_spec(a))
-
-# %% [markdown]
-# The emulator notes how often each element was loaded:
-
-# %%
 run.reuse["a"].loads[:16]
 
 # %% [markdown]
-# Nine times, all but the first four, and each time from global memory, where all other blocks want something, too.
-# The nine threads that load a number sit side by side, in one block.
-# If one of them fetched it and all could look, what would be left of the nine loads?
-
-# %% [markdown]
-# ## A test for reuse
+# The emulator has counted how often each element is loaded: nine times, apart from the ends of the array.
 #
-# You need no machine to see it.
-# Write down what address a thread loads, and put two different threads in.
-# Is there a pair for which they are equal? Then there is **reuse**.
-
-# %%
-def addresses(thread):
-    """The elements that a thread of `add_window` loads."""
-    return {thread + k for k in range(-RADIUS, RADIUS + 1)}
-
-
-addresses(100) & addresses(103)
-
-# %% [markdown]
-# Threads 100 and 103 have six elements in common.
-# For a plain copy, `a[i]`, the answer is empty for each pair: no reuse.
+# You can tell that without running anything.
+# Write down which elements a thread loads, for two different threads.
+# If an element is in both lists, there is **reuse**: thread 100 loads elements 96 to 104, thread 103 loads 99 to 107, and six of them are the same.
+# For a plain copy, `out[i] = a[i]`, the lists of two threads never meet.
+#
+# The nine threads that load a number are neighbours, and nearly always in one block.
+# If one of them fetched the number and the others could look at it, what would be left of the nine loads?
 
 # %% [markdown]
 # ## A memory in common
 #
-# **Shared memory** lies in the multiprocessor that runs the block.
-# It is small, close and fast, and every thread of the block can read what any other has written there.
+# **Shared memory** is a small memory in each multiprocessor.
+# Every block that runs there gets a part of it, which all threads of that block can read and write, and no other block can.
 #
-# Here is the smallest use of it, and it is not reuse but talk: each thread has a number for another one.
+# In the theatre of the memories, registers are the actors' hands, global memory is the warehouse across town, and shared memory is the props table in the wings: what one actor of a scene puts there, any other can pick up.
+#
+# The simplest use is to hand something over.
 # **The threads of a block hand their elements over, first to last.**
 
 # %%
@@ -109,43 +95,41 @@ def reverse_block(out, a):
     out[i] = tile[THREADS - 1 - thread]
 
 
-run = emulate(reverse_block)[N // THREADS, THREADS](out, a)
+emulate(reverse_block)[N // THREADS, THREADS](out, a)
 check(out, a.reshape(-1, THREADS)[:, ::-1].ravel())
 
-# %% [markdown]
-# Three lines are new.
-# `cuda.shared.array(THREADS, float32)` is one array for the whole block; another block has another one.
-# A thread puts its element into its own cell and takes the element from another thread's cell.
-# Between the two stands `cuda.syncthreads()`, the **barrier**: no thread goes on before all threads of the block have come to it.
-# Without it a thread could look into a cell that nobody has filled yet.
-
-# %%
 plot_exchange(stores=range(16), loads=range(15, -1, -1))
 
 # %% [markdown]
-# Orange is stored, blue is loaded, for a block of 16 threads.
-# All lines above the barrier are over before one below it begins.
+# The figure shows a block of 16 threads, from top to bottom: each thread stores to its own cell (orange) and, after the barrier, loads another thread's (blue).
+#
+# `cuda.shared.array(THREADS, float32)` is one array for each block.
+# Its shape must be known when the kernel is compiled: a number, or a global variable that holds one.
+# It lives as long as its block; what is in it at the start is not defined.
+#
+# `cuda.syncthreads()` is the **barrier**: no thread of the block passes it before all have reached it.
+# Without it, a thread could load a cell before another has stored to it.
 
 # %% [markdown]
 # ## A tile and its halo
 #
 # Back to the moving sum.
-# A block of 256 threads makes 256 sums, and needs 256 elements and four more on each side, its **halo**.
+# A block of 256 threads computes 256 sums. It needs 256 elements and four more on each side, its **halo**.
 # Together they are the block's **tile**.
 
 # %%
 plot_halo(blocks=2, threads=10, radius=4)
 
 # %% [markdown]
-# Two blocks of 10 threads: only the elements in the halos are in two tiles.
-# There are more cells than threads, so some threads bring two; dotted cells lie outside the array and become 0.
+# Two blocks of 10 threads, each with a tile of 18 cells, so threads 0 to 7 bring two cells each.
+# Dotted cells lie outside the array and become 0.
 #
-# **Predict.** How often will an element be loaded now? And the one at the edge of a block?
+# **Predict.** How often is an element loaded now? And one at the edge of a block?
 #
 # <details><summary>Answer</summary>
 #
 # Once, by the block that it belongs to.
-# The four elements on either side of an edge are in the halo of the other block as well, so twice.
+# The four elements on either side of an edge are also in the halo of the next block: twice.
 #
 # </details>
 #
@@ -173,81 +157,222 @@ def add_window_tiled(out, a):
 
 
 out[:] = np.nan
-tiled = emulate(add_window_tiled)[N // THREADS, THREADS](out, a)
+run = emulate(add_window_tiled)[N // THREADS, THREADS](out, a)
 check(out, window_spec(a))
-
-# %%
-tiled.reuse["a"].loads[THREADS - 8:THREADS + 8]
-
-# %%
-tiled
+run.reuse["a"].loads[THREADS - 8:THREADS + 8]
 
 # %% [markdown]
-# Once, and twice around the edge between two blocks.
-# The nine loads are still there, but they are loads of `tile`, and those stay inside the multiprocessor.
-
-# %% [markdown]
+# Once, and twice around the edge of a block.
+# The sum still makes nine loads, but they are loads of `tile`, which stay inside the multiprocessor.
+#
 # ## Is it faster?
+#
+# Here are 67 million elements on a GPU: the time, what its counters say of each warp, and the share of the slots for issuing instructions that were used.
 
 # %% tags=["timing"]
 MANY = 2**26
-src = np.zeros(MANY, np.float32)
-dst = np.zeros(MANY, np.float32)
+src, dst = np.zeros((2, MANY), np.float32)
+launch = MANY // THREADS, THREADS
+COUNTERS = "global_load_requests", "l2_read_sectors", "instructions"
 
-direct, through_tile = (
-    measure(kernel, bytes=2 * src.nbytes)[MANY // THREADS, THREADS](dst, src)
-    for kernel in (add_window, add_window_tiled))
-direct
 
-# %% tags=["timing"]
-through_tile
+def counted(m):
+    """A kernel's time, and what its counters say of each warp."""
+    each = [32 * m.counters.get(name, np.nan) / MANY for name in COUNTERS]
+    return [m.kernel, m.median_us, *each, m.counters.get("issue_percent")]
 
-# %% tags=["timing"]
-plot_times(["nine loads each", "through a tile"],
-           [direct.median_us, through_tile.median_us],
-           limit_us=2 * src.nbytes / direct.copy_gb_per_s / 1e3,
-           limit_label="a copy")
 
-# %% [markdown]
-# It is not nine times faster: the nine loads were never nine journeys to global memory, since a cache sits on the way and sees the same reuse.
-# A tile is a cache that you fill yourself: it takes fewer instructions for each use, and keeps what you chose, for as long as you need it.
+direct, tiled = (measure(kernel, bytes=8 * MANY)[launch](dst, src)
+                 for kernel in (add_window, add_window_tiled))
+
+COLUMNS = ["kernel", "µs", "global loads", "sectors from L2", "instructions",
+           "% of issue slots"]
+table(COLUMNS, map(counted, (direct, tiled)))
 
 # %% [markdown]
-# ## When it pays
+# The tile keeps its promise: a warp makes 1.1 global loads instead of 9.
+# But the kernel is slower: 441 µs instead of 267.
 #
-# Shared memory is worth its lines for three reasons:
+# Behind L1 the tile saves nothing.
+# With it and without it, a warp fetches 4.25 sectors from L2, little more than the 4 that 32 numbers fill: L1 served the other eight loads.
+# And the tile costs instructions: 178 a warp instead of 90, which take 82% of the issue slots.
 #
-# - several threads of a block use the same values, as above
-# - threads of a block have something to tell one another, as in `reverse_block`
-# - lanes cannot stand side by side in global memory both when they load and when they store
+# Are they the reason? Take them away: give indices 32 bits, [as you will learn](31_types_and_instructions.ipynb), both with and without a tile, and fill the tile without a loop.
 #
-# The third needs no reuse at all.
-# **Each thread moves one element across the diagonal.**
+# **Each thread adds up its window, with indices of 32 bits.**
+# **Bring a tile in two steps, wait, and add up, with indices of 32 bits.**
 
 # %%
 @cuda.jit
-def transpose(dst, src):
-    """Each thread moves one element across the diagonal."""
-    col, row = cuda.grid(2)
-    dst[col, row] = src[row, col]
+def add_window_32(out, a):
+    """Each thread adds up its window, with indices of 32 bits."""
+    i = uint32(cuda.grid(1))
+    total = float32(0)
+    for k in range(2 * RADIUS + 1):
+        at = uint32(i + uint32(k) - uint32(RADIUS))  # below 0 it is huge
+        if at < a.size:
+            total += a[at]
+    if i < out.size:
+        out[i] = total
 
 
-square = a.reshape(64, 64)
-turned = np.zeros_like(square)
-run = emulate(transpose)[(2, 2), (32, 32)](turned, square)
-check(turned, square.T)
-run
+# %%
+@cuda.jit
+def add_window_tiled_32(out, a):
+    """Bring a tile in two steps, wait, and add up, with indices of 32 bits."""
+    tile = cuda.shared.array(TILE, float32)
+    thread, i = uint32(cuda.threadIdx.x), uint32(cuda.grid(1))
+    at = uint32(i - uint32(RADIUS))
+    tile[thread] = a[at] if at < a.size else float32(0)
+    if thread < 2 * RADIUS:
+        at, cell = uint32(at + uint32(THREADS)), uint32(thread + THREADS)
+        tile[cell] = a[at] if at < a.size else float32(0)
+    cuda.syncthreads()
+    total = float32(0)
+    for k in range(2 * RADIUS + 1):
+        total += tile[uint32(thread + uint32(k))]
+    if i < out.size:
+        out[i] = total
+
+
+for kernel in add_window_32, add_window_tiled_32:
+    out[:] = np.nan
+    emulate(kernel)[N // THREADS, THREADS](out, a)
+    check(out, window_spec(a))
+
+# %% tags=["timing"]
+narrow = [measure(kernel, bytes=8 * MANY)[launch](dst, src)
+          for kernel in (add_window_32, add_window_tiled_32)]
+
+# a kernel keeps the globals that it was compiled with: compile copies
+RADIUS, TILE = 16, THREADS + 2 * 16
+wider = [measure(cuda.jit(kernel.py_func), bytes=8 * MANY)[launch](dst, src)
+         for kernel in (add_window_32, add_window_tiled_32)]
+RADIUS, TILE = 4, THREADS + 2 * 4
+
+table(["radius", *COLUMNS],
+      [[4, *counted(m)] for m in (direct, tiled, *narrow)]
+      + [[16, *counted(m)] for m in wider])
 
 # %% [markdown]
-# The lanes load along a row, and so they store down a column: 32 sectors.
-# Swapping `row` and `col` would only move the trouble to the load.
+# They are most of it: with 54 instructions a warp, the tile takes 278 µs.
+# But without a tile it is 266, in 90 instructions.
+# The cheap tile loses, too: its warps wait for global memory, as those without a tile do, and then for each other at the barrier.
+#
+# With 16 neighbours on each side, it wins: 408 µs against 689.
+# L1 still serves that reuse, and both fetch 4.5 sectors a warp from L2.
+# What the tile saves now are instructions, 102 against 288: it asks once for each cell whether that is inside the array, and not at each of 33 uses.
+
+# %% [markdown]
+# ## Where a cache is slow
+#
+# The lanes of `add_window` load neighbours, which lie in one or two lines of 128 bytes.
+# What if each lane needs another line?
+#
+# **Each thread takes 64 steps through a table, from a cell of its own.**
+# Each cell holds the index of the next one, and the threads start `apart` cells apart.
+# **The same, in a copy of the table that the block has brought.**
+
+# %%
+CELLS, STEPS = 4096, 64
+
+
+@cuda.jit
+def follow(out, following, apart):
+    """Each thread takes 64 steps through a table, from a cell of its own."""
+    cell = uint32(apart * cuda.grid(1) % CELLS)
+    for _ in range(STEPS):
+        cell = following[cell]
+    out[cuda.grid(1)] = cell
+
+
+@cuda.jit
+def follow_in_tile(out, following, apart):
+    """The same, in a copy of the table that the block has brought."""
+    tile = cuda.shared.array(0, uint32)
+    for cell in range(cuda.threadIdx.x, following.size, 1024):
+        tile[cell] = following[cell]
+    cuda.syncthreads()
+    cell = uint32(apart * cuda.grid(1) % CELLS)
+    for _ in range(STEPS):
+        cell = tile[cell]
+    out[cuda.grid(1)] = cell
+
+
+# %%
+following = np.roll(np.arange(CELLS, dtype=np.uint32), -1)
+few = np.zeros(2048, np.uint32)
+room = following.nbytes
+
+for apart in 1, 33:
+    emulate(follow)[2, 1024](few, following, apart)
+    check(few, (apart * np.arange(2048) + STEPS) % CELLS)
+    emulate(follow_in_tile)[2, 1024, 0, room](few, following, apart)
+    check(few, (apart * np.arange(2048) + STEPS) % CELLS)
+
+plot_sectors([4 * 33 * lane for lane in range(32)])
+
+# %% [markdown]
+# Only the caller knows how large the table is.
+# So the shape of the tile is 0, and the launch says how many *bytes* a block gets: fourth in the brackets, after the stream.
+# This is **dynamic shared memory**; an array of a fixed shape is *static*.
+#
+# The figure shows one step of a warp whose lanes are 33 cells apart; a row is a line.
+# Each lane is in another row, and in another column.
+#
+# The table has 16 KB, which L1 can hold.
+# **Predict.** Lanes 1, 9, 17 and 33 cells apart start in 1, 9, 17 and 32 lines. Which of the two kernels takes longer for more lines?
+
+# %% tags=["timing"]
+ends = np.zeros(2**22, np.uint32)
+APART = 1, 9, 17, 33
+lines = {apart: np.unique(apart * np.arange(32) // 32).size
+         for apart in APART}
+
+cached = {apart: measure(follow)[4096, 1024](ends, following, apart)
+          for apart in (*APART, 32)}
+shared = {apart: measure(follow_in_tile)[4096, 1024, 0, room](
+              ends, following, apart) for apart in (*APART, 32)}
+
+plot_series(list(lines.values()),
+            {"from L1": [cached[apart].median_us for apart in APART],
+             "from the tile": [shared[apart].median_us for apart in APART]},
+            xlabel="lines that the first request touches")
+
+# %% [markdown]
+# The one without a tile: 303 µs for 32 lines, and 53 for one.
+# The instructions are the same, and L1 serves more than 99% of the sectors; requests for more lines take it longer.
+# In shared memory lines do not matter: 55 µs each time.
+# The tile is 5.5 times as fast for 32 lines, and no faster for one.
+#
+# ## Rows in, columns out
+#
+# A tile can also pay without any reuse.
+# A transpose turns rows into columns: a warp's lanes are in 32 lines when they load or when they store.
+#
+# **Each thread moves one element, from a row into a column.**
+# **Each thread moves one element, from a column into a row.**
 # **Bring a tile by rows, wait, and take it by columns.**
 
 # %%
 @cuda.jit
+def transpose(dst, src):
+    """Each thread moves one element, from a row into a column."""
+    col, row = cuda.grid(2)
+    dst[col, row] = src[row, col]
+
+
+@cuda.jit
+def transpose_down(dst, src):
+    """Each thread moves one element, from a column into a row."""
+    col, row = cuda.grid(2)
+    dst[row, col] = src[col, row]
+
+
+@cuda.jit
 def transpose_tiled(dst, src):
     """Bring a tile by rows, wait, and take it by columns."""
-    tile = cuda.shared.array((32, 32), float32)
+    tile = cuda.shared.array((32, WIDTH), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     left, top = 32 * cuda.blockIdx.x, 32 * cuda.blockIdx.y
     tile[y, x] = src[top + y, left + x]
@@ -255,157 +380,174 @@ def transpose_tiled(dst, src):
     dst[left + y, top + x] = tile[x, y]
 
 
-turned[:] = 0
-run = emulate(transpose_tiled)[(2, 2), (32, 32)](turned, square)
-check(turned, square.T)
-run
+# %% tags=["timing"]
+small, square = a.reshape(64, 64), src.reshape(2**13, 2**13)
+turned, turns = np.zeros_like(small), []
+
+WIDTH = 32      # columns of the tile
+for kernel in transpose, transpose_down, transpose_tiled:
+    emulate(kernel)[(2, 2), (32, 32)](turned, small)
+    check(turned, small.T)
+    turns.append(measure(kernel, bytes=8 * MANY)[(256, 256), (32, 32)](
+        dst.reshape(square.shape), square))
+
+WIDTH = 33
+turns.append(measure(cuda.jit(transpose_tiled.py_func), bytes=8 * MANY)[
+    (256, 256), (32, 32)](dst.reshape(square.shape), square))
+
+HOW = "stores down", "loads down", "tile, 32 columns", "tile, 33 columns"
+table(["transpose", "µs", "sectors from L2", "sectors to L2"],
+      [[how, m.median_us, *(32 * m.counters.get(it, np.nan) / MANY
+        for it in ("l2_read_sectors", "l2_write_sectors"))]
+       for how, m in zip(HOW, turns, strict=True)])
 
 # %% [markdown]
-# Now the lanes stand side by side in both arrays, 4 sectors each.
-# The column has moved into the tile, where no sectors are counted.
-# (One number in this report is large all the same; the next lesson is for that one.)
-
-# %% [markdown]
-# ## When it does not
+# Storing down a column is slowest, 973 µs: stores go on to L2, 32 sectors a warp.
+# Loading down a column takes 411 µs: L1 keeps the lines for a block's other warps, and asks L2 for 4 sectors a warp.
+# The tile loads and stores by rows, and takes 531 µs; with one more column, which nobody uses, 324. Why, you will see next.
 #
-# **Copy through a tile that nobody else looks into.**
-
-# %%
-@cuda.jit
-def copy_through_tile(out, a):
-    """Copy through a tile that nobody else looks into."""
-    tile = cuda.shared.array(THREADS, float32)
-    i = cuda.grid(1)
-    tile[cuda.threadIdx.x] = a[i]
-    cuda.syncthreads()
-    out[i] = tile[cuda.threadIdx.x]
-
-
-run = emulate(copy_through_tile)[N // THREADS, THREADS](out, a)
-check(out, a)
-run.reuse["a"]
-
-# %% [markdown]
-# Each byte was asked for once, so there is nothing to save, and the accesses are coalesced without it.
-# Two instructions and a barrier more, for nothing.
-
-# %% [markdown]
+# Before you write a tile, ask what L1 does already. A tile pays where
+#
+# - each cell is used often, and the tile saves work at each use
+# - lanes look up words in many lines
+# - lanes cannot be neighbours both when they load and when they store
+# - threads have something to tell each other
+#
 # ## How much there is
 #
-# Without opting in, a block gets this many bytes:
+# Ask your GPU:
 
 # %%
-cuda.get_current_device().MAX_SHARED_MEMORY_PER_BLOCK
+gpu = cuda.get_current_device()
+most = gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+
+table(["shared memory of", "bytes"],
+      [["a block, without asking", gpu.MAX_SHARED_MEMORY_PER_BLOCK],
+       ["a block, at most", most],
+       ["a multiprocessor", gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR]])
 
 # %% [markdown]
-# That is room for 12,288 numbers of 4 bytes, and no more:
+# CUDA's guide ends static arrays at 48 KB, and so does the emulator; the newest compilers let larger ones pass.
+# Dynamic shared memory may be larger, but the driver refuses such a launch unless the kernel has opted in.
+# CUDA C++ does that with `cudaFuncSetAttribute`; Numba has no function for it, so `helpers` has one, `allow_dynamic_shared`.
+# Here is a table of 128 KB, before and after:
 
 # %%
-@cuda.jit
-def too_large(out):
-    """Ask for one number more than there is room for."""
-    tile = cuda.shared.array(12_289, float32)
-    tile[cuda.threadIdx.x] = 1
-
+larger = np.roll(np.arange(2**15, dtype=np.uint32), -1)
 
 with expect(ValueError):
-    emulate(too_large)[1, 32](out)
+    emulate(follow_in_tile)[2, 1024, 0, larger.nbytes](few, larger, 33)
+
+allow_dynamic_shared(follow_in_tile, larger.nbytes)
+emulate(follow_in_tile)[2, 1024, 0, larger.nbytes](few, larger, 33)
+check(few, (33 * np.arange(2048) % CELLS + STEPS) % larger.size)
 
 # %% [markdown]
-# How much a multiprocessor has, and how much of it one block can get by asking, depends on the GPU.
-# What one block takes, another cannot have: with large tiles fewer blocks run at the same time.
+# On a GPU the first launch fails, too, with `CUDA_ERROR_INVALID_VALUE`, which names neither the limit nor the remedy.
 #
-# The shape of a shared array must be known when the kernel is compiled: a number, or a global name for one.
-# An argument is too late:
+# What one block takes, another cannot have.
+# To see what that costs, launch a kernel with shared memory that it never touches.
+# **Each thread copies one element.**
+
+# %% tags=["timing"]
+@cuda.jit
+def copy(out, a):
+    """Each thread copies one element."""
+    i = cuda.grid(1)
+    out[i] = a[i]
+
+
+def blocks_at_once(size):
+    """How many blocks of the launch below a multiprocessor holds."""
+    taken = size + gpu.RESERVED_SHARED_MEMORY_PER_BLOCK
+    return min(gpu.MAX_THREADS_PER_MULTIPROCESSOR // THREADS,
+               gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR // taken)
+
+
+allow_dynamic_shared(copy, most)
+ROOMS = 0, 32 * 1024, 48 * 1024, 96 * 1024, most
+copies = [measure(copy, bytes=8 * MANY)[*launch, 0, size](dst, src)
+          for size in ROOMS]
+
+plot_times([f"{size // 1024} KB: {blocks_at_once(size)} at once"
+            for size in ROOMS], [m.median_us for m in copies])
+
+# %% [markdown]
+# The same instructions move the same bytes; only the fourth number in the brackets changes.
+# A multiprocessor holds eight of these blocks, if there is room: for four with 48 KB each, for one with 227 KB.
+# Then its warps take up 12% of the room for warps, instead of 71%, and the copy takes 5.9 times as long.
+#
+# ## Several arrays, several types
+#
+# A block has *one* piece of dynamic shared memory.
+# Every array of shape 0 begins at its first byte, so take slices of them that do not overlap.
+# A slice counts in its own elements; with the widest type first, each begins at a multiple of its own size.
+#
+# **The threads of a block hand two columns over, first to last.**
 
 # %%
 @cuda.jit
-def sized_too_late(out, n):
-    """Ask for as many cells as the caller says."""
-    tile = cuda.shared.array(n, float32)
-    tile[cuda.threadIdx.x] = 1
-
-
-with expect(TypeError):
-    emulate(sized_too_late)[1, 32](out, 32)
-
-# %% [markdown]
-# ## Sized at the launch
-#
-# If only the launch knows the size, the shape is 0, and the launch names the bytes, in fourth place after the stream.
-# This is **dynamic shared memory**.
-# A block has one piece of it: several arrays must be cut from it.
-# **Split a block's elements into the even and the odd ones.**
-
-# %%
-@cuda.jit
-def split(evens, odds, a):
-    """Split a block's elements into the even and the odd ones."""
-    both = cuda.shared.array(0, float32)
-    half = cuda.blockDim.x // 2
-    even, odd = both[:half], both[half:]
-    thread = cuda.threadIdx.x
-    if thread % 2 == 0:
-        even[thread // 2] = a[cuda.grid(1)]
-    else:
-        odd[thread // 2] = a[cuda.grid(1)]
+def reverse_columns(times, marks, all_times, all_marks):
+    """The threads of a block hand two columns over, first to last."""
+    count = cuda.blockDim.x
+    time = cuda.shared.array(0, float64)[:count]
+    mark = cuda.shared.array(0, uint32)[2 * count:3 * count]
+    thread, i = cuda.threadIdx.x, cuda.grid(1)
+    time[thread] = all_times[i]
+    mark[thread] = all_marks[i]
     cuda.syncthreads()
-    if thread < half:
-        i = cuda.blockIdx.x * half + thread
-        evens[i] = even[thread]
-        odds[i] = odd[thread]
+    times[i] = time[count - 1 - thread]
+    marks[i] = mark[count - 1 - thread]
 
 
-evens, odds = np.zeros((2, N // 2), np.float32)
-split[N // 128, 128, 0, 128 * a.itemsize](evens, odds, a)
-check(evens, a[0::2])
+all_times, all_marks = np.linspace(0, 1, N), np.arange(N, dtype=np.uint32)
+times, marks = np.zeros_like(all_times), np.zeros_like(all_marks)
+room = THREADS * (all_times.itemsize + all_marks.itemsize)
 
-# %%
-check(odds, a[1::2])
+emulate(reverse_columns)[N // THREADS, THREADS, 0, room](
+    times, marks, all_times, all_marks)
+check(times, all_times.reshape(-1, THREADS)[:, ::-1].ravel())
 
 # %% [markdown]
+# A float64 takes 8 bytes, so the times end where the uint32 number `2 * count` begins.
+#
 # ## What could go wrong
 #
-# Two arrays of shape 0 look like two arrays, and are one: both begin at the first byte.
+# Forget the slices, and the two arrays are one.
+# **Hand over two columns that lie in the same bytes.**
 
 # %%
 @cuda.jit
-def split_wrong(evens, odds, a):
-    """Split a block's elements, with two arrays that are one."""
-    even = cuda.shared.array(0, float32)
-    odd = cuda.shared.array(0, float32)
-    thread = cuda.threadIdx.x
-    if thread % 2 == 0:
-        even[thread // 2] = a[cuda.grid(1)]
+def reverse_wrong(times, marks, all_times, all_marks):
+    """Hand over two columns that lie in the same bytes."""
+    count = cuda.blockDim.x
+    time = cuda.shared.array(0, float64)
+    mark = cuda.shared.array(0, uint32)
+    thread, i = cuda.threadIdx.x, cuda.grid(1)
+    time[thread] = all_times[i]
+    mark[thread] = all_marks[i]
     cuda.syncthreads()
-    if thread % 2 == 1:
-        odd[thread // 2] = a[cuda.grid(1)]
-    cuda.syncthreads()
-    if thread < cuda.blockDim.x // 2:
-        i = cuda.blockIdx.x * (cuda.blockDim.x // 2) + thread
-        evens[i] = even[thread]
-        odds[i] = odd[thread]
+    times[i] = time[count - 1 - thread]
+    marks[i] = mark[count - 1 - thread]
 
 
-emulate(split_wrong)[N // 128, 128, 0, 128 * a.itemsize](evens, odds, a)
-with expect(AssertionError):
-    check(evens, a[0::2])
+emulate(reverse_wrong)[N // THREADS, THREADS, 0, room](
+    times, marks, all_times, all_marks)
 
 # %% [markdown]
-# The odd elements have overwritten the even ones.
-# Numba cannot see it, and neither does a GPU: only the answer is wrong.
+# Numba compiles it, and a GPU runs it without a word.
+# The emulator reports a race: thread 32 stores its mark into the same bytes as thread 16 its time.
 #
-# The other classic is to read what nobody wrote.
-# A shared array lives as long as its block and is not cleared: at its start it holds whatever an earlier block left.
-# So forget the halo on the right:
+# The other classic is to read what nobody has written.
+# So leave out the last part of the halo.
+# **Add up windows of a tile that lacks the end of its halo.**
 
 # %%
 @cuda.jit
 def add_window_wrong(out, a):
     """Add up windows of a tile that lacks the end of its halo."""
     tile = cuda.shared.array(TILE, float32)
-    thread = cuda.threadIdx.x
-    i = cuda.grid(1)
+    thread, i = cuda.threadIdx.x, cuda.grid(1)
     if thread < RADIUS:
         tile[thread] = a[i - RADIUS] if i >= RADIUS else float32(0)
     tile[thread + RADIUS] = a[i]
@@ -420,23 +562,31 @@ run = emulate(add_window_wrong)[N // THREADS, THREADS](out, a)
 run.uninitialised
 
 # %% [markdown]
-# The report names the line, and how many cells were read before anyone wrote them: the last four of each of the 16 tiles.
-
-# %% [markdown]
+# The last four cells of each of the 16 tiles were read, and nobody had written them.
+# A GPU does not clear shared memory between blocks: what is there was left by somebody else, as on a props table after another scene.
+#
 # ## What changed
 #
-# | version | idea | loads of an element | what it is for |
-# |---|---|---|---|
-# | `add_window` | each thread loads its whole window | 9 | |
-# | `add_window_tiled` | a tile and its halo, loaded once | 1, near an edge 2 | reuse |
-# | `reverse_block` | each thread takes what another brought | 1 | talk |
-# | `transpose_tiled` | rows in, columns out | 1 | coalescing |
-# | `copy_through_tile` | a tile for nothing | 1 | nothing |
+# | version | idea | what the clock says |
+# |---|---|---|
+# | `add_window_tiled` | load once what nine threads use | 267 → 441 µs: L1 had it |
+# | `add_window_tiled_32` | … in fewer instructions | 266 → 278 µs |
+# | … with a radius of 16 | … for 33 uses of each cell | 689 → 408 µs |
+# | `follow_in_tile` | look up words in 32 lines | 303 → 55 µs |
+# | `transpose_tiled`, 33 columns | rows in, columns out | 411 → 324 µs |
 
 # %% [markdown]
 # ## On your own
 #
-# ★ In which of these do several threads use the same element: `out[i] = a[i] + b[i]`; `out[i] = a[i] * b[0]`; `out[row] += m[row, col] * x[col]`, with a thread for each row? Write down what two threads load.
+# ★ In which of these do several threads load the same element: `out[i] = a[i] + b[i]`; `out[i] = a[i] * b[0]`; `out[row] += m[row, col] * x[col]`, with a thread for each row? Write down what two threads load.
+#
+# <details><summary>Answer</summary>
+#
+# In the first, none: threads `i` and `j` load different elements of both.
+# In the second, all threads load `b[0]`.
+# In the third, all threads load each element of `x`, and only one thread each element of `m`.
+#
+# </details>
 #
 # ★★ `pool`: each element becomes the largest of itself and the three before it. Load each element about once.
 
@@ -505,21 +655,21 @@ task.check(pool)
 # %% [markdown]
 # ## In practice
 #
-# Shared memory and the L1 cache are one memory in each multiprocessor, which the driver divides by what the kernels ask for.
+# Shared memory and L1 are one memory in each multiprocessor, which the driver divides by what kernels ask for.
+# A larger tile leaves less room for L1.
 #
-# Without opting in, a block gets 48 KB, static or dynamic.
-# Only dynamic shared memory can be larger: call `allow_dynamic_shared(kernel, 96 * 1024)`, of `helpers`, once before the launch; then the kernel may be launched with up to 96 KB.
+# A kernel can have static arrays and dynamic ones; they do not overlap, and their bytes add up.
 #
-# The emulator starts each block with cells that nobody wrote, and says when one is read; a GPU says nothing, and often there is a 0.
+# From the A100 on, a kernel can copy from global to shared memory *asynchronously*, past the registers, and bring the next tile while it works on this one. From the H100 on, blocks of a *cluster* can reach each other's shared memory. Numba has no function for either.
 #
-# Several threads that use one value need not share memory: a warp can hand values round by shuffles, and a value that *all* threads use at once fits constant memory.
+# The emulator says when a kernel reads a shared cell that nobody wrote; a GPU says nothing. On a GPU, newer versions of NVIDIA's `compute-sanitizer` do, with `--tool initcheck --initcheck-address-space shared`.
 #
-# Make a tile no larger than it pays: with more shared memory a block, fewer blocks run beside it, and less work is on its way while one waits.
+# Within a warp, threads can also hand values on by a shuffle, and a value that *all* threads use at once fits constant memory.
 
 # %% [markdown]
 # ## Further reading
 #
 # - [Numba: shared memory and thread synchronization](https://numba.readthedocs.io/en/stable/cuda/memory.html#shared-memory-and-thread-synchronization): `cuda.shared.array`, static and dynamic.
-# - [Using shared memory in CUDA C/C++](https://developer.nvidia.com/blog/using-shared-memory-cuda-cc/): reversing a block, as it was first told.
+# - [Using shared memory in CUDA C/C++](https://developer.nvidia.com/blog/using-shared-memory-cuda-cc/): static and dynamic, with the reversal of a block as the example.
 #
-# *Next:* [Share a tile without queueing](14_bank_conflicts.ipynb): why does a tile that is read by columns take 32 turns for each request, and the same tile with one more column a single one?
+# *Next:* [Share a tile without queueing](14_bank_conflicts.ipynb): lanes 33 cells apart take 55 µs in the tile, and lanes 32 apart 1,072; a tile of 33 columns is faster than one of 32. What is wrong with 32?

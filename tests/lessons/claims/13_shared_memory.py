@@ -1,0 +1,224 @@
+"""What the lesson says of its measurements, and when it is true."""
+
+import pytest
+from numba import cuda, float32
+
+from helpers import emulate
+from tests.lessons.claims import about
+
+GLOBAL, BARRIER = "global or local memory", "a barrier"
+
+
+def each(m, counter):
+    """What a warp of a launch over 64 million elements did."""
+    return 32 * m.counters[counter] / 2**26
+
+
+def alike(measurements, *counters):
+    """Do the counters of these launches agree?"""
+    return all(len({m.counters[it] for m in measurements}) == 1 for it in counters)
+
+
+def served_by_l1(m):
+    """The share of the sectors that a kernel loads which L2 is not asked for."""
+    return 1 - m.counters["l2_read_sectors"] / m.counters["global_load_sectors"]
+
+
+def loads(kernel, it):
+    """How often each element is loaded."""
+    run = emulate(kernel)[it.N // it.THREADS, it.THREADS](it.out, it.a)
+    return run.reuse["a"].loads
+
+
+@cuda.jit
+def sized_by_argument(out, cells):
+    tile = cuda.shared.array(cells, float32)
+    tile[cuda.threadIdx.x] = out[cuda.threadIdx.x]
+
+
+@cuda.jit
+def declared_too_large(out):
+    tile = cuda.shared.array(12_289, float32)
+    tile[cuda.threadIdx.x] = out[cuda.threadIdx.x]
+
+
+def static_beyond_is_refused(it):
+    """Does the emulator refuse 48 KB and 4 bytes of static arrays?"""
+    with pytest.raises(ValueError, match="declares 49,156 bytes of shared arrays"):
+        emulate(declared_too_large)[1, 32](it.out)
+    return True
+
+
+def late_shape_is_refused(it):
+    """Is an argument no shape?"""
+    with pytest.raises(TypeError, match="must be a number known when"):
+        emulate(sized_by_argument)[1, 32](it.out, 32)
+    return True
+
+
+def race_of_columns(it):
+    """The race that the emulator reports first."""
+    run = emulate(it.reverse_wrong)[it.N // it.THREADS, it.THREADS, 0, it.room](
+        it.times, it.marks, it.all_times, it.all_marks
+    )
+    return run.races[0]
+
+
+def unwritten_cells(it):
+    """How many cells of the tile without the end of its halo are read unwritten."""
+    run = emulate(it.add_window_wrong)[it.N // it.THREADS, it.THREADS](it.out, it.a)
+    return run.uninitialised[0].count
+
+
+def room_taken(it, size):
+    """The share of a multiprocessor's room for warps that the blocks at once take."""
+    warps = it.THREADS // 32 * it.blocks_at_once(size)
+    return 32 * warps / it.gpu.MAX_THREADS_PER_MULTIPROCESSOR
+
+
+CLAIMS = {
+    "nine times, apart from the ends of the array": lambda it: (
+        set(loads(it.add_window, it)[4:-4]) == {9}
+        and max(loads(it.add_window, it)[[0, 1, 2, 3, -4, -3, -2, -1]]) < 9
+    ),
+    "thread 100 loads elements 96 to 104, thread 103 loads 99 to 107, and six": (
+        lambda it: it.RADIUS == 4 and len({*range(96, 105)} & {*range(99, 108)}) == 6
+    ),
+    "Its shape must be known when the kernel is compiled": late_shape_is_refused,
+    "Once, and twice around the edge of a block": lambda it: (
+        set(loads(it.add_window_tiled, it)[4:252]) == {1}
+        and set(loads(it.add_window_tiled, it)[252:260]) == {2}
+    ),
+    "a warp makes 1.1 global loads instead of 9": lambda it: (
+        about("1.1", each(it.tiled, "global_load_requests"))
+        and each(it.direct, "global_load_requests") == 9
+    ),
+    "the kernel is slower: 441 µs instead of 267": lambda it: (
+        about("441", it.tiled.median_us) and about("267", it.direct.median_us)
+    ),
+    "With it and without it, a warp fetches 4.25 sectors from L2": lambda it: all(
+        about("4.25", each(m, "l2_read_sectors")) for m in (it.direct, it.tiled)
+    ),
+    "L1 served the other eight loads": lambda it: (
+        each(it.direct, "global_load_sectors") - each(it.direct, "l2_read_sectors")
+        > 8 * 4
+    ),
+    "178 a warp instead of 90, which take 82% of the issue slots": lambda it: (
+        about("178", each(it.tiled, "instructions"))
+        and about("90", each(it.direct, "instructions"))
+        and about("82", it.tiled.counters["issue_percent"])
+    ),
+    "They are most of it: with 54 instructions a warp, the tile takes 278 µs": (
+        lambda it: (
+            about("54", each(it.narrow[1], "instructions"))
+            and about("278", it.narrow[1].median_us)
+            and it.narrow[1].median_us - it.narrow[0].median_us
+            < (it.tiled.median_us - it.direct.median_us) / 2
+        )
+    ),
+    "without a tile it is 266, in 90 instructions": lambda it: (
+        about("90", each(it.narrow[0], "instructions"))
+        and about("266", it.narrow[0].median_us)
+    ),
+    "its warps wait for global memory, as those without a tile do, and then for": (
+        lambda it: (
+            list(it.narrow[1].waits)[:2] == [GLOBAL, BARRIER]
+            and list(it.narrow[0].waits)[0] == GLOBAL
+            and BARRIER not in it.narrow[0].waits
+        )
+    ),
+    "With 16 neighbours on each side, it wins: 408 µs against 689": lambda it: (
+        about("408", it.wider[1].median_us) and about("689", it.wider[0].median_us)
+    ),
+    "both fetch 4.5 sectors a warp from L2": lambda it: all(
+        about("4.5", each(m, "l2_read_sectors")) for m in it.wider
+    ),
+    "What the tile saves now are instructions, 102 against 288": lambda it: (
+        about("102", each(it.wider[1], "instructions"))
+        and about("288", each(it.wider[0], "instructions"))
+    ),
+    "Each lane is in another row, and in another column": lambda it: (
+        len({33 * lane // 32 for lane in range(32)}) == 32
+        and len({33 * lane % 32 for lane in range(32)}) == 32
+    ),
+    "start in 1, 9, 17 and 32 lines": lambda it: (
+        [1, 9, 17, 32] == list(it.lines.values())
+    ),
+    "303 µs for 32 lines, and 53 for one": lambda it: (
+        about("303", it.cached[33].median_us) and about("53", it.cached[1].median_us)
+    ),
+    "The instructions are the same, and L1 serves more than 99% of the sectors": (
+        lambda it: (
+            alike(it.cached.values(), "instructions", "global_load_requests")
+            and all(served_by_l1(m) > 0.99 for m in it.cached.values())
+        )
+    ),
+    "requests for more lines take it longer": lambda it: (
+        sorted(it.APART, key=lambda k: it.cached[k].median_us) == list(it.APART)
+    ),
+    "In shared memory lines do not matter: 55 µs each time": lambda it: all(
+        about("55", it.shared[apart].median_us) for apart in it.APART
+    ),
+    "The tile is 5.5 times as fast for 32 lines, and no faster for one": lambda it: (
+        about("5.5", it.cached[33].median_us / it.shared[33].median_us)
+        and it.shared[1].median_us > it.cached[1].median_us
+    ),
+    "Storing down a column is slowest, 973 µs: stores go on to L2, 32 sectors a warp": (
+        lambda it: (
+            about("973", it.turns[0].median_us)
+            and max(it.turns, key=lambda m: m.median_us) is it.turns[0]
+            and about("32", each(it.turns[0], "l2_write_sectors"))
+        )
+    ),
+    "stores go on to L2": lambda it: all(
+        about("1.0", each(m, "l2_write_sectors") / each(m, "global_store_sectors"))
+        for m in it.turns
+    ),
+    "Loading down a column takes 411 µs: L1 keeps the lines": lambda it: (
+        about("411", it.turns[1].median_us)
+        and about("32", each(it.turns[1], "global_load_sectors"))
+        and about("4", each(it.turns[1], "l2_read_sectors"))
+    ),
+    "takes 531 µs; with one more column, which nobody uses, 324": lambda it: (
+        about("531", it.turns[2].median_us) and about("324", it.turns[3].median_us)
+    ),
+    "CUDA's guide ends static arrays at 48 KB, and so does the emulator": lambda it: (
+        it.gpu.MAX_SHARED_MEMORY_PER_BLOCK == 48 * 1024 < it.most
+        and static_beyond_is_refused(it)
+    ),
+    "Here is a table of 128 KB": lambda it: it.larger.nbytes == 128 * 1024,
+    "The same instructions move the same bytes": lambda it: alike(
+        it.copies, "instructions", "global_load_sectors", "global_store_sectors"
+    ),
+    "for four with 48 KB each, for one with 227 KB": lambda it: (
+        [it.blocks_at_once(size) for size in (48 * 1024, it.most)] == [4, 1]
+        and it.most == 227 * 1024
+        and all(
+            0.6 < m.counters["occupancy_percent"] / 100 / room_taken(it, size) < 1
+            for size, m in zip(it.ROOMS, it.copies, strict=True)
+        )
+    ),
+    "its warps take up 12% of the room for warps, instead of 71%": lambda it: (
+        about("12", it.copies[-1].counters["occupancy_percent"])
+        and about("71", it.copies[0].counters["occupancy_percent"])
+    ),
+    "the copy takes 5.9 times as long": lambda it: (
+        about("5.9", it.copies[-1].median_us / it.copies[0].median_us)
+        and it.ROOMS[-1] == it.most
+    ),
+    "thread 32 stores its mark into the same bytes as thread 16 its time": (
+        lambda it: (
+            race_of_columns(it).first_thread == "thread 16 of block 0"
+            and race_of_columns(it).second_thread == "thread 32 of block 0"
+        )
+    ),
+    "The last four cells of each of the 16 tiles": lambda it: (
+        unwritten_cells(it) == 4 * 16 == 4 * it.N // it.THREADS
+    ),
+    "lanes 33 cells apart take 55 µs in the tile, and lanes 32 apart 1,072": (
+        lambda it: (
+            about("1,072", it.shared[32].median_us)
+            and about("55", it.shared[33].median_us)
+        )
+    ),
+}
