@@ -13,7 +13,13 @@ import numpy as np
 from numba import cuda
 from numba.cuda.cudadrv import devicearray
 
-from helpers.core.device_memory import Pointer, host_view, is_here
+from helpers.core.device_memory import (
+    ALIGNMENT,
+    Pointer,
+    host_view,
+    is_here,
+    note_array_written,
+)
 from helpers.core.errors import LaunchError, caller_level
 
 
@@ -110,7 +116,22 @@ def _of_device(argument) -> StagedArgument:
         argument = cuda.as_cuda_array(argument)
     if is_here(argument) or not argument.size:
         return StagedArgument(host_view(argument))
-    return StagedArgument(argument.copy_to_host(), argument)
+    return _from_gpu(argument)
+
+
+def _from_gpu(argument) -> StagedArgument:
+    """A GPU's array on the host, as far past an aligned address as it is there."""
+    copied = argument.copy_to_host()
+    past = argument.__cuda_array_interface__["data"][0] % ALIGNMENT
+    if not past:
+        return StagedArgument(copied, argument)
+    low, high = np.lib.array_utils.byte_bounds(copied)
+    first = past + copied.ctypes.data - low
+    memory = Pointer.allocate(past + high - low)
+    value = np.ndarray(copied.shape, copied.dtype, memory.memory, first, copied.strides)
+    value[...] = copied
+    note_array_written(value)
+    return StagedArgument(value, argument, memory=memory)
 
 
 _HINTS = (cuda.In, cuda.Out, cuda.InOut)

@@ -179,6 +179,17 @@ def test_the_cuda_array_interface_goes_in_and_out():
     assert cuda.is_cuda_array(there) and not cuda.is_cuda_array(np.zeros(1))
 
 
+def test_a_copy_of_a_gpus_array_begins_as_far_past_an_aligned_address(monkeypatch):
+    """`emulate` counts a view that begins late, where a GPU has it, as anywhere."""
+    monkeypatch.setattr("helpers.emulator.arguments.is_here", lambda array: False)
+    there = cuda.to_device(np.zeros(1025, np.float32))
+
+    run = emulate(add_one)[4, 256](there[1:])
+
+    assert 5 == run.coalescing.sectors / run.coalescing.requests
+    assert [0, *[1] * 1024] == there.copy_to_host().tolist()
+
+
 def test_an_extension_prepares_arguments_and_cleans_up():
     """`@cuda.jit(extensions=…)`, as other packages' arrays need it."""
     done = []
