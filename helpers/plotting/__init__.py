@@ -29,19 +29,16 @@ from helpers.plotting.products import (
     plot_tile_cycle,
     plot_tile_walk,
 )
-from helpers.plotting.rates import (
-    plot_bandwidth,
-    plot_latency,
-    plot_speeds,
-    plot_traffic,
-)
+from helpers.plotting.rates import plot_bandwidth, plot_latency, plot_speeds
 from helpers.plotting.sectors import plot_sectors
 from helpers.plotting.tiles import plot_tile_banks
+from helpers.plotting.traffic import plot_by_threads, plot_levels, plot_sweeps
 from helpers.plotting.warps import plot_issues, plot_lanes, plot_warps
 
 __all__ = [
     "plot_bandwidth",
     "plot_banks",
+    "plot_by_threads",
     "plot_conflicts",
     "plot_exchange",
     "plot_exposed",
@@ -55,6 +52,7 @@ __all__ = [
     "plot_issues",
     "plot_lanes",
     "plot_latency",
+    "plot_levels",
     "plot_reuse",
     "plot_roofline",
     "plot_row_times_column",
@@ -63,10 +61,10 @@ __all__ = [
     "plot_series",
     "plot_speeds",
     "plot_stages",
+    "plot_sweeps",
     "plot_tile_banks",
     "plot_tile_cycle",
     "plot_tile_walk",
     "plot_times",
-    "plot_traffic",
     "plot_warps",
 ]

@@ -1,64 +1,15 @@
-"""What a GPU reaches, beside what the emulator counted: bytes per second, operations
-per second, and how long memory takes to answer.
-"""
+"""What a GPU reaches: bytes and operations per second, and how long memory takes."""
 
 import math
 
 from helpers.core import style
-from helpers.plotting.charts import NAN, draw_counts, known, listed
+from helpers.plotting.charts import NAN, known, listed
 from helpers.plotting.picture import Picture, canvas, inside, label
 
 LEVELS = {"L1": 0.12, "L2": 0.35, "memory": 0.75}  # the darker the farther
 HALF_BAR = 1.38  # a bar reaches from size / this to size * this
 LEAST = 0.005  # a share that is worth a word
 ROOM = 0.2  # the least share whose bar has room for its name
-
-
-def plot_traffic(
-    steps, sectors, gb_per_s=None, copy_gb_per_s=None, xlabel="stride", ax=None
-):
-    """Sectors a request, counted by the emulator; below, the GB/s that a GPU reached.
-
-    `gb_per_s` may be left out, or hold NaN where nothing was measured; a line shows
-    `copy_gb_per_s`, what a copy of the same bytes reaches.
-    """
-    rates, limit = known(gb_per_s), known([copy_gb_per_s])
-    with canvas(ax, 4.4 if rates else 2.9) as ax:
-        draw_counts(ax, sectors, [])
-        ax.set(ylabel="sectors a request")
-        lowest = draw_rates_below(ax, rates, limit) if rates else ax
-        lowest.set_xticks(range(len(steps)), steps)
-        lowest.set_xlabel(xlabel)
-    at = f"{{}} at {xlabel.partition(',')[0]} {{}}"
-    counts = listed(sectors, steps, "{:g}", at)
-    parts = [f"Sectors a request, counted by the emulator: {counts}"]
-    if rates:
-        parts.append(f"the GPU's rate: {listed(rates, steps, '{:,.0f} GB/s', at)}")
-    parts += [f"a copy reaches {rate:,.0f} GB/s" for rate in limit if rates]
-    return Picture(ax.figure, "; ".join(parts) + ".")
-
-
-def draw_rates_below(ax, rates, limit):
-    """Draw the rates as bars on axes of their own, below what they share."""
-    upper, lower = ax.get_subplotspec().subgridspec(2, 1, height_ratios=[5, 4])
-    ax.set_subplotspec(upper)
-    below = ax.figure.add_subplot(lower, sharex=ax)
-    ax.tick_params(labelbottom=False)
-    highest = max(it for it in [*rates, *limit] if not math.isnan(it))
-    fill = style.tint(style.MEASURED, 0.35)
-    below.bar(range(len(rates)), rates, 0.5, color=fill, edgecolor=style.MEASURED)
-    for place, rate in enumerate(rates):
-        if not math.isnan(rate):
-            va, rise = ("top", -4) if rate > highest / 6 else ("bottom", 3)
-            note = {"va": va, "fontsize": style.SMALL}
-            label(below, place, rate, f"{rate:,.0f}", (0, rise), **note)
-    for rate in limit:
-        below.axhline(rate, color=style.INK, linewidth=1.2, linestyle=(0, (4, 3)))
-        text = f"a copy, {rate:,.0f}"
-        note = {"ha": "right", "va": "bottom", "fontsize": style.SMALL}
-        label(below, len(rates) - 0.45, rate, text, (0, 3), **note)
-    below.set(ylabel="GB/s", ylim=(0, 1.3 * highest))
-    return below
 
 
 def plot_latency(sizes, times_ns=None, marks=None, ax=None):

@@ -69,16 +69,6 @@ SENTENCES = {
         lambda: plotting.plot_lanes({"if a:": [1] * 32, "  b": [1] * 16 + [0] * 16}),
         "Lanes of 32 that take part: `if a:` 32, `b` 16; 75% of all.",
     ),
-    "traffic": (
-        lambda: plotting.plot_traffic([1, 2], [4, 8], [4000, math.nan], 4150, "stride"),
-        "Sectors a request, counted by the emulator: 4 at stride 1, 8 at stride 2; the "
-        "GPU's rate: 4,000 GB/s at stride 1, not measured at stride 2; a copy reaches "
-        "4,150 GB/s.",
-    ),
-    "traffic that nobody measured": (
-        lambda: plotting.plot_traffic([1], [4], [math.nan], math.nan, "step, in bytes"),
-        "Sectors a request, counted by the emulator: 4 at step 1.",
-    ),
     "latency": (
         lambda: plotting.plot_latency([2**14, 2**21], [28.2, 150], {"L1": 2**18}),
         "The time of one load: 28 ns within 16 KB, 150 ns within 2 MB; "
