@@ -1,34 +1,39 @@
 # %% [markdown]
 # # Fetch no more than you use
 #
-# *30 minutes*
+# *45 minutes*
 #
-# **What you'll do:** find out why one of two kernels that read the same numbers asks for eight times as many sectors, fix it, and copy and add up at the full speed of the memory.
+# **What you'll do:** find out which of two kernels asks for eight times as many bytes as it needs, watch it win all the same, and find out when it loses.
 #
 # **What you'll learn:**
 #
-# - predict how many sectors a request touches, from the places of its lanes
-# - count them line by line, and compare the count with a GPU's bytes per second
-# - lay out data and threads so that neighbours load neighbours, and say when it does not matter
+# - predict how many sectors a request touches, from the addresses of its lanes
+# - tell three counts apart: what lanes ask of L1, L1 of L2, and L2 of memory
+# - lay out data and threads so that neighbouring lanes load neighbouring numbers, and say when a cache makes up for it
 #
-# **What you'll need:** kernels, blocks and threads, as in [Write your first kernel](01_first_kernel.ipynb).
+# **What you'll need:** threads and blocks, as in [Write your first kernel](01_first_kernel.ipynb), and the caches, as in [Know where a number lives](11_memory_hierarchy.ipynb).
 
 # %%
 import numpy as np
 from numba import cuda, float32
 
 from helpers import (check, device, emulate, exercise, explore, load4, measure,
-                     plot_sectors, plot_times, plot_traffic, store4)
+                     plot_by_threads, plot_levels, plot_sectors,
+                     plot_sweeps, store4, table)
 
 device
 
 # %% [markdown]
 # ## Which sum is wasteful?
 #
-# Here is a matrix, and two kernels that add it up.
+# Two kernels add up the same matrix.
 # **Each thread adds up one row.**
 # **Each thread adds up one column.**
-# Both load each number once, and both are right.
+#
+# Both load each number once.
+# A thread of `sum_rows` walks along a row, number by number, which is what a CPU likes best; a thread of `sum_columns` jumps a whole row at each step.
+# One of the two asks for eight times as many bytes as the other.
+# Which one, and is it slower?
 
 # %%
 @cuda.jit
@@ -58,26 +63,18 @@ sums = np.zeros(SIDE, np.float32)
 
 sum_rows[4, 64](sums, matrix)
 check(sums, matrix.sum(axis=1))
-
-# %%
 sum_columns[4, 64](sums, matrix)
 check(sums, matrix.sum(axis=0))
 
 # %% [markdown]
-# To run along a row in memory, as `sum_rows` does, is what a CPU likes best.
-# Yet one of the two makes the GPU's memory move eight times as many bytes as the other.
-# Which one, and why?
-
-# %% [markdown]
 # ## Sectors and lines
 #
-# A warp is 32 threads that run together; its **lanes** are numbered 0 to 31.
-# What they ask of memory by one instruction is one **request**.
+# The 32 **lanes** of a warp execute a load together, and what they ask for is one **request**.
 #
-# **Global memory** is where a kernel's arguments lie.
-# It moves in pieces of 32 bytes that begin at a multiple of 32: **sectors**.
-# Four of them that begin at a multiple of 128 are a **line**, the unit of the caches.
-# A request moves each sector that holds at least one byte that a lane asks for, once, and always the whole of it.
+# Caches hand out whole **sectors**: 32 bytes that begin at a multiple of 32.
+# Four sectors that begin at a multiple of 128 are a **line**.
+# A request touches each sector that holds at least one byte that a lane asks for.
+# However many lanes ask for bytes of a sector, the request gets it once.
 #
 # Let the lanes of a warp load neighbouring numbers of 4 bytes:
 
@@ -90,36 +87,22 @@ def lanes_at(offset=0, stride=1, itemsize=4):
 plot_sectors(lanes_at())
 
 # %% [markdown]
-# A row of the picture is a line of memory, and a box is what the lane with that number loads.
-# All that moves is used: 4 sectors, 128 bytes.
-# Such a request is **coalesced**.
-
-# %% [markdown]
-# **Predict.** How many sectors are they if everyone moves on by one element? If the lanes lie two elements apart? And 32 apart?
+# Each row of the figure is a line, and each dark box is what the lane with that number loads.
+# The request touches 4 sectors and uses each of their 128 bytes.
+# A request that touches no more sectors than its bytes fill is **coalesced**.
+#
+# **Predict.** How many sectors does it touch if each lane moves on by one element? If the lanes lie two elements apart? And 32 apart?
 #
 # <details><summary>Answer</summary>
 #
-# One element on: 5 sectors, since the last lane reaches into the next one.
-# Two apart: 8, each of them half used.
-# 32 apart: 32, one for each lane. It cannot get worse.
+# One element on: 5 sectors, because the last lane reaches into the next one.
+# Two apart: 8, each half used.
+# 32 apart: 32, one for each lane. That is the most for elements of 4 bytes.
 #
 # </details>
 
 # %%
-plot_sectors(lanes_at(offset=1))
-
-# %% [markdown]
-# Pale is what moves though nobody asked for it: here one element at the front and seven at the end.
-
-# %%
-plot_sectors(lanes_at(stride=2))
-
-# %% [markdown]
-# With stride 2 it is half of everything.
-# Choose for yourself: find the first stride with 32 sectors, and see what larger and smaller elements do.
-
-# %%
-def draw_request(offset=0, stride=32, itemsize=4):
+def draw_request(offset=1, stride=1, itemsize=4):
     """The request of a warp whose lanes lie `stride` elements apart."""
     return plot_sectors(lanes_at(offset, stride, itemsize), itemsize)
 
@@ -128,14 +111,15 @@ explore(draw_request,
         offset=(0, 32), stride=(0, 32), itemsize=[1, 2, 4, 8, 16])
 
 # %% [markdown]
-# From stride 8 on each lane has a sector to itself, and seven eighths of what moves is thrown away.
-# Stride 0 is the other end: all lanes want one number, and one sector is enough.
-
-# %% [markdown]
-# ## Rows and columns, counted
+# Pale bytes come along although no lane asks for them: here one element in front, and seven behind.
+# Move the sliders, and find the first stride that touches 32 sectors.
+# From there on, elements of 4 bytes leave 28 of each sector's 32 bytes unused.
+# Stride 0 is the other extreme: all lanes load the same number, and one sector is enough.
 #
-# In `sum_rows` neighbouring threads have neighbouring rows.
-# At each moment the 32 lanes of a warp stand one below the other, a whole row apart.
+# ## Count: rows and columns
+#
+# In `sum_rows`, neighbouring lanes have neighbouring rows.
+# At each step of the loop, the 32 lanes of a warp load numbers that lie a whole row apart.
 
 # %%
 emulate(sum_rows)[4, 64](sums, matrix)
@@ -144,65 +128,160 @@ emulate(sum_rows)[4, 64](sums, matrix)
 emulate(sum_columns)[4, 64](sums, matrix)
 
 # %% [markdown]
-# 32 sectors a request against 4: it is `sum_rows` that wastes.
-# What *one* thread does, one moment after the other, does not matter here.
-# What matters is what the *lanes* of a warp do at the same moment: neighbours in `x` must stand side by side in memory.
+# `sum_rows` is the wasteful one: its requests touch 32 sectors each, those of `sum_columns` 4.
+# This count does not depend on where *one* thread goes next.
+# It depends on where the 32 *lanes* are at the same moment, and neighbouring lanes should load neighbouring numbers.
+#
+# Now the clock, with 16,384 rows of 16,384 numbers: 1.07 GB, and 16,384 threads for either sum.
+
+# %% tags=["timing"]
+TALL = 16_384
+large = np.zeros((TALL, TALL), np.float32)
+totals = np.zeros(TALL, np.float32)
+
+rows, columns = (
+    measure(kernel, bytes=large.nbytes)[TALL // 64, 64](totals, large)
+    for kernel in (sum_rows, sum_columns))
+
+plot_levels({f"{m.kernel}, {m.median_us:,.0f} µs": m.traffic
+             for m in (rows, columns)})
+
+# %% [markdown]
+# The wasteful kernel wins: it takes about three quarters of the time.
+#
+# Each group of bars follows the bytes down.
+# The lanes of `sum_rows` ask L1 for 8.59 GB, eight times as much as those of `sum_columns`.
+# But L1 asks L2 for 1.07 GB, the matrix once: at the next step each lane wants the next 4 bytes of its sector, and L1 still has them.
+# Below L1, both kernels move the same bytes.
+#
+# And bytes are not the limit: both sums move less than a fifth of what a copy moves in a second.
+# Their few warps, 6% of those that fit the GPU, wait for memory.
+# One of eight requests of `sum_rows` has to go on to L2, and each one of `sum_columns`.
+
+# %% [markdown]
+# ## The same sums by more threads
+#
+# Change the number of threads, and nothing else: cut each row, or each column, into strips.
+# **Each thread adds up a strip of a row.**
+# **Each thread adds up a strip of a column.**
+# `cuda.atomic.add` makes each addition to `out` one indivisible step.
+
+# %%
+@cuda.jit
+def sum_rows_in_strips(out, matrix, strip):
+    """Each thread adds up a strip of a row."""
+    row, part = cuda.grid(2)
+    total = float32(0)
+    for k in range(strip):
+        total += matrix[row, part * strip + k]
+    cuda.atomic.add(out, row, total)
+
+
+@cuda.jit
+def sum_columns_in_strips(out, matrix, strip):
+    """Each thread adds up a strip of a column."""
+    col, part = cuda.grid(2)
+    total = float32(0)
+    for k in range(strip):
+        total += matrix[part * strip + k, col]
+    cuda.atomic.add(out, col, total)
+
+# %% [markdown]
+# Row sums can be coalesced, too, if the lanes of a warp share a row.
+# **Each warp adds up one row, its lanes side by side.**
+# A lane adds up every 32nd number of the row.
+# Then `shfl_down_sync` hands each lane the sum of the lane `step` further on, until lane 0 has the sum of all.
+
+# %%
+@cuda.jit
+def sum_rows_by_warps(out, matrix):
+    """Each warp adds up one row, its lanes side by side."""
+    row = cuda.grid(1) // 32
+    total = float32(0)
+    for col in range(cuda.laneid, matrix.shape[1], 32):
+        total += matrix[row, col]
+    for step in (16, 8, 4, 2, 1):
+        total += cuda.shfl_down_sync(0xFFFFFFFF, total, step)
+    if cuda.laneid == 0:
+        out[row] = total
+
+
+run = emulate(sum_rows_by_warps)[SIDE // 2, 64](sums, matrix)
+check(sums, matrix.sum(axis=1))
+for kernel, axis in (sum_rows_in_strips, 1), (sum_columns_in_strips, 0):
+    sums[:] = 0
+    kernel[(4, 8), 64](sums, matrix, 32)
+    check(sums, matrix.sum(axis=axis))
+run
+
+# %% tags=["timing"]
+STRIPS = 16_384, 8192, 2048, 512, 32
+threads = [large.size // strip for strip in STRIPS]
+
+
+def over_strips(kernel):
+    """The times of a kernel for each length of a strip."""
+    return [measure(kernel, bytes=large.nbytes)[(TALL // 64, TALL // n), 64](
+        totals, large, n) for n in STRIPS]
+
+
+row_strips = over_strips(sum_rows_in_strips)
+column_strips = over_strips(sum_columns_in_strips)
+by_warps = measure(sum_rows_by_warps, bytes=large.nbytes)[TALL // 2, 64](
+    totals, large)
+warps_us = [by_warps.median_us if n == 512 else None for n in STRIPS]
+
+plot_by_threads(
+    threads, {"a strip of a row": [m.median_us for m in row_strips],
+              "a strip of a column": [m.median_us for m in column_strips],
+              "a warp for each row": warps_us},
+    limit_us=large.nbytes / rows.copy_gb_per_s / 1e3,
+    limit_label="at the rate of a copy")
+
+# %% [markdown]
+# Each point adds up the same numbers; along a line, only the length of the strips changes.
+#
+# Twice the threads almost halve the time of column sums at first: twice as many loads are under way in the same wait.
+# Row sums gain less than 5% from more than 32,768 threads.
+# In the end, column sums are three times as fast.
+#
+# What stops the row sums?
+
+# %% tags=["timing"]
+def line_of(m, count):
+    """A launch: its time, what each level is asked, and how busy they are."""
+    asked = [m.traffic.get(it, np.nan) / 1e9 for it in ("L1", "L2", "memory")]
+    busy = [m.counters.get(f"{it}_percent") for it in ("l1_data", "memory")]
+    return m.kernel, count, m.median_us, *asked, *busy
+
+
+table(["sums", "threads", "µs", "asked of L1, GB", "of L2, GB",
+       "of memory, GB", "L1 busy, %", "memory busy, %"],
+      [line_of(row_strips[0], threads[0]),
+       line_of(row_strips[-1], threads[-1]),
+       line_of(column_strips[0], threads[0]),
+       line_of(column_strips[-1], threads[-1]),
+       line_of(by_warps, 32 * TALL)])
+
+# %% [markdown]
+# L1 does: it is 99% busy.
+# It works through a request line by line: 32 lines take 32 passes, one line takes one.
+# With so many warps it also drops sectors before their last number is wanted, and asks L2 for 1.7 times the matrix.
+# With 16,384 threads it was busy two thirds of the time.
+#
+# A warp for each row makes row sums 3.5 times as fast as a thread for each strip, with as many threads.
+# So the lanes of a warp belong side by side, even where a cache saves the bytes.
+#
+# Column sums take 1.4 times as long as a copy of as many bytes: their warps wait less for memory than for their turn to issue an instruction and for busy arithmetic units.
 
 # %% [markdown]
 # ## Offsets and strides
 #
-# To see what waste costs, take the simplest work there is.
-# **Each thread copies one element.**
-
-# %%
-@cuda.jit
-def copy(dst, src, offset, stride):
-    """Each thread copies one element."""
-    i = cuda.grid(1)
-    dst[i] = src[offset + stride * i]
-
-
-few = np.arange(2**16, dtype=np.float32)
-few_out = np.zeros(1024, np.float32)
-
-
-def load_sectors(offset=0, stride=1):
-    """Sectors of each load request of `copy`."""
-    run = emulate(copy)[4, 256](few_out, few, offset, stride)
-    check(few_out, few[offset::stride][:1024])
-    loads = run.coalescing.by_kind["load"]
-    return loads.sectors / loads.requests
-
-
-OFFSETS = 0, 1, 2, 4, 8, 16, 31, 32
-STRIDES = 1, 2, 3, 4, 6, 8, 16, 32
-
-{offset: load_sectors(offset) for offset in OFFSETS}
-
-# %%
-{stride: load_sectors(stride=stride) for stride in STRIDES}
-
-# %% [markdown]
-# An offset costs one sector at most, and none if it is a multiple of 8 elements.
-# A stride `s` costs `4 * s` sectors, up to 32.
-#
-# How fast is it, then?
-# 256 MB are copied from one array to another, with no offset and no stride.
-
-# %% tags=["timing"]
-MANY = 2**26
-src = np.zeros(MANY + 32, np.float32)
-dst = np.zeros(MANY, np.float32)
-
-measure(copy, bytes=2 * dst.nbytes)[MANY // 256, 256](dst, src, 0, 1)
-
-# %% [markdown]
-# ## Enough on its way
-#
-# Each request takes 4 sectors, no more than it must, and still this is well below what a copy reaches.
-# Memory answers late, and a thread that waits for its one element asks for nothing else.
-# So let it ask for more before it waits.
+# A thread that adds up a row comes back for the rest of each sector.
+# A thread that copies does not.
 # **Each thread copies 4 elements, a block apart: first it loads all, then it stores all.**
+#
+# The `offset` moves its loads on, and the `stride` moves them apart; the stores stay coalesced.
 
 # %%
 EACH = 4
@@ -220,157 +299,152 @@ def copy_four(dst, src, offset, stride):
         dst[first + k * cuda.blockDim.x] = values[k]
 
 
-run = emulate(copy_four)[1, 256](few_out, few, 0, 1)
-check(few_out, few[:1024])
-run
+few = np.arange(2**16, dtype=np.float32)
+few_out = np.zeros(1024, np.float32)
 
-# %% [markdown]
-# `cuda.local.array` gives each thread four cells of its own; the compiler unrolls both loops and keeps the cells in registers.
-# The sectors are what they were.
 
-# %% tags=["timing"]
-aligned = measure(copy_four, bytes=2 * dst.nbytes)[MANY // 1024, 256](
-    dst, src, 0, 1)
-aligned
+def load_sectors(offset=0, stride=1):
+    """Sectors of each load request of `copy_four`."""
+    run = emulate(copy_four)[1, 256](few_out, few, offset, stride)
+    check(few_out, few[offset::stride][:1024])
+    loads = run.coalescing.by_kind["load"]
+    return loads.sectors / loads.requests
 
-# %% [markdown]
-# That is as fast as bytes can be moved.
-# Now the same copy from an offset, and with a stride.
-# Bytes are counted as you would: those that you asked for.
 
 # %% tags=["timing"]
-shifted = [
-    measure(copy_four, bytes=2 * dst.nbytes)[MANY // 1024, 256](dst, src, k, 1)
-    for k in OFFSETS]
-
-plot_traffic(OFFSETS, [load_sectors(k) for k in OFFSETS],
-             [m.gb_per_s for m in shifted], aligned.copy_gb_per_s,
-             xlabel="offset, in elements")
-
-# %% [markdown]
-# The offset costs next to nothing, though a fifth sector was counted.
-# Nothing contradicts the count: the fifth sector of one warp is the first sector of its neighbour, and a **cache**, a small fast memory on the way, still has it.
-# The emulator counts what a request asks for; how much of that comes from a cache, a GPU decides.
-
-# %% tags=["timing"]
+OFFSETS = 0, 1, 8, 16, 31, 32
+STRIDES = 1, 2, 4, 8, 12, 16, 24, 32
 PART = 2**24
-wide = np.zeros(32 * PART, np.float32)
-part = np.zeros(PART, np.float32)
-strided = [
-    measure(copy_four, bytes=2 * part.nbytes)[PART // 1024, 256](
-        part, wide, 0, stride)
-    for stride in STRIDES]
-
-plot_traffic(STRIDES, [load_sectors(stride=s) for s in STRIDES],
-             [m.gb_per_s for m in strided], aligned.copy_gb_per_s,
-             xlabel="stride, in elements")
-
-# %% [markdown]
-# A stride costs what the count says: more sectors, fewer useful bytes a second.
-# No neighbour wants what is thrown away, so no cache can help.
-#
-# From stride 8 on the count stays at 32, and the rate still falls: the memory behind the caches moves larger pieces than a sector, and the emulator does not model it.
-
-# %% [markdown]
-# ## A view that begins too late
-#
-# An offset need not stand in the kernel.
-# A part of a device array, such as `d_few[1:]`, is a view: it begins where its first element lies.
-
-# %%
-d_few = cuda.to_device(few)
-
-emulate(copy)[4, 256](few_out, d_few[1:], 0, 1)
-
-# %% [markdown]
-# Whole arrays begin at a multiple of 256 bytes; rows of a matrix begin at a multiple of 32 bytes only if their length allows it.
-
-# %% [markdown]
-# ## Sums at the speed of memory
-#
-# Back to the matrix.
-# **Each warp adds up one row, its lanes side by side.**
-# A lane adds every 32nd number, and the 32 sums are added at the end: `shfl_down_sync` hands a lane the value that another lane holds, `step` further on.
-
-# %%
-@cuda.jit
-def sum_rows_by_warps(out, matrix):
-    """Each warp adds up one row, its lanes side by side."""
-    lane = cuda.laneid
-    row = cuda.grid(1) // 32
-    total = float32(0)
-    for col in range(lane, matrix.shape[1], 32 * EACH):
-        for k in range(EACH):
-            total += matrix[row, col + 32 * k]
-    for step in (16, 8, 4, 2, 1):
-        total += cuda.shfl_down_sync(0xFFFFFFFF, total, step)
-    if lane == 0:
-        out[row] = total
+part, wide = np.zeros(PART, np.float32), np.zeros(32 * PART + 32, np.float32)
 
 
-run = emulate(sum_rows_by_warps)[SIDE // 8, 256](sums, matrix)
-check(sums, matrix.sum(axis=1))
-run
-
-# %% [markdown]
-# The columns are coalesced, but a thread for each column is too few threads to keep a memory busy.
-# **Each thread adds up its column in a strip of 32 rows.**
-# The strips of a column are added up by `cuda.atomic.add`, which makes each addition one indivisible step.
-
-# %%
-STRIP = 32
+def sweep(offsets, strides):
+    """The time of `copy_four` for each offset or each stride."""
+    return [measure(copy_four, bytes=8 * PART)[PART // 1024, 256](
+        part, wide[:stride * PART + 32], offset, stride)
+        for offset in offsets for stride in strides]
 
 
-@cuda.jit
-def sum_columns_in_strips(out, matrix):
-    """Each thread adds up its column in a strip of 32 rows."""
-    col, strip = cuda.grid(2)
-    total = float32(0)
-    for row in range(STRIP):
-        total += matrix[STRIP * strip + row, col]
-    cuda.atomic.add(out, col, total)
+def moved(m):
+    """What memory delivers, by its counter, and takes, in GB/s."""
+    loaded = m.counters.get("memory_read_bytes", np.nan)
+    return (loaded + part.nbytes) / m.median_us / 1e3
 
 
-sums[:] = 0
-run = emulate(sum_columns_in_strips)[(2, SIDE // STRIP), 128](sums, matrix)
-check(sums, matrix.sum(axis=0))
-run
+shifted, strided = sweep(OFFSETS, [1]), sweep([0], STRIDES)
 
 # %% tags=["timing"]
-TALL = 16_384
-large = np.zeros((TALL, TALL), np.float32)
-totals = np.zeros(TALL, np.float32)
-kernels = {
-    sum_rows: (TALL // 64, 64), sum_rows_by_warps: (TALL // 8, 256),
-    sum_columns: (TALL // 64, 64),
-    sum_columns_in_strips: ((TALL // 128, TALL // STRIP), 128)}
-
-times = [measure(kernel, bytes=large.nbytes)[launch](totals, large)
-         for kernel, launch in kernels.items()]
-plot_times([m.kernel for m in times], [m.median_us for m in times],
-           spread_us=[(m.lower_us, m.upper_us) for m in times],
-           limit_us=large.nbytes / aligned.copy_gb_per_s / 1e3,
-           limit_label="at the rate of a copy")
+plot_sweeps({
+    "offset, in elements": (
+        OFFSETS, [load_sectors(offset) for offset in OFFSETS],
+        [m.gb_per_s for m in shifted], [moved(m) for m in shifted]),
+    "stride, in elements": (
+        STRIDES, [load_sectors(stride=stride) for stride in STRIDES],
+        [m.gb_per_s for m in strided], [moved(m) for m in strided])},
+    strided[0].copy_gb_per_s)
 
 # %% [markdown]
-# 16,384 rows of as many numbers are 1 GB.
-# Lanes side by side, and enough of them: then both sums take the time that memory needs to move the matrix once.
-# `sum_rows` moves eight times as many sectors as `sum_rows_by_warps`, yet is not eight times slower: a sector that one step threw away is often still in a cache when the next step wants its neighbour.
-# That is luck, not a plan.
-
-# %% [markdown]
-# ## Structs of arrays
+# Offsets are on the left and strides on the right, on the same scales.
+# A bar is the useful rate, of the bytes that you want copied.
+# A diamond adds what memory delivers for nothing.
 #
-# A particle has a place and a mass, and a record for each particle is the layout that comes to mind: an **array of structs**.
-# **Each thread takes the mass of one particle.**
+# An offset adds one sector to each request, and none if it is a multiple of 8 elements.
+# The rate hardly changes.
+# The fifth sector of one warp is the first of its neighbour, L1 still has it, and L1 asks L2 for less than 1% more.
+#
+# With a stride, no other request wants the rest of a sector.
+# The bars fall, while memory works at 85% or more of a copy's rate.
+
+# %% tags=["timing"]
+table(["stride", "sectors of a load", "asked of L1, MB", "of L2, MB",
+       "of memory, MB", "µs"],
+      [[stride, load_sectors(stride=stride),
+        *(32e-6 * m.counters.get(name, np.nan)
+          for name in ("global_load_sectors", "l2_read_sectors")),
+        m.counters.get("memory_read_bytes", np.nan) / 1e6, m.median_us]
+       for stride, m in zip(STRIDES, strided, strict=True)])
+
+# %% [markdown]
+# The table counts loads; the stores are 67 MB each time.
+# From stride 1 to 8, loads and stores together grow from 134 to 604 MB, 4.5 times, and the time 3.9 times: in the 37 µs at stride 1, memory does not reach its full rate.
+#
+# From 8 to 16, L1 asks for no more, and the copy still takes 1.8 times as long.
+# Memory delivers twice the bytes: this GPU's L2 fetches pieces of 64 bytes, two sectors.
+# At stride 12 the lanes are 48 bytes apart and touch each piece: 805 MB, all that lies between.
+#
+# At 24 and 32 no more bytes move than at 16, and the time still rises, by 16% at 32.
+# These counters do not say why.
+
+# %% [markdown]
+# ## Wider elements
+#
+# **Predict.** Lanes side by side load 1, 2, 4, 8 and 16 bytes each. How many sectors is each request, and how long does it take?
+#
+# **Each thread copies one element.**
+# **Each thread copies 4 neighbours in one request.**
+# 16 bytes are the most that a thread of an H200 can load at once.
+# Numba has no such load; this course's `load4` and `store4` take four neighbours of 4 bytes, from an address that is a multiple of 16.
+#
+# The last line counts a *view*: `few[1:]` of a device array begins one element late, so each of its requests has offset 1.
+# On such a view `load4` faults, because its address is no multiple of 16.
 
 # %%
-fields = [(name, np.float32) for name in ("x", "y", "z", "mass")]
-particle = np.dtype(fields, align=True)
-particles = np.zeros(1024, particle)
-particles["mass"] = few[:1024]
+@cuda.jit
+def copy(dst, src):
+    """Each thread copies one element."""
+    i = cuda.grid(1)
+    dst[i] = src[i]
 
 
+@cuda.jit
+def copy_wide(dst, src):
+    """Each thread copies 4 neighbours in one request."""
+    i = 4 * cuda.grid(1)
+    store4(dst, i, load4(src, i))
+
+
+copy_wide[1, 256](few_out, few)
+check(few_out, few[:1024])
+
+emulate(copy)[4, 256](few_out, cuda.to_device(few)[1:])
+
+# %% tags=["timing"]
+TYPES = np.int8, np.int16, np.float32, np.float64
+ones = np.ones(1024)
+runs = [emulate(copy)[4, 256](ones.astype(t), ones.astype(t)) for t in TYPES]
+runs.append(emulate(copy_wide)[1, 256](few_out, few))
+
+MANY = 2**26
+src, dst = large.ravel(), np.zeros(4 * MANY, np.float32)
+widths = [
+    measure(copy, bytes=2 * MANY * np.dtype(t).itemsize)[MANY // 256, 256](
+        dst.view(t)[:MANY], src.view(t)[:MANY]) for t in TYPES]
+widths.append(
+    measure(copy_wide, bytes=2 * src.nbytes)[MANY // 256, 256](dst, src))
+
+table(["bytes a thread", "sectors a request", "µs", "GB/s", "memory busy, %"],
+      [[2**n, run.coalescing.sectors / run.coalescing.requests, m.median_us,
+        m.gb_per_s, m.counters.get("memory_percent")]
+       for n, (run, m) in enumerate(zip(runs, widths, strict=True))])
+
+# %% [markdown]
+# All requests are coalesced, and each row of the table has as many threads and as many requests.
+# Yet 16 times the bytes take only 3 times as long.
+#
+# With 1 byte a thread, memory is 15% busy.
+# The warps wait for its answers, as in the sums by few threads: while a thread waits for its byte, it asks for nothing else.
+# Wider elements put more bytes under way in the same wait.
+
+# %% [markdown]
+# ## Arrays of structs, structs of arrays
+#
+# A particle has three coordinates and a mass.
+# You may keep a record for each particle, an **array of structs**, or an array for each field, a **struct of arrays**.
+#
+# **Each thread takes the mass of one particle.**
+# **Each thread adds up all four numbers of one particle.**
+
+# %%
 @cuda.jit
 def take_mass(out, particles):
     """Each thread takes the mass of one particle."""
@@ -378,109 +452,129 @@ def take_mass(out, particles):
     out[i] = particles[i].mass
 
 
-run = emulate(take_mass)[4, 256](few_out, particles)
-check(few_out, particles["mass"])
-run
-
-# %% [markdown]
-# A record is 16 bytes long, and so is the distance between the lanes: a stride of four elements.
-# With an array for each field, a **struct of arrays**, the masses lie side by side, and `copy` showed what that takes: 4 sectors.
-# If a kernel uses all fields at once, the sectors that the first load brought serve the others from a cache, and the layouts are close.
-
-# %% [markdown]
-# ## Wider elements
-#
-# **Predict.** Lanes side by side load elements of 1, 2, 4 and 8 bytes. How many sectors is each request?
-
-# %%
-def width_sectors(dtype):
-    """Sectors of each request of `copy`, for elements of a type."""
-    a, b = np.ones(256, dtype), np.zeros(256, dtype)
-    counts = emulate(copy)[1, 256](b, a, 0, 1).coalescing
-    check(b, a)
-    return counts.sectors / counts.requests
-
-
-{dtype: width_sectors(dtype)
- for dtype in ("int8", "int16", "float32", "float64")}
-
-# %% [markdown]
-# All are coalesced, but a request for bytes moves one sector, and one for `float64` moves eight.
-# The wider the element, the more each request brings.
-# The widest that a thread can load at once is 16 bytes: `load4` loads four neighbours of 4 bytes, from an index that is a multiple of four.
-# **Each thread copies 4 neighbours, all of them at once.**
-
-# %%
 @cuda.jit
-def copy_wide(dst, src):
-    """Each thread copies 4 neighbours, all of them at once."""
-    i = 4 * cuda.grid(1)
-    store4(dst, i, load4(src, i))
+def add_fields(out, particles):
+    """Each thread adds up all four numbers of one particle."""
+    i = cuda.grid(1)
+    one = particles[i]
+    out[i] = one.x + one.y + one.z + one.mass
 
 
-run = emulate(copy_wide)[1, 256](few_out, few)
-check(few_out, few[:1024])
+fields = [(name, np.float32) for name in ("x", "y", "z", "mass")]
+structs = np.zeros(1024, np.dtype(fields, align=True))
+structs["mass"] = few[:1024]
+
+run = emulate(take_mass)[4, 256](few_out, structs)
+check(few_out, structs["mass"])
 run
 
 # %% tags=["timing"]
-BYTES = 2**28
-times = []
-for dtype in np.int8, np.int16, np.float32, np.float64:
-    b, a = np.zeros(BYTES, np.int8).view(dtype), src[:MANY].view(dtype)
-    launch = measure(copy, bytes=2 * BYTES)[b.size // 256, 256]
-    times.append(launch(b, a, 0, 1))
-times.append(
-    measure(copy_wide, bytes=2 * BYTES)[MANY // 1024, 256](dst, src[:MANY]))
+@cuda.jit
+def add_fields_apart(out, x, y, z, mass):
+    """Each thread adds up all four numbers of one particle."""
+    i = cuda.grid(1)
+    out[i] = x[i] + y[i] + z[i] + mass[i]
 
-plot_times(["1 byte", "2 bytes", "4 bytes", "8 bytes", "16 bytes"],
-           [m.median_us for m in times],
-           limit_us=2 * BYTES / aligned.copy_gb_per_s / 1e3,
-           limit_label="a copy")
+
+structs = np.zeros(PART, structs.dtype)
+x, y, z, mass = (np.zeros(PART, np.float32) for _ in fields)
+grid = PART // 256, 256
+layouts = {
+    "mass, structs": measure(take_mass, bytes=8 * PART)[grid](part, structs),
+    "mass, arrays": measure(copy, bytes=8 * PART)[grid](part, mass),
+    "all, structs": measure(add_fields, bytes=20 * PART)[grid](part, structs),
+    "all, arrays": measure(add_fields_apart, bytes=20 * PART)[grid](
+        part, x, y, z, mass)}
+
+plot_levels({f"{name}, {m.median_us:.0f} µs": m.traffic
+             for name, m in layouts.items()})
 
 # %% [markdown]
-# Each bar copies the same 256 MB, one element a thread.
-# Every request is coalesced, and the time still falls as elements grow wider: fewer requests, and more bytes on their way for each thread that waits.
+# In the structs, the masses lie 16 bytes apart: stride 4, and 16 sectors a request.
+# Memory delivers whole particles, so the mass alone takes as long as all four fields.
+# Structs move 2.5 times the bytes of an array of masses, and take 1.6 times as long: with 4 bytes a thread, the array leaves memory half idle, as in the table above.
+#
+# For all four fields, the two layouts take the same time.
+# The first load brings the sectors, and the other three find them in L1.
+# Lanes ask L1 for 3.4 times as many bytes, and L1 has time for them: memory is the limit, and is 85% busy with either.
 
 # %% [markdown]
 # ## What could go wrong
 #
-# Four elements a thread: on a CPU you would give each thread four *neighbours*, and so do many who write their second kernel.
+# Four elements a thread: on a CPU you would give each thread four *neighbours*.
+# **Each thread copies 4 elements, one after the other.**
+# **Each thread loads 4 elements, then stores them.**
+#
+# The elements of one thread lie `step` apart; the first elements of neighbouring threads lie `across` apart.
+# So 4 and 1 make neighbours, and 1 and 256 put a thread's elements a block apart.
 
 # %%
 @cuda.jit
-def copy_four_wrong(dst, src):
-    """Each thread copies 4 neighbours, one after the other."""
-    i = 4 * cuda.grid(1)
-    for k in range(4):
-        dst[i + k] = src[i + k]
+def copy_in_turn(dst, src, across, step):
+    """Each thread copies 4 elements, one after the other."""
+    block = EACH * cuda.blockDim.x * cuda.blockIdx.x
+    for k in range(EACH):
+        i = block + across * cuda.threadIdx.x + k * step
+        dst[i] = src[i]
 
 
-run = emulate(copy_four_wrong)[1, 256](few_out, few)
-check(few_out, few[:1024])
-run
+@cuda.jit
+def copy_at_once(dst, src, across, step):
+    """Each thread loads 4 elements, then stores them."""
+    values = cuda.local.array(EACH, float32)
+    block = EACH * cuda.blockDim.x * cuda.blockIdx.x
+    for k in range(EACH):
+        values[k] = src[block + across * cuda.threadIdx.x + k * step]
+    for k in range(EACH):
+        dst[block + across * cuda.threadIdx.x + k * step] = values[k]
+
+
+emulate(copy_in_turn)[1, 256](few_out, few, 4, 1)
+
+# %% tags=["timing"]
+fours = {
+    f"{order}, {place}": measure(kernel, bytes=8 * MANY)[MANY // 1024, 256](
+        dst[:MANY], src[:MANY], across, step)
+    for order, kernel in (("in turn", copy_in_turn), ("at once", copy_at_once))
+    for place, across, step in (
+        ("a block apart", 1, 256), ("neighbours", 4, 1))}
+
+plot_levels({f"{name}, {m.median_us:.0f} µs": m.traffic
+             for name, m in fours.items()})
 
 # %% [markdown]
-# Right, and four times as many sectors as it takes, in the load and in the store.
-# A thread's neighbours belong to the neighbouring *lanes*; its own next element lies a block further on, as in `copy_four`.
-# Or it takes all four neighbours in one request, as in `copy_wide`.
-
-# %% [markdown]
+# Neighbours touch four times as many sectors, in loads and in stores.
+# Copied in turn, they take 1.8 times as long as elements a block apart.
+# L1 makes up for the loads, and asks L2 for 4% more; but it asks L2 to store 1.04 GB instead of 0.27.
+#
+# Copied at once, the four stores of a thread follow one another without a wait.
+# L2 is then asked to store 0.33 GB, and neighbours take only 2% longer.
+#
+# Elements a block apart need no such help: a thread's neighbours belong to the neighbouring *lanes*; its own next element lies a block further on.
+# Loading first pays anyway: with four loads of a thread under way, a block apart, the same sectors take 132 instead of 173 µs.
+#
 # ## What changed
 #
 # | version | idea | sectors of a load | ideal |
 # |---|---|---|---|
-# | `sum_rows` | a thread for each row: lanes one below the other | 32 | 4 |
+# | `sum_rows` | a thread for each row: lanes a row apart | 32 | 4 |
+# | `sum_columns` | a thread for each column: lanes side by side | 4 | 4 |
 # | `sum_rows_by_warps` | a warp for each row: lanes side by side | 4 | 4 |
-# | `sum_columns` | a thread for each column: side by side, but few | 4 | 4 |
-# | `copy_four` | four elements a thread, a block apart | 4 | 4 |
+# | `copy_four`, stride 8 | nobody uses the rest of a sector | 32 | 4 |
 # | `copy_wide` | four neighbours in one request | 16 | 16 |
-# | `copy_four_wrong` | four neighbours, one after the other | 16 | 4 |
 # | `take_mass` | one field of an array of structs | 16 | 4 |
+# | `copy_in_turn`, neighbours | four neighbours, one after the other | 16 | 4 |
 
 # %% [markdown]
 # ## On your own
 #
 # ★ How many sectors does a request of `float64` with stride 2 touch? And one of `int8` with stride 32? Guess, then ask `plot_sectors`.
+#
+# <details><summary>Answer</summary>
+#
+# 16 and 32: the lanes of the first are 16 bytes apart, so two share a sector; those of the second are 32 bytes apart, and each has its own.
+#
+# </details>
 #
 # ★ `mirror`: mirror a matrix, left for right, with at most 4 sectors a request.
 
@@ -515,11 +609,10 @@ task.check(mirror)
 # ```
 #
 # `x` goes to the column, so the lanes of a warp are side by side in a row.
-# The stores run backwards, which costs nothing: it matters which sectors are touched, not in which order.
+# The stores run backwards, and touch 4 sectors all the same: it matters which sectors are touched, not in which order.
 #
 # </details>
-
-# %% [markdown]
+#
 # ★★ `exercise("take_apart")`: take an array of structs apart into four arrays, and touch no more sectors than the bytes fill.
 #
 # The [assignment](assignments/12_coalescing.ipynb) has 8 exercises, this one among them.
@@ -527,22 +620,25 @@ task.check(mirror)
 # %% [markdown]
 # ## In practice
 #
-# Nsight Compute counts these sectors as `l1tex__t_sectors_pipe_lsu_mem_global_op_ld`, and `_op_st` for stores.
-# A sector counts there whether a cache has it or not.
+# Nsight Compute has the three counts: `l1tex__t_sectors_pipe_lsu_mem_global_op_ld` is what lanes ask of L1, `lts__t_sectors_srcunit_tex_op_read` what L1 asks of L2, and `dram__bytes_read` what L2 asks of memory.
+# The emulator counts the first, from your source; the others depend on the GPU's caches.
+# What is still in L2 when a kernel ends has not been written to memory yet.
 #
-# A time tells more than a count, if it is long enough: caches of some tens of megabytes can hold a small example whole, and then even the worst stride looks cheap.
-# `measure` empties them before each launch.
+# The pieces of 64 bytes are a setting, `cudaLimitMaxL2FetchGranularity`, which CUDA takes as a hint.
 #
-# Numba takes a negative index from the end, so an index that might be negative costs instructions, not sectors.
+# A small example fits a cache, where even the worst stride looks cheap.
+# So `measure` fills L2 with other data before each launch.
 #
-# Older books speak of *transactions* and *segments*, and of whole lines of 128 bytes; since Volta it is sectors.
+# Whole arrays begin at a multiple of 256 bytes; the rows of a matrix begin at a multiple of 32 only if their length allows it.
 #
-# When the layout is given and the lanes cannot stand side by side, for instance where rows are read and columns are written, shared memory turns the data around.
+# Where rows are read and columns are written, the lanes cannot be side by side in both.
+# Shared memory then turns the data around.
 
 # %% [markdown]
 # ## Further reading
 #
 # - [CUDA C++ Best Practices Guide, coalesced access](https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/index.html#coalesced-access-to-global-memory): the same experiments with offsets and strides, in C++.
 # - [How to access global memory efficiently](https://developer.nvidia.com/blog/how-access-global-memory-efficiently-cuda-c-kernels/): the classic explanation, with older GPUs.
+# - [Nsight Compute, kernel profiling guide](https://docs.nvidia.com/nsight-compute/ProfilingGuide/index.html): each counter of this lesson, and the tables of L1, L2 and device memory.
 #
 # *Next:* [Load once, use often](13_shared_memory.ipynb): where nine threads need the same number, why load it nine times?
