@@ -256,13 +256,13 @@ run = emulate(largest_wins)[1, 256](out, a)
 # | kernel | 64 threads | 1,024 threads |
 # |---|---|---|
 # | `rotate_wrong` | 0 | 0 |
-# | `rotate_wrong` with a number for `a.size` | 541 | 1,000 |
-# | `rotate_in_place_wrong` | 0 | 459 |
+# | `rotate_wrong` with a number for `a.size` | 369 | 1,000 |
+# | `rotate_in_place_wrong` | 0 | 521 |
 #
 # The first two have the same race.
 # But `% a.size` is a division between the store and the load, while `% 1024` is computed before both, and the load directly follows the store.
 #
-# `last_wins` left the elements of warp 3 in 546 launches, of warp 2 in 453, and of warp 1 in one.
+# `last_wins` left the elements of warp 1 in 558 launches, and of warp 0 in 442.
 #
 # Without its barrier a kernel *may* be wrong, and what decides it has nothing to do with the race.
 #
@@ -317,7 +317,7 @@ table(["first barrier", "second barrier", "wrong sums of 1,024", "races"],
 #
 # On an H200, without the first barrier the sums were wrong in each of 1,000 launches.
 # Without the second they were right in each, also with 32 tiles.
-# But with `cuda.blockDim.x` for both 1024s of the loop, 337 of 400 launches with 32 tiles gave wrong sums.
+# But with `cuda.blockDim.x` for both 1024s of the loop, 866 of 1,000 launches with 32 tiles gave wrong sums.
 
 # %%
 def draw_relay(before=True, after=False, intervals=4):
@@ -517,7 +517,7 @@ plot_times(["race", "atomic", "blocks first", "an empty kernel"],
 # Blocks first leave 65,536, an eighth, and are 7.5 times as fast: right, and faster than the race.
 # Of their 52 µs, 43 are what empty blocks take.
 #
-# Atomics come in any order, so the last digits of a float sum change: 1,000 launches on an H200 added the same 65,536 floats up to 107 different sums.
+# Atomics come in any order, so the last digits of a float sum change: 1,000 launches on an H200 added the same 65,536 floats up to 103 different sums.
 
 # %% [markdown]
 # ## Publish, then signal

@@ -168,12 +168,12 @@ def counted(run):
 
 
 def totals_that_differ(run, totals):
-    """Counters that are not equal: here, there."""
+    """Counters that both have and that are not equal: here, there."""
     here = counted(run)
     return {
         name: (here[name], there)
         for name, there in totals.items()
-        if here[name] != there
+        if name in here and here[name] != there
     }
 
 

