@@ -38,25 +38,19 @@ HIDDEN = {
 }
 # what the compiler made of a kernel's accesses, where the counts differ, by kernel
 KEPT = "the value that the thread has just stored stays in a register: no LDS"
-TIME = "how long the last block waits depends on time: its turns are others each time"
-WIDER = "the loop is unrolled; neighbours of a row come by one LDS.128 or LDS.64"
 EXPLAINED = {
-    "_multiply_tiled": WIDER,
-    "_multiply_early_wrong": WIDER,
     "all_write_the_same": "the array and its accesses are left out: the value is known",
     "war_in_a_warp": KEPT,
     "war_in_a_block": KEPT,
-    "rotate_in_place": KEPT,
-    "split_wrong": "two names of the same cells: one LDS serves both lines",
-    "21_copy": "profiled with a copy of the view, which begins at its own address",
-    "_total_after_all": TIME,
+    "coalescing_19_copy": "profiled with a copy of the view, which begins at an address "
+    "of its own",
+    "13_shared_memory_12_transpose_tiled": "profiled when the lesson was over, which "
+    "ends with rows of 33 words",
     "_double": "the element is loaded once for both of its uses: one LDG",
     "_count_and_sum": "the element is loaded once for both of its uses: one LDG",
-    "warps_9_look": "the compiler parts the two values, and stores each on its own",
+    "warps_13_look": "the compiler parts the two values, and stores each on its own",
     "barrier_in_a_branch": "lanes meet again behind the barrier: one STG for the warp",
 }
-
-# a difference that nobody has explained; the pattern itself, a load, agrees in each
 FILLING = (
     "filling shared memory with elements of 16 bytes, in a loop of a block of 10, 12, "
     "20 or 22 threads, most stores take one wavefront more than the rule says"
