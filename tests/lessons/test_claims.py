@@ -1,14 +1,18 @@
 """Each comparison and each reason in a lesson is true of what was recorded."""
 
+import json
+import re
 from functools import cache
 
 import pytest
 
+from helpers.measuring import recordings
 from lessons.build import ROOT
 from lessons.publishing.convert import lessons_of
-from tests.lessons.claims import FOLDER, about, claims_of, fallen, left_by, unsaid
+from tests.lessons.claims import about, claims_of, fallen, left_by, unsaid
+from tests.quick import some
 
-LESSONS = [it for it in lessons_of(ROOT) if (FOLDER / it.name).exists()]
+LESSONS = lessons_of(ROOT)
 FEWEST = 10
 
 each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda it: it.stem)
@@ -31,6 +35,26 @@ def test_a_claim_is_in_the_lessons_own_words(lesson):
 def test_a_lesson_has_claims(lesson):
     """The comparisons of a lesson are held, and not a few of them."""
     assert FEWEST <= len(claims_of(lesson))
+
+
+@pytest.mark.parametrize("lesson", some(LESSONS, 11), ids=lambda it: it.stem)
+def test_a_recording_that_makes_a_claim_false_names_the_sentence(
+    lesson, tmp_path, monkeypatch
+):
+    """The slowest launch of a lesson, recorded as ten times slower."""
+    for file in recordings.FOLDER.glob("*.json"):
+        recorded = recordings.read(file)
+        if lesson.stem in recorded.get("runs", {}):
+            entries = recorded["runs"][lesson.stem]["measurements"]
+            max(entries, key=lambda it: it["median_us"])["median_us"] *= 10
+        (tmp_path / file.name).write_text(json.dumps(recorded), encoding="utf-8")
+    monkeypatch.setattr(recordings, "FOLDER", tmp_path)
+
+    told = fallen(lesson, left_by(lesson))
+
+    assert told
+    for words in told:
+        assert re.match(rf"{lesson.stem} says “.+”, which is false now", words, re.S)
 
 
 @pytest.mark.parametrize(

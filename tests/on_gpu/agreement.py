@@ -42,8 +42,8 @@ EXPLAINED = {
     "all_write_the_same": "the array and its accesses are left out: the value is known",
     "war_in_a_warp": KEPT,
     "war_in_a_block": KEPT,
-    "coalescing_19_copy": "profiled with a copy of the view, which begins at an address "
-    "of its own",
+    "coalescing_19_copy": "profiled with a copy of the view, which begins at its own "
+    "address",
     "13_shared_memory_12_transpose_tiled": "profiled when the lesson was over, which "
     "ends with rows of 33 words",
     "_double": "the element is loaded once for both of its uses: one LDG",
