@@ -29,7 +29,7 @@ device
 #
 # The line above says where kernels run in this notebook: on this machine's GPU, or in an emulator if there is none.
 # The emulator runs the same kernels and counts what their source asks for.
-# Times always come from a GPU: from yours, or recorded on an H200.
+# Times always come from a GPU: from yours, or recorded on an NVIDIA H200, a GPU for data centres.
 #
 # Here is a loop that adds one to each of 100,000 numbers.
 # It goes from one number to the next, although no number depends on another.
@@ -86,8 +86,8 @@ few_out
 # ## Threads come in blocks
 #
 # Can the same launch have 100,000 threads?
-# `expect` announces an error: it shows the error and goes on.
-# `emulate` runs a kernel in the emulator, even where there is a GPU, and that is the place for mistakes made on purpose.
+# `expect` says that an error should come: it shows the error, and the notebook continues.
+# `emulate` runs a kernel in the emulator, even where there is a GPU, so make your deliberate mistakes there.
 
 # %%
 with expect(ValueError):
@@ -103,11 +103,11 @@ with expect(ValueError):
 # The GPU hands each block of a launch to one multiprocessor that has room for it.
 # The block stays there until its last thread has ended; then its room goes to a block that still waits.
 #
-# `cuda.get_current_device()` knows the sizes of your GPU. The emulator answers as an H200.
+# `cuda.get_current_device()` returns the properties of your GPU; the emulator returns an H200's.
 
 # %%
 gpu = cuda.get_current_device()
-table(["what", "how many"],
+table(["property", "value"],
       [["threads in a block, at most", gpu.MAX_THREADS_PER_BLOCK],
        ["multiprocessors", gpu.MULTIPROCESSOR_COUNT],
        ["threads on one of them at a time, at most",
@@ -123,15 +123,15 @@ plot_schedule(lengths, multiprocessors=3, places=2)
 
 # %% [markdown]
 # Twelve blocks on a small GPU: three multiprocessors with room for two blocks each.
-# Time runs to the right. When a block ends, another takes its place, whichever it is: here block 7 starts before block 6.
-#
-# Three rules follow:
-#
-# - Blocks run in any order, at the same time or one after another. CUDA promises no order, and an H200 keeps none: when each of 1,056 blocks drew a ticket as it ran, 3 drew their own number.
-# - Blocks are independent: none may wait for another block of its launch, which may not have started yet. (A special launch allows it: [Wait for one another](15_barriers_and_races.ipynb).)
-# - The same grid runs on a GPU with 3 multiprocessors and on one with 132: the larger one runs more blocks at a time.
+# Time runs to the right. When a block ends, a waiting block takes its place, and not always the one with the next number: here block 7 starts before block 6.
 
 # %% [markdown]
+# Three rules follow:
+#
+# - Blocks run in any order, at the same time or one after another. CUDA promises no order, and an H200 keeps a rough one: the numbers that 36,864 blocks took from a counter as they started were 549 off their own on average.
+# - Blocks are independent: none may wait for another of its launch, which may not have started yet. (A special launch allows it: [Wait for one another](15_barriers_and_races.ipynb).)
+# - The same grid runs on 3 multiprocessors and on 132, which run more blocks at a time.
+#
 # ## Which element is mine?
 #
 # A thread knows its number in its block, `cuda.threadIdx.x`, its block's number, `cuda.blockIdx.x`, and the size of a block, `cuda.blockDim.x`.
@@ -199,7 +199,7 @@ with expect(IndexError):
 
 # %% [markdown]
 # The message gives the line, the array, the index, the thread and its block: it is one of the 96 threads without an element.
-# What is missing is a **guard**.
+# What is missing is a **guard**, an `if` that keeps these threads from doing anything.
 #
 # **Each thread of the grid that has an element adds one to it.**
 
@@ -232,12 +232,12 @@ with expect(AssertionError):
 
 # %% [markdown]
 # The launch raises no error, and the end of the array is missing.
-# The first index that differs, 99,840, is a multiple of 256, the size of our blocks, and that points to the grid.
+# The first index that differs, 99,840, is 390 × 256: what is missing is block 390, the last one. (99,840 is a multiple of 512, too, which is two of our blocks.)
 #
 # ## There and back
 #
 # A GPU has its own memory.
-# So far Numba copied both arrays there before each launch, and both back after it.
+# So far Numba copied both arrays to the GPU before each launch, and both back after it.
 # For more than one launch you do this yourself.
 # The machine that runs Python is the **host**; the GPU is the **device**.
 
@@ -252,22 +252,20 @@ cuda.synchronize()
 check(d_out.copy_to_host(), add_one_spec(add_one_spec(a)))
 
 # %% [markdown]
-# `to_device` copies there, `device_array_like` only reserves memory, and `copy_to_host` copies back.
-# The second launch reads the first one's result where it is.
+# `to_device` copies to the device, `device_array_like` only reserves memory, and `copy_to_host` copies back.
+# The second launch reads the first one's result on the device, without a copy.
 #
-# With device arrays a launch returns before the kernel has ended, and the next line of Python runs beside it.
+# With device arrays a launch does not wait for the kernel to end: the next line runs meanwhile.
 # (With NumPy arrays Numba waits, to copy back; the emulator always waits.)
-# Launches run one after the other, and `copy_to_host` waits for them, so the result is complete.
-# `cuda.synchronize()` waits and does nothing else.
+# Launches run one after the other, and `copy_to_host` waits for them.
+# `cuda.synchronize()` only waits.
 #
-# `del d_a, d_out` frees the memory once nothing else refers to the arrays.
-# It may happen later: Numba collects what it frees, and frees several arrays together.
-
-# %% [markdown]
+# `del d_a, d_out` frees the memory once nothing else refers to it, perhaps later: Numba frees several arrays at once.
+#
 # ## Is it faster?
 #
-# Here are the loop above, the same loop compiled for one CPU core with `numba.njit`, and the steps to the GPU and back, each timed by the host's clock.
-# `python -m lessons.baselines journeys` recorded them on a machine with an H200.
+# Here are the loop above, the same loop compiled for one CPU core with `numba.njit`, and the steps to the GPU and back, by the host's clock.
+# (Recorded beside an H200: `python -m lessons.baselines journeys`.)
 
 # %%
 MANY = 2**24
@@ -276,28 +274,35 @@ steps = ("loop in Python", "loop compiled for the CPU", "copy there",
 took = {n: {step: baseline(f"add one to {n:,}: {step}").median_us
             for step in steps} for n in (N, MANY)}
 table(["step, in µs", f"{N:,} numbers", f"{MANY:,} numbers"],
-      [[step, took[N][step], took[MANY][step]] for step in steps])
+      [[step.replace("copy there", "reserve, and copy to the GPU"),
+        took[N][step], took[MANY][step]] for step in steps])
 
 # %%
 many = took[MANY]
 plot_stages({
     "compiled loop": {"loop": many["loop compiled for the CPU"]},
-    "GPU": {"copy there": many["copy there"],
+    "GPU": {"reserve, and copy to the GPU": many["copy there"],
             "launch and wait": many["launch"] + many["wait"],
             "copy back": many["copy back"]}})
 
 # %% [markdown]
-# Compiling alone makes the loop more than 500 times as fast.
-# With 100,000 numbers the trip to the GPU takes more than ten times as long as the compiled loop.
-# With 16,777,216 launch and wait together are more than thirty times as fast as that loop, but the copies alone take longer than it.
-# So one addition is not worth the trip.
-# From the second on the same numbers the GPU is faster, since it needs no more copies: **leave arrays on the device.**
+# Compiling alone makes the loop about 6,200 times as fast with 100,000 numbers, and 615 times with 16,777,216.
 #
-# ## How many threads a block?
+# With 100,000 the whole trip takes 45 times as long as the compiled loop.
+# With 16,777,216 the kernel (launch and wait) takes 272 µs and that loop 11,370, but the trip without the kernel takes 13,082.
+# So one addition is not worth the trip.
+#
+# With 16,777,216 the GPU is faster from the second addition on, since it needs no more copies: **leave arrays on the device.**
+# With 100,000 it never is: a launch alone takes nine times as long as the loop.
+#
+# (Most of the 272 µs is the launch, the host's own work: the kernel itself takes 56. We did not find out why the larger launch takes twice as long.)
+
+# %% [markdown]
+# ## How many threads per block?
 #
 # `measure` times a kernel alone, on arrays on the device: the median of many launches.
 # The grid has a thread for each of the 16,777,216 numbers.
-# Beside it, a kernel that does nothing: **each thread ends at once.**
+# For comparison, here is a kernel that does nothing: **each thread ends at once.**
 
 # %%
 @cuda.jit
@@ -313,13 +318,13 @@ adding = [measure(add_one, bytes=2 * big.nbytes)[MANY // t, t](big_out, big)
           for t in sizes]
 nothing = [measure(do_nothing)[MANY // t, t](big_out, big) for t in sizes]
 
-table(["threads a block", "blocks", "add_one, µs", "do_nothing, µs"],
+table(["threads per block", "blocks", "add_one, µs", "do_nothing, µs"],
       [[t, MANY // t, adding[place].median_us, nothing[place].median_us]
        for place, t in enumerate(sizes)])
 
 # %% [markdown]
-# With 32 and 128 threads a block, doing nothing takes as long as adding, within 3%: both wait for the GPU to start blocks, about 1,600 a microsecond.
-# With blocks of 32 the multiprocessors hold 9% of the threads that they could, with 256 71%.
+# With 32 and 128 threads per block, doing nothing takes as long as adding, within 3%: both wait for the GPU to start blocks, about 1,600 per microsecond.
+# With blocks of 32, the multiprocessors hold 9% of the threads that they could; with blocks of 256, 71%.
 # (At each size the threads that run wait mostly for memory; with 32, few run.)
 # With 256 adding takes longer than starting the blocks, and with 1,024 longer still.
 # So 256 is a good first choice.
@@ -327,13 +332,13 @@ table(["threads a block", "blocks", "add_one, µs", "do_nothing, µs"],
 # ## More elements than threads
 #
 # A grid need not have a thread for each element.
-# **Each thread starts at its own place and goes on by a whole grid.**
-# `cuda.gridsize(1)` is the number of threads in the grid.
+# **Each thread starts at its own element, and steps by the grid's size.**
+# `cuda.gridsize(1)` is that size, the number of threads in the grid.
 
 # %%
 @cuda.jit
 def add_one_striding(out, a):
-    """Each thread starts at its own place and goes on by a whole grid."""
+    """Each thread starts at its own element, and steps by the grid's size."""
     for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         out[i] = a[i] + np.float32(1)
 
@@ -348,24 +353,24 @@ full = {t: gpu.MULTIPROCESSOR_COUNT * min(
         for t in (32, 256, 1024)}
 striding = {t: measure(add_one_striding, bytes=2 * big.nbytes)[n, t](
                 big_out, big) for t, n in full.items()}
-table(["threads a block", "blocks", "add_one_striding, µs", "share of a copy"],
-      [[t, full[t], m.median_us, m.share_of_copy]
-       for t, m in striding.items()])
+table(["threads per block", "blocks", "add_one_striding, µs"],
+      [[t, full[t], m.median_us] for t, m in striding.items()])
 
 # %%
 plot_grid_stride(blocks=2, threads=8, n=29)
 
 # %% [markdown]
-# 29 elements, two blocks of 8 threads: below each thread are its elements, a grid of 16 apart.
+# 29 elements, two blocks of 8 threads: below each thread are its elements, 16 apart, the size of the grid.
 # This **grid-stride loop** fits any grid and needs no guard: `range` ends where the array does.
 #
-# The table has as many blocks as the multiprocessors hold at a time; its last column compares the rate with a plain copy's.
-# With so few blocks to start, blocks of 32 threads take 71 µs instead of 319, and those of 256 and 1,024 threads the same 51 µs.
+# The launches have as many blocks as the multiprocessors hold at a time.
+# With so few to start, blocks of 32 threads take 71 µs instead of 319, and those of 256 and 1,024 the same 51 µs.
+# (32 blocks of 32 threads, the most that a multiprocessor takes, are half of its threads.)
 #
 # ## Grids with two axes
 #
 # For a matrix, a grid can have two axes, x and y.
-# Threads with neighbouring x take neighbours in memory if x goes to the *column*.
+# With x as the *column*, neighbouring threads access neighbouring elements.
 # **Each thread adds one to the element at its column x and row y.**
 
 # %%
@@ -413,14 +418,14 @@ check(matrix_out, add_one_spec(matrix))
 swapped
 
 # %% [markdown]
-# The answer is right, and the report names two lines of cost.
-# Threads run in groups of 32, called **warps**, and a warp loads for all of its threads in one **request**.
+# The answer is right, but the report names two costs of line 6, a load and a store.
+# Threads run in groups of 32, called **warps**, and a warp loads for all its threads in one **request**.
 # Global memory is read and written in pieces of 32 bytes, **sectors**.
-# With x on the column, 32 numbers of 4 bytes lie side by side in 4 sectors, which is the ideal.
+# With x on the column, 32 numbers of 4 bytes lie side by side in 4 sectors, the ideal.
 # With x on the row they lie a whole row apart, each in its own sector.
-# (31.2 on average: 250 rows leave every eighth warp 26 threads.)
+# (31.2 on average: every eighth warp has only 26 rows. The ideal counts 4 for it, too, and 25,600 for all.)
 #
-# So the swapped kernel asks for 200,000 sectors, eight times as many as the 25,000 of the other.
+# So the swapped kernel asks for 200,000 sectors, eight times the 25,000 of the other.
 # [Fetch no more than you use](12_coalescing.ipynb) shows what that costs.
 
 # %% [markdown]
@@ -447,7 +452,7 @@ swapped
 # The second launch has no fault, but the **context**, all that the process has on the GPU, is lost. Only a new process helps.
 # To find the launch at fault, call `cuda.synchronize()` after each.
 #
-# Worse is a fault without an error: with 491 blocks instead of 391 the same kernel overwrote 25,600 elements of the next array, and no call raised anything.
+# A fault without an error is worse: with 491 blocks instead of 391 the same kernel overwrote 25,600 elements of the next array, and no call raised anything.
 #
 # So *first the small case, then the profiler*:
 #
@@ -460,7 +465,7 @@ swapped
 #
 # | version | idea | threads | what can go wrong |
 # |---|---|---|---|
-# | loop | one element after the other | 1 | nothing, slowly |
+# | loop | one element after the other | 1 | nothing, but it is slow |
 # | one block | a thread for each element | up to 1,024 | more elements than that |
 # | grid and guard | enough blocks, `if i < n` | rounded up to whole blocks | no guard; a block short |
 # | grid-stride | a thread takes several | any number | forgetting the stride |
@@ -469,7 +474,7 @@ swapped
 # %% [markdown]
 # ## On your own
 #
-# ★ Launch `add_one` on the 100,000 elements with 1,000 threads a block. How many blocks do you need, and how many threads have nothing to do? Guess, then try it.
+# ★ Launch `add_one` on the 100,000 elements with 1,000 threads per block. How many blocks do you need, and how many threads have nothing to do? Guess, then try it.
 #
 # <details><summary>Answer</summary>
 #
@@ -510,11 +515,11 @@ task.check(affine)
 #
 # </details>
 #
-# ★★★ `exercise("every_second")`: add a number to every *second* element. How few sectors can a kernel touch, and is that the ideal that the report names?
+# ★★★ `exercise("every_second")`, in the assignment: add a number to every *second* element. How few sectors can a kernel touch, and is that the ideal that the report names?
 #
 # <details><summary>Answer</summary>
 #
-# All of them: each sector holds four elements that change. A request takes 8 sectors, twice the ideal, which counts only the bytes that the lanes want.
+# No fewer than all of them: each sector holds four elements that change. A request takes 8 sectors, twice the ideal, which counts only the bytes that the lanes ask for.
 #
 # ```python
 # for i in range(2 * cuda.grid(1) + 1, a.size, 2 * cuda.gridsize(1)):
@@ -531,8 +536,8 @@ task.check(affine)
 # Numba compiles a kernel at its first launch, for the types of that launch, and there a misspelt name is reported.
 # Never time the first launch.
 #
-# `np.float32(1)` is written out because `1.0` is a float64 in Numba, and `a[i] + 1.0` and `a[i] + 1` are, too.
-# For this one addition the compiler sees that 32 bits give the same result, and uses them; `2.0 * a[i] + 1.0` it computes in 64 bits.
+# `np.float32(1)` is written out because `1.0` is a float64 in Numba, and so are `a[i] + 1.0` and `a[i] + 1`.
+# For this one addition the compiler sees that 32 bits give the same result, and uses them. It computes `2.0 * a[i] + 1.0` in 64 bits.
 # [Read what a line becomes](31_types_and_instructions.ipynb) shows how to tell.
 #
 # A negative index counts from the end, in Numba as in NumPy, so `out[i - 1]` in thread 0 writes the last element without an error.
@@ -544,6 +549,6 @@ task.check(affine)
 #
 # - [Numba: writing CUDA kernels](https://numba.readthedocs.io/en/stable/cuda/kernels.html): launching, positions and grids, in Numba's own words.
 # - [An even easier introduction to CUDA](https://developer.nvidia.com/blog/even-easier-introduction-cuda/): the same first steps in C++.
-# - [Grid-stride loops](https://developer.nvidia.com/blog/cuda-pro-tip-write-flexible-kernels-grid-stride-loops/): why they are worth their line.
+# - [Grid-stride loops](https://developer.nvidia.com/blog/cuda-pro-tip-write-flexible-kernels-grid-stride-loops/): when to use one.
 #
 # *Next:* [Keep a warp together](02_warps.ipynb): two kernels do the same work, and one needs twice as many instructions; what is so special about 32 threads?

@@ -23,10 +23,12 @@ from helpers import (check, device, emulate, exercise, expect, measure,
 device
 
 # %% [markdown]
-# ## Which half costs twice?
+# ## Which kernel costs twice?
 #
 # Two kernels send half of their threads down one branch and half down the other.
-# In the first it is every second thread.
+# In the first kernel the branches alternate from thread to thread.
+# (`float32` from Numba does in a kernel what `np.float32` does.)
+#
 # **Even threads take one branch, odd threads the other.**
 
 # %%
@@ -48,7 +50,7 @@ def part_by_thread(out, a):
 
 
 # %% [markdown]
-# In the second it is every second *group of 32*.
+# In the second kernel they alternate from one *group of 32* threads to the next.
 # **Even warps take one branch, odd warps the other.**
 
 # %%
@@ -75,7 +77,7 @@ part_by_warp[N // 128, 128](by_warp, halves)
 check(np.sort(by_thread), np.sort(by_warp))
 
 # %% [markdown]
-# Both send as many threads down each branch, and give the same values in another order.
+# Both send the same number of threads down each branch, and give the same values in another order.
 # Yet one of them executes twice as many instructions.
 # Which one, and what is so special about 32?
 #
@@ -94,6 +96,8 @@ plot_warps(48)
 # Each row is a warp. The numbers are lanes, and dotted places have no thread.
 # 48 threads take two warps, and the second is half empty.
 # To see what that costs, let blocks of 48 and of 96 threads do the same work.
+# The **active share** is the share of a warp's 32 lanes that take part in an instruction, on average.
+#
 # **Each thread moves its number 256 steps towards 1.**
 
 # %%
@@ -107,15 +111,15 @@ def grow(out, a):
     out[i] = value
 
 
-def grown(count, threads, verb):
-    """Some numbers, grown in blocks of so many threads."""
+def grown(count, threads, run):
+    """`count` numbers, grown in blocks of `threads`."""
     a = np.zeros(count, np.float32)
-    return verb(grow)[count // threads, threads](np.zeros_like(a), a)
+    return run(grow)[count // threads, threads](np.zeros_like(a), a)
 
 
 counted = [grown(96 * 32, threads, emulate) for threads in (48, 96)]
 timed = [grown(96 * 2**17, threads, measure) for threads in (48, 96)]
-table(["threads a block", "active share", "instructions", "µs on the GPU"],
+table(["threads per block", "active share", "instructions", "µs on the GPU"],
       [[run.threads_per_block, run.divergence.active_share,
         run.divergence.instructions, timed[place].median_us]
        for place, run in enumerate(counted)])
@@ -128,13 +132,13 @@ table(["threads a block", "active share", "instructions", "µs on the GPU"],
 # %% [markdown]
 # ## When lanes disagree
 #
-# A warp issues one instruction at a time, for those of its lanes that are at this instruction.
-# If an `if` sends some lanes down one branch and some down the other, the warp executes *both* branches, and in each the lanes of the other one wait.
+# A warp executes one instruction at a time, for those of its lanes that have reached it.
+# If an `if` sends some lanes down one branch and some down the other, the warp executes *both* branches, and in each branch the lanes of the other branch wait.
 # That is **divergence**.
-# After the `if` all lanes go on together.
+# After the `if` they usually go on together (CUDA does not promise it).
 #
-# It concerns one warp only: two warps of a block may be at different instructions.
-# A multiprocessor has schedulers, four of them on an H200, and each issues, cycle by cycle, an instruction of one warp that is ready.
+# Divergence concerns one warp only: two warps of a block may be at different instructions.
+# A multiprocessor has schedulers, four of them on an H200, and each can issue one instruction per cycle, of a warp that is ready: these cycles are its **issue slots**.
 
 # %%
 even = [lane % 2 == 0 for lane in range(32)]
@@ -174,8 +178,7 @@ def shares(run):
 shares(divided)
 
 # %% [markdown]
-# The **active share** is the share of all lanes that take part, here line by line.
-# Inside the `if` it is one half.
+# This is the active share line by line. Inside the `if` it is one half.
 # Now the share of the whole kernel, and the instructions of all warps, for both kernels:
 
 # %%
@@ -185,7 +188,7 @@ table(["kernel", "active share", "instructions"],
 
 # %% [markdown]
 # Each warp of `part_by_thread` executes both branches, so it takes 1.99 times as many instructions.
-# That is all that is special about 32: lanes of a warp share their instructions.
+# That is why 32 matters here: lanes of a warp share their instructions.
 # Threads may part as they like; an `if` costs nothing extra as long as whole warps agree.
 #
 # ## Does a GPU agree?
@@ -209,7 +212,7 @@ plot_times(["by thread", "by warp"], [m.median_us for m in times],
 # %% [markdown]
 # ## Loops of different lengths
 #
-# A loop parts lanes as well: those that have finished wait for the others.
+# A loop splits a warp, too: lanes that have finished wait for the others.
 # **Each thread counts the steps that its number takes to reach 1**: halve it if it is even, otherwise triple it and add one.
 # No formula is known for how long that takes. `first` is the index of the first thread's number.
 
@@ -232,16 +235,19 @@ mixed = emulate(count_steps)[8, 128](steps, numbers, 0)
 shares(mixed)
 
 # %%
-plot_lanes({f"turn {turn}": steps[:32] > turn for turn in range(0, 141, 20)})
+plot_lanes({f"round {done}": steps[:32] > done
+            for done in range(0, steps[:32].max() + 1, 20)})
 
 # %% [markdown]
 # Less than half of the lanes take part in the loop.
-# The figure shows the first warp, every twentieth turn: numbered lanes are still in the loop.
-# A warp makes as many turns as its longest lane needs.
+# The line with `a if c else b` splits those once more: even numbers are halved, odd ones tripled.
 #
-# Does it help to put walks of the same length side by side?
-# The lengths are known by now, so sort the numbers by them.
-# For the clock, repeat both orders 1,024 times, one after the other in one array:
+# The figure shows the first warp to its end, every twentieth round of the loop: numbered lanes are still in it.
+# A warp makes as many rounds as its longest lane needs: this one 204, with 38% of its lanes on average.
+#
+# Does it help to put numbers that need equally many steps side by side?
+# The steps are known by now, so sort the numbers by them.
+# To time both orders, repeat each 1,024 times, one after the other in one array:
 
 # %%
 ordered = numbers[np.argsort(steps, kind="stable")]
@@ -261,10 +267,12 @@ table(["order", "active share", "instructions", "µs on the GPU"],
         tidy.divergence.instructions, walks[1].median_us]])
 
 # %% [markdown]
-# The same numbers and the same kernel, but half the instructions when walks of one length share a warp.
-# By its own counters the H200 executes 2.08 times as many for the mixed order, and takes 1.84 times as long: part of this short time does not depend on them.
+# The same numbers and kernel, but half the instructions when numbers that need equally many steps share a warp.
+# 95% of the lanes now take part in the loop; the share is 0.784 because the emulator counts `a if c else b` as two branches. ("In practice" says what a GPU does.)
 #
-# (The table leaves out what sorting costs, and here you need the answer before you can sort by it. A program sorts by what it knows: the length of a list, the size of a job.)
+# By its own counters the H200 executes 2.08 times as many instructions for the mixed order, but takes only 1.84 times as long: in the sorted order the multiprocessors have no warp to run in 15% of the cycles, instead of 5%.
+#
+# (The table leaves out what sorting costs, and here you need the answer to sort by it. A program sorts by what it knows: the length of a list, the size of a job.)
 
 # %% [markdown]
 # ## Blocks with two axes
@@ -306,7 +314,7 @@ square_out = np.zeros_like(square)
 #
 # ## Guards
 #
-# A guard parts lanes, too. How many warps does it split?
+# A guard splits warps, too. How many?
 # **Each thread that has an element doubles it**, once along one axis and once on the matrix of 250 × 400 elements of the lesson before this.
 
 # %%
@@ -334,7 +342,7 @@ fits = emulate(double_2d)[(25, 16), (16, 16)](np.zeros_like(matrix), matrix)
 [run.divergence.splits for run in (line, wide, fits)]
 
 # %% [markdown]
-# Along one axis a guard splits at most one warp, the one that holds the last element. (Another three of the 128 have no element: their lanes agree, and end together.)
+# Along one axis a guard splits at most one warp, the one that holds the last element. (Three of the 128 warps have no element at all: their lanes agree, and end together.)
 #
 # Along two axes each row has its own end. 400 is no multiple of 32, so in blocks of 32 × 8 one warp of each row is split, 250 in all.
 # Blocks of 16 × 16 split none: 400 is a multiple of 16, and a warp is two whole rows.
@@ -377,18 +385,19 @@ check(sums, np.where(rows > 0.7, rows, 0).sum(axis=1))
 
 # %% [markdown]
 # `popc` counts the bits that are set.
-# The shuffles add lane 16 to lane 0, 17 to 1 and so on, then 8 to 0, 4, 2, 1: after five steps lane 0 holds the sum of all 32.
+# The first shuffle adds lane 16 to lane 0, 17 to 1 and so on; the next four add the lanes 8, 4, 2 and 1 further on.
+# After five steps lane 0 holds the sum of all 32.
 #
 # ## What could go wrong
 #
-# A shuffle takes place when all lanes that its mask names have reached it.
-# In this kernel they never do: half of them wait in one branch, half in the other.
-# **Lanes of the lower half look up, the others look down.**
+# All lanes that a shuffle's mask names must reach this shuffle.
+# In this kernel they never do: half of them are in one branch, half in the other.
+# **Lanes below 16 read the lane after them, the others the lane before.**
 
 # %%
 @cuda.jit
 def look_wrong(out):
-    """Lanes of the lower half look up, the others look down."""
+    """Lanes below 16 read the lane after them, the others the lane before."""
     lane = cuda.laneid
     if lane < 16:
         out[lane] = cuda.shfl_down_sync(ALL, lane, 1)
@@ -401,13 +410,13 @@ with expect(RuntimeError):
     emulate(look_wrong)[1, 32](seen)
 
 # %% [markdown]
-# On a GPU nothing ends the wait: on an H200 this kernel had not ended after 20 seconds.
-# The fix: all lanes do both shuffles, and each keeps the value that it wants.
+# CUDA leaves open what happens; on an H200 this kernel had not ended after 20 seconds.
+# The fix: all lanes do both shuffles, and each keeps the value that it needs.
 
 # %%
 @cuda.jit
 def look(out):
-    """Lanes of the lower half look up, the others look down."""
+    """Lanes below 16 read the lane after them, the others the lane before."""
     lane = cuda.laneid
     upper = cuda.shfl_down_sync(ALL, lane, 1)
     lower = cuda.shfl_up_sync(ALL, lane, 1)
@@ -425,12 +434,12 @@ seen
 # | `part_by_thread` | the lanes of every warp | both branches |
 # | `part_by_warp` | whole warps | one branch |
 # | `grow`, blocks of 48 | nobody, but every second warp is half empty | as much as a full warp |
-# | `count_steps`, mixed | each lane leaves at its own turn | the turns of its longest lane |
-# | `count_steps`, by length | few, since lanes end together | little more than each lane needs |
+# | `count_steps`, mixed | lanes that have finished and those that have not | as many rounds as its longest lane needs |
+# | `count_steps`, by length | few end early; many still differ in `a if c else b` | 5% more rounds than its lanes need |
 # | `part_by_row`, 16 × 16 | the two rows of a warp | both branches |
 # | `part_by_row`, 32 × 8 | whole warps | one branch |
 # | a guard | at most one warp on one axis, 250 warps here on two | one branch; the other is empty |
-# | `look_wrong` | lanes that must meet | nothing: it never ends |
+# | `look_wrong` | two halves that one shuffle needs together | CUDA leaves it open: not ended after 20 seconds |
 
 # %% [markdown]
 # ## On your own
@@ -496,12 +505,12 @@ task.check(two_ways)
 # ```
 #
 # The first half of the threads takes the even elements, the second half the odd ones, so neighbouring lanes take the same branch.
-# Their elements no longer lie side by side in memory, which has its own price.
+# Their elements no longer lie side by side in memory, which costs sectors.
 #
 # </details>
 
 # %% [markdown]
-# ★★★ `exercise("give_up")`: each thread walks from its number to 1, and a warp gives up if none of its numbers has arrived after 8 steps. Which vote do you need?
+# ★★★ `exercise("give_up")`, in the assignment, where `onward` is given: each thread walks from its number to 1, and a warp gives up if none of its numbers has arrived after 8 steps. Which vote do you need?
 #
 # <details><summary>Answer</summary>
 #
@@ -525,9 +534,9 @@ task.check(two_ways)
 #
 # The active share is what Nsight Compute calls `smsp__thread_inst_executed_per_inst_executed`, divided by 32.
 # The emulator counts instructions of its own program, a GPU those of its machine code.
-# For a short branch, as `a if c else b` in `count_steps`, the compiler lets every lane compute both values and select one: that line has no branch in its machine code.
+# For a short branch, as `a if c else b` in `count_steps`, the compiler lets every lane compute both values and select one (`SEL`): that line has no branch in its machine code.
 #
-# Since Volta each lane has its own place in the code, so a warp whose lanes disagree may switch between two branches before either ends.
+# Since Volta each lane has its own program counter, so a warp whose lanes disagree may switch between two branches before either ends.
 # The compiler marks where the lanes meet again (one `BSYNC` in `part_by_thread`), but do not rely on it: `cuda.syncwarp()` makes the lanes of a warp wait for one another.
 #
 # An early `return` is divergence, too: lanes that have returned stay idle until their warp ends.
