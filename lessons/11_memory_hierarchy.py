@@ -31,7 +31,7 @@ device
 # **One thread walks from cell to cell.**
 # It cannot start a load before the previous one has returned.
 #
-# Memory is cached in **lines** of 128 bytes.
+# Memory is divided into **lines** of 128 bytes.
 # The chains here have one cell in each line, so each step needs another line.
 # First, 300 steps through 64 cells, in the emulator:
 
@@ -63,7 +63,7 @@ run.coalescing.requests, run.coalescing.sectors
 
 # %% [markdown]
 # Each step, and the store at the end, is one request for one **sector**, a quarter of a line.
-# The emulator counts the same for every chain, since it has no caches.
+# The emulator counts the same for every chain: it counts requests, and does not model what answers them.
 #
 # Now a GPU walks 524,288 steps through 16 KB, and as many through 64 MB, where they are one round:
 
@@ -109,7 +109,7 @@ plot_hierarchy(gpu.MULTIPROCESSOR_COUNT, registers, shared, constant,
 # ## How far: latency
 #
 # The time from a load to its number is the load's **latency**.
-# A walk measures it: a step is one load and the one instruction that makes its address, and each step waits for the one before.
+# A walk measures it: a step is one load and the one instruction that computes its address, and each step waits for the one before.
 #
 # In the first round, every line comes from memory.
 # So measure a walk of whole rounds and one of twice as many, and subtract: what is left are steps to cells that were visited before.
@@ -118,49 +118,54 @@ plot_hierarchy(gpu.MULTIPROCESSOR_COUNT, registers, shared, constant,
 #
 # <details><summary>Answer</summary>
 #
-# Where a chain no longer fits L1, and where it no longer fits L2.
+# Where a chain no longer fits in L1, and where it no longer fits in L2.
 #
 # </details>
 
 # %% tags=["timing"]
+COUNTED = "l2_read_sectors", "memory_read_bytes"
+
+
 def warm_steps(size):
-    """The time of a step to a cell seen before, and the bytes it asks for."""
+    """The time of a step to a cell seen before, and the bytes it reads."""
     steps = max(size // 128, 2**16)         # whole rounds
     once, twice = (measure(walk)[1, 1](end, chains[size], count)
                    for count in (steps, 2 * steps))
-    asked = {level: (count - once.traffic[level]) / steps
-             for level, count in twice.traffic.items()}
-    return {"ns": 1000 * (twice.median_us - once.median_us) / steps, **asked}
+    ns = 1000 * (twice.median_us - once.median_us) / steps
+    first, both = ([m.counters.get(it, np.nan) for it in COUNTED]
+                   for m in (once, twice))
+    return [ns, *np.subtract(both, first) * (32, 1) / steps]    # in bytes
 
 
 warm = {size: warm_steps(size) for size in SIZES}
 ends_at = {"shared memory": shared, "L2": gpu.L2_CACHE_SIZE}
 
-plot_latency(SIZES, [step["ns"] for step in warm.values()], ends_at)
+plot_latency(SIZES, [ns for ns, *_ in warm.values()], ends_at)
 
 # %% [markdown]
 # There are three levels, with slopes between them: 20 ns up to 64 KB, 145 ns from 1 MB to 16 MB, and 349 ns at 64 MB.
-# The dashed lines are the sizes that the device told us.
+# The dashed lines are sizes that the device told us.
+# No attribute gives the size of L1; the first line is that of shared memory, which lies in the same fast memory.
 #
-# Which memory answered?
-# A step asks L1 for 32 bytes.
-# The GPU's counters, `traffic` of a measurement, say how many of them L1 asked of L2, and how many bytes L2 then read from memory:
+# Which level answered?
+# A step requests 32 bytes from L1.
+# The GPU's counters say how many of them L1 requested from L2, and how many bytes were then read from memory:
 
 # %% tags=["timing"]
-table(["chain, KB", "ns a step", "bytes asked of L2", "bytes from memory"],
-      [[size // KB, step["ns"], *(abs(np.round(step.get(level, np.nan)))
-                                  for level in ("L2", "memory"))]
-       for size, step in warm.items()])
+table(["chain, KB", "ns per step", "bytes requested from L2",
+       "bytes read from memory"],
+      [[size // KB, ns, *np.abs(np.round(read))]
+       for size, (ns, *read) in warm.items()])
 
 # %% [markdown]
-# In 16 KB and 64 KB, L1 answers each step, and from 1 MB to 16 MB, L2 does.
-# In 64 MB, memory does, with more than the 32 bytes asked for.
+# In 16 KB and 64 KB, L1 answers each step; from 1 MB to 16 MB, L2 does.
+# In 64 MB, memory does, with 63 bytes: two sectors for the one requested.
 # A chain of 256 KB is served by both caches.
-# No attribute gives the size of L1, since it divides one fast memory with shared memory.
 #
-# L2 has 60 MB, but its edge comes earlier: at 40 MB, memory delivers half as many bytes as at 64 MB, so about half of the steps reach it.
-# The L2 of this GPU is two partitions, and [each caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/).
-# The other half of the steps take about 191 ns, since 270 is the mean of 191 and 349: the farther partition answers them.
+# L2 has 60 MB, but chains begin to miss it earlier: at 40 MB, memory delivers half as many bytes as at 64 MB, so about half of the steps reach it.
+# The other half come from L2, yet must take about 185 ns, not 145, if a step to memory takes 349.
+# NVIDIA describes the L2 of the A100 as two partitions, and [each caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/).
+# A longer path between them would explain the 185 ns, but no counter here shows it.
 
 # %% [markdown]
 # ## How much: bandwidth
@@ -189,7 +194,7 @@ def read(out, a, rounds):
 
 
 # %% [markdown]
-# The same for shared memory: **Each block reads its own tile, again and again.**
+# The same for shared memory, where a block's array is often called a *tile*: **Each block reads its own tile, again and again.**
 # `cuda.shared.array` is one array for the block; at `cuda.syncthreads()` its threads wait until all of them have filled their cells.
 #
 # First a check: in 16 rounds, 128 threads read 8,192 cells four times.
@@ -243,15 +248,16 @@ plot_bandwidth(READ, [m.gb_per_s for m in reads.values()],
                [m.traffic for m in reads.values()])
 
 # %% [markdown]
-# The curve is what the threads load; the bars show, by the counters, who delivered it.
-# Where one colour fills nearly all of a bar, the rate is that level's: 31,000 GB/s from L1, 8,600 from L2, 4,600 from memory, whose data sheet says 4,800.
+# The curve is what the threads load; the bars show, by the counters, which level delivered it.
+# Where one colour fills nearly all of a bar, the rate is that level's: 31,000 GB/s from L1, 8,600 from L2 (96% of the rate at 16 MB), 4,600 from memory, whose data sheet says 4,800.
 # At 64 MB, two levels deliver together.
+# L1 delivers more here than in the walk, even at 256 KB, since a multiprocessor reads only a part of the array: at most 64 KB of the 256.
 # Shared memory delivers as much as L1: the data path of both is more than 94% busy.
-#
-# While a load from memory takes 349 ns, 349 ns × 4,600 GB/s = 1.6 MB must be under way: 6 bytes for each of the 270,336 threads.
-# This is what many threads are for: a GPU does not make a load shorter, it waits for many.
 
 # %% [markdown]
+# While a load from memory takes 349 ns, at least 349 ns × 4,600 GB/s = 1.6 MB must be in flight: 6 bytes for each of the 270,336 threads.
+# This is what many threads are for: a GPU does not shorten a load; it keeps many in flight.
+#
 # ## Constant memory
 #
 # Up to 64 KB of numbers that no kernel writes can lie in **constant memory**: `cuda.const.array_like` puts a host array there when the kernel is compiled.
@@ -333,9 +339,10 @@ plot_times([f"{place}, {count} cell{'s' * (count > 1)}"
 # Each bar is 65,536 steps.
 # Each further cell adds 5.5 to 5.6 ns to a step: the cache delivers one cell at a time.
 # In shared and in global memory (here: L1), 32 cells side by side take as long as one.
-# For one cell, shared memory answers first, after 14.7 ns; constant memory takes 17.3 ns, and L1 20.6.
+# For one cell, shared memory is fastest, 14.7 ns a step; constant memory takes 17.3 ns, and L1 20.6.
 #
-# So constant memory is for numbers that all lanes need at the same moment, such as weights.
+# So constant memory is faster than L1 for one cell, and unlike shared memory it needs no copying and no barrier.
+# Use it for numbers that all lanes need at the same moment, such as weights.
 # A table in which lanes look up different cells belongs in shared or global memory.
 
 # %% [markdown]
@@ -344,9 +351,9 @@ plot_times([f"{place}, {count} cell{'s' * (count > 1)}"
 # `cuda.local.array` gives each thread an array of its own.
 # Registers have names and no addresses, so an array can be in registers if the compiler knows, for each access, *which* cell is meant.
 # Otherwise it goes, as a rule, to **local memory**.
-# That is local only in who sees it: it is a part of global memory, behind the same caches.
+# It is called local because only one thread sees it; it is a part of global memory, behind the same caches, where cell k of all lanes of a warp lies side by side.
 #
-# **Each thread throws a die and counts, the face as the index.**
+# **Each thread throws a die and counts at the face's index.**
 
 # %%
 FACES = 8
@@ -354,7 +361,7 @@ FACES = 8
 
 @cuda.jit
 def count_by_index(counts, seeds, throws):
-    """Each thread throws a die and counts, the face as the index."""
+    """Each thread throws a die and counts at the face's index."""
     mine = cuda.local.array(FACES, uint32)
     for face in range(FACES):
         mine[face] = 0
@@ -368,14 +375,14 @@ def count_by_index(counts, seeds, throws):
 
 # %% [markdown]
 # The compiler cannot know which face will be thrown.
-# **Each thread throws a die and counts, with each face compared**: now each index comes from a loop of fixed length, which the compiler unrolls.
+# **Each thread throws a die and compares it with every face**: now each index comes from a loop of fixed length, and the compiler **unrolls** it: it repeats the body once for each face.
 #
 # `assemble` shows what the compiler makes of a kernel, and `beside` compares it with another.
 
 # %%
 @cuda.jit
 def count_by_name(counts, seeds, throws):
-    """Each thread throws a die and counts, with each face compared."""
+    """Each thread throws a die and compares it with every face."""
     mine = cuda.local.array(FACES, uint32)
     for face in range(FACES):
         mine[face] = 0
@@ -413,7 +420,8 @@ by_index.beside(by_name)
 # %% [markdown]
 # Both take 28 registers, and a multiprocessor holds 64 warps of either.
 # What differs is where the eight counts are: `count_by_index` has 32 bytes of local memory a thread, with loads and stores for it, and `count_by_name` has none.
-# In return, `count_by_name` has 116 instructions more, for its comparisons.
+# In return, `count_by_name` has 116 instructions more, 95 of them in the line that compares.
+# (This counts each instruction once, however often it is executed.)
 #
 # **Predict.** Which one is faster?
 
@@ -426,17 +434,18 @@ plot_times([m.kernel for m in (indexed, named)],
            [m.median_us for m in (indexed, named)])
 
 # %% [markdown]
-# `count_by_name`, although it executes 2.7 times as many instructions: with an index, the kernel takes 7.3 times as long.
+# `count_by_name` is faster, although it executes 2.7 times as many instructions: `count_by_index` takes 7.3 times as long.
 #
-# Each of its throws is a load and a store of local memory.
-# Lanes that use the same index touch 4 sectors together; lanes with faces of their own touch 21, by `emulate` and by the GPU's counters.
+# With an index, each throw loads from local memory and stores to it.
+# 32 lanes with one index touch 4 sectors; with random faces, 21, by `emulate` and by the GPU's counters.
 # L1 delivers the loads, but every store goes on to L2.
-# Of what warps wait for, 99% is local memory, or room in the queue to it.
+# 99% of the waiting is for local memory or for room in the queue to it.
+# No unit that we counted is full; the busiest is L2, with 29%.
 #
 # ## What spills
 #
-# Registers can also run out.
-# A multiprocessor has 65,536 of them for at most 2,048 threads: 32 each.
+# Registers can run out.
+# A multiprocessor has 65,536 for at most 2,048 threads: 32 each.
 # **Each thread throws 32 dice at a time and adds up their faces.**
 # Each index is known, so all dice can be in registers.
 
@@ -471,14 +480,14 @@ for kernel in thrower(), thrower(max_registers=32):
     thrown[made] = [measure(kernel)[grid](found, seeds, 1024)
                     for grid in (single, launch)]
 
-table(["registers", "bytes spilled", "warps a multiprocessor holds",
-       "µs, one block each", "µs, two blocks each"],
+table(["registers", "bytes spilled", "warps held per multiprocessor",
+       "µs, 1 block per multiprocessor", "µs, 2 blocks per multiprocessor"],
       [[made.registers, made.spill_stores, made.occupancy.warps,
         *(m.median_us for m in times)]
        for made, times in thrown.items()])
 
 # %% [markdown]
-# Left alone, the compiler takes 40 registers, and a multiprocessor holds one block of 1,024 threads.
+# Without a limit, the compiler takes 40 registers, and a multiprocessor holds one block of 1,024 threads.
 # With `max_registers=32` it holds two, but now values are **spilled**: stored in local memory, and loaded back when they are needed.
 #
 # With one block on each of the 132 multiprocessors, the kernel that spills takes 6.9 times as long, for 1.5 times as many instructions: its warps wait for local memory.
@@ -545,20 +554,21 @@ table(
      "costs"],
     [["registers", "a thread", each[0], "", "", "a thread's own numbers",
       "fewer warps at a time"],
-     ["local", "a thread", "in global", "", "", "arrays indexed by data",
-      "stores go to L2"],
+     ["local", "a thread", "part of global memory", "", "",
+      "arrays indexed by data", "latency; stores go to L2"],
      ["shared", "a block", each[1], ns["shared"], from_tile.gb_per_s,
       "exchange, reuse in a block", "copying, barriers"],
-     ["constant", "all, to read", f"{constant // KB} KB", ns["constant"], "",
-      "one number for all lanes", "different cells queue"],
-     ["texture", "all, to read", "in global", "", "",
+     ["constant", "all threads, read-only", f"{constant // KB} KB",
+      ns["constant"], "", "one number for all lanes", "one cell at a time"],
+     ["texture", "all threads, read-only", "part of global memory", "", "",
       "2-D neighbours, filters, borders", "not in Numba"],
-     ["L1", "a multiprocessor", "what shared leaves", warm[16 * KB]["ns"],
-      rates["L1"], "what was just used", "no promise to keep it"],
-     ["L2", "all", f"{gpu.L2_CACHE_SIZE // MB} MB", warm[16 * MB]["ns"],
-      rates["L2"], "what others used", "no promise to keep it"],
+     ["L1", "a multiprocessor", "what shared leaves", warm[16 * KB][0],
+      rates["L1"], "what was just used", "may be evicted"],
+     ["L2", "all", f"{gpu.L2_CACHE_SIZE // MB} MB", warm[16 * MB][0],
+      rates["L2"], "what others used", "may be evicted"],
      ["global", "all, and the host", f"{memory / GB:.0f} GB",
-      warm[64 * MB]["ns"], rates["memory"], "everything else", "time"]])
+      warm[64 * MB][0], rates["memory"], "everything else",
+      "the longest latency"]])
 
 # %% [markdown]
 # What is empty was not measured: a register needs no load that could be timed.
@@ -570,7 +580,7 @@ table(
 #
 # <details><summary>Answer</summary>
 #
-# In registers: there is no local memory left. With four cells, the compiler compares the index with each of them itself, as `count_by_name` does. It decides, so look.
+# In registers: there is no local memory left. With four cells, the compiler compares each face thrown with all four, as `count_by_name` does. It decides, so look.
 #
 # </details>
 #
@@ -616,7 +626,9 @@ task.check(cubic)
 # ```
 #
 # `value` and `x` are in registers.
-# All lanes need the same `constant[k]` at the same moment, which is what constant memory is for; the argument `weights` is no longer used.
+# The compiler knows the weights and each `k`, so it writes the weights into the instructions: ask `assemble`.
+# With an index that is known only at run time, it would load them from constant memory.
+# The argument `weights` is no longer used.
 #
 # </details>
 #
@@ -633,8 +645,8 @@ task.check(cubic)
 # A thread has at most 255 registers, whatever you allow; beyond them the compiler spills.
 # On a GPU, `kernel.get_local_mem_per_thread()` gives the bytes of local memory, arrays and spills together.
 #
-# A walk measures a load that has the memory to itself; it says nothing of a load among thousands.
-# Where several multiprocessors ask for a line at the same time, one read of L2 can serve them all; the bars above count the others as L1's.
+# A walk measures a load that has the memory to itself, not a load among thousands.
+# At 16 MB, the bars give L1 4%, though a block reads 2 MB before it comes back to a line: one read of L2 seems to serve several multiprocessors.
 #
 # Read-only data need no texture memory, since L1 caches all of global memory.
 # For its filters and borders, use CUDA C++ or CuPy.
