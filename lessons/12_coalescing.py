@@ -641,4 +641,4 @@ task.check(mirror)
 # - [How to access global memory efficiently](https://developer.nvidia.com/blog/how-access-global-memory-efficiently-cuda-c-kernels/): the classic explanation, with older GPUs.
 # - [Nsight Compute, kernel profiling guide](https://docs.nvidia.com/nsight-compute/ProfilingGuide/index.html): each counter of this lesson, and the tables of L1, L2 and device memory.
 #
-# *Next:* [Load once, use often](13_shared_memory.ipynb): where nine threads need the same number, why load it nine times?
+# *Next:* [Use a tile where it pays](13_shared_memory.ipynb): where nine threads need the same number, why load it nine times?

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Load once, use often
+# # Use a tile where it pays
 #
 # *45 minutes*
 #
@@ -8,7 +8,7 @@
 # **What you'll learn:**
 #
 # - tell from the addresses alone whether threads use the same numbers
-# - bring a tile with its halo into shared memory, wait, and work from there
+# - load a tile with its halo into shared memory, wait, and work from there
 # - predict whether a tile pays: what does L1 do already, and what does the tile cost?
 # - allocate shared memory: fixed or sized at the launch, for several types, below 48 KB and above
 #
@@ -78,15 +78,15 @@ run.reuse["a"].loads[:16]
 # **Shared memory** is a small memory in each multiprocessor.
 # Every block that runs there gets a part of it, which all threads of that block can read and write, and no other block can.
 #
-# In the theatre of the memories, registers are the actors' hands, global memory is the warehouse across town, and shared memory is the props table in the wings: what one actor of a scene puts there, any other can pick up.
+# In the theatre of [Know where a number lives](11_memory_hierarchy.ipynb), registers are the actors' hands, global memory is the warehouse across town, and shared memory is the props table beside a stage: what one actor of a scene puts there, any other can pick up.
 #
-# The simplest use is to hand something over.
-# **The threads of a block hand their elements over, first to last.**
+# The simplest use is to exchange elements.
+# **Each block reverses its elements, through a tile.**
 
 # %%
 @cuda.jit
 def reverse_block(out, a):
-    """The threads of a block hand their elements over, first to last."""
+    """Each block reverses its elements, through a tile."""
     tile = cuda.shared.array(THREADS, float32)
     thread = cuda.threadIdx.x
     i = cuda.grid(1)
@@ -104,24 +104,22 @@ plot_exchange(stores=range(16), loads=range(15, -1, -1))
 # The figure shows a block of 16 threads, from top to bottom: each thread stores to its own cell (orange) and, after the barrier, loads another thread's (blue).
 #
 # `cuda.shared.array(THREADS, float32)` is one array for each block.
-# Its shape must be known when the kernel is compiled: a number, or a global variable that holds one.
+# Its shape must be known when the kernel is compiled: a number, or a global variable.
 # It lives as long as its block; what is in it at the start is not defined.
 #
 # `cuda.syncthreads()` is the **barrier**: no thread of the block passes it before all have reached it.
 # Without it, a thread could load a cell before another has stored to it.
-
-# %% [markdown]
+#
 # ## A tile and its halo
 #
-# Back to the moving sum.
-# A block of 256 threads computes 256 sums. It needs 256 elements and four more on each side, its **halo**.
+# For its 256 moving sums, a block needs 256 elements and four more on each side, its **halo**.
 # Together they are the block's **tile**.
 
 # %%
 plot_halo(blocks=2, threads=10, radius=4)
 
 # %% [markdown]
-# Two blocks of 10 threads, each with a tile of 18 cells, so threads 0 to 7 bring two cells each.
+# Two blocks of 10 threads, each with a tile of 18 cells, so threads 0 to 7 load two cells each.
 # Dotted cells lie outside the array and become 0.
 #
 # **Predict.** How often is an element loaded now? And one at the edge of a block?
@@ -133,7 +131,7 @@ plot_halo(blocks=2, threads=10, radius=4)
 #
 # </details>
 #
-# **Bring a tile and its halo, wait, and add up windows of it.**
+# **Load a tile with its halo, wait, and add up windows of it.**
 
 # %%
 TILE = THREADS + 2 * RADIUS
@@ -141,7 +139,7 @@ TILE = THREADS + 2 * RADIUS
 
 @cuda.jit
 def add_window_tiled(out, a):
-    """Bring a tile and its halo, wait, and add up windows of it."""
+    """Load a tile with its halo, wait, and add up windows of it."""
     tile = cuda.shared.array(TILE, float32)
     thread = cuda.threadIdx.x
     first = cuda.blockIdx.x * THREADS - RADIUS
@@ -167,7 +165,7 @@ run.reuse["a"].loads[THREADS - 8:THREADS + 8]
 #
 # ## Is it faster?
 #
-# Here are 67 million elements on a GPU: the time, what its counters say of each warp, and the share of the slots for issuing instructions that were used.
+# Here are 67 million elements on a GPU: the time, what its counters say of each warp, and the share of the issue slots, the cycles in which a scheduler could issue an instruction, that were used.
 
 # %% tags=["timing"]
 MANY = 2**26
@@ -185,22 +183,22 @@ def counted(m):
 direct, tiled = (measure(kernel, bytes=8 * MANY)[launch](dst, src)
                  for kernel in (add_window, add_window_tiled))
 
-COLUMNS = ["kernel", "µs", "global loads", "sectors from L2", "instructions",
-           "% of issue slots"]
+COLUMNS = ["kernel", "µs", "global loads per warp", "sectors from L2 per warp",
+           "instructions per warp", "issue slots used, %"]
 table(COLUMNS, map(counted, (direct, tiled)))
 
 # %% [markdown]
-# The tile keeps its promise: a warp makes 1.1 global loads instead of 9.
+# The tile does what it should: a warp makes 1.1 global loads instead of 9.
 # But the kernel is slower: 441 µs instead of 267.
 #
 # Behind L1 the tile saves nothing.
 # With it and without it, a warp fetches 4.25 sectors from L2, little more than the 4 that 32 numbers fill: L1 served the other eight loads.
 # And the tile costs instructions: 178 a warp instead of 90, which take 82% of the issue slots.
 #
-# Are they the reason? Take them away: give indices 32 bits, [as you will learn](31_types_and_instructions.ipynb), both with and without a tile, and fill the tile without a loop.
+# Are the instructions the reason? Remove them: give indices 32 bits, [as you will learn](31_types_and_instructions.ipynb), both with and without a tile, and fill the tile without a loop.
 #
 # **Each thread adds up its window, with indices of 32 bits.**
-# **Bring a tile in two steps, wait, and add up, with indices of 32 bits.**
+# **Load a tile in two steps, wait, and add up, with indices of 32 bits.**
 
 # %%
 @cuda.jit
@@ -209,7 +207,8 @@ def add_window_32(out, a):
     i = uint32(cuda.grid(1))
     total = float32(0)
     for k in range(2 * RADIUS + 1):
-        at = uint32(i + uint32(k) - uint32(RADIUS))  # below 0 it is huge
+        # unsigned: 0 - 4 becomes 4,294,967,292, so one test guards both ends
+        at = uint32(i + uint32(k) - uint32(RADIUS))
         if at < a.size:
             total += a[at]
     if i < out.size:
@@ -219,7 +218,7 @@ def add_window_32(out, a):
 # %%
 @cuda.jit
 def add_window_tiled_32(out, a):
-    """Bring a tile in two steps, wait, and add up, with indices of 32 bits."""
+    """Load a tile in two steps, wait, and add up, with indices of 32 bits."""
     tile = cuda.shared.array(TILE, float32)
     thread, i = uint32(cuda.threadIdx.x), uint32(cuda.grid(1))
     at = uint32(i - uint32(RADIUS))
@@ -255,13 +254,14 @@ table(["radius", *COLUMNS],
       + [[16, *counted(m)] for m in wider])
 
 # %% [markdown]
-# They are most of it: with 54 instructions a warp, the tile takes 278 µs.
-# But without a tile it is 266, in 90 instructions.
-# The cheap tile loses, too: its warps wait for global memory, as those without a tile do, and then for each other at the barrier.
+# The instructions were most of it: with 54 a warp instead of 178, the tiled kernel takes 278 µs.
+# But the kernel without a tile takes 266, with 90 as before.
+# So the tile still loses; what its counters add are waits at the barrier, 24% of all its waits.
 #
-# With 16 neighbours on each side, it wins: 408 µs against 689.
+# With 16 neighbours on each side, the tile wins: 408 µs against 689.
 # L1 still serves that reuse, and both fetch 4.5 sectors a warp from L2.
-# What the tile saves now are instructions, 102 against 288: it asks once for each cell whether that is inside the array, and not at each of 33 uses.
+# What the tile saves now are instructions, 102 against 288: it tests once for each cell whether that is inside the array, and not at each of 33 uses.
+# Nearly half of the 288 are for these tests, and a padded array would save them without a tile; we did not time that.
 
 # %% [markdown]
 # ## Where a cache is slow
@@ -270,8 +270,8 @@ table(["radius", *COLUMNS],
 # What if each lane needs another line?
 #
 # **Each thread takes 64 steps through a table, from a cell of its own.**
-# Each cell holds the index of the next one, and the threads start `apart` cells apart.
-# **The same, in a copy of the table that the block has brought.**
+# It is a walk, as in [Know where a number lives](11_memory_hierarchy.ipynb): each cell holds the index of the next one. The threads start `apart` cells apart.
+# **The same, in a copy of the table that the block has loaded.**
 
 # %%
 CELLS, STEPS = 4096, 64
@@ -288,7 +288,7 @@ def follow(out, following, apart):
 
 @cuda.jit
 def follow_in_tile(out, following, apart):
-    """The same, in a copy of the table that the block has brought."""
+    """The same, in a copy of the table that the block has loaded."""
     tile = cuda.shared.array(0, uint32)
     for cell in range(cuda.threadIdx.x, following.size, 1024):
         tile[cell] = following[cell]
@@ -314,7 +314,7 @@ plot_sectors([4 * 33 * lane for lane in range(32)])
 
 # %% [markdown]
 # Only the caller knows how large the table is.
-# So the shape of the tile is 0, and the launch says how many *bytes* a block gets: fourth in the brackets, after the stream.
+# So the shape of the tile is 0, and the launch says how many *bytes* a block gets: fourth in the brackets; the third, 0, is the stream, which you do not need yet.
 # This is **dynamic shared memory**; an array of a fixed shape is *static*.
 #
 # The figure shows one step of a warp whose lanes are 33 cells apart; a row is a line.
@@ -340,10 +340,22 @@ plot_series(list(lines.values()),
             xlabel="lines that the first request touches")
 
 # %% [markdown]
-# The one without a tile: 303 µs for 32 lines, and 53 for one.
+# The kernel without a tile takes longer: 303 µs for 32 lines, and 53 for one.
 # The instructions are the same, and L1 serves more than 99% of the sectors; requests for more lines take it longer.
-# In shared memory lines do not matter: 55 µs each time.
-# The tile is 5.5 times as fast for 32 lines, and no faster for one.
+# The tile takes 55 µs over each of these four distances: it is 5.5 times as fast for 32 lines, and no faster for one.
+#
+# All four distances are odd, and that is no accident.
+# Lanes that are 32 cells apart also start in 32 lines:
+
+# %% tags=["timing"]
+table(["cells apart", "lines", "µs from L1", "µs from the tile"],
+      [[apart, np.unique(apart * np.arange(32) // 32).size,
+        cached[apart].median_us, shared[apart].median_us]
+       for apart in (33, 32)])
+
+# %% [markdown]
+# Here both kernels are slow, with as many lines and the same instructions.
+# What is different about 32, you will see next.
 #
 # ## Rows in, columns out
 #
@@ -352,7 +364,7 @@ plot_series(list(lines.values()),
 #
 # **Each thread moves one element, from a row into a column.**
 # **Each thread moves one element, from a column into a row.**
-# **Bring a tile by rows, wait, and take it by columns.**
+# **Load a tile by rows, wait, and read it by columns.**
 
 # %%
 @cuda.jit
@@ -371,7 +383,7 @@ def transpose_down(dst, src):
 
 @cuda.jit
 def transpose_tiled(dst, src):
-    """Bring a tile by rows, wait, and take it by columns."""
+    """Load a tile by rows, wait, and read it by columns."""
     tile = cuda.shared.array((32, WIDTH), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     left, top = 32 * cuda.blockIdx.x, 32 * cuda.blockIdx.y
@@ -396,7 +408,8 @@ turns.append(measure(cuda.jit(transpose_tiled.py_func), bytes=8 * MANY)[
     (256, 256), (32, 32)](dst.reshape(square.shape), square))
 
 HOW = "stores down", "loads down", "tile, 32 columns", "tile, 33 columns"
-table(["transpose", "µs", "sectors from L2", "sectors to L2"],
+table(["transpose", "µs", "sectors from L2 per warp",
+       "sectors to L2 per warp"],
       [[how, m.median_us, *(32 * m.counters.get(it, np.nan) / MANY
         for it in ("l2_read_sectors", "l2_write_sectors"))]
        for how, m in zip(HOW, turns, strict=True)])
@@ -404,14 +417,14 @@ table(["transpose", "µs", "sectors from L2", "sectors to L2"],
 # %% [markdown]
 # Storing down a column is slowest, 973 µs: stores go on to L2, 32 sectors a warp.
 # Loading down a column takes 411 µs: L1 keeps the lines for a block's other warps, and asks L2 for 4 sectors a warp.
-# The tile loads and stores by rows, and takes 531 µs; with one more column, which nobody uses, 324. Why, you will see next.
+# The tile loads and stores by rows, and takes 531 µs; with one more column, which nobody uses, 324.
 #
 # Before you write a tile, ask what L1 does already. A tile pays where
 #
-# - each cell is used often, and the tile saves work at each use
-# - lanes look up words in many lines
+# - each cell is used so often that the instructions saved are worth the barrier: 33 times here, 9 times not
+# - lanes look up words in many lines, and in different *banks* (next lesson)
 # - lanes cannot be neighbours both when they load and when they store
-# - threads have something to tell each other
+# - threads exchange numbers
 #
 # ## How much there is
 #
@@ -427,7 +440,7 @@ table(["shared memory of", "bytes"],
        ["a multiprocessor", gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR]])
 
 # %% [markdown]
-# CUDA's guide ends static arrays at 48 KB, and so does the emulator; the newest compilers let larger ones pass.
+# CUDA's guide limits static arrays to 48 KB, and so does the emulator; the newest compilers let larger ones pass.
 # Dynamic shared memory may be larger, but the driver refuses such a launch unless the kernel has opted in.
 # CUDA C++ does that with `cudaFuncSetAttribute`; Numba has no function for it, so `helpers` has one, `allow_dynamic_shared`.
 # Here is a table of 128 KB, before and after:
@@ -469,26 +482,26 @@ ROOMS = 0, 32 * 1024, 48 * 1024, 96 * 1024, most
 copies = [measure(copy, bytes=8 * MANY)[*launch, 0, size](dst, src)
           for size in ROOMS]
 
-plot_times([f"{size // 1024} KB: {blocks_at_once(size)} at once"
+plot_times([f"{size // 1024} KB, blocks at once: {blocks_at_once(size)}"
             for size in ROOMS], [m.median_us for m in copies])
 
 # %% [markdown]
 # The same instructions move the same bytes; only the fourth number in the brackets changes.
 # A multiprocessor holds eight of these blocks, if there is room: for four with 48 KB each, for one with 227 KB.
-# Then its warps take up 12% of the room for warps, instead of 71%, and the copy takes 5.9 times as long.
+# On average over the launch, in which blocks end and start, 71% of the room for warps is taken with eight blocks, and 12% with one; then the copy takes 5.9 times as long.
 #
 # ## Several arrays, several types
 #
 # A block has *one* piece of dynamic shared memory.
-# Every array of shape 0 begins at its first byte, so take slices of them that do not overlap.
+# Every array of shape 0 begins at its first byte, so take slices that do not overlap.
 # A slice counts in its own elements; with the widest type first, each begins at a multiple of its own size.
 #
-# **The threads of a block hand two columns over, first to last.**
+# **Each block reverses its elements of two columns.**
 
 # %%
 @cuda.jit
 def reverse_columns(times, marks, all_times, all_marks):
-    """The threads of a block hand two columns over, first to last."""
+    """Each block reverses its elements of two columns."""
     count = cuda.blockDim.x
     time = cuda.shared.array(0, float64)[:count]
     mark = cuda.shared.array(0, uint32)[2 * count:3 * count]
@@ -509,17 +522,17 @@ emulate(reverse_columns)[N // THREADS, THREADS, 0, room](
 check(times, all_times.reshape(-1, THREADS)[:, ::-1].ravel())
 
 # %% [markdown]
-# A float64 takes 8 bytes, so the times end where the uint32 number `2 * count` begins.
+# A float64 takes 8 bytes, so the times end where element `2 * count` of the uint32 array begins.
 #
 # ## What could go wrong
 #
 # Forget the slices, and the two arrays are one.
-# **Hand over two columns that lie in the same bytes.**
+# **Reverse two columns, in tiles that share their bytes.**
 
 # %%
 @cuda.jit
 def reverse_wrong(times, marks, all_times, all_marks):
-    """Hand over two columns that lie in the same bytes."""
+    """Reverse two columns, in tiles that share their bytes."""
     count = cuda.blockDim.x
     time = cuda.shared.array(0, float64)
     mark = cuda.shared.array(0, uint32)
@@ -535,11 +548,13 @@ emulate(reverse_wrong)[N // THREADS, THREADS, 0, room](
     times, marks, all_times, all_marks)
 
 # %% [markdown]
-# Numba compiles it, and a GPU runs it without a word.
-# The emulator reports a race: thread 32 stores its mark into the same bytes as thread 16 its time.
+# Numba compiles it, and a GPU runs it without an error.
+# The emulator reports a *race*: two threads write the same bytes, in no fixed order.
+# (WAW is *write after write*, each such pair is a hazard, and a minor race is one within a warp.)
+# Here thread 32 stores its mark into the same bytes as thread 16 its time.
 #
-# The other classic is to read what nobody has written.
-# So leave out the last part of the halo.
+# The other classic mistake is to read what nobody has written.
+# To see it, leave out the last part of the halo.
 # **Add up windows of a tile that lacks the end of its halo.**
 
 # %%
@@ -563,13 +578,13 @@ run.uninitialised
 
 # %% [markdown]
 # The last four cells of each of the 16 tiles were read, and nobody had written them.
-# A GPU does not clear shared memory between blocks: what is there was left by somebody else, as on a props table after another scene.
+# A GPU does not clear shared memory between blocks: what is there was left by an earlier block, as on a props table after another scene.
 #
 # ## What changed
 #
 # | version | idea | what the clock says |
 # |---|---|---|
-# | `add_window_tiled` | load once what nine threads use | 267 → 441 µs: L1 had it |
+# | `add_window_tiled` | load once what nine threads use | 267 → 441 µs: L1 already did that |
 # | `add_window_tiled_32` | … in fewer instructions | 266 → 278 µs |
 # | … with a radius of 16 | … for 33 uses of each cell | 689 → 408 µs |
 # | `follow_in_tile` | look up words in 32 lines | 303 → 55 µs |
@@ -644,11 +659,10 @@ task.check(pool)
 # In the first block they repeat the first element, which changes no maximum.
 #
 # </details>
-
-# %% [markdown]
-# ★ `exercise("reverse")`: reverse a whole array with the tile of `reverse_block`. Which block's place does a block write to?
 #
-# ★★★ `exercise("life")`: one step of the game of life, in tiles, in a world that goes on at the opposite edge.
+# ★ `exercise("reverse")`, in the assignment: its kernel is given there, and one line of it is wrong. Which block's place does a block write to?
+#
+# ★★★ `exercise("life")`: one step of the game of life, in tiles, in a world that goes on at the opposite edge. A thread fills several cells, with one loop of step 16 along each axis, and `% rows` and `% cols` at the edge. Allow half an hour more.
 #
 # The [assignment](assignments/13_shared_memory.ipynb) has 6 exercises, these two among them.
 
@@ -660,11 +674,11 @@ task.check(pool)
 #
 # A kernel can have static arrays and dynamic ones; they do not overlap, and their bytes add up.
 #
-# From the A100 on, a kernel can copy from global to shared memory *asynchronously*, past the registers, and bring the next tile while it works on this one. From the H100 on, blocks of a *cluster* can reach each other's shared memory. Numba has no function for either.
+# From the A100 on, a kernel can copy from global to shared memory *asynchronously*, past the registers, and load the next tile while it works on this one. From the H100 on, blocks of a *cluster* can reach each other's shared memory. Numba has no function for either.
 #
 # The emulator says when a kernel reads a shared cell that nobody wrote; a GPU says nothing. On a GPU, newer versions of NVIDIA's `compute-sanitizer` do, with `--tool initcheck --initcheck-address-space shared`.
 #
-# Within a warp, threads can also hand values on by a shuffle, and a value that *all* threads use at once fits constant memory.
+# Within a warp, threads can hand values on by a shuffle, and a value that *all* threads use at once belongs in constant memory.
 
 # %% [markdown]
 # ## Further reading
@@ -672,4 +686,4 @@ task.check(pool)
 # - [Numba: shared memory and thread synchronization](https://numba.readthedocs.io/en/stable/cuda/memory.html#shared-memory-and-thread-synchronization): `cuda.shared.array`, static and dynamic.
 # - [Using shared memory in CUDA C/C++](https://developer.nvidia.com/blog/using-shared-memory-cuda-cc/): static and dynamic, with the reversal of a block as the example.
 #
-# *Next:* [Share a tile without queueing](14_bank_conflicts.ipynb): lanes 33 cells apart take 55 µs in the tile, and lanes 32 apart 1,072; a tile of 33 columns is faster than one of 32. What is wrong with 32?
+# *Next:* [Share a tile without queueing](14_bank_conflicts.ipynb): lanes that are 32 cells apart are slow from L1 and from the tile, and a tile of 33 columns is faster than one of 32. What is wrong with 32?

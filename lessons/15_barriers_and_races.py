@@ -11,7 +11,7 @@
 # - read the report of a race: its kind, both lines, both threads, the fix
 # - choose between a barrier, `syncwarp`, an atomic, a fence and a barrier of the whole grid
 #
-# **What you'll need:** a tile in shared memory and its barrier, as in [Load once, use often](13_shared_memory.ipynb).
+# **What you'll need:** a tile in shared memory and its barrier, as in [Use a tile where it pays](13_shared_memory.ipynb).
 
 # %%
 import numpy as np

@@ -95,7 +95,7 @@ def plot_series(steps, times_us, xlabel, ax=None):
         for (name, times), marks in zip(series.items(), MARKS, strict=True):
             draw_series(ax, steps, times, name, marks)
         for step, *times in zip(steps, *series.values(), strict=True):
-            number_both(ax, step, sorted(times))
+            number_both(ax, step, times)
         if math.isnan(longest):
             label(ax, 0.5, 0.5, "not measured", xycoords="axes fraction")
         width = max(steps) - min(steps)
@@ -120,8 +120,8 @@ def draw_series(ax, steps, times, name, marks):
 
 
 def number_both(ax, step, times):
-    """Write the longer time above its mark, and the shorter one below."""
-    for time, rise in zip(times, (-10, 9), strict=True):
+    """Write the first kernel's time above its mark, and the second one's below."""
+    for time, rise in zip(times, (9, -10), strict=True):
         if not math.isnan(time):
             label(ax, step, time, f"{time:,.0f}", (0, rise), fontsize=style.SMALL)
 
