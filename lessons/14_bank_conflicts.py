@@ -12,7 +12,7 @@
 # - remove conflicts with a column of padding or with a swizzle
 # - tell from a GPU's counters what their removal is worth
 #
-# **What you'll need:** kernels, blocks and threads, as in [Write your first kernel](01_first_kernel.ipynb), and shared arrays and barriers, as in [Load once, use often](13_shared_memory.ipynb).
+# **What you'll need:** kernels, blocks and threads, as in [Write your first kernel](01_first_kernel.ipynb), and shared arrays and barriers, as in [Use a tile where it pays](13_shared_memory.ipynb).
 
 # %%
 import numpy as np
@@ -91,13 +91,13 @@ plot_banks(strided(2))
 # Boxes on top of one another are different words of one bank.
 # The bank delivers one of them in each wavefront, so the tallest stack is the number of wavefronts.
 # Two words in the fullest bank are a 2-way conflict.
-# The wavefronts beyond the least possible number are counted as **bank conflicts**: here 1.
+# The wavefronts beyond the fewest possible are counted as **bank conflicts**: here 1.
 #
 # ## Strides, counted
 #
 # **Hop through shared memory, the lanes `stride` words apart.**
-# Each cell of `following` holds the number of the next cell, so each load needs the result of the one before, and the compiler can leave none out.
-# The compiler writes the inner loop out as 32 loads, and the outer one counts in 32 bits.
+# It is a walk, as in [Know where a number lives](11_memory_hierarchy.ipynb): each load needs the result of the one before, so the compiler can leave none out.
+# The compiler unrolls the inner loop, and the outer one counts in 32 bits.
 # A plain `for` over all hops would spend more instructions on counting than on loading.
 
 # %%
@@ -192,22 +192,21 @@ on_gpu = {stride: measure(hop)[BLOCKS, CELLS](result, stride, 100)
           for stride in STRIDES}
 for stride in 1, 32:
     print(on_gpu[stride])
-    print("    shared memory busy:", busy(on_gpu[stride]), "% of the cycles")
+    print(f"    L1/shared data path busy, %: {busy(on_gpu[stride])}")
 plot_conflicts(STRIDES, emulated=list(emulated.values()),
                measured=[counted(on_gpu[s]) for s in STRIDES],
                times_us=[on_gpu[s].median_us for s in STRIDES])
 
 # %% [markdown]
-# Above are the conflicts of each load: rings are the emulator's count, diamonds the GPU's own, and every diamond lies in its ring.
-#
+# Above are the conflicts of each load: every diamond, the GPU's count, lies in its ring, the emulator's.
 # Below is the time of the launch, and it follows the count.
 # Stride 2 takes 1.96 times as long as stride 1, and stride 32 takes 30.7 times as long.
 # Strides 3, 13 and 33 are as fast as stride 1.
 #
 # A multiprocessor serves one wavefront in a cycle, and `hop` asks it for little else.
-# The compiler makes 32 loads, 32 address computations and 3 more instructions of a round.
-# Shared memory is busy in 97.5% of the cycles with stride 1, and in 99.9% with stride 32 (the counter `l1_data_percent`).
-# The reports agree: warps wait for shared memory.
+# The compiler turns a round into 32 loads, 32 address computations and 3 more instructions.
+# The data path, which is L1's too, is busy in 97.5% of the cycles with stride 1, and in 99.9% with stride 32.
+# The reports agree: warps wait for shared memory (or the unit for sines, which `hop` does not use).
 
 # %% [markdown]
 # ## When lanes ask for the same word
@@ -222,7 +221,7 @@ plot_banks([4 * (lane // 5) for lane in range(32)])
 
 # %% [markdown]
 # Several lanes in one box are served together.
-# Only different words in one bank have to queue.
+# With elements of up to 4 bytes, only different words in one bank have to queue.
 #
 # ## Narrower and wider elements
 #
@@ -269,8 +268,8 @@ def row_of(dtype, stride, together):
             loads.conflicts / loads.requests, timed.median_us, busy(timed))
 
 
-table(["bytes", "stride", "lanes on a cell", "wavefronts", "conflicts", "µs",
-       "shared memory busy, %"],
+table(["bytes per element", "stride", "lanes on a cell", "wavefronts per load",
+       "conflicts per load", "µs", "L1/shared data path busy, %"],
       [row_of(*it) for it in [
           (uint16, 1, 1), (uint32, 1, 1), (uint64, 1, 1),
           (uint16, 2, 1), (uint32, 2, 1),
@@ -280,7 +279,7 @@ table(["bytes", "stride", "lanes on a cell", "wavefronts", "conflicts", "µs",
 # Elements of 2 bytes take as long as those of 4: two neighbours share a word, which is a multicast.
 # Elements of 8 bytes take twice as long, without a conflict.
 # A warp asks for 256 bytes, and 32 banks deliver 128 in a wavefront, so the request goes by *half warps*.
-# (Elements of 16 bytes go by quarter warps, four wavefronts at best; of 1 byte, four share a word.)
+# (Elements of 16 bytes go by quarter warps: at least four wavefronts if all lanes differ, and never fewer than two. Of 1 byte, four share a word.)
 #
 # The last row is an exception.
 # Both half warps of a *load* go together if every lane asks for the same element as its neighbour `lane ^ 1`, or every lane for the same as `lane ^ 2`.
@@ -292,9 +291,9 @@ plot_banks([8 * (lane // 2) for lane in range(32)],
 
 # %% [markdown]
 # A box is two words wide now, and 16 of them fill the banks.
-# The rule for pairs is not in NVIDIA's guide; an H200's counter and clock show it.
-# With half the wavefronts, the launch takes 36% less time: shared memory is busy in 78% of the cycles, no longer in 99%.
+# With half the wavefronts, the launch takes 36% less time: the data path is busy in 78% of the cycles, no longer in 99%.
 # Stores never go together in this way.
+# The rule for pairs is not in NVIDIA's guide. The course's tests compare all of it with an H200's counters; this table shows its first part.
 #
 # Now choose for yourself.
 # The lanes are `stride + padding` elements apart.
@@ -314,14 +313,14 @@ explore(draw_request,
 #
 # A **tile** is a small piece of a matrix in shared memory.
 # **Write a tile by rows, read it by columns.**
-# This turns the tile, as a transpose does.
+# This transposes the tile.
 # A thread is (x, y), an element is (row, column).
-# A layout says at which word of the tile an element lies, and `make_turn` compiles it into the kernel.
+# A layout says at which word of the tile an element lies, and `make_turn` compiles it into the kernel, as a function that a kernel may call (`device=True` says so).
 # In the usual one, *row-major*, the rows of 32 words follow one another.
 
 # %%
 def make_turn(layout, words=1024):
-    """A kernel that turns a tile whose elements lie as `layout` says."""
+    """A kernel that transposes a tile whose elements lie as `layout` says."""
     word = cuda.jit(device=True)(layout)
 
     @cuda.jit
@@ -351,7 +350,7 @@ COLUMN = [(lane, 5) for lane in range(32)]
 plot_tile_banks(bank(4 * row_major(rows, columns)), COLUMN)
 
 # %% [markdown]
-# Each box is an element of the tile, with its bank as number and tint; the outlined ones are what one warp reads.
+# Each box is an element of the tile, with its bank as number and tint; the coloured ones are what one warp reads.
 # In a block of 32 × 32 threads, a warp has one y and all 32 values of x.
 # It writes along row y, into 32 banks.
 # It reads down column y, with a stride of 32 words: one bank.
@@ -391,7 +390,7 @@ table(["layout", "conflicts of a store", "of a load", "bytes"],
 
 # %% [markdown]
 # Column-major only moves the conflicts from the load to the store.
-# Padding and swizzle remove them on both sides, padding for 128 bytes, the swizzle for none.
+# Padding and swizzle remove them on both sides; padding costs 128 bytes, the swizzle none.
 # The next two figures show the same elements as the one above: column 5, first padded, then swizzled.
 
 # %%
@@ -446,7 +445,7 @@ plot_tile_banks(bank(4 * row_major(*np.mgrid[0:8, 0:32])),
 # The figure shows eight rows of the tile.
 # A warp of the 16 × 32 block reads half of row 4 and half of row 5, which lie 32 words apart: the same 16 banks twice.
 # So a walk along rows has conflicts, too: 1 a load in a block 16 wide, 3 in one 8 wide.
-# A padding of one word does not help, since 15 of the 16 banks still meet; rows of 48 words, one and a half times around the banks, do.
+# A padding of one word does not help, since 15 of the 16 banks still meet. Rows of 48 words do help: the next row begins 16 banks further on.
 #
 # ## What could go wrong
 #
@@ -474,16 +473,16 @@ run
 #
 # ## What is it worth?
 #
-# `hop` waits for shared memory alone.
+# `hop` waits almost only for shared memory.
 # Most kernels also wait for **global memory**, the GPU's large memory, where their arguments lie, and for instructions.
 # **Transpose through a tile: rows in, columns out.**
 #
 # The length of a row decides how many wavefronts a load takes: from 1 with 33 words to 32 with 32.
-# The type of the indices decides how many instructions the kernel has: 78 with Numba's own 64 bits (72 if rows have 32 words), and 38 with 32 bits.
+# The type of the indices decides how many instructions a warp issues: 77 with Numba's own 64 bits (71 if rows have 32 words), and 37 with 32 bits.
 
 # %%
 def make_transpose(width, index):
-    """A kernel that transposes whole tiles of `width`-long rows."""
+    """A kernel for whole tiles whose rows are `width` words long."""
     @cuda.jit
     def transpose(dst, src):
         """Transpose through a tile: rows in, columns out."""
@@ -522,8 +521,8 @@ def first_wait(measurement):
 
 wide, narrow = ({width: transposed(width, index) for width in WIDTHS}
                 for index in (int64, uint32))
-table(["words a row", "wavefronts", "µs, 64-bit indices", "most wait for",
-       "µs, 32-bit indices", "most wait for"],
+table(["words per row", "wavefronts per load", "µs, 64-bit indices",
+       "warps wait most for", "µs, 32-bit indices", "warps wait most for"],
       [(width, WIDTHS[width], wide[width].median_us, first_wait(wide[width]),
         narrow[width].median_us, first_wait(narrow[width]))
        for width in WIDTHS])
@@ -536,23 +535,29 @@ def more_cycles(timed):
 
 
 loads = src.size / 32 / cuda.get_current_device().MULTIPROCESSOR_COUNT
-print(f"{loads:,.0f} loads a multiprocessor, in cycles:",
-      wide[33].counters.get("cycles"))
+print(f"{loads:,.0f} loads per multiprocessor, without conflicts in "
+      f"{wide[33].counters.get('cycles', np.nan):,} cycles")
+for width in 33, 32:
+    print(f"instructions per warp, rows of {width} words:", *(
+        32 * timed[width].counters.get("instructions", np.nan) / src.size
+        for timed in (wide, narrow)))
 plot_exposed(list(WIDTHS.values()), {"64-bit indices": more_cycles(wide),
                                      "32-bit indices": more_cycles(narrow)},
              requests=loads)
 
 # %% [markdown]
-# With 64-bit indices, 2 and 4 wavefronts a load cost less than 1%, and 32 make the transpose 1.6 times slower.
+# With 64-bit indices, 2 and 4 wavefronts a load cost less than 1%, and 32 take 1.6 times as long.
 # Not 32 times: without conflicts, these loads fill 2.5% of the cycles.
 #
-# The figure shows the cycles that conflicts add, counted in one launch each, with 2% of noise.
+# The figure shows the cycles that conflicts add, counted in one launch each, so 2% mean nothing: some points lie below the axis.
 # On the dashed line each further wavefront costs a cycle, on the axis none.
 # The first few hide, while warps wait for a barrier and for global memory.
-# From 16 to 32 wavefronts each costs its cycle, and of all 31, 83% show.
-# With 32-bit indices there are half the instructions to hide behind: 4 wavefronts cost 3.6%, and 93% of all show.
-#
-# Remove conflicts first where warps wait for shared memory, here in the last row.
+# From 16 to 32 wavefronts each costs its cycle, and of the cycles of all 31 further wavefronts, 83% appear in the time.
+# With 32-bit indices, half the instructions, less is hidden: 4 wavefronts cost 3.6% of the time, and 93% of all appear.
+
+# %% [markdown]
+# What warps wait for most does not tell what conflicts cost: with rows of 48 words it is global memory, and yet without conflicts the kernels take 19% and 24% less time.
+# Divide the further wavefronts of a multiprocessor by its cycles: 60 of 196 thousand are 30%, the most that can be saved here.
 #
 # ## What changed
 #
@@ -563,28 +568,16 @@ plot_exposed(list(WIDTHS.values()), {"64-bit indices": more_cycles(wide),
 # | rows of 33 words | padding: each row begins one bank further on | 1 | 1 | 4,224 |
 # | place `r ^ c` | swizzle: each row has an order of its own | 1 | 1 | 4,096 |
 # | one row more | padding on the wrong axis | 1 | 32 | 4,224 |
-
-# %% [markdown]
+#
 # ## On your own
 #
-# ★ `turn_float64`: turn tiles of `float64` without a conflict, with at most one column of padding. Which widths work?
+# ★ `turn_float64`: transpose tiles of `float64` without a conflict, with at most one column of padding. Which widths work?
 #
-# ★★ `exercise("swizzle")`: each lane goes along a row, so the lanes touch a column. Free it.
+# ★★ `exercise("swizzle")`: each lane goes along a row, so the lanes touch a column. Remove the conflicts.
 #
 # <details><summary>Answer</summary>
 #
 # Element `k` of row `r` lies at place `k ^ r`.
-#
-# </details>
-#
-# ★★★ `exercise("half_block")`: a block of 16 × 16 threads turns a 16 × 16 tile. Rows of 16 words free the stores, of 18 the loads, of 17 neither. Why? What frees both?
-#
-# <details><summary>Answer</summary>
-#
-# A store covers two rows: 32 words in sequence, if rows have 16.
-# A load covers two columns: with 18, one on even banks and one on odd ones.
-# With 17, two lanes meet in a bank either way.
-# The swizzle `x ^ y` in rows of 16 frees both.
 #
 # </details>
 
@@ -619,7 +612,18 @@ task.check(turn_float64)
 # ```
 #
 # A row of 33 elements is 66 words, so the elements of a column are 2 banks apart, and the 16 lanes of a half warp ask for every bank once.
-# Every odd width does the same.
+# Every odd width does the same, and so does the swizzle.
+#
+# </details>
+#
+# ★★★ `exercise("half_block")`: a block of 16 × 16 threads transposes a 16 × 16 tile. Rows of 16 words have no conflicts when they are stored, rows of 18 none when they are loaded, rows of 17 both. Why? What removes all?
+#
+# <details><summary>Answer</summary>
+#
+# A store covers two rows: 32 words in sequence, if rows have 16.
+# A load covers two columns: with 18, one on even banks and one on odd ones.
+# With 17, two lanes meet in a bank either way.
+# The swizzle `x ^ y` in rows of 16 removes both.
 #
 # </details>
 #
@@ -637,7 +641,7 @@ task.check(turn_float64)
 # The emulator counts what the source says, and a GPU counts what the compiler made of it.
 #
 # Nsight Compute's counter is `l1tex__data_bank_conflicts_pipe_lsu_mem_shared`.
-# It also counts requests that lost their turn to other traffic: in the transposes, up to 0.2 conflicts a request more than the emulator.
+# It also counts requests that waited for other traffic: in the transposes, up to 0.2 conflicts a request more than the emulator.
 # Nsight's source page uses another ideal for elements of 8 and 16 bytes; this lesson uses the counter's.
 
 # %% [markdown]
