@@ -6,8 +6,8 @@ from helpers.core import style
 from helpers.plotting.charts import NAN, known, listed
 from helpers.plotting.picture import Picture, canvas, inside, label
 
-LEVELS = {"L1": 0.12, "L2": 0.35, "memory": 0.75}  # the darker the farther
-HALF_BAR = 1.38  # a bar reaches from size / this to size * this
+LEVELS = {"L1": 0.12, "L2": 0.3, "memory": 0.55}  # the darker the farther
+HALF_BAR = 1.58  # a bar reaches from size / this to size * this
 LEAST = 0.005  # a share that is worth a word
 ROOM = 0.2  # the least share whose bar has room for its name
 
@@ -120,7 +120,7 @@ def draw_shares(ax, size, shares):
         bar = {"align": "edge", "color": fill, "edgecolor": style.MEASURED}
         ax.bar(left, share, right - left, bottom, linewidth=0.8, **bar)
         if share >= ROOM:
-            inside(ax, size, bottom + share / 2, name, style.halo())
+            inside(ax, size, bottom + share / 2, name, fontsize=style.SMALL)
         bottom += share
 
 
@@ -140,10 +140,13 @@ def draw_walk(ax, sizes, values, measured, crowded):
         ax.set_yticks([])
     dots = {"marker": "D", "markersize": 5, "color": style.MEASURED}
     ax.plot(sizes, values, linewidth=1.2, **dots)
-    for size, value in zip(sizes, values, strict=True):
+    for size, value, before in zip(sizes, values, [NAN, *values[:-1]], strict=True):
         if not math.isnan(value):
             rise = -10 if any(low < value < high for low, high in crowded) else 9
-            label(ax, size, value, f"{value:,.0f}", (0, rise), fontsize=style.SMALL)
+            # beside a curve that falls, where neither it nor a level's end is
+            place = ((7, 6), "left") if value < 0.9 * before else ((0, rise), "center")
+            note = {"ha": place[1], "fontsize": style.SMALL}
+            label(ax, size, value, f"{value:,.0f}", place[0], **note)
 
 
 def plot_speeds(names, gflop_per_s, peak=None, ax=None):
