@@ -1,4 +1,4 @@
-"""What a GPU was asked for and how fast it was: by level of memory, by offset and
+"""What was requested of a GPU and how fast it was: by level of memory, by offset and
 stride, by the number of threads.
 """
 
@@ -8,10 +8,10 @@ from helpers.core import style
 from helpers.plotting.charts import NAN, draw_counts, known, listed
 from helpers.plotting.picture import Picture, canvas, label
 
-LEVELS = {  # the bytes that each is asked for, by whom, and how dark its bar is
-    "L1": ("lanes ask of L1", 0.15),
-    "L2": ("L1 asks of L2", 0.35),
-    "memory": ("L2 asks of memory", 0.75),
+LEVELS = {  # whose bytes a bar stands for, and how dark it is
+    "L1": ("requested from L1", 0.15),
+    "L2": ("requested from L2", 0.35),
+    "memory": ("requested from memory", 0.75),
 }
 LOOKS = (  # of series that share axes: none is told from another by colour alone
     {"marker": "D", "linestyle": "-", "markerfacecolor": style.MEASURED},
@@ -21,7 +21,7 @@ LOOKS = (  # of series that share axes: none is told from another by colour alon
 
 
 def plot_levels(traffic, ax=None):
-    """The bytes that each level of memory was asked for, launch by launch.
+    """The bytes requested from each level of memory, launch by launch.
 
     `traffic` is {name: what `measure` gives as `traffic`};
     {} where nothing was counted.
@@ -34,13 +34,13 @@ def plot_levels(traffic, ax=None):
                 value = asked.get(level, NAN) / divisor
                 longest = max(longest, 0 if math.isnan(value) else value)
                 draw_level(ax, row + 0.26 * (place - 1), value, text, unit, share)
-        ax.set(xlim=(0, 1.42 * longest or 1), ylim=(len(traffic) - 0.5, -0.5))
+        ax.set(xlim=(0, 1.48 * longest or 1), ylim=(len(traffic) - 0.5, -0.5))
         ax.set_xlabel(f"{unit}, loads and stores")
         ax.set_yticks(range(len(traffic)), traffic)
         ax.tick_params(axis="y", length=0, labelsize=9)
     texts = [levels_text(asked, unit, divisor) for asked in traffic.values()]
     parts = [f"{name}: {text}" for name, text in zip(traffic, texts, strict=True)]
-    return Picture(ax.figure, f"Bytes asked for. {'; '.join(parts)}.")
+    return Picture(ax.figure, f"Bytes by level. {'; '.join(parts)}.")
 
 
 def unit_of(sizes):
@@ -49,7 +49,7 @@ def unit_of(sizes):
 
 
 def draw_level(ax, place, value, text, unit, share):
-    """Draw one level's bar, with who asks and for how much."""
+    """Draw one level's bar, with its name and its bytes."""
     beside = {"ha": "left", "fontsize": style.SMALL}
     if math.isnan(value):
         label(ax, 0, place, f"{text}: not counted", (6, 0), **beside)
@@ -64,7 +64,7 @@ def amount(value):
 
 
 def levels_text(asked, unit, divisor):
-    """What each level was asked for, in words."""
+    """What was requested from each level, in words."""
     if not asked:
         return "not counted"
     pairs = ((text, asked[level] / divisor) for level, (text, _) in LEVELS.items())
@@ -75,7 +75,7 @@ def levels_text(asked, unit, divisor):
 
 
 def plot_sweeps(sweeps, copy_gb_per_s=None, ax=None):
-    """Sectors a request, and below them GB/s, of several sweeps on the same scales.
+    """Sectors per request, and below them GB/s, of several sweeps on the same scales.
 
     `sweeps` is {what changes: (its steps, sectors, useful GB/s, GB/s of memory)}; the
     rates are None or hold NaN where nothing was measured.
@@ -98,11 +98,12 @@ def plot_sweeps(sweeps, copy_gb_per_s=None, ax=None):
             draw_copy(lower, limit)
         for rate in limit:
             label_copy(columns[0][1], rate, len(next(iter(sweeps.values()))[0]))
-        columns[0][0].set_ylabel("sectors a load request")
+        columns[0][0].set_ylabel("sectors per load request")
         columns[0][1].set_ylabel("GB/s")
     texts = [sweep_text(what, *it, rates[what]) for what, it in in_short(sweeps)]
-    texts += [f"a copy reaches {rate:,.0f} GB/s" for rate in limit]
-    return Picture(ax.figure, f"Sectors a load request and rates. {'; '.join(texts)}.")
+    texts += [f"the driver's copy reaches {rate:,.0f} GB/s" for rate in limit]
+    text = f"Sectors per load request and rates. {'; '.join(texts)}."
+    return Picture(ax.figure, text)
 
 
 def columns_of(ax, sizes):
@@ -148,7 +149,7 @@ def draw_copy(ax, limit):
 def label_copy(ax, rate, count):
     """Name the line, in one of the columns."""
     note = {"ha": "right", "va": "bottom", "fontsize": style.SMALL}
-    label(ax, count - 0.45, rate, f"a copy, {rate:,.0f}", (0, 3), **note)
+    label(ax, count - 0.45, rate, f"the driver's copy, {rate:,.0f}", (0, 3), **note)
 
 
 def in_short(sweeps):

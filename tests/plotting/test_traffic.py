@@ -15,31 +15,31 @@ SWEEPS = {
 SENTENCES = {
     "levels": (
         lambda: plotting.plot_levels({"rows": ASKED, "columns": {}}),
-        "Bytes asked for. rows: lanes ask of L1 8.60 GB, L1 asks of L2 1.10 GB, "
-        "L2 asks of memory 1.20 GB; columns: not counted.",
+        "Bytes by level. rows: requested from L1 8.60 GB, requested from L2 1.10 GB, "
+        "requested from memory 1.20 GB; columns: not counted.",
     ),
     "levels in megabytes": (
         lambda: plotting.plot_levels({"copy": {"L1": 2.5e8, "L2": 3e6, "memory": 0}}),
-        "Bytes asked for. copy: lanes ask of L1 250 MB, L1 asks of L2 3.00 MB, "
-        "L2 asks of memory 0.00 MB.",
+        "Bytes by level. copy: requested from L1 250 MB, requested from L2 3.00 MB, "
+        "requested from memory 0.00 MB.",
     ),
     "levels that nobody counted": (
         lambda: plotting.plot_levels({"rows": {}}),
-        "Bytes asked for. rows: not counted.",
+        "Bytes by level. rows: not counted.",
     ),
     "sweeps": (
         lambda: plotting.plot_sweeps(SWEEPS, 4150),
-        "Sectors a load request and rates. "
+        "Sectors per load request and rates. "
         "offset: 4 at 0, 5 at 1 sectors, useful 3,600 at 0, 3,500 at 1 GB/s, "
         "moved by memory 3,600 at 0, 3,550 at 1 GB/s; "
         "stride: 4 at 1, 8 at 2, 32 at 8 sectors, "
         "useful 3,600 at 1, not measured at 2, 900 at 8 GB/s, "
         "moved by memory 3,600 at 1, not measured at 2, 4,100 at 8 GB/s; "
-        "a copy reaches 4,150 GB/s.",
+        "the driver's copy reaches 4,150 GB/s.",
     ),
     "sweeps that nobody measured": (
         lambda: plotting.plot_sweeps({"stride": ([1, 2], [4, 8], None, [NAN, NAN])}),
-        "Sectors a load request and rates. stride: 4 at 1, 8 at 2 sectors.",
+        "Sectors per load request and rates. stride: 4 at 1, 8 at 2 sectors.",
     ),
     "times by threads": (
         lambda: plotting.plot_by_threads(
@@ -64,7 +64,7 @@ def test_a_figure_of_traffic_says_what_it_shows(case):
 
 
 def test_a_bar_of_each_level_is_as_long_as_what_was_asked():
-    """Three bars for each launch, in the order in which bytes are asked for."""
+    """Three bars for each launch, in the order in which they are requested."""
     ax = plotting.plot_levels({"rows": ASKED}).axes[0]
 
     assert [8.6, 1.1, 1.2] == [bar.get_width() for bar in ax.patches]
