@@ -3,12 +3,12 @@
 #
 # *45 minutes*
 #
-# **What you'll do:** find out which of two kernels asks for eight times as many bytes as it needs, watch it win all the same, and find out when it loses.
+# **What you'll do:** find out which of two kernels requests eight times as many bytes as it uses, watch it win all the same, and find out when it loses.
 #
 # **What you'll learn:**
 #
 # - predict how many sectors a request touches, from the addresses of its lanes
-# - tell three counts apart: what lanes ask of L1, L1 of L2, and L2 of memory
+# - tell three counts apart: the bytes requested from L1, from L2 and from memory
 # - lay out data and threads so that neighbouring lanes load neighbouring numbers, and say when a cache makes up for it
 #
 # **What you'll need:** threads and blocks, as in [Write your first kernel](01_first_kernel.ipynb), and the caches, as in [Know where a number lives](11_memory_hierarchy.ipynb).
@@ -31,8 +31,8 @@ device
 # **Each thread adds up one column.**
 #
 # Both load each number once.
-# A thread of `sum_rows` walks along a row, number by number, which is what a CPU likes best; a thread of `sum_columns` jumps a whole row at each step.
-# One of the two asks for eight times as many bytes as the other.
+# A thread of `sum_rows` walks along a row, number by number, the order that suits a CPU's caches; a thread of `sum_columns` jumps a whole row at each step.
+# One of the two requests eight times as many bytes as the other.
 # Which one, and is it slower?
 
 # %%
@@ -71,10 +71,11 @@ check(sums, matrix.sum(axis=0))
 #
 # The 32 **lanes** of a warp execute a load together, and what they ask for is one **request**.
 #
-# Caches hand out whole **sectors**: 32 bytes that begin at a multiple of 32.
+# Caches deliver whole **sectors**: 32 bytes that begin at a multiple of 32.
 # Four sectors that begin at a multiple of 128 are a **line**.
 # A request touches each sector that holds at least one byte that a lane asks for.
 # However many lanes ask for bytes of a sector, the request gets it once.
+# So whatever a lane asks for, the bytes *requested* are counted in whole sectors.
 #
 # Let the lanes of a warp load neighbouring numbers of 4 bytes:
 
@@ -91,11 +92,11 @@ plot_sectors(lanes_at())
 # The request touches 4 sectors and uses each of their 128 bytes.
 # A request that touches no more sectors than its bytes fill is **coalesced**.
 #
-# **Predict.** How many sectors does it touch if each lane moves on by one element? If the lanes lie two elements apart? And 32 apart?
+# **Predict.** How many sectors does the request touch if each lane loads the next element instead of its own? If the lanes lie two elements apart? And 32 apart?
 #
 # <details><summary>Answer</summary>
 #
-# One element on: 5 sectors, because the last lane reaches into the next one.
+# One element on: 5 sectors, because the last lane reaches into the fifth.
 # Two apart: 8, each half used.
 # 32 apart: 32, one for each lane. That is the most for elements of 4 bytes.
 #
@@ -113,7 +114,7 @@ explore(draw_request,
 # %% [markdown]
 # Pale bytes come along although no lane asks for them: here one element in front, and seven behind.
 # Move the sliders, and find the first stride that touches 32 sectors.
-# From there on, elements of 4 bytes leave 28 of each sector's 32 bytes unused.
+# (It is 8, where the lanes are 32 bytes apart. From there on, elements of 4 bytes leave 28 of each sector's 32 bytes unused.)
 # Stride 0 is the other extreme: all lanes load the same number, and one sector is enough.
 #
 # ## Count: rows and columns
@@ -132,7 +133,7 @@ emulate(sum_columns)[4, 64](sums, matrix)
 # This count does not depend on where *one* thread goes next.
 # It depends on where the 32 *lanes* are at the same moment, and neighbouring lanes should load neighbouring numbers.
 #
-# Now the clock, with 16,384 rows of 16,384 numbers: 1.07 GB, and 16,384 threads for either sum.
+# Now the time, for 16,384 rows of 16,384 numbers, 1.07 GB: each kernel runs 16,384 threads.
 
 # %% tags=["timing"]
 TALL = 16_384
@@ -149,22 +150,21 @@ plot_levels({f"{m.kernel}, {m.median_us:,.0f} µs": m.traffic
 # %% [markdown]
 # The wasteful kernel wins: it takes about three quarters of the time.
 #
-# Each group of bars follows the bytes down.
-# The lanes of `sum_rows` ask L1 for 8.59 GB, eight times as much as those of `sum_columns`.
-# But L1 asks L2 for 1.07 GB, the matrix once: at the next step each lane wants the next 4 bytes of its sector, and L1 still has them.
-# Below L1, both kernels move the same bytes.
+# The bars are the bytes that lanes request from L1, L1 from L2, and L2 from memory.
+# The requests of `sum_rows` touch 8.59 GB of sectors, eight times as much as those of `sum_columns`.
+# But L1 requests 1.07 GB from L2, the matrix once: each lane's next 4 bytes are in its sector, which L1 still has.
 #
-# And bytes are not the limit: both sums move less than a fifth of what a copy moves in a second.
-# Their few warps, 6% of those that fit the GPU, wait for memory.
-# One of eight requests of `sum_rows` has to go on to L2, and each one of `sum_columns`.
+# Below L1, both kernels move the same bytes, at less than a fifth of the rate of the driver's copy.
+# They have few warps, 6% of those that fit the GPU, and 86% and 89% of their waiting is for loads.
+# In `sum_rows`, L1 answers seven of eight loads; in `sum_columns`, each one waits for memory.
 
 # %% [markdown]
 # ## The same sums by more threads
 #
-# Change the number of threads, and nothing else: cut each row, or each column, into strips.
+# How do the sums take more threads? Cut each row, or each column, into strips.
 # **Each thread adds up a strip of a row.**
 # **Each thread adds up a strip of a column.**
-# `cuda.atomic.add` makes each addition to `out` one indivisible step.
+# Several threads add to the same sum, and `cuda.atomic.add` makes each addition to `out` one indivisible step.
 
 # %%
 @cuda.jit
@@ -190,7 +190,7 @@ def sum_columns_in_strips(out, matrix, strip):
 # Row sums can be coalesced, too, if the lanes of a warp share a row.
 # **Each warp adds up one row, its lanes side by side.**
 # A lane adds up every 32nd number of the row.
-# Then `shfl_down_sync` hands each lane the sum of the lane `step` further on, until lane 0 has the sum of all.
+# Then the lanes add up their sums by shuffles, as in [Keep a warp together](02_warps.ipynb), until lane 0 has the sum of all.
 
 # %%
 @cuda.jit
@@ -236,12 +236,13 @@ plot_by_threads(
               "a strip of a column": [m.median_us for m in column_strips],
               "a warp for each row": warps_us},
     limit_us=large.nbytes / rows.copy_gb_per_s / 1e3,
-    limit_label="at the rate of a copy")
+    limit_label="at the rate of the driver's copy")
 
 # %% [markdown]
 # Each point adds up the same numbers; along a line, only the length of the strips changes.
+# With 16,384 threads a strip is a whole row or column; these kernels then take 3% and 5% longer than the first two, and execute 11% and 9% more instructions.
 #
-# Twice the threads almost halve the time of column sums at first: twice as many loads are under way in the same wait.
+# Twice the threads almost halve the time of column sums at first: twice as many loads are in flight.
 # Row sums gain less than 5% from more than 32,768 threads.
 # In the end, column sums are three times as fast.
 #
@@ -249,30 +250,31 @@ plot_by_threads(
 
 # %% tags=["timing"]
 def line_of(m, count):
-    """A launch: its time, what each level is asked, and how busy they are."""
-    asked = [m.traffic.get(it, np.nan) / 1e9 for it in ("L1", "L2", "memory")]
-    busy = [m.counters.get(f"{it}_percent") for it in ("l1_data", "memory")]
-    return m.kernel, count, m.median_us, *asked, *busy
+    """A launch: its time, the bytes requested, and how busy each level is."""
+    moved = [m.traffic.get(it, np.nan) / 1e9 for it in ("L1", "L2", "memory")]
+    busy = [m.counters.get(f"{it}_percent")
+            for it in ("l1_data", "memory", "issue")]
+    return m.kernel, count, m.median_us, *moved, *busy
 
 
-table(["sums", "threads", "µs", "asked of L1, GB", "of L2, GB",
-       "of memory, GB", "L1 busy, %", "memory busy, %"],
-      [line_of(row_strips[0], threads[0]),
-       line_of(row_strips[-1], threads[-1]),
-       line_of(column_strips[0], threads[0]),
-       line_of(column_strips[-1], threads[-1]),
+table(["sums", "threads", "µs", "GB requested from L1", "from L2",
+       "from memory", "L1/shared data path busy, %", "memory busy, %",
+       "issue slots used, %"],
+      [*(line_of(strips[k], threads[k])
+         for strips in (row_strips, column_strips) for k in (0, 2, -1)),
        line_of(by_warps, 32 * TALL)])
 
 # %% [markdown]
-# L1 does: it is 99% busy.
-# It works through a request line by line: 32 lines take 32 passes, one line takes one.
-# With so many warps it also drops sectors before their last number is wanted, and asks L2 for 1.7 times the matrix.
-# With 16,384 threads it was busy two thirds of the time.
+# L1 does: from 32,768 threads on, its data path is 94% to 99% busy.
+# Here a request for 32 lines keeps it busy for 32 cycles, a request for one line for one.
+# From 131,072 threads on, L1 also drops sectors too early, and requests them again.
 #
-# A warp for each row makes row sums 3.5 times as fast as a thread for each strip, with as many threads.
-# So the lanes of a warp belong side by side, even where a cache saves the bytes.
+# At 131,072, memory delivers the same bytes to both sums, and row sums take 2.6 times as long.
+# So let neighbouring lanes load neighbouring numbers even where caches spare memory the extra bytes.
+# A warp for each row does: it is 3.5 times as fast as strips with as many threads.
 #
-# Column sums take 1.4 times as long as a copy of as many bytes: their warps wait less for memory than for their turn to issue an instruction and for busy arithmetic units.
+# The fastest column sums reach 74% of the rate of the driver's copy.
+# They use 70% of the issue slots, and wait less for loads than for issue slots and arithmetic units.
 
 # %% [markdown]
 # ## Offsets and strides
@@ -281,7 +283,7 @@ table(["sums", "threads", "µs", "asked of L1, GB", "of L2, GB",
 # A thread that copies does not.
 # **Each thread copies 4 elements, a block apart: first it loads all, then it stores all.**
 #
-# The `offset` moves its loads on, and the `stride` moves them apart; the stores stay coalesced.
+# The `offset` shifts the loads, and the `stride` spreads them; the stores stay coalesced.
 
 # %%
 EACH = 4
@@ -345,19 +347,19 @@ plot_sweeps({
 
 # %% [markdown]
 # Offsets are on the left and strides on the right, on the same scales.
-# A bar is the useful rate, of the bytes that you want copied.
-# A diamond adds what memory delivers for nothing.
+# A bar is the useful rate: the bytes that you want copied.
+# A diamond also counts what memory delivers and no lane asks for.
 #
 # An offset adds one sector to each request, and none if it is a multiple of 8 elements.
-# The rate hardly changes.
-# The fifth sector of one warp is the first of its neighbour, L1 still has it, and L1 asks L2 for less than 1% more.
+# The rate falls by 2% at most, at offset 8, without an extra sector, as much as at 31.
+# The fifth sector of one request is the first of the next, and L1 still has it: from L2 it requests one sector more per block, 0.8%.
 #
-# With a stride, no other request wants the rest of a sector.
-# The bars fall, while memory works at 85% or more of a copy's rate.
+# With a stride, no other request needs the rest of a sector.
+# The bars fall, while memory keeps to 85% of the driver's copy or more.
 
 # %% tags=["timing"]
-table(["stride", "sectors of a load", "asked of L1, MB", "of L2, MB",
-       "of memory, MB", "µs"],
+table(["stride", "sectors per load", "MB requested from L1", "from L2",
+       "from memory", "µs"],
       [[stride, load_sectors(stride=stride),
         *(32e-6 * m.counters.get(name, np.nan)
           for name in ("global_load_sectors", "l2_read_sectors")),
@@ -366,9 +368,9 @@ table(["stride", "sectors of a load", "asked of L1, MB", "of L2, MB",
 
 # %% [markdown]
 # The table counts loads; the stores are 67 MB each time.
-# From stride 1 to 8, loads and stores together grow from 134 to 604 MB, 4.5 times, and the time 3.9 times: in the 37 µs at stride 1, memory does not reach its full rate.
+# From stride 1 to 8, loads and stores together grow from 134 to 604 MB, 4.5 times, and the time 3.9 times: at stride 1, memory moves 3,580 GB/s, and at stride 8, 4,168.
 #
-# From 8 to 16, L1 asks for no more, and the copy still takes 1.8 times as long.
+# From 8 to 16, L1 requests no more, and the copy still takes 1.8 times as long.
 # Memory delivers twice the bytes: this GPU's L2 fetches pieces of 64 bytes, two sectors.
 # At stride 12 the lanes are 48 bytes apart and touch each piece: 805 MB, all that lies between.
 #
@@ -378,15 +380,16 @@ table(["stride", "sectors of a load", "asked of L1, MB", "of L2, MB",
 # %% [markdown]
 # ## Wider elements
 #
-# **Predict.** Lanes side by side load 1, 2, 4, 8 and 16 bytes each. How many sectors is each request, and how long does it take?
+# **Predict.** Lanes side by side load 1, 2, 4, 8 and 16 bytes each. How many sectors is each request, and which copy takes longest?
 #
 # **Each thread copies one element.**
 # **Each thread copies 4 neighbours in one request.**
 # 16 bytes are the most that a thread of an H200 can load at once.
-# Numba has no such load; this course's `load4` and `store4` take four neighbours of 4 bytes, from an address that is a multiple of 16.
+# Numba has no such load; this course's `load4` and `store4` move four neighbours of 4 bytes, at an address that is a multiple of 16.
 #
-# The last line counts a *view*: `few[1:]` of a device array begins one element late, so each of its requests has offset 1.
-# On such a view `load4` faults, because its address is no multiple of 16.
+# The last line counts a *view* of a device array: `[1:]` begins one element late, so its load requests have offset 1.
+# (A NumPy view is copied to the device, and the copy is aligned.)
+# On such a view `load4` faults: its address is no multiple of 16.
 
 # %%
 @cuda.jit
@@ -422,7 +425,8 @@ widths = [
 widths.append(
     measure(copy_wide, bytes=2 * src.nbytes)[MANY // 256, 256](dst, src))
 
-table(["bytes a thread", "sectors a request", "µs", "GB/s", "memory busy, %"],
+table(["bytes per thread", "sectors per request", "µs", "GB/s",
+       "memory busy, %"],
       [[2**n, run.coalescing.sectors / run.coalescing.requests, m.median_us,
         m.gb_per_s, m.counters.get("memory_percent")]
        for n, (run, m) in enumerate(zip(runs, widths, strict=True))])
@@ -431,9 +435,10 @@ table(["bytes a thread", "sectors a request", "µs", "GB/s", "memory busy, %"],
 # All requests are coalesced, and each row of the table has as many threads and as many requests.
 # Yet 16 times the bytes take only 3 times as long.
 #
-# With 1 byte a thread, memory is 15% busy.
-# The warps wait for its answers, as in the sums by few threads: while a thread waits for its byte, it asks for nothing else.
-# Wider elements put more bytes under way in the same wait.
+# With 1 byte per thread, memory is 15% busy.
+# 86% of the warps' waiting is for their loads, as in the sums by few threads: while a thread waits for its byte, it loads nothing else.
+# Wider elements put more bytes in flight.
+# With 16 bytes per thread, the rate is that of the driver's copy.
 
 # %% [markdown]
 # ## Arrays of structs, structs of arrays
@@ -490,13 +495,13 @@ plot_levels({f"{name}, {m.median_us:.0f} µs": m.traffic
              for name, m in layouts.items()})
 
 # %% [markdown]
-# In the structs, the masses lie 16 bytes apart: stride 4, and 16 sectors a request.
+# In the structs, the masses lie 16 bytes apart: stride 4, and 16 sectors per request.
 # Memory delivers whole particles, so the mass alone takes as long as all four fields.
-# Structs move 2.5 times the bytes of an array of masses, and take 1.6 times as long: with 4 bytes a thread, the array leaves memory half idle, as in the table above.
+# Compared with an array of masses, structs request 2.5 times the bytes from L2 and take 1.6 times as long: the array keeps memory only half busy, as 4 bytes per thread did in the table above.
 #
 # For all four fields, the two layouts take the same time.
-# The first load brings the sectors, and the other three find them in L1.
-# Lanes ask L1 for 3.4 times as many bytes, and L1 has time for them: memory is the limit, and is 85% busy with either.
+# The four loads of a warp touch the same sectors, and L1 requests them once from L2.
+# The requests touch 3.4 times as many bytes, but L1's data path is only half busy: memory is the limit, and is 85% busy with either layout.
 
 # %% [markdown]
 # ## What could go wrong
@@ -544,23 +549,23 @@ plot_levels({f"{name}, {m.median_us:.0f} µs": m.traffic
 
 # %% [markdown]
 # Neighbours touch four times as many sectors, in loads and in stores.
-# Copied in turn, they take 1.8 times as long as elements a block apart.
-# L1 makes up for the loads, and asks L2 for 4% more; but it asks L2 to store 1.04 GB instead of 0.27.
+# Copied in turn, they take 1.8 times as long as elements a block apart, although memory moves the same bytes.
+# L1 makes up for the loads, and requests 4% more from L2; but the stores that reach L2 are 1.04 GB instead of 0.27.
 #
-# Copied at once, the four stores of a thread follow one another without a wait.
-# L2 is then asked to store 0.33 GB, and neighbours take only 2% longer.
+# Copied at once, the four loads of a thread are in flight together, and its stores follow closely.
+# Then 0.33 GB of stores reach L2, and neighbours take only 2% longer.
 #
 # Elements a block apart need no such help: a thread's neighbours belong to the neighbouring *lanes*; its own next element lies a block further on.
-# Loading first pays anyway: with four loads of a thread under way, a block apart, the same sectors take 132 instead of 173 µs.
+# Loading first pays anyway: a block apart, the same sectors take 132 instead of 173 µs.
 #
 # ## What changed
 #
-# | version | idea | sectors of a load | ideal |
+# | version | idea | sectors per load | ideal |
 # |---|---|---|---|
 # | `sum_rows` | a thread for each row: lanes a row apart | 32 | 4 |
 # | `sum_columns` | a thread for each column: lanes side by side | 4 | 4 |
 # | `sum_rows_by_warps` | a warp for each row: lanes side by side | 4 | 4 |
-# | `copy_four`, stride 8 | nobody uses the rest of a sector | 32 | 4 |
+# | `copy_four`, stride 8 | no other request needs the rest of a sector | 32 | 4 |
 # | `copy_wide` | four neighbours in one request | 16 | 16 |
 # | `take_mass` | one field of an array of structs | 16 | 4 |
 # | `copy_in_turn`, neighbours | four neighbours, one after the other | 16 | 4 |
@@ -576,7 +581,7 @@ plot_levels({f"{name}, {m.median_us:.0f} µs": m.traffic
 #
 # </details>
 #
-# ★ `mirror`: mirror a matrix, left for right, with at most 4 sectors a request.
+# ★ `mirror`: mirror a matrix, left for right, with at most 4 sectors per request.
 
 # %%
 task = exercise("mirror")
@@ -613,20 +618,20 @@ task.check(mirror)
 #
 # </details>
 #
-# ★★ `exercise("take_apart")`: take an array of structs apart into four arrays, and touch no more sectors than the bytes fill.
+# ★★ `exercise("take_apart")`: take an array of structs apart into four arrays, so that no request touches more sectors than its bytes fill.
 #
 # The [assignment](assignments/12_coalescing.ipynb) has 8 exercises, this one among them.
 
 # %% [markdown]
 # ## In practice
 #
-# Nsight Compute has the three counts: `l1tex__t_sectors_pipe_lsu_mem_global_op_ld` is what lanes ask of L1, `lts__t_sectors_srcunit_tex_op_read` what L1 asks of L2, and `dram__bytes_read` what L2 asks of memory.
+# Nsight Compute has the three counts: `l1tex__t_sectors_pipe_lsu_mem_global_op_ld` is what lanes request from L1, `lts__t_sectors_srcunit_tex_op_read` what L1 requests from L2, and `dram__bytes_read` what L2 requests from memory.
 # The emulator counts the first, from your source; the others depend on the GPU's caches.
 # What is still in L2 when a kernel ends has not been written to memory yet.
 #
-# The pieces of 64 bytes are a setting, `cudaLimitMaxL2FetchGranularity`, which CUDA takes as a hint.
+# The pieces that L2 fetches have a limit, `cudaLimitMaxL2FetchGranularity`, which CUDA takes as a hint.
 #
-# A small example fits a cache, where even the worst stride looks cheap.
+# What L2 still has from the last launch, memory need not deliver, whatever the stride.
 # So `measure` fills L2 with other data before each launch.
 #
 # Whole arrays begin at a multiple of 256 bytes; the rows of a matrix begin at a multiple of 32 only if their length allows it.

@@ -1,0 +1,66 @@
+"""What counters say of a measurement, the emulator and machine code of a kernel."""
+
+from helpers import assemble, emulate
+
+
+def sectors(kernel, blocks, threads, *arguments):
+    """The sectors of each load request, counted by the emulator."""
+    run = emulate(kernel)[blocks, threads](*arguments)
+    loads = run.coalescing.by_kind["load"]
+    return loads.sectors / loads.requests
+
+
+def l1_passes(m, multiprocessors=132):
+    """The cycles for which a load request keeps L1's data path busy."""
+    busy = m.counters["l1_data_percent"] / 100
+    passes = busy * multiprocessors * m.counters["cycles"]
+    return passes / m.counters["global_load_requests"]
+
+
+def requests_on_to_l2(m):
+    """The share of the bytes requested from L1 that L1 requests from L2."""
+    return m.counters["l2_read_sectors"] / m.counters["global_load_sectors"]
+
+
+def executed(m):
+    return m.counters["instructions"]
+
+
+def fetched(m):
+    return m.counters["memory_read_bytes"]
+
+
+def faster(one, other):
+    """How many times as long the other takes."""
+    return other.median_us / one.median_us
+
+
+def near(value, other, share=0.01):
+    return abs(value / other - 1) < share
+
+
+def wait_for_loads(m):
+    """The share of waiting that is for loads, where it is the largest."""
+    longest = max(m.waits, key=m.waits.get)
+    return m.waits[longest] if longest == "global or local memory" else 0
+
+
+def l1_busy(m):
+    return m.counters["l1_data_percent"]
+
+
+def in_flight(m):
+    """The bytes of loads in flight: warps that wait for one, times its sectors."""
+    held = m.counters["occupancy_percent"] * m.waits["global or local memory"]
+    return held * m.counters["global_load_sectors"] / m.counters["global_load_requests"]
+
+
+def per_request(run):
+    return run.coalescing.sectors / run.coalescing.requests
+
+
+def order(it, kernel):
+    """The loads and stores of a kernel of four elements, as the GPU meets them."""
+    code = assemble(kernel)[1, 256](it.few_out, it.few, 4, 1).instructions
+    names = [one.opcode.partition(".")[0] for one in code]
+    return [name for name in names if name in ("LDG", "STG")]
