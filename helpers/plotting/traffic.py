@@ -212,11 +212,17 @@ def measured_of(times, threads):
 
 
 def number_points(ax, count, times, crowded):
-    """Write the times at one number of threads: above, the least below if crowded."""
+    """Write the times at one number of threads above their marks.
+
+    If the least two are crowded, the least is below and the other on the right, where
+    no line that falls comes by.
+    """
     measured = sorted(time for time in times if not math.isnan(time))
-    for time, following in zip(measured, [*measured[1:], math.inf], strict=False):
-        rise = -11 if following - time < crowded and time == measured[0] else 10
-        label(ax, count, time, f"{time:,.0f}", (0, rise), fontsize=style.SMALL)
+    close = len(measured) > 1 and measured[1] - measured[0] < crowded
+    places = [((0, -11), "center"), ((4, 10), "left")] if close else []
+    places += [((0, 10), "center")] * len(measured)
+    for time, (offset, side) in zip(measured, places, strict=False):
+        label(ax, count, time, f"{time:,.0f}", offset, ha=side, fontsize=style.SMALL)
 
 
 def draw_floor(ax, threads, time, text):

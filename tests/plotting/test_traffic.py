@@ -63,7 +63,7 @@ def test_a_figure_of_traffic_says_what_it_shows(case):
     assert sentence == draw().alt
 
 
-def test_a_bar_of_each_level_is_as_long_as_what_was_asked():
+def test_a_bar_of_each_level_is_as_long_as_what_was_requested():
     """Three bars for each launch, in the order in which they are requested."""
     ax = plotting.plot_levels({"rows": ASKED}).axes[0]
 
@@ -101,3 +101,13 @@ def test_points_stand_at_their_times():
     line = plotting.plot_by_threads([32, 64], {"rows": [3, 2]}, 1.5).axes[0].lines[0]
 
     assert [(32, 3), (64, 2)] == list(zip(*line.get_data(), strict=True))
+
+
+def test_a_crowded_label_is_beside_its_mark():
+    """No line that falls to the upper one of two close marks strikes its number."""
+    times = {"rows": [90, 50], "columns": [60, 52]}
+    texts = plotting.plot_by_threads([32, 64], times).axes[0].texts
+    at = {text.get_text(): text.xyann for text in texts}
+
+    assert at["52"][0] > 0 == at["50"][0]
+    assert at["50"][1] < 0 < at["52"][1]
