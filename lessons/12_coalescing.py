@@ -350,12 +350,12 @@ plot_sweeps({
 # A bar is the useful rate: the bytes that you want copied.
 # A diamond also counts what memory delivers and no lane asks for.
 #
-# An offset adds one sector to each request, and none if it is a multiple of 8 elements.
-# The rate falls by 2% at most, at offset 8, without an extra sector, as much as at 31.
+# An offset adds one sector to each load request, and none if it is a multiple of 8 elements.
+# The rate falls by 2% at most: at offset 8, without an extra sector, as much as at 31.
 # The fifth sector of one request is the first of the next, and L1 still has it: from L2 it requests one sector more per block, 0.8%.
 #
 # With a stride, no other request needs the rest of a sector.
-# The bars fall, while memory keeps to 85% of the driver's copy or more.
+# The bars fall, while memory moves 85% or more of what the driver's copy moves.
 
 # %% tags=["timing"]
 table(["stride", "sectors per load", "MB requested from L1", "from L2",
@@ -506,7 +506,7 @@ plot_levels({f"{name}, {m.median_us:.0f} µs": m.traffic
 # %% [markdown]
 # ## What could go wrong
 #
-# Four elements a thread: on a CPU you would give each thread four *neighbours*.
+# Four elements per thread: on a CPU you would give each thread four *neighbours*.
 # **Each thread copies 4 elements, one after the other.**
 # **Each thread loads 4 elements, then stores them.**
 #

@@ -188,12 +188,12 @@ CLAIMS = {
         + it.column_strips[-1].waits["a busy arithmetic unit"]
     ),
     # offsets and strides
-    "adds one sector to each request, and none if it is a multiple of 8": (
+    "adds one sector to each load request, and none if it is a multiple of 8": (
         lambda it: all(
             it.load_sectors(offset) == (5 if offset % 8 else 4) for offset in range(33)
         )
     ),
-    "The rate falls by 2% at most, at offset 8, without an extra sector, as much as": (
+    "The rate falls by 2% at most: at offset 8, without an extra sector, as much as": (
         lambda it: about("2%", 1 - min(map(of_offset_0(it), it.shifted)))
         and near(shifted(it, 8).median_us, shifted(it, 31).median_us, 0.005)
         and it.load_sectors(8) == 4
@@ -207,7 +207,7 @@ CLAIMS = {
             for m in odd_offsets(it)
         )
     ),
-    "while memory keeps to 85% of the driver's copy or more": (
+    "while memory moves 85% or more of what the driver's copy moves": (
         lambda it: all(it.moved(m) >= 0.85 * m.copy_gb_per_s for m in it.strided)
     ),
     "grow from 134 to 604 MB, 4.5 times, and the time 3.9 times": (
