@@ -1,24 +1,25 @@
 # %% [markdown]
-# # Turn a matrix nearly as fast as a copy
+# # Transpose a matrix nearly as fast as a copy
 #
-# *40 minutes*
+# *45 minutes*
 #
-# **What you'll do:** climb from a transpose that takes 7.5 times as long as a copy to one that is nearly as fast, change one thing at each rung, and say what the kernel waited for before and after.
+# **What you'll do:** climb from a transpose that takes 7.5 times as long as the driver's copy to one that is nearly as fast, rung by rung, and say what the kernel waited for before and after.
 #
 # **What you'll learn:**
 #
 # - load a tile by rows and store it by columns, for a matrix of any size
-# - tell from counters what limits a kernel: bank conflicts, instructions, or too few bytes on their way
+# - tell from counters what limits a kernel: bank conflicts, instructions, or too few bytes in flight
 # - find the mistakes that a right answer hides
 #
 # **What you'll need:** [coalescing](12_coalescing.ipynb), [shared memory](13_shared_memory.ipynb), [banks](14_bank_conflicts.ipynb) and [barriers](15_barriers_and_races.ipynb).
 
 # %%
 import numpy as np
-from numba import cuda, float32, int64, uint32
+from numba import cuda, float32, int32, int64, uint32, uint64
 
-from helpers import (check, device, emulate, exercise, expect, load4,
-                     measure, plot_tile_banks, plot_times, store4, table)
+from helpers import (assemble, check, device, emulate, exercise, expect,
+                     load4, measure, plot_tile_banks, plot_times, store4,
+                     table)
 
 device
 
@@ -31,7 +32,7 @@ device
 # So how near to a copy can a transpose get?
 #
 # Elements are `[row, col]`, as in NumPy; `x` and `y` are a thread's place, and `x` runs along a row.
-# The plain way: **Each thread moves one element across the diagonal.**
+# The naive kernel: **Each thread moves one element across the diagonal.**
 
 # %%
 @cuda.jit
@@ -73,7 +74,8 @@ naive
 # Swap `row` and `col` on both sides, and the stores are coalesced, but the loads are not.
 # **Each thread moves one element, and a warp fills a row.**
 #
-# For comparison, here is also a copy that is written in the same way.
+# (In [shared memory](13_shared_memory.ipynb), these two kernels were `transpose` and `transpose_down`.)
+# For comparison, here is also a *plain copy*, written in the same way.
 
 # %%
 @cuda.jit
@@ -94,7 +96,7 @@ rows = count(transpose_rows, blocks=(4, 6))
 rows
 
 # %% [markdown]
-# As long as each thread stores the element that it loaded, one side runs down a column.
+# As long as a warp fills a row on one side, and each thread stores what it loaded, the other side is a column.
 #
 # ## Through a tile
 #
@@ -128,7 +130,7 @@ tiled
 # %% [markdown]
 # Loads and stores now take 4 sectors each.
 # The tile whose first element is `src[top, left]` goes to `dst[left, top]`.
-# Only the tile is now read by columns, and that has a cost of its own.
+# Now the tile is read by columns instead, and that has a cost of its own.
 
 # %%
 def bank(width):
@@ -140,7 +142,7 @@ def bank(width):
 plot_tile_banks(bank(32), [(lane, 5) for lane in range(32)])
 
 # %% [markdown]
-# The coloured cells are what one warp reads at once: a column of 32 elements.
+# The outlined cells are what one warp reads at once: a column of 32 elements.
 # All of them are in one bank, so the read takes 32 wavefronts.
 #
 # ## Pad the rows, or swizzle them
@@ -206,52 +208,75 @@ times = {"naive": clock(transpose_naive), "by rows": clock(transpose_rows),
 def busy(names):
     """Each rung's time, how busy parts of the GPU are, its longest wait."""
     units = "issue_percent", "l1_data_percent", "memory_percent"
-    return table(
-        ["rung", "time, µs", "million instructions", "issue slots, %",
-         "L1, %", "memory, %", "warps wait most for"],
+    return table(["rung", "time, µs", "million instructions",
+                  "issue slots used, %", "L1/shared data path busy, %",
+                  "memory busy, %", "warps wait most for"],
         [(name, times[name].median_us,
           times[name].counters.get("instructions", np.nan) / 1e6,
           *(times[name].counters.get(unit) for unit in units),
           next(iter(times[name].waits), "")) for name in names])
 
 
+def requested(names):
+    """The GB that each level of memory was asked for, and conflicts."""
+    cores = cuda.get_current_device().MULTIPROCESSOR_COUNT
+    return table(["rung", *(f"from {it}, GB" for it in ("L1", "L2", "memory")),
+                  "cycles with a bank conflict, %"],
+        [(name, *(it / 1e9 for it in (*m.traffic.values(), *3 * [np.nan])[:3]),
+          100 * m.counters.get("shared_load_conflicts", np.nan) / cores
+          / m.counters.get("cycles", np.nan))
+         for name, m in ((name, times[name]) for name in names)])
+
+
+print(requested(times))
 busy(times)
 
 # %% [markdown]
-# - *naive* waits for its last stores. L1 passes all their sectors on to L2, 4.8 GB instead of 0.6. Memory is asked for hardly more than by the copy: L2 collects the pieces of a sector. These counters do not tell what holds the stores up.
-# - *by rows* is 2.4 times as fast. Its loads ask L1 for eight times the bytes, but L1 asks L2 only once for each and keeps them for the block's other warps.
-# - *tile* waits for shared memory. Each conflict costs a multiprocessor one cycle; together 47% of the kernel's cycles. Padding saves 39% of the time.
-# - *padded* waits at the barrier and for memory, and keeps no part busy for half of the time.
+# - *naive* waits for its last stores: a warp that has finished stays until they have left. L1 passes all their sectors on to L2, 5.4 GB with the loads instead of 1.2. These counters do not tell what holds the stores up.
+# - *by rows* is 2.4 times as fast. L1 is asked for as many bytes, but loads each sector from L2 only once and keeps it for the block's other warps.
+# - *tile* has no single large wait. Each conflict keeps the data path of L1 and shared memory busy for one more cycle, 47% of all. Padding saves 39% of the time: part of that was hidden.
+# - *padded* waits at the barrier and for memory, and keeps none of these parts busy for even half of the time.
 
 # %% [markdown]
 # ## Where the rest goes
 #
 # The plain copy takes 11% less time than the padded transpose.
-# So the padded tile has removed most of the cost of *transposing*. What remains is the price of moving one element a thread.
+# So the padded tile has removed most of the cost of *transposing*. Most of what remains, the plain copy has, too.
 #
 # Are there too many instructions?
-# Numba's indices have 64 bits, and a GPU's registers 32; with `uint32` an index takes fewer instructions.
-# Nothing else changes:
+# Numba's indices are signed and may count from the end, so each access checks the sign.
+# With an unsigned type this check disappears:
 
 # %% tags=["timing"]
-times["padded, 32-bit"] = clock(make_tiled(33, uint32))
-times["swizzled, 32-bit"] = clock(make_swizzled(uint32))
+times["padded, unsigned"] = clock(make_tiled(33, uint32))
+times["swizzled, unsigned"] = clock(make_swizzled(uint32))
 
-busy(["padded", "swizzled", "padded, 32-bit", "swizzled, 32-bit"])
+
+def made(kernel):
+    """How many machine instructions a transpose has."""
+    return len(assemble(kernel)[(6, 4), (32, 32)](out, small).instructions)
+
+
+out = np.zeros(small.shape[::-1], np.float32)
+print(table(["instructions of the kernel", "padded", "swizzled"],
+            [(f"{T}", made(make_tiled(33, T)), made(make_swizzled(T)))
+             for T in (int64, int32, uint64, uint32)]))
+busy(["padded", "swizzled", "padded, unsigned", "swizzled, unsigned"])
 
 # %% [markdown]
-# 42% fewer instructions save 9% of the time, so they are a small part of it.
+# The width is not what counts: the padded kernel has 46 instructions instead of 78 with `uint32`, 42 with `uint64`, and 86 with `int32`.
+# A warp executes 42% fewer, which saves 9% of the time.
 #
-# With 64-bit indices the swizzle is 4% faster than the padding; with 32-bit indices both take the same time.
-# So that difference came from computing the indices, not from the banks or the extra column.
+# With signed indices the swizzle is 4% faster than the padding; with unsigned ones both take the same time.
+# So that difference came from computing the indices, not from the banks.
 #
-# ## More bytes on their way
+# ## More bytes in flight
 #
 # Or do the threads wait too long?
 # A thread asks for 4 bytes and waits for them, then at the barrier.
 # Let one wait serve four elements.
 # **Load several elements of a column, wait, store as many.**
-# Its loads do not depend on one another, so all of them can be on their way at once.
+# Its loads do not depend on one another, so all of them can be in flight at once.
 
 # %%
 def make_several(rows, step, index=uint32):
@@ -278,26 +303,39 @@ count(make_several(128, 32), blocks=(6, 1)).assert_no_bank_conflicts()
 count(make_several(32, 8), threads=(32, 8)).assert_no_bank_conflicts()
 
 # %% [markdown]
-# For four elements a thread, either a block of 1,024 threads takes a tile four times as high, or a block of 256 threads the same tile.
-# First the high tile: with 64-bit indices, so that fewer instructions cannot be the reason, and with 32-bit ones. Then the smaller block.
+# One of the two loops of the store turns only once: with a high tile the one over `col`, with a small block the one over `row`.
+#
+# For four elements per thread, either a block of 1,024 threads takes a tile four times as high, or a block of 256 threads keeps the old tile.
+# First the high tile: with signed indices, so that fewer instructions cannot be the reason, and with unsigned ones. Then the smaller block.
 
 # %% tags=["timing"]
-times["4 a thread, 64-bit"] = clock(make_several(128, 32, int64), (128, 32))
-times["4 a thread"] = clock(make_several(128, 32), (128, 32))
+times["4 each, signed"] = clock(make_several(128, 32, int64), (128, 32))
+times["4 each"] = clock(make_several(128, 32), (128, 32))
 times["256 threads"] = clock(make_several(32, 8), threads=(32, 8))
 
-busy(["padded, 32-bit", "4 a thread, 64-bit", "4 a thread", "256 threads"])
+
+def barrier_cycles(m):
+    """How many cycles a warp of 4 elements per thread waits at its barrier."""
+    waiting = m.counters.get("stalls", {}).get("barrier", np.nan)
+    return waiting * m.counters.get("instructions", np.nan) / (N * N / 128)
+
+
+print(table(["rung", "a warp waits at its barrier, cycles", "warps held, %"],
+            [(name, barrier_cycles(times[name]),
+              times[name].counters.get("occupancy_percent"))
+             for name in ("4 each", "256 threads")]))
+busy(["padded, unsigned", "4 each, signed", "4 each", "256 threads"])
 
 # %% [markdown]
-# With four elements a thread the time falls by 42%, although *more* instructions are executed.
-# So the waiting was the reason.
-# The 32-bit indices then save another 6%, and the smaller blocks 6% more: a barrier holds 8 warps together instead of 32, and its share of all waiting falls from 34% to 26%.
+# With four elements per thread the time falls by 42%, although *more* instructions are executed.
+# One wait now serves four elements, and memory is 65% busy instead of 38%.
+# Unsigned indices then save another 6%, and smaller blocks 6% more: a warp waits 24% less at its barrier, and the multiprocessor stays fuller, 94% instead of 91%.
 #
 # ## Wide loads
 #
-# `load4(src, (row, col))` loads four neighbours of a row in one request of 16 bytes, and `store4` stores four; their place must be a multiple of four elements.
+# `load4(src, (row, col))` loads four neighbours of a row in one request of 16 bytes, and `store4` stores four; the index of the first must be a multiple of four.
 # **Load four neighbours of a row at once, store four of a column.**
-# A tile of 32 × 32 takes one load a thread, a tile of 64 × 64 four.
+# A tile of 32 × 32 takes one load per thread, a tile of 64 × 64 four.
 
 # %%
 def make_wide(side, width, down=False):
@@ -335,13 +373,13 @@ column = [(4 * (lane % 8), lane // 8) for lane in range(32)]
 plot_tile_banks(bank(33), column, padding=1)
 
 # %% [markdown]
-# The coloured cells are what a warp reads at once, the first of its four reads.
+# The outlined cells are what a warp reads at once, the first of its four reads.
 # A warp is 8 lanes wide and 4 high here, so it takes every fourth element of four columns: 32 lanes, 32 banks.
 #
 # ## Side by side in memory
 #
 # Finally, vary which tile a block takes.
-# CUDA promises no order of blocks, but an H200 starts them roughly by `blockIdx.x`: when each of 36,864 blocks drew a ticket as it began, the tickets were 549 places off on average.
+# CUDA promises no order of blocks, but an H200 starts them roughly by `blockIdx.x`: when each of 36,864 blocks took a number as it began, the numbers differed from `blockIdx.x` by 549 on average.
 # So the blocks that run at one time load from the same rows of `src`, side by side, and store to rows of `dst` that lie far apart.
 # With `down`, `blockIdx.x` counts down a column of tiles, and the *stores* lie side by side.
 
@@ -350,15 +388,16 @@ times["16 bytes a load"] = clock(make_wide(32, 33), threads=(8, 32))
 times["4 × 16 bytes"] = clock(make_wide(64, 65), (64, 64), (8, 32))
 times["down"] = clock(make_wide(64, 65, True), (64, 64), (8, 32), down=True)
 
+print(requested(["4 × 16 bytes", "down"]))
 busy(["256 threads", "16 bytes a load", "4 × 16 bytes", "down"])
 
 # %% [markdown]
-# - *16 bytes a load* executes 29% fewer instructions in the same time. As many bytes are on their way as before, and that is what counts.
-# - *4 × 16 bytes* puts four times as many on their way, and saves 8%.
+# - *16 bytes a load* loads and stores four times as much at once, by blocks of another shape. It executes 29% fewer instructions in the same time: only 25% of the issue slots were used before.
+# - *4 × 16 bytes* loads four times as much before it waits, by larger tiles and a quarter of the blocks. It saves 8%: memory is 81% busy, and 32% of the waiting is now for the queue to shared memory.
 # - *down* saves 4% more. Memory moves as many bytes, 1.18 GB, in less time. No counter here tells why stores should lie side by side rather than loads.
 
 # %% tags=["timing"]
-ladder = ["naive", "tile", "padded", "padded, 32-bit", "4 a thread",
+ladder = ["naive", "tile", "padded", "padded, unsigned", "4 each",
           "256 threads", "16 bytes a load", "4 × 16 bytes", "down"]
 rungs = [times[name] for name in ladder]
 
@@ -368,7 +407,7 @@ plot_times(ladder, [m.median_us for m in rungs],
            limit_label="the driver's copy")
 
 # %% [markdown]
-# Each bar differs from the one above it in one thing.
+# Each bar takes one step from the bar above it; the steps from *256 threads* to *4 × 16 bytes* change more than one thing.
 # The dashed line is the time in which the driver copies as many bytes; the last rung takes 2% longer.
 #
 # ## Any size
@@ -392,10 +431,10 @@ def transpose_any(dst, src):
 
 
 def turn(kernel, src):
-    """Emulate a transpose of any size and check it."""
+    """Emulate a transpose in enough blocks, and check it."""
     dst = np.full(src.shape[::-1], np.nan, np.float32)
-    grid = -(-src.shape[1] // TILE), -(-src.shape[0] // TILE)
-    run = emulate(kernel)[grid, (TILE, TILE)](dst, src)
+    grid = [-(-side // TILE) for side in src.shape[::-1]]   # rounded up
+    run = emulate(kernel)[tuple(grid), (TILE, TILE)](dst, src)
     check(dst, src.T)
     return run
 
@@ -410,7 +449,7 @@ ragged
 #
 # ## What could go wrong
 #
-# Without the barrier, a warp reads a column before the other warps have written it.
+# Without the barrier, a warp may read a column before the other warps have written it.
 
 # %%
 @cuda.jit
@@ -427,7 +466,7 @@ out = np.zeros((192, 128), np.float32)
 emulate(transpose_hasty_wrong)[(6, 4), (32, 32)](out, small).races
 
 # %% [markdown]
-# The padding is declared and not used: the cells are there, but the rows still begin 32 elements apart.
+# Here the padding is declared but not used: the cells are there, but the rows still begin 32 elements apart.
 
 # %%
 @cuda.jit
@@ -472,23 +511,23 @@ with expect(AssertionError):
 
 # %% tags=["timing"]
 changes = ("", "a tile in shared memory", "a column of padding",
-           "indices of 32 bits", "a tile 4 times as high", "smaller blocks",
-           "wide loads", "a tile of 64 × 64", "which tile a block takes")
+           "unsigned indices", "a tile 4 times as high",
+           "smaller blocks, the old tile", "wide loads and stores",
+           "a tile of 64 × 64", "which tile a block takes")
 
-table(["rung", "what changed", "time, µs", "% of a copy",
+table(["rung", "what changed", "time, µs", "% of the driver's copy's rate",
        "warps wait most for"],
       [(name, change, m.median_us, 100 * m.share_of_copy,
         next(iter(m.waits), ""))
        for name, change, m in zip(ladder, changes, rungs, strict=True)])
 
 # %% [markdown]
-# The first two changes remove what the emulator counts: sectors and bank conflicts.
-# After them every count is ideal, and the kernel still takes 2.5 times as long as a copy.
-# What helps from there is to have more bytes on their way, which only the clock and the hardware's counters show.
+# The first two changes remove what the emulator counts. After them every count is ideal, and the kernel still takes 2.5 times as long as the driver's copy.
+# What helps most from there is to load more before each wait, which only the clock and the hardware's counters show.
 #
 # ## On your own
 #
-# ★ Does one column of padding still help in a tile of `float64`? Guess, then ask `emulate`.
+# ★ Does one column of padding still help in a tile of `float64`? Guess, then import `float64` from numba, change the type of the tile in `make_tiled`, and ask `emulate`.
 #
 # <details><summary>Answer</summary>
 #
@@ -549,7 +588,7 @@ task.check(rotate)
 # %% [markdown]
 # ## In practice
 #
-# A copy is the limit only while the matrix is larger than the caches.
+# The driver's copy is the limit only while the matrix is larger than the caches.
 #
 # `transpose_wide` needs sides that are multiples of its tile's, and arrays that begin at a multiple of 16 bytes, as whole arrays do. With the guards of `transpose_any`, sides may be any multiples of four.
 #

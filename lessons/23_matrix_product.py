@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Multiply matrices of any size
 #
-# *40 minutes*
+# *55 minutes*
 #
 # **What you'll do:** go from three loops on a CPU to a tiled kernel for matrices of any size, compare each step with NVIDIA's library, and find out, one change at a time, what made it faster.
 #
@@ -15,7 +15,7 @@
 
 # %%
 import numpy as np
-from numba import cuda, float32, int64, njit, uint32
+from numba import cuda, float32, int32, int64, njit, uint32, uint64
 
 from helpers import (assemble, baseline, check, device, emulate, exercise,
                      expect, measure, plot_speeds, table)
@@ -56,7 +56,7 @@ check(c, a @ b)
 
 # %% [markdown]
 # This is our ragged size: neither 228 nor 240 nor 112 is a multiple of 32.
-# The clock gets 1024 × 1024.
+# Times are for 1024 × 1024.
 #
 # The inner loop walks along a row of `a`, but down a column of `b`, where neighbours are a whole row apart.
 # The same three loops in another order walk along rows only.
@@ -108,7 +108,7 @@ def multiply(c, a, b):
 
 def grid(c, side):
     """Blocks that cover a matrix with threads of `side` × `side`."""
-    return -(-c.shape[1] // side), -(-c.shape[0] // side)
+    return -(-c.shape[1] // side), -(-c.shape[0] // side)   # rounded up
 
 
 def product(kernel, c, a, b, side):
@@ -204,8 +204,8 @@ def held(kernel, size):
 
 loads = {s: product(make_tiled(s), *square, s).reuse["a"].loads.mean()
          for s in sizes}
-table(["tile", "loads of an element, 64 × 64", "registers a thread",
-       "blocks at once", "occupancy, %"],
+table(["tile", "loads of an element, 64 × 64", "registers per thread",
+       "blocks per multiprocessor", "occupancy, %"],
       [(s, loads[s], *held(make_tiled(s), s)) for s in sizes])
 
 # %% tags=["timing"]
@@ -216,30 +216,31 @@ def clock(kernel, size=32, shared_bytes=0):
 
 
 def cost(it):
-    """Instructions for a warp's 32 products, L1's work, the largest wait."""
+    """What a kernel's steps take, and its largest wait but for a turn."""
     counts = it.counters.get
-    steps = N**3 / 32
+    steps = N**3 / 32   # of a warp, 32 products each
     waits = [name for name in it.waits if name != "its turn to issue"]
     return (counts("instructions", np.nan) / steps,
+            counts("issue_percent", np.nan),
             counts("l1_data_percent", np.nan), waits[0] if waits else "")
 
 
+COST = ["instructions per step", "issue slots used, %",
+        "L1/shared data path busy, %", "warps wait most for"]
 by_tile = {f"tile {s}": clock(make_tiled(s), s) for s in sizes}
-table(["", "time, µs", "instructions a step", "L1's data path busy, %",
-       "largest wait"],
+table(["kernel", "time, µs", *COST],
       [(name, it.median_us, *cost(it)) for name, it in by_tile.items()])
 
 # %% [markdown]
-# Each tile fills the multiprocessor. One register more and the tile of 32 would fill half of it: 65,536 registers are 32 for each of 2,048 threads.
+# Each tile fills the multiprocessor. With one register more per thread, the tile of 32 would fill half of it.
 #
-# From 8 to 16 the time falls by 34%.
-# L1 and shared memory share a data path, which was 88% busy and now has 36% less to do.
-# From 16 to 32 it has 15% less to do, but the time falls by only 3%: at 76% the path no longer sets the pace.
-# (A wait for its turn is left out: such a warp could issue, but another one does.)
+# A *step* is 32 products, one for each lane of a warp.
+# From 8 to 16 it takes 33% fewer instructions, the data path has 36% less to do, and the time falls by 34%.
+# The path sets that pace: [the last lesson's](22_tiling.ipynb) tile of 8, without guards, takes as long with 14% fewer instructions and as much work for the path.
+# From 16 to 32 the path has 15% less to do, but the time falls by only 3%: at 76% busy, the path alone no longer sets the pace.
 #
 # ## From a CPU to a library
 #
-# cuBLAS is NVIDIA's library for products, here in float32 (TF32 is faster, with fewer digits).
 # One step of the axis is a factor of ten.
 
 # %% tags=["timing"]
@@ -252,7 +253,7 @@ plot_speeds(list(speeds), [it.gflop_per_s for it in speeds.values()],
 # %% [markdown]
 # The naive kernel is 2,800 times as fast as the first CPU loop, and 97 times as fast as the better one: ask which loop a speedup is measured against.
 # From naive to tiled it is a factor of 5.7.
-# cuBLAS is another 4.4 times as fast, at half of the peak.
+# cuBLAS, NVIDIA's library, is another 4.4 times as fast, at half of the peak (here in float32; TF32 is faster, with fewer digits).
 #
 # The ragged product is small:
 
@@ -272,7 +273,7 @@ table(["228 × 240 by 240 × 112", "time, µs", "GFLOP/s"],
 
 # %% [markdown]
 # Tiles of 32 make 32 blocks for 132 multiprocessors, tiles of 16 make 105.
-# Here the smaller tile wins, although it loads each element twice as often.
+# Here the smaller tile wins, although it loads each element of `a` 7 times instead of 4, and each of `b` 15 times instead of 8.
 #
 # ## What a loop costs
 #
@@ -294,16 +295,15 @@ with_range
 # In Python a negative index counts from the end. Numba checks each index for that, with selects (`SEL`).
 # Our `k` is never negative, but the compiler does not see that through `range`.
 # It does see it in a `while` loop that counts up from 0: two selects are left, before the loop.
-#
-# And Numba's integers have 64 bits, two registers each. So the loop gets its type as an argument.
-# **Each thread adds up the products, and counts for itself.**
+# An unsigned index needs no check at all, so `make_while` takes the type of the indices.
+# **Each thread adds up the products, in a `while` loop.**
 
 # %% tags=["assembly"]
 def make_while(T):
-    """The naive kernel with a loop that counts for itself, in a type T."""
+    """The naive kernel with a `while` loop, and indices of type T."""
     @cuda.jit
     def multiply_while(c, a, b):
-        """Each thread adds up the products, and counts for itself."""
+        """Each thread adds up the products, in a `while` loop."""
         col, row = cuda.grid(2)
         col, row, inner = T(col), T(row), T(a.shape[1])
         if row < c.shape[0] and col < c.shape[1]:
@@ -318,14 +318,16 @@ def make_while(T):
 for T in int64, uint32:
     product(make_while(T), c, a, b, 32)
 
-with_while = assemble(make_while(int64))[launch](*big)
-table(["for each FFMA", "LDG", "SEL"],
-      [(name, *(it.opcodes[op] / it.opcodes["FFMA"] for op in ("LDG", "SEL")))
-       for name, it in (("range", with_range), ("while", with_while))])
+made = {"range": with_range}
+made |= {f"while, {T}": assemble(make_while(T))[launch](*big)
+         for T in (int64, uint64, int32, uint32)}
+table(["loop", "FFMA", "LDG", "SEL"],
+      [(name, *(it.opcodes[op] for op in ("FFMA", "LDG", "SEL")))
+       for name, it in made.items()])
 
 # %% jupyter={"source_hidden": true}
 def make_tiled_while(T, size=32):
-    """The tiled kernel with a loop that counts for itself, in a type T."""
+    """The tiled kernel with a `while` loop, and indices of type T."""
     @cuda.jit
     def multiply_tiled_while(c, a, b):
         """Load tiles filled up with zeros, wait, add, wait."""
@@ -352,9 +354,9 @@ def make_tiled_while(T, size=32):
 # %% [markdown]
 # ## One thing at a time
 #
-# The tiled kernel gets the same two loops, in a cell that is folded in a notebook.
-# Then there are three loops, each without and with a tile, and two of them in CUDA C++, which checks no index.
-# Down a column only the loop changes, along a row only the tile.
+# The cell above, folded in a notebook, gives the tiled kernel the same two loops.
+# Now there are three loops, each without and with a tile, and two of them in CUDA C++, which checks no index.
+# From the first row to the second only the loop changes, from the second to the third only the type of the indices; along a row only the tile.
 
 # %% tags=["timing"]
 for T in int64, uint32:
@@ -373,24 +375,34 @@ table(["loop", "naive, µs", "tile 32, µs", "times as fast",
 
 # %% [markdown]
 # In the first row, the tile seems to make the product 5.7 times as fast.
-# But `range` alone makes the naive kernel 3.1 times as slow, and leaves the tiled one as it was.
-# With equal loops the tile gains a factor of 1.8, with 32-bit indices 1.5. That much is the tile's.
+# But with `range` the naive kernel takes 3.1 times as long as with `while`, and the tiled one as long as before.
+# With equal loops the tile gains a factor of 1.8, with `uint32` indices 1.5. That is what the tile itself gains.
 #
-# Numba keeps up with C++ where both have the same loop: their times differ by at most 15%, in both directions.
+# Numba keeps up with C++ where both have the same loop: it takes from 15% less to 8% more time.
 #
 # So what does each version spend its time on?
 
 # %% tags=["timing"]
-table(["", "instructions a step", "L1's data path busy, %", "largest wait"],
-      [(f"{kind}, {name}", *cost(it)) for name, both in loops.items()
+def share(it, reason):
+    """A reason's part of the waits, in %; those for a turn are left out."""
+    waits = {name: count for name, count in it.counters.get(
+        "stalls", {}).items() if name not in ("selected", "not_selected")}
+    return 100 * waits.get(reason, 0) / sum(waits.values()) if waits else ""
+
+
+table(["kernel", "waits for loads, %", "for their queue, %", *COST],
+      [(f"{kind}, {name}", share(it, "long_scoreboard"),
+        share(it, "lg_throttle"), *cost(it)) for name, both in loops.items()
        for kind, it in zip(("naive", "tile 32"), both, strict=True)])
 
 # %% [markdown]
-# A step of a warp, 32 products, needs two loads and an `FFMA`. With `range` the naive kernel issues 36 instructions for it, with `while` 8.1.
-# Only then does it wait for its loads, which a tile removes.
-# The 5.7 of the first row is mostly instructions: the inner loop of a tile has known indices, and a step of it takes 4.3.
-# In 32 bits the compiler also unrolls more steps, 29 `FFMA` in the code instead of 5, and loads fall from 71% of the waits to 30%.
-# The tiled kernels wait for the queue to shared memory instead.
+# A step needs two loads and an `FFMA`. With `range` the naive kernel issues 36 instructions for it, with `while` 8.1.
+# Only then does it wait for its loads.
+# Most of the 5.7 in the first row comes from instructions: the inner loop of a tile has known indices, and a step of it takes 4.3.
+#
+# With `uint32` (not with `int32` or `uint64`) the compiler also unrolls more steps, 29 `FFMA` in the code instead of 5. Waits for loads fall from 81% to 43%, and those for room in their queue rise from 4% to 23%.
+#
+# The tiled kernels wait most for the queue to shared memory. With `uint32` the path has as much work as with `range`, and a step 21% fewer instructions: 267 µs instead of 282.
 
 # %% [markdown]
 # ## Size at the launch
@@ -447,7 +459,7 @@ def row_of(name, kernel, shared_bytes=0):
     it = assemble(kernel)[*launch, 0, shared_bytes](*big)
     time = clock(kernel, 32, shared_bytes).median_us
     loads = it.kinds["shared loads"] / it.opcodes["FFMA"]
-    return name, time, len(it.instructions), loads
+    return name, time, loads, *cost(clock(kernel, 32, shared_bytes))
 
 
 for size in 0, 32:
@@ -455,20 +467,23 @@ for size in 0, 32:
     emulate(make_dynamic(size))[grid(c, 32), (32, 32), 0, SHARED](c, a, b)
     check(c, a @ b)
 
-table(["tile", "time, µs", "instructions", "shared loads for an FFMA"],
+table(["tile", "time, µs", "shared loads per FFMA", *COST],
       [row_of("static, 32", make_tiled_while(uint32)),
        row_of("dynamic, 32", make_dynamic(32), SHARED),
        row_of("dynamic, the block's", make_dynamic(0), SHARED)])
 
 # %% [markdown]
 # Dynamic shared memory costs nothing: the second row takes as long as the first.
-# The unknown size costs half as much time again.
-# A loop whose length is known is unrolled whole: its indices become constants, and a load brings four neighbours of `tile_a` at once (`LDS.128`), so 40 loads serve 32 products.
-# In the last row it takes 64. That is why `make_tiled` makes a kernel for each size.
+# A size chosen at the launch costs half as much time again.
+#
+# A loop whose length is known is unrolled whole: its indices become constants, and one load takes four neighbours of `tile_a` at once (`LDS.128`), so 40 loads serve 32 products.
+# With an unknown size 64 loads do this work, each computes its address, and a step takes 10 instructions instead of 3.4.
+# Issue slots are 86% used: now the instructions set the pace.
+# That is why `make_tiled` makes a kernel for each size.
 #
 # ## What could go wrong
 #
-# The edge forgotten:
+# Here the guard is missing:
 
 # %%
 @cuda.jit
@@ -485,7 +500,7 @@ with expect(IndexError):
     product(multiply_unguarded_wrong, c, a, b, 32)
 
 # %% [markdown]
-# The guard in the wrong place: threads outside return early, and miss every barrier.
+# Here the guard is in the wrong place: threads outside return early, and miss every barrier.
 
 # %%
 @cuda.jit
@@ -513,8 +528,8 @@ with expect(AssertionError):
     run.assert_barriers()
 
 # %% [markdown]
-# An H200 goes on without the threads that have left, and so does the emulator.
-# But nobody loads the elements that they should have brought.
+# Since Volta a GPU's barrier does not wait for threads that have ended. The emulator's does not either, so it runs to the end and can report them.
+# But nobody loads the elements that they should have loaded, so the product is wrong.
 #
 # ## What changed
 
@@ -530,10 +545,10 @@ table(["version", "loads of an element", "time, µs", "GFLOP/s",
       [rung("CPU, row, col, k", "", cpu[""]),
        rung("CPU, rows only", "", cpu[", rows only"]),
        rung("naive", N, plain),
-       rung("naive, while", N, loops["while, int64"][0]),
-       rung("naive, while, 32 bits", N, loops["while, uint32"][0]),
+       rung("naive, while, int64", N, loops["while, int64"][0]),
+       rung("naive, while, uint32", N, loops["while, uint32"][0]),
        *(rung(name, N // int(name[5:]), it) for name, it in by_tile.items()),
-       rung("tile 32, while, 32 bits", N // 32, loops["while, uint32"][1]),
+       rung("tile 32, while, uint32", N // 32, loops["while, uint32"][1]),
        rung("cuBLAS", "", library)])
 
 # %% [markdown]
@@ -547,7 +562,7 @@ table(["version", "loads of an element", "time, µs", "GFLOP/s",
 #
 # </details>
 #
-# ★★ `times_transposed`: make `c = a @ b.T`, with tiles, coalesced loads and no bank conflicts.
+# ★★ `times_transposed`: make `c = a @ b.T`, with tiles, coalesced loads and no bank conflicts. In the step at `at`, thread (x, y) loads `b[32 * cuda.blockIdx.x + y, at + x]`: its row of `b` is one of the block's *columns*.
 
 # %%
 task = exercise("times_transposed")
@@ -573,7 +588,7 @@ task.check(times_transposed)
 # ```python
 # @cuda.jit
 # def times_transposed(c, a, b):
-#     """Bring a tile of each by rows, wait, add products, wait."""
+#     """Load a tile of each by rows, wait, add products, wait."""
 #     tile_a = cuda.shared.array((32, 32), float32)
 #     tile_b = cuda.shared.array((32, 33), float32)
 #     x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -617,7 +632,7 @@ task.check(times_transposed)
 #
 # Sums in another order round differently: compare with a tolerance, as `check` does.
 #
-# C++ has cooperative groups for parts of a block. Numba has only the barrier of a whole grid.
+# C++ has cooperative groups, for parts of a block and for the whole grid. Of these, Numba has only the whole grid's.
 #
 # The times are of the kernel alone, without launch and copies: `measure` reads the GPU's clock.
 
@@ -627,4 +642,4 @@ task.check(times_transposed)
 # - [Numba: matrix multiplication](https://numba.readthedocs.io/en/stable/cuda/examples.html#matrix-multiplication): the naive and the tiled kernel.
 # - [How to optimize a CUDA matmul kernel for cuBLAS-like performance](https://siboehm.com/articles/22/CUDA-MMM): the rest of the way, in C++.
 #
-# *Next:* [Read what a line becomes](31_types_and_instructions.ipynb): `range` made the naive kernel slow without a word; what else becomes of a line that you did not mean to write?
+# *Next:* [Read what a line becomes](31_types_and_instructions.ipynb): `range` made the naive kernel slow without a warning; what else does a line become that you did not ask for?

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Read what a line becomes
 #
-# *40 minutes*
+# *45 minutes*
 #
 # **What you'll do:** read the machine instructions that the lines of a kernel become, without a GPU, and remove those that nobody meant to write.
 #
@@ -9,7 +9,7 @@
 #
 # - read a line's types beside its instructions
 # - predict the type of an expression in Numba, and where NumPy 2 gives another
-# - find the 64-bit index, the division or the float64 that crept in, and judge by counters what it costs
+# - find the signed index, the division or the float64 that crept in, and judge by counters what it costs
 #
 # **What you'll need:** kernels and their guard, as in [Write your first kernel](01_first_kernel.ipynb), and the rate of a copy, as in [Fetch no more than you use](12_coalescing.ipynb).
 
@@ -17,7 +17,7 @@
 import math
 
 import numpy as np
-from numba import cuda, float32, float64, uint32
+from numba import cuda, float32, float64, int32, uint32, uint64
 
 from helpers import (assemble, check, device, emulate, exercise, expect,
                      measure, plot_instructions, table)
@@ -99,7 +99,7 @@ a = np.float32(2)
 #
 # <details><summary>Answer</summary>
 #
-# Not five. The two loads and the store are there, but the product and the sum are one instruction, and more than twenty others compute addresses or fetch the kernel's arguments.
+# Not five. The two loads and the store are there, but the product and the sum are one instruction, and twenty others compute addresses or fetch the kernel's arguments. The last two end the kernel.
 #
 # </details>
 
@@ -142,31 +142,49 @@ out, {name: found[name] for name in ("FFMA", "FMUL", "FADD")}
 # So the last digits of a sum of products may differ between a CPU and a GPU, and the GPU has rounded less often.
 
 # %% [markdown]
-# ## An index of 64 bits
+# ## A signed index
 #
 # Why does `saxpy` need 18 instructions for its addresses?
-# Numba computes indices in 64 bits, but a GPU's registers have 32, so the sum of two indices takes two instructions, joined by a carry.
-# And a signed index may be negative and count from the end, as in Python, so each access adds the array's size where the sign bit is set.
+# A signed index may be negative and count from the end, as in Python, so each access adds the array's size where the sign bit is set.
+# And Numba computes indices in 64 bits, but a GPU's registers have 32, so the sum of two indices takes two instructions, joined by a carry.
 # An index of type `uint32` needs neither.
+# But `x.size` is an `int64`, and a comparison with it has 64 bits again, so the size comes as a `uint32`, too: that is `n`.
 #
-# **Add `a` times `x` to `y`, with an index of 32 bits.**
+# **Add `a` times `x` to `y`, with an unsigned index of 32 bits.**
 
 # %%
 @cuda.jit
 def saxpy_32(a, x, y, n):
-    """Add `a` times `x` to `y`, with an index of 32 bits."""
+    """Add `a` times `x` to `y`, with an unsigned index of 32 bits."""
     i = uint32(cuda.grid(1))
     if i < n:
         y[i] = a * x[i] + y[i]
 
 
+def make_saxpy(T):
+    """The same with an index of another type."""
+    @cuda.jit
+    def saxpy_typed(a, x, y, n):
+        """Add `a` times `x` to `y`, with an index of type T."""
+        i = T(cuda.grid(1))
+        if i < n:
+            y[i] = a * x[i] + y[i]
+    return saxpy_typed
+
+
 narrow = assemble(saxpy_32)[4, 256](a, x, y, np.uint32(x.size))
-plot_instructions({"saxpy": made.kinds, "saxpy_32": narrow.kinds})
+typed = {"saxpy": made} | {
+    f"{T}, {size.dtype}": assemble(make_saxpy(T))[4, 256](a, x, y, size)
+    for T, size in ((int32, np.int32(1000)), (uint64, np.uint64(1000)),
+                    (uint32, np.int64(1000)))} | {"saxpy_32": narrow}
+plot_instructions({name: it.kinds for name, it in typed.items()})
 
 # %% [markdown]
-# A bar is a kernel, and its parts are its instructions by purpose.
-# Loads, stores and arithmetic are as before; the instructions for indices and addresses fall from 18 to 4.
-# Whether that saves any *time* is a question for the clock, further down.
+# A bar is a kernel, named by the types of `i` and `n`; its parts are its instructions by purpose.
+# Loads, stores and arithmetic are the same; the instructions for indices and addresses fall from 18 to 4.
+# The sign costs most: an unsigned index saves 8 of the 18, with 64 bits as with 32.
+# The width costs 6, signed or not. An `int32` index keeps 12: it may still be negative. A `uint32` one keeps 9 if its size is an `int64`.
+# Whether that saves any *time*, the clock tells further down.
 #
 # ## Divide an index
 #
@@ -221,19 +239,19 @@ table(["kernel", "instructions", "integers", "calls", "MUFU"],
        for name, it in divided.items()])
 
 # %% [markdown]
-# In 64 bits, the quotient and the remainder each have a **routine**, instructions outside the line that the line calls where a number needs more than 32 bits.
-# In 32 bits the line divides by itself: `MUFU` estimates the reciprocal of the width, and integer instructions make the quotient exact.
+# For signed numbers of 64 bits, the quotient and the remainder each have a **routine**, instructions outside the line that the line calls where a number needs more than 32 bits.
+# With `uint32` the line divides without a call: `MUFU` estimates the reciprocal of the width, and integer instructions make the quotient exact.
 # A width that the compiler knows costs least: a product with a precomputed factor and a shift replace the division.
 #
 # ## Below zero
 #
 # An unsigned number has nothing below zero: 0 − 1 wraps around to the largest number of its type.
-# **Subtract from each element the one before it**, and forget that the first has none:
+# **Each thread subtracts the previous element from its own**, and forgets that the first has none:
 
 # %%
 @cuda.jit
 def differences_wrong(out, x):
-    """Subtract from each element the one before it."""
+    """Each thread subtracts the previous element from its own."""
     i = cuda.grid(1)
     if i < x.size:
         out[i] = x[i] - x[i - 1]
@@ -257,14 +275,14 @@ with expect(IndexError):
 
 # %% [markdown]
 # Index −1 is the last element: a wrong number, and no error.
-# Index 4,294,967,295 lies 16 GB behind the array: a GPU reads whatever is there, or stops the program.
+# Index 4,294,967,295 lies 17 GB beyond the array's start: a GPU reads whatever is there, or stops the program.
 # Both need a second guard.
-# **Subtract from each element but the first the one before it.**
+# **Each thread but the first subtracts the previous element from its own.**
 
 # %%
 @cuda.jit
 def differences(out, x):
-    """Subtract from each element but the first the one before it."""
+    """Each thread but the first subtracts the previous element."""
     i = uint32(cuda.grid(1))
     if 0 < i < x.size:
         out[i] = x[i] - x[uint32(i - 1)]
@@ -309,7 +327,7 @@ table(["", "NumPy 2", "Numba"],
 
 # %% [markdown]
 # Since version 2, NumPy lets a plain Python number take the type of its partner.
-# In Numba a plain number has a type of its own, `int64` or float64, and the wider type wins.
+# In Numba a plain number has a type of its own, `int64` or float64, and the wider of two like types wins.
 # NumPy adds two 32-bit integers in 32 bits; Numba computes all integers in 64.
 # A `float32` and an `int64` make a float64 in both.
 # So cast each step that is to stay at 32 bits: `uint32(u + 1)`.
@@ -356,7 +374,7 @@ narrow_made = assemble(save_narrow)[4, 256](later, start)
 wide_made.beside(narrow_made)
 
 # %% [markdown]
-# The compiler has unrolled the loop of 120 rounds.
+# The compiler has unrolled the loop over 120 months.
 # `save` converts its balance to float64, does 120 fused multiply-adds in float64, and converts back.
 # `save_narrow` does 120 in `float32`.
 # The numbers of instructions are nearly equal, but different units execute them.
@@ -374,6 +392,7 @@ cuda.get_current_device().SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO
 #
 # **Compute five functions of `v`.**
 # Each line combines a `float32` and a Python number, so Numba types all five results as float64.
+# But the compiler uses `float32` where it can prove that the result, rounded to `float32`, is the same: for *one* operation on numbers that a `float32` holds, such as 2.5.
 #
 # **Predict.** In which of the lines does the GPU compute in float64?
 #
@@ -422,9 +441,9 @@ careless = assemble(five_ways)[4, 256](ways, positive)
 careless
 
 # %% [markdown]
-# A type is not yet an instruction.
-# The compiler uses `float32` where it can prove that the result, rounded to `float32`, is the same: for *one* operation on numbers that a `float32` holds, such as 2.5.
-# A `float32` cannot hold 2.6. Between the two operations of `v * 2.5 + 1`, float64 keeps digits that `float32` would drop. And the power is a routine in float64.
+# Numba's types do not settle the instructions.
+# The first and the fourth line are *one* operation, on 2.5 and on 1.
+# But a `float32` cannot hold 2.6. Between the two operations of `v * 2.5 + 1`, float64 keeps digits that `float32` would drop. And the power is a routine in float64.
 #
 # Do not count on it: cast each constant.
 
@@ -486,13 +505,13 @@ def counted(m):
                              "a busy arithmetic unit")))
 
 
-table(["kernel", "time, µs", "instructions a warp", "issue slots used, %",
-       "waiting for memory, %", "for a busy unit, %"],
+table(["kernel", "time, µs", "instructions per warp", "issue slots used, %",
+       "waits for memory, % of all waits", "for a busy unit, %"],
       [(name, m.median_us, *counted(m)) for name, m in times.items()])
 
 # %% [markdown]
-# - *saxpy* takes as long with half of its instructions: both wait for memory, and the addresses are computed meanwhile.
-# - *split* takes 73 µs, *split_32* 43, no more than with a known width. (Its routines never run here: a warp executes 117 of the 298 instructions, because numbers that fit into 32 bits take a shorter branch.)
+# - *saxpy* takes as long with half of its instructions: both wait for memory, and other warps compute their addresses meanwhile.
+# - *split* takes 73 µs, *split_32* 43, no more than with a known width. (The routines of *split* never run here: a warp executes 117 of the 298 instructions, because numbers that fit into 32 bits take a shorter branch.)
 # - *five_ways* takes a third longer than *five_ways_narrow*. Both exact and fast division hide behind memory, so `fastmath` gains nothing here.
 # - *save* takes half as long again as *save_narrow*: that was the slow one.
 #
@@ -503,10 +522,11 @@ table(["kernel", "time, µs", "instructions a warp", "issue slots used, %",
 #
 # Half as many float64 operations in a cycle, and yet only 1.48 times the time?
 #
-# A multiprocessor has four partitions, each of which issues one instruction a cycle.
-# `save_narrow` executes 153 instructions a warp, so a warp takes at least 153 cycles of its partition.
+# A multiprocessor has four schedulers, each of which issues one instruction per cycle and has float64 units of its own.
+# `save_narrow` executes 153 instructions per warp, so a warp takes at least 153 cycles of its scheduler.
 # In `save` the float64 units are the limit: each of 120 `DFMA` occupies them for 2 cycles, 240 in all, and the other instructions issue in between.
 # 240 / 153 is 1.57, not 2.
+# (By these counts both would take 82% to 85% of their measured cycles, so the ratio is not exact.)
 #
 # If so, more arithmetic must bring the factor nearer to 2.
 # **Grow a balance for some decades.**
@@ -529,7 +549,8 @@ def make_save(decades, number):
 
 longer = [measure(make_save(10, number))[N // 256, 256](more, many)
           for number in (float64, float32)]
-table(["decades", "float64, µs", "float32, µs", "by counts", "by clock"],
+table(["decades", "float64, µs", "float32, µs", "factor, by counts",
+       "factor, by the clock"],
       [(decades, wide.median_us, thin.median_us,
         2 * MONTHS * decades / counted(thin)[0],
         wide.median_us / thin.median_us) for decades, wide, thin in (
@@ -538,7 +559,7 @@ table(["decades", "float64, µs", "float32, µs", "by counts", "by clock"],
 # %% [markdown]
 # It does: 1.89 for ten times the arithmetic.
 # Each further decade takes 125 µs in float64 and 64 µs in `float32`, a factor of 1.96.
-# What both kernels share, and what hides in free slots, is not twice as slow.
+# What both kernels share, and what issues in free slots, is not twice as slow.
 #
 # ## What changed
 
@@ -564,7 +585,7 @@ table(["kernel", "instructions", "integers", "float64", "calls", "time, µs"],
 #
 # </details>
 #
-# ★★ `fahrenheit`: convert temperatures in 20 instructions, without a float64 and without a call of a routine.
+# ★★ `fahrenheit`: convert temperatures in 20 instructions, without a float64 and without a call of a routine. (`n` is what it was in `saxpy_32`.)
 
 # %%
 task = exercise("fahrenheit")
@@ -601,7 +622,7 @@ task.check(fahrenheit)
 #
 # <details><summary>Answer</summary>
 #
-# No. For a T4, an A100, an RTX 4090 and an H200 there are 150 to 157 instructions, 120 of them in float64; for a B200 there are 78, because the compiler keeps a loop. But an A100 does half as many float64 operations in a cycle as `float32` ones, and an RTX 4090 a 64th. A count of instructions is no time.
+# No. For a T4, an A100, an RTX 4090 and an H200 there are 150 to 157 instructions, 120 of them in float64; for a B200 there are 78, because the compiler keeps a loop. But an A100 does half as many float64 operations in a cycle as `float32` ones, and an RTX 4090 a 64th. A count of instructions does not give the time.
 #
 # </details>
 #
@@ -610,11 +631,11 @@ task.check(fahrenheit)
 # %% [markdown]
 # ## In practice
 #
-# Write the plain kernel first, look at its types, and cast the constants; that costs the reader nothing. Narrow an index where the clock asks for it.
+# Write the plain kernel first, look at its types, and cast the constants; that costs the reader nothing. Make an index `uint32` where the clock shows a gain.
 #
-# The instructions shown are for one kind of GPU, by one version of the compiler; another makes others. A compiler moves, merges and leaves out what it can, so an instruction may appear at a line where you do not expect it.
+# The instructions shown are for one kind of GPU, by one version of the compiler; another version makes other instructions. A compiler moves, merges and leaves out what it can, so an instruction may appear at a line where you do not expect it.
 #
-# What an instruction costs depends on its unit and on the warps that fill the waiting.
+# What an instruction costs depends on its unit, and on how many other warps can run meanwhile.
 #
 # The emulator computes with the types that Numba infers, rounds after each operation, and does not imitate `fastmath`.
 #
@@ -623,4 +644,4 @@ task.check(fahrenheit)
 # - [Floating point and IEEE 754](https://docs.nvidia.com/cuda/floating-point/index.html): why a fused multiply-add gives other digits, and better ones.
 # - [Instruction set reference](https://docs.nvidia.com/cuda/cuda-binary-utilities/#instruction-set-reference): the names of the instructions.
 #
-# How many warps does a multiprocessor need, so that one of them is always ready to issue?
+# And how many warps does a multiprocessor need, so that one can always issue?

@@ -3,6 +3,7 @@
 import numpy as np
 from numba import cuda
 
+from helpers.measuring.counters import REASONS
 from tests.lessons.claims import about
 
 ADDRESSES = "integers and addresses"
@@ -23,12 +24,17 @@ def executed(it, name):
     return it.times[name].counters["instructions"] / (it.N / 32)
 
 
-def waits(it, name, reason="global or local memory"):
+def waits(it, name, reason=REASONS["long_scoreboard"]):
     return it.times[name].waits.get(reason, 0)
 
 
 def outside_routines(made):
     return sum(not each.routine for each in made.instructions)
+
+
+def last_line(it):
+    """The opcodes of the last line of `saxpy`."""
+    return it.made.by_line[max(line for line in it.made.by_line if line)]
 
 
 def in_float64(it, place):
@@ -42,6 +48,17 @@ def decade(it, number, first):
     return (it.longer[number].median_us - it.times[first].median_us) / 9
 
 
+def integers(it):
+    """The instructions for indices of each saxpy, by the types of index and size."""
+    return {name: made.kinds[ADDRESSES] for name, made in it.typed.items()}
+
+
+def units_share(it, name, cycles):
+    """The share of a kernel's cycles that each warp's cycles of a scheduler make."""
+    schedulers = 4 * cuda.get_current_device().MULTIPROCESSOR_COUNT
+    return cycles * it.N / 32 / schedulers / it.times[name].counters["cycles"]
+
+
 CLAIMS = {
     "one of them takes half as long again on an H200": lambda it: (
         1.4 < ratio(it, "save", "save_narrow") < 1.6
@@ -51,8 +68,10 @@ CLAIMS = {
         and it.made.opcodes["FFMA"] == it.made.kinds["float32"] == 1
         and it.made.kinds[ADDRESSES] == 18
     ),
-    "more than twenty others compute addresses or fetch": lambda it: (
-        it.made.by_line[max(line for line in it.made.by_line if line)].total() - 4 > 20
+    "twenty others compute addresses or fetch the kernel's arguments": lambda it: (
+        last_line(it).total() == 20 + 4 + 2
+        and last_line(it)["EXIT"] + last_line(it)["BRA"] == 2
+        and last_line(it)["LDG"] + last_line(it)["STG"] + last_line(it)["FFMA"] == 4
     ),
     "one `FFMA` serves both lines": lambda it: (
         it.found["FFMA"] == 1 and it.found["FMUL"] == it.found["FADD"] == 0
@@ -61,14 +80,29 @@ CLAIMS = {
     "the instructions for indices and addresses fall from 18 to 4": lambda it: (
         (it.made.kinds[ADDRESSES], it.narrow.kinds[ADDRESSES]) == (18, 4)
     ),
-    "Loads, stores and arithmetic are as before": lambda it: all(
-        it.made.kinds[kind] == it.narrow.kinds[kind]
+    "Loads, stores and arithmetic are the same": lambda it: all(
+        it.made.kinds[kind] == other.kinds[kind]
+        for other in it.typed.values()
         for kind in ("global loads", "global stores", "float32")
     ),
-    "In 64 bits, the quotient and the remainder each have a **routine**": lambda it: (
+    "an unsigned index saves 8 of the 18, with 64 bits as with 32": lambda it: (
+        integers(it)["saxpy"] - integers(it)["uint64, uint64"]
+        == integers(it)["int32, int32"] - integers(it)["saxpy_32"]
+        == 8
+    ),
+    "The width costs 6, signed or not": lambda it: (
+        integers(it)["saxpy"] - integers(it)["int32, int32"]
+        == integers(it)["uint64, uint64"] - integers(it)["saxpy_32"]
+        == 6
+    ),
+    "An `int32` index keeps 12": lambda it: integers(it)["int32, int32"] == 12,
+    "A `uint32` one keeps 9 if its size is an `int64`": lambda it: (
+        integers(it)["uint32, int64"] == 9
+    ),
+    "the quotient and the remainder each have a **routine**": lambda it: (
         it.divided["split"].kinds["calls"] == 2
     ),
-    "In 32 bits the line divides by itself": lambda it: (
+    "With `uint32` the line divides without a call": lambda it: (
         it.divided["split_32"].kinds["calls"] == 0
         and it.divided["split_32"].opcodes["MUFU"] == 2
     ),
@@ -88,6 +122,7 @@ CLAIMS = {
         it.in_numpy["product"].dtype == np.float64
         and it.inferred["product"] == "float64"
     ),
+    "lies 17 GB beyond the array's start": lambda it: about("17", 4e-9 * (2**32 - 1)),
     "200 + 100 is 300 in Numba, and 44 in NumPy": lambda it: (
         it.wide[2] == 300 and (it.image + np.uint8(100))[2] == 44 == it.bright[2]
     ),
@@ -126,11 +161,15 @@ CLAIMS = {
     "only 1.48 times the time": lambda it: about(
         "1.48", ratio(it, "save", "save_narrow")
     ),
-    "executes 153 instructions a warp": lambda it: about(
+    "executes 153 instructions per warp": lambda it: about(
         "153", executed(it, "save_narrow")
     ),
     "240 / 153 is 1.57, not 2": lambda it: about(
         "1.57", 2 * 120 / executed(it, "save_narrow")
+    ),
+    "would take 82% to 85% of their measured cycles": lambda it: (
+        about("85%", units_share(it, "save", 240))
+        and about("82%", units_share(it, "save_narrow", 153))
     ),
     "It does: 1.89 for ten times the arithmetic": lambda it: about(
         "1.89", it.longer[0].median_us / it.longer[1].median_us
