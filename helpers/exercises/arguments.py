@@ -18,6 +18,24 @@ class InOut(NamedTuple):
     array: np.ndarray
 
 
+WIDER = {1: 1, 2: 1, 4: 5000, 8: 2**40}  # by the bytes of a whole number's type
+
+
+def full(kind, values) -> np.ndarray:
+    """Values as numbers of a type, whole ones so many times as large that no narrower
+    type holds them: a kernel that narrows what it keeps gives other results.
+    """
+    kind = np.dtype(kind)
+    if kind.kind == "f":
+        return np.asarray(values).astype(kind)
+    return np.asarray(values * WIDER[kind.itemsize]).astype(np.int64).astype(kind)
+
+
+def numbers(rng, kind, low, high, shape) -> np.ndarray:
+    """Random numbers of a type; floats are between two limits."""
+    return full(kind, rng.uniform(low, high, shape))
+
+
 def whole_size(size) -> tuple:
     """A size as a tuple."""
     return size if isinstance(size, tuple) else (size,)

@@ -6,12 +6,14 @@ NVIDIA's compiler is installed.
 """
 
 import re
+from math import ceil
 from typing import NamedTuple
 
 from helpers.assembly import assemble
 from helpers.assembly.compiler import missing
 from helpers.core.hardware import WARP_SIZE
 from helpers.emulator.program import static_bytes
+from helpers.exercises.faults import at_size
 from helpers.exercises.sources import lines_changed
 
 SPARE = 16  # instructions of a warp, for another way to an index
@@ -28,26 +30,71 @@ class Excess(NamedTuple):
 def excesses(case):
     """The budgets that a case does not keep, in the order of the exercise; how many
     lines changed is asked after what they achieve.
+
+    Each is held at every even size, lest an answer be good at one alone.
     """
     task = case.task
     for name in sorted(task.budget, key="lines".__eq__):
-        limit = task.budget[name]
-        row = BUDGETS.get(name)
-        told = row.hold(case, limit) if row else assembled(case, name, limit)
-        if told:
-            line = re.search(r"line (\d+)", told)
-            yield Excess(name, told, int(line[1]) if line else None)
-    if told := work(case, task.work):
-        yield Excess("work", told)
+        for outcome in of_each_size(case):
+            if told := excess(case, outcome, name, task.budget[name]):
+                line = re.search(r"line (\d+)", told)
+                yield Excess(name, told, int(line[1]) if line else None)
+                break
+    for outcome in of_each_size(case):
+        if told := work(case, outcome, task.work):
+            yield Excess("work", told)
+            break
+
+
+def of_each_size(case):
+    """The first run of each even size."""
+    found = {}
+    for it in case.outcomes:
+        if not it.trial.ragged:
+            found.setdefault(it.trial.size, it)
+    return list(found.values())
+
+
+def excess(case, outcome, name, limit) -> str:
+    """How a run is over a limit, and at which size; "" if it is not."""
+    first = outcome is case.outcomes[0]
+    row = BUDGETS.get(name)
+    if row is None:
+        return assembled(case, name, limit) if first else ""
+    if row.count and not first:
+        limit = scaled(case, outcome, row.count, limit)
+    told = row.hold(case, outcome, limit)
+    return told if first or not told else f"{at_size(outcome)} {told}"
+
+
+def scaled(case, outcome, count, limit):
+    """A limit of the first size at another, where the answer needs more, or less."""
+    if isinstance(limit, dict):
+        each = limit.items()
+        return {it: scaled(case, outcome, count(it), most) for it, most in each}
+    there, here = (count(answered(case, it)) for it in (case.outcomes[0], outcome))
+    return ceil(10_000 * limit * here / there) / 10_000 if there else limit
+
+
+def answered(case, outcome):
+    """What the exercise's own answer does in the trial of an outcome."""
+    size = outcome.trial.size
+    if size not in case.answered:
+        kernel = case.task.kernel(case.task.answer_text)
+        case.answered[size] = outcome.trial.run(kernel)
+    return case.answered[size]
 
 
 def described(task):
     """Each limit in words."""
     for name, limit in task.budget.items():
-        words = BUDGETS[name].words if name in BUDGETS else f"{name}: at most {{}}"
+        machine = f"{MACHINE.get(name, name)}: at most {{}}"
+        words = BUDGETS[name].words if name in BUDGETS else machine
         if isinstance(limit, dict):
             limit = ", ".join(f"{n:g} for `{array}`" for array, n in limit.items())
-        ideal = words.replace("at most {}", "no more than its bytes fill")
+        elif limit != "ideal":
+            limit = f"{limit:,}"
+        ideal = words.replace("at most {}", "as few as its bytes need")
         yield ideal if limit == "ideal" else words.format(limit)
 
 
@@ -69,20 +116,15 @@ def allowed(limit) -> str:
     return f"{limit:,} {'is' if limit == 1 else 'are'} allowed"
 
 
-def run_of(case):
-    """The run that is held to the budget."""
-    return case.outcomes[0].run
-
-
-def sectors(case, limit):
-    run = run_of(case)
+def sectors(case, outcome, limit):
+    run = outcome.run
     if limit == "ideal":
         return complaint(run.assert_coalesced)
     return complaint(run.assert_coalesced, at_most=limit)
 
 
-def conflicts(case, limit):
-    run = run_of(case)
+def conflicts(case, outcome, limit):
+    run = outcome.run
     total = run.bank_conflicts.conflicts
     if total <= limit:
         return ""
@@ -90,8 +132,12 @@ def conflicts(case, limit):
     return f"{total:,} bank conflicts, and {allowed(limit)}. {told}"
 
 
-def requests(case, limit):
-    table = run_of(case).coalescing
+def all_requests(outcome):
+    return outcome.run.coalescing.requests
+
+
+def requests(case, outcome, limit):
+    table = outcome.run.coalescing
     if table.requests <= limit:
         return ""
     site, row = max(table.by_line.items(), key=lambda it: it[1].requests)
@@ -101,9 +147,14 @@ def requests(case, limit):
     )
 
 
-def shared_requests(case, limit):
-    rows = run_of(case).bank_conflicts.by_line
-    total = sum(row.requests for row in rows.values())
+def all_shared_requests(outcome):
+    rows = outcome.run.bank_conflicts.by_line.values()
+    return sum(row.requests for row in rows)
+
+
+def shared_requests(case, outcome, limit):
+    rows = outcome.run.bank_conflicts.by_line
+    total = all_shared_requests(outcome)
     if total <= limit:
         return ""
     site, row = max(rows.items(), key=lambda it: it[1].requests)
@@ -113,28 +164,48 @@ def shared_requests(case, limit):
     )
 
 
-def loads(case, limits):
-    run = run_of(case)
+def mean_loads(array):
+    """How often an outcome loads an element of an array, on average."""
+
+    def count(outcome):
+        run, called = outcome.run, outcome.names[array]
+        found = run.reuse[called].loads
+        rows = accesses(outcome, array).values()  # an atomic operation loads, too
+        updates = sum(row.active_lanes for row in rows if row.kind == "atomic")
+        return (found.sum() + updates) / found.size
+
+    return count
+
+
+def accesses(outcome, array) -> dict:
+    """The lines that touch an array."""
+    called = outcome.names[array]
+    rows = outcome.run.coalescing.by_line.items()
+    return {site: row for site, row in rows if row.array == called}
+
+
+def loads(case, outcome, limits):
     for array, limit in limits.items():
-        array = case.names[array]
-        rows = [it for it in run.coalescing.by_line.items() if it[1].array == array]
-        found = run.reuse[array].loads
-        updates = sum(row.active_lanes for _, row in rows if row.kind == "atomic")
-        mean = (found.sum() + updates) / found.size  # an atomic operation loads, too
+        mean = mean_loads(array)(outcome)
         if mean > limit:
+            rows = accesses(outcome, array).items()
             lines = (
                 f" (line {site.line})" for site, row in rows if row.kind != "store"
             )
             line = next(lines, "")  # a kernel may give the array another name
             return (
-                f"An element of `{array}` is loaded {mean:.4g} times on average{line}, "
-                f"and {allowed(limit)}."
+                f"An element of `{outcome.names[array]}` is loaded {mean:.4g} times on "
+                f"average{line}, and {allowed(limit)}."
             )
     return ""
 
 
-def barriers(case, limit):
-    most = run_of(case).waits.block
+def all_barriers(outcome):
+    return outcome.run.waits.block
+
+
+def barriers(case, outcome, limit):
+    most = outcome.run.waits.block
     return (
         f"A block waits at {most:,} barriers, and {allowed(limit)}."
         if most > limit
@@ -142,12 +213,16 @@ def barriers(case, limit):
     )
 
 
-def active(case, limit):
-    return complaint(run_of(case).assert_no_divergence, at_least=limit)
+def active(case, outcome, limit):
+    return complaint(outcome.run.assert_no_divergence, at_least=limit)
 
 
-def warp_instructions(case, limit):
-    table = run_of(case).divergence
+def all_instructions(outcome):
+    return outcome.run.divergence.instructions
+
+
+def warp_instructions(case, outcome, limit):
+    table = outcome.run.divergence
     if table.instructions <= limit:
         return ""
     site, row = max(table.by_line.items(), key=lambda it: it[1].instructions)
@@ -158,9 +233,13 @@ def warp_instructions(case, limit):
     )
 
 
-def operations(case, limit):
-    table = run_of(case).operations
-    total = sum(getattr(table, it) for it in ("float32", "float64", "integer"))
+def all_operations(outcome):
+    table = outcome.run.operations
+    return table.float32 + table.float64 + table.integer
+
+
+def operations(case, outcome, limit):
+    table, total = outcome.run.operations, all_operations(outcome)
     if total <= limit:
         return ""
     site = max(table.by_line, key=lambda it: sum(vars(table.by_line[it]).values()))
@@ -170,9 +249,13 @@ def operations(case, limit):
     )
 
 
-def atomics(case, limit):
-    rows = run_of(case).coalescing.by_line.values()
-    total = sum(row.active_lanes for row in rows if row.kind == "atomic")
+def all_atomics(outcome):
+    rows = outcome.run.coalescing.by_line.values()
+    return sum(row.active_lanes for row in rows if row.kind == "atomic")
+
+
+def atomics(case, outcome, limit):
+    total = all_atomics(outcome)
     return (
         f"{total:,} atomic operations on global memory, and {allowed(limit)}."
         if total > limit
@@ -180,8 +263,8 @@ def atomics(case, limit):
     )
 
 
-def shared_bytes(case, limit):
-    launch = case.trials[0].launch
+def shared_bytes(case, outcome, limit):
+    launch = outcome.trial.launch
     dynamic = launch[3] if len(launch) > 3 else 0
     total = static_bytes(case.program, "shared") + dynamic
     return (
@@ -191,7 +274,7 @@ def shared_bytes(case, limit):
     )
 
 
-def lines(case, limit):
+def lines(case, outcome, limit):
     changed = lines_changed(case.kernel, case.task.given_text)
     if changed is None:
         return "Its lines cannot be counted, for its source is nowhere to be found."
@@ -201,11 +284,10 @@ def lines(case, limit):
     return f"{changed} lines changed, and {enough} enough."
 
 
-def work(case, times):
+def work(case, outcome, times):
     """More instructions than so many times the answer's own, and some for each warp?"""
-    mine = run_of(case)
-    answer = case.trials[0].run(case.task.kernel(case.task.answer_text))
-    best = answer.run.divergence.instructions
+    mine = outcome.run
+    best = answered(case, outcome).run.divergence.instructions
     warps = mine.blocks * -(-mine.threads_per_block // WARP_SIZE)
     limit = int(times * best) + SPARE * warps
     if mine.divergence.instructions <= limit:
@@ -218,39 +300,60 @@ def work(case, times):
 
 def assembled(case, name, limit):
     if missing():
-        return float64(case) if name == "float64" else ""
+        return float64(case.outcomes[0]) if name == "float64" else ""
     trial = case.trials[0]
     made = assemble(case.kernel)[trial.launch](*trial.held().values())
     return complaint(made.assert_at_most, **{name: limit})
 
 
-def float64(case):
+def float64(outcome):
     """What the emulator warns of, where no compiler says what becomes of it."""
-    found = [it for it in run_of(case).warnings if it.kind == "float64"]
+    found = [it for it in outcome.run.warnings if it.kind == "float64"]
     return f"Line {found[0].line}: {found[0].text}." if found else ""
 
 
 class Budget(NamedTuple):
-    """A limit's words, and the function that says how a case exceeds it."""
+    """A limit's words, and the function that says how a run exceeds it; what counts in
+    an outcome, where the limit is that of the first size.
+    """
 
     words: str
     hold: object
+    count: object = None
 
 
 BUDGETS = {
-    "sectors": Budget("sectors a request to global memory: at most {}", sectors),
+    "sectors": Budget("sectors per request to global memory: at most {}", sectors),
     "conflicts": Budget("bank conflicts: at most {}", conflicts),
-    "requests": Budget("requests to global memory: at most {}", requests),
-    "shared_requests": Budget("requests to shared memory: at most {}", shared_requests),
-    "loads": Budget("loads of an element, on average: at most {}", loads),
-    "barriers": Budget("barriers that a block waits at: at most {}", barriers),
+    "requests": Budget("requests to global memory: at most {}", requests, all_requests),
+    "shared_requests": Budget(
+        "requests to shared memory: at most {}", shared_requests, all_shared_requests
+    ),
+    "loads": Budget(
+        "loads of an element, on average: at most {}", loads, mean_loads
+    ),
+    "barriers": Budget(
+        "barriers that a block waits at: at most {}", barriers, all_barriers
+    ),
     "warp_instructions": Budget(
         "instructions of all warps, as the emulator counts them: at most {}",
         warp_instructions,
+        all_instructions,
     ),
     "active": Budget("active lanes: at least a share of {}", active),
-    "operations": Budget("arithmetic operations: at most {}", operations),
-    "atomics": Budget("atomic operations on global memory: at most {}", atomics),
-    "shared_bytes": Budget("bytes of shared memory a block: at most {}", shared_bytes),
+    "operations": Budget(
+        "arithmetic operations: at most {}", operations, all_operations
+    ),
+    "atomics": Budget(
+        "atomic operations on global memory: at most {}", atomics, all_atomics
+    ),
+    "shared_bytes": Budget(
+        "bytes of shared memory per block: at most {}", shared_bytes
+    ),
     "lines": Budget("lines changed: at most {}", lines),
+}
+MACHINE = {  # limits of `assemble`, in words
+    "float64": "float64 instructions",
+    "calls": "calls of a routine",
+    "instructions": "machine instructions",
 }

@@ -61,6 +61,7 @@ class Case:
     kernel: object
     seed: object = None
     outcomes: list = field(default_factory=list)  # what it did in the trials so far
+    answered: dict = field(default_factory=dict)  # what the answer did, by size
 
     @cached_property
     def trials(self):

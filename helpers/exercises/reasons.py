@@ -34,8 +34,8 @@ HINTS = {
         "Between a store and another thread's access to the same cell there must be a "
         "barrier; where no barrier reaches, as between blocks, an atomic operation, or "
         "a cell for each thread.",
-        "Put `cuda.syncthreads()` between the two lines of the report, where all "
-        "threads of the block come by; in a loop, also before the next round's stores.",
+        "Put `cuda.syncthreads()` between the two lines of the report, which all "
+        "threads of the block reach; in a loop, also before the next round's stores.",
     ),
     "barrier": (
         "Follow one thread that the report names: which `if`, `return` or loop keeps "
@@ -69,7 +69,7 @@ HINTS = {
         "up in a variable and store it once.",
     ),
     "timeout": (
-        "Which condition ends the loop, and which line changes what it asks?",
+        "Which condition ends the loop, and which line changes the values it tests?",
         "A loop of a kernel runs until its condition is false in that thread; waiting "
         "for another thread's store needs an atomic, and a thread that can still run.",
         "Let the loop run over a `range`, or check that each turn comes nearer to the "
@@ -96,20 +96,20 @@ HINTS = {
     "wrong": (
         "Take the first element that differs: which thread makes it, and from what?",
         "Compute that one element by hand from the specification, then from your "
-        "lines; the first step at which they part is the fault.",
+        "lines; the first step at which they differ is the fault.",
         "Look at the indices first: which coordinate goes to the row and which to the "
         "column, where a loop begins and ends, and what an accumulator starts with.",
     ),
     "over_budget": (
-        "The answer is right. Which number of the report is over, and which line makes "
-        "it?",
+        "The answer is right. Which number of the report is over its limit, and which "
+        "line makes it?",
         "Ask `emulate` for the whole report: the counts beside each line say what it "
         "costs.",
-        "The means of this lesson are enough: look for the kernel in it that has the "
-        "same trouble, and for what changed there.",
+        "This lesson's techniques are enough: look for the kernel in it that has the "
+        "same problem, and for what changed there.",
     ),
     "over_budget:lines": (
-        "Which of the given lines must be another one, if all the others stay?",
+        "Which one of the given lines must change?",
         "Keep what is given, its names and its order.",
         "Take the given kernel again, follow one thread that goes wrong, and change "
         "only the line at which it does.",
@@ -119,7 +119,7 @@ HINTS = {
         "Lanes are numbered along `threadIdx.x`. A warp takes the fewest sectors if "
         "neighbouring lanes take neighbouring elements of a row.",
         "Let `x` choose the last index; where that cannot be for loads and stores "
-        "alike, go by a tile in shared memory.",
+        "alike, go through a tile in shared memory.",
     ),
     "over_budget:conflicts": (
         "How many words lie between the cells of two neighbouring lanes?",
@@ -132,8 +132,8 @@ HINTS = {
         "Which threads load the same element, or which thread loads it again?",
         "A value that one thread needs again belongs in a variable; one that several "
         "threads of a block need, in shared memory. `run.reuse[name].loads` counts.",
-        "Load before the loop what is the same in each turn, and let a block bring "
-        "what its threads share together.",
+        "Load before the loop what is the same in each turn, and let the block load "
+        "together what its threads share.",
     ),
     "over_budget:work": (
         "Which lines do most warps execute, and for how many of their elements?",

@@ -7,6 +7,7 @@ import numpy as np
 from numba import cuda
 
 from helpers import emulate
+from helpers.exercises.arguments import numbers
 from helpers.exercises.exercise import Fix, Out, Predict, Write
 
 
@@ -25,11 +26,8 @@ class Affine(Write):
 
     def inputs(self, rng, n):
         number = np.dtype(self.type).type
-        x = rng.integers(50, 1000, n).astype(self.type)
-        factor, offset = (
-            number(rng.integers(2, 9)),
-            number(rng.integers(1, 99)),
-        )
+        x = numbers(rng, self.type, 50, 1000, n)
+        factor, offset = number(rng.uniform(2, 9)), number(rng.uniform(1, 99))
         return {
             "out": Out(n, self.type),
             "x": x,
@@ -84,6 +82,7 @@ class Affine(Write):
         ),
         "the offset is left out": ("wrong", " $sign offset", ""),
         "reads the output": ("uninitialised", "out[i] = ", "out[i] += "),
+        "an element of 16 bits": ("wrong", "x[i]", "int16(x[i])"),
         "works in the input": (
             "writes_input",
             "out[i] = factor * x[i] $sign offset",
@@ -225,7 +224,7 @@ class FixGuard(Fix):
     def inputs(self, rng, n):
         return {
             "out": Out(n, np.int32),
-            "x": rng.integers(0, 1000, n + 1).astype(np.int32),
+            "x": numbers(rng, np.int32, 0, 1000, n + 1),
         }
 
     def launch(self, n):

@@ -4,6 +4,7 @@ from math import ceil
 
 import numpy as np
 
+from helpers.exercises.arguments import numbers
 from helpers.exercises.exercise import Explain, InOut, Out, Write
 
 
@@ -21,9 +22,9 @@ class AddBias(Write):
     budget, work = {"sectors": 4}, 4
 
     def inputs(self, rng, rows, cols):
-        a = rng.integers(0, 1000, (rows, cols)).astype(self.type)
+        a = numbers(rng, self.type, 0, 1000, (rows, cols))
         n = {"column": cols, "row": rows}[self.line]
-        bias = rng.integers(0, 1000, n).astype(self.type)
+        bias = numbers(rng, self.type, 0, 1000, n)
         return {"out": Out((rows, cols), self.type), "a": a, "bias": bias}
 
     def launch(self, rows, cols):
@@ -117,12 +118,11 @@ class GridStride(Write):
     budget, work = {"sectors": 4}, 4
 
     def inputs(self, rng, n):
-        number = np.dtype(self.type).type
-        a = rng.integers(0, 1000, n).astype(self.type)
+        a = numbers(rng, self.type, 0, 1000, n)
         return {
             "out": Out(n, self.type),
             "a": a,
-            "limit": number(rng.integers(400, 600)),
+            "limit": numbers(rng, self.type, 400, 600, 1)[0],
         }
 
     def launch(self, n):
@@ -242,8 +242,8 @@ class EverySecond(Write):
     budget, work = {"requests": 24, "sectors": 8}, 4
 
     def inputs(self, rng, n):
-        a = rng.integers(0, 1000, n).astype(self.type)
-        step = np.dtype(self.type).type(rng.integers(1, 9))
+        a = numbers(rng, self.type, 0, 1000, n)
+        step = numbers(rng, self.type, 1, 9, 1)[0]
         return {"a": InOut(a), "step": step}
 
     def launch(self, n):

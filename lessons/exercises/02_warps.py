@@ -6,7 +6,8 @@ import numpy as np
 from numba import cuda
 
 from helpers import emulate
-from helpers.exercises.exercise import Explain, Out, Predict, SpeedUp, Write
+from helpers.exercises.arguments import numbers
+from helpers.exercises.exercise import Out, Predict, SpeedUp, Write
 
 
 class ActiveShare(Predict):
@@ -78,7 +79,11 @@ class TwoWays(SpeedUp):
 
     @property
     def budget(self):
-        return {"warp_instructions": 64 * self.steps}
+        return {
+            "warp_instructions": 64 * self.steps,
+            "active": 0.95,
+            "operations": 1000 * self.steps,
+        }
 
     def inputs(self, rng, n):
         return {"out": Out(n), "a": rng.random(n, dtype=np.float32)}
@@ -116,6 +121,14 @@ class TwoWays(SpeedUp):
     @property
     def odd_way(self):
         return self.ways[1]
+
+    @property
+    def even_steps(self):
+        return f"value = {self.even_way}; " * self.steps
+
+    @property
+    def odd_steps(self):
+        return f"value = {self.odd_way}; " * self.steps
 
     given = """
         @cuda.jit
@@ -210,6 +223,22 @@ class TwoWays(SpeedUp):
                     out[i] = even if i % 2 == 0 else value
             """,
         ),
+        "both branches, without a loop": (
+            "over_budget:active",
+            """
+            @cuda.jit
+            def two_ways(out, a):
+                \"\"\"Each warp takes both branches, whose steps are all written down.\"\"\"
+                i = cuda.grid(1)
+                if i < a.size:
+                    value = a[i]
+                    if i % 2 == 0:
+                        $even_steps
+                    else:
+                        $odd_steps
+                    out[i] = value
+            """,
+        ),
         "busywork for all lanes": (
             "over_budget:warp_instructions",
             """
@@ -257,7 +286,7 @@ class WarpSum(Write):
     setup = "ALL = 0xFFFFFFFF"
 
     def inputs(self, rng, n):
-        a = rng.integers(1, 1000, n).astype(self.type)
+        a = numbers(rng, self.type, 1, 1000, n)
         return {"totals": Out(ceil(n / 32), self.type), "a": a}
 
     def launch(self, n):
@@ -321,11 +350,7 @@ class WarpSum(Write):
         "the last lane stores": ("wrong", "laneid == 0", "laneid == 31"),
         "a cell for each block": ("race", "i // 32", "i // 64"),
         "no shuffle": ("wrong", "$combined", "value"),
-        "a constant": (
-            "constant",
-            "totals[i // 32] = value",
-            "totals[i // 32] = 1",
-        ),
+        "a constant": ("constant", "totals[i // 32] = value", "totals[i // 32] = 1"),
         "one lane does all": (
             "over_budget:requests",
             """
@@ -368,24 +393,3 @@ class WarpSum(Write):
             "that changes nothing.",
         ),
     }
-
-
-class OneLane(Explain):
-    """In each warp, exactly one lane enters an `if` with a body of 100 instructions; the
-    other 31 skip it. Somebody moves the elements around, so that one warp of 32 enters
-    it with all lanes, and 31 warps with none. How many instructions do the 32 warps
-    execute for the body, before and after, and why?
-    """
-
-    stars, points = 1, 3
-    rubric = {
-        "before: 32 warps execute 100 instructions each, 3,200": 1,
-        "after: one warp executes them, 100": 1,
-        "an instruction is for a whole warp, however many of its lanes are active": 1,
-    }
-    model = (
-        "Before, each of the 32 warps executes the body's 100 instructions, 3,200 in "
-        "all, with one lane active and 31 waiting. After, one warp executes them for "
-        "its 32 lanes, 100 in all, since an instruction is issued for a warp and costs "
-        "the same however many of its lanes take part."
-    )

@@ -5,6 +5,7 @@ from math import ceil
 
 import numpy as np
 
+from helpers.exercises.arguments import full
 from helpers.exercises.exercise import InOut, Out, Write
 
 
@@ -24,9 +25,9 @@ class CountAbove(Write):
     setup = "ALL = 0xFFFFFFFF"
 
     def inputs(self, rng, n):
-        a = rng.integers(0, 20, n).astype(self.type)
+        a = full(self.type, rng.integers(0, 20, n) + 0.25)
         count = rng.integers(1, 10**6, 1).astype(np.int32)
-        limit = np.dtype(self.type).type(rng.integers(8, 13))
+        limit = full(self.type, rng.integers(8, 13) + 0.25)[()]
         return {"count": InOut(count), "a": a, "limit": limit}
 
     def launch(self, n):

@@ -5,6 +5,7 @@ from math import ceil
 import numpy as np
 
 from helpers import assemble, emulate
+from helpers.exercises.arguments import numbers
 from helpers.exercises.exercise import Out, Predict, SpeedUp, Write
 from helpers.exercises.sources import kernel_of
 from helpers.exercises.variants import filled
@@ -106,7 +107,7 @@ class Cubic(SpeedUp):
     captured = 4
 
     def inputs(self, rng, n):
-        points = (rng.integers(-16, 17, n) / 8).astype(np.float32)
+        points = numbers(rng, np.float32, -2, 2, n)
         weights = np.array(self.weights, np.float32)
         return {"out": Out(n), "points": points, "weights": weights}
 
@@ -147,10 +148,11 @@ class Cubic(SpeedUp):
         "weights backwards": ("wrong", "constant[k]", "constant[4 - k]"),
         "hard-coded size": ("bounds", "out.size", "512"),
         "loses the last": ("tail", "i < out.size", "i < out.size // 2 * 2"),
-        "points of the thread": (
+        "points of the thread": ("wrong", "points[i]", "points[cuda.threadIdx.x]"),
+        "points in eighths": (
             "wrong",
             "points[i]",
-            "points[cuda.threadIdx.x]",
+            "float32(round(8 * points[i])) / float32(8)",
         ),
         "weights from memory": (
             "over_budget:loads",
@@ -208,7 +210,7 @@ class Embedding(Write):
         words = rng.integers(0, 9, n).astype(np.int32)
         words[rng.random(n) < 0.3] -= 9
         words[-1] %= 9
-        table = rng.integers(2, 1000, (9, width)).astype(self.type)
+        table = numbers(rng, self.type, 2, 1000, (9, width))
         return {
             "out": Out((n, width), self.type),
             "table": table,
@@ -292,7 +294,7 @@ class ColumnWindow(SpeedUp):
     budget = {"loads": {"a": 1, "out": 0}}
 
     def inputs(self, rng, rows, cols):
-        a = rng.integers(-99, 100, (rows + 2, cols)).astype(self.type)
+        a = numbers(rng, self.type, -99, 100, (rows + 2, cols))
         return {"out": Out((rows, cols), self.type), "a": a}
 
     def launch(self, rows, cols):
@@ -348,16 +350,8 @@ class ColumnWindow(SpeedUp):
         "no guard": ("bounds", "if col < out.shape[1]:", "if True:"),
         "guard one too far": ("bounds", "col < out", "col <= out"),
         "hard-coded height": ("bounds", "range(out.shape[0])", "range(16)"),
-        "one row too many": (
-            "bounds",
-            "range(out.shape[0])",
-            "range(a.shape[0])",
-        ),
-        "one row too few": (
-            "wrong",
-            "range(out.shape[0])",
-            "range(out.shape[0] - 1)",
-        ),
+        "one row too many": ("bounds", "range(out.shape[0])", "range(a.shape[0])"),
+        "one row too few": ("wrong", "range(out.shape[0])", "range(out.shape[0] - 1)"),
         "the window stands": ("wrong", "above, here = here, below", "pass"),
         "slides in the wrong order": (
             "wrong",
@@ -366,11 +360,7 @@ class ColumnWindow(SpeedUp):
         ),
         "two of three": ("wrong", "$of_held", "$of_two"),
         "begins with nothing": ("wrong", "a[0, col], a[1, col]", "0, 0"),
-        "writes the input": (
-            "writes_input",
-            "= $of_held",
-            "= a[row, col] = $of_held",
-        ),
+        "writes the input": ("writes_input", "= $of_held", "= a[row, col] = $of_held"),
         "all come back": (
             "over_budget:loads",
             "above, here = here, below",

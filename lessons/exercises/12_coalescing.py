@@ -5,6 +5,7 @@ from math import ceil
 import numpy as np
 
 from helpers import emulate
+from helpers.exercises.arguments import numbers
 from helpers.exercises.exercise import Fix, Out, Predict, SpeedUp
 from helpers.exercises.sources import kernel_of
 
@@ -85,7 +86,7 @@ class Mirror(SpeedUp):
     budget = {"sectors": 4}
 
     def inputs(self, rng, rows, cols):
-        a = rng.integers(0, 1000, (rows, cols)).astype(self.type)
+        a = numbers(rng, self.type, 0, 1000, (rows, cols))
         return {"out": Out((rows, cols), self.type), "a": a}
 
     def launch(self, rows, cols):
@@ -191,8 +192,8 @@ class SeveralEach(Fix):
     even, ragged = (2048, 1024), (1, 33, 1025, 1999)
 
     def inputs(self, rng, n):
-        a = rng.integers(1, 100, n).astype(self.type)
-        factor = np.dtype(self.type).type(rng.integers(2, 9))
+        a = numbers(rng, self.type, 1, 100, n)
+        factor = np.dtype(self.type).type(rng.uniform(2, 9))
         return {"out": Out(n, self.type), "a": a, "factor": factor}
 
     def launch(self, n):
@@ -296,7 +297,7 @@ class TakeApart(SpeedUp):
     budget = {"sectors": "ideal"}
 
     def inputs(self, rng, n):
-        structs = rng.integers(1, 1000, 4 * n).astype(self.type)
+        structs = numbers(rng, self.type, 1, 1000, 4 * n)
         return {"out": Out((4, n), self.type), "structs": structs}
 
     def launch(self, n):

@@ -4,6 +4,7 @@ from math import ceil
 
 import numpy as np
 
+from helpers.exercises.arguments import numbers
 from helpers.exercises.exercise import Explain, InOut, Out, Write
 
 
@@ -23,7 +24,7 @@ class RowSums(Write):
     budget = {"sectors": 4, "loads": {"a": 1}}
 
     def inputs(self, rng, rows, cols):
-        a = rng.integers(-20, 20, (rows, cols)).astype(self.type)
+        a = numbers(rng, self.type, -20, 20, (rows, cols))
         return {"out": Out(rows, self.type), "a": a}
 
     def launch(self, rows, cols):
@@ -140,8 +141,8 @@ class MatVec(Write):
         return {"sectors": 4, "loads": {"a": 1, "x": rows / self.each}}
 
     def inputs(self, rng, rows, cols):
-        a = rng.integers(-9, 10, (rows, cols)).astype(np.float32)
-        x = rng.integers(1, 10, cols).astype(np.float32)
+        a = numbers(rng, np.float32, -9, 10, (rows, cols))
+        x = numbers(rng, np.float32, 1, 10, cols)
         return {"out": Out(rows), "a": a, "x": x}
 
     def launch(self, rows, cols):
@@ -274,13 +275,13 @@ class Csr(Write):
             columns.append(first + np.sort(rng.permutation(band)[:length]))
         starts = np.cumsum([0, *map(len, columns)])
         columns = np.concatenate(columns)
-        values = rng.integers(1, 10, len(columns)).astype(np.float32)
+        values = numbers(rng, np.float32, 1, 10, len(columns))
         return {
-            "y": InOut(rng.integers(1, 100, rows).astype(np.float32)),
+            "y": InOut(numbers(rng, np.float32, 1, 100, rows)),
             "starts": starts.astype(np.int32),
             "columns": columns.astype(np.int32),
             "values": values,
-            "x": rng.integers(1, 10, cols).astype(np.float32),
+            "x": numbers(rng, np.float32, 1, 10, cols),
         }
 
     def launch(self, rows, cols):

@@ -6,7 +6,8 @@ import numpy as np
 from numba import cuda, float32
 
 from helpers import emulate
-from helpers.exercises.exercise import Explain, Fix, Out, Predict, SpeedUp, Write
+from helpers.exercises.arguments import full, numbers
+from helpers.exercises.exercise import Fix, Out, Predict, SpeedUp, Write
 
 
 @cuda.jit
@@ -79,7 +80,7 @@ class Reverse(Fix):
     lines = 1
 
     def inputs(self, rng, n):
-        return {"out": Out(n, self.type), "a": rng.permutation(n).astype(self.type)}
+        return {"out": Out(n, self.type), "a": numbers(rng, self.type, 0, n, n)}
 
     def launch(self, n):
         return ceil(n / self.threads), self.threads
@@ -137,8 +138,8 @@ class Pool(SpeedUp):
 
     def inputs(self, rng, n):
         sign = {"max": -1, "min": 1}[self.reduce]
-        a = sign * rng.integers(1, 10_000, n)
-        return {"out": Out(n, self.type), "a": a.astype(self.type)}
+        a = sign * numbers(rng, self.type, 1, 400_000, n)
+        return {"out": Out(n, self.type), "a": a}
 
     def launch(self, n):
         return ceil(n / 256), 256
@@ -151,6 +152,10 @@ class Pool(SpeedUp):
     @property
     def word(self):
         return {"max": "largest", "min": "smallest"}[self.reduce]
+
+    @property
+    def far(self):
+        return {"max": -10_000, "min": 10_000}[self.reduce]
 
     setup = "THREADS = 256\nREACH = $reach\nWIDTH = THREADS + REACH"
     given = '''
@@ -190,6 +195,14 @@ class Pool(SpeedUp):
             "range(thread, WIDTH", "range(thread + REACH, WIDTH"),
         "zeros before": ("wrong",
             "a[max(first + cell, 0)]", "a[first + cell] if first + cell >= 0 else 0"),
+        "a tile of 16 bits": ("wrong", "(WIDTH, $type)", "(WIDTH, int16)"),
+        "ten thousand before": ("wrong", "a[max(first + cell, 0)]",
+            "a[first + cell] if first + cell >= 0 else $type($far)"),
+        "a tile at one size": ("over_budget:loads",
+            "found = tile[thread]", "found = a[i]", "tile[thread + k]",
+            "tile[thread + k] if a.size == 512 else a[max(i - REACH + k, 0)]",
+            "found = a[i]",
+            "found = tile[thread] if a.size == 512 else a[max(i - REACH, 0)]"),
         "window too short": ("wrong", "range(1, REACH + 1)", "range(1, REACH)"),
         "leaves before the barrier": ("barrier",
             "first =", "if cuda.grid(1) >= a.size:\n        return\n    first ="),
@@ -217,7 +230,7 @@ class SortRecords(Write):
         return {
             "sorted_keys": Out((rows, cols), self.key),
             "sorted_labels": Out((rows, cols), self.label),
-            "keys": rng.integers(0, 40, (rows, cols)).astype(self.key),
+            "keys": full(self.key, rng.integers(0, 40, (rows, cols)) / 3),
             "labels": rng.integers(0, 256, (rows, cols)).astype(self.label),
         }
 
@@ -378,23 +391,3 @@ class Life(Write):
             "around += tile[y + dy, x + dx]",
             "row, col = top + y + dy, left + x + dx\n            around += $cell"),
     }
-
-
-class WorthATile(Explain):
-    """A kernel computes `out[i] = a[i] * a[i] + b[i // 32]`, a thread for each `i`.
-    Somebody wants to bring both arrays into a tile first. Which of them has elements
-    that several threads use, and what would a tile save for each of them?
-    """
-
-    points = 3
-    rubric = {
-        "one thread alone uses `a[i]`, and can keep it in a variable": 1,
-        "32 threads use the same element of `b`: there is reuse": 1,
-        "they are one warp, whose request touches one sector of `b` already: a tile adds "
-        "a store, a load and a barrier, and saves nothing": 1,
-    }
-    model = (
-        "No other thread uses a[i]; a variable serves both uses. 32 threads use the same "
-        "b[i // 32], but they are one warp, and its one request touches a single sector "
-        "already, so a tile adds a store, a load and a barrier and saves no request."
-    )

@@ -6,6 +6,7 @@ import numpy as np
 from numba import cuda, float32, float64, int8
 
 from helpers import emulate
+from helpers.exercises.arguments import full, numbers
 from helpers.exercises.exercise import Explain, Out, Predict, SpeedUp, Write
 
 
@@ -93,7 +94,7 @@ class TurnFloat64(Write):
     budget = {"conflicts": 0, "sectors": "ideal", "shared_bytes": 32 * 33 * 8}
 
     def inputs(self, rng, count, rows, cols):
-        a = rng.integers(0, 10_000, (count, rows, cols)).astype(self.type)
+        a = numbers(rng, self.type, 0, 4000, (count, rows, cols))
         return {"out": Out((count, cols, rows), self.type), "a": a}
 
     def launch(self, count, rows, cols):
@@ -101,6 +102,10 @@ class TurnFloat64(Write):
 
     def spec(self, a):
         return a.transpose(0, 2, 1)
+
+    @property
+    def half(self):
+        return self.type.replace("64", "32")
 
     answer = '''
         @cuda.jit
@@ -120,6 +125,7 @@ class TurnFloat64(Write):
         "a row of padding": ("over_budget:conflicts", "(32, 33)", "(33, 32)"),
         "two columns": ("over_budget:conflicts", "(32, 33)", "(32, 34)"),
         "three columns": ("over_budget:shared_bytes", "(32, 33)", "(32, 35)"),
+        "a narrower tile": ("wrong", "(32, 33), $type", "(32, 33), $half"),
         "no tile": ("over_budget:sectors",
             "out[cuda.blockIdx.x, y, x] = tile[x, y]",
             "out[cuda.blockIdx.x, y, x] = a[cuda.blockIdx.x, x, y]"),
@@ -129,8 +135,7 @@ class TurnFloat64(Write):
             "y < cols and x < rows", "y < rows and x < cols"),
         "no barrier": ("race", "cuda.syncthreads()", ""),
         "not turned": ("wrong", "= tile[x, y]", "= tile[y, x]"),
-        "the first matrix alone": ("wrong",
-            "= a[cuda.blockIdx.x, y, x]", "= a[0, y, x]"),
+        "the first matrix alone": ("wrong", "a[cuda.blockIdx.x, y, x]", "a[0, y, x]"),
     }
 
 
@@ -149,8 +154,8 @@ class Swizzle(SpeedUp):
 
     def inputs(self, rng, rows):
         up = 1 if self.op == "max" else -1
-        a = rng.integers(0, 100, (rows, 32)) + 2 * up * np.arange(32) - 50 - 32 * up
-        return {"out": Out((rows, 32), self.type), "a": a.astype(self.type)}
+        a = rng.uniform(0, 100, (rows, 32)) + 2 * up * np.arange(32) - 50 - 32 * up
+        return {"out": Out((rows, 32), self.type), "a": full(self.type, a)}
 
     def launch(self, rows):
         return -(-rows // 32), 32
@@ -234,7 +239,7 @@ class HalfBlock(Write):
     budget = {"shared_bytes": 4 * 16 * 18, "conflicts": 0, "sectors": "ideal"}
 
     def inputs(self, rng, rows, cols):
-        a = rng.integers(0, 10_000, (rows, cols)).astype(self.type)
+        a = numbers(rng, self.type, 0, 10_000, (rows, cols))
         return {"out": Out((cols, rows), self.type), "a": a}
 
     def launch(self, rows, cols):
@@ -305,7 +310,7 @@ class Bitonic(Write):
     budget = {"barriers": 22, "conflicts": 0, "loads": {"a": 1}, "sectors": "ideal"}
 
     def inputs(self, rng, n):
-        a = rng.integers(-500, 500, n).astype(np.float32)
+        a = full(np.float32, rng.integers(-500, 500, n) / 4)
         return {"out": Out(n, np.float32), "a": a}
 
     def launch(self, n):

@@ -6,6 +6,7 @@ from textwrap import indent
 import numpy as np
 
 from helpers import emulate
+from helpers.exercises.arguments import numbers
 from helpers.exercises import sources
 from helpers.exercises.exercise import Explain, Fix, InOut, Out, Predict
 
@@ -30,7 +31,7 @@ class Shift(Fix):
         return f"{self.step} place{'s' * (self.step > 1)}"
 
     def inputs(self, rng, size):
-        return {"a": InOut(rng.integers(0, 1000, size).astype(self.type))}
+        return {"a": InOut(numbers(rng, self.type, 0, 1000, size))}
 
     def launch(self, size):
         return 1, size
@@ -205,7 +206,7 @@ class EarlyReturn(Fix):
     even, ragged = (384, 768), (1, 63, 97, 200, 129)
 
     def inputs(self, rng, size):
-        a = rng.integers(1, 1000, size).astype(self.type)
+        a = numbers(rng, self.type, 1, 1000, size)
         return {"out": Out(size, self.type), "a": a}
 
     def launch(self, size):

@@ -4,6 +4,7 @@ from math import ceil
 
 import numpy as np
 
+from helpers.exercises.arguments import full, numbers
 from helpers.exercises.exercise import Fix, Out, Write
 
 NO_BARRIER = "cuda.syncthreads()", "pass"
@@ -11,8 +12,8 @@ WARPS_ONLY = "cuda.syncthreads()", "cuda.syncwarp()"
 
 
 class Largest(Fix):
-    """Find the $most element of each block of $block; the last block has those that
-    are left. The kernel is right in most orders of the warps: make it right in all.
+    """Find the $most element of each block of $block; the last block may have fewer.
+    The kernel is right in some orders of the warps only: make it right in every order.
     """
 
     stars, points, lines = 2, 2, 1
@@ -29,6 +30,10 @@ class Largest(Fix):
         return {"maximum": "largest", "minimum": "smallest"}[self.ufunc]
 
     @property
+    def more(self):
+        return {"maximum": "larger", "minimum": "smaller"}[self.ufunc]
+
+    @property
     def beats(self):
         return {"maximum": ">", "minimum": "<"}[self.ufunc]
 
@@ -37,11 +42,8 @@ class Largest(Fix):
         return self.block // 2
 
     def inputs(self, rng, size):
-        a = rng.permutation(3 * size)[:size] - size
-        return {
-            "out": Out(ceil(size / self.block), self.type),
-            "a": a.astype(self.type),
-        }
+        a = full(self.type, rng.permutation(3 * size)[:size] / 3 - size / 3)
+        return {"out": Out(ceil(size / self.block), self.type), "a": a}
 
     def launch(self, size):
         return ceil(size / self.block), self.block
@@ -54,7 +56,7 @@ class Largest(Fix):
     answer = """
         @cuda.jit
         def largest(out, a):
-            \"\"\"Halve the block again and again; keep the $most of two cells.\"\"\"
+            \"\"\"Halve the block again and again; keep the $more of two cells.\"\"\"
             tile = cuda.shared.array($block, $type)
             thread = cuda.threadIdx.x
             tile[thread] = a[min(cuda.grid(1), a.size - 1)]
@@ -165,7 +167,7 @@ class BlockScan(Write):
         }
 
     def inputs(self, rng, size):
-        a = rng.integers(-50, 100, size).astype(self.type)
+        a = numbers(rng, self.type, -50, 100, size)
         return {"out": Out(size, self.type), "a": a}
 
     def launch(self, size):

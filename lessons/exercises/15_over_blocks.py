@@ -4,6 +4,7 @@ from math import ceil
 
 import numpy as np
 
+from helpers.exercises.arguments import numbers
 from helpers.exercises.exercise import InOut, Out, Write
 
 NO_BARRIER = "cuda.syncthreads()", "pass"
@@ -39,8 +40,8 @@ class Dot(Write):
         return self.block // 2
 
     def inputs(self, rng, size):
-        a = rng.integers(-50, 60, size).astype(self.type)
-        b = rng.integers(1, 50, size).astype(self.type)
+        a = numbers(rng, self.type, -50, 60, size)
+        b = rng.uniform(1, 5, size).astype(self.type)
         return {"out": InOut(np.zeros(1, self.type)), "a": a, "b": b}
 
     def launch(self, size):
@@ -195,14 +196,14 @@ class LastBlock(Write):
 
     def inputs(self, rng, size):
         blocks = ceil(size / self.block)
-        a = rng.integers(1, 1000, size)
+        a = numbers(rng, self.type, 1, 1000, size)
         if size == 1:
             a[0] = 0  # the least that an element may be
         return {
             "out": Out(1, self.type),
             "parts": Out(blocks, self.type),
             "finished": InOut(np.zeros(1, np.int32)),
-            "a": a.astype(self.type),
+            "a": a,
         }
 
     def launch(self, size):

@@ -6,6 +6,7 @@ import numpy as np
 from numba import cuda, float32
 
 from helpers import emulate
+from helpers.exercises.arguments import numbers
 from helpers.exercises.exercise import Explain, Out, Predict, SpeedUp, Write
 
 
@@ -85,11 +86,11 @@ class Tiles:
     """What exercises have in common that turn matrices by tiles of 32 × 32."""
 
     choices = {"type": ("float32", "int32", "uint32")}
-    even, ragged = ((64, 32), (32, 96)), ((1, 1), (70, 20), (40, 65))
+    even, ragged = ((64, 32), (32, 96)), ((1, 1), (70, 20), (40, 65), (130, 100))
     budget = {"conflicts": 0, "sectors": "ideal"}
 
     def inputs(self, rng, rows, cols):
-        src = rng.integers(0, 100_000, (rows, cols)).astype(self.type)
+        src = numbers(rng, self.type, 0, 100_000, (rows, cols))
         return {"dst": Out((cols, rows), self.type), "src": src}
 
     def launch(self, rows, cols):
@@ -136,9 +137,7 @@ class Transpose(Tiles, Write):
             "(TILE, WIDTH)", "(WIDTH, TILE)"),
         "directly": ("over_budget:sectors", "= tile[x, y]", "= src[top + x, left + y]"),
         "never loads": ("constant", "= src[top + y, left + x]", "= top + y"),
-        "columns in, rows out": ("over_budget:sectors",
-            "x, y = cuda.threadIdx.x, cuda.threadIdx.y",
-            "y, x = cuda.threadIdx.x, cuda.threadIdx.y"),
+        "columns in, rows out": ("over_budget:sectors", "x, y = cuda", "y, x = cuda"),
     }
 
 
@@ -180,12 +179,12 @@ class Rotate(Tiles, Write):
     wrong = {
         "clears the input": ("writes_input",
             "= tile[x, y]", "= tile[x, y]\n        src[top + x, left + y] = 0"),
+        "sides of at most 96": ("tail", "if left + y < cols and top + x < rows:",
+            "if left + y < min(cols, 96) and top + x < min(rows, 96):"),
         "transposed": ("wrong", "$place", "left + y, top + x"),
         "off by one": ("bounds", "- 1 - ", "- "),
-        "no guard of the load": ("bounds",
-            "if top + y < rows and left + x < cols:", "if True:"),
-        "no guard of the store": ("bounds",
-            "if left + y < cols and top + x < rows:", "if True:"),
+        "no guard of the load": ("bounds", "top + y < rows and left + x < cols", "True"),
+        "no guard of the store": ("bounds", "left + y < cols and top + x < rows", "True"),
         "no barrier": ("race", "cuda.syncthreads()", ""),
         "no padding": ("over_budget:conflicts", "TILE + 1", "TILE"),
         "directly": ("over_budget:sectors", "= tile[x, y]", "= src[top + x, left + y]"),
@@ -205,9 +204,9 @@ class ChannelsLast(Write):
     budget = {"conflicts": 0, "sectors": "ideal", "loads": {"src": 1}}
 
     def inputs(self, rng, height, width):
-        src = rng.integers(0, 100_000, (self.channels, height, width))
+        src = numbers(rng, self.type, 0, 100_000, (self.channels, height, width))
         out = Out((height, width, self.channels), self.type)
-        return {"dst": out, "src": src.astype(self.type)}
+        return {"dst": out, "src": src}
 
     def launch(self, height, width):
         return -(-height * width // 128), 128
@@ -260,7 +259,7 @@ class WideTurn(Tiles, SpeedUp):
     """
 
     stars, points = 3, 5
-    even, ragged = ((64, 32), (32, 96)), ((4, 4), (68, 20), (40, 68))
+    even, ragged = ((64, 32), (32, 96)), ((4, 4), (68, 20), (40, 68), (132, 100))
     budget = {"requests": 32, "conflicts": 0, "sectors": "ideal"}
 
     def launch(self, rows, cols):
@@ -309,10 +308,8 @@ class WideTurn(Tiles, SpeedUp):
                 store4(dst, (left + y, top + x), four)
     '''
     wrong = {
-        "no guard of the load": ("bounds",
-            "if top + y < rows and left + x < cols:", "if True:"),
-        "no guard of the store": ("bounds",
-            "if left + y < cols and top + x < rows:", "if True:"),
+        "no guard of the load": ("bounds", "top + y < rows and left + x < cols", "True"),
+        "no guard of the store": ("bounds", "left + y < cols and top + x < rows", "True"),
         "no barrier": ("race", "cuda.syncthreads()", ""),
         "no padding": ("over_budget:conflicts", "TILE + 1", "TILE"),
         "four columns of padding": ("over_budget:conflicts", "TILE + 1", "TILE + 4"),

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from helpers.exercises.arguments import numbers
 from helpers.exercises.exercise import InOut, Out, SpeedUp, Write
 
 
@@ -10,18 +11,14 @@ class Product:
 
     stars, tile, block = 3, 8, (8, 8)
     even = (32, 64, 64), (64, 32, 32)
-    ragged = (32, 32, 32), (32, 96, 64)
+    ragged = (32, 32, 32), (32, 96, 64), (96, 32, 96)
 
     def inputs(self, rng, rows, inner, cols):
         a, b = (
-            rng.integers(-9, 10, (rows, inner)),
-            rng.integers(-9, 10, (inner, cols)),
+            numbers(rng, np.float32, -9, 10, (rows, inner)),
+            numbers(rng, np.float32, -9, 10, (inner, cols)),
         )
-        return {
-            "c": Out((rows, cols)),
-            "a": a.astype(np.float32),
-            "b": b.astype(np.float32),
-        }
+        return {"c": Out((rows, cols)), "a": a, "b": b}
 
     def spec(self, a, b):
         return a @ b
@@ -119,6 +116,11 @@ class WideTile(Product, SpeedUp):
         ),
         "no walk": ("wrong", "a[row, at + part + x]", "a[row, part + x]"),
         "hard-coded side": ("bounds", "a.shape[1], WIDE", "64, WIDE"),
+        "sides of at most 64": (
+            "tail",
+            "    c[row, col] = total",
+            "    if row < 64 and col < 64:\n        c[row, col] = total",
+        ),
         "a fresh sum each step": (
             "wrong",
             "cuda.syncthreads()\n        for k",
@@ -160,7 +162,7 @@ class TwoRows(Product, Write):
 
     points = 6
     choices = {"ufunc": ("add", "subtract")}
-    even, ragged = ((32, 32, 64), (64, 64, 32)), ((32, 32, 32), (32, 96, 32))
+    even, ragged = ((32, 32, 64), (64, 64, 32)), ((32, 32, 32), (32, 96, 32), (96, 32, 96))
     high = property(lambda self: 2 * self.tile)
     sign = property(lambda self: {"add": "+", "subtract": "-"}[self.ufunc])
 
@@ -173,7 +175,7 @@ class TwoRows(Product, Write):
         }
 
     def inputs(self, rng, rows, inner, cols):
-        c = rng.integers(1, 100, (rows, cols)).astype(np.float32)
+        c = numbers(rng, np.float32, 1, 100, (rows, cols))
         return super().inputs(rng, rows, inner, cols) | {"c": InOut(c)}
 
     def launch(self, rows, inner, cols):

@@ -125,7 +125,7 @@ class PoolWindows(Write):
 
     def inputs(self, rng, rows, cols):
         shape = rows + self.window - 1, cols + self.window - 1
-        a = rng.permutation(shape[0] * shape[1]).reshape(shape) - 300
+        a = (rng.permutation(shape[0] * shape[1]).reshape(shape) - 300) / 3
         return {"out": Out((rows, cols)), "a": a.astype(np.float32)}
 
     def launch(self, rows, cols):
@@ -262,7 +262,7 @@ class DistanceMatrix(Write):
         return {"loads": loads, "shared_bytes": 16 * self.tile}
 
     def inputs(self, rng, rows, cols):
-        p, q = rng.integers(0, 100, (2, rows)), rng.integers(0, 100, (2, cols))
+        p, q = rng.uniform(0, 100, (2, rows)), rng.uniform(0, 100, (2, cols))
         return {
             "out": Out((rows, cols)),
             "p": p.astype(np.float32),

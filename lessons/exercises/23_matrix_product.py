@@ -6,12 +6,13 @@ import numpy as np
 from numba import cuda, float32
 
 from helpers import emulate
+from helpers.exercises.arguments import numbers
 from helpers.exercises.exercise import Explain, Out, Predict, SpeedUp, Write
 
 
 def small(rng, shape, kind):
-    """Whole numbers, the sums of whose products any order gives exactly."""
-    return rng.integers(-9, 10, shape).astype(kind)
+    """Numbers for a product; whole ones may wrap around, in any order the same."""
+    return numbers(rng, kind, -9, 10, shape)
 
 
 class LoadsOfAProduct(Predict):
@@ -222,7 +223,7 @@ class TimesTransposed(SpeedUp):
 
     stars, points = 2, 3
     choices = {"wide": ("n", "m"), "type": ("float32", "int32", "uint32")}
-    ragged = ((20, 40, 70),)
+    ragged = ((40, 40, 70),)
 
     @property
     def even(self):
@@ -247,6 +248,10 @@ class TimesTransposed(SpeedUp):
 
     def spec(self, a, b):
         return a @ b.T
+
+    @property
+    def flat(self):
+        return {"n": "y", "m": "x"}[self.wide]
 
     given = """
         @cuda.jit
@@ -324,6 +329,10 @@ class TimesTransposed(SpeedUp):
             "wrong",
             "32 * cuda.blockIdx.x",
             "32 * cuda.blockIdx.y",
+        ),
+        "blocks of one row, or column, alone": (
+            *("tail", "if row < c.shape[0]"),
+            "if cuda.blockIdx.$flat == 0 and row < c.shape[0]",
         ),
         "no zeros in the tile of `a`": (
             "bounds",

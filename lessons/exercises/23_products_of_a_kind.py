@@ -4,12 +4,13 @@ from math import ceil
 
 import numpy as np
 
+from helpers.exercises.arguments import numbers
 from helpers.exercises.exercise import Out, SpeedUp, Write
 
 
 def small(rng, shape, kind):
     """Whole numbers, the sums of whose products any order gives exactly."""
-    return rng.integers(-9, 10, shape).astype(kind)
+    return numbers(rng, kind, -9, 10, shape)
 
 
 class Symmetric(Write):

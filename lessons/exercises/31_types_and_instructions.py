@@ -4,6 +4,7 @@ from math import ceil
 
 import numpy as np
 
+from helpers.exercises.arguments import numbers
 from helpers.exercises import sources
 from helpers.exercises.exercise import Fix, Out, Predict, SpeedUp, Write
 from helpers.frontend.inference import typed_ir
@@ -183,17 +184,13 @@ class Fahrenheit(SpeedUp):
 
     stars, points = 2, 3
     choices = {"scale": ("Fahrenheit", "Rømer"), "threads": (128, 256)}
-    even, ragged = (512, 1024), (1, 31, 257, 1000)
+    even, ragged = (512, 1024), (1, 31, 257, 5000)
     budget = {"float64": 0, "calls": 0, "instructions": 20}
     work, rtol = 2, 1e-4
 
     def inputs(self, rng, n):
-        celsius = rng.integers(-300, 1000, n) / 8
-        return {
-            "out": Out(n),
-            "celsius": celsius.astype("f"),
-            "n": np.uint32(n),
-        }
+        celsius = numbers(rng, np.float32, -40, 125, n)
+        return {"out": Out(n), "celsius": celsius, "n": np.uint32(n)}
 
     def launch(self, n):
         return ceil(n / self.threads), self.threads
@@ -233,6 +230,7 @@ class Fahrenheit(SpeedUp):
         "no guard": ("bounds", "if i < n:", "if True:"),
         "the guard lets one too many in": ("bounds", "i < n", "i <= n"),
         "the guard keeps one out": ("wrong", "i < n", "i + uint32(1) < n"),
+        "1,024 at most": ("tail", "i < n:", "i < n and i < 1024:"),
         "the quotient upside down": ("wrong", "$times / $by", "$by / $times"),
         "the zero is left out": ("wrong", " + float32($zero)", ""),
         "the zero is scaled as well": (

@@ -24,7 +24,7 @@ class Softmax(Write):
 
     def inputs(self, rng, rows, cols):
         a = rng.choice([-900, -300, 300, 900], (rows, 1)) + np.zeros(cols)
-        a += rng.integers(-40, 41, (rows, cols)) / 8
+        a += rng.uniform(-5, 5, (rows, cols))
         far = 100 if self.extreme == "max" else -100
         a[:, [0, cols // 2, -1]] -= far
         a[1::4, min(32, cols - 1)] += 2 * far
@@ -203,7 +203,7 @@ class LayerNorm(Write):
     setup = "ALL = 0xFFFFFFFF"
 
     def inputs(self, rng, rows, cols):
-        a = self.centre + rng.integers(0, 10, (rows, cols))
+        a = self.centre + rng.integers(0, 40, (rows, cols)) / 4
         a += rng.integers(0, 100, (rows, 1))
         return {"out": Out((rows, cols)), "a": a.astype(np.float32)}
 

@@ -72,7 +72,7 @@ Launch:
 `threads = (32, 8)`
 
 Budget:
-    sectors a request to global memory: at most 4
+    sectors per request to global memory: at most 4
     barriers that a block waits at: at most 0
 
 Specification:
@@ -102,7 +102,7 @@ out[i] = a[i] / 2
 - **Launch:** `[(2, 4), (32, 8)]` with `rows, cols = 32, 64`; \
 `[(ceil(cols / 32), ceil(rows / 8)), threads]` with other sizes, where \
 `threads = (32, 8)`
-- **Budget:** sectors a request to global memory: at most 4; \
+- **Budget:** sectors per request to global memory: at most 4; \
 barriers that a block waits at: at most 0
 
 ```python
