@@ -25,7 +25,7 @@ device
 # %% [markdown]
 # ## Right for 32, wrong for 64?
 #
-# Thread 0 of a block wants element 1, thread 1 wants element 2, and the last thread wants element 0.
+# Thread 0 of a block needs element 1, thread 1 needs element 2, and the last thread needs element 0.
 # **Each thread stores its element in a tile and loads its neighbour's.**
 
 # %%
@@ -61,7 +61,7 @@ with expect(AssertionError):
 #
 # ## Who comes first?
 #
-# Within a thread, the lines run in order.
+# A thread sees its own lines run in order.
 # *Between* threads there is no order unless you ask for one: each warp runs when the hardware lets it.
 # Here is what each of 6 threads does.
 # Read each row from left to right; between the rows nothing says which comes first.
@@ -113,6 +113,7 @@ run_64.races, run_32.races, run_32.races.minor
 # A report names both lines, a thread for each, and what is missing between them.
 #
 # With 64 threads, two hazards are between warps: thread 31 loads what warp 1 stores, and thread 63 what warp 0 stores.
+# (The NaN above is the emulator's mark for shared memory that nobody has stored to: thread 63 loaded cell 0 too early.)
 # With 32 threads there is only one warp.
 # Its lanes race with one another, which `races.minor` lists.
 # Lanes on the same path usually run side by side, and here the answer was right; CUDA does not promise it.
@@ -194,7 +195,7 @@ check(out[:64], rotate_spec(a[:64]))
 run.races, run.races.minor
 
 # %% [markdown]
-# The last barrier is not needed: each thread loads the cell that it stored itself, and a thread's own accesses are in order.
+# The barrier before the last line of `rotate_in_place_wrong` has been removed: each thread loads the cell that it stored itself, and a thread's own accesses are in order.
 #
 # ## Write after write
 #
@@ -249,9 +250,9 @@ run = emulate(largest_wins)[1, 256](out, a)
 [winner(largest_wins, seed) for seed in range(12)], run.races
 
 # %% [markdown]
-# ## Right today
+# ## Right by luck
 #
-# These kernels ran 1,000 times each on an H200, with new numbers each time and another kernel's values left in shared memory (recorded 22 November 2026). Launches with a wrong answer:
+# These kernels ran 1,000 times each on an H200, with other numbers than in the launch before and another kernel's values left in shared memory (recorded 22 November 2026). Launches with a wrong answer:
 #
 # | kernel | 64 threads | 1,024 threads |
 # |---|---|---|
@@ -262,9 +263,10 @@ run = emulate(largest_wins)[1, 256](out, a)
 # The first two have the same race.
 # But `% a.size` is a division between the store and the load, while `% 1024` is computed before both, and the load directly follows the store.
 #
-# `last_wins` left the elements of warp 1 in 558 launches, and of warp 0 in 442.
+# `last_wins`, always on the same numbers, left the elements of warp 1 in 558 launches, and of warp 0 in 442.
 #
-# Without its barrier a kernel *may* be wrong, and what decides it has nothing to do with the race.
+# Without its barrier a kernel *may* be wrong.
+# A detail decides it, here how a remainder is computed, and neither the source nor the answer shows it.
 #
 # ## Both barriers of a loop
 #
@@ -317,11 +319,11 @@ table(["first barrier", "second barrier", "wrong sums of 1,024", "races"],
 #
 # On an H200, without the first barrier the sums were wrong in each of 1,000 launches.
 # Without the second they were right in each, also with 32 tiles.
-# But with `cuda.blockDim.x` for both 1024s of the loop, 866 of 1,000 launches with 32 tiles gave wrong sums.
+# But with `cuda.blockDim.x` in place of both 1024s of the loop, 866 of 1,000 launches with 32 tiles gave wrong sums.
 
 # %%
 def draw_relay(before=True, after=False, intervals=4):
-    """Two rounds of `relay` for 6 threads, as far as some interval."""
+    """Two rounds of `relay` for 6 threads, up to an interval."""
     fill, use = store_own(6), load_next(6)
     cuts = {(True, True): [fill, use, fill, use],
             (True, False): [fill, together(use, fill), use],
@@ -360,9 +362,10 @@ with expect(AssertionError):
     run.assert_barriers()
 
 # %% [markdown]
-# The answer is right again, and again that proves nothing: in CUDA a barrier that some threads miss is undefined, and those that wait may wait for ever.
+# The answer is right again, and again that proves nothing: CUDA allows a barrier in a branch only if all threads of the block take the branch.
+# Since Volta (2017) a barrier does not wait for threads that have ended, and here the missing ones have, so the launch finishes: on an H200 all of 1,000 launches gave the right answer.
+# A thread that skips the barrier and *goes on* has not ended, and the others may wait forever.
 #
-# An H200 goes on without the missing threads and says nothing; all of 1,000 launches gave the right answer.
 # `emulate` goes on too, and lists in `run.barriers` who was missing.
 # A plain launch in the emulator goes on with a warning.
 #
@@ -376,17 +379,18 @@ with expect(AssertionError):
 #         out[thread] = tile[(thread + 1) % a.size]
 # ```
 #
-# An early exit, `if thread >= a.size: return`, is the same mistake: those threads miss every barrier after it.
+# An early exit, `if thread >= a.size: return`, finishes for the same reason.
+# But a thread that has returned can load nothing for its block afterwards; the emulator reports it, too.
 #
 # ## Within a warp
 #
 # Code in which only the lanes of one warp exchange values is called *warp-synchronous*.
-# **Each even lane stores its element; the odd lane above loads it.**
+# **Each even lane stores its element; the next lane, an odd one, loads it.**
 
 # %%
 @cuda.jit
 def hand_over_wrong(out, a):
-    """Each even lane stores its element; the odd lane above loads it."""
+    """Each even lane stores its element; the next lane, an odd one, loads it."""
     tile = cuda.shared.array(256, float32)
     thread = cuda.threadIdx.x
     if thread % 2 == 0:
@@ -408,7 +412,8 @@ run.races, run.races.minor
 # %% [markdown]
 # All values are right, and `races.minor` lists a race: the emulator ran the `if` before the `else`.
 # An H200 gave wrong values in each of 1,000 launches.
-# Lanes that part may run in either order, and here the compiler has put the load first: `assemble(hand_over_wrong)` lists `LDS` above `STS`.
+# Lanes that diverge may run in either order.
+# Here the compiler has put the load first: in `assemble(hand_over_wrong)[1, 256](halves, a)` the shared load (`LDS`) has a lower address than the shared store (`STS`).
 #
 # `cuda.syncwarp()` is a barrier for the lanes of one warp, and waits for no other warp.
 # **Even lanes store, all lanes of the warp wait, and odd lanes load.**
@@ -463,15 +468,15 @@ count, run.races[0]
 # The emulator counts 8 of the 4,096 threads, and an H200 counted 1 in each of 1,000 launches.
 #
 # `syncthreads` waits for the threads of its own block only, so it cannot order threads of different blocks.
-# An atomic can.
-# **Each thread counts itself, by an atomic.**
+# An atomic needs no order: whichever comes first, no addition is lost.
+# **Each thread counts itself with an atomic.**
 # Or, with fewer atomics on that cell:
 # **The threads of a block count together; thread 0 adds for them all.**
 
 # %%
 @cuda.jit
 def count_atomically(out):
-    """Each thread counts itself, by an atomic."""
+    """Each thread counts itself with an atomic."""
     cuda.atomic.add(out, 0, 1)
 
 
@@ -512,12 +517,13 @@ plot_times(["race", "atomic", "blocks first", "an empty kernel"],
 # %% [markdown]
 # Bars are medians for 65,536 blocks of 256 threads; with 16 blocks all four take 3.5 to 3.9 µs.
 #
-# The atomic takes 6.5 times as long as the race, though the compiler already makes one atomic of each warp's 32 (`POPC`, `REDG`).
-# That leaves 524,288 on one cell, one every 0.74 ns, and the warps' longest wait, 68%, is for their last stores: the atomics.
-# Blocks first leave 65,536, an eighth, and are 7.5 times as fast: right, and faster than the race.
-# Of their 52 µs, 43 are what empty blocks take.
+# The atomic takes 6.5 times as long as the race, though the compiler already makes one atomic of each warp's 32 (it counts lanes, `POPC`, and adds once, `REDG`).
+# That leaves 524,288 on one cell, one every 0.74 ns. 68% of the waiting is for a warp's last stores, here these atomics. (A warp that has ended stays until its stores have left the multiprocessor.)
 #
-# Atomics come in any order, so the last digits of a float sum change: 1,000 launches on an H200 added the same 65,536 floats up to 103 different sums.
+# Blocks first leave 65,536, an eighth. Their warps wait for their last stores 6% of the time, and the kernel is 7.5 times as fast as the atomic: right, and faster than the race.
+# Nearly all of its 52 µs is the start of blocks: empty ones take 43.
+#
+# Atomics come in any order, so the last digits of a float sum change: in 1,000 launches on an H200 the same 65,536 floats gave 103 different sums.
 
 # %% [markdown]
 # ## Publish, then signal
@@ -569,7 +575,7 @@ table(["first fence", "second fence", "right", "races"],
 # (With `=` there is no old copy, and all totals were right.)
 #
 # A **fence**, `cuda.threadfence()`, waits for no other thread.
-# What a thread stores before it, others see no later than what it stores after it.
+# A thread that sees what was stored after the fence, and then fences itself, also sees what was stored before it.
 # What it loads after it is no old copy: the fence empties L1 (`CCTL.IVALL`).
 #
 # | side | before the fence | after the fence |
@@ -609,11 +615,14 @@ run = emulate(make_letter(after=False))[2, 1](read, box, flag)
 read, run.races
 
 # %% [markdown]
+# The early look is at `box[1]`, which shares a sector with `box[0]`, so the load brings both into L1.
+# Adding it to the flag makes the atomic wait for that load.
+#
 # The emulator reads 42 and reports nothing.
 # An H200 read the old 0 in each of 1,000 launches.
 # With the second fence, or without the early look, it read 42 in each.
 #
-# So the emulator checks one half of this pattern for you: it reports a missing first fence, and takes every atomic for the second one.
+# So the emulator checks one half of this pattern for you: it reports a missing first fence, and treats every atomic as if it were the second one.
 # It runs all accesses in one order, so it never shows an old copy.
 # Write both fences.
 #
@@ -641,7 +650,7 @@ whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
 total_after_all[8, 1](whole, parts, a)
 check(whole, a[:8].sum())
 
-compiled, = total_after_all.overloads.values()
+compiled, = total_after_all.overloads.values()  # its one compiled version
 {threads: compiled.max_cooperative_grid_blocks(threads)
  for threads in (1, 256, 1024)}
 
@@ -655,7 +664,7 @@ compiled, = total_after_all.overloads.values()
 #
 # ## What changed
 #
-# | what races | example | what orders it |
+# | what races | example | the fix |
 # |---|---|---|
 # | a load after a store, in a block: RAW | `rotate_wrong`, the first barrier of `relay` | `syncthreads` between the two |
 # | a store after a load, in a block: WAR | `rotate_in_place_wrong`, the second barrier of `relay` | `syncthreads` between the two |
@@ -685,7 +694,7 @@ compiled, = total_after_all.overloads.values()
 #
 # </details>
 #
-# ★★ `largest` finds the largest element of each block, and is right in most orders of the warps. Fix it with one line.
+# ★★ `largest` finds the largest element of each block, and is right in some orders of the warps only. Fix it with one line.
 
 # %%
 task = exercise("largest")
@@ -694,7 +703,7 @@ task
 # %%
 @cuda.jit
 def largest(out, a):
-    """Halve the block again and again; keep the largest of two cells."""
+    """Halve the block again and again; keep the larger of two cells."""
     tile = cuda.shared.array(256, float32)
     thread = cuda.threadIdx.x
     tile[thread] = a[min(cuda.grid(1), a.size - 1)]
@@ -715,7 +724,7 @@ task.check(largest)
 # ```python
 # @cuda.jit
 # def largest(out, a):
-#     """Halve the block again and again; keep the largest of two cells."""
+#     """Halve the block again and again; keep the larger of two cells."""
 #     tile = cuda.shared.array(256, float32)
 #     thread = cuda.threadIdx.x
 #     tile[thread] = a[min(cuda.grid(1), a.size - 1)]
