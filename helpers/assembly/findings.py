@@ -111,20 +111,22 @@ def _doubles(here, types, spilled):
     return (
         f"{times(len(made), 'conversion')} to float64{also}: a Python number, or an "
         "integer beside a float32, makes the whole expression float64",
-        "Write `np.float32(2.0)` for a constant",
+        "Cast constants: `float32(...)`",
     )
 
 
 def _indices(here, types, spilled):
     upper = [it for it in here if _is_of_an_upper_half(it)]
-    long = any("int64" in kind for names in types.values() for kind in names.values())
+    kinds = [kind for names in types.values() for kind in names.values()]
+    long = any(re.search(r"\bint64", kind) for kind in kinds)
     if len(upper) < 3 or not long:
         return None
     return (
         f"{count(here, INTEGERS)} of {times(len(here), 'instruction')} compute "
-        f"integers and addresses, {len(upper)} of them upper halves of 64 bits",
-        "Numba's integers have 64 bits, and a negative index wraps around: "
-        "`np.uint32(...)` around each step of an index avoids both",
+        f"integers and addresses, {len(upper)} of them for the upper halves of 64-bit "
+        "numbers",
+        "Numba's indices are signed and may count from the end, so each access checks "
+        "the sign: an unsigned index, `uint32(...)` around each step, avoids the check",
     )
 
 

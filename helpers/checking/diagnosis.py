@@ -67,6 +67,8 @@ class Evidence:
             along = np.moveaxis(self.wrong, axis, 0)
             start = int(along.reshape(len(along), -1).any(axis=1).argmax())
             if start >= ENOUGH and along[start:].all():
+                if start == self.wrong.size - 1:
+                    return "It is the last value"
                 return f"They are all values from {name} {start:,} on{blocks(start)}"
         return None
 
@@ -203,4 +205,5 @@ def blocks(start):
     block = next((size for size in BLOCKS if start % size == 0), None)
     if block is None:
         return ": is the guard right, and is the grid large enough?"
-    return f", a multiple of {block:,}: is the grid a block short?"
+    smaller = "" if block == BLOCKS[-1] else " and of smaller blocks"
+    return f", a multiple of {block:,}{smaller}: is the grid a block short?"

@@ -22,6 +22,8 @@ class Race:
     "warp", "block" or "grid". `hazards` is the number of different triples (cell,
     earlier thread, later thread), a lower bound where `exact` is False. `cell` and
     the threads are the first such triple.
+    `update` says that threads load and store the same cell in one line; `second_cell`
+    is what the second line calls the cell, if its array overlaps with the first one's.
     """
 
     kind: str
@@ -38,6 +40,8 @@ class Race:
     second_kind: str
     same_value: bool = False
     exact: bool = True
+    update: bool = False
+    second_cell: str = ""
 
     @property
     def title(self) -> str:
@@ -57,46 +61,73 @@ class Race:
             (self.first, self.first_kind, self.first_thread),
             (self.second, self.second_kind, self.second_thread),
         )
-        return tuple((s, f"{thread} {VERBS[k]} {self.cell}") for s, k, thread in ends)
+        cells = self.cell, self.cell
+        if self.second_cell:
+            cells = self.cell, f"{self.second_cell}, the same bytes as {self.cell}"
+        both = zip(ends, cells, strict=True)
+        return tuple((s, f"{who} {VERBS[k]} {cell}") for (s, k, who), cell in both)
 
     @property
     def remedy(self) -> str:
         """What would order the two lines."""
+        if self.second_cell:
+            arrays = [it.partition("[")[0] for it in (self.cell, self.second_cell)]
+            return (
+                f"`{arrays[0]}` and `{arrays[1]}` overlap: take slices that do not, or "
+                f"{self._order[:1].lower()}{self._order[1:]}"
+            )
+        return self._order
+
+    @property
+    def _order(self):
         if {self.first_kind, self.second_kind} > {"atomic"}:
             between = "put a barrier between them"
             if self.scope == "grid":
-                between = "split the kernel between the two"
+                between = "make two launches, one for each"
             return (
                 "An atomic is ordered only with other atomics: make both accesses of "
                 f"`{self.array}` atomic, or {between}"
             )
-        if self.scope == "grid":
+        if self.update:
             return (
-                "No barrier orders threads of different blocks: let each cell belong to"
-                " one thread, use `cuda.atomic`, or split the kernel between the two"
+                "Use `cuda.atomic`: several threads load and store this cell, and a "
+                "barrier would still lose updates"
             )
-        return self._barrier()
+        return self._launches() if self.scope == "grid" else self._barrier()
+
+    @property
+    def _lines(self):
+        """The two lines, in the kernel itself where they are a device function's."""
+        return tuple(s.called_from or s.line for s in (self.first, self.second))
+
+    def _launches(self):
+        """What orders threads of different blocks."""
+        before, after = self._lines
+        if before == after:
+            return (
+                "No barrier orders threads of different blocks: use `cuda.atomic`, or "
+                "give each thread a cell of its own"
+            )
+        return (
+            "No barrier orders threads of different blocks: let each cell belong to "
+            "one thread, use `cuda.atomic`, or make two launches, cut between "
+            f"line {min(before, after)} and line {max(before, after)}"
+        )
 
     def _barrier(self):
         """Where a barrier would order the two lines, or what to do where none would."""
         barrier = "cuda.syncthreads()" if self.scope == "block" else "cuda.syncwarp()"
+        same = self.first.line == self.second.line
         if self.kind == "WAW":
             return (
-                f"Let one thread write the cell, give each thread its own, or use "
-                f"`cuda.atomic`; `{barrier}` orders writes of different lines"
-            )
-        if self.first.line == self.second.line:
-            return (
-                f"Load into a variable first, then `{barrier}`, then store; or use "
+                "Let one thread write the cell, give each thread its own, or use "
                 "`cuda.atomic`"
-            )
-        before, after = (s.called_from or s.line for s in (self.first, self.second))
-        if before < after:
-            return f"`{barrier}` between line {before} and line {after}"
-        return (
-            f"`{barrier}` between line {before} and line {after} of the loop's next "
-            "iteration"
-        )
+            ) + ("" if same else f"; `{barrier}` orders writes of different lines")
+        if same:
+            return f"Load into a variable first, then `{barrier}`, then store"
+        before, after = self._lines
+        of_next = "" if before < after else " of the loop's next iteration"
+        return f"Put `{barrier}` between line {before} and line {after}{of_next}"
 
     def __repr__(self):
         number = max(len(site.label) for site, _ in self.accesses)

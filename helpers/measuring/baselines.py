@@ -41,7 +41,7 @@ class Baseline:
             return f"{self.name}: no baseline is recorded"
         parts = [
             f"{self.median_us:,.1f} µs (median of {self.launches:,}, "
-            f"half of them {self.lower_us:,.1f} to {self.upper_us:,.1f})"
+            f"half of them between {self.lower_us:,.1f} and {self.upper_us:,.1f})"
         ]
         rates = {"GB/s": self.gb_per_s, "GFLOP/s": self.gflop_per_s}
         parts += [f"{v:,.0f} {unit}" for unit, v in rates.items() if not math.isnan(v)]

@@ -32,7 +32,7 @@ REASONS = {  # why a warp did not issue, by Nsight Compute's name
     "misc": "something else",
     "no_instruction": "its next instruction",
     "not_selected": "its turn to issue",
-    "short_scoreboard": "shared memory or a special unit",
+    "short_scoreboard": "shared memory or a special-function unit",
     "sleeping": "the end of a sleep",
     "tex_throttle": "room in the queue to texture memory",
     "wait": "a fixed delay between instructions",
@@ -75,5 +75,10 @@ def sentence(counters):
         return ""
     largest, *others = found.items()
     told = [largest, *(pair for pair in others[:1] if pair[1] >= LEAST)]
-    reasons = " and ".join(f"{share:.0%} for {reason}" for reason, share in told)
-    return f"warps wait {reasons}; {counters['issue_percent']:.0f}% of issue slots used"
+    reasons = [reason.replace("its ", "their ") for reason, _ in told]
+    first, *second = (f"{it[1]:.0%}" for it in told)
+    also = f" and {second[0]} for {reasons[1]}" if second else ""
+    return (
+        f"{first} of the warps' waiting is for {reasons[0]}{also}; "
+        f"{counters['issue_percent']:.0f}% of issue slots used"
+    )

@@ -105,7 +105,7 @@ class Measurement:
         """The time of a launch, and how much it varied."""
         return (
             f"{self.median_us:,.1f} µs (median of {self.launches:,}, "
-            f"half of them {self.lower_us:,.1f} to {self.upper_us:,.1f})"
+            f"half of them between {self.lower_us:,.1f} and {self.upper_us:,.1f})"
         )
 
     def rates(self):

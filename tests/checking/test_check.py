@@ -150,7 +150,8 @@ def test_a_missing_block_is_suspected_where_a_tail_starts_at_its_edge():
 
     text = complaint(actual, np.arange(1, N + 1))
 
-    assert "from index 99,840 on, a multiple of 512: is the grid a block short?" in text
+    hint = "a multiple of 512 and of smaller blocks: is the grid a block short?"
+    assert f"from index 99,840 on, {hint}" in text
     assert "All of them are 0: never written?" in text
 
 

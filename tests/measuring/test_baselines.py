@@ -40,7 +40,8 @@ def recorded(tmp_path, monkeypatch):
 def test_a_recorded_baseline_tells_its_time_and_rate(recorded):
     """2 · 4096³ operations in 2,710 µs are 50.7 TFLOP/s."""
     expected = (
-        "cuBLAS 4096: 2,710.0 µs (median of 30, half of them 2,700.0 to 2,720.0), "
+        "cuBLAS 4096: 2,710.0 µs (median of 30, half of them between "
+        "2,700.0 and 2,720.0), "
         "50,715 GFLOP/s, NVIDIA H200, recorded 2026-11-21"
     )
 

@@ -37,7 +37,7 @@ def test_the_sentence_names_the_largest_reasons_and_the_issue_slots():
     said = sentence(COUNTED)
 
     assert (
-        "warps wait 75% for global or local memory and "
+        "75% of the warps' waiting is for global or local memory and "
         "25% for a fixed delay between instructions; 35% of issue slots used"
     ) == said
 

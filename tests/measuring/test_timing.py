@@ -266,7 +266,7 @@ def test_a_recorded_measurement_says_where_and_when(no_gpu, recorded):
     recorded(form_of_ones())
 
     assert (
-        "add_one: 41.2 µs (median of 50, half of them 40.9 to 43.0), "
+        "add_one: 41.2 µs (median of 50, half of them between 40.9 and 43.0), "
         "NVIDIA H200, recorded 2026-11-21\n"
         "    2 blocks for 132 multiprocessors"
     ) == repr(measure(add_one)[2, 4](np.ones(8)))

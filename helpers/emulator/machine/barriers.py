@@ -225,8 +225,8 @@ def _missing_blocks_error(batch):
 def missing_lanes_error(site):
     """The error of lanes that wait for others of their mask, which never come."""
     return BarrierError(
-        f"the mask of line {site.line} names lanes that never execute it: the others "
-        f"would wait forever, or read undefined values\n    {site.text}\n"
+        f"the mask of line {site.line} names lanes that never execute it: those "
+        f"that do would wait forever, or read undefined values\n    {site.text}\n"
         f"  {site.place}\n  Remedy: name in the mask only the lanes that execute "
         "this line, or move the call out of the `if`"
     )

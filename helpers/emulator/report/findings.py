@@ -94,15 +94,20 @@ def _lowered(sentence):
 def missing(found) -> Finding:
     """A barrier that threads miss."""
     threads, blocks = counted(found.threads, "thread"), counted(found.blocks, "block")
-    gpu = "goes on without them" if found.left else "takes the two for one barrier"
+    gpu = (
+        "Since Volta a barrier does not wait for threads that have ended; those that "
+        "skip it and go on may leave the others waiting forever"
+        if found.left
+        else "A GPU takes the two for one barrier, which CUDA does not promise"
+    )
     return Finding(
         "wrong",
         found.site,
         "barriers",
         f"barrier missed by {threads}, {found.how}",
         f"{threads} of {blocks} missed this barrier ({found.how}); the first is "
-        f"thread {found.thread} of block {found.block}. A GPU {gpu}, which CUDA does "
-        "not promise. Let all threads reach it: guard the work, not the barrier.",
+        f"thread {found.thread} of block {found.block}. {gpu}. Let all threads reach "
+        "it: guard the work, not the barrier.",
         found.threads,
         found.elsewhere,
     )

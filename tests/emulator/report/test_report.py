@@ -104,7 +104,7 @@ def test_a_terminal_is_told_a_sentence_and_then_the_worst():
         "  RAW race on shared `tile`: 31 hazards between warps of a block",
         "    line 7  tile[t] = src[i]        thread 31 stores to tile[31]",
         "    line 8  dst[i] = tile[t - 1]    thread 32 loads tile[31]",
-        "    `cuda.syncthreads()` between line 7 and line 8",
+        "    Put `cuda.syncthreads()` between line 7 and line 8",
     ] == lines[1:5]
     assert "  line 6  tile[x] <b>     load of tile: 32-way bank conflict" == lines[7]
     assert "minor" in lines[-1]

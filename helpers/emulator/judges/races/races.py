@@ -11,6 +11,8 @@ race; if there are any, a second run records the accesses to those, or what the 
 one kept of them is recorded, where that is little.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from helpers.core.errors import coordinates
@@ -121,6 +123,11 @@ class RaceJudge:
             self.shared_suspects.of_few_blocks.represented(),
         )
         races = [self._race(hazards, recorder.places) for hazards in found]
+        updated = {of_one_line(r) for r in races if r.kind == "WAW"} - {None}
+        races = [
+            replace(r, update=r.kind != "WAW" and of_one_line(r) in updated)
+            for r in races
+        ]
         races.sort(key=lambda r: (-r.hazards, r.first.line, r.second.line, r.kind))
         minor = [r for r in races if r.scope == "warp" or r.same_value]
         result = Races(r for r in races if r not in minor)
@@ -129,8 +136,11 @@ class RaceJudge:
 
     def _race(self, hazards, places) -> Race:
         first, first_kind, array, space = places[hazards.earlier]
-        second, second_kind, other, _ = places[hazards.later]
-        width = self.clocks.width
+        cell, second_cell = (
+            self._cell(hazards.cell, name, space, self.clocks.width)
+            for name in (array, places[hazards.later][2])
+        )
+        second, second_kind, *_ = places[hazards.later]
         threads = [
             self._thread(number, space, hazards.scope) for number in hazards.threads
         ]
@@ -142,13 +152,14 @@ class RaceJudge:
             first=first,
             second=second,
             hazards=hazards.count,
-            cell=self._cell(hazards.cell, array, space, width),
+            cell=cell,
             first_thread=threads[0],
             second_thread=threads[1],
             first_kind=first_kind,
             second_kind=second_kind,
             same_value=hazards.same_value,
             exact=hazards.exact,
+            second_cell=second_cell if second_cell != cell else "",
         )
 
     def _thread(self, number, space, scope):
@@ -176,6 +187,12 @@ class RaceJudge:
             address - allocation.first, allocation.shape, allocation.strides
         )
         return f"{allocation.name}[{', '.join(map(str, index))}]"
+
+
+def of_one_line(race):
+    """The array and the line of a race of a line with itself; else None."""
+    same = race.first.line == race.second.line
+    return (race.space, race.array, race.first.line) if same else None
 
 
 def _contains(allocation, address):

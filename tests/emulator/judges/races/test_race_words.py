@@ -21,7 +21,8 @@ def test_a_race_reads_as_both_lines_and_what_orders_them():
     assert f"  line {store}  cells[t] =" in lines[1]
     assert lines[1].endswith("    thread 0 stores to cells[0]")
     assert lines[2].endswith("    thread 63 loads cells[0]")
-    assert f"  `cuda.syncthreads()` between line {store} and line {load}" == lines[3]
+    between = f"between line {store} and line {load}"
+    assert f"  Put `cuda.syncthreads()` {between}" == lines[3]
     assert [f"  {line}" for line in lines] == repr(run).splitlines()[1:5]
 
 
@@ -51,7 +52,8 @@ def test_a_barrier_is_asked_for_between_the_kernels_own_lines():
     (race,) = emulate(shift)[1, 64](np.zeros(64, np.int32)).races
 
     store, call = line_of(shift, "tile[t] = t"), line_of(shift, "left(tile")
-    assert f"`cuda.syncthreads()` between line {store} and line {call}" == race.remedy
+    between = f"between line {store} and line {call}"
+    assert f"Put `cuda.syncthreads()` {between}" == race.remedy
 
 
 @pytest.mark.parametrize(("nested", "cell"), [(False, "t[1][0]"), (True, "t[1][1][0]")])
@@ -86,4 +88,4 @@ def test_no_barrier_is_asked_for_between_an_atomic_and_a_load_of_another_block()
         return [race.remedy.partition("atomic, or ")[2] for race in run.races]
 
     assert ["put a barrier between them"] == remedies(1, 64)
-    assert ["split the kernel between the two"] == remedies(2, 1)
+    assert ["make two launches, one for each"] == remedies(2, 1)

@@ -146,7 +146,7 @@ def test_a_missing_barrier_is_told_with_lines_threads_cell_and_remedy():
         race.first_thread,
         race.second_thread,
     )
-    assert f"`cuda.syncthreads()` between line {store} and line {store + 1}" == (
+    assert f"Put `cuda.syncthreads()` between line {store} and line {store + 1}" == (
         race.remedy
     )
 
