@@ -113,7 +113,7 @@ run_64.races, run_32.races, run_32.races.minor
 # A report names both lines, a thread for each, and what is missing between them.
 #
 # With 64 threads, two hazards are between warps: thread 31 loads what warp 1 stores, and thread 63 what warp 0 stores.
-# (The NaN above is the emulator's mark for shared memory that nobody has stored to: thread 63 loaded cell 0 too early.)
+# (The NaN is the emulator's mark for shared memory that nobody has stored to.)
 # With 32 threads there is only one warp.
 # Its lanes race with one another, which `races.minor` lists.
 # Lanes on the same path usually run side by side, and here the answer was right; CUDA does not promise it.
@@ -252,7 +252,7 @@ run = emulate(largest_wins)[1, 256](out, a)
 # %% [markdown]
 # ## Right by luck
 #
-# These kernels ran 1,000 times each on an H200, with other numbers than in the launch before and another kernel's values left in shared memory (recorded 22 November 2026). Launches with a wrong answer:
+# On an H200 these kernels ran 1,000 times each, with other numbers than in the launch before and another kernel's values in shared memory. Launches with a wrong answer:
 #
 # | kernel | 64 threads | 1,024 threads |
 # |---|---|---|
@@ -266,11 +266,10 @@ run = emulate(largest_wins)[1, 256](out, a)
 # `last_wins`, always on the same numbers, left the elements of warp 1 in 558 launches, and of warp 0 in 442.
 #
 # Without its barrier a kernel *may* be wrong.
-# A detail decides it, here how a remainder is computed, and neither the source nor the answer shows it.
+# A detail decides it, here how a remainder is computed.
 #
 # ## Both barriers of a loop
 #
-# Most tiles are filled more than once.
 # **Tile by tile, each thread adds up what its neighbour stored.**
 
 # %%
@@ -385,12 +384,12 @@ with expect(AssertionError):
 # ## Within a warp
 #
 # Code in which only the lanes of one warp exchange values is called *warp-synchronous*.
-# **Each even lane stores its element; the next lane, an odd one, loads it.**
+# **Each even lane stores its element; the next, an odd one, loads it.**
 
 # %%
 @cuda.jit
 def hand_over_wrong(out, a):
-    """Each even lane stores its element; the next lane, an odd one, loads it."""
+    """Each even lane stores its element; the next, an odd one, loads it."""
     tile = cuda.shared.array(256, float32)
     thread = cuda.threadIdx.x
     if thread % 2 == 0:

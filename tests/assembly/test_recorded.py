@@ -1,6 +1,7 @@
 """Assemblies that were recorded: what a machine without NVIDIA's compiler shows."""
 
 import json
+import re
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,7 +17,8 @@ from tests.specimens.lesson_launches import executed, lessons
 
 X = np.ones(4096, np.float32)
 HERE = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
-ASSEMBLING = [it for it in lessons() if "assemble(" in it.read_text("utf-8")]
+KEPT = re.compile(r"^\w+ = assemble\(", re.MULTILINE)  # at the top of a lesson
+ASSEMBLING = [it for it in lessons() if KEPT.search(it.read_text("utf-8"))]
 same_versions = pytest.mark.skipif(
     recorded.versions() != recorded.load(recorded.FILE)["versions"],
     reason="compiled with other versions than these",
@@ -148,16 +150,6 @@ def test_the_numbers_that_lesson_31_quotes():
     assert 0 == names["narrow_made"].kinds["float64"]
     assert 0 == names["careful"].kinds["float64"]
     assert {"FFMA": 1} == {k: v for k, v in names["found"].items() if k[0] == "F"}
-
-
-def test_the_numbers_that_lesson_23_quotes():
-    """Two loads for each product, and two registers too many."""
-    names = executed(assembling("23")).names
-
-    plain, narrow, free = names["plain"], names["narrow"], names["free"]
-    assert 2 * plain.opcodes["FFMA"] == plain.kinds["global loads"]
-    assert 32 == narrow.registers == free.registers - 2
-    assert (1, 2) == (free.occupancy.blocks, narrow.occupancy.blocks)
 
 
 def assembling(number):

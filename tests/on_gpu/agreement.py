@@ -44,11 +44,8 @@ EXPLAINED = {
     "war_in_a_block": KEPT,
     "coalescing_19_copy": "profiled with a copy of the view, which begins at its own "
     "address",
-    "13_shared_memory_12_transpose_tiled": "profiled when the lesson was over, which "
-    "ends with rows of 33 words",
     "_double": "the element is loaded once for both of its uses: one LDG",
     "_count_and_sum": "the element is loaded once for both of its uses: one LDG",
-    "warps_13_look": "the compiler parts the two values, and stores each on its own",
     "barrier_in_a_branch": "lanes meet again behind the barrier: one STG for the warp",
 }
 FILLING = (

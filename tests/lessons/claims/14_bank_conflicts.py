@@ -7,9 +7,9 @@ import numpy as np
 from numba import cuda, float32, uint32, uint64
 
 from helpers import assemble, emulate
-from helpers.core.wavefronts import request_wavefronts
 from helpers.measuring.counters import REASONS
 from tests.lessons.claims import about
+from tests.lessons.claims.counted import instructions, wavefronts
 
 LANES = np.arange(32)
 MULTIPROCESSORS = 132  # of an H200
@@ -22,12 +22,6 @@ def nothing():
 
 
 NO_COMPILER = bool(assemble(nothing)[1, 1]().missing)
-
-
-def wavefronts(cells, itemsize, kind="load"):
-    """The wavefronts of one request of 32 lanes for these elements."""
-    addresses = itemsize * np.asarray(cells)[:, None]
-    return int(request_wavefronts(addresses, addresses >= 0, itemsize, kind)[0][0])
 
 
 def both(it, size, stride, together):
@@ -50,11 +44,6 @@ def first_report(it):
     """The loads of `hop` with stride 2."""
     run = emulate(it.hop)[1, it.CELLS](it.out, 2, 1)
     return run.bank_conflicts.by_kind["load"]
-
-
-def instructions(kernel, threads, *args):
-    """A kernel's instructions in order, by the line that they are of."""
-    return assemble(kernel)[1, threads](*args).instructions
 
 
 def round_of(it):

@@ -1,6 +1,9 @@
 """What counters say of a measurement, the emulator and machine code of a kernel."""
 
+import numpy as np
+
 from helpers import assemble, emulate
+from helpers.core.wavefronts import request_wavefronts
 
 
 def sectors(kernel, blocks, threads, *arguments):
@@ -64,3 +67,14 @@ def order(it, kernel):
     code = assemble(kernel)[1, 256](it.few_out, it.few, 4, 1).instructions
     names = [one.opcode.partition(".")[0] for one in code]
     return [name for name in names if name in ("LDG", "STG")]
+
+
+def wavefronts(cells, itemsize, kind="load"):
+    """The wavefronts of one request of 32 lanes for these elements."""
+    addresses = itemsize * np.asarray(cells)[:, None]
+    return int(request_wavefronts(addresses, addresses >= 0, itemsize, kind)[0][0])
+
+
+def instructions(kernel, threads, *args):
+    """A kernel's instructions in order, by the line that they are of."""
+    return assemble(kernel)[1, threads](*args).instructions
