@@ -252,7 +252,7 @@ run = emulate(largest_wins)[1, 256](out, a)
 # %% [markdown]
 # ## Right by luck
 #
-# On an H200 these kernels ran 1,000 times each, with other numbers than in the launch before and another kernel's values in shared memory. Launches with a wrong answer:
+# These kernels ran 1,000 times each on an H200, with other numbers than in the launch before and another kernel's values in shared memory. Launches with a wrong answer:
 #
 # | kernel | 64 threads | 1,024 threads |
 # |---|---|---|
@@ -368,19 +368,11 @@ with expect(AssertionError):
 # `emulate` goes on too, and lists in `run.barriers` who was missing.
 # A plain launch in the emulator goes on with a warning.
 #
-# Guard the work, not the barrier:
+# Guard the work, not the barrier: put `if thread < a.size:` around the store before it, and again around the load after it.
 #
-# ```python
-#     if thread < a.size:
-#         tile[thread] = a[thread]
-#     cuda.syncthreads()
-#     if thread < a.size:
-#         out[thread] = tile[(thread + 1) % a.size]
-# ```
-#
-# An early exit, `if thread >= a.size: return`, finishes for the same reason.
-# But a thread that has returned can load nothing for its block afterwards; the emulator reports it, too.
-#
+# An early exit, `if thread >= a.size: return`, finishes for the same reason; the emulator reports it, too.
+
+# %% [markdown]
 # ## Within a warp
 #
 # Code in which only the lanes of one warp exchange values is called *warp-synchronous*.
