@@ -509,11 +509,12 @@ plot_times(["race", "atomic", "blocks first", "an empty kernel"],
 # Bars are medians for 65,536 blocks of 256 threads; with 16 blocks all four take 3.5 to 3.9 µs.
 #
 # The atomic takes 6.5 times as long as the race, though the compiler already makes one atomic of each warp's 32 (it counts lanes, `POPC`, and adds once, `REDG`).
-# That leaves 524,288 on one cell, one every 0.74 ns. 68% of the waiting is for a warp's last stores, here these atomics. (A warp that has ended stays until its stores have left the multiprocessor.)
+# That leaves 524,288 on one cell, one every 0.74 ns. 68% of the waiting is for a warp's last stores, here these atomics: it stays until they have left the multiprocessor.
 #
 # Blocks first leave 65,536, an eighth. Their warps wait for their last stores 6% of the time, and the kernel is 7.5 times as fast as the atomic: right, and faster than the race.
 # Nearly all of its 52 µs is the start of blocks: empty ones take 43.
-#
+
+# %% [markdown]
 # Atomics come in any order, so the last digits of a float sum change: in 1,000 launches on an H200 the same 65,536 floats gave 103 different sums.
 
 # %% [markdown]
