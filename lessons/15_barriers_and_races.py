@@ -577,6 +577,8 @@ table(["first fence", "second fence", "right", "races"],
 #
 # On an H200 either alone was enough, in 1,000 launches each.
 # CUDA's memory model asks for both; this shows why.
+
+# %% [markdown]
 # **Block 1 looks in the box, block 0 fills it, block 1 looks again.**
 
 # %%
