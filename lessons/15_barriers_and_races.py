@@ -619,7 +619,8 @@ read, run.races
 # So the emulator checks one half of this pattern for you: it reports a missing first fence, and treats every atomic as if it were the second one.
 # It runs all accesses in one order, so it never shows an old copy.
 # Write both fences.
-#
+
+# %% [markdown]
 # ## All blocks wait
 #
 # The simplest barrier for the whole grid is the end of the kernel: a second launch sees all that the first one stored.
@@ -687,7 +688,8 @@ compiled, = total_after_all.overloads.values()  # its one compiled version
 # One barrier a round is enough for both: a tile is stored again two rounds later, after the next round's barrier.
 #
 # </details>
-#
+
+# %% [markdown]
 # ★★ `largest` finds the largest element of each block, and is right in some orders of the warps only. Fix it with one line.
 
 # %%
