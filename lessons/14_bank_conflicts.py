@@ -398,6 +398,9 @@ rows_33, columns_33 = np.mgrid[0:32, 0:33]
 
 plot_tile_banks(bank(4 * padded(rows_33, columns_33)), COLUMN, padding=1)
 
+# %% [markdown]
+# Padded: each row begins one bank further on than the row above it.
+
 # %%
 plot_tile_banks(bank(4 * swizzled(rows, columns)), COLUMN)
 

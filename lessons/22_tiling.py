@@ -115,6 +115,10 @@ second = a[0, 2] * b[2, 0] + a[0, 3] * b[3, 0]
 check(first + second, (a @ b)[0, 0])
 plot_row_times_column(row=0, col=0, tile=2)
 
+# %% [markdown]
+# The same four products as before, added in two steps of two.
+# Now a block of 2 × 2 threads takes the steps of an 8 × 8 product; move the slider.
+
 # %%
 def walk(step=0, block_x=1, block_y=0, tile=2):
     """A step of a block through the matrices of an 8 × 8 product."""
@@ -126,6 +130,8 @@ def walk(step=0, block_x=1, block_y=0, tile=2):
 explore(walk, step=(0, 3), block_x=(0, 3), block_y=(0, 3), tile=[2, 4])
 
 # %% [markdown]
+# In the tiles of A and B are the threads (x, y) that load each element; in C are the `k` whose products the sum holds after this step.
+#
 # ## The walk as a kernel
 #
 # **Step by step, load a tile of each matrix, wait, add its products, wait.**
