@@ -267,7 +267,7 @@ class TimesTransposed(SpeedUp):
     answer = """
         @cuda.jit
         def times_transposed(c, a, b):
-            \"\"\"Bring a tile of each by rows, wait, add products, wait.\"\"\"
+            \"\"\"Load a tile of each by rows, wait, add products, wait.\"\"\"
             tile_a = cuda.shared.array((32, 32), $type)
             tile_b = cuda.shared.array((32, 33), $type)
             x, y = cuda.threadIdx.x, cuda.threadIdx.y
