@@ -39,35 +39,3 @@ __device__ void tiled(float *c, const float *a, const float *b, Index m, Index k
 
 KERNELS(32, unsigned)
 KERNELS(64, long long)
-
-extern "C" __global__ void transpose(float *dst, const float *src, int n) {
-  __shared__ float tile[32][33];
-  int x = threadIdx.x, y = threadIdx.y, left = 32 * blockIdx.x, top = 32 * blockIdx.y;
-  tile[y][x] = src[(top + y) * n + left + x];
-  __syncthreads();
-  dst[(left + y) * n + top + x] = tile[x][y];
-}
-
-extern "C" __global__ void transpose_down(float *dst, const float *src, int n) {
-  __shared__ float tile[64][65];
-  int x = 4 * threadIdx.x, y = threadIdx.y, left = 64 * blockIdx.y, top = 64 * blockIdx.x;
-  float4 got[4];
-#pragma unroll
-  for (int q = 0; q < 4; ++q) {
-    int row = y + 32 * (q / 2), col = x + 32 * (q % 2);
-    got[q] = *reinterpret_cast<const float4 *>(src + (top + row) * n + left + col);
-  }
-#pragma unroll
-  for (int q = 0; q < 4; ++q) {
-    float *to = &tile[y + 32 * (q / 2)][x + 32 * (q % 2)];
-    to[0] = got[q].x, to[1] = got[q].y, to[2] = got[q].z, to[3] = got[q].w;
-  }
-  __syncthreads();
-#pragma unroll
-  for (int q = 0; q < 4; ++q) {
-    int row = x + 32 * (q / 2), col = y + 32 * (q % 2);
-    float4 put = {tile[row][col], tile[row + 1][col], tile[row + 2][col],
-                  tile[row + 3][col]};
-    *reinterpret_cast<float4 *>(dst + (left + col) * n + top + row) = put;
-  }
-}

@@ -3,8 +3,7 @@
     python -m lessons.baselines             all groups
     python -m lessons.baselines journeys    one of them, beside what was recorded before
 
-A copy, cuBLAS, kernels in CUDA C++ and those of the lessons, all in one process and by
-turns; the results become `helpers/recorded/baselines_<gpu>.json`. Each result is checked
+cuBLAS, kernels in CUDA C++ and those of the lessons, all in one process and by turns; the results become `helpers/recorded/baselines_<gpu>.json`. Each result is checked
 first. What fails is named and left out, and the file is written after each group.
 """
 
@@ -171,7 +170,7 @@ def processor():
 def compiled(cupy):
     """The twins in CUDA C++: by nvcc, or where there is none by NVRTC."""
     source = SOURCE.read_text("utf-8")
-    names = "naive_64", "naive_32", "tiled_64", "tiled_32", "transpose", "transpose_down"
+    names = "naive_64", "naive_32", "tiled_64", "tiled_32"
     for backend, options in (("nvcc", ("-O3",)), ("nvrtc", ())):
         try:
             module = cupy.RawModule(code=source, backend=backend, options=options)
@@ -200,48 +199,6 @@ def lesson_kernels(lesson):
 
 
 # ---------------------------------------------------------------- the works
-
-
-def transposes(bench, side=12288):
-    """A copy and transposes of as many bytes."""
-    cupy, ours = bench.cupy, lesson_kernels("21")
-    src = cupy.random.random((side, side), dtype=np.float32)
-    dst = cupy.zeros_like(src)
-    views = cuda.as_cuda_array(dst), cuda.as_cuda_array(src)
-    stream = cuda.default_stream()
-    sizes = {"bytes": 2 * src.nbytes}
-
-    def equal(expected):
-        good = bool((dst == expected).all())
-        dst.fill(np.nan)
-        return good
-
-    def copied():
-        return equal(src)
-
-    def turned():
-        return equal(src.T)
-
-    def numba(kernel, tile, threads):
-        blocks = side // tile, side // tile
-        return lambda: kernel[blocks, threads, stream](*views)
-
-    def native(name, tile, threads):
-        blocks, values = (side // tile, side // tile), (dst, src, np.int32(side))
-        return lambda: bench.kernels[name](blocks, threads, values)
-
-    padded, down = ours["make_tiled"](33), ours["make_wide"](64, 65, True)
-    rung = "transpose {} 12288".format
-    contenders = {
-        f"Numba {rung('padded')}": numba(padded, 32, (32, 32)),
-        f"CUDA C++ {rung('padded')}": native("transpose", 32, (32, 32)),
-        f"Numba {rung('down')}": numba(down, 64, (8, 32)),
-        f"CUDA C++ {rung('down')}": native("transpose_down", 64, (8, 32)),
-    }
-    copy = lambda: cupy.copyto(dst, src), copied, sizes
-    return {"copy 12288": copy} | {
-        name: (launch, turned, sizes) for name, launch in contenders.items()
-    }
 
 
 def products(n, bench):
@@ -325,10 +282,8 @@ def there_and_back(bench):
 
 
 GROUPS = {
-    "transposes": lambda bench: bench.run(transposes(bench)),
     "ragged": lambda bench: bench.run(ragged(bench)),
     "1024": lambda bench: bench.run(products(1024, bench)),
-    "4096": lambda bench: bench.run(products(4096, bench)),
     "CPU": cpu,
     "journeys": there_and_back,
 }
