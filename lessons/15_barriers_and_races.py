@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Wait for one another
 #
-# *60 minutes*
+# *50 minutes*
 #
 # **What you'll do:** take a kernel that gives the right answer and is wrong all the same, find the two lines to blame, and fix every kind of race: in a warp, in a block, in the whole grid.
 #
@@ -18,7 +18,7 @@ import numpy as np
 from numba import cuda, float32, int32
 
 from helpers import (check, device, emulate, exercise, expect, explore,
-                     measure, plot_intervals, plot_times, table)
+                     measure, plot_intervals, plot_times)
 
 device
 
@@ -48,9 +48,7 @@ out = np.zeros(256, np.float32)
 run_32 = emulate(rotate_wrong)[1, 32](out[:32], a[:32])
 check(out[:32], rotate_spec(a[:32]))
 
-# %%
 run_64 = emulate(rotate_wrong)[1, 64](out[:64], a[:64])
-
 with expect(AssertionError):
     check(out[:64], rotate_spec(a[:64]))
 
@@ -261,7 +259,7 @@ run = emulate(largest_wins)[1, 256](out, a)
 # | `rotate_in_place_wrong` | 0 | 521 |
 #
 # The first two have the same race.
-# But `% a.size` is a division between the store and the load, while `% 1024` is computed before both, and the load directly follows the store.
+# But `% a.size` is a division between the store and the load, while the remainder by a number is computed before both, and the load directly follows the store.
 #
 # `last_wins`, always on the same numbers, left the elements of warp 1 in 558 launches, and of warp 0 in 442.
 #
@@ -292,29 +290,18 @@ def make_relay(before, after):
     return relay
 
 
-# %%
 long = np.arange(4096, dtype=np.float32)
-sums = np.zeros(1024, np.float32)
 relay_spec = np.roll(long.reshape(4, 1024), -1, axis=1).sum(axis=0)
-
-
-def relay_row(before, after):
-    """What a kernel of `make_relay` does, as a row of the table."""
-    run = emulate(make_relay(before, after))[1, 1024](sums, long)
-    kinds = ", ".join(race.kind for race in run.races) or "none"
-    present = ["with" if barrier else "without" for barrier in (before, after)]
-    return *present, int((sums != relay_spec).sum()), kinds
-
-
-table(["first barrier", "second barrier", "wrong sums of 1,024", "races"],
-      [relay_row(before, after)
-       for before in (True, False) for after in (True, False)])
+sums = np.zeros(1024, np.float32)
+run = emulate(make_relay(before=True, after=False))[1, 1024](sums, long)
+int((sums != relay_spec).sum()), run.races
 
 # %% [markdown]
 # The first barrier is easy to understand: store, wait, load.
+# Without it the report is a RAW, as for `rotate_wrong`.
+#
 # The second comes where nobody seems to wait for anything.
-# Without it, a fast warp may store the next tile while a slow one still loads from this one: a WAR.
-# Its report asks for a barrier between the load and the store "of the loop's next iteration".
+# Without it, as here, a fast warp may store the next tile while a slow one still loads from this one: a WAR, and in the emulator 27 of the 1,024 sums are wrong.
 #
 # On an H200, without the first barrier the sums were wrong in each of 1,000 launches.
 # Without the second they were right in each, also with 32 tiles.
@@ -361,21 +348,18 @@ with expect(AssertionError):
     run.assert_barriers()
 
 # %% [markdown]
-# The answer is right again, and again that proves nothing: CUDA allows a barrier in a branch only if all threads of the block take the branch.
-# Since Volta (2017) a barrier does not wait for threads that have ended, and here the missing ones have, so the launch finishes: on an H200 all of 1,000 launches gave the right answer.
+# The answer is right, and again that proves nothing: CUDA allows a barrier in a branch only if all threads of the block take the branch.
+# Since Volta (2017) a barrier does not wait for threads that have ended, and here the missing ones have: on an H200 all of 1,000 launches gave the right answer.
 # A thread that skips the barrier and *goes on* has not ended, and the others may wait forever.
 #
-# `emulate` goes on too, and lists in `run.barriers` who was missing.
-# A plain launch in the emulator goes on with a warning.
+# `emulate` lists in `run.barriers` who was missing; a plain launch in the emulator warns.
 #
-# Guard the work, not the barrier: put `if thread < a.size:` around the store before it, and again around the load after it.
+# Guard the work, not the barrier: put `if thread < a.size:` around the store, and again around the load.
+# An early exit, `if thread >= a.size: return`, is reported, too.
 #
-# An early exit, `if thread >= a.size: return`, finishes for the same reason; the emulator reports it, too.
-
-# %% [markdown]
 # ## Within a warp
 #
-# Code in which only the lanes of one warp exchange values is called *warp-synchronous*.
+# Code whose lanes exchange values only within a warp is *warp-synchronous*.
 # **Each even lane stores its element; the next, an odd one, loads it.**
 
 # %%
@@ -427,7 +411,7 @@ check(halves, hand_over_spec(a))
 run.races, run.races.minor
 
 # %% [markdown]
-# Before Volta (2017), the lanes of a warp had one program counter between them, and old code leaves `syncwarp` out.
+# Before Volta, the lanes of a warp had one program counter between them, and old code leaves `syncwarp` out.
 # Since then each thread has its own.
 #
 # ## Between blocks
@@ -511,18 +495,21 @@ plot_times(["race", "atomic", "blocks first", "an empty kernel"],
 # The atomic takes 6.5 times as long as the race, though the compiler already makes one atomic of each warp's 32 (it counts lanes, `POPC`, and adds once, `REDG`).
 # That leaves 524,288 on one cell, one every 0.74 ns. 68% of the waiting is for a warp's last stores, here these atomics: it stays until they have left the multiprocessor.
 #
-# Blocks first leave 65,536, an eighth. Their warps wait for their last stores 6% of the time, and the kernel is 7.5 times as fast as the atomic: right, and faster than the race.
-# Nearly all of its 52 µs is the start of blocks: empty ones take 43.
+# With blocks first, 65,536 are left, an eighth. Their warps wait for their last stores 6% of the time, and the kernel is 7.5 times as fast as the atomic: right, and faster than the race.
+# Most of its 52 µs is the start of blocks: empty ones take 43.
 
 # %% [markdown]
 # Atomics come in any order, so the last digits of a float sum change: in 1,000 launches on an H200 the same 65,536 floats gave 103 different sums.
-
-# %% [markdown]
+#
 # ## Publish, then signal
 #
-# Blocks run independently and in any order.
-# Each can draw a ticket from an atomic, which returns the value from before: in 1,000 launches on an H200, 16 blocks never drew theirs in order.
-# The block that draws the highest is the last one, and can use what all others computed.
+# Blocks run in any order.
+# Each can draw a ticket from an atomic, which returns the cell's value from before: in 1,000 launches on an H200, 16 blocks never drew theirs in order.
+# The block that draws the highest is the last one: all others have computed their part, but does it see what they stored?
+#
+# A **fence**, `cuda.threadfence()`, waits for no other thread.
+# A thread that sees what was stored after the fence, and then fences itself, also sees what was stored before it.
+#
 # **Each block adds to its part; the last one adds up the parts.**
 
 # %%
@@ -546,29 +533,18 @@ def make_total(before, after):
     return total
 
 
-# %%
-def total_row(before, after):
-    """What a kernel of `make_total` does on 8 blocks of one thread."""
-    whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
-    run = emulate(make_total(before, after))[8, 1](
-        whole, parts, np.zeros(1, np.int32), a)
-    kinds = ", ".join(race.kind for race in run.races) or "none"
-    present = ["with" if fence else "without" for fence in (before, after)]
-    return *present, bool(whole[0] == a[:8].sum()), kinds
-
-
-table(["first fence", "second fence", "right", "races"],
-      [map(str, total_row(before, after))
-       for before in (False, True) for after in (False, True)])
+whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
+finished, total = np.zeros(1, np.int32), make_total(before=False, after=False)
+run = emulate(total)[8, 1](whole, parts, finished, a)
+check(whole, a[:8].sum())
+run.races
 
 # %% [markdown]
-# The emulator's totals are right, and without the first fence it reports a race.
-# With neither, an H200 gave a wrong total in each of 1,000 launches: `parts[block] +=` loads a sector of 8 parts into its multiprocessor's L1, where the last block finds the old copy.
-# (With `=` there is no old copy, and all totals were right.)
+# The total is right, and there is a race. What the report advises would remove it; so does the first fence.
 #
-# A **fence**, `cuda.threadfence()`, waits for no other thread.
-# A thread that sees what was stored after the fence, and then fences itself, also sees what was stored before it.
-# What it loads after it is no old copy: the fence empties L1 (`CCTL.IVALL`).
+# With neither fence, as here, an H200 gave a wrong total in each of 1,000 launches: `parts[block] +=` loads a sector of 8 parts into its multiprocessor's L1, where the last block finds the old copy.
+# (With `=` there is no old copy, and all totals were right.)
+# A fence also empties L1 (`CCTL.IVALL`): what is loaded after it is no old copy.
 #
 # | side | before the fence | after the fence |
 # |---|---|---|
@@ -576,51 +552,16 @@ table(["first fence", "second fence", "right", "races"],
 # | last block: look | the atomic on `finished` | loads the parts |
 #
 # On an H200 either alone was enough, in 1,000 launches each.
-# CUDA's memory model asks for both; this shows why.
+# CUDA's memory model asks for both.
 
 # %% [markdown]
-# **Block 1 looks in the box, block 0 fills it, block 1 looks again.**
-
-# %%
-def make_letter(after):
-    """A kernel with or without its second fence."""
-    @cuda.jit
-    def letter(out, box, flag):
-        """Block 1 looks in the box, block 0 fills it, block 1 looks again."""
-        if cuda.blockIdx.x == 0:
-            while cuda.atomic.add(flag, 0, 0) < 1:
-                pass
-            box[0] = 42
-            cuda.threadfence()
-            cuda.atomic.add(flag, 0, 1)
-        else:
-            beside = box[1]
-            cuda.atomic.add(flag, 0, 1 + beside)  # once it has looked
-            while cuda.atomic.add(flag, 0, 0) < 2:
-                pass
-            if after:
-                cuda.threadfence()
-            out[0] = box[0]
-    return letter
-
-
-read, box, flag = (np.zeros(size, np.int32) for size in (1, 2, 1))
-run = emulate(make_letter(after=False))[2, 1](read, box, flag)
-read, run.races
-
-# %% [markdown]
-# The early look is at `box[1]`, which shares a sector with `box[0]`, so the load brings both into L1.
-# Adding it to the flag makes the atomic wait for that load.
+# Why the second, too?
+# In a test on an H200, block 1 loads a number, waits until an atomic shows that block 0 has stored the next one and fenced, and then loads that one, from the same sector.
+# Without a second fence it got the old number in each of 1,000 launches; with it, in none.
 #
-# The emulator reads 42 and reports nothing.
-# An H200 read the old 0 in each of 1,000 launches.
-# With the second fence, or without the early look, it read 42 in each.
-#
-# So the emulator checks one half of this pattern for you: it reports a missing first fence, and treats every atomic as if it were the second one.
-# It runs all accesses in one order, so it never shows an old copy.
+# The emulator misses that: it treats every atomic as if it were the second fence, and never shows an old copy.
 # Write both fences.
-
-# %% [markdown]
+#
 # ## All blocks wait
 #
 # The simplest barrier for the whole grid is the end of the kernel: a second launch sees all that the first one stored.
@@ -655,7 +596,6 @@ compiled, = total_after_all.overloads.values()  # its one compiled version
 # `max_cooperative_grid_blocks` says how much that is: above, for blocks of 1, 256 and 1,024 threads.
 # (On a GPU it counts registers, too; the emulator answers for an H200 by threads and shared memory.)
 # A grid-stride loop then takes any number of elements.
-# (`letter` waits for another block, too: it ends only if both are on the GPU at once.)
 #
 # ## What changed
 #
@@ -666,7 +606,7 @@ compiled, = total_after_all.overloads.values()  # its one compiled version
 # | two stores: WAW | `last_wins` | a cell for each thread, one warp, or an atomic |
 # | lanes of one warp | `hand_over_wrong` | `syncwarp` |
 # | an update by many | `count_wrong` | an atomic |
-# | a store and a signal for another block | `total`, `letter` | a fence, an atomic, a fence |
+# | a store and a signal for another block | `total` | a fence, an atomic, a fence |
 # | all of one part of the kernel and all of the next | `total_after_all` | a second launch, or a barrier of the grid |
 
 # %% [markdown]
@@ -685,11 +625,10 @@ compiled, = total_after_all.overloads.values()  # its one compiled version
 # <details><summary>Answer</summary>
 #
 # RAW, since each thread loads what its neighbour stored in the same round, and WAR, since a fast warp may be two rounds ahead.
-# One barrier a round is enough for both: a tile is stored again two rounds later, after the next round's barrier.
+# One barrier a round prevents both: a tile is stored again two rounds later, after the next round's barrier.
 #
 # </details>
-
-# %% [markdown]
+#
 # ★★ `largest` finds the largest element of each block, and is right in some orders of the warps only. Fix it with one line.
 
 # %%

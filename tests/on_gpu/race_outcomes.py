@@ -21,6 +21,7 @@ from tests.specimens.race_variants import (
     add_up,
     letter_unseen,
     line_up,
+    make_letter,
     make_relay_by_the_block,
     make_rotate_by_a_constant,
     total_of_stores,
@@ -57,9 +58,9 @@ def recorded():
 
 def outcomes(it):
     """In how many launches what was wrong, or came out."""
-    families = rotations, within_warps, relays, totals, letters
+    families = rotations(it), within_warps(it), relays(it), totals(it), letters()
     return {
-        "wrong": {name: n for family in families for name, n in family(it).items()},
+        "wrong": {name: n for family in families for name, n in family.items()},
         "relays by the block": relays_by_the_block(),
         "counted": counted(it),
         "winners": winners(it),
@@ -205,11 +206,11 @@ def wrong_totals(kernel, blocks=8):
     return found
 
 
-def letters(it):
+def letters():
     """How often the old number was read, without the reader's fence and with it; and
     without, where the reader has not looked before.
     """
-    kernels = [it.make_letter(after) for after in TWICE]
+    kernels = [make_letter(after) for after in TWICE]
     read = {f"letter {after}": old_letters(kernels[after]) for after in TWICE}
     return read | {"letter unseen": old_letters(letter_unseen)}
 

@@ -11,6 +11,7 @@ from tests.on_gpu.race_outcomes import recorded
 from tests.paths import ROOT
 from tests.specimens.race_variants import (
     barriers_around,
+    make_letter,
     make_own,
     make_rotate_by_a_constant,
     make_total_of_blocks,
@@ -111,9 +112,9 @@ def division(it):
     return between(codes, "STS", "LDS")
 
 
-def constant(it):
+def constant(it, threads):
     """The instructions between the two, with a number in place of `a.size`."""
-    codes = opcodes(make_rotate_by_a_constant(1024), it.out[:64], it.a[:64])
+    codes = opcodes(make_rotate_by_a_constant(threads), it.out[:64], it.a[:64])
     return between(codes, "STS", "LDS")
 
 
@@ -132,10 +133,10 @@ def fence(it):
     return [each.opcode for each in assemble(kernel)[8, 1](*arrays, it.a).instructions]
 
 
-def letter(it, after):
+def letter(after):
     """What block 1 reads in the emulator, and the races."""
     read, box, flag = (np.zeros(size, np.int32) for size in (1, 2, 1))
-    run = emulate(it.make_letter(after))[2, 1](read, box, flag)
+    run = emulate(make_letter(after))[2, 1](read, box, flag)
     return int(read[0]), kinds(run.races)
 
 
@@ -224,24 +225,25 @@ CLAIMS = {
     "`% a.size` is a division between the store and the load": lambda it: (
         division(it) > 30
     ),
-    "`% 1024` is computed before both, and the load directly follows the store": (
-        lambda it: constant(it) == 0
+    "the remainder by a number is computed before both, and the load directly "
+    "follows the store": lambda it: constant(it, 64) == constant(it, 1024) == 0,
+    "Without it the report is a RAW, as for `rotate_wrong`": lambda it: (
+        relayed(it, False, True)[0] == kinds(it.run_64.races) == ["RAW"]
     ),
     "a fast warp may store the next tile while a slow one still loads from this one": (
         lambda it: (
-            [relayed(it, *it_has)[0] for it_has in ((True, False), (False, True))]
-            == [["WAR"], ["RAW"]]
+            relayed(it, True, False) == (["WAR"], 27)
             and "the loop's next iteration" in relay_remedy(it)
         )
     ),
     "on an H200 all of 1,000 launches gave the right answer": lambda it: (
         wrong_in_none("rotate_some_wrong")
     ),
-    "A plain launch in the emulator goes on with a warning": lambda it: (
+    "a plain launch in the emulator warns": lambda it: (
         warned(it) == [True]
     ),
     "Guard the work, not the barrier": guarded,
-    "the emulator reports it, too": lambda it: (
+    "An early exit, `if thread >= a.size: return`, is reported, too": lambda it: (
         missing(rotate_some_early, it) and missing(it.rotate_some_wrong, it)
     ),
     "the shared load (`LDS`) has a lower address than the shared store (`STS`)": (
@@ -279,31 +281,32 @@ CLAIMS = {
         and about("7.5", it.many[1].median_us / it.many[2].median_us)
         and it.many[2].upper_us < it.many[0].lower_us
     ),
-    "Nearly all of its 52 µs is the start of blocks: empty ones take 43": lambda it: (
+    "Most of its 52 µs is the start of blocks: empty ones take 43": lambda it: (
         about("52", it.many[2].median_us) and about("43", it.many[3].median_us)
     ),
     "16 blocks never drew theirs in order": lambda it: (
         (GPU["orders"]["blocks"], GPU["orders"]["ascending"]) == (16, 0)
     ),
-    "without the first fence it reports a race": lambda it: (
+    "The total is right, and there is a race. What the report advises would remove "
+    "it; so does the first fence": lambda it: (
         [totalled(it, before, after) for before in (0, 1) for after in (0, 1)]
         == [(["RAW"], True)] * 2 + [([], True)] * 2
     ),
-    "the fence empties L1 (`CCTL.IVALL`)": lambda it: "CCTL.IVALL" in fence(it),
-    "With neither, an H200 gave a wrong total in each of 1,000 launches": lambda it: (
-        wrong_in_all("total False False")
-    ),
+    "A fence also empties L1 (`CCTL.IVALL`)": lambda it: "CCTL.IVALL" in fence(it),
+    "With neither fence, as here, an H200 gave a wrong total in each of 1,000 "
+    "launches": lambda it: wrong_in_all("total False False"),
     "there is no old copy, and all totals were right": lambda it: wrong_in_none(
         "total of stores"
     ),
     "On an H200 either alone was enough": lambda it: wrong_in_none(
         "total False True", "total True False", "total True True"
     ),
-    "The emulator reads 42 and reports nothing": lambda it: (
-        letter(it, False) == letter(it, True) == (42, [])
-    ),
-    "An H200 read the old 0 in each of 1,000 launches": lambda it: (
+    "Without a second fence it got the old number in each of 1,000 launches; with "
+    "it, in none": lambda it: (
         wrong_in_all("letter False") and wrong_in_none("letter True", "letter unseen")
+    ),
+    "it treats every atomic as if it were the second fence": lambda it: (
+        letter(False) == letter(True) == (42, [])
     ),
     "all blocks are on the GPU at the same time, or the launch is refused": too_many,
     "so all four kernels have no race": lambda it: (
