@@ -3,6 +3,7 @@ wording of them that every report uses.
 """
 
 from dataclasses import dataclass
+from textwrap import fill
 
 from helpers.core.source import Site
 
@@ -12,6 +13,7 @@ SCOPES = {
     "grid": "between blocks",
 }
 VERBS = {"load": "loads", "store": "stores to", "atomic": "updates"}
+WIDTH = 80  # of the remedy: what a narrow page holds in a line
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,9 @@ class Race:
             f"  {site.label:<{number}}  {site.text:<{text}}    {access}"
             for site, access in self.accesses
         ]
-        return "\n".join([self.title, *lines, f"  {self.remedy}"])
+        margin = {"initial_indent": "  ", "subsequent_indent": "  "}
+        remedy = fill(self.remedy, WIDTH, break_on_hyphens=False, **margin)
+        return "\n".join([self.title, *lines, remedy])
 
 
 class Races(tuple):

@@ -89,3 +89,18 @@ def test_no_barrier_is_asked_for_between_an_atomic_and_a_load_of_another_block()
 
     assert ["put a barrier between them"] == remedies(1, 64)
     assert ["make two launches, one for each"] == remedies(2, 1)
+
+
+def test_a_long_remedy_goes_on_in_the_next_line():
+    """A page would cut it in the middle of a word."""
+
+    @cuda.jit
+    def pile(out):
+        out[0] += 1
+
+    (race,) = emulate(pile)[2, 1](np.zeros(1)).races
+
+    lines = repr(race).splitlines()[3:]
+    assert race.remedy == " ".join(line.removeprefix("  ") for line in lines)
+    assert [True, True] == [line.startswith("  ") for line in lines]
+    assert max(map(len, lines)) <= 80
