@@ -53,7 +53,8 @@ def draw_interval(ax, left, interval):
     for thread, accesses in enumerate(interval):
         for turn, (kind, place) in enumerate(accesses):
             colour = style.CONFLICT if place in racing else style.KINDS[kind]
-            cell(ax, left + turn, thread, f"{kind} {place}", colour)
+            text = f"{kind} {place}"
+            cell(ax, left + turn, thread, text, colour, fontsize=style.SMALL)
 
 
 def racing_cells(interval):
