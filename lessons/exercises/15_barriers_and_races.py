@@ -16,9 +16,9 @@ WARPS_ONLY = "cuda.syncthreads()", "cuda.syncwarp()"
 
 
 class Shift(Fix):
-    """Each thread replaces its element of `a` with the one that stands $places to the
-    right; after the last element comes the first. There is one block, with a thread for
-    each element. The kernel has a race: fix it.
+    """Each thread replaces its element of `a` with the one $places to the right; the
+    first element follows the last. There is one block, with a thread for each element.
+    The kernel has a race: fix it.
     """
 
     stars, points, lines = 1, 1, 3
@@ -137,8 +137,9 @@ POOL = {
 class FirstHazard(Predict):
     """Each of these is the body of a kernel that is launched with one block of 64
     threads; `tile` is a shared array of 64 numbers, and `thread` is
-    `cuda.threadIdx.x`. Which hazard does `emulate` report first, if there is one,
-    also between lanes of one warp (`run.races.minor`)? Answer with a dictionary: `{"A": ..., "B": ..., "C": ..., "D": ...}`.
+    `cuda.threadIdx.x`. Of which kind is the first race that `emulate` reports, in
+    `run.races` or, if there is none, in `run.races.minor`? Answer with a dictionary:
+    `{"A": ..., "B": ..., "C": ..., "D": ...}`.
 
     $listing
     """
@@ -195,9 +196,9 @@ class FirstHazard(Predict):
 
 
 class EarlyReturn(Fix):
-    """Each block reverses the order of its elements. A block has $block of them, and
-    the last block those that are left. Threads that have no element return before the
-    barrier: make all threads of a block reach it.
+    """Each block reverses the order of its $block elements; the last block may have
+    fewer. Threads that have no element return before the barrier: make all threads of
+    a block reach it.
     """
 
     stars, points, lines = 1, 2, 5

@@ -131,7 +131,7 @@ class Largest(Fix):
             "A round loads what the round before has stored, so the block must wait in "
             "each round.",
             "The first round loads what the line above the loop stored: where in the "
-            "loop does one barrier stand before that load, too?",
+            "loop does one barrier come before that load, too?",
         ),
         "barrier": (
             "How many threads come to your barrier in the last round, when `half` is 1?",
@@ -144,8 +144,9 @@ class Largest(Fix):
 
 class BlockScan(Write):
     """Make prefix sums in each block of $block elements: `out[i]` is the sum of `a[i]`
-    and of all elements before it in the same block. Load each element once, and add up
-    in one tile in shared memory that has as many cells as the block has threads.
+    and of all elements before it in the same block. Load each element once, into one
+    tile in shared memory that has as many cells as the block has threads. Add up in a
+    few rounds: no thread may add all elements one by one.
     """
 
     stars, points = 2, 3
@@ -311,7 +312,7 @@ class BlockScan(Write):
             "doubling would it take?",
             "After the round with step 1 each cell holds the sum of 2 elements, after "
             "step 2 of 4, after step 4 of 8.",
-            "In each round, add the cell that stands `step` before your own, and double "
+            "In each round, add the cell `step` places before your own, and double "
             "`step`.",
         ),
     }

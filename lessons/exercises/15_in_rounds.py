@@ -65,7 +65,7 @@ class Relay(SpeedUp):
     given = """
         @cuda.jit
         def relay(out, a):
-            \"\"\"Bring a tile, wait, use both neighbours, wait.\"\"\"
+            \"\"\"Fill the tile, wait, use both neighbours, wait.\"\"\"
             tile = cuda.shared.array(64, $type)
             thread = cuda.threadIdx.x
             right, left = (thread + 1) % 64, (thread + 63) % 64
@@ -81,7 +81,7 @@ class Relay(SpeedUp):
     answer = """
         @cuda.jit
         def relay(out, a):
-            \"\"\"Bring a tile, wait, use both neighbours; tiles take turns.\"\"\"
+            \"\"\"Fill a tile, wait, use both neighbours; tiles take turns.\"\"\"
             tile = cuda.shared.array((2, 64), $type)
             thread = cuda.threadIdx.x
             right, left = (thread + 1) % 64, (thread + 63) % 64

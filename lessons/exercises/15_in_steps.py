@@ -141,8 +141,8 @@ class Equalise(Write):
     }
     hints = {
         "race": (
-            "There are four steps: set to 0, count, add up, look up. Between which two "
-            "do the lines of the report stand?",
+            "There are four steps: set to 0, count, add up, look up. To which two do the "
+            "lines of the report belong?",
             "A thread counts for all levels and then adds up what all threads counted, "
             "so each step must wait for the one before.",
             "Count with `cuda.atomic.add`, put a barrier between any two steps, and load "

@@ -12,9 +12,9 @@ WARPS_ONLY = "cuda.syncthreads()", "cuda.syncwarp()"
 
 
 class Dot(Write):
-    """Make the dot product of `a` and `b`, which may be longer than there are threads:
-    4 blocks of $block share them out. `out[0]` is 0 when the kernel starts. Add up
-    in the block first: one atomic operation a block is all that you have.
+    """Make the dot product of `a` and `b`, which may have more elements than the 4 blocks
+    of $block have threads. `out[0]` is 0 when the kernel starts. Add up in each block
+    first: the budget has one atomic operation a block on global memory.
     """
 
     stars, points = 2, 3
@@ -153,8 +153,8 @@ class Dot(Write):
 class LastBlock(Write):
     """Each block of $block threads finds $what of its elements and stores it to its
     cell of `parts`; the block that finishes last finds $what of all parts and stores it
-    to `out[0]`. Nobody knows beforehand which block that is: count in `finished[0]`,
-    which is 0 at first, the blocks that are done. No element is negative.
+    to `out[0]`. Any block may be the last: count the blocks that have finished in
+    `finished[0]`, which is 0 at first. No element is negative.
     """
 
     stars, points = 3, 6
@@ -233,7 +233,9 @@ class LastBlock(Write):
             if thread == 0:
                 parts[cuda.blockIdx.x] = tile[0]
                 cuda.threadfence()
-                if cuda.atomic.add(finished, 0, 1) == cuda.gridDim.x - 1:
+                ticket = cuda.atomic.add(finished, 0, 1)
+                cuda.threadfence()
+                if ticket == cuda.gridDim.x - 1:
                     whole = $type(0)
                     for i in range(parts.size):
                         whole = $join_parts
@@ -245,13 +247,14 @@ class LastBlock(Write):
         if thread < half:
             tile[thread] = $join
         half //= 2"""
-    ask = "if cuda.atomic.add(finished, 0, 1) == cuda.gridDim.x - 1:"
+    draw = "ticket = cuda.atomic.add(finished, 0, 1)"
+    first_fence = f"cuda.threadfence()\n        {draw}"
+    ask = f"{draw}\n        cuda.threadfence()\n        if ticket == cuda.gridDim.x - 1:"
     wrong = {
-        "no fence": ("race", "cuda.threadfence()", "pass"),
-        "the fence after the atomic": (
-            *("race", "cuda.threadfence()", "pass", ask),
-            f"{ask}\n            cuda.threadfence()",
+        "no fence": (
+            *("race", f"{first_fence}\n        cuda.threadfence()", draw),
         ),
+        "no fence but the one after the atomic": ("race", first_fence, draw),
         "the fence before the store": (
             *(
                 "race",
@@ -260,10 +263,10 @@ class LastBlock(Write):
             "cuda.threadfence()\n        parts[cuda.blockIdx.x] = tile[0]",
         ),
         "a barrier for the fence": (
-            *("barrier", "cuda.threadfence()", "cuda.syncthreads()"),
+            *("barrier", first_fence, f"cuda.syncthreads()\n        {draw}"),
         ),
         "a fence of the block": (
-            *("race", "cuda.threadfence()", "cuda.threadfence_block()"),
+            *("race", first_fence, f"cuda.threadfence_block()\n        {draw}"),
         ),
         "counting with no atomic": (
             *("race", ask),
@@ -307,7 +310,7 @@ class LastBlock(Write):
             "know that it has?",
             "An atomic counts who has finished; that what they stored is seen before "
             "that count takes a fence.",
-            "In thread 0 of each block: store the part, `cuda.threadfence()`, then the "
-            "atomic that counts the block.",
+            "In thread 0 of each block: store the part, `cuda.threadfence()`, the atomic "
+            "that counts the block, and another fence before the parts are loaded.",
         ),
     }
