@@ -544,7 +544,7 @@ run.races
 #
 # With neither fence, as here, an H200 gave a wrong total in each of 1,000 launches: `parts[block] +=` loads a sector of 8 parts into its multiprocessor's L1, where the last block finds the old copy.
 # (With `=` there is no old copy, and all totals were right.)
-# A fence also empties L1 (`CCTL.IVALL`): what is loaded after it is no old copy.
+# A fence also empties L1 (the instruction `CCTL.IVALL`): what is loaded after it is no old copy.
 #
 # | side | before the fence | after the fence |
 # |---|---|---|

@@ -292,7 +292,9 @@ CLAIMS = {
         [totalled(it, before, after) for before in (0, 1) for after in (0, 1)]
         == [(["RAW"], True)] * 2 + [([], True)] * 2
     ),
-    "A fence also empties L1 (`CCTL.IVALL`)": lambda it: "CCTL.IVALL" in fence(it),
+    "A fence also empties L1 (the instruction `CCTL.IVALL`)": lambda it: (
+        "CCTL.IVALL" in fence(it)
+    ),
     "With neither fence, as here, an H200 gave a wrong total in each of 1,000 "
     "launches": lambda it: wrong_in_all("total False False"),
     "there is no old copy, and all totals were right": lambda it: wrong_in_none(
