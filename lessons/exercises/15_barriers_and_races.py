@@ -8,7 +8,7 @@ import numpy as np
 from helpers import emulate
 from helpers.exercises.arguments import numbers
 from helpers.exercises import sources
-from helpers.exercises.exercise import Explain, Fix, InOut, Out, Predict
+from helpers.exercises.exercise import Explain, Fix, InOut, Predict
 
 TYPES = "float32", "int32", "uint32"
 NO_BARRIER = "cuda.syncthreads()", "pass"
@@ -196,19 +196,18 @@ class FirstHazard(Predict):
 
 
 class EarlyReturn(Fix):
-    """Each block reverses the order of its $block elements; the last block may have
-    fewer. Threads that have no element return before the barrier: make all threads of
-    a block reach it.
+    """Each block reverses the order of its $block elements of `a`, in place; the last
+    block may have fewer. Threads that have no element return before the barrier: make
+    all threads of a block reach it.
     """
 
     stars, points, lines = 1, 2, 5
-    budget = {"lines": 5}
+    budget = {"lines": 6}
     choices = {"block": (64, 128, 96), "type": TYPES}
     even, ragged = (384, 768), (1, 63, 97, 200, 129)
 
     def inputs(self, rng, size):
-        a = numbers(rng, self.type, 1, 1000, size)
-        return {"out": Out(size, self.type), "a": a}
+        return {"a": InOut(numbers(rng, self.type, 1, 1000, size))}
 
     def launch(self, size):
         return ceil(size / self.block), self.block
@@ -219,7 +218,7 @@ class EarlyReturn(Fix):
 
     answer = """
         @cuda.jit
-        def early_return(out, a):
+        def early_return(a):
             \"\"\"Store where there is an element, wait, load where there is one.\"\"\"
             tile = cuda.shared.array($block, $type)
             thread = cuda.threadIdx.x
@@ -229,20 +228,20 @@ class EarlyReturn(Fix):
                 tile[thread] = a[i]
             cuda.syncthreads()
             if i < a.size:
-                out[i] = tile[here - 1 - thread]
+                a[i] = tile[here - 1 - thread]
     """
     guarded = """if i < a.size:
         tile[thread] = a[i]
     cuda.syncthreads()
     if i < a.size:
-        out[i] = tile[here - 1 - thread]"""
+        a[i] = tile[here - 1 - thread]"""
     fault = (
         guarded,
         """if i >= a.size:
         return
     tile[thread] = a[i]
     cuda.syncthreads()
-    out[i] = tile[here - 1 - thread]""",
+    a[i] = tile[here - 1 - thread]""",
     )
     wrong = {
         "all in the branch": (
@@ -250,14 +249,14 @@ class EarlyReturn(Fix):
             """if i < a.size:
         tile[thread] = a[i]
         cuda.syncthreads()
-        out[i] = tile[here - 1 - thread]""",
+        a[i] = tile[here - 1 - thread]""",
         ),
         "a barrier in each branch": (
             *("barrier", guarded),
             """if i < a.size:
         tile[thread] = a[i]
         cuda.syncthreads()
-        out[i] = tile[here - 1 - thread]
+        a[i] = tile[here - 1 - thread]
     else:
         cuda.syncthreads()""",
         ),
@@ -267,7 +266,7 @@ class EarlyReturn(Fix):
     if i >= a.size:
         return
     cuda.syncthreads()
-    out[i] = tile[here - 1 - thread]""",
+    a[i] = tile[here - 1 - thread]""",
         ),
         "the barrier before the return": (
             *("race", guarded),
@@ -275,9 +274,15 @@ class EarlyReturn(Fix):
     if i >= a.size:
         return
     tile[thread] = a[i]
-    out[i] = tile[here - 1 - thread]""",
+    a[i] = tile[here - 1 - thread]""",
         ),
         "no barrier": ("race", *NO_BARRIER),
+        "no tile": (
+            *("race", guarded),
+            """if i >= a.size:
+        return
+    a[i] = a[i - thread + here - 1 - thread]""",
+        ),
         "a barrier for warps only": ("race", *WARPS_ONLY),
         "no guard of the load": (
             *(
@@ -289,8 +294,8 @@ class EarlyReturn(Fix):
         "no guard of the store": (
             *(
                 "bounds",
-                "if i < a.size:\n        out",
-                "if True:\n        out",
+                "if i < a.size:\n        a[i]",
+                "if True:\n        a[i]",
             ),
         ),
         "as if each block were full": (
@@ -312,8 +317,8 @@ class EarlyReturn(Fix):
         "the last element forgotten": (
             *(
                 "wrong",
-                "if i < a.size:\n        out",
-                "if i < a.size - 1:\n        out",
+                "if i < a.size:\n        a[i]",
+                "if i < a.size - 1:\n        a[i]",
             ),
         ),
     }

@@ -151,7 +151,8 @@ class Relay(SpeedUp):
 class Scan(Write):
     """Make prefix sums of an array of any length with one block of $block threads, which
     walks along `a`, $block elements a round: `out[i]` is the sum of `a[i]` and of all
-    elements before it. Load each element once.
+    elements before it. Load each element once, and add up in a few rounds, as in
+    `block_scan`.
     """
 
     stars, points = 3, 5
