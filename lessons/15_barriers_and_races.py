@@ -493,7 +493,7 @@ plot_times(["race", "atomic", "blocks first", "an empty kernel"],
 # Bars are medians for 65,536 blocks of 256 threads; with 16 blocks all four take 3.5 to 3.9 µs.
 #
 # The atomic takes 6.5 times as long as the race, though the compiler already makes one atomic of each warp's 32 (it counts lanes, `POPC`, and adds once, `REDG`).
-# That leaves 524,288 on one cell, one every 0.74 ns. 68% of the waiting is for a warp's last stores, here these atomics: it stays until they have left the multiprocessor.
+# That leaves 524,288 on one cell, one every 0.74 ns. 68% of the waiting is for a warp's last stores, here these atomics: the warp stays until they have left the multiprocessor.
 #
 # With blocks first, 65,536 are left, an eighth. Their warps wait for their last stores 6% of the time, and the kernel is 7.5 times as fast as the atomic: right, and faster than the race.
 # Most of its 52 µs is the start of blocks: empty ones take 43.
@@ -508,7 +508,7 @@ plot_times(["race", "atomic", "blocks first", "an empty kernel"],
 # The block that draws the highest is the last one: all others have computed their part, but does it see what they stored?
 #
 # A **fence**, `cuda.threadfence()`, waits for no other thread.
-# A thread that sees what was stored after the fence, and then fences itself, also sees what was stored before it.
+# A thread that sees what another stored after its fence, and then fences itself, also sees what the other stored before it.
 #
 # **Each block adds to its part; the last one adds up the parts.**
 

@@ -13,7 +13,7 @@ SCOPES = {
     "grid": "between blocks",
 }
 VERBS = {"load": "loads", "store": "stores to", "atomic": "updates"}
-WIDTH = 80  # of the remedy: what a narrow page holds in a line
+WIDTH = 84  # of the remedy: what a narrow page holds in a line
 
 
 @dataclass(frozen=True)

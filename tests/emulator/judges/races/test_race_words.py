@@ -103,4 +103,4 @@ def test_a_long_remedy_goes_on_in_the_next_line():
     lines = repr(race).splitlines()[3:]
     assert race.remedy == " ".join(line.removeprefix("  ") for line in lines)
     assert [True, True] == [line.startswith("  ") for line in lines]
-    assert max(map(len, lines)) <= 80
+    assert max(map(len, lines)) <= 84
