@@ -29,7 +29,7 @@ device
 #
 # The line above says where kernels run in this notebook: on this machine's GPU, or in an emulator if there is none.
 # The emulator runs the same kernels and counts what their source asks for.
-# Times always come from a GPU: from yours, or recorded on an NVIDIA H200, a GPU for data centres.
+# A kernel's time always comes from a GPU: from yours, or from an NVIDIA H200, a GPU for data centres, where it was recorded.
 #
 # Here is a loop that adds one to each of 100,000 numbers.
 # It goes from one number to the next, although no number depends on another.
@@ -58,13 +58,14 @@ check(out, add_one_spec(a))
 # %% [markdown]
 # ## One thread for each element
 #
+# A **thread** executes a function from its first line to its last, and a GPU runs thousands of threads at the same time.
 # **Each thread adds one to its own element.**
 # Only the loop's body is left, and each thread must find out which `i` is its own.
 #
 # A function that many threads run is a **kernel**; `@cuda.jit` makes one.
 # `cuda.threadIdx.x` is the number of the thread that runs it: 0 in the first thread, 1 in the second.
-# A **launch** starts the kernel: it gives the number of blocks and of threads in square brackets, before the arguments.
-# Start with the smallest size that can go wrong; here, eight numbers.
+# A **launch** starts the kernel. Square brackets before the arguments give the number of blocks, which are explained below, and of threads in each: here one block of eight.
+# Start with the smallest size that can go wrong; eight numbers will do.
 
 # %%
 @cuda.jit
@@ -128,7 +129,7 @@ plot_schedule(lengths, multiprocessors=3, places=2)
 # %% [markdown]
 # Three rules follow:
 #
-# - Blocks run in any order, at the same time or one after another. CUDA promises no order, and an H200 keeps a rough one: the numbers that 36,864 blocks took from a counter as they started were 549 off their own on average.
+# - Blocks run in any order, at the same time or one after another. CUDA promises no order, and an H200 keeps a rough one: 36,864 blocks started 549 places before or after their number, on average.
 # - Blocks are independent: none may wait for another of its launch, which may not have started yet. (A special launch allows it: [Wait for one another](15_barriers_and_races.ipynb).)
 # - The same grid runs on 3 multiprocessors and on 132, which run more blocks at a time.
 #
@@ -237,8 +238,8 @@ with expect(AssertionError):
 # ## There and back
 #
 # A GPU has its own memory.
-# So far Numba copied both arrays to the GPU before each launch, and both back after it.
-# For more than one launch you do this yourself.
+# With NumPy arrays, Numba copies all of them to the GPU before each launch, and back after it.
+# For more than one launch, copy them yourself.
 # The machine that runs Python is the **host**; the GPU is the **device**.
 
 # %%
@@ -257,10 +258,10 @@ check(d_out.copy_to_host(), add_one_spec(add_one_spec(a)))
 #
 # With device arrays a launch does not wait for the kernel to end: the next line runs meanwhile.
 # (With NumPy arrays Numba waits, to copy back; the emulator always waits.)
-# Launches run one after the other, and `copy_to_host` waits for them.
+# By default kernels run one after the other, and `copy_to_host` waits for them.
 # `cuda.synchronize()` only waits.
 #
-# `del d_a, d_out` frees the memory once nothing else refers to it, perhaps later: Numba frees several arrays at once.
+# After `del d_a, d_out` Numba frees the memory, perhaps later, with that of other arrays.
 #
 # ## Is it faster?
 #
@@ -289,11 +290,12 @@ plot_stages({
 # Compiling alone makes the loop about 6,200 times as fast with 100,000 numbers, and 615 times with 16,777,216.
 #
 # With 100,000 the whole trip takes 45 times as long as the compiled loop.
-# With 16,777,216 the kernel (launch and wait) takes 272 µs and that loop 11,370, but the trip without the kernel takes 13,082.
-# So one addition is not worth the trip.
+# With 16,777,216 launch and wait take 272 µs and the compiled loop 11,370, but reserving and copying take 13,082.
+# One addition is not worth the trip.
 #
-# With 16,777,216 the GPU is faster from the second addition on, since it needs no more copies: **leave arrays on the device.**
-# With 100,000 it never is: a launch alone takes nine times as long as the loop.
+# A second addition needs no more copies: **leave arrays on the device.**
+# With 16,777,216 the GPU is then ahead, even if its launch takes as long again.
+# With 100,000 the first launch alone takes nine times as long as the loop.
 #
 # (Most of the 272 µs is the launch, the host's own work: the kernel itself takes 56. We did not find out why the larger launch takes twice as long.)
 
@@ -324,8 +326,8 @@ table(["threads per block", "blocks", "add_one, µs", "do_nothing, µs"],
 
 # %% [markdown]
 # With 32 and 128 threads per block, doing nothing takes as long as adding, within 3%: both wait for the GPU to start blocks, about 1,600 per microsecond.
-# With blocks of 32, the multiprocessors hold 9% of the threads that they could; with blocks of 256, 71%.
-# (At each size the threads that run wait mostly for memory; with 32, few run.)
+# Few threads run meanwhile: by the H200's counters, blocks of 32 fill 9% of the room that the multiprocessors have for threads, and blocks of 256 fill 71%.
+# (At each size these threads wait mostly for memory.)
 # With 256 adding takes longer than starting the blocks, and with 1,024 longer still.
 # So 256 is a good first choice.
 #
@@ -363,9 +365,9 @@ plot_grid_stride(blocks=2, threads=8, n=29)
 # 29 elements, two blocks of 8 threads: below each thread are its elements, 16 apart, the size of the grid.
 # This **grid-stride loop** fits any grid and needs no guard: `range` ends where the array does.
 #
-# The launches have as many blocks as the multiprocessors hold at a time.
-# With so few to start, blocks of 32 threads take 71 µs instead of 319, and those of 256 and 1,024 the same 51 µs.
-# (32 blocks of 32 threads, the most that a multiprocessor takes, are half of its threads.)
+# The three timed launches have as many blocks as the multiprocessors hold at a time.
+# With so few to start, blocks of 32 threads take 71 µs instead of 319; those of 256 and of 1,024 take 51 µs, less than before.
+# (A multiprocessor takes at most 32 blocks. With 32 threads in each, that is half of the threads that it has room for.)
 #
 # ## Grids with two axes
 #
@@ -419,7 +421,7 @@ swapped
 
 # %% [markdown]
 # The answer is right, but the report names two costs of line 6, a load and a store.
-# Threads run in groups of 32, called **warps**, and a warp loads for all its threads in one **request**.
+# Threads run in groups of 32, called **warps**; a thread is a **lane** of its warp, and a warp loads for all its lanes in one **request**.
 # Global memory is read and written in pieces of 32 bytes, **sectors**.
 # With x on the column, 32 numbers of 4 bytes lie side by side in 4 sectors, the ideal.
 # With x on the row they lie a whole row apart, each in its own sector.
@@ -431,7 +433,7 @@ swapped
 # %% [markdown]
 # ## What an error looks like
 #
-# Numba checks what every call to the GPU returns, and raises it; in CUDA C++ a program has to check by itself.
+# Each call to the GPU returns an error code. Numba checks it and raises an exception; a program in CUDA C++ has to check by itself.
 # But a launch returns before its kernel has run, so a fault inside the kernel shows at a later call, one that waits.
 # Recorded on an H200 with driver 580.159.04 and numba-cuda 0.30.4:
 #
@@ -533,7 +535,7 @@ task.check(affine)
 # %% [markdown]
 # ## In practice
 #
-# Numba compiles a kernel at its first launch, for the types of that launch, and there a misspelt name is reported.
+# Numba compiles a kernel at its first launch, for the types of that launch, and reports a misspelt name only then.
 # Never time the first launch.
 #
 # `np.float32(1)` is written out because `1.0` is a float64 in Numba, and so are `a[i] + 1.0` and `a[i] + 1`.
