@@ -83,7 +83,8 @@ check(np.sort(by_thread), np.sort(by_warp))
 #
 # ## Thirty-two at a time
 #
-# A multiprocessor does not issue instructions for single threads.
+# A line of a kernel becomes several **instructions**, the single steps of a processor.
+# A multiprocessor does not start, or *issue*, them for single threads.
 # It cuts each block into groups of 32 threads with consecutive numbers, **warps**, and issues each instruction for one warp.
 # The places in a warp, 0 to 31, are its **lanes**.
 # A warp never reaches into the next block.
@@ -239,11 +240,11 @@ plot_lanes({f"round {done}": steps[:32] > done
             for done in range(0, steps[:32].max() + 1, 20)})
 
 # %% [markdown]
-# Less than half of the lanes take part in the loop.
-# The line with `a if c else b` splits those once more: even numbers are halved, odd ones tripled.
-#
 # The figure shows the first warp to its end, every twentieth round of the loop: numbered lanes are still in it.
 # A warp makes as many rounds as its longest lane needs: this one 204, with 38% of its lanes on average.
+#
+# Over all 32 warps, less than half of the lanes take part in the loop.
+# The line with `a if c else b` splits those once more: even numbers are halved, odd ones tripled.
 #
 # Does it help to put numbers that need equally many steps side by side?
 # The steps are known by now, so sort the numbers by them.
@@ -284,7 +285,7 @@ table(["order", "active share", "instructions", "µs on the GPU"],
 plot_warps((16, 4))
 
 # %% [markdown]
-# A row of 16 threads is half a warp, so a warp is two rows.
+# The numbers are lanes. A row of 16 threads is half a warp, so a warp is two rows.
 #
 # **Predict.** Even rows take one branch, odd rows the other. In which of the blocks 16 × 16 and 32 × 8 do the lanes of a warp disagree?
 
@@ -314,7 +315,7 @@ square_out = np.zeros_like(square)
 #
 # ## Guards
 #
-# A guard splits warps, too. How many?
+# A guard splits warps, too. How many? (`splits` counts warps whose lanes disagree at a branch.)
 # **Each thread that has an element doubles it**, once along one axis and once on the matrix of 250 × 400 elements of the lesson before this.
 
 # %%
@@ -345,7 +346,7 @@ fits = emulate(double_2d)[(25, 16), (16, 16)](np.zeros_like(matrix), matrix)
 # Along one axis a guard splits at most one warp, the one that holds the last element. (Three of the 128 warps have no element at all: their lanes agree, and end together.)
 #
 # Along two axes each row has its own end. 400 is no multiple of 32, so in blocks of 32 × 8 one warp of each row is split, 250 in all.
-# Blocks of 16 × 16 split none: 400 is a multiple of 16, and a warp is two whole rows.
+# Blocks of 16 × 16 split none: a warp is 16 columns of two rows, 400 is a multiple of 16, and 250 of two.
 #
 # Even with 250 split warps, 98% of the lanes take part: a guard has nothing in its other branch.
 
@@ -353,7 +354,7 @@ fits = emulate(double_2d)[(25, 16), (16, 16)](np.zeros_like(matrix), matrix)
 # ## Lanes that talk
 #
 # The lanes of a warp can pass values to one another without memory.
-# In a **vote** each lane gives a yes or no, and all lanes get the result: `ballot_sync` as 32 bits, `any_sync` and `all_sync` as one.
+# In a **vote** each lane says yes or no, and all lanes get the result: `ballot_sync` gives all 32 answers as bits, `any_sync` whether one is yes, `all_sync` whether all are.
 # In a **shuffle** each lane gets the value that another lane holds.
 # The first argument names the lanes that take part, one bit each: `0xFFFFFFFF` is all of them.
 #
@@ -386,7 +387,7 @@ check(sums, np.where(rows > 0.7, rows, 0).sum(axis=1))
 # %% [markdown]
 # `popc` counts the bits that are set.
 # The first shuffle adds lane 16 to lane 0, 17 to 1 and so on; the next four add the lanes 8, 4, 2 and 1 further on.
-# After five steps lane 0 holds the sum of all 32.
+# After five steps lane 0 holds the sum of all 32. (Other lanes do not: from beyond lane 31 a lane gets its own value.)
 #
 # ## What could go wrong
 #
@@ -464,7 +465,7 @@ ROUNDS = 24
 
 @cuda.jit
 def two_ways(out, a):
-    """Elements of even index go one way, those of odd index the other."""
+    """Elements of even index take one branch, those of odd index the other."""
     i = cuda.grid(1)
     if i < a.size:
         value = a[i]
@@ -534,7 +535,7 @@ task.check(two_ways)
 #
 # The active share is what Nsight Compute calls `smsp__thread_inst_executed_per_inst_executed`, divided by 32.
 # The emulator counts instructions of its own program, a GPU those of its machine code.
-# For a short branch, as `a if c else b` in `count_steps`, the compiler lets every lane compute both values and select one (`SEL`): that line has no branch in its machine code.
+# For a short branch, such as `a if c else b` in `count_steps`, the compiler lets every lane compute both values and select one (`SEL`): that line has no branch in its machine code.
 #
 # Since Volta each lane has its own program counter, so a warp whose lanes disagree may switch between two branches before either ends.
 # The compiler marks where the lanes meet again (one `BSYNC` in `part_by_thread`), but do not rely on it: `cuda.syncwarp()` makes the lanes of a warp wait for one another.

@@ -82,7 +82,7 @@ class TwoWays(SpeedUp):
         return {
             "warp_instructions": 64 * self.steps,
             "active": 0.95,
-            "operations": 1000 * self.steps,
+            "operations": 1100 * self.steps,
         }
 
     def inputs(self, rng, n):
@@ -133,7 +133,7 @@ class TwoWays(SpeedUp):
     given = """
         @cuda.jit
         def two_ways(out, a):
-            \"\"\"Elements of even index go one way, those of odd index the other.\"\"\"
+            \"\"\"Elements of even index take one branch, those of odd index the other.\"\"\"
             i = cuda.grid(1)
             if i < a.size:
                 value = a[i]
@@ -186,6 +186,21 @@ class TwoWays(SpeedUp):
             "value = a[i]\n        for _ in range(ROUNDS):\n            value = $even_way",
             "a[i] *= float32(1)\n        value = a[i]\n        for _ in range(ROUNDS):\n"
             "            value = $even_way",
+        ),
+        "both branches for all, without a loop": (
+            "over_budget:operations",
+            """
+            @cuda.jit
+            def two_ways(out, a):
+                \"\"\"Each thread computes both, whose steps are all written down.\"\"\"
+                i = cuda.grid(1)
+                if i < a.size:
+                    value = a[i]
+                    $even_steps
+                    even, value = value, a[i]
+                    $odd_steps
+                    out[i] = even if i % 2 == 0 else value
+            """,
         ),
         "half a warp each": (
             "over_budget:warp_instructions",

@@ -11,7 +11,8 @@ from helpers.exercises.exercise import InOut, Out, Write
 
 class CountAbove(Write):
     """Count the elements of `a` that are $words `limit`, and add that number to
-    `count[0]`: with one atomic operation a warp, or fewer.
+    `count[0]`: with one atomic operation a warp, or fewer. `cuda.atomic.add(count, 0, k)`
+    is one: it adds k to `count[0]`, and no other thread comes between.
     """
 
     stars, points = 2, 3
@@ -234,8 +235,8 @@ class RaySphere(Write):
 
 
 class GiveUp(Write):
-    """Each thread walks from its number to 1 (`onward` is one step) and counts its
-    steps. A warp gives up if none of its numbers has come to 1 after $limit steps: then
+    """Each thread walks from its number to 1 and counts its steps; `onward`, a function
+    for kernels to call, is one step. A warp gives up if none of its numbers has come to 1 after $limit steps: then
     it writes $limit for all of them. In any other warp each thread walks to its end.
     """
 

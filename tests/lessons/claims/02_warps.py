@@ -4,6 +4,7 @@ Not held: that `look_wrong` does not end, which was tried on an H200.
 """
 
 import numpy as np
+from numba import cuda
 
 from helpers import assemble, emulate, exercise
 from helpers.assembly.compiler import missing
@@ -31,6 +32,18 @@ def counted(it, name):
     return [m.counters[name] for m in it.times]
 
 
+@cuda.jit
+def shuffled(out, step):
+    out[cuda.laneid] = cuda.shfl_down_sync(0xFFFFFFFF, cuda.laneid, step)
+
+
+def seen_from(it, step):
+    """The lane whose value each lane gets from a shuffle by so many."""
+    out = np.zeros(32, np.int32)
+    emulate(shuffled)[1, 32](out, step)
+    return out.tolist()
+
+
 def copied(it, threads):
     """The active share of a copy in blocks of so many threads."""
     a = np.ones(4 * threads, np.float32)
@@ -41,6 +54,14 @@ def copied(it, threads):
 def by_row(it, grid, block):
     run = emulate(it.part_by_row)[grid, block](it.square_out, it.square)
     return run.divergence
+
+
+def splits_at(it, rows, cols):
+    """The warps that the guard splits in blocks of 16 × 16."""
+    a = np.ones((rows, cols), np.float32)
+    grid = -(-cols // 16), -(-rows // 16)
+    run = emulate(it.double_2d)[grid, (16, 16)](np.zeros_like(a), a)
+    return run.divergence.splits
 
 
 def active(it, run, text):
@@ -148,7 +169,7 @@ CLAIMS = {
     "hardly ever for memory": lambda it: all(
         m.waits.get(MEMORY, 0) <= 0.02 for m in it.times
     ),
-    "Less than half of the lanes take part in the loop": lambda it: (
+    "Over all 32 warps, less than half of the lanes take part in the loop": lambda it: (
         it.shares(it.mixed)["while number > 1:"] < 0.5
     ),
     "even numbers are halved, odd ones tripled": lambda it: (
@@ -199,11 +220,17 @@ CLAIMS = {
         it.wide.divergence.splits == it.matrix.shape[0] == 250
     ),
     "Blocks of 16 × 16 split none": lambda it: it.fits.divergence.splits == 0,
+    "400 is a multiple of 16, and 250 of two": lambda it: (  # one more of either splits
+        [25, 125] == [splits_at(it, *shape) for shape in ((251, 400), (250, 401))]
+    ),
     "Even with 250 split warps, 98% of the lanes take part": lambda it: about(
         "98%", it.wide.divergence.active_share
     ),
     "After five steps lane 0 holds the sum of all 32": lambda it: np.allclose(
         it.sums, np.where(it.rows > 0.7, it.rows, 0).sum(axis=1), rtol=1e-5
+    ),
+    "from beyond lane 31 a lane gets its own value": lambda it: (
+        [*range(16, 32)] * 2 == seen_from(it, 16)
     ),
     "16 of 32 lanes are one half": lambda it: copied(it, 16) == 0.5,
     "96 threads are three full warps, so all of them": lambda it: copied(it, 96) == 1,
