@@ -287,9 +287,9 @@ plot_stages({
             "copy back": many["copy back"]}})
 
 # %% [markdown]
-# Compiling alone makes the loop about 6,200 times as fast with 100,000 numbers, and 615 times with 16,777,216.
+# Compiling makes the loop about 6,200 times as fast with 100,000 numbers, and 615 times with 16,777,216.
 #
-# With 100,000 the whole trip takes 45 times as long as the compiled loop.
+# With 100,000 the trip takes 45 times as long as the compiled loop.
 # With 16,777,216 launch and wait take 272 µs and the compiled loop 11,370, but reserving and copying take 13,082.
 # One addition is not worth the trip.
 #
@@ -365,9 +365,9 @@ plot_grid_stride(blocks=2, threads=8, n=29)
 # 29 elements, two blocks of 8 threads: below each thread are its elements, 16 apart, the size of the grid.
 # This **grid-stride loop** fits any grid and needs no guard: `range` ends where the array does.
 #
-# The three timed launches have as many blocks as the multiprocessors hold at a time.
+# The timed launches have as many blocks as fit at a time.
 # With so few to start, blocks of 32 threads take 71 µs instead of 319; those of 256 and of 1,024 take 51 µs, less than before.
-# (A multiprocessor takes at most 32 blocks. With 32 threads in each, that is half of the threads that it has room for.)
+# (With 32 blocks of 32 threads, the most that fit, a multiprocessor is half full.)
 #
 # ## Grids with two axes
 #
@@ -421,11 +421,11 @@ swapped
 
 # %% [markdown]
 # The answer is right, but the report names two costs of line 6, a load and a store.
-# Threads run in groups of 32, called **warps**; a thread is a **lane** of its warp, and a warp loads for all its lanes in one **request**.
+# Threads run in groups of 32, **warps**: the **lanes** of a warp load together, in one **request**.
 # Global memory is read and written in pieces of 32 bytes, **sectors**.
 # With x on the column, 32 numbers of 4 bytes lie side by side in 4 sectors, the ideal.
-# With x on the row they lie a whole row apart, each in its own sector.
-# (31.2 on average: every eighth warp has only 26 rows. The ideal counts 4 for it, too, and 25,600 for all.)
+# With x on the row they lie a row apart, each in its own sector.
+# (31.2 on average: every eighth warp has only 26 rows. The ideal counts 4 for each request, 25,600 in all.)
 #
 # So the swapped kernel asks for 200,000 sectors, eight times the 25,000 of the other.
 # [Fetch no more than you use](12_coalescing.ipynb) shows what that costs.

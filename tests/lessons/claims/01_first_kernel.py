@@ -155,7 +155,7 @@ CLAIMS = {
     "and 615 times with 16,777,216": lambda it: about(
         "615", it.took[it.MANY]["loop in Python"] / compiled(it.took[it.MANY])
     ),
-    "the whole trip takes 45 times as long as the compiled loop": lambda it: about(
+    "the trip takes 45 times as long as the compiled loop": lambda it: about(
         "45", trip(it.took[it.N]) / compiled(it.took[it.N])
     ),
     "launch and wait take 272 µs and the compiled loop 11,370": lambda it: (
@@ -207,10 +207,10 @@ CLAIMS = {
     "So 256 is a good first choice": lambda it: (
         256 == min(it.sizes, key=by_size(it, it.adding).get)
     ),
-    "as many blocks as the multiprocessors hold at a time": lambda it: all(
+    "The timed launches have as many blocks as fit at a time": lambda it: all(
         fills(it, size) for size in it.full
     ),
-    "With 32 threads in each, that is half of the threads that it has room for": (
+    "With 32 blocks of 32 threads, the most that fit, a multiprocessor is half full": (
         lambda it: held(it, 32) == 0.5 and fills(it, 32)
     ),
     "blocks of 32 threads take 71 µs instead of 319": lambda it: (
@@ -236,7 +236,7 @@ CLAIMS = {
             == (it.swapped.coalescing.sectors, it.straight.coalescing.sectors)
         )
     ),
-    "The ideal counts 4 for it, too, and 25,600 for all": (
+    "The ideal counts 4 for each request, 25,600 in all": (
         lambda it: (
             (25_600, 6_400)
             == (it.swapped.coalescing.ideal_sectors, it.swapped.coalescing.requests)
