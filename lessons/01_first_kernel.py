@@ -29,7 +29,7 @@ device
 #
 # The line above says where kernels run in this notebook: on this machine's GPU, or in an emulator if there is none.
 # The emulator runs the same kernels and counts what their source asks for.
-# A kernel's time always comes from a GPU: from yours, or from an NVIDIA H200, a GPU for data centres, where it was recorded.
+# Times of kernels always come from a GPU: from yours, or recorded on an NVIDIA H200, a GPU for data centres.
 #
 # Here is a loop that adds one to each of 100,000 numbers.
 # It goes from one number to the next, although no number depends on another.
@@ -421,7 +421,7 @@ swapped
 
 # %% [markdown]
 # The answer is right, but the report names two costs of line 6, a load and a store.
-# Threads run in groups of 32, **warps**: the **lanes** of a warp load together, in one **request**.
+# Threads run in groups of 32, **warps**: the threads of a warp, its **lanes**, load together, in one **request**.
 # Global memory is read and written in pieces of 32 bytes, **sectors**.
 # With x on the column, 32 numbers of 4 bytes lie side by side in 4 sectors, the ideal.
 # With x on the row they lie a row apart, each in its own sector.
