@@ -21,8 +21,16 @@ class Table:
         )
 
     def _repr_markdown_(self):
-        lines = [self.columns, ["---"] * len(self.columns), *self.texts()]
+        rules = ["---" if it else "---:" for it in self.wordy()]
+        lines = [self.columns, rules, *self.texts()]
         return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+    def wordy(self):
+        """Which columns hold a word; numbers are compared best from the right."""
+        return [
+            not self.rows or any(isinstance(row[place], str) for row in self.rows)
+            for place in range(len(self.columns))
+        ]
 
     def texts(self):
         return [[text(value) for value in row] for row in self.rows]

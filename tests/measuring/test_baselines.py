@@ -66,7 +66,8 @@ def test_a_table_says_what_was_not_measured():
     shown = table(["name", "time"], [("a", 1234.5), ("b", math.nan), ("c", 0.25)])
 
     assert "name  time\na     1,234\nb     not measured\nc     0.25" == repr(shown)
-    assert "| a | 1,234 |" in shown._repr_markdown_()
+    assert "| --- | ---: |\n| a | 1,234 |" in shown._repr_markdown_()
+    assert "| --- |" in table(["name"], [])._repr_markdown_()
 
 
 @pytest.mark.parametrize(
