@@ -76,7 +76,7 @@ def plot_row_times_column(row=0, col=0, n=4, tile=None, ax=None):
         terms = [f"a{row}{k} · b{k}{col}" for k in range(n)]
         draw_terms(ax, n + 0.9, f"c{row}{col}  =", terms, tile or n)
         bare(ax)
-        bottom = n + (1.9 if tile is None else 2.5)
+        bottom = n + (2 if tile is None else 2.5)
         ax.set(xlim=(-0.1, 3 * n + 1.7), ylim=(bottom, -0.1), aspect="equal")
     return Picture(ax.figure, row_times_column_sentence(row, col, n, tile))
 
@@ -115,8 +115,8 @@ def row_times_column_sentence(row, col, n, tile):
 def plot_tile_walk(step=0, n=4, tile=2, block=(0, 0), ax=None):
     """One step of a block's tiles through n × n matrices A and B, and its sums in C.
 
-    The block and the threads are (x, y), as CUDA counts them. In a tile stands the
-    thread that loads the element; in C stand the products, by their k, that are in each
+    The block and the threads are (x, y), as CUDA counts them. A tile names the
+    thread that loads each element; C names the products, by their k, that are in each
     partial sum after the step.
     """
     col, row = (tile * it for it in block)
@@ -154,14 +154,13 @@ def draw_empty(ax, left, n):
 def draw_matrix(ax, left, n, name):
     """Draw an empty n × n matrix with its name."""
     draw_empty(ax, left, n)
-    note = {"A": "A, by the thread (x, y)", "B": "B, by the thread (x, y)"}
-    text = note.get(name, "C, products in the sum")
-    label(ax, left, 0, text, (0, 4), ha="left", va="bottom")
+    note = "products in the sum, by k" if name == "C" else "loaded by thread (x, y)"
+    label(ax, left, 0, f"{name}: {note}", (0, 4), ha="left", va="bottom")
 
 
 def sums(until):
-    """Which products a partial sum holds: "0+1" for those of k = 0 and 1."""
-    return "+".join(map(str, range(until))) if until <= 4 else f"0…{until - 1}"
+    """Which products a partial sum holds: "0–1" for those of k = 0 and 1."""
+    return f"0–{until - 1}" if until > 1 else "0"
 
 
 def walk_sentence(step, n, tile, block):
@@ -172,7 +171,7 @@ def walk_sentence(step, n, tile, block):
     return (
         f"Step {step} of {counted(math.ceil(n / tile), 'step')}: block {tuple(block)} "
         f"loads rows {rows}, columns {first} to {last} of A and "
-        f"rows {first} to {last}, columns {cols} of B, an element a thread; "
+        f"rows {first} to {last}, columns {cols} of B, one element per thread; "
         f"its {tile * tile} sums in C then hold the products of k = 0 to {last}."
     )
 
@@ -222,21 +221,22 @@ def phase_times(steps, warps):
 
 def draw_phase(ax, left, warp, name, time, longest):
     """Draw how long a warp works, and how long it then waits for the slowest."""
-    cell(ax, left, warp + 0.08, name, COLOURS[name], time, 0.84)
+    size = {"fontsize": style.SMALL}
+    cell(ax, left, warp + 0.08, name, COLOURS[name], time, 0.84, **size)
     if time < longest:
         rest = longest - time
         text = "wait" if rest > 1 else ""
-        cell(ax, left + time, warp + 0.08, text, style.IDLE, rest, 0.84)
+        cell(ax, left + time, warp + 0.08, text, style.IDLE, rest, 0.84, **size)
 
 
 # ---------------------------------------------------------------- the roofline
 
 
 def plot_roofline(kernels, gpu=H200, ax=None):
-    """A GPU's roof, and kernels below it: {name: (flops a byte, GFLOP/s)}.
+    """A GPU's roof, and kernels below it: {name: (operations per byte, GFLOP/s)}.
 
     A kernel whose GFLOP/s are None or NaN, not measured, stands as a ring on the roof;
-    one whose flops a byte are NaN has no place.
+    one whose operations per byte are NaN has no place.
     """
     kernels = {k: (x, y) for k, (x, y) in kernels.items() if not math.isnan(x)}
     peak, bandwidth = 1000 * gpu.peak_tflop_per_s, gpu.peak_gb_per_s
@@ -246,7 +246,7 @@ def plot_roofline(kernels, gpu=H200, ax=None):
     high = max([x for x, _ in points.values()] + [ridge]) * 4
     with canvas(ax, 3.3) as ax:
         ax.set(xscale="log", yscale="log", xlim=(low, high))
-        ax.set(xlabel="operations a byte", ylabel="GFLOP/s")
+        ax.set(xlabel="operations per byte", ylabel="GFLOP/s")
         ax.xaxis.set_major_formatter("{x:,.10g}")
         ax.yaxis.set_major_formatter("{x:,.10g}")
         roof = [bandwidth * low, peak, peak]
@@ -280,12 +280,13 @@ def roofline_sentence(points, gpu):
     peak, bandwidth = 1000 * gpu.peak_tflop_per_s, gpu.peak_gb_per_s
     parts = [
         f"The roof of {gpu.name}: {bandwidth:,.0f} GB/s up to "
-        f"{peak / bandwidth:.3g} operations a byte, then {peak:,.0f} GFLOP/s"
+        f"{peak / bandwidth:.3g} operations per byte, then {peak:,.0f} GFLOP/s"
     ]
     for name, (x, y) in points.items():
         limit = min(peak, bandwidth * x)
         reached = "not measured" if math.isnan(y) else f"{y:,.0f} GFLOP/s"
         parts.append(
-            f"{name} does {x:.3g} operations a byte, may reach {limit:,.0f}: {reached}"
+            f"{name} does {x:.3g} operations per byte, "
+            f"may reach {limit:,.0f}: {reached}"
         )
     return "; ".join(parts) + "."

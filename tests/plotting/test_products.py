@@ -9,7 +9,7 @@ from helpers import plotting
 from helpers.core.hardware import H200
 
 ROOF = (
-    "The roof of NVIDIA H200: 4,800 GB/s up to 14 operations a byte, "
+    "The roof of NVIDIA H200: 4,800 GB/s up to 14 operations per byte, "
     "then 67,000 GFLOP/s"
 )
 SENTENCES = {
@@ -35,8 +35,8 @@ SENTENCES = {
     "the last step of a walk": (
         lambda: plotting.plot_tile_walk(1, block=(1, 0)),
         "Step 1 of 2 steps: block (1, 0) loads rows 0 to 1, columns 2 to 3 of A and "
-        "rows 2 to 3, columns 2 to 3 of B, an element a thread; its 4 sums in C then "
-        "hold the products of k = 0 to 3.",
+        "rows 2 to 3, columns 2 to 3 of B, one element per thread; its 4 sums in C "
+        "then hold the products of k = 0 to 3.",
     ),
     "a row times a column": (
         plotting.plot_row_times_column,
@@ -63,8 +63,8 @@ SENTENCES = {
     ),
     "a roofline": (
         lambda: plotting.plot_roofline({"one": (0.25, 900), "two": (32, math.nan)}),
-        f"{ROOF}; one does 0.25 operations a byte, may reach 1,200: 900 GFLOP/s; "
-        "two does 32 operations a byte, may reach 67,000: not measured.",
+        f"{ROOF}; one does 0.25 operations per byte, may reach 1,200: 900 GFLOP/s; "
+        "two does 32 operations per byte, may reach 67,000: not measured.",
     ),
     "a roofline without what nobody counted": (
         lambda: plotting.plot_roofline({"one": (math.nan, 900)}),
@@ -87,7 +87,7 @@ def test_a_walk_names_each_loading_thread_and_the_products_in_each_sum():
     texts = [it.get_text() for it in plotting.plot_tile_walk(0).axes[0].texts]
 
     assert [2] * 4 == [texts.count(it) for it in ("0,0", "0,1", "1,0", "1,1")]
-    assert 4 == texts.count("0+1")
+    assert 4 == texts.count("0–1")
 
 
 def texts_of(picture):
