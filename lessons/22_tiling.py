@@ -69,8 +69,7 @@ plot_grid_2d((2, 2), (2, 2), (4, 4))
 #
 # <details><summary>Answer</summary>
 #
-# Each element of row 0 of `c` needs each element of row 0 of `a`.
-# There are four of them, and each has a thread of its own: four times.
+# Four times: row 0 of `c` has four elements, each has a thread of its own, and each of these threads needs all of row 0 of `a`.
 #
 # </details>
 
@@ -95,9 +94,9 @@ plot_reuse(naive.reuse["a"].loads, "a")
 plot_tile_walk(step=0, n=4, tile=2)
 
 # %% [markdown]
-# A blue cell names the thread (x, y) that loads it.
-# With these eight numbers each thread computes two products of its sum, those with `k` of 0 and 1.
-# The tiles hold nothing more for this block, so it moves on.
+# A blue cell names the thread (x, y) that loads it; an orange cell names the `k` whose products are in its sum after the step.
+# From these eight numbers each thread computes two products, those with `k` of 0 and 1.
+# The tiles hold nothing more for this block, so they move on.
 
 # %%
 plot_tile_walk(step=1, n=4, tile=2)
@@ -105,8 +104,7 @@ plot_tile_walk(step=1, n=4, tile=2)
 # %% [markdown]
 # Now each sum has all four products.
 # Each thread loaded 2 elements of each matrix instead of 4.
-# The sum is the same as before, in two steps.
-# The sliders further down follow other blocks through an 8 × 8 product.
+# The sum is the same as before, in two steps:
 
 # %%
 first = a[0, 0] * b[0, 0] + a[0, 1] * b[1, 0]
@@ -117,7 +115,7 @@ plot_row_times_column(row=0, col=0, tile=2)
 
 # %% [markdown]
 # The same four products as before, added in two steps of two.
-# Now a block of 2 × 2 threads takes the steps of an 8 × 8 product; move the slider.
+# Now follow any block through an 8 × 8 product: move the sliders.
 
 # %%
 def walk(step=0, block_x=1, block_y=0, tile=2):
@@ -130,18 +128,18 @@ def walk(step=0, block_x=1, block_y=0, tile=2):
 explore(walk, step=(0, 3), block_x=(0, 3), block_y=(0, 3), tile=[2, 4])
 
 # %% [markdown]
-# In the tiles of A and B are the threads (x, y) that load each element; in C are the `k` whose products the sum holds after this step.
+# Tiles of 2 take four steps, tiles of 4 take two. A block stays in its rows of A and in its columns of B.
 #
 # ## The walk as a kernel
 #
-# **Step by step, load a tile of each matrix, wait, add its products, wait.**
+# **Step by step, load a tile of each matrix, wait, add, wait.**
 
 # %%
 def make_tiled(size, before=True, after=True):
     """A product in tiles, with or without each of its two barriers."""
     @cuda.jit
     def multiply_tiled(c, a, b):
-        """Step by step, load a tile of each, wait, add products, wait."""
+        """Step by step, load a tile of each matrix, wait, add, wait."""
         tile_a = cuda.shared.array((size, size), float32)
         tile_b = cuda.shared.array((size, size), float32)
         x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -180,8 +178,7 @@ plot_tile_cycle(steps=2, warps=4)
 # At the first barrier of a step each warp waits until the tiles are complete.
 # At the second it waits until no warp needs them any more.
 # A multiprocessor that holds several blocks can run another one while this one waits.
-
-# %% [markdown]
+#
 # ## From n to n / tile
 #
 # **Predict.** How often is each element loaded in a 64 × 64 product, with tiles of 8, 16 and 32?
@@ -217,7 +214,7 @@ runs |= {f"tile {size}": count(make_tiled(size), size) for size in (8, 16, 32)}
 #
 # ## The clock
 #
-# 1024 × 1024, in blocks of 8 × 8, 16 × 16 and 32 × 32, without and with a tile.
+# Now clock a 1024 × 1024 product in blocks of 8 × 8, 16 × 16 and 32 × 32, without and with a tile.
 #
 # The comparison needs a good loop on both sides, but `for k in range(...)` costs the kernel without a tile two thirds of its time, and a tiled one nothing, as [the next lesson](23_matrix_product.ipynb) measures.
 # So here is a version with a `while` loop, and with the same loads and products.
@@ -265,7 +262,7 @@ table(["block", "no tile, µs", "tile, µs", "times as fast"],
 # %% [markdown]
 # The tile of 32 × 32 removes 31 of 32 loads, and makes the kernel 1.9 times as fast.
 # (Against `range` it would be 5.9 times as fast, but most of that is not the tile's.)
-# Part of the 1.9 is not the loads' either: the tile's inner loop has known indices, and a warp needs 3.7 instructions for 32 products instead of 7.8. The next lesson takes that apart.
+# Fewer loads are not all that changed: the tile's inner loop has known indices, and a warp needs 3.7 instructions for 32 products instead of 7.8. The next lesson compares both with better loops.
 #
 # Which loads were those?
 # A load asks L1; what L1 lacks comes from L2, and what L2 lacks from memory.
@@ -300,7 +297,7 @@ table(["block", "kernel", "requested from L1, MB", "from L2, MB",
 # ## Operations for each byte
 #
 # The operations that a kernel does for each byte are its **arithmetic intensity**: always say at which level.
-# A warp's step is 64 operations. Without a tile it asks L1 for 5 sectors, which is 0.4 operations per byte; memory's 8.4 MB make it 256.
+# For each `k`, a warp does 64 operations: 32 products and 32 sums. Without a tile it asks L1 for 5 sectors to do so, which is 0.4 operations per byte. Per byte of memory's 8.4 MB it is 256.
 #
 # A GPU has a peak of operations per second, and memory a limit of bytes per second.
 # A kernel can reach at most the lower of the peak and its intensity times the bandwidth.
@@ -351,11 +348,11 @@ table(["block", "kernel", "L1/shared data path busy, %", "thousand cycles",
 
 # %% [markdown]
 # (A wait for its turn is left out: such a warp could issue, but another one does.)
-# Without a tile, 83% of the waits or more are for loads.
-# With a tile of 32 these are a sixth, and half are for room in the queue to shared memory: each product still takes both of its numbers from there.
-# To avoid that, too, a thread must keep numbers in registers and make more than one element.
+# Without a tile, at least 83% of the waits are for loads.
+# In blocks of 8 × 8 these keep L1's data path 92% busy. In blocks of 32 × 32 they keep it only 51% busy, so neither the path nor memory is at its limit: the warps wait for single loads to arrive.
 #
-# With a tile of 8 × 8 the data path has 40% less to do than without one, with a tile of 32 × 32 only 18%: without a tile, blocks of 8 × 8 keep it 92% busy, and blocks of 32 × 32 only 51%.
+# With a tile the path has 40% less to do at 8 × 8, and only 18% less at 32 × 32.
+# With a tile of 32, a sixth of the waits are for loads, and half for room in the queue to shared memory, from which each product still takes both of its numbers.
 
 # %% [markdown]
 # ## What could go wrong
@@ -368,7 +365,7 @@ for barriers in {"before": False}, {"after": False}:
     print(racy(small_c, small_a, small_b).races[0])
 
 # %% [markdown]
-# Without the first, a thread may add up numbers that are not there yet.
+# Without the first, a thread may use numbers that are not there yet.
 # Without the second, a fast warp may load the next tile while a slow one still uses this one.
 #
 # The other classic mistake does not show in the result if you test with the wrong matrix.
@@ -395,10 +392,9 @@ with expect(AssertionError):
     check(small_c, small_a @ small_b)
 
 # %% [markdown]
-# For a symmetric `b`, rows are columns.
+# In a symmetric `b`, each row equals the column of the same number.
 # Identity matrices and matrices of ones are symmetric, and popular in tests.
-
-# %% [markdown]
+#
 # ## What changed
 #
 # | version | who loads an element | loads of an element | operations per byte requested from L1 |
@@ -487,7 +483,7 @@ task.check(wide_tile)
 #
 # Profilers draw a roofline for each level. Ask which bytes an intensity counts before you compare two.
 #
-# A block has at most 1,024 threads, so a tile with one element for each thread ends at 32 × 32. To reuse numbers further, a thread must make several elements.
+# A block has at most 1,024 threads, so a tile with one element for each thread ends at 32 × 32. To reuse numbers further, a thread must make several elements, and keep their numbers in registers.
 #
 # A tile can do more than relieve L1: in a [transpose](21_transpose.ipynb) it makes scattered requests coalesced.
 

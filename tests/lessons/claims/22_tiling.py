@@ -66,7 +66,7 @@ CLAIMS = {
     "Four blocks of 2 × 2 threads, and one thread for each element of `c`": lambda it: (
         (it.naive.blocks, it.naive.threads_per_block, it.c.size) == (4, 4, 16)
     ),
-    "There are four of them, and each has a thread of its own: four times.": (
+    "Four times: row 0 of `c` has four elements": (
         lambda it: (
             loads(it.naive) == (4, 4)
         )
@@ -144,23 +144,28 @@ CLAIMS = {
         and asked(it.tiles[s], "memory") > 0.99 * asked(it.without[s], "memory")
         for s in SIZES
     ),
-    "with a tile of 32 × 32 only 18%": lambda it: (
+    "and only 18% less at 32 × 32": lambda it: (
         about("18%", 1 - path(it.tiles[32]) / path(it.without[32]))
     ),
-    "With a tile of 8 × 8 the data path has 40% less to do than without one": (
+    "With a tile the path has 40% less to do at 8 × 8": (
         lambda it: about("40%", 1 - path(it.tiles[8]) / path(it.without[8]))
     ),
-    "blocks of 8 × 8 keep it 92% busy, and blocks of 32 × 32 only 51%": lambda it: (
+    "In blocks of 8 × 8 these keep L1's data path 92% busy": lambda it: (
         about("92", it.without[8].counters["l1_data_percent"])
-        and about("51", it.without[32].counters["l1_data_percent"])
     ),
-    "Without a tile it asks L1 for 5 sectors, which is 0.4 operations per byte": (
+    "they keep it only 51% busy, so neither the path nor memory is at its limit": (
+        lambda it: (
+            about("51", it.without[32].counters["l1_data_percent"])
+            and it.without[32].counters["memory_percent"] < 1
+        )
+    ),
+    "asks L1 for 5 sectors to do so, which is 0.4 operations per byte": (
         lambda it: (
             it.runs["no tile"].coalescing.sectors / (it.N**3 / 32) - 5 < 0.1
             and about("0.4", it.FLOPS / asked(it.without[32], "L1"))
         )
     ),
-    "memory's 8.4 MB make it 256": lambda it: (
+    "Per byte of memory's 8.4 MB it is 256": lambda it: (
         about("256", it.FLOPS / asked(it.without[32], "memory"))
     ),
     "Both lie far to the right of the corner, which is at 14 operations per byte": (
@@ -179,17 +184,17 @@ CLAIMS = {
         and about("1,920", it.intensity(it.without[32])[0] * H200.peak_gb_per_s)
         and it.without[32].gflop_per_s > 2 * 1920
     ),
-    "Without a tile, 83% of the waits or more are for loads.": lambda it: (
+    "Without a tile, at least 83% of the waits are for loads.": lambda it: (
         about("83%", min(share(it.without[s], LOADS) for s in SIZES))
     ),
-    "With a tile of 32 these are a sixth": lambda it: (
+    "With a tile of 32, a sixth of the waits are for loads": lambda it: (
         about("6", 1 / share(it.tiles[32], LOADS))
     ),
-    "half are for room in the queue to shared memory": lambda it: (
+    "half for room in the queue to shared memory": lambda it: (
         first(it.tiles[32]) == REASONS[QUEUE]
         and about("2", 1 / share(it.tiles[32], QUEUE))
     ),
-    "Without the first, a thread may add up numbers that are not there yet.": (
+    "Without the first, a thread may use numbers that are not there yet.": (
         lambda it: (
             race(it, before=False) == "RAW"
         )
