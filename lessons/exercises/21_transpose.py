@@ -87,7 +87,7 @@ class Tiles:
 
     choices = {"type": ("float32", "int32", "uint32")}
     even, ragged = ((64, 32), (32, 96)), ((1, 1), (70, 20), (40, 65), (130, 100))
-    budget = {"conflicts": 0, "sectors": "ideal"}
+    budget = {"conflicts": 0, "sectors": "ideal", "requests": 128}
 
     def inputs(self, rng, rows, cols):
         src = numbers(rng, self.type, 0, 100_000, (rows, cols))
@@ -111,7 +111,7 @@ class Transpose(Tiles, Write):
     answer = '''
         @cuda.jit
         def transpose(dst, src):
-            """Bring what there is of a tile, wait, take what there is."""
+            """Load what there is of a tile, wait, store what there is."""
             tile = cuda.shared.array((TILE, WIDTH), $type)
             rows, cols = src.shape
             x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -137,6 +137,8 @@ class Transpose(Tiles, Write):
             "(TILE, WIDTH)", "(WIDTH, TILE)"),
         "directly": ("over_budget:sectors", "= tile[x, y]", "= src[top + x, left + y]"),
         "never loads": ("constant", "= src[top + y, left + x]", "= top + y"),
+        "loads twice": ("over_budget:requests",
+            "= src[top + y, left + x]", "= src[top + y, left + x] + 0 * src[top, left]"),
         "columns in, rows out": ("over_budget:sectors", "x, y = cuda", "y, x = cuda"),
     }
 
@@ -182,6 +184,8 @@ class Rotate(Tiles, Write):
         "sides of at most 96": ("tail", "if left + y < cols and top + x < rows:",
             "if left + y < min(cols, 96) and top + x < min(rows, 96):"),
         "transposed": ("wrong", "$place", "left + y, top + x"),
+        "stores twice": ("over_budget:requests",
+            "        dst[$place]", "        dst[$place] = 0\n        dst[$place]"),
         "off by one": ("bounds", "- 1 - ", "- "),
         "no guard of the load": ("bounds", "top + y < rows and left + x < cols", "True"),
         "no guard of the store": ("bounds", "left + y < cols and top + x < rows", "True"),
@@ -218,7 +222,7 @@ class ChannelsLast(Write):
     answer = '''
         @cuda.jit
         def channels_last(dst, src):
-            """Bring a block's pixels by channels, wait, take them side by side."""
+            """Load a block's pixels by channels, wait, store them side by side."""
             tile = cuda.shared.array(SIZE, $type)
             height, width = src.shape[1:]
             thread, first = cuda.threadIdx.x, PIXELS * cuda.blockIdx.x
@@ -277,7 +281,7 @@ class WideTurn(Tiles, SpeedUp):
     given = '''
         @cuda.jit
         def wide_turn(dst, src):
-            """Bring four elements of a row, one by one, take four of a column."""
+            """Load four elements of a row, one by one, store four of a column."""
             tile = cuda.shared.array((TILE, WIDTH), $type)
             rows, cols = src.shape
             x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -293,7 +297,7 @@ class WideTurn(Tiles, SpeedUp):
     answer = '''
         @cuda.jit
         def wide_turn(dst, src):
-            """Bring four elements of a row at once, take four of a column."""
+            """Load four elements of a row at once, store four of a column."""
             tile = cuda.shared.array((TILE, WIDTH), $type)
             rows, cols = src.shape
             x, y = 4 * cuda.threadIdx.x, cuda.threadIdx.y
@@ -333,7 +337,7 @@ class Diagonals(Tiles, Write):
 
     stars, points = 3, 5
     choices = {"sign": ("+", "-"), **Tiles.choices}
-    budget = {"conflicts": 0, "sectors": 5}
+    budget = {"conflicts": 0, "sectors": 5, "requests": 128}
 
     def spec(self, src):
         rows, cols = src.shape
@@ -348,7 +352,7 @@ class Diagonals(Tiles, Write):
     answer = '''
         @cuda.jit
         def diagonals(dst, src):
-            """Bring a skewed tile by rows, wait, take it by columns."""
+            """Load a skewed tile by rows, wait, store it by columns."""
             tile = cuda.shared.array((TILE, WIDTH), $type)
             rows, cols = src.shape
             x, y = cuda.threadIdx.x, cuda.threadIdx.y
