@@ -474,7 +474,7 @@ task.check(wide_tile)
 #
 # </details>
 #
-# The [assignment](assignments/22_tiling.ipynb) has 6 exercises. Its first counts threads as (row, column).
+# The [assignment](assignments/22_tiling.ipynb) has 6 exercises.
 
 # %% [markdown]
 # ## In practice

@@ -147,7 +147,7 @@ class WideTile(Product, SpeedUp):
             "How many steps of the sum do your tiles give between two barriers?",
             "A tile need not be square: that of `a` may be wider than the block, and "
             "that of `b` higher.",
-            "Let each thread bring several elements of each matrix, as many columns of "
+            "Let each thread load several elements of each matrix, as many columns of "
             "`a` and rows of `b` apart as the block is wide, and add up all products "
             "that they give before the next barrier.",
         ),
@@ -283,7 +283,7 @@ class TwoRows(Product, Write):
             "How often does your block load the same tile of `b`?",
             "Both elements of a thread lie in one column, and need the same tile of "
             "`b`: keep two sums, and use the tile for both.",
-            "Bring one tile of `b` and two of `a`, one below the other, at each step "
+            "Load one tile of `b` and two of `a`, one below the other, at each step "
             "of the walk.",
         ),
         "race": (

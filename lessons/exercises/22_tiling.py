@@ -1,4 +1,4 @@
-"""Exercises of lesson 22: who brings which tile, and who uses it again?"""
+"""Exercises of lesson 22: who loads which tile, and who uses it again?"""
 
 from math import ceil
 
@@ -11,19 +11,18 @@ from helpers.exercises.sources import kernel_of
 
 class TileWalk(Predict):
     """A product of two $n × $n matrices is made in tiles of $tile × $tile, as by
-    `make_tiled($tile)` of this lesson. Coordinates are (row, column), of blocks in the
-    grid, of threads in the block, and of elements. Block $block is at step $step of its
-    walk; the first step is 0. Which elements does its thread $thread load? And how
-    often is each element of `a` loaded by all threads together? Answer with a
-    dictionary that has the keys "row of a", "column of a", "row of b", "column of b"
-    and "loads".
+    `make_tiled($tile)` of this lesson. Blocks and threads are (x, y), as in the lesson.
+    Block $block is at step $step of its walk; the first step is 0. Which elements does
+    its thread $thread load? And how often is each element of `a` loaded by all threads
+    together? Answer with a dictionary that has the keys "row of a", "column of a",
+    "row of b", "column of b" and "loads".
     """
 
     stars, points = 1, 3
     choices = {
         "sizes": ((6, 3), (12, 4), (9, 3)),
-        "block": ((1, 1), (1, 0), (0, 1)),
-        "thread": ((2, 0), (0, 1), (1, 2)),
+        "block": ((1, 0), (1, 1), (0, 1)),
+        "thread": ((1, 2), (0, 1), (2, 0)),
     }
 
     n = property(lambda self: self.sizes[0])
@@ -47,7 +46,7 @@ class TileWalk(Predict):
     @property
     def only(self):
         """The condition that is true for the thread in question at its step."""
-        (by, bx), (y, x) = self.block, self.thread
+        (bx, by), (x, y) = self.block, self.thread
         return (
             f"(cuda.blockIdx.y, cuda.blockIdx.x, y, x) == ({by}, {bx}, {y}, {x})"
             f" and at == {self.step * self.tile}"
@@ -96,7 +95,7 @@ class TileWalk(Predict):
         ),
         "each block at the top left": lambda self: (
             self.truth()
-            | {"row of a": self.thread[0], "column of b": self.thread[1]}
+            | {"row of a": self.thread[1], "column of b": self.thread[0]}
         ),
     }
 
@@ -229,17 +228,17 @@ class PoolWindows(Write):
     hints = {
         "uninitialised": (
             "Which elements of `a` does the thread in the last row and column of a full "
-            "block need, and who brings them?",
+            "block need, and who loads them?",
             "A tile of the output needs more of the input: a halo of the window's width "
             "less one, below and to the right.",
-            "There are more cells than threads: let each thread bring its own cell and "
+            "There are more cells than threads: let each thread load its own cell and "
             "those a tile further down and to the right, as long as they exist.",
         ),
         "over_budget:loads": (
             "How many threads of a block need the same element of `a`?",
-            "Bring the tile with its halo into shared memory once; then read each "
+            "Load the tile with its halo into shared memory once; then read each "
             "window there.",
-            "Let loops with a step of the block's side bring all cells, put a barrier "
+            "Let loops with a step of the block's side load all cells, put a barrier "
             "behind them, and use `tile` from there on.",
         ),
     }
@@ -323,7 +322,7 @@ class DistanceMatrix(Write):
             "        return\n"
             "    if y < 2 and first < p.shape[1]:",
         ),
-        "x alone is brought": (
+        "x alone is loaded": (
             "uninitialised",
             "if y < 2 and col",
             "if y < 1 and col",
@@ -336,7 +335,7 @@ class DistanceMatrix(Write):
         "the points of the columns": ("bounds", "p[y, first]", "p[y, col]"),
         "swapped in the tile": ("wrong", "tile_p[0, y]", "tile_p[0, x]"),
         "along x alone": ("wrong", "$far", "dx * dx"),
-        "all threads bring": (
+        "all threads load": (
             "bounds",
             "if y < 2 and col < q.shape[1]:",
             "if col < q.shape[1]:",
@@ -357,8 +356,8 @@ class DistanceMatrix(Write):
             "How many threads of a block need point i of `p`, and how many point j of "
             "`q`?",
             "A block needs as many points of `p` as it has rows, and as many of `q` as "
-            "it has columns: bring them into shared memory once.",
-            "Let the first two rows of threads bring x and y; `threadIdx.x` counts the "
+            "it has columns: load them into shared memory once.",
+            "Let the first two rows of threads load x and y; `threadIdx.x` counts the "
             "points, also those of `p`. Then a barrier.",
         ),
     }
@@ -366,19 +365,19 @@ class DistanceMatrix(Write):
 
 class HalfTheLoads(Explain):
     """A product with tiles of 32 × 32 loads each element half as often as one with
-    tiles of 16 × 16. A colleague concludes that it must take half the time. Why need
-    that not be so?
+    tiles of 16 × 16. A colleague concludes that it takes half the time. Why does that
+    not follow?
     """
 
     stars, points = 2, 3
     rubric = {
-        "only the time in which a kernel waits for global memory can shrink": 1,
-        "caches served many of the loads that are spared now": 1,
-        "loads of tiles, indices and barriers take instructions as well": 1,
+        "only the time that these loads cost can shrink": 1,
+        "caches served most of these loads, so memory moves as many bytes": 1,
+        "each product still needs two loads from shared memory": 1,
     }
     model = (
-        "Half the loads raise the limit that memory sets, and a kernel may be held back "
-        "by something else: by the instructions for tiles, indices and barriers, or by "
-        "arithmetic. And many of the loads that are spared now came from a cache, so "
-        "memory does not move half as many bytes."
+        "Only the time that these loads cost can shrink. The caches served most of them "
+        "already, so memory moves as many bytes as before. And each product still loads "
+        "two numbers from shared memory: with tiles of 32 × 32 the warps wait most for "
+        "room in the queue to it."
     )
