@@ -241,7 +241,7 @@ busy(times)
 # ## Where the rest goes
 #
 # The plain copy takes 11% less time than the padded transpose.
-# So the padded tile has removed most of the cost of *transposing*. Most of what remains, the plain copy has, too.
+# So the padded tile has removed most of the cost of *transposing*. But the plain copy itself takes 2.2 times as long as the driver's.
 #
 # Are there too many instructions?
 # Numba's indices are signed and may count from the end, so each access checks the sign.
@@ -264,8 +264,8 @@ print(table(["instructions of the kernel", "padded", "swizzled"],
 busy(["padded", "swizzled", "padded, unsigned", "swizzled, unsigned"])
 
 # %% [markdown]
-# The width is not what counts: the padded kernel has 46 instructions instead of 78 with `uint32`, 42 with `uint64`, and 86 with `int32`.
-# A warp executes 42% fewer, which saves 9% of the time.
+# The sign counts, not the width: the padded kernel has 78 instructions with `int64` and 86 with `int32`, but 42 with `uint64` and 46 with `uint32`.
+# With `uint32` a warp executes 42% fewer, which saves 9% of the time.
 #
 # With signed indices the swizzle is 4% faster than the padding; with unsigned ones both take the same time.
 # So that difference came from computing the indices, not from the banks.
@@ -303,7 +303,8 @@ count(make_several(128, 32), blocks=(6, 1)).assert_no_bank_conflicts()
 count(make_several(32, 8), threads=(32, 8)).assert_no_bank_conflicts()
 
 # %% [markdown]
-# One of the two loops of the store turns only once: with a high tile the one over `col`, with a small block the one over `row`.
+# One of the two loops of the store runs only once: with a high tile the one over `col`, with a small block the one over `row`.
+# The compiler puts a thread's four loads before its first store to the tile.
 #
 # For four elements per thread, either a block of 1,024 threads takes a tile four times as high, or a block of 256 threads keeps the old tile.
 # First the high tile: with signed indices, so that fewer instructions cannot be the reason, and with unsigned ones. Then the smaller block.
@@ -333,7 +334,7 @@ busy(["padded, unsigned", "4 each, signed", "4 each", "256 threads"])
 #
 # ## Wide loads
 #
-# `load4(src, (row, col))` loads four neighbours of a row in one request of 16 bytes, and `store4` stores four; the index of the first must be a multiple of four.
+# `load4(src, (row, col))` loads four neighbours of a row in one request, at an address that is a multiple of 16 bytes, and `store4` stores four.
 # **Load four neighbours of a row at once, store four of a column.**
 # A tile of 32 × 32 takes one load per thread, a tile of 64 × 64 four.
 
@@ -379,9 +380,9 @@ plot_tile_banks(bank(33), column, padding=1)
 # ## Side by side in memory
 #
 # Finally, vary which tile a block takes.
-# CUDA promises no order of blocks, but an H200 starts them roughly by `blockIdx.x`: when each of 36,864 blocks took a number as it began, the numbers differed from `blockIdx.x` by 549 on average.
-# So the blocks that run at one time load from the same rows of `src`, side by side, and store to rows of `dst` that lie far apart.
-# With `down`, `blockIdx.x` counts down a column of tiles, and the *stores* lie side by side.
+# CUDA promises no order of blocks, but an H200 starts them roughly row by row of the grid: 192 × 192 blocks started 549 places off that order on average.
+# So the blocks that run at one time load from a few rows of tiles, side by side, and store to rows of `dst` that lie far apart.
+# With `down`, a row of the grid goes down a column of tiles, and the *stores* lie side by side.
 
 # %% tags=["timing"]
 times["16 bytes a load"] = clock(make_wide(32, 33), threads=(8, 32))
@@ -407,7 +408,7 @@ plot_times(ladder, [m.median_us for m in rungs],
            limit_label="the driver's copy")
 
 # %% [markdown]
-# Each bar takes one step from the bar above it; the steps from *256 threads* to *4 × 16 bytes* change more than one thing.
+# Each bar takes one step from the bar above it; the steps from *4 each* to *4 × 16 bytes* change more than one thing.
 # The dashed line is the time in which the driver copies as many bytes; the last rung takes 2% longer.
 #
 # ## Any size
