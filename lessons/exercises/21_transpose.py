@@ -205,7 +205,11 @@ class ChannelsLast(Write):
     stars, points = 2, 4
     choices = {"channels": (3, 5), "type": ("float32", "int32")}
     even, ragged = ((8, 32), (4, 96)), ((1, 1), (3, 43), (17, 20))
-    budget = {"conflicts": 0, "sectors": "ideal", "loads": {"src": 1}}
+
+    @property
+    def budget(self):
+        each = 2 * self.channels * 8 * 32 // 32  # of a warp, to load and to store
+        return {"conflicts": 0, "sectors": "ideal", "requests": each}
 
     def inputs(self, rng, height, width):
         src = numbers(rng, self.type, 0, 100_000, (self.channels, height, width))
@@ -248,8 +252,11 @@ class ChannelsLast(Write):
             "range(thread, CHANNELS * count, PIXELS)",
             "range(CHANNELS * thread, min(CHANNELS * (thread + 1), CHANNELS * count))"),
         "channels mixed up": ("wrong", "= src[c,", "= src[CHANNELS - 1 - c,"),
+        "stores twice": ("over_budget:requests",
+            "] = tile[cell]", "] = 0\n        "
+            "dst[pixel // width, pixel % width, cell % CHANNELS] = tile[cell]"),
         "height for width": ("bounds", "height, width =", "width, height ="),
-        "one thread stores all": ("over_budget:work",
+        "one thread stores all": ("over_budget:requests",
             "range(thread, CHANNELS * count, PIXELS)",
             "range(0 if thread == 0 else SIZE, CHANNELS * count)"),
         "without a tile": ("over_budget:sectors",
