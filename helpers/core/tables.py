@@ -21,9 +21,11 @@ class Table:
         )
 
     def _repr_markdown_(self):
+        """On a page, where a size such as 16 × 16 stays on one line."""
         rules = ["---" if it else "---:" for it in self.wordy()]
         lines = [self.columns, rules, *self.texts()]
-        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        made = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        return made.replace(" × ", "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}")
 
     def wordy(self):
         """Which columns hold a word; numbers are compared best from the right."""

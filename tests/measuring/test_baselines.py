@@ -70,6 +70,14 @@ def test_a_table_says_what_was_not_measured():
     assert "| --- |" in table(["name"], [])._repr_markdown_()
 
 
+def test_a_size_in_a_table_stays_on_one_line_of_a_page():
+    """Its spaces are not where a browser breaks a line; the text keeps plain ones."""
+    shown = table(["block"], [("16 × 16",)])
+
+    assert "| 16\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}16 |" in shown._repr_markdown_()
+    assert "16 × 16" in repr(shown)
+
+
 @pytest.mark.parametrize(
     ("lesson", "name"),
     [("01", "add_one"), ("23", "multiply")],
