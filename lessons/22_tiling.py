@@ -340,9 +340,10 @@ def busy(it):
             waits[0] if waits else "")
 
 
-table(["block", "kernel", "L1/shared data path busy, %", "thousand cycles",
-       "memory busy, %", "instructions for 32 products",
-       "waits for loads, % of all", "warps wait most for"],
+table(["block", "kernel", "L1/shared data path busy, %",
+       "the same, thousand cycles", "memory busy, %",
+       "instructions for 32 products", "waits for loads, %",
+       "warps wait most for"],
       [(f"{s} × {s}", name, *busy(them[s])) for s in sizes
        for name, them in (("no tile", without), ("tile", tiles))])
 
