@@ -234,7 +234,7 @@ busy(times)
 # %% [markdown]
 # - *naive* waits for its last stores: a warp that has finished stays until they have left. L1 passes all their sectors on to L2, 5.4 GB with the loads instead of 1.2. These counters do not tell what holds the stores up.
 # - *by rows* is 2.4 times as fast. L1 is asked for as many bytes, but loads each sector from L2 only once and keeps it for the block's other warps.
-# - *tile* has no single large wait. Each conflict keeps the data path of L1 and shared memory busy for one more cycle, 47% of all. Padding saves 39% of the time: part of that was hidden.
+# - *tile* has no single large wait. Each conflict keeps the data path of L1 and shared memory busy for one more cycle, 47% of all cycles. Padding saves 39% of the time: part of that was hidden.
 # - *padded* waits at the barrier and for memory, and keeps none of these parts busy for even half of the time.
 
 # %% [markdown]

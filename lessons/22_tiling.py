@@ -262,7 +262,7 @@ table(["block", "no tile, µs", "tile, µs", "times as fast"],
 # %% [markdown]
 # The tile of 32 × 32 removes 31 of 32 loads, and makes the kernel 1.9 times as fast.
 # (Against `range` it would be 5.9 times as fast, but most of that is not the tile's.)
-# Fewer loads are not all that changed: the tile's inner loop has known indices, and a warp needs 3.7 instructions for 32 products instead of 7.8. The next lesson compares both with better loops.
+# Fewer loads are not all that changed: the compiler knows the indices of the tile's inner loop, and a warp needs 3.7 instructions for 32 products instead of 7.8. The next lesson compares both with better loops.
 #
 # Which loads were those?
 # A load asks L1; what L1 lacks comes from L2, and what L2 lacks from memory.
