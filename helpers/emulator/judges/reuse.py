@@ -167,8 +167,10 @@ class Traffic:
         return self._by_element(self.stored)
 
     def _by_element(self, tally):
-        fields = tally.counts().values()
-        total = sum(fields, np.zeros(tally.size, np.int64))
+        total = np.zeros(tally.size, np.int64)
+        for (_, size), counts in tally.counts().items():
+            for later in range(max(1, size // tally.unit)):  # `load4` loads four
+                total[later:] += counts[: tally.size - later]
         first = (self.allocation.first - tally.origin) // tally.unit
         strides = [s // tally.unit * total.itemsize for s in self.allocation.strides]
         seen = np.lib.stride_tricks.as_strided(

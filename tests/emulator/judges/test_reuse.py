@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import cuda
 
-from helpers import emulate
+from helpers import emulate, load4
 from helpers.emulator.judges import reuse as reuse_module
 from tests.specimens.kernels import add, matrix_product, numbers
 
@@ -49,6 +49,25 @@ def test_a_broadcast_loads_its_element_once_for_each_lane():
         row.bytes_asked,
         row.bytes_moved,
     )
+
+
+def test_a_wide_load_loads_all_its_elements():
+    """8 threads load 4 of 40 elements each, and thread 0 the last 4 again."""
+
+    @cuda.jit
+    def fours(a, out):
+        i = cuda.grid(1)
+        x, y, z, w = load4(a, 4 * i)
+        out[i] = x + y + z + w
+        if i == 0:
+            out[0] = load4(a, 28)[3]
+
+    a, out = np.zeros(40, np.float32), np.zeros(8, np.float32)
+
+    row = emulate(fours)[1, 8](a, out).reuse["a"]
+
+    assert 28 * [1] + 4 * [2] + 8 * [0] == row.loads.tolist()
+    assert (128, 144, 36 / 32) == (row.bytes_distinct, row.bytes_asked, row.reuse)
 
 
 def test_tiles_of_16_load_each_element_a_16th_as_often_as_threads_use_it():
