@@ -210,7 +210,7 @@ class Embedding(Write):
         words = rng.integers(0, 9, n).astype(np.int32)
         words[rng.random(n) < 0.3] -= 9
         words[-1] %= 9
-        table = numbers(rng, self.type, 2, 1000, (9, width))
+        table = numbers(rng, self.type, -9000, 9000, (9, width))
         return {
             "out": Out((n, width), self.type),
             "table": table,

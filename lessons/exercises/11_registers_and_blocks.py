@@ -27,7 +27,7 @@ class NBody(Write):
     def inputs(self, rng, n):
         bodies = rng.uniform(0, 10, (n, 4))
         bodies[:, 3] = rng.uniform(1, 9, n)
-        velocities = numbers(rng, np.float32, 1, 10, (3, n))
+        velocities = numbers(rng, np.float32, -9, 10, (3, n))
         return {
             "velocities": InOut(velocities),
             "bodies": bodies.astype(np.float32).ravel(),
@@ -146,8 +146,8 @@ class KMeans(Write):
         return {"loads": loads, "conflicts": 0, "shared_bytes": 8 * self.many}
 
     def inputs(self, rng, n):
-        points = rng.integers(0, 16, (2, n)) / 4  # some are as near to two
-        centres = rng.integers(0, 16, (2, self.many)) / 4
+        points = rng.integers(-8, 8, (2, n)) / 4  # some are as near to two
+        centres = rng.integers(-8, 8, (2, self.many)) / 4
         return {
             "nearest": Out(n, np.int32),
             "points": points.astype(np.float32),

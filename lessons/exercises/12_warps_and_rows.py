@@ -142,7 +142,7 @@ class MatVec(Write):
 
     def inputs(self, rng, rows, cols):
         a = numbers(rng, np.float32, -9, 10, (rows, cols))
-        x = numbers(rng, np.float32, 1, 10, cols)
+        x = numbers(rng, np.float32, -9, 10, cols)
         return {"out": Out(rows), "a": a, "x": x}
 
     def launch(self, rows, cols):
@@ -275,13 +275,13 @@ class Csr(Write):
             columns.append(first + np.sort(rng.permutation(band)[:length]))
         starts = np.cumsum([0, *map(len, columns)])
         columns = np.concatenate(columns)
-        values = numbers(rng, np.float32, 1, 10, len(columns))
+        values = numbers(rng, np.float32, -9, 10, len(columns))
         return {
-            "y": InOut(numbers(rng, np.float32, 1, 100, rows)),
+            "y": InOut(numbers(rng, np.float32, -99, 100, rows)),
             "starts": starts.astype(np.int32),
             "columns": columns.astype(np.int32),
             "values": values,
-            "x": numbers(rng, np.float32, 1, 10, cols),
+            "x": numbers(rng, np.float32, -9, 10, cols),
         }
 
     def launch(self, rows, cols):
