@@ -3,7 +3,7 @@
 #
 # *45 minutes*
 #
-# **What you'll do:** run one loop over two arrays, see each step take more than fifteen times as long in the larger one, and measure every memory of a GPU to find out why.
+# **What you'll do:** run one loop over two arrays, see each step take more than fifteen times as long in the larger one, and measure the memories of a GPU to find out why.
 #
 # **What you'll learn:**
 #
@@ -96,10 +96,10 @@ plot_hierarchy(gpu.MULTIPROCESSOR_COUNT, registers, shared, constant,
                gpu.L2_CACHE_SIZE, memory)
 
 # %% [markdown]
-# Each row of the figure is a memory, the nearest at the top.
+# Each row below the threads is a memory, the nearest at the top; on the right is who sees it.
 # A thread computes with **registers**, which no other thread sees.
 # **Shared memory** lies in the multiprocessor, the part of the chip that runs a block; the threads of the block exchange numbers through it.
-# **Global memory** holds the arrays that you pass to a kernel; it lies beside the chip, and all threads see it.
+# **Global memory** holds the arrays that you pass to a kernel; it lies beside the chip.
 # On the way there, a load asks two **caches**, which keep what was used recently: **L1** in each multiprocessor, then **L2**, which all share.
 #
 # Think of a theatre with many stages.
@@ -164,7 +164,7 @@ table(["chain, KB", "ns per step", "bytes requested from L2",
 #
 # L2 has 60 MB, but chains begin to miss it earlier: at 40 MB, memory delivers half as many bytes as at 64 MB, so about half of the steps reach it.
 # The other half come from L2, yet must take about 185 ns, not 145, if a step to memory takes 349.
-# NVIDIA describes the L2 of the A100 as two partitions, and [each caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/).
+# NVIDIA describes the L2 of the A100 as two partitions, and [each of them caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/).
 # A longer path between them would explain the 185 ns, but no counter here shows it.
 
 # %% [markdown]
@@ -276,7 +276,7 @@ def walk_constant(out, distinct, steps):
     lane = cuda.threadIdx.x
     cell = uint32(lane % distinct)
     for _ in range(steps // 8):
-        for _ in range(8):                  # unrolled
+        for _ in range(8):          # the compiler repeats this
             cell = following[cell]
     out[lane] = cell
 
@@ -351,7 +351,7 @@ plot_times([f"{place}, {count} cell{'s' * (count > 1)}"
 # `cuda.local.array` gives each thread an array of its own.
 # Registers have names and no addresses, so an array can be in registers if the compiler knows, for each access, *which* cell is meant.
 # Otherwise it goes, as a rule, to **local memory**.
-# It is called local because only one thread sees it; it is a part of global memory, behind the same caches, where cell k of all lanes of a warp lies side by side.
+# It is called local because only one thread sees it; it is a part of global memory, behind the same caches, where cell k of a lane lies beside cell k of the next lane.
 #
 # **Each thread throws a die and counts at the face's index.**
 
@@ -563,9 +563,9 @@ table(
      ["texture", "all threads, read-only", "part of global memory", "", "",
       "2-D neighbours, filters, borders", "not in Numba"],
      ["L1", "a multiprocessor", "what shared leaves", warm[16 * KB][0],
-      rates["L1"], "what was just used", "may be evicted"],
+      rates["L1"], "what was just used", "may drop it again"],
      ["L2", "all", f"{gpu.L2_CACHE_SIZE // MB} MB", warm[16 * MB][0],
-      rates["L2"], "what others used", "may be evicted"],
+      rates["L2"], "what others used", "may drop it again"],
      ["global", "all, and the host", f"{memory / GB:.0f} GB",
       warm[64 * MB][0], rates["memory"], "everything else",
       "the longest latency"]])
@@ -646,7 +646,6 @@ task.check(cubic)
 # On a GPU, `kernel.get_local_mem_per_thread()` gives the bytes of local memory, arrays and spills together.
 #
 # A walk measures a load that has the memory to itself, not a load among thousands.
-# At 16 MB, the bars give L1 4%, though a block reads 2 MB before it comes back to a line: one read of L2 seems to serve several multiprocessors.
 #
 # Read-only data need no texture memory, since L1 caches all of global memory.
 # For its filters and borders, use CUDA C++ or CuPy.

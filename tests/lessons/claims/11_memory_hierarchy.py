@@ -35,10 +35,10 @@ def ns_of_the_rest(it):
     return (ns(it, 40 * MB) - far * ns(it, 64 * MB)) / (1 - far)
 
 
-def read_by_a_multiprocessor(it, size, blocks=2):
-    """The most bytes of an array that the blocks of a multiprocessor read."""
+def read_by_a_multiprocessor(it, size):
+    """The most bytes of an array that the two blocks of a multiprocessor read."""
     each, grid = 16 * KB, 2 * it.gpu.MULTIPROCESSOR_COUNT
-    return blocks * each * len({grid * step % (size // each) for step in range(1024)})
+    return 2 * each * len({grid * step % (size // each) for step in range(1024)})
 
 
 def code_of(made, line_of):
@@ -372,12 +372,6 @@ CLAIMS = {
     ),
     "With an index that is known only at run time, it would load them from constant "
     "memory": lambda it: "LDC" in solution(it)[1] and "c[0x3]" in solution(it)[1],
-    "At 16 MB, the bars give L1 4%, though a block reads 2 MB before it comes back to "
-    "a line": lambda it: (
-        about("4%", 1 - share(it, 16 * MB, "L2"))
-        and read_by_a_multiprocessor(it, 16 * MB, blocks=1) == 2 * MB > it.shared
-        and share(it, GB, "L2") > 0.999
-    ),
     "there is no local memory left": lambda it: (
         0 == four_faces().stack and not any(uses_local(four_faces()))
     ),
