@@ -58,7 +58,7 @@ def draw_by_size(ax, sizes, values, marks, limits=None, asked=()):
     ax.set(xlim=(sizes[0] / 1.6, sizes[-1] * 1.6), ylim=(0, top))
     ax.yaxis.set_major_formatter("{x:,.0f}")
     crowded = [(rate - 0.12 * top, rate) for rate in limits.values()]
-    draw_walk(ax, sizes, values, bool(measured), crowded)
+    draw_walk(ax, sizes, values, bool(measured), crowded, marks.values())
     dashes = {"color": style.INK, "linewidth": 1.0, "linestyle": (0, (4, 3))}
     note = {"ha": "right", "fontsize": style.SMALL}
     for name, size in marks.items():
@@ -133,20 +133,30 @@ def levels_in_words(sizes, asked):
         yield f"within {size}, {', '.join(parts) or 'not counted'}"
 
 
-def draw_walk(ax, sizes, values, measured, crowded):
+def draw_walk(ax, sizes, values, measured, crowded, marks):
     """Draw the values, numbered above where that is free, or say that none are."""
     if not measured:
         label(ax, 0.5, 0.5, "not measured", xycoords="axes fraction")
         ax.set_yticks([])
     dots = {"marker": "D", "markersize": 5, "color": style.MEASURED}
     ax.plot(sizes, values, linewidth=1.2, **dots)
-    for size, value, before in zip(sizes, values, [NAN, *values[:-1]], strict=True):
+    around = zip(sizes, values, [NAN, *values[:-1]], [*values[1:], NAN], strict=True)
+    for size, value, before, after in around:
         if not math.isnan(value):
             rise = -10 if any(low < value < high for low, high in crowded) else 9
-            # beside a curve that falls, where neither it nor a level's end is
-            place = ((7, 6), "left") if value < 0.9 * before else ((0, rise), "center")
-            note = {"ha": place[1], "fontsize": style.SMALL}
-            label(ax, size, value, f"{value:,.0f}", place[0], **note)
+            late = any(mark < size < 1.3 * mark for mark in marks)
+            offset, side = number_place(value, before, after, rise, late)
+            note = {"ha": side, "fontsize": style.SMALL}
+            label(ax, size, value, f"{value:,.0f}", offset, **note)
+
+
+def number_place(value, before, after, rise, late):
+    """Where a value's number is free of the curve, and of a mark if that is just left
+    of it: its offset in points, and its side.
+    """
+    if value < 0.9 * before or late:
+        return (7, -9 if after > value else 6), "left"
+    return ((5, rise), "right") if after > 1.1 * value else ((0, rise), "center")
 
 
 def plot_speeds(names, gflop_per_s, peak=None, ax=None):
