@@ -103,7 +103,7 @@ plot_hierarchy(gpu.MULTIPROCESSOR_COUNT, registers, shared, constant,
 # On the way there, a load asks two **caches**, which keep what was used recently: **L1** in each multiprocessor, then **L2**, which all share.
 #
 # Think of a theatre with many stages.
-# An actor's hands are registers, the props table beside a stage is shared memory, the storeroom downstairs serves all stages as L2 does, and the warehouse across town is global memory.
+# An actor's hands are registers, the props table beside a stage is shared memory, the storeroom downstairs is L2, and the warehouse across town is global memory.
 
 # %% [markdown]
 # ## How far: latency
