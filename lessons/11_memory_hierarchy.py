@@ -164,7 +164,7 @@ table(["chain, KB", "ns per step", "bytes requested from L2",
 #
 # L2 has 60 MB, but chains begin to miss it earlier: at 40 MB, memory delivers half as many bytes as at 64 MB, so about half of the steps reach it.
 # The other half come from L2, yet must take about 185 ns, not 145, if a step to memory takes 349.
-# NVIDIA describes the L2 of the A100 as two partitions, and [each of them caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/).
+# NVIDIA describes the L2 of the A100 as two partitions; [each caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/).
 # A longer path between them would explain the 185 ns, but no counter here shows it.
 
 # %% [markdown]
