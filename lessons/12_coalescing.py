@@ -161,7 +161,7 @@ plot_levels({f"{m.kernel}, {m.median_us:,.0f} µs": m.traffic
 # %% [markdown]
 # ## The same sums by more threads
 #
-# How do the sums take more threads? Cut each row, or each column, into strips.
+# How can more threads share these sums? Cut each row, or each column, into strips.
 # **Each thread adds up a strip of a row.**
 # **Each thread adds up a strip of a column.**
 # Several threads add to the same sum, and `cuda.atomic.add` makes each addition to `out` one indivisible step.
@@ -350,7 +350,7 @@ plot_sweeps({
 # A bar is the useful rate: the bytes that you want copied.
 # A diamond also counts what memory delivers and no lane asks for.
 #
-# An offset adds one sector to each load request, and none if it is a multiple of 8 elements.
+# An offset adds one sector to each load request, unless it is a multiple of 8 elements.
 # The rate falls by 2% at most: at offset 8, without an extra sector, as much as at 31.
 # The fifth sector of one request is the first of the next, and L1 still has it: from L2 it requests one sector more per block, 0.8%.
 #
@@ -432,7 +432,7 @@ table(["bytes per thread", "sectors per request", "µs", "GB/s",
        for n, (run, m) in enumerate(zip(runs, widths, strict=True))])
 
 # %% [markdown]
-# All requests are coalesced, and each row of the table has as many threads and as many requests.
+# All requests are coalesced, and all rows of the table have the same number of threads and of requests.
 # Yet 16 times the bytes take only 3 times as long.
 #
 # With 1 byte per thread, memory is 15% busy.
@@ -631,7 +631,7 @@ task.check(mirror)
 #
 # The pieces that L2 fetches have a limit, `cudaLimitMaxL2FetchGranularity`, which CUDA takes as a hint.
 #
-# What L2 still has from the last launch, memory need not deliver, whatever the stride.
+# Memory need not deliver what L2 still has from the last launch.
 # So `measure` fills L2 with other data before each launch.
 #
 # Whole arrays begin at a multiple of 256 bytes; the rows of a matrix begin at a multiple of 32 only if their length allows it.

@@ -188,7 +188,7 @@ CLAIMS = {
         + it.column_strips[-1].waits["a busy arithmetic unit"]
     ),
     # offsets and strides
-    "adds one sector to each load request, and none if it is a multiple of 8": (
+    "adds one sector to each load request, unless it is a multiple of 8": (
         lambda it: all(
             it.load_sectors(offset) == (5 if offset % 8 else 4) for offset in range(33)
         )
@@ -247,7 +247,7 @@ CLAIMS = {
     "All requests are coalesced": (
         lambda it: [per_request(run) for run in it.runs] == [1, 2, 4, 8, 16]
     ),
-    "each row of the table has as many threads and as many requests": (
+    "have the same number of threads and of requests": (
         lambda it: len({m.counters["global_load_requests"] for m in it.widths}) == 1
     ),
     "16 times the bytes take only 3 times as long": (
