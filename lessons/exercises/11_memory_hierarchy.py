@@ -102,7 +102,7 @@ class Cubic(SpeedUp):
         "threads": (128, 64),
     }
     even, ragged = (512, 256), (1, 33, 129, 300)
-    budget = {"loads": {"points": 1, "weights": 0, "out": 0}}
+    budget = {"loads": {"points": 1, "weights": 0, "out": 0}, "requests": 2 * 512 // 32}
     fixed = ("weights",)
     captured = 4
 
@@ -163,6 +163,11 @@ class Cubic(SpeedUp):
             "over_budget:loads",
             "value * x +",
             "value * points[i] +",
+        ),
+        "stores each step": (
+            "over_budget:requests",
+            "value = value * x + constant[k]",
+            "out[i] = value = value * x + constant[k]",
         ),
         "adds up in memory": (
             "over_budget:loads",
@@ -291,7 +296,7 @@ class ColumnWindow(SpeedUp):
         "threads": (128, 64),
     }
     even, ragged = ((16, 256), (9, 128)), ((1, 1), (2, 33), (17, 130))
-    budget = {"loads": {"a": 1, "out": 0}}
+    budget = {"loads": {"a": 1, "out": 0}, "requests": (18 + 16) * 256 // 32}
 
     def inputs(self, rng, rows, cols):
         a = numbers(rng, self.type, -99, 100, (rows + 2, cols))
@@ -361,6 +366,11 @@ class ColumnWindow(SpeedUp):
         "two of three": ("wrong", "$of_held", "$of_two"),
         "begins with nothing": ("wrong", "a[0, col], a[1, col]", "0, 0"),
         "writes the input": ("writes_input", "= $of_held", "= a[row, col] = $of_held"),
+        "stores twice": (
+            "over_budget:requests",
+            "out[row, col] = $of_held",
+            "out[row, col] = out[row, col] = $of_held",
+        ),
         "all come back": (
             "over_budget:loads",
             "above, here = here, below",
