@@ -254,11 +254,11 @@ def line_of(m, count):
     moved = [m.traffic.get(it, np.nan) / 1e9 for it in ("L1", "L2", "memory")]
     busy = [m.counters.get(f"{it}_percent")
             for it in ("l1_data", "memory", "issue")]
-    return m.kernel, count, m.median_us, *moved, *busy
+    return m.kernel.removeprefix("sum_"), count, m.median_us, *moved, *busy
 
 
 table(["sums", "threads", "µs", "GB requested from L1", "from L2",
-       "from memory", "L1/shared data path busy, %", "memory busy, %",
+       "from memory", "L1 data path busy, %", "memory busy, %",
        "issue slots used, %"],
       [*(line_of(strips[k], threads[k])
          for strips in (row_strips, column_strips) for k in (0, 2, -1)),
