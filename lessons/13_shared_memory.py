@@ -165,7 +165,8 @@ run.reuse["a"].loads[THREADS - 8:THREADS + 8]
 #
 # ## Is it faster?
 #
-# Here are 67 million elements on a GPU: the time, what its counters say of each warp, and the share of the issue slots, the cycles in which a scheduler could issue an instruction, that were used.
+# Here are 67 million elements on a GPU: the time, what its counters say of each warp, and the share of the issue slots that were used.
+# (An issue slot is a cycle in which a scheduler could issue an instruction.)
 
 # %% tags=["timing"]
 MANY = 2**26
@@ -197,8 +198,8 @@ table(COLUMNS, map(counted, (direct, tiled)))
 #
 # Are the instructions the reason? Remove them: give indices 32 bits, [as you will learn](31_types_and_instructions.ipynb), both with and without a tile, and fill the tile without a loop.
 #
-# **Each thread adds up its window, with indices of 32 bits.**
-# **Load a tile in two steps, wait, and add up, with indices of 32 bits.**
+# - **Each thread adds up its window, with indices of 32 bits.**
+# - **Load a tile in two steps, wait, and add up, with indices of 32 bits.**
 
 # %%
 @cuda.jit
@@ -254,14 +255,14 @@ table(["radius", *COLUMNS],
       + [[16, *counted(m)] for m in wider])
 
 # %% [markdown]
-# The instructions were most of it: with 54 a warp instead of 178, the tiled kernel takes 278 µs.
+# The instructions were most of the reason: with 54 a warp instead of 178, the tiled kernel takes 278 µs.
 # But the kernel without a tile takes 266, with 90 as before.
-# So the tile still loses; what its counters add are waits at the barrier, 24% of all its waits.
+# The tile still loses: its warps also wait for the barrier, 24% of all their waiting.
 #
 # With 16 neighbours on each side, the tile wins: 408 µs against 689.
-# L1 still serves that reuse, and both fetch 4.5 sectors a warp from L2.
-# What the tile saves now are instructions, 102 against 288: it tests once for each cell whether that is inside the array, and not at each of 33 uses.
-# Nearly half of the 288 are for these tests, and a padded array would save them without a tile; we did not time that.
+# L1 still serves the reuse: both fetch 4.5 sectors a warp from L2.
+# What the tile saves now are instructions, 102 against 288, which took 85% of the issue slots: it tests each cell once for the array's ends, not at each of 33 uses.
+# Nearly half of the 288 are for these tests; a padded array (not timed) would save them without a tile.
 
 # %% [markdown]
 # ## Where a cache is slow
@@ -269,9 +270,10 @@ table(["radius", *COLUMNS],
 # The lanes of `add_window` load neighbours, which lie in one or two lines of 128 bytes.
 # What if each lane needs another line?
 #
-# **Each thread takes 64 steps through a table, from a cell of its own.**
-# It is a walk, as in [Know where a number lives](11_memory_hierarchy.ipynb): each cell holds the index of the next one. The threads start `apart` cells apart.
-# **The same, in a copy of the table that the block has loaded.**
+# Walk through a table, as in [Know where a number lives](11_memory_hierarchy.ipynb): each cell holds the index of the next one, and the threads start `apart` cells apart.
+#
+# - **Each thread takes 64 steps through a table, from a cell of its own.**
+# - **The same, in a copy of the table that the block has loaded.**
 
 # %%
 CELLS, STEPS = 4096, 64
@@ -360,11 +362,11 @@ table(["cells apart", "lines", "µs from L1", "µs from the tile"],
 # ## Rows in, columns out
 #
 # A tile can also pay without any reuse.
-# A transpose turns rows into columns: a warp's lanes are in 32 lines when they load or when they store.
+# A transpose turns rows into columns, so a warp that loads from one line stores to 32, or the other way round.
 #
-# **Each thread moves one element, from a row into a column.**
-# **Each thread moves one element, from a column into a row.**
-# **Load a tile by rows, wait, and read it by columns.**
+# - **Each thread moves one element, from a row into a column.**
+# - **Each thread moves one element, from a column into a row.**
+# - **Load a tile by rows, wait, and read it by columns.**
 
 # %%
 @cuda.jit
@@ -419,7 +421,7 @@ table(["transpose", "µs", "sectors from L2 per warp",
 # Loading down a column takes 411 µs: L1 keeps the lines for a block's other warps, and asks L2 for 4 sectors a warp.
 # The tile loads and stores by rows, and takes 531 µs; with one more column, which nobody uses, 324.
 #
-# Before you write a tile, ask what L1 does already. A tile pays where
+# Before you write a tile, ask what L1 does already. A tile helps where
 #
 # - each cell is used so often that the instructions saved are worth the barrier: 33 times here, 9 times not
 # - lanes look up words in many lines, and in different *banks* (next lesson)
@@ -440,8 +442,8 @@ table(["shared memory of", "bytes"],
        ["a multiprocessor", gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR]])
 
 # %% [markdown]
-# CUDA's guide limits static arrays to 48 KB, and so does the emulator; the newest compilers let larger ones pass.
-# Dynamic shared memory may be larger, but the driver refuses such a launch unless the kernel has opted in.
+# CUDA's guide limits static arrays to 48 KB, and so does the emulator.
+# Dynamic shared memory may be larger, but the launch is refused unless the kernel has opted in.
 # CUDA C++ does that with `cudaFuncSetAttribute`; Numba has no function for it, so `helpers` has one, `allow_dynamic_shared`.
 # Here is a table of 128 KB, before and after:
 
@@ -487,8 +489,8 @@ plot_times([f"{size // 1024} KB, blocks at once: {blocks_at_once(size)}"
 
 # %% [markdown]
 # The same instructions move the same bytes; only the fourth number in the brackets changes.
-# A multiprocessor holds eight of these blocks, if there is room: for four with 48 KB each, for one with 227 KB.
-# On average over the launch, in which blocks end and start, 71% of the room for warps is taken with eight blocks, and 12% with one; then the copy takes 5.9 times as long.
+# A multiprocessor has room for eight of these blocks without shared memory, for four with 48 KB each and for one with 227 KB.
+# As blocks end and start, they take on average 71% of the places for warps with eight blocks at once, and 12% with one; then the copy takes 5.9 times as long.
 #
 # ## Several arrays, several types
 #
@@ -520,6 +522,7 @@ room = THREADS * (all_times.itemsize + all_marks.itemsize)
 emulate(reverse_columns)[N // THREADS, THREADS, 0, room](
     times, marks, all_times, all_marks)
 check(times, all_times.reshape(-1, THREADS)[:, ::-1].ravel())
+check(marks, all_marks.reshape(-1, THREADS)[:, ::-1].ravel())
 
 # %% [markdown]
 # A float64 takes 8 bytes, so the times end where element `2 * count` of the uint32 array begins.
@@ -578,7 +581,7 @@ run.uninitialised
 
 # %% [markdown]
 # The last four cells of each of the 16 tiles were read, and nobody had written them.
-# A GPU does not clear shared memory between blocks: what is there was left by an earlier block, as on a props table after another scene.
+# A GPU does not clear shared memory between blocks: it may still hold what an earlier block left, like a props table after another scene.
 #
 # ## What changed
 #
@@ -678,7 +681,7 @@ task.check(pool)
 #
 # The emulator says when a kernel reads a shared cell that nobody wrote; a GPU says nothing. On a GPU, newer versions of NVIDIA's `compute-sanitizer` do, with `--tool initcheck --initcheck-address-space shared`.
 #
-# Within a warp, threads can hand values on by a shuffle, and a value that *all* threads use at once belongs in constant memory.
+# Within a warp, threads can hand values on by a shuffle, and a value that *all* threads use at once suits constant memory.
 
 # %% [markdown]
 # ## Further reading
