@@ -76,7 +76,7 @@ class Reverse(Fix):
     points = 2
     choices = {"type": ("float32", "int32", "float64"), "threads": (128, 64)}
     even, ragged = (512, 384), (1, 129, 1000, 77)
-    budget = {"lines": 1}
+    budget = {"lines": 1, "loads": {"a": 1}}
     lines = 1
 
     def inputs(self, rng, n):
@@ -114,6 +114,9 @@ class Reverse(Fix):
         "no tile": ("over_budget:lines",
             "tile[count - 1 - thread]", "tile[thread]", "- first - count +",
             "- 1 - first -"),
+        "past the tile": ("over_budget:loads",
+            "a.size - first - count + thread", "first + thread",
+            "tile[count - 1 - thread]", "a[a.size - 1 - j]"),
     }
     hints = {
         "wrong": (
