@@ -149,8 +149,8 @@ class Swizzle(SpeedUp):
 
     stars, points = 2, 4
     choices = {"op": ("max", "min"), "type": ("float32", "int32")}
-    even, ragged = (32, 64), (1, 33, 70)
-    budget = {"shared_bytes": 4096, "conflicts": 0, "sectors": "ideal"}
+    even, ragged, work = (32, 64), (1, 33, 70), 2
+    budget = {"shared_bytes": 4096, "conflicts": 0, "sectors": "ideal", "loads": {"a": 1}}
 
     def inputs(self, rng, rows):
         up = 1 if self.op == "max" else -1
@@ -219,6 +219,10 @@ class Swizzle(SpeedUp):
         "starts with zero": ("wrong", "so_far = tile[lane, lane]", "so_far = 0"),
         "starts in global memory": ("over_budget:sectors",
             "so_far = tile[lane, lane]", "so_far = a[first + lane, 0]"),
+        "brings the rows twice": ("over_budget:loads",
+            "cuda.syncthreads()\n    if",
+            "for row in range(count):\n        tile[row, lane ^ row] = a[first + row, lane]"
+            "\n    cuda.syncthreads()\n    if"),
         "leaves before the barrier": ("barrier",
             "count = min",
             "if lane >= a.shape[0] - first:\n        return\n    count = min"),
