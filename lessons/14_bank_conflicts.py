@@ -12,9 +12,11 @@
 # - remove conflicts with a column of padding or with a swizzle
 # - tell from a GPU's counters what their removal is worth
 #
-# **What you'll need:** kernels, blocks and threads, as in [Write your first kernel](01_first_kernel.ipynb), and shared arrays and barriers, as in [Use a tile where it pays](13_shared_memory.ipynb).
+# **What you'll need:** kernels, blocks and threads, as in [Write your first kernel](01_first_kernel.ipynb), a warp's requests, as in [Fetch no more than you use](12_coalescing.ipynb), and shared arrays and barriers, as in [Use a tile where it pays](13_shared_memory.ipynb).
 
 # %%
+from math import gcd
+
 import numpy as np
 from numba import cuda, float32, float64, int64, uint16, uint32, uint64
 
@@ -27,30 +29,21 @@ device
 # %% [markdown]
 # ## Which stride is slow?
 #
-# Each block of threads has a memory of its own, its **shared memory**.
-# A warp is 32 threads that run together, and its **lanes** are numbered 0 to 31.
-# One load instruction of a warp loads one number for each lane.
-#
-# Let neighbouring lanes load numbers that lie 1 apart, then 2 apart, then 3, up to 33.
+# Let a warp's lanes load numbers from shared memory that lie 1 apart, then 2, then 3, up to 33.
 # This distance is the **stride**.
 # Which stride is the slowest?
 # The longest is a fair guess, and it is wrong.
-# With one of these strides a load takes 32 steps, and with the next longer one it takes a single step.
+# With one stride a load takes 32 steps, with the next longer one a single step.
 # Which are they, and why?
-
-# %% [markdown]
+#
 # ## Words and banks
 #
-# Shared memory is divided into 32 **banks**, each 4 bytes wide.
-# Four bytes are a **word**.
-# Consecutive words lie in consecutive banks, and after bank 31 comes bank 0 again.
-# So the address of a byte determines its bank: elements 0, 32 and 64 of a `float32` array all lie in bank 0.
+# Shared memory has 32 **banks**.
+# Consecutive **words** of 4 bytes lie in consecutive banks, and after bank 31 comes bank 0, so elements 0, 32 and 64 of a `float32` array share bank 0.
 #
-# A **request** is what one instruction of one warp asks of shared memory.
-# It is served in one step or more, called **wavefronts**.
-# In one wavefront each bank delivers *one* word.
-# If 32 lanes ask 32 banks, one wavefront is enough.
-# Here the lanes load neighbouring elements:
+# A request is served in one or more steps, called **wavefronts**.
+# In each, a bank delivers *one* word.
+# If 32 lanes ask 32 banks, one wavefront is enough:
 
 # %%
 NUM_BANKS  = 32
@@ -163,7 +156,7 @@ emulated
 # %% [markdown]
 # A stride of 32 costs 31 conflicts a load, and a stride of 33 costs none.
 # The length of the stride does not matter, only its greatest common divisor with 32.
-# With words of 4 bytes, `gcd(stride, 32)` lanes meet in a bank, and a load has `gcd(stride, 32) - 1` conflicts.
+# With elements of 4 bytes, `gcd(stride, 32)` lanes meet in a bank, and a load has `gcd(stride, 32) - 1` conflicts.
 #
 # ## Does a GPU agree?
 #
@@ -225,9 +218,10 @@ plot_banks([4 * (lane // 5) for lane in range(32)])
 #
 # ## Narrower and wider elements
 #
-# **Hop with `together` lanes at each cell, the cells `stride` elements apart.**
+# **Hop with `together` lanes at each cell, the cells `stride` apart.**
+# The stride counts elements.
 # Numba must know the type of a shared array when it compiles a kernel, so a function makes one kernel for each type.
-# The exclusive or with `value >> 32`, which is 0 here, makes the compiler load all 8 bytes of a `uint64`; otherwise it loads only the lower 4.
+# The exclusive or, `^`, with `value >> 32`, which is 0 here, makes the compiler load all 8 bytes of a `uint64`; otherwise it loads only the lower 4.
 
 # %%
 def make_hop(dtype):
@@ -405,7 +399,8 @@ plot_tile_banks(bank(4 * padded(rows_33, columns_33)), COLUMN, padding=1)
 plot_tile_banks(bank(4 * swizzled(rows, columns)), COLUMN)
 
 # %% [markdown]
-# In both, every bank occurs once in each row and once in each column.
+# Swizzled: along a column c, `r ^ c` is another place in each row r.
+# In both figures, every bank occurs once in each row and once in each column.
 #
 # ## The block's shape
 #
@@ -477,7 +472,7 @@ run
 # ## What is it worth?
 #
 # `hop` waits almost only for shared memory.
-# Most kernels also wait for **global memory**, the GPU's large memory, where their arguments lie, and for instructions.
+# A transpose also waits for global memory and for a barrier.
 # **Transpose through a tile: rows in, columns out.**
 #
 # The length of a row decides how many wavefronts a load takes: from 1 with 33 words to 32 with 32.
@@ -508,7 +503,8 @@ check(small_out, small.T)
 N = 4096
 src = np.random.default_rng(2).random((N, N), dtype=np.float32)
 dst = np.zeros_like(src)
-WIDTHS = {33: 1, 34: 2, 36: 4, 40: 8, 48: 16, 32: 32}   # width: wavefronts
+# the wavefronts of a column's load, for each width
+WIDTHS = {width: gcd(width, 32) for width in (33, 34, 36, 40, 48, 32)}
 
 
 def transposed(width, index):
@@ -549,18 +545,21 @@ plot_exposed(list(WIDTHS.values()), {"64-bit indices": more_cycles(wide),
              requests=loads)
 
 # %% [markdown]
-# With 64-bit indices, 2 and 4 wavefronts a load cost less than 1%, and 32 take 1.6 times as long.
+# The figure shows the cycles that conflicts add; on the dashed line each further wavefront costs a cycle.
+# They are counted in one launch each, so 2% mean nothing: some points lie below 0.
+#
+# With 64-bit indices, 2 and 4 wavefronts a load cost less than 1%: the first few hide, while warps wait for a barrier and for global memory.
+# From 16 to 32 wavefronts each costs its cycle, and of the cycles of all 31 further wavefronts, 83% appear in the time.
+# Then the kernel takes 1.6 times as long.
 # Not 32 times: without conflicts, these loads fill 2.5% of the cycles.
 #
-# The figure shows the cycles that conflicts add, counted in one launch each, so 2% mean nothing: some points lie below the axis.
-# On the dashed line each further wavefront costs a cycle, on the axis none.
-# The first few hide, while warps wait for a barrier and for global memory.
-# From 16 to 32 wavefronts each costs its cycle, and of the cycles of all 31 further wavefronts, 83% appear in the time.
 # With 32-bit indices, half the instructions, less is hidden: 4 wavefronts cost 3.6% of the time, and 93% of all appear.
 
 # %% [markdown]
 # What warps wait for most does not tell what conflicts cost: with rows of 48 words it is global memory, and yet without conflicts the kernels take 19% and 24% less time.
-# Divide the further wavefronts of a multiprocessor by its cycles: 60 of 196 thousand are 30%, the most that can be saved here.
+#
+# For a limit, divide the further wavefronts of a multiprocessor by its cycles.
+# With 64-bit indices and rows of 48 words, 60 of 196 thousand are 30%: no kernel here saves more than its limit.
 #
 # ## What changed
 #
@@ -574,15 +573,15 @@ plot_exposed(list(WIDTHS.values()), {"64-bit indices": more_cycles(wide),
 #
 # ## On your own
 #
-# ★ `turn_float64`: transpose tiles of `float64` without a conflict, with at most one column of padding. Which widths work?
-#
-# ★★ `exercise("swizzle")`: each lane goes along a row, so the lanes touch a column. Remove the conflicts.
+# ★★ `exercise("swizzle")`, in the assignment: each lane goes along a row, so the lanes touch a column. Remove the conflicts.
 #
 # <details><summary>Answer</summary>
 #
 # Element `k` of row `r` lies at place `k ^ r`.
 #
 # </details>
+#
+# ★ `turn_float64`: transpose tiles of `float64` without a conflict, with at most one column of padding. Which widths work?
 
 # %%
 task = exercise("turn_float64")
@@ -619,13 +618,13 @@ task.check(turn_float64)
 #
 # </details>
 #
-# ★★★ `exercise("half_block")`: a block of 16 × 16 threads transposes a 16 × 16 tile. Rows of 16 words have no conflicts when they are stored, rows of 18 none when they are loaded, rows of 17 both. Why? What removes all?
+# ★★★ `exercise("half_block")`: a block of 16 × 16 threads transposes a 16 × 16 tile. Rows of 16 words have no conflicts when they are stored, rows of 18 none when they are loaded, rows of 17 some each time. Why? What removes all?
 #
 # <details><summary>Answer</summary>
 #
 # A store covers two rows: 32 words in sequence, if rows have 16.
 # A load covers two columns: with 18, one on even banks and one on odd ones.
-# With 17, two lanes meet in a bank either way.
+# With 17, two lanes meet either way.
 # The swizzle `x ^ y` in rows of 16 removes both.
 #
 # </details>
