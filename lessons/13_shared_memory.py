@@ -484,13 +484,13 @@ ROOMS = 0, 32 * 1024, 48 * 1024, 96 * 1024, most
 copies = [measure(copy, bytes=8 * MANY)[*launch, 0, size](dst, src)
           for size in ROOMS]
 
-plot_times([f"{size // 1024} KB, blocks at once: {blocks_at_once(size)}"
+plot_times([f"{size // 1024} KB ({blocks_at_once(size)} at once)"
             for size in ROOMS], [m.median_us for m in copies])
 
 # %% [markdown]
 # The same instructions move the same bytes; only the fourth number in the brackets changes.
 # A multiprocessor has room for eight of these blocks without shared memory, for four with 48 KB each and for one with 227 KB.
-# As blocks end and start, they take on average 71% of the places for warps with eight blocks at once, and 12% with one; then the copy takes 5.9 times as long.
+# With eight blocks at once, their warps take on average 71% of the places for warps, as blocks end and start; with one, 12%, and the copy takes 5.9 times as long.
 #
 # ## Several arrays, several types
 #

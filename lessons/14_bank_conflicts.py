@@ -546,7 +546,7 @@ plot_exposed(list(WIDTHS.values()), {"64-bit indices": more_cycles(wide),
 
 # %% [markdown]
 # The figure shows the cycles that conflicts add; on the dashed line each further wavefront costs a cycle.
-# They are counted in one launch each, so 2% mean nothing: some points lie below 0.
+# Cycles are counted in one launch each, so 2% mean nothing: some points lie below 0.
 #
 # With 64-bit indices, 2 and 4 wavefronts a load cost less than 1%: the first few hide, while warps wait for a barrier and for global memory.
 # From 16 to 32 wavefronts each costs its cycle, and of the cycles of all 31 further wavefronts, 83% appear in the time.
@@ -558,8 +558,9 @@ plot_exposed(list(WIDTHS.values()), {"64-bit indices": more_cycles(wide),
 # %% [markdown]
 # What warps wait for most does not tell what conflicts cost: with rows of 48 words it is global memory, and yet without conflicts the kernels take 19% and 24% less time.
 #
-# For a limit, divide the further wavefronts of a multiprocessor by its cycles.
-# With 64-bit indices and rows of 48 words, 60 of 196 thousand are 30%: no kernel here saves more than its limit.
+# To see the most that you can save, divide the further wavefronts of a multiprocessor by its cycles.
+# With 64-bit indices and rows of 48 words, 60 of 196 thousand are 30%.
+# No kernel here saves more than its share.
 #
 # ## What changed
 #
@@ -567,9 +568,9 @@ plot_exposed(list(WIDTHS.values()), {"64-bit indices": more_cycles(wide),
 # |---|---|---|---|---|
 # | row-major | the rows follow one another | 1 | 32 | 4,096 |
 # | column-major | the columns follow one another | 32 | 1 | 4,096 |
-# | rows of 33 words | padding: each row begins one bank further on | 1 | 1 | 4,224 |
-# | place `r ^ c` | swizzle: each row has an order of its own | 1 | 1 | 4,096 |
-# | one row more | padding on the wrong axis | 1 | 32 | 4,224 |
+# | padded | rows of 33 words: each begins one bank further on | 1 | 1 | 4,224 |
+# | swizzled | place `r ^ c`: each row has an order of its own | 1 | 1 | 4,096 |
+# | padded with a row | padding on the wrong axis | 1 | 32 | 4,224 |
 #
 # ## On your own
 #
@@ -650,7 +651,7 @@ task.check(turn_float64)
 # ## Further reading
 #
 # - [CUDA C++ Programming Guide, shared memory](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#shared-memory): the rule of words and banks, from its source.
-# - [An efficient matrix transpose](https://developer.nvidia.com/blog/efficient-matrix-transpose-cuda-cc/): the padded tile, with its times on other GPUs.
+# - [An efficient matrix transpose](https://developer.nvidia.com/blog/efficient-matrix-transpose-cuda-cc/): the padded tile, with its speed on older GPUs.
 # - [Numba: memory management](https://numba.readthedocs.io/en/stable/cuda/memory.html#shared-memory-and-thread-synchronization): `cuda.shared.array` and its arguments.
 #
 # *Next:* [Wait for one another](15_barriers_and_races.ipynb): a kernel gives the right answer and is wrong all the same; which two of its lines are to blame?

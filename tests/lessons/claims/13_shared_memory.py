@@ -256,8 +256,8 @@ CLAIMS = {
             for size, m in zip(it.ROOMS, it.copies, strict=True)
         )
     ),
-    "on average 71% of the places for warps with eight blocks at once, and 12% with "
-    "one": lambda it: (
+    "With eight blocks at once, their warps take on average 71% of the places for "
+    "warps, as blocks end and start; with one, 12%": lambda it: (
         about("12", it.copies[-1].counters["occupancy_percent"])
         and about("71", it.copies[0].counters["occupancy_percent"])
     ),

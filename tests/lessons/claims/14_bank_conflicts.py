@@ -380,7 +380,7 @@ CLAIMS = {
         and about("196", cycles(it.wide[48]) / 1000)
         and about("30%", bound(it, it.wide, 16))
     ),
-    "no kernel here saves more than its limit": lambda it: all(
+    "No kernel here saves more than its share": lambda it: all(
         lost(it, timed, ways) <= bound(it, timed, ways)
         for timed in (it.wide, it.narrow)
         for ways in it.WIDTHS.values()
