@@ -13,11 +13,12 @@ class WorthATile(Explain):
     rubric = {
         "one thread alone uses `a[i]`, and can keep it in a variable": 1,
         "32 threads use the same element of `b`: there is reuse": 1,
-        "they are one warp, whose request touches one sector of `b` already: a tile adds "
-        "a store, a load and a barrier, and saves nothing": 1,
+        "they are one warp, and one request for one sector serves them all: a tile turns "
+        "it into a request to shared memory, and adds a store and a barrier": 1,
     }
     model = (
         "No other thread uses a[i]; a variable serves both uses. 32 threads use the same "
-        "b[i // 32], but they are one warp, and its one request touches a single sector "
-        "already, so a tile adds a store, a load and a barrier and saves no request."
+        "b[i // 32], but they are one warp, and one request for one sector serves them "
+        "all. A tile only turns it into a request to shared memory, and adds a store and "
+        "a barrier."
     )
