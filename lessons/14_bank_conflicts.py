@@ -432,7 +432,7 @@ def fill_conflicts(across, width):
     return loads.conflicts / loads.requests
 
 
-{(across, width): fill_conflicts(across, width)
+{f"{across} threads, {width} words": fill_conflicts(across, width)
  for across, width in [(32, 32), (16, 32), (8, 32), (16, 33), (16, 48)]}
 
 # %%
