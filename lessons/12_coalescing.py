@@ -18,8 +18,8 @@ import numpy as np
 from numba import cuda, float32
 
 from helpers import (check, device, emulate, exercise, explore, load4, measure,
-                     plot_by_threads, plot_levels, plot_sectors,
-                     plot_sweeps, store4, table)
+                     plot_levels, plot_sectors, plot_series, plot_sweeps,
+                     store4, table)
 
 device
 
@@ -231,10 +231,11 @@ by_warps = measure(sum_rows_by_warps, bytes=large.nbytes)[TALL // 2, 64](
     totals, large)
 warps_us = [by_warps.median_us if n == 512 else None for n in STRIPS]
 
-plot_by_threads(
+plot_series(
     threads, {"a strip of a row": [m.median_us for m in row_strips],
               "a strip of a column": [m.median_us for m in column_strips],
               "a warp for each row": warps_us},
+    xlabel="threads, each with its share of the same numbers", scale="log",
     limit_us=large.nbytes / rows.copy_gb_per_s / 1e3,
     limit_label="at the rate of the driver's copy")
 

@@ -32,13 +32,12 @@ from helpers.plotting.products import (
 from helpers.plotting.rates import plot_bandwidth, plot_latency, plot_speeds
 from helpers.plotting.sectors import plot_sectors
 from helpers.plotting.tiles import plot_tile_banks
-from helpers.plotting.traffic import plot_by_threads, plot_levels, plot_sweeps
+from helpers.plotting.traffic import plot_levels, plot_sweeps
 from helpers.plotting.warps import plot_issues, plot_lanes, plot_warps
 
 __all__ = [
     "plot_bandwidth",
     "plot_banks",
-    "plot_by_threads",
     "plot_conflicts",
     "plot_exchange",
     "plot_exposed",

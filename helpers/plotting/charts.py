@@ -8,6 +8,7 @@ from helpers.plotting.picture import Picture, canvas, inside, label
 NAN = float("nan")
 SHARES = 0.45, 0.15  # steps take turns in dark and light
 WIDE = 0.14  # of the axis: a step as wide as its name
+LEVELS = {"L1": 0.15, "L2": 0.35, "memory": 0.75}  # the farther, the darker a bar
 
 
 def plot_conflicts(strides, emulated, measured=None, times_us=None, ax=None):
@@ -81,49 +82,91 @@ def draw_times_below(ax, times):
     return below
 
 
-MARKS = ("D", "-"), ("o", (0, (4, 2)))  # a mark and a line for each of two kernels
+LOOKS = (  # of series that share axes: none is told from another by colour alone
+    {"marker": "D", "linestyle": "-", "markerfacecolor": style.MEASURED},
+    {"marker": "o", "linestyle": "--", "markerfacecolor": style.PAPER},
+    {"marker": "s", "linestyle": ":", "markerfacecolor": style.MEASURED},
+)
 
 
-def plot_series(steps, times_us, xlabel, ax=None):
-    """The times of two kernels as one number grows: {kernel: its times, step by step}.
+def plot_series(
+    steps,
+    times_us,
+    xlabel,
+    limit_us=None,
+    limit_label="the limit",
+    scale="linear",
+    ax=None,
+):
+    """The times of up to three kernels as one number grows: {name: its times}.
 
-    Where nothing was measured there is NaN.
+    Where nothing was measured a list is None or holds NaN. With `scale="log"` each
+    doubling of the number is as wide.
     """
     series = {name: known(it) or [NAN] * len(steps) for name, it in times_us.items()}
-    longest = max((it for it in sum(series.values(), []) if it == it), default=NAN)
-    with canvas(ax, 2.9) as ax:
-        for (name, times), marks in zip(series.items(), MARKS, strict=True):
-            draw_series(ax, steps, times, name, marks)
-        for step, *times in zip(steps, *series.values(), strict=True):
-            number_both(ax, step, times)
-        if math.isnan(longest):
+    measured = [it for it in sum(series.values(), []) if not math.isnan(it)]
+    top = 1.2 * max(measured, default=1)
+    with canvas(ax, 3.2) as ax:
+        draw_steps_below(ax, steps, scale)
+        for (name, times), look in zip(series.items(), LOOKS, strict=False):
+            line = {"markersize": 5, "linewidth": 1.2, "label": name}
+            ax.plot(steps, times, color=style.MEASURED, **line, **look)
+        for place, step in enumerate(steps):
+            times = [times[place] for times in series.values()]
+            number_points(ax, step, times, crowded=0.08 * top)
+        ax.set(ylim=(0, top), ylabel="time, µs", xlabel=xlabel)
+        ax.yaxis.set_major_formatter("{x:,.0f}")
+        for time in known([limit_us]):
+            draw_floor(ax, steps, time, limit_label)
+        if measured:
+            ax.legend(frameon=False, fontsize=9)
+        else:
             label(ax, 0.5, 0.5, "not measured", xycoords="axes fraction")
-        width = max(steps) - min(steps)
-        ax.set_xlim(min(steps) - 0.06 * width, max(steps) + 0.22 * width)
-        ax.set_ylim(0, 1 if math.isnan(longest) else 1.2 * longest)
-        ax.set_xticks(steps, steps)
-        ax.set(xlabel=xlabel, ylabel="time, µs")
-    words = [
-        f"{name}, {listed(times, steps, '{:,.1f} µs', '{} at {}')}"
-        for name, times in series.items()
-    ]
-    return Picture(ax.figure, f"Times by {xlabel}: {'; '.join(words)}.")
+    found = {name: measured_of(times, steps) for name, times in series.items()}
+    at = "{} at {:,}"
+    parts = [f"{k}: {listed(*it, '{:,.1f} µs', at)}" for k, it in found.items()]
+    parts += [f"{limit_label}: {it:,.1f} µs" for it in known([limit_us])]
+    what = xlabel.partition(",")[0]
+    return Picture(ax.figure, f"Times by {what}. {'; '.join(parts)}.")
 
 
-def draw_series(ax, steps, times, name, marks):
-    """Draw one kernel's times as a line, with its name at the end."""
-    look = {"marker": marks[0], "markersize": 5, "linestyle": marks[1]}
-    ax.plot(steps, times, color=style.MEASURED, linewidth=1.2, **look)
-    if not math.isnan(times[-1]):
-        beside = {"ha": "left", "fontsize": style.SMALL}
-        label(ax, steps[-1], times[-1], name, (10, 0), **beside)
+def draw_steps_below(ax, steps, scale):
+    """Number the steps below, with room for a number at either end."""
+    if scale == "log":
+        ax.set_xscale("log", base=2)
+    else:
+        width = 0.06 * (max(steps) - min(steps))
+        ax.set_xlim(min(steps) - width, max(steps) + width)
+    ax.set_xticks(steps, [f"{it:,}" for it in steps])
+    ax.minorticks_off()
 
 
-def number_both(ax, step, times):
-    """Write the first kernel's time above its mark, and the second one's below."""
-    for time, rise in zip(times, (9, -10), strict=True):
-        if not math.isnan(time):
-            label(ax, step, time, f"{time:,.0f}", (0, rise), fontsize=style.SMALL)
+def measured_of(times, steps):
+    """The times that were measured, all if none was, each with its step."""
+    pairs = list(zip(times, steps, strict=True))
+    found = [(time, step) for time, step in pairs if not math.isnan(time)]
+    return zip(*(found or pairs), strict=True)
+
+
+def number_points(ax, step, times, crowded):
+    """Write the times at one step above their marks.
+
+    If the least two are crowded, the least is below and the other on the right, where
+    no line that falls comes by.
+    """
+    measured = sorted(time for time in times if not math.isnan(time))
+    close = len(measured) > 1 and measured[1] - measured[0] < crowded
+    places = [((0, -11), "center"), ((4, 10), "left")] if close else []
+    places += [((0, 10), "center")] * len(measured)
+    for time, (offset, side) in zip(measured, places, strict=False):
+        label(ax, step, time, f"{time:,.0f}", offset, ha=side, fontsize=style.SMALL)
+
+
+def draw_floor(ax, steps, time, text):
+    """Draw the line below which no point can be."""
+    ax.axhline(time, color=style.INK, linewidth=1.2, linestyle=(0, (4, 3)))
+    note = {"ha": "left", "va": "top", "fontsize": style.SMALL}
+    label(ax, steps[0], time, f"{text}, {time:,.0f} µs", (0, -3), **note)
 
 
 def plot_times(

@@ -3,10 +3,9 @@
 import math
 
 from helpers.core import style
-from helpers.plotting.charts import NAN, known, listed
+from helpers.plotting.charts import LEVELS, NAN, known, listed
 from helpers.plotting.picture import Picture, canvas, inside, label
 
-LEVELS = {"L1": 0.12, "L2": 0.3, "memory": 0.55}  # the darker the farther
 HALF_BAR = 1.58  # a bar reaches from size / this to size * this
 LEAST = 0.005  # a share that is worth a word
 ROOM = 0.2  # the least share whose bar has room for its name

@@ -1,23 +1,12 @@
 """What was requested of a GPU and how fast it was: by level of memory, by offset and
-stride, by the number of threads.
+stride.
 """
 
 import math
 
 from helpers.core import style
-from helpers.plotting.charts import NAN, draw_counts, known, listed
+from helpers.plotting.charts import LEVELS, NAN, draw_counts, known, listed
 from helpers.plotting.picture import Picture, canvas, label
-
-LEVELS = {  # whose bytes a bar stands for, and how dark it is
-    "L1": ("requested from L1", 0.15),
-    "L2": ("requested from L2", 0.35),
-    "memory": ("requested from memory", 0.75),
-}
-LOOKS = (  # of series that share axes: none is told from another by colour alone
-    {"marker": "D", "linestyle": "-", "markerfacecolor": style.MEASURED},
-    {"marker": "o", "linestyle": "--", "markerfacecolor": style.PAPER},
-    {"marker": "s", "linestyle": ":", "markerfacecolor": style.MEASURED},
-)
 
 
 def plot_levels(traffic, ax=None):
@@ -30,9 +19,10 @@ def plot_levels(traffic, ax=None):
     with canvas(ax, 0.6 + 0.75 * len(traffic)) as ax:
         longest = 0
         for row, asked in enumerate(traffic.values()):
-            for place, (level, (text, share)) in enumerate(LEVELS.items()):
+            for place, (level, share) in enumerate(LEVELS.items()):
                 value = asked.get(level, NAN) / divisor
                 longest = max(longest, 0 if math.isnan(value) else value)
+                text = f"requested from {level}"
                 draw_level(ax, row + 0.26 * (place - 1), value, text, unit, share)
         ax.set(xlim=(0, 1.48 * longest or 1), ylim=(len(traffic) - 0.5, -0.5))
         ax.set_xlabel(f"{unit}, loads and stores")
@@ -67,8 +57,8 @@ def levels_text(asked, unit, divisor):
     """What was requested from each level, in words."""
     if not asked:
         return "not counted"
-    pairs = ((text, asked[level] / divisor) for level, (text, _) in LEVELS.items())
-    return ", ".join(f"{text} {amount(value)} {unit}" for text, value in pairs)
+    pairs = ((level, asked[level] / divisor) for level in LEVELS)
+    return ", ".join(f"requested from {it} {amount(n)} {unit}" for it, n in pairs)
 
 
 # ---------------------------------------------------------------- offsets and strides
@@ -165,68 +155,3 @@ def sweep_text(what, steps, sectors, rates):
         if values:
             parts.append(f"{kind} {listed(values, steps, '{:,.0f}', '{} at {}')} GB/s")
     return ", ".join(parts)
-
-
-# ---------------------------------------------------------------- numbers of threads
-
-
-def plot_by_threads(
-    threads, times_us, limit_us=None, limit_label="the limit", ax=None
-):
-    """Times by the number of threads, a line for each of `times_us`, {name: times}.
-
-    Where nothing was measured a list is None or holds NaN.
-    """
-    series = {name: known(it) or [NAN] * len(threads) for name, it in times_us.items()}
-    with canvas(ax, 3.4) as ax:
-        ax.set_xscale("log", base=2)
-        ax.set_xticks(threads, [f"{it:,}" for it in threads])
-        ax.minorticks_off()
-        for (name, times), look in zip(series.items(), LOOKS, strict=False):
-            ax.plot(threads, times, color=style.MEASURED, label=name, **look)
-        measured = [it for it in sum(series.values(), []) if not math.isnan(it)]
-        top = 1.15 * max(measured, default=1)
-        for place, count in enumerate(threads):
-            times = [times[place] for times in series.values()]
-            number_points(ax, count, times, crowded=0.08 * top)
-        ax.set(ylim=(0, top), ylabel="time, µs")
-        ax.set(xlabel="threads, each with its share of the same numbers")
-        for time in known([limit_us]):
-            draw_floor(ax, threads, time, limit_label)
-        if measured:
-            ax.legend(frameon=False, fontsize=9)
-        else:
-            label(ax, 0.5, 0.5, "not measured", xycoords="axes fraction")
-    at = "{} with {:,} threads"
-    found = {name: measured_of(times, threads) for name, times in series.items()}
-    parts = [f"{k}: {listed(*it, '{:,.0f} µs', at)}" for k, it in found.items()]
-    parts += [f"{limit_label}: {it:,.0f} µs" for it in known([limit_us])]
-    return Picture(ax.figure, f"Times. {'; '.join(parts)}.")
-
-
-def measured_of(times, threads):
-    """The times that were measured, all if none was, with their numbers of threads."""
-    pairs = list(zip(times, threads, strict=True))
-    found = [(time, count) for time, count in pairs if not math.isnan(time)]
-    return zip(*(found or pairs), strict=True)
-
-
-def number_points(ax, count, times, crowded):
-    """Write the times at one number of threads above their marks.
-
-    If the least two are crowded, the least is below and the other on the right, where
-    no line that falls comes by.
-    """
-    measured = sorted(time for time in times if not math.isnan(time))
-    close = len(measured) > 1 and measured[1] - measured[0] < crowded
-    places = [((0, -11), "center"), ((4, 10), "left")] if close else []
-    places += [((0, 10), "center")] * len(measured)
-    for time, (offset, side) in zip(measured, places, strict=False):
-        label(ax, count, time, f"{time:,.0f}", offset, ha=side, fontsize=style.SMALL)
-
-
-def draw_floor(ax, threads, time, text):
-    """Draw the line below which no point can be."""
-    ax.axhline(time, color=style.INK, linewidth=1.2, linestyle=(0, (4, 3)))
-    note = {"ha": "left", "va": "top", "fontsize": style.SMALL}
-    label(ax, threads[0], time, f"{text}, {time:,.0f} µs", (0, -3), **note)

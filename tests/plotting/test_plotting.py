@@ -147,16 +147,6 @@ def test_a_conflict_is_hatched():
     assert [style.HATCHES[style.CONFLICT]] * 2 + [None] == hatches
 
 
-@pytest.mark.parametrize(
-    ("draw", "remedy"),
-    [],
-)
-def test_what_cannot_be_drawn_is_refused(draw, remedy):
-    """The error says what to give instead."""
-    with pytest.raises(ValueError, match=remedy):
-        draw()
-
-
 def test_threads_and_elements_are_drawn_side_by_side_in_two_dimensions():
     """x counts columns and y rows: the thread right of 0, 0 is 1, 0."""
     ax = plotting.plot_grid_2d((1, 1), (2, 2), (2, 2)).axes[0]

@@ -99,18 +99,6 @@ SENTENCES = {
         lambda: plotting.plot_bandwidth([512], [math.nan], None, {"shared": math.nan}),
         "The rate of reading: not measured within 512 B.",
     ),
-    "times of two kernels": (
-        lambda: plotting.plot_series(
-            [1, 9], {"L1": [53.06, 90], "tile": [62.3, math.nan]}, "lines"
-        ),
-        "Times by lines: L1, 53.1 µs at 1, 90.0 µs at 9; "
-        "tile, 62.3 µs at 1, not measured at 9.",
-    ),
-    "times of two kernels that nobody measured": (
-        lambda: plotting.plot_series([1, 9], {"L1": [math.nan] * 2, "tile": []}, "n"),
-        "Times by n: L1, not measured at 1, not measured at 9; "
-        "tile, not measured at 1, not measured at 9.",
-    ),
     "a hierarchy": (
         lambda: plotting.plot_hierarchy(8, 2**18, 2**16, 2**12, 3 * 2**20, 5 * 2**30),
         "The memories, from near to far: 256 KB of registers in each multiprocessor, "
@@ -162,16 +150,3 @@ def test_a_rate_without_counters_has_no_bars():
     alone = plotting.plot_bandwidth([2**14], [900], asked=[{}])
 
     assert 1 == len(alone.axes)
-
-
-def test_of_two_kernels_the_first_ones_times_are_written_above():
-    """Where two lines cross, each number stays on its kernel's side."""
-    picture = plotting.plot_series([1, 9], {"L1": [53, 90], "tile": [62, 62]}, "lines")
-
-    notes = picture.axes[0].texts
-    above, below = (
-        [it.get_text() for it in notes if it.get_position()[1] == rise]
-        for rise in (9, -10)
-    )
-    assert [["53", "90"], ["62", "62"]] == [above, below]
-    assert [53, 90] == picture.axes[0].lines[0].get_ydata().tolist()

@@ -41,17 +41,6 @@ SENTENCES = {
         lambda: plotting.plot_sweeps({"stride": ([1, 2], [4, 8], None, [NAN, NAN])}),
         "Sectors per load request and rates. stride: 4 at 1, 8 at 2 sectors.",
     ),
-    "times by threads": (
-        lambda: plotting.plot_by_threads(
-            [1024, 4096], {"rows": [80, 20.4], "columns": [NAN, 30]}, 10, "a copy"
-        ),
-        "Times. rows: 80 µs with 1,024 threads, 20 µs with 4,096 threads; "
-        "columns: 30 µs with 4,096 threads; a copy: 10 µs.",
-    ),
-    "times that nobody measured": (
-        lambda: plotting.plot_by_threads([64, 128], {"rows": None}, NAN),
-        "Times. rows: not measured with 64 threads, not measured with 128 threads.",
-    ),
 }
 
 
@@ -84,30 +73,3 @@ def test_a_bar_is_the_useful_rate_and_a_diamond_what_memory_moved():
 
     assert [3600, 3500] == [bar.get_height() for bar in lower.patches]
     assert [3600, 3550] == list(lower.lines[0].get_ydata())
-
-
-def test_lines_differ_by_more_than_colour():
-    """Each line has a marker and a dash of its own, and says its name."""
-    times = {"rows": [3, 2], "columns": [2, 1], "warps": [1, NAN]}
-    lines = plotting.plot_by_threads([32, 64], times).axes[0].lines
-
-    assert list(times) == [line.get_label() for line in lines]
-    assert 3 == len({line.get_marker() for line in lines})
-    assert 3 == len({line.get_linestyle() for line in lines})
-
-
-def test_points_stand_at_their_times():
-    """Each point has its number of threads and its time."""
-    line = plotting.plot_by_threads([32, 64], {"rows": [3, 2]}, 1.5).axes[0].lines[0]
-
-    assert [(32, 3), (64, 2)] == list(zip(*line.get_data(), strict=True))
-
-
-def test_a_crowded_label_is_beside_its_mark():
-    """No line that falls to the upper one of two close marks strikes its number."""
-    times = {"rows": [90, 50], "columns": [60, 52]}
-    texts = plotting.plot_by_threads([32, 64], times).axes[0].texts
-    at = {text.get_text(): text.xyann for text in texts}
-
-    assert at["52"][0] > 0 == at["50"][0]
-    assert at["50"][1] < 0 < at["52"][1]
