@@ -1,19 +1,20 @@
 """The look of every figure: one colour for each meaning, in all lessons.
 
-Colours are Okabe and Ito's, two of them darkened for text: colour-blind eyes tell them
-apart, and a hatch, a mark or a label always says the same again. Nothing is set for
-good: `look` lends the settings to one drawing, and a reader's own figures stay as they
-were.
+Colours are Okabe and Ito's, three of them darkened so that marks stand out from white
+by 3:1 and text by 4.5:1 (`tests/plotting/test_contrast.py`): colour-blind eyes tell
+them apart, and a hatch, a mark or a label always says the same again. Nothing is set
+for good: `look` lends the settings to one drawing, and a reader's own figures stay as
+they were.
 """
 
 from contextlib import contextmanager
 
 LOAD = "#0072B2"        # blue
-STORE = "#E69F00"       # orange
+STORE = "#CC7400"       # orange
 CONFLICT = "#D55E00"    # vermilion: conflicts, hazards, what is missing
 MEASURED = "#00805D"    # green: on a GPU
 EMULATED = "#B0568A"    # purple: by the emulator
-IDLE = "#999999"
+IDLE = "#858585"
 PLAIN = "#5B7C99"       # slate: what has no other meaning, such as a block of threads
 INK = "#222222"
 PAPER = "#FFFFFF"       # opaque, so that a dark notebook shows the ink

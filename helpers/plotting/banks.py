@@ -93,7 +93,7 @@ def refuse_what_is_no_request(addresses, itemsize, kind):
 
 def draw_stacks(ax, bottom, stack, width, colour):
     """Draw a group's words as boxes, stacked in their banks on a strip of idle ones."""
-    cell(ax, 0, bottom, "", style.IDLE, NUM_BANKS)
+    cell(ax, 0, bottom, "", style.IDLE, NUM_BANKS, share=0.12)
     for bank, words in stack.items():
         shade = style.CONFLICT if len(words) > 1 else colour
         for row, lanes in enumerate(words.values()):

@@ -84,13 +84,19 @@ def canvas(ax, height, width=style.WIDTH_INCHES):
         yield ax
 
 
-def cell(ax, left, bottom, text, colour, width=1, height=1, share=0.25, **options):
-    """Draw a box around a text: pale in its colour, hatched where that has a hatch."""
+def cell(
+    ax, left, bottom, text, colour, width=1, height=1, share=0.25, rim=(), **options
+):
+    """Draw a box around a text: pale in its colour, hatched where that has a hatch.
+
+    On a dark ground the box needs a white `rim`, `style.halo()`.
+    """
     from matplotlib.patches import Rectangle
 
     hatch = style.HATCHES.get(colour)
     box = Rectangle((left, bottom), width, height, hatch=hatch, in_layout=False)
     box.set(facecolor=style.tint(colour, share), edgecolor=colour, linewidth=0.8)
+    box.set(path_effects=rim)
     ax.add_patch(box)
     middle = left + width / 2, bottom + height / 2
     if hatch:  # no line of which may run through the text

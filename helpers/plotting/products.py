@@ -35,10 +35,10 @@ def draw_loads(ax, loads):
     from matplotlib.colors import LinearSegmentedColormap
 
     rows, cols = loads.shape
-    ends = [style.PAPER, style.tint(style.LOAD, 0.5)]
+    few = max(rows, cols) <= NUMBERED
+    ends = [style.PAPER, style.tint(style.LOAD, 0.5 if few else 1)]
     shades = LinearSegmentedColormap.from_list("loads", ends)
     edges = np.arange(cols + 1), np.arange(rows + 1)
-    few = max(rows, cols) <= NUMBERED
     rim = {"edgecolor": style.PAPER, "linewidth": 0.8} if few else {}
     ax.pcolormesh(*edges, loads, cmap=shades, vmin=0, vmax=loads.max() or 1, **rim)
     if few:

@@ -195,7 +195,7 @@ def draw_speed(ax, place, speed, low, near):
     if math.isnan(speed):
         label(ax, low, place, speed_text(speed), (6, 0), **beside)
         return
-    ax.plot([low, speed], [place] * 2, color=style.tint(style.MEASURED, 0.35))
+    ax.plot([low, speed], [place] * 2, color=style.MEASURED, linewidth=1)
     ax.plot(speed, place, "D", markersize=6, color=style.MEASURED)
     text = speed_text(speed)
     if near:

@@ -29,7 +29,9 @@ def plot_tile_banks(banks, touched=(), kind="load", padding=0, ax=None):
         draw_tile(ax, banks, padding, touched)
         colour = style.CONFLICT if most > 1 else style.KINDS[kind]
         for row, col in touched:
-            cell(ax, col, row, str(banks[row, col]), colour, fontsize=style.SMALL)
+            text = str(banks[row, col])
+            note = {"rim": style.halo(), "fontsize": style.SMALL}
+            cell(ax, col, row, text, colour, **note)
         label(ax, 0, 0, request, (0, 4), ha="left", va="bottom")
         note = {"ha": "right", "va": "bottom", "fontsize": style.SMALL}
         label(ax, cols, 0, "a number is a bank", (0, 4), **note)
@@ -60,7 +62,7 @@ def draw_tile(ax, banks, padding, touched):
     for row, col in set(np.ndindex(rows, cols - padding)) - set(touched):
         inside(ax, col + 0.5, row + 0.5, str(banks[row, col]), fontsize=style.SMALL)
     if padding:
-        cell(ax, cols - padding, 0, "", style.IDLE, padding, rows)
+        cell(ax, cols - padding, 0, "", style.IDLE, padding, rows, rim=style.halo())
     bare(ax)
     ax.set(xlim=(-0.1, cols + 0.1), ylim=(rows + 0.1, -0.1))
     ax.set(xlabel="column", ylabel="row")
