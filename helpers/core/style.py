@@ -23,8 +23,7 @@ HATCHES = {CONFLICT: "///", IDLE: "...."}
 KINDS = {"load": LOAD, "store": STORE}
 
 WIDTH_INCHES = 8
-SMALL = 8               # points: ticks, notes
-TINY = 6.5              # points: numbers in narrow cells
+SMALL = 8               # points: ticks, notes, numbers in cells; none is smaller
 
 SETTINGS = {
     "axes.edgecolor": INK,

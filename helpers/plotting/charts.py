@@ -79,6 +79,7 @@ def draw_times_below(ax, times):
             label(below, place, time, f"{time:,.1f}", (0, 6), fontsize=style.SMALL)
     longest = max(it for it in times if not math.isnan(it))
     below.set(ylabel="time, µs", ylim=(0, 1.28 * longest))
+    below.yaxis.set_major_formatter("{x:,.10g}")
     return below
 
 
@@ -115,7 +116,7 @@ def plot_series(
             times = [times[place] for times in series.values()]
             number_points(ax, step, times, crowded=0.08 * top)
         ax.set(ylim=(0, top), ylabel="time, µs", xlabel=xlabel)
-        ax.yaxis.set_major_formatter("{x:,.0f}")
+        ax.yaxis.set_major_formatter("{x:,.10g}")
         for time in known([limit_us]):
             draw_floor(ax, steps, time, limit_label)
         if measured:
@@ -184,6 +185,7 @@ def plot_times(
         for time in limit:
             draw_limit(ax, time, limit_label)
         ax.set(xlim=(0, 1.15 * longest), xlabel="time, µs")
+        ax.xaxis.set_major_formatter("{x:,.10g}")
         ax.set(ylim=(len(labels) - 0.4, -0.9 if limit else -0.6))
         ax.set_yticks(range(len(labels)), labels)
         ax.tick_params(axis="y", length=0, labelsize=9)

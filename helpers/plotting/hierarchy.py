@@ -7,7 +7,7 @@ from helpers.plotting.rates import size_text
 WIDTH = 30  # of a multiprocessor
 LEFTS = 0, 32, 68  # of three of them; the others look alike
 ACROSS = LEFTS[-1] + WIDTH
-THREADS = 5  # boxes that stand for all that run there
+THREADS = 3  # boxes that stand for all that run there
 ROW = 9
 SHARES = {"registers": 0.6, "block": 0.45, "cache": 0.3, "L2": 0.2, "global": 0.1}
 
@@ -42,7 +42,7 @@ def draw_multiprocessor(ax, left, number, registers, shared):
     label(ax, left + WIDTH / 2, -2.2, f"multiprocessor {number}", fontsize=style.SMALL)
     for thread in range(THREADS):
         step = (WIDTH - 1.2) / THREADS
-        box(ax, left + 1 + thread * step, 2, step - 0.8, 5, "thread", 0, tiny=True)
+        box(ax, left + 1 + thread * step, 2, step - 0.8, 5, "thread", 0)
     text = f"registers, {size_text(registers)}"
     box(ax, left + 1, 8.5, WIDTH - 2, ROW, text, SHARES["registers"])
     text = f"shared memory, {size_text(shared)}"
@@ -83,7 +83,7 @@ def draw_sides(ax):
         label(ax, -6.5, at, text, ha="right", fontsize=style.SMALL)
 
 
-def box(ax, left, top, width, height, text, share, tiny=False):
+def box(ax, left, top, width, height, text, share):
     """Draw a box of the plain colour, the paler the farther, around a text."""
     from matplotlib.patches import Rectangle
 
@@ -91,5 +91,4 @@ def box(ax, left, top, width, height, text, share, tiny=False):
     fill = style.tint(style.PLAIN, share)
     patch.set(facecolor=fill, edgecolor=style.PLAIN, in_layout=False)
     ax.add_patch(patch)
-    size = style.TINY - 1 if tiny else style.SMALL
-    inside(ax, left + width / 2, top + height / 2, text, style.halo(), fontsize=size)
+    inside(ax, left + width / 2, top + height / 2, text, style.halo())

@@ -106,7 +106,7 @@ def cell(
 
 def inside(ax, x, y, text, effects=(), **options):
     """Write into a box; the layout need not make room, which saves most of its time."""
-    options = {"fontsize": style.TINY, "linespacing": 1} | options
+    options = {"fontsize": style.SMALL, "linespacing": 1} | options
     options |= {"ha": "center", "va": "center_baseline", "in_layout": False}
     ax.text(x, y, text, path_effects=effects, **options)
 

@@ -141,7 +141,8 @@ def plot_tile_walk(step=0, n=4, tile=2, block=(0, 0), ax=None):
 
 def fitting(text, inches):
     """The points of type at which a text fits into a box so wide."""
-    return max(style.TINY, min(9, 72 * inches / (0.85 * len(text))))
+    letters = max(map(len, text.split("\n")))
+    return max(style.SMALL, min(9, 72 * inches / (0.85 * letters)))
 
 
 def draw_empty(ax, left, n):

@@ -78,7 +78,7 @@ def finish(ax, lines, cost):
     ax.set_xlabel("byte of the line")
     ax.set_yticks([row + 0.5 for row in range(len(lines))], lines)
     ax.set_ylabel("line")
-    ax.tick_params(labelsize=7)
+    ax.tick_params(labelsize=style.SMALL)
     above = {"offset": (0, 4), "va": "bottom"}
     label(ax, 0, 0, cost, ha="left", **above)
     note = "dark: asked for, by the lane; pale: moves with it; dotted: stays"

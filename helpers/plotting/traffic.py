@@ -26,6 +26,7 @@ def plot_levels(traffic, ax=None):
                 draw_level(ax, row + 0.26 * (place - 1), value, text, unit, share)
         ax.set(xlim=(0, 1.48 * longest or 1), ylim=(len(traffic) - 0.5, -0.5))
         ax.set_xlabel(f"{unit}, loads and stores")
+        ax.xaxis.set_major_formatter("{x:,.10g}")
         ax.set_yticks(range(len(traffic)), traffic)
         ax.tick_params(axis="y", length=0, labelsize=9)
     texts = [levels_text(asked, unit, divisor) for asked in traffic.values()]
@@ -85,6 +86,7 @@ def plot_sweeps(sweeps, copy_gb_per_s=None, ax=None):
             draw_rates(lower, *rates[what], len(steps))
             lower.set(ylim=(0, 1.25 * highest), xlabel=what)
             lower.set_xticks(range(len(steps)), steps)
+            lower.yaxis.set_major_formatter("{x:,.0f}")
             draw_copy(lower, limit)
         for rate in limit:
             label_copy(columns[0][1], rate, len(next(iter(sweeps.values()))[0]))
@@ -121,7 +123,7 @@ def draw_rates(ax, useful, moved, count):
     ax.bar(range(count), useful, 0.72, color=fill, edgecolor=style.MEASURED)
     for place, rate in enumerate(useful):
         if not math.isnan(rate):
-            note = {"va": "bottom", "fontsize": style.TINY}
+            note = {"va": "bottom", "fontsize": style.SMALL}
             label(ax, place, 0, f"{rate:,.0f}", (0, 3), **note)
     label(ax, 0, 1, "▮ useful", color=style.MEASURED, **above)
     if moved:

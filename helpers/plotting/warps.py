@@ -39,7 +39,7 @@ def plot_warps(threads, ax=None):
         if not flat:
             ax.set_xticks([x + 0.5 for x in range(width)], range(width))
             ax.set_yticks([y + 0.5 for y in range(height)], range(height))
-            ax.tick_params(labelsize=7)
+            ax.tick_params(labelsize=style.SMALL)
             ax.set(xlabel="x", ylabel="y")
     block = counted(count, "thread") if flat else f"{width} × {height} threads (x × y)"
     return Picture(ax.figure, f"A block of {block}: {fill_of(count, warps)}.")
@@ -60,7 +60,8 @@ def plot_lanes(lines, ax=None):
         for row, active in enumerate(lines.values()):
             for lane, here in enumerate(active):
                 colour = style.PLAIN if here else style.IDLE
-                cell(ax, lane, row, str(lane) if here else "", colour, share=0.45)
+                share = 0.45 if here else 0.15
+                cell(ax, lane, row, str(lane) if here else "", colour, share=share)
         bare(ax)
         ax.set(xlim=(-0.1, WARP_SIZE + 0.1), ylim=(len(lines) + 0.1, -0.1))
         ax.set_yticks([row + 0.5 for row in range(len(lines))], lines)
@@ -87,7 +88,7 @@ def plot_issues(issued, ax=None):
             left = warps.index(warp) * step
             for lane, here in enumerate(active):
                 colour = style.PLAIN if here else style.IDLE
-                cell(ax, left + lane, row, "", colour, share=0.45)
+                cell(ax, left + lane, row, "", colour, share=0.45 if here else 0.15)
         for column, warp in enumerate(warps):
             middle = column * step + WARP_SIZE / 2
             label(ax, middle, 0, f"warp {warp}", (0, 8), fontsize=style.SMALL)
