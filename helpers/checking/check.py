@@ -117,7 +117,7 @@ def comparable(actual, expected):
     kinds = [kind_of(it) for it in (actual, expected)]
     if kinds[0] != kinds[1] or "no number" in kinds:
         raise ArgumentError(
-            "`check` compares numbers with numbers, and gets "
+            "`check` compares numbers with numbers, but got "
             f"{shown(actual.reshape(-1)[:3].tolist())} and "
             f"{shown(expected.reshape(-1)[:3].tolist())}"
         )

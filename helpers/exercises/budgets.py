@@ -277,7 +277,10 @@ def shared_bytes(case, outcome, limit):
 def lines(case, outcome, limit):
     changed = lines_changed(case.kernel, case.task.given_text)
     if changed is None:
-        return "Its lines cannot be counted, for its source is nowhere to be found."
+        return (
+            "The lines that you changed cannot be counted without the kernel's source: "
+            "write it in a cell of the notebook or in a file."
+        )
     if changed <= limit:
         return ""
     enough = "1 line is" if limit == 1 else f"{limit} lines are"

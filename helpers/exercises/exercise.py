@@ -76,7 +76,7 @@ class Exercise:
         if not hints:
             print("`check` an answer first: a hint follows from what is wrong with it.")
         elif given == len(hints):
-            print("These were all hints. Read the report again, or ask `emulate`.")
+            print("That was the last hint. Read the report again, or run `emulate`.")
         else:
             print(f"Hint {given + 1} of {len(hints)}: {hints[given]}")
             self.to_be_given = hints, given + 1

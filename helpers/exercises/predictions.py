@@ -28,11 +28,12 @@ def judge(task, answer) -> Verdict:
     missed = [name for name in truth if name not in right]
     differ = "differs" if len(missed) == 1 else "differ"
     which = f" ({', '.join(map(str, missed))})" if missed != [""] else ""
+    many = f"{len(missed)} of {len(truth)} predictions" if which else "The prediction"
     return Verdict(
         task.name,
         task.points * len(right) / len(truth) * task.partial,
         task.points,
-        f"{len(missed)} of {len(truth)} predictions {differ} from what happens{which}.",
+        f"{many} {differ} from what happens{which}.",
         "wrong",
         hints=task.hints_for("wrong prediction"),
     )

@@ -88,8 +88,8 @@ HINTS = {
     ),
     "tail": (
         "How many elements are left for the last block, and which threads have none?",
-        "Sizes are no multiple of the block: the number of blocks is rounded up, and "
-        "the last one is not full.",
+        "A size need not be a multiple of the block: the number of blocks is rounded "
+        "up, and the last one is not full.",
         "Take the smallest size that fails, 1 or one more than a block, and follow the "
         "first and the last thread by hand.",
     ),
@@ -110,7 +110,7 @@ HINTS = {
     ),
     "over_budget:lines": (
         "Which one of the given lines must change?",
-        "Keep what is given, its names and its order.",
+        "Keep the given lines, their names and their order.",
         "Take the given kernel again, follow one thread that goes wrong, and change "
         "only the line at which it does.",
     ),

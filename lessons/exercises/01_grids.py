@@ -207,11 +207,12 @@ class GridStride(Write):
     }
     hints = {
         "race": (
-            "Which elements does thread 0 of block 0 take, and which thread 0 of block 1?",
-            "If each thread goes on by the number of *all* threads, no two of them ever "
-            "meet.",
-            "`cuda.gridsize(1)` is the number of threads in the grid, and `range` takes "
-            "a step.",
+            "Which elements does thread 0 of block 0 take, and which thread 0 of "
+            "block 1?",
+            "If each thread goes on by the number of *all* threads, no two of them "
+            "ever meet.",
+            "`cuda.gridsize(1)` is the number of threads in the grid, and `range` "
+            "takes a step.",
         ),
         "over_budget:sectors": (
             "Which elements do threads 0 and 1 load in the same round?",
@@ -228,8 +229,8 @@ class EverySecond(Write):
     $first. The other elements keep what they hold. The grid has fewer threads than
     there are elements.
 
-    Each sector holds elements that change, so every sector must be loaded and stored. The
-    number of requests is yours to choose.
+    Each sector holds elements that change, so every sector must be loaded and stored.
+    The number of requests is yours to choose.
     """
 
     stars, points = 3, 4
@@ -337,10 +338,10 @@ class EverySecond(Write):
     hints = {
         "over_budget:requests": (
             "How many of the 32 lanes of a request change an element?",
-            "A warp's request is the same price for 16 lanes as for 32: let every thread "
-            "take an element that changes.",
-            "Number the elements that change 0, 1, 2, …: thread t takes number t first. "
-            "Which index of `a` is that, and how far away is its next one?",
+            "A request counts once, for 16 lanes as for 32: let every thread take an "
+            "element that changes.",
+            "Number the elements that change 0, 1, 2, …: thread t takes number t "
+            "first. Which index of `a` is that, and how far away is its next one?",
         ),
     }
 
@@ -359,8 +360,8 @@ class IdealOfEight(Explain):
         "side by side": 1,
     }
     model = (
-        "No. A sector is 32 bytes, or 8 elements, and 4 of them change, so that there "
-        "is no sector that need not be loaded and stored. The ideal of 4 is for the "
-        "128 bytes that 32 lanes ask for, if they lay side by side; here they are "
-        "spread over twice as many."
+        "No. A sector is 32 bytes, or 8 elements, and 4 of them change, so every "
+        "sector must be loaded and stored. The ideal of 4 is for the 128 bytes that "
+        "32 lanes ask for, if they lay side by side; here they are spread over twice "
+        "as many."
     )

@@ -12,9 +12,9 @@ from helpers.exercises.variants import filled
 
 
 class WhereItLives(Predict):
-    """Where do these variables of the kernel below live? Of a number, where is its value;
-    of an array, where are its elements? Answer with a dictionary that has the keys
-    "s", "t", "u", "a", "total" and "i".
+    """Where do these variables of the kernel below live? For a number, say where its
+    value is; for an array, where its elements are. Answer with a dictionary that has
+    the keys "s", "t", "u", "a", "total" and "i".
 
         @cuda.jit
         def spread(out, a, places):
@@ -190,9 +190,9 @@ class Cubic(SpeedUp):
         "over_budget:loads": (
             "Which of the numbers in the loop are the same in each of its turns?",
             "What a thread uses several times belongs in a variable, a register; what "
-            "all lanes want at the same moment belongs in constant memory.",
-            "Load the point into a variable before the loop, keep the value in another, "
-            "and make an array of `WEIGHTS` by `cuda.const.array_like`.",
+            "all lanes need at the same moment belongs in constant memory.",
+            "Load the point into a variable before the loop, keep the value in "
+            "another, and make an array of `WEIGHTS` by `cuda.const.array_like`.",
         ),
     }
 
@@ -379,7 +379,7 @@ class ColumnWindow(SpeedUp):
     }
     hints = {
         "over_budget:loads": (
-            "Which of the three numbers of one row does the same thread want for the "
+            "Which of the three numbers of one row does the same thread need for the "
             "next row, too?",
             "Two of the three: keep them in variables, so that each row brings one new "
             "number.",

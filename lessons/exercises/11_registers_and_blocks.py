@@ -252,16 +252,16 @@ class KMeans(Write):
     hints = {
         "over_budget:loads": (
             "How many threads of a block load the same centre?",
-            "What all threads of a block want belongs in shared memory, brought there "
+            "What all threads of a block need belongs in shared memory, brought there "
             "once.",
-            "Let the first threads of the block copy a centre each into a shared array; "
-            "after `cuda.syncthreads()` all threads read it there.",
+            "Let the first threads of the block copy a centre each into a shared "
+            "array; after `cuda.syncthreads()` all threads read it there.",
         ),
         "barrier": (
             "Which threads have no point, and do they come to the barrier?",
             "A thread with no point may still have to bring a centre, and must come to "
             "the barrier in any case.",
-            "Put the condition `i < nearest.size` behind the barrier.",
+            "Put the condition `i < nearest.size` after the barrier.",
         ),
     }
 
@@ -275,13 +275,14 @@ class LatencyHidden(Explain):
 
     stars, points = 2, 3
     rubric = {
-        "the ring's next load needs the number of the one before; `read`'s do not": 1,
+        "a load of the chain needs the number that the one before brings; a load of "
+        "`read` does not": 1,
         "many loads are on their way at once, of one thread and of many": 1,
         "while one warp waits another asks: the latency is hidden, not shorter": 1,
     }
     model = (
-        "A step of the ring cannot begin before the load before it has ended, so the "
-        "waits add up. The loads of `read` do not depend on one another: while one warp "
-        "waits, others ask, and with enough requests on their way memory works all the "
-        "time, though each single load takes as long as before."
+        "A step along the chain cannot begin before the previous load has ended, so "
+        "the waits add up. The loads of `read` do not depend on one another: while "
+        "one warp waits, others ask, and with enough requests on their way memory "
+        "works all the time, though each single load takes as long as before."
     )

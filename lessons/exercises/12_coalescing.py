@@ -97,7 +97,7 @@ class Mirror(SpeedUp):
 
     @property
     def way(self):
-        return ("upside down", "left for right")[self.axis]
+        return ("upside down", "left to right")[self.axis]
 
     @property
     def there(self):
@@ -278,7 +278,7 @@ class SeveralEach(Fix):
     hints = {
         "over_budget:sectors": (
             "Take k = 0: which elements do lanes 0, 1 and 2 load?",
-            "At each k, the lanes of a warp must stand side by side; what one thread "
+            "At each k, the lanes of a warp must take neighbours; what one thread "
             "does from one k to the next does not matter.",
             "A thread's own next element lies a block further on.",
         ),

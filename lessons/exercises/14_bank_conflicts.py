@@ -31,8 +31,8 @@ class BankConflicts(Predict):
 
     Predict, as a dictionary with five keys: for elements of type `"int8"`, `"float32"`
     and `"float64"`; for `"padded"`, elements of type float32 that lie one farther
-    apart, $padded; and for `"pairs"`, elements of type float32, $stride apart, where two
-    neighbouring lanes load the same one, `$stride * (l // 2)`.
+    apart, $padded; and for `"pairs"`, elements of type float32, $stride apart, where
+    two neighbouring lanes load the same one, `$stride * (l // 2)`.
     """
 
     points = 3
@@ -73,17 +73,18 @@ class BankConflicts(Predict):
         "wrong": (
             "Write down the words of lanes 0 to 7, and their banks. After how many "
             "lanes does the first bank come again?",
-            "A word has four bytes and is given to as many lanes as want it. Requests "
-            "for 8 bytes a lane go by half warps; two wavefronts are their ideal.",
+            "A word has four bytes, and one wavefront gives it to every lane that "
+            "asks for it. Requests for 8 bytes a lane go by half warps; two "
+            "wavefronts are their ideal.",
             "Count the different words in the fullest bank: of 32 lanes, or of each "
-            "half for float64. The conflicts are what that is beyond the ideal.",
+            "half for float64. The wavefronts beyond the ideal are the conflicts.",
         )
     }
 
 
 class TurnFloat64(Write):
-    """Turn each matrix of a stack, at most 32 × 32 large: rows become columns. A block
-    of 32 × 32 threads has one matrix, and brings it through a tile.
+    """Transpose each matrix of a stack, of at most 32 × 32 elements: rows become
+    columns. A block of 32 × 32 threads has one matrix, and brings it through a tile.
 
     Its elements have 8 bytes, and the tile may have one column of padding.
     """
@@ -230,8 +231,8 @@ class Swizzle(SpeedUp):
 
 
 class HalfBlock(Write):
-    """Turn a matrix: rows become columns. A block of 16 × 16 threads brings a tile of
-    16 × 16 elements, so that a warp covers two rows of it, and turns it.
+    """Transpose a matrix: rows become columns. A block of 16 × 16 threads brings a
+    tile of 16 × 16 elements, so that a warp covers two rows of it, and turns it.
 
     Neither the stores to the tile nor the loads from it may have a bank conflict.
     One padding frees the stores and another one the loads: what frees both?
@@ -288,12 +289,12 @@ class HalfBlock(Write):
     }
     hints = {
         "over_budget:conflicts": (
-            "Which banks hold the two rows that a warp stores, and the two columns that "
-            "it loads?",
-            "Two rows of 16 fill the 32 banks if they begin 16 words apart; two columns, "
-            "if the rows begin 2 words apart. No padding does both.",
-            "Leave the rows 16 words long, and let each row keep its elements in an order "
-            "of its own.",
+            "Which banks hold the two rows that a warp stores, and the two columns "
+            "that it loads?",
+            "Two rows of 16 fill the 32 banks if they begin 16 words apart; two "
+            "columns, if the rows begin 2 words apart. No padding does both.",
+            "Leave the rows 16 words long, and let each row keep its elements in an "
+            "order of its own.",
         )
     }
 
@@ -303,8 +304,8 @@ class Bitonic(Write):
     there are for the last block. A block has a thread for each element.
 
     A step compares elements whose numbers differ in one bit, `i` and `i ^ step`, and
-    swaps them if they stand wrong. For `run` = 2, 4, 8, … 64 and each time for
-    `step` = `run / 2`, … 4, 2, 1: in the order above where `i & run` is 0, and
+    swaps them if they are in the wrong order. For `run` = 2, 4, 8, … 64 and each time
+    for `step` = `run / 2`, … 4, 2, 1: in the order above where `i & run` is 0, and
     elsewhere the other way round. After the last step the block is sorted.
     """
 
@@ -386,8 +387,9 @@ class Bitonic(Write):
 
 
 class HiddenConflicts(Explain):
-    """A load from shared memory takes 32 wavefronts, and you let it take one. Why is the
-    whole kernel not 32 times as fast? And when is it no faster at all?
+    """A load from shared memory takes 32 wavefronts, and you change the kernel so that
+    it takes one. Why is the whole kernel not 32 times as fast? And when is it no
+    faster at all?
     """
 
     points = 3
@@ -397,8 +399,8 @@ class HiddenConflicts(Explain):
         "it is no faster if the kernel is limited elsewhere, as by global memory": 1,
     }
     model = (
-        "Only the requests to that bank get shorter; the other instructions of the kernel "
-        "remain. While some warps queue at a bank, others wait for global memory, so the "
-        "waits overlap, and where global memory is what all wait for, the time "
-        "stays the same."
+        "Only the requests to that bank get shorter; the other instructions of the "
+        "kernel remain. While some warps queue at a bank, others wait for global "
+        "memory, so the waits overlap, and where global memory is what all wait for, "
+        "the time stays the same."
     )

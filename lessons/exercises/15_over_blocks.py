@@ -142,8 +142,8 @@ class Dot(Write):
     hints = {
         "over_budget:atomics": (
             "How many threads execute the atomic, and how many of them must?",
-            "A block can add up its threads' sums in shared memory, with barriers; only "
-            "blocks need an atomic among themselves.",
+            "A block can add up its threads' sums in shared memory, with barriers; "
+            "only blocks need an atomic among themselves.",
             "Halve the block again and again, as `largest` does, and let thread 0 add "
             "what is left in the first cell.",
         ),

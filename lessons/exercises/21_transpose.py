@@ -144,8 +144,8 @@ class Transpose(Tiles, Write):
 
 
 class Rotate(Tiles, Write):
-    """Turn a matrix of any size by a quarter, $way. Loads and stores are coalesced,
-    and there are no bank conflicts.
+    """Rotate a matrix of any size by a quarter turn, $way. Loads and stores are
+    coalesced, and there are no bank conflicts.
     """
 
     stars, points = 2, 3
@@ -265,8 +265,9 @@ class ChannelsLast(Write):
 
 
 class WideTurn(Tiles, SpeedUp):
-    """Transpose a matrix whose sides are multiples of four. The kernel is right, but each
-    thread moves four elements one by one. Let it move them at once, with fewer requests.
+    """Transpose a matrix whose sides are multiples of four. The kernel is right, but
+    each thread moves four elements one by one. Let it move them at once, with fewer
+    requests.
     """
 
     stars, points = 3, 5
@@ -390,19 +391,19 @@ class Diagonals(Tiles, Write):
 
 
 class BlindTest(Explain):
-    """A kernel should transpose a matrix and only copies it, and the test does not
-    notice. Which matrix was that? What should a test's matrix be like, so that
-    neither this nor a forgotten guard stays hidden?
+    """A kernel that should transpose a matrix only copies it, and its test does not
+    notice. What kind of matrix does the test use? What should a test's matrix be like,
+    so that neither this nor a forgotten guard stays hidden?
     """
 
     points = 3
     rubric = {
-        "a matrix that equals its own transpose, as one of equal numbers": 1,
+        "a matrix that equals its own transpose, such as one of equal numbers": 1,
         "numbers that all differ, and sides of different length": 1,
         "sides that are no multiples of the tile's, for the guard": 1,
     }
     model = (
-        "It was symmetric, so its copy is its transpose. Random numbers and sides of "
+        "It is symmetric, so its copy is its transpose. Random numbers and sides of "
         "different length show swapped places; sides that are no multiples of the tile "
         "let blocks hang over each edge, which needs the guard."
     )

@@ -146,7 +146,7 @@ class WideTile(Product, SpeedUp):
         "over_budget:barriers": (
             "How many steps of the sum do your tiles give between two barriers?",
             "A tile need not be square: that of `a` may be wider than the block, and "
-            "that of `b` higher.",
+            "that of `b` taller.",
             "Let each thread load several elements of each matrix, as many columns of "
             "`a` and rows of `b` apart as the block is wide, and add up all products "
             "that they give before the next barrier.",
@@ -287,10 +287,11 @@ class TwoRows(Product, Write):
             "of the walk.",
         ),
         "race": (
-            "Which rows does each block make, and where do those of the next one begin?",
-            "A block makes twice as many rows as it has threads below one another, so "
-            "the next one begins that much further down; and each step has a barrier "
-            "before its tiles are used and one after.",
+            "Which rows does each block make, and where do those of the next one "
+            "begin?",
+            "A block makes twice as many rows as it has rows of threads, so the next "
+            "one begins that much further down; and each step has a barrier before "
+            "its tiles are used and one after.",
             "The row of a thread's upper element is `HIGH` times the block's row, plus "
             "the thread's own row in the block.",
         ),

@@ -239,7 +239,7 @@ class PoolWindows(Write):
             "Load the tile with its halo into shared memory once; then read each "
             "window there.",
             "Let loops with a step of the block's side load all cells, put a barrier "
-            "behind them, and use `tile` from there on.",
+            "after them, and use `tile` from there on.",
         ),
     }
 

@@ -199,10 +199,10 @@ class Product(Write):
     }
     hints = {
         "bounds": (
-            "Which of the three matrices is it, and which threads of the last block along "
-            "each axis have no element there?",
-            "A thread may lie inside `a` and outside `b`: each matrix has two edges of its "
-            "own.",
+            "Which of the three matrices is it, and which threads of the last block "
+            "along each axis have no element there?",
+            "A thread may lie inside `a` and outside `b`: each matrix has two edges "
+            "of its own.",
             "Put a zero into the tile where the element lies outside, with a condition "
             "for `a`, one for `b`, and one for the store to `c`.",
         ),
@@ -216,9 +216,9 @@ class Product(Write):
 
 
 class TimesTransposed(SpeedUp):
-    """Make `c = a @ b.T`: each element is the sum of products of a row of `a` and a row
-    of `b`. The kernel is right, but it loads each element far too often. The blocks have
-    32 × 32 threads.
+    """Make `c = a @ b.T`: each element is the sum of products of a row of `a` and a
+    row of `b`. The kernel is right, but it loads each element far too often. The
+    blocks have 32 × 32 threads.
     """
 
     stars, points = 2, 3
@@ -354,17 +354,18 @@ class TimesTransposed(SpeedUp):
     }
     hints = {
         "over_budget:conflicts": (
-            "In the inner loop, which cells of the tile of `b` do lanes 0 and 1 read, and "
-            "how far apart are they?",
+            "In the inner loop, which cells of the tile of `b` do lanes 0 and 1 read, "
+            "and how far apart are they?",
             "The tile comes by rows and is read by columns: its rows begin in the same "
             "bank if they are 32 cells long.",
-            "Make the rows of that tile one cell longer than they must be.",
+            "Make the rows of that tile one cell longer.",
         ),
         "over_budget:sectors": (
             "Along which axis of `b` do lanes with neighbouring x go?",
-            "Global memory is read along rows; a tile turns them without cost.",
-            "Load `b` with `at + x` as its column and a row that depends on y and on the "
-            "block's column.",
+            "Global memory is read along rows; through a tile, rows become columns "
+            "without further sectors.",
+            "Load `b` with `at + x` as its column and a row that depends on y and on "
+            "the block's column.",
         ),
     }
 
@@ -382,8 +383,8 @@ class WhyZeros(Explain):
         "the store to `c` still needs its guard": 1,
     }
     model = (
-        "A thread that returned would miss the barriers that the rest of its block waits "
-        "at, and its cell of the tile, which others read, would be unwritten. A zero times "
-        "anything adds nothing, so the sums need no condition; only the store to `c` must "
-        "still ask whether row and column lie inside."
+        "A thread that returned would miss the barriers that the rest of its block "
+        "waits at, and its cell of the tile, which others read, would be unwritten. A "
+        "zero times anything adds nothing, so the sums need no condition; only the "
+        "store to `c` must still ask whether row and column lie inside."
     )

@@ -32,7 +32,8 @@ class WhichType(Predict):
 
     hints = {
         "wrong": (
-            "Which two types meet in the expression, and which third one can hold both?",
+            "Which two types meet in the expression, and which third one can hold "
+            "both?",
             "A plain `1` is an int64, and `2.5` a float64. A float32 that meets an "
             "int64 or a float64 makes a float64, a uint32 that meets a plain `1` an "
             "int64.",
@@ -381,8 +382,8 @@ class Calendar(Write):
     hints = {
         "over_budget:instructions": (
             "How often does your kernel divide, a remainder included?",
-            "A whole quotient by a constant is a product and a shift. A remainder is the "
-            "quotient once more, a product and a difference.",
+            "Dividing a whole number by a constant takes a product and a shift. A "
+            "remainder takes that quotient again, a product and a difference.",
             "Keep each quotient in a variable, and get the remainder from it with a "
             "product and a difference; let each index and number be a `uint32`.",
         ),

@@ -108,7 +108,7 @@ def test_a_wrong_answer_raises_its_report_and_gives_hints_one_by_one(capsys):
         task.hint()
     told = capsys.readouterr().out.splitlines()
     assert ["Hint 1 of 3: who?", "Hint 2 of 3: why?", "Hint 3 of 3: where?"] == told[:3]
-    assert told[3].startswith("These were all hints")
+    assert told[3].startswith("That was the last hint")
 
 
 def test_a_kernel_may_name_its_arguments_as_it_likes():

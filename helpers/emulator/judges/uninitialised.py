@@ -37,8 +37,8 @@ class Uninitialised(NamedTuple):
 
     def __repr__(self):
         return (
-            f"line {self.line} reads {self.count:,} cells of {self.space} "
-            f"`{self.array}` that nobody wrote\n    {self.site.text}"
+            f"line {self.line} reads {self.count:,} cell{'s' * (self.count != 1)} of "
+            f"{self.space} `{self.array}` that nobody wrote\n    {self.site.text}"
         )
 
 

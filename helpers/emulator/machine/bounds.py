@@ -146,7 +146,10 @@ def _remedy(index, below, size, name, axis, ndim, space):
             f"zero: where you subtract, ask first, `if i >= {below}:`"
         )
     if index < 0:
-        return "a negative index counts from the end; this one goes too far: guard it"
+        return (
+            "a negative index counts from the end; this one goes too far: guard it, "
+            "`if i >= 0:`, where i is the index that this line uses"
+        )
     length = f"{name}.size" if ndim == 1 else f"{name}.shape[{axis}]"
     return (
         f"let the threads beyond the end do nothing: `if i < {length}:`, where i is "
