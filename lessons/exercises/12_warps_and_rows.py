@@ -378,20 +378,21 @@ class Csr(Write):
 
 
 class OffsetOrStride(Explain):
-    """In this lesson an offset of one element makes each request touch 5 sectors
-    instead of 4, and the copy is hardly slower. With a stride of two elements it
-    touches 8, and the copy is much slower. In both, a request uses only a part of some
-    sectors. Why does only one of them cost so much?
+    """In this lesson an offset of one element makes each load request touch 5 sectors
+    instead of 4, and the copy is hardly slower. With a stride of two elements a request
+    touches 8, and the copy takes much longer. In both, a request uses only a part
+    of some sectors. Why does only one of them cost so much?
     """
 
     stars, points = 2, 3
     rubric = {
-        "with an offset, the neighbouring warp wants the rest of the shared sector": 1,
-        "so that a cache still has it, and memory moves hardly more": 1,
-        "with a stride nobody wants the other half: memory moves twice the bytes": 1,
+        "with an offset, the neighbouring warp needs the rest of the shared sector": 1,
+        "so a cache still has it, and memory moves hardly more": 1,
+        "with a stride nobody needs the other half: the loads bring twice the bytes": 1,
     }
     model = (
         "The fifth sector of one warp is the first one of its neighbour, so it comes "
-        "from a cache, and memory moves as many bytes as before. With stride 2 no warp "
-        "wants the elements in between: memory moves twice as many bytes as are used."
+        "from a cache, and memory moves hardly more bytes than before. With stride 2 no "
+        "warp needs the elements in between, and half of each sector is loaded for "
+        "nothing: the loads bring twice as many bytes from memory as the copy uses."
     )

@@ -46,7 +46,7 @@ EXPLAINED = {
     "address",
     "_double": "the element is loaded once for both of its uses: one LDG",
     "_count_and_sum": "the element is loaded once for both of its uses: one LDG",
-    "barrier_in_a_branch": "lanes meet again behind the barrier: one STG for the warp",
+    "barrier_in_a_branch": "lanes meet again after the barrier: one STG for the warp",
 }
 FILLING = (
     "filling shared memory with elements of 16 bytes, in a loop of a block of 10, 12, "
