@@ -73,9 +73,8 @@ class BankConflicts(Predict):
         "wrong": (
             "Write down the words of lanes 0 to 7, and their banks. After how many "
             "lanes does the first bank come again?",
-            "A word has four bytes, and one wavefront gives it to every lane that "
-            "asks for it. Requests for 8 bytes a lane go by half warps; two "
-            "wavefronts are their ideal.",
+            "One wavefront gives a word of four bytes to every lane that asks for it. "
+            "Requests for 8 bytes a lane go by half warps: ideally two wavefronts.",
             "Count the different words in the fullest bank: of 32 lanes, or of each "
             "half for float64. The wavefronts beyond the ideal are the conflicts.",
         )
@@ -387,9 +386,8 @@ class Bitonic(Write):
 
 
 class HiddenConflicts(Explain):
-    """A load from shared memory takes 32 wavefronts, and you change the kernel so that
-    it takes one. Why is the whole kernel not 32 times as fast? And when is it no
-    faster at all?
+    """A load from shared memory takes 32 wavefronts; you change it to take one. Why is
+    the whole kernel not 32 times as fast? And when is it no faster at all?
     """
 
     points = 3

@@ -40,10 +40,11 @@ class Missing(NamedTuple):
         return f"{'returned at' if returned else 'ended after'} {where}"
 
     def __repr__(self):
+        threads = "thread" if self.threads == 1 else "threads"
         return (
-            f"line {self.line}: barrier missed by {self.threads:,} "
-            f"thread{'s' * (self.threads != 1)} in {self.blocks:,} of the blocks "
-            f"({self.how}); the first is thread {self.thread} of block {self.block}\n"
+            f"line {self.line}: barrier missed by {self.threads:,} {threads} in "
+            f"{self.blocks:,} of the blocks ({self.how}); the first is thread "
+            f"{self.thread} of block {self.block}\n"
             f"    {self.site.text}\n    {self.elsewhere.text}"
         )
 

@@ -36,9 +36,10 @@ class Uninitialised(NamedTuple):
         return self.site.line
 
     def __repr__(self):
+        cells = "cell" if self.count == 1 else "cells"
         return (
-            f"line {self.line} reads {self.count:,} cell{'s' * (self.count != 1)} of "
-            f"{self.space} `{self.array}` that nobody wrote\n    {self.site.text}"
+            f"line {self.line} reads {self.count:,} {cells} of {self.space} "
+            f"`{self.array}` that nobody wrote\n    {self.site.text}"
         )
 
 
