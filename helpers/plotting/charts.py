@@ -28,7 +28,8 @@ def plot_conflicts(strides, emulated, measured=None, times_us=None, ax=None):
     if measured:
         gaps = [abs(a - b) for a, b in zip(emulated, measured, strict=True)]
         widest = max(it for it in gaps if not math.isnan(it))
-        parts.append(f"the GPU's counts differ from these by at most {widest:.2g}")
+        gap = f"differ from these by at most {widest:.2g}" if widest else "are the same"
+        parts.append(f"the GPU's counts {gap}")
     if times:
         parts.append(f"the GPU's time: {listed(times, strides, '{:,.1f} µs', at)}")
     return Picture(ax.figure, "; ".join(parts) + ".")
@@ -41,11 +42,11 @@ def known(values):
     return [] if all(map(math.isnan, values)) else values
 
 
-def listed(values, names, number, phrase):
+def listed(values, names, number, phrase, between=", "):
     """Each value with its name, in words."""
     texts = ["not measured" if math.isnan(it) else number.format(it) for it in values]
     pairs = zip(texts, names, strict=True)
-    return ", ".join(phrase.format(*pair) for pair in pairs)
+    return between.join(phrase.format(*pair) for pair in pairs)
 
 
 def draw_counts(ax, emulated, measured):
@@ -189,7 +190,8 @@ def plot_times(
         ax.set(ylim=(len(labels) - 0.4, -0.9 if limit else -0.6))
         ax.set_yticks(range(len(labels)), labels)
         ax.tick_params(axis="y", length=0, labelsize=9)
-    parts = [f"Median times: {listed(times, labels, '{:,.1f} µs', '{1} {0}')}"]
+    told = listed(times, labels, "{:,.1f} µs", "{} for {}", between="; ")
+    parts = [f"Median times: {told}"]
     parts += [f"{limit_label}: {time:,.1f} µs" for time in limit]
     return Picture(ax.figure, "; ".join(parts) + ".")
 
@@ -315,10 +317,10 @@ def exposed_text(more, extra, requests):
     parts = []
     for name, cycles in extra.items():
         pairs = [
-            f"{time / 1000:.1f} of {requests * each / 1000:.1f}"
+            f"{time / 1000:.1f} against {requests * each / 1000:.1f}"
             for each, time in zip(more, cycles, strict=False)
             if each and not math.isnan(time)
         ]
         parts.append(f"{name}: {', '.join(pairs) or 'not measured'}")
-    start = "Thousands of cycles that conflicts add, of the wavefronts that they add"
+    start = "Further cycles, in thousands, against one for each further wavefront"
     return f"{start}: {'; '.join(parts)}."

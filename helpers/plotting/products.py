@@ -285,9 +285,7 @@ def roofline_sentence(points, gpu):
     ]
     for name, (x, y) in points.items():
         limit = min(peak, bandwidth * x)
-        reached = "not measured" if math.isnan(y) else f"{y:,.0f} GFLOP/s"
-        parts.append(
-            f"{name} does {x:.3g} operations per byte, "
-            f"may reach {limit:,.0f}: {reached}"
-        )
+        reached = "not measured" if math.isnan(y) else f"{y:,.0f} measured"
+        bound = f"at most {limit:,.0f} GFLOP/s"
+        parts.append(f"{name}: {x:.3g} operations a byte, {bound}, {reached}")
     return "; ".join(parts) + "."

@@ -181,8 +181,8 @@ def plot_speeds(names, gflop_per_s, peak=None, ax=None):
         ax.set_yticks(range(len(names)), names)
         ax.tick_params(axis="y", length=0, labelsize=9)
     told = [speed_text(it) for it in speeds]
-    pairs = [f"{name} {text}" for name, text in zip(names, told, strict=True)]
-    parts = [f"GFLOP/s: {', '.join(pairs)}"]
+    pairs = [f"{text} for {name}" for name, text in zip(names, told, strict=True)]
+    parts = [f"GFLOP/s: {'; '.join(pairs)}"]
     parts += [f"the peak is {speed:,.0f}" for speed in known([peak])]
     return Picture(ax.figure, "; ".join(parts) + ".")
 

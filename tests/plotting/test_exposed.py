@@ -25,8 +25,8 @@ def test_the_sentence_says_what_shows_of_what_there_is():
     picture = plotting.plot_exposed(WAVEFRONTS, {"mine": [0, 500, 1000]}, 500)
 
     assert (
-        "Thousands of cycles that conflicts add, of the wavefronts that they add: "
-        "mine: 0.5 of 0.5, 1.0 of 1.5." == picture.alt
+        "Further cycles, in thousands, against one for each further wavefront: "
+        "mine: 0.5 against 0.5, 1.0 against 1.5." == picture.alt
     )
 
 

@@ -84,7 +84,7 @@ SENTENCES = {
         lambda: plotting.plot_times(
             ["naive", "tiled"], [82.13, None], limit_us=40, limit_label="a copy"
         ),
-        "Median times: naive 82.1 µs, tiled not measured; a copy: 40.0 µs.",
+        "Median times: 82.1 µs for naive; not measured for tiled; a copy: 40.0 µs.",
     ),
     "more threads": (
         lambda: plotting.plot_grid(4, 8, 27),
@@ -169,7 +169,7 @@ def test_times_that_were_never_measured_still_make_a_picture():
     nan = math.nan
     picture = plotting.plot_times(["mine"], [nan], [(nan, nan)], nan)
 
-    assert "Median times: mine not measured." == picture.alt
+    assert "Median times: not measured for mine." == picture.alt
     assert picture.png()
 
 

@@ -55,16 +55,16 @@ SENTENCES = {
     ),
     "speeds far apart": (
         lambda: plotting.plot_speeds(["a", "b", "c"], [0.8551, 33840, None], 67000),
-        "GFLOP/s: a 0.855, b 33,840, c not measured; the peak is 67,000.",
+        "GFLOP/s: 0.855 for a; 33,840 for b; not measured for c; the peak is 67,000.",
     ),
     "speeds, none measured": (
         lambda: plotting.plot_speeds(["a"], [math.nan]),
-        "GFLOP/s: a not measured.",
+        "GFLOP/s: not measured for a.",
     ),
     "a roofline": (
         lambda: plotting.plot_roofline({"one": (0.25, 900), "two": (32, math.nan)}),
-        f"{ROOF}; one does 0.25 operations per byte, may reach 1,200: 900 GFLOP/s; "
-        "two does 32 operations per byte, may reach 67,000: not measured.",
+        f"{ROOF}; one: 0.25 operations a byte, at most 1,200 GFLOP/s, 900 measured; "
+        "two: 32 operations a byte, at most 67,000 GFLOP/s, not measured.",
     ),
     "a roofline without what nobody counted": (
         lambda: plotting.plot_roofline({"one": (math.nan, 900)}),
