@@ -8,7 +8,7 @@ from helpers.plotting.picture import Picture, canvas, inside, label
 NAN = float("nan")
 SHARES = 0.45, 0.15  # steps take turns in dark and light
 WIDE = 0.14  # of the axis: a step as wide as its name
-LEVELS = {"L1": 0.15, "L2": 0.35, "memory": 0.75}  # the farther, the darker a bar
+LEVELS = {"L1": 0.15, "L2": 0.35, "memory": 0.6}  # the farther, the darker a bar
 
 
 def plot_conflicts(strides, emulated, measured=None, times_us=None, ax=None):
