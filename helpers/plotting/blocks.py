@@ -68,7 +68,7 @@ def plot_halo(blocks, threads, radius, ax=None):
             draw_tile(ax, block, threads, radius)
         rows = {1.6 + 1.3 * block: f"tile of block {block}" for block in range(blocks)}
         finish(ax, across, 1.6 + 1.3 * blocks, {0: "element"} | rows)
-        note = "number: the thread that brings it; blue: the halo"
+        note = "number: the thread that brings it; blue, at both ends: the halo"
         label(ax, 0, 1, note, (0, -8), ha="left", fontsize=style.SMALL)
     shared = 2 * radius * (blocks - 1)
     return Picture(
