@@ -82,7 +82,7 @@ class Product(Write):
 
     stars, points = 2, 3
     choices = {"tile": (16, 8), "type": ("float32", "int32")}
-    even, ragged = ((32, 32, 48),), ((1, 1, 1), (17, 40, 9))
+    even, ragged = ((32, 32, 48),), ((1, 1, 1), (17, 100, 9))
     setup = "TILE = $tile"
 
     @property
@@ -223,7 +223,7 @@ class TimesTransposed(SpeedUp):
 
     stars, points = 2, 3
     choices = {"wide": ("n", "m"), "type": ("float32", "int32", "uint32")}
-    ragged = ((40, 40, 70),)
+    ragged = ((40, 70, 33),)    # more steps than the rows or columns have tiles
 
     @property
     def even(self):
@@ -236,7 +236,7 @@ class TimesTransposed(SpeedUp):
             "loads": loads,
             "sectors": 4,
             "conflicts": 0,
-            "shared_bytes": 4 * 32 * (32 + 33),
+            "shared_bytes": 2 * 4 * 32 * 33,
         }
 
     def inputs(self, rng, m, k, n):
@@ -350,6 +350,12 @@ class TimesTransposed(SpeedUp):
         "whole steps only": (
             *("tail", "range(0, a.shape[1], 32)"),
             "range(0, a.shape[1] - 32 + 1, 32)",
+        ),
+        "steps along the rows of `a`": (
+            *("tail", "range(0, a.shape[1], 32)", "range(0, a.shape[0], 32)"),
+        ),
+        "steps along the rows of `b`": (
+            *("tail", "range(0, a.shape[1], 32)", "range(0, b.shape[0], 32)"),
         ),
     }
     hints = {

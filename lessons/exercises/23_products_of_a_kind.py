@@ -165,7 +165,7 @@ class FourRows(SpeedUp):
 
     stars, points = 3, 5
     choices = {"type": ("float32", "int32", "uint32"), "wide": ("n", "m")}
-    ragged = ((40, 20, 33),)
+    ragged = ((40, 52, 33),)
 
     @property
     def even(self):

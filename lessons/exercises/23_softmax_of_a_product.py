@@ -12,12 +12,12 @@ class Attention(Write):
     of their columns; the weights are
     the scores' exponentials, divided by their sum; the row is the sum of the values, each
     times its weight. There are at most 256 keys. The exponential of a score may be
-    larger than any float32.
+    too large or too small for a float32.
     """
 
     stars, points = 3, 6
     choices = {"threads": (64, 96), "keys": (64, 50)}
-    ragged = (1, 1, 1), (2, 110, 33), (2, 21, 100)
+    ragged = (1, 1, 1), (2, 250, 33), (2, 21, 100)
     budget = {"loads": {"k": 3, "v": 3}}
     rtol = 1e-3
     setup = "KEYS = 256"
@@ -31,7 +31,9 @@ class Attention(Write):
         k = rng.normal(size=(keys, length)).astype(np.float32)
         v = rng.normal(size=(keys, length)).astype(np.float32)
         far = np.arange(keys) % 8 > 3
-        q[0, 0], k[:, 0] = 12, np.where(far, 10 * np.sqrt(length), 0)
+        q[:2, 0] = (12, -12)[:queries]  # the scores of the second are far below zero
+        k[:, 0] = np.sqrt(length) * np.where(far, 20, 10)
+        k[-1, 0] = 30 * np.sqrt(length)  # the largest score of the first query
         return {"out": Out((queries, length)), "q": q, "k": k, "v": v + 2}
 
     def launch(self, queries, keys, length):
@@ -87,6 +89,11 @@ class Attention(Write):
         "the larger of two": (
             *("wrong", "for key in range(keys):\n        most"),
             "for key in range(min(keys, 2)):\n        most",
+        ),
+        "compares with zero": ("wrong", "most = weights[0]", "most = float32(0)"),
+        "the largest of the first keys": (
+            *("wrong", "for key in range(keys):\n        most"),
+            "for key in range(keys - 1):\n        most",
         ),
         "each thread's own largest": (
             *("wrong", "for key in range(keys):\n        most"),

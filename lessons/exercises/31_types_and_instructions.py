@@ -295,7 +295,7 @@ class Calendar(Write):
 
     stars, points = 2, 4
     choices = {"minute": (60, 90, 100), "hour": (60, 50)}
-    even, ragged = (512, 256), (1, 31, 129, 300)
+    even, ragged = (512, 256), (1, 31, 129, 2000)
     budget, work = {"instructions": 32}, 2
 
     def inputs(self, rng, n):

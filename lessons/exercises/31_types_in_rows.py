@@ -14,7 +14,7 @@ class Softmax(Write):
 
     stars, points = 3, 5
     choices = {"extreme": ("max", "min")}
-    even, ragged = ((4, 64), (2, 96)), ((1, 1), (3, 31), (2, 33), (5, 70))
+    even, ragged = ((4, 64), (2, 96)), ((1, 1), (3, 31), (2, 33), (5, 170))
     budget, work, rtol = (
         {"float64": 0, "sectors": 4, "loads": {"a": 3}},
         2,
@@ -194,7 +194,7 @@ class LayerNorm(Write):
 
     stars, points = 3, 5
     choices = {"eps": (0.5, 1.0, 0.25), "centre": (2000, -2000, 3000)}
-    even, ragged = ((4, 64), (2, 96)), ((1, 1), (3, 31), (2, 33), (5, 70))
+    even, ragged = ((4, 64), (2, 96)), ((1, 1), (3, 31), (2, 33), (5, 170))
     budget, work, rtol = (
         {"float64": 0, "sectors": 4, "loads": {"a": 3}},
         2,
