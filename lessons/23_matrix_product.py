@@ -56,7 +56,7 @@ check(c, a @ b)
 
 # %% [markdown]
 # This is our ragged size: neither 228 nor 240 nor 112 is a multiple of 32.
-# Times are for 1024 × 1024.
+# Most times are for 1024 × 1024.
 #
 # The inner loop walks along a row of `a`, but down a column of `b`, where neighbours are a whole row apart.
 # The same three loops in another order walk along rows only.
@@ -234,14 +234,14 @@ table(["kernel", "time, µs", *COST],
 # %% [markdown]
 # Each tile fills the multiprocessor. With one register more per thread, the tile of 32 would fill half of it.
 #
-# A *step* is 32 products, one for each lane of a warp.
+# A *step* in this table is 32 products, one for each lane of a warp.
 # From 8 to 16 it takes 33% fewer instructions, the data path has 36% less to do, and the time falls by 34%.
-# The path sets that pace: [the last lesson's](22_tiling.ipynb) tile of 8, without guards, takes as long with 14% fewer instructions and as much work for the path.
+# The path sets that pace: [the last lesson's](22_tiling.ipynb) tile of 8, without guards, takes as long with 8 instructions instead of 9.3, and as much work for the path.
 # From 16 to 32 the path has 15% less to do, but the time falls by only 3%: at 76% busy, the path alone no longer sets the pace.
 #
 # ## From a CPU to a library
 #
-# One step of the axis is a factor of ten.
+# How fast is each version?
 
 # %% tags=["timing"]
 plain, library = clock(multiply), baseline("cuBLAS 1024")
@@ -251,9 +251,10 @@ plot_speeds(list(speeds), [it.gflop_per_s for it in speeds.values()],
             peak=plain.gflop_per_s / plain.share_of_peak)
 
 # %% [markdown]
+# The axis is logarithmic: each label is ten times the one before it.
 # The naive kernel is 2,800 times as fast as the first CPU loop, and 97 times as fast as the better one: ask which loop a speedup is measured against.
 # From naive to tiled it is a factor of 5.7.
-# cuBLAS, NVIDIA's library, is another 4.4 times as fast, at half of the peak (here in float32; TF32 is faster, with fewer digits).
+# cuBLAS, NVIDIA's library, is another 4.4 times as fast, at half of the float32 peak.
 #
 # The ragged product is small:
 
@@ -295,7 +296,8 @@ with_range
 # In Python a negative index counts from the end. Numba checks each index for that, with selects (`SEL`).
 # Our `k` is never negative, but the compiler does not see that through `range`.
 # It does see it in a `while` loop that counts up from 0: two selects are left, before the loop.
-# An unsigned index needs no check at all, so `make_while` takes the type of the indices.
+# An unsigned index needs no check at all.
+# To compare them, `make_while` takes the type of the indices.
 # **Each thread adds up the products, in a `while` loop.**
 
 # %% tags=["assembly"]
@@ -375,7 +377,7 @@ table(["loop", "naive, µs", "tile 32, µs", "times as fast",
 
 # %% [markdown]
 # In the first row, the tile seems to make the product 5.7 times as fast.
-# But with `range` the naive kernel takes 3.1 times as long as with `while`, and the tiled one as long as before.
+# But with `range` the naive kernel takes 3.1 times as long as with `while`, and the tiled one takes as long with either.
 # With equal loops the tile gains a factor of 1.8, with `uint32` indices 1.5. That is what the tile itself gains.
 #
 # Numba keeps up with C++ where both have the same loop: it takes from 15% less to 8% more time.
@@ -397,8 +399,9 @@ table(["kernel", "waits for loads, %", "for their queue, %", *COST],
 
 # %% [markdown]
 # A step needs two loads and an `FFMA`. With `range` the naive kernel issues 36 instructions for it, with `while` 8.1.
-# Only then does it wait for its loads.
+# Only the `while` loop waits mostly for its loads.
 # Most of the 5.7 in the first row comes from instructions: the inner loop of a tile has known indices, and a step of it takes 4.3.
+# With equal loops the tile does two things: it saves loads, and it halves the instructions, from 8.1 to 4.0.
 #
 # With `uint32` (not with `int32` or `uint64`) the compiler also unrolls more steps, 29 `FFMA` in the code instead of 5. Waits for loads fall from 81% to 43%, and those for room in their queue rise from 4% to 23%.
 #
@@ -408,7 +411,7 @@ table(["kernel", "waits for loads, %", "for their queue, %", *COST],
 # ## Size at the launch
 #
 # With dynamic shared memory, one kernel serves tiles of any size.
-# That changes two things: where the tiles are, and whether the compiler knows their size.
+# That changes two things: how the tiles are allocated, and whether the compiler knows their size.
 # So `make_dynamic` takes a size, or 0 for the size of the block.
 # **Load tiles as wide as the block, wait, add, wait.**
 
@@ -528,7 +531,7 @@ with expect(AssertionError):
     run.assert_barriers()
 
 # %% [markdown]
-# Since Volta a GPU's barrier does not wait for threads that have ended. The emulator's does not either, so it runs to the end and can report them.
+# The emulator's barrier, like a GPU's, does not wait for them, so the kernel runs to its end.
 # But nobody loads the elements that they should have loaded, so the product is wrong.
 #
 # ## What changed
@@ -626,7 +629,7 @@ task.check(times_transposed)
 # %% [markdown]
 # ## In practice
 #
-# Call a library for a product: cuBLAS, through CuPy or PyTorch. Write one to learn, or to do more in it than a product.
+# Call a library for a product: cuBLAS, through CuPy or PyTorch. Write your own to learn, or when the kernel must do more than the product.
 #
 # Write `range` first. When a profiler shows arithmetic where you expect loads, look at the loop.
 #
