@@ -11,7 +11,7 @@
 # - predict the type of an expression in Numba, and where NumPy 2 gives another
 # - find the signed index, the division or the float64 that crept in, and judge by counters what it costs
 #
-# **What you'll need:** kernels and their guard, as in [Write your first kernel](01_first_kernel.ipynb), and the rate of a copy, as in [Fetch no more than you use](12_coalescing.ipynb).
+# **What you'll need:** kernels and their guard, as in [Write your first kernel](01_first_kernel.ipynb), and issue slots, as in [Keep a warp together](02_warps.ipynb).
 
 # %%
 import math
@@ -148,7 +148,7 @@ out, {name: found[name] for name in ("FFMA", "FMUL", "FADD")}
 # A signed index may be negative and count from the end, as in Python, so each access adds the array's size where the sign bit is set.
 # And Numba computes indices in 64 bits, but a GPU's registers have 32, so the sum of two indices takes two instructions, joined by a carry.
 # An index of type `uint32` needs neither.
-# But `x.size` is an `int64`, and a comparison with it has 64 bits again, so the size comes as a `uint32`, too: that is `n`.
+# But `x.size` is an `int64`, and a comparison with it has 64 bits again, so the size is passed as a `uint32`, too: `n`.
 #
 # **Add `a` times `x` to `y`, with an unsigned index of 32 bits.**
 
@@ -327,7 +327,7 @@ table(["", "NumPy 2", "Numba"],
 
 # %% [markdown]
 # Since version 2, NumPy lets a plain Python number take the type of its partner.
-# In Numba a plain number has a type of its own, `int64` or float64, and the wider of two like types wins.
+# In Numba a plain number has a type of its own, `int64` or float64, and of two floats, or two integers, the wider type wins.
 # NumPy adds two 32-bit integers in 32 bits; Numba computes all integers in 64.
 # A `float32` and an `int64` make a float64 in both.
 # So cast each step that is to stay at 32 bits: `uint32(u + 1)`.
@@ -394,7 +394,7 @@ cuda.get_current_device().SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO
 # Each line combines a `float32` and a Python number, so Numba types all five results as float64.
 # But the compiler uses `float32` where it can prove that the result, rounded to `float32`, is the same: for *one* operation on numbers that a `float32` holds, such as 2.5.
 #
-# **Predict.** In which of the lines does the GPU compute in float64?
+# **Predict.** In which of the five lines below does the GPU compute in float64?
 #
 # <details><summary>Answer</summary>
 #
@@ -455,10 +455,12 @@ plot_instructions({"five_ways": careless.kinds, "narrow": careful.kinds,
                    "narrow, fastmath": fast.kinds})
 
 # %% [markdown]
+# `five_ways_narrow` has no float64 left. `fastmath` also removes both of its routines.
+#
 # ## Exact, or fast
 #
-# A GPU has no instruction that divides. `MUFU` estimates a reciprocal or a root; the rest of the line, with a routine for very large and very small numbers, makes the result exact.
-# With `fastmath=True` the estimate is the result, and `math.sin`, too, becomes a `MUFU`. An H200 gave these largest errors for 4 million random numbers each:
+# A GPU has no instruction that divides. `MUFU` estimates a reciprocal or a root; the rest of the line, with a routine for very large and very small numbers, turns that into the nearest `float32`.
+# With `fastmath=True` nothing corrects the estimate, and `math.sin`, too, becomes a `MUFU`. An H200 gave these largest errors for 4 million random numbers each:
 #
 # | | exact | fastmath |
 # |---|---|---|
@@ -470,7 +472,7 @@ plot_instructions({"five_ways": careless.kinds, "narrow": careful.kinds,
 # | the result of 2¹²⁷ / 2¹²⁷ | 1 | 0 |
 # | the result of `math.sqrt` of 10⁻⁴⁰ | 10⁻²⁰ | 0 |
 #
-# The last two are no misprints. Above 2¹²⁶ the estimate of the reciprocal is 0, and so is each quotient; and below 2⁻¹²⁶ a number counts as 0.
+# The last two rows are no misprints: the estimated reciprocal of a number above 2¹²⁶ is 0, and so is each quotient; a number below 2⁻¹²⁶ counts as 0.
 #
 # ## What the clock says
 #
@@ -510,8 +512,8 @@ table(["kernel", "time, µs", "instructions per warp", "issue slots used, %",
       [(name, m.median_us, *counted(m)) for name, m in times.items()])
 
 # %% [markdown]
-# - *saxpy* takes as long with half of its instructions: both wait for memory, and other warps compute their addresses meanwhile.
-# - *split* takes 73 µs, *split_32* 43, no more than with a known width. (The routines of *split* never run here: a warp executes 117 of the 298 instructions, because numbers that fit into 32 bits take a shorter branch.)
+# - *saxpy* takes as long with about half of its instructions: both wait for memory, and other warps compute their addresses meanwhile.
+# - *split* takes 73 µs, with 84% of the issue slots used; *split_32* takes 43, no more than with a known width. (The routines of *split* never run here: a warp executes 117 of the 298 instructions, because numbers that fit into 32 bits take a shorter branch.)
 # - *five_ways* takes a third longer than *five_ways_narrow*. Both exact and fast division hide behind memory, so `fastmath` gains nothing here.
 # - *save* takes half as long again as *save_narrow*: that was the slow one.
 #
@@ -559,7 +561,7 @@ table(["decades", "float64, µs", "float32, µs", "factor, by counts",
 # %% [markdown]
 # It does: 1.89 for ten times the arithmetic.
 # Each further decade takes 125 µs in float64 and 64 µs in `float32`, a factor of 1.96.
-# What both kernels share, and what issues in free slots, is not twice as slow.
+# The instructions that both kernels share do not take twice as long: in `save` they issue while the float64 units are busy.
 #
 # ## What changed
 
@@ -631,7 +633,7 @@ task.check(fahrenheit)
 # %% [markdown]
 # ## In practice
 #
-# Write the plain kernel first, look at its types, and cast the constants; that costs the reader nothing. Make an index `uint32` where the clock shows a gain.
+# Write the plain kernel first, look at its types, and cast the constants. Make an index `uint32` where the clock shows a gain.
 #
 # The instructions shown are for one kind of GPU, by one version of the compiler; another version makes other instructions. A compiler moves, merges and leaves out what it can, so an instruction may appear at a line where you do not expect it.
 #
@@ -644,4 +646,4 @@ task.check(fahrenheit)
 # - [Floating point and IEEE 754](https://docs.nvidia.com/cuda/floating-point/index.html): why a fused multiply-add gives other digits, and better ones.
 # - [Instruction set reference](https://docs.nvidia.com/cuda/cuda-binary-utilities/#instruction-set-reference): the names of the instructions.
 #
-# And how many warps does a multiprocessor need, so that one can always issue?
+# One question stays open: how many warps must a multiprocessor hold, so that one of them can always issue?
