@@ -399,13 +399,13 @@ table(["kernel", "waits for loads, %", "for their queue, %", *COST],
 
 # %% [markdown]
 # A step needs two loads and an `FFMA`. With `range` the naive kernel issues 36 instructions for it, with `while` 8.1.
-# Only the `while` loop waits mostly for its loads.
-# Most of the 5.7 in the first row comes from instructions: the inner loop of a tile has known indices, and a step of it takes 4.3.
-# With equal loops the tile does two things: it saves loads, and it halves the instructions, from 8.1 to 4.0.
+# Only with `while` does it wait most for loads.
+# Most of the 5.7 comes from instructions: a tile's inner loop has known indices and needs 4.3 per step.
+# With equal loops the tile also halves the instructions, from 8.1 to 4.0.
 #
-# With `uint32` (not with `int32` or `uint64`) the compiler also unrolls more steps, 29 `FFMA` in the code instead of 5. Waits for loads fall from 81% to 43%, and those for room in their queue rise from 4% to 23%.
+# With `uint32` (not with `int32` or `uint64`) the compiler also unrolls more: 29 `FFMA` instead of 5. Waits for loads fall from 81% to 43%; waits for their queue rise from 4% to 23%.
 #
-# The tiled kernels wait most for the queue to shared memory. With `uint32` the path has as much work as with `range`, and a step 21% fewer instructions: 267 µs instead of 282.
+# The tiled kernels wait most for the queue to shared memory. With `uint32` the path has as much work as with `range`, and each step 21% fewer instructions: 267 µs instead of 282.
 
 # %% [markdown]
 # ## Size at the launch

@@ -191,18 +191,18 @@ CLAIMS = {
     "the naive kernel issues 36 instructions for it, with `while` 8.1": lambda it: (
         about("36", per_step(it.plain)) and about("8.1", per_step(it.loops[WIDE][0]))
     ),
-    "Only the `while` loop waits mostly for its loads": lambda it: (
+    "Only with `while` does it wait most for loads": lambda it: (
         first(it.loops[WIDE][0]) == LOADS and first(it.plain) != LOADS
     ),
-    "loop of a tile has known indices, and a step of it takes 4.3": lambda it: (
+    "a tile's inner loop has known indices and needs 4.3 per step": lambda it: (
         about("4.3", per_step(it.by_tile["tile 32"]))
         and ratio(it.plain, it.loops[WIDE][0]) > ratio(*it.loops[WIDE])
     ),
-    "and it halves the instructions, from 8.1 to 4.0": lambda it: (
+    "the tile also halves the instructions, from 8.1 to 4.0": lambda it: (
         about("8.1", per_step(it.loops[WIDE][0]))
         and about("4.0", per_step(it.loops[WIDE][1]))
     ),
-    "also unrolls more steps, 29 `FFMA` in the code instead of 5": lambda it: (
+    "also unrolls more: 29 `FFMA` instead of 5": lambda it: (
         [
             it.made[f"while, {T}"].opcodes["FFMA"]
             for T in (uint32, int32, uint64, int64)
@@ -213,14 +213,14 @@ CLAIMS = {
         about("81", it.share(it.loops[WIDE][0], "long_scoreboard"))
         and about("43", it.share(it.loops[NARROW][0], "long_scoreboard"))
     ),
-    "for room in their queue rise from 4% to 23%": lambda it: (
+    "waits for their queue rise from 4% to 23%": lambda it: (
         about("4", it.share(it.loops[WIDE][0], "lg_throttle"))
         and about("23", it.share(it.loops[NARROW][0], "lg_throttle"))
     ),
     "The tiled kernels wait most for the queue to shared memory": (
         lambda it: all(first(both[1]) == QUEUE for both in it.loops.values())
     ),
-    "the path has as much work as with `range`, and a step 21% fewer instructions": (
+    "the path has as much work as with `range`, and each step 21% fewer": (
         lambda it: 0.99 < path(it.loops[NARROW][1]) / path(it.by_tile["tile 32"]) < 1.01
         and about("21%", 1 - per_step(it.loops[NARROW][1]) / steps_of(it, 32))
     ),
