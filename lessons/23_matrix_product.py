@@ -377,7 +377,7 @@ table(["loop", "naive, µs", "tile 32, µs", "times as fast",
 
 # %% [markdown]
 # In the first row, the tile seems to make the product 5.7 times as fast.
-# But with `range` the naive kernel takes 3.1 times as long as with `while`, and the tiled one takes as long with either.
+# But with `range` the naive kernel takes 3.1 times as long as with `while`, and the tiled one takes the same time with both.
 # With equal loops the tile gains a factor of 1.8, with `uint32` indices 1.5. That is what the tile itself gains.
 #
 # Numba keeps up with C++ where both have the same loop: it takes from 15% less to 8% more time.
