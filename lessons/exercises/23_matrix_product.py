@@ -223,7 +223,8 @@ class TimesTransposed(SpeedUp):
 
     stars, points = 2, 3
     choices = {"wide": ("n", "m"), "type": ("float32", "int32", "uint32")}
-    ragged = ((40, 70, 33),)    # more steps than the rows or columns have tiles
+    # more steps than there are tiles along a row or column; and three blocks in a row
+    ragged = (40, 70, 33), (3, 20, 70)
 
     @property
     def even(self):
