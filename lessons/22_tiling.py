@@ -332,7 +332,7 @@ def busy(it):
         "l1_data_percent", "cycles", "memory_percent", "instructions")}
     stalls = {name: count for name, count in it.counters.get(
         "stalls", {}).items() if name not in ("selected", "not_selected")}
-    waits = [name for name in it.waits if name != "its turn to issue"]
+    waits = [name for name in it.waits if name != "a turn to issue"]
     path, cycles, memory, instructions = counts.values()
     return (path, path / 100 * cycles / 1000, memory,
             instructions / (SIDE**3 / 32), 100 * stalls.get(

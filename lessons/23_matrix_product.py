@@ -219,7 +219,7 @@ def cost(it):
     """What a kernel's steps take, and its largest wait but for a turn."""
     counts = it.counters.get
     steps = N**3 / 32   # of a warp, 32 products each
-    waits = [name for name in it.waits if name != "its turn to issue"]
+    waits = [name for name in it.waits if name != "a turn to issue"]
     return (counts("instructions", np.nan) / steps,
             counts("issue_percent", np.nan),
             counts("l1_data_percent", np.nan), waits[0] if waits else "")

@@ -22,7 +22,7 @@ REASONS = {  # why a warp did not issue, by Nsight Compute's name
     "barrier": "a barrier",
     "branch_resolving": "a branch",
     "dispatch_stall": "the dispatch unit",
-    "drain": "its last stores",
+    "drain": "the last stores",
     "imc_miss": "constants",
     "lg_throttle": "room in the queue to global memory",
     "long_scoreboard": "global or local memory",
@@ -30,8 +30,8 @@ REASONS = {  # why a warp did not issue, by Nsight Compute's name
     "membar": "a fence",
     "mio_throttle": "room in the queue to shared memory",
     "misc": "something else",
-    "no_instruction": "its next instruction",
-    "not_selected": "its turn to issue",
+    "no_instruction": "the next instruction",
+    "not_selected": "a turn to issue",
     "short_scoreboard": "shared memory or a special-function unit",
     "sleeping": "the end of a sleep",
     "tex_throttle": "room in the queue to texture memory",
@@ -73,12 +73,9 @@ def sentence(counters):
     found = waits(counters)
     if not found:
         return ""
-    largest, *others = found.items()
-    told = [largest, *(pair for pair in others[:1] if pair[1] >= LEAST)]
-    reasons = [reason.replace("its ", "their ") for reason, _ in told]
-    first, *second = (f"{it[1]:.0%}" for it in told)
-    also = f" and {second[0]} for {reasons[1]}" if second else ""
+    (first, most), *others = found.items()
+    also = [f" and {it:.0%} for {reason}" for reason, it in others[:1] if it >= LEAST]
     return (
-        f"{first} of the warps' waiting is for {reasons[0]}{also}; "
+        f"{most:.0%} of the warps' waiting is for {first}{''.join(also)}; "
         f"{counters['issue_percent']:.0f}% of issue slots used"
     )

@@ -10,7 +10,7 @@ from helpers import assemble, emulate, exercise
 from helpers.assembly.compiler import missing
 from tests.lessons.claims import about
 
-TURN = "a busy arithmetic unit", "its turn to issue"
+TURN = "a busy arithmetic unit", "a turn to issue"
 MEMORY = "global or local memory"
 MULTIPROCESSORS = 132  # of the H200 that was recorded
 CHOICE = "if number % 2 == 0 else"

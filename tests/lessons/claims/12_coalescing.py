@@ -184,7 +184,7 @@ CLAIMS = {
     ),
     "wait less for loads than for issue slots and arithmetic units": (
         lambda it: it.column_strips[-1].waits["global or local memory"]
-        < it.column_strips[-1].waits["its turn to issue"]
+        < it.column_strips[-1].waits["a turn to issue"]
         + it.column_strips[-1].waits["a busy arithmetic unit"]
     ),
     # offsets and strides

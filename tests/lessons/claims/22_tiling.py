@@ -47,7 +47,7 @@ def per_step(measured):
 
 def first(measured):
     """The largest wait, those for a turn left out."""
-    return next(it for it in measured.waits if it != "its turn to issue")
+    return next(it for it in measured.waits if it != "a turn to issue")
 
 
 def race(it, **barriers):
