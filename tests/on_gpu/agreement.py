@@ -46,6 +46,10 @@ EXPLAINED = {
     "address",
     "_double": "the element is loaded once for both of its uses: one LDG",
     "_count_and_sum": "the element is loaded once for both of its uses: one LDG",
+    "_look": "compiled with a store for each case of the choice: two STG",
+    "_rotate_in_place": KEPT,
+    "_largest_wins": "the maximum of two floats is a load and a compare-and-swap",
+    "_multiply": "one LDS.128 loads four neighbours, one LDS.64 two",
     "barrier_in_a_branch": "lanes meet again after the barrier: one STG for the warp",
 }
 FILLING = (
@@ -187,8 +191,8 @@ def lines_that_differ(case, run, instructions):
     here, there, codes = Counter(), Counter(), {}
     for space, table in MEMORY.items():
         for site, row in getattr(run, table).by_line.items():
-            if site.kind != "atomic" and site.called_from is None:
-                key = site.line - first, space, site.kind
+            if site.kind != "atomic":  # what is inlined has the line of its call
+                key = (site.called_from or site.line) - first, space, site.kind
                 here[*key, TAKEN[space]] += getattr(row, TAKEN[space])
                 here[*key, "lanes"] += row.active_lanes
     for line, code, counts in instructions:
