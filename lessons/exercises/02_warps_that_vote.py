@@ -394,8 +394,6 @@ def walk_lengths(count):
 def walk_length(number):
     steps = 0
     while number > 1:
-        number, steps = (
-            number // 2 if number % 2 == 0 else 3 * number + 1,
-            steps + 1,
-        )
+        number = 3 * number + 1 if number % 2 else number // 2
+        steps += 1
     return steps

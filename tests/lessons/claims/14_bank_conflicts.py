@@ -9,7 +9,12 @@ from numba import cuda, float32, uint32, uint64
 from helpers import assemble, emulate
 from helpers.measuring.counters import REASONS
 from tests.lessons.claims import about
-from tests.lessons.claims.counted import instructions, wavefronts
+from tests.lessons.claims.counted import (
+    counting_and_loading,
+    executed,
+    instructions,
+    wavefronts,
+)
 
 LANES = np.arange(32)
 MULTIPROCESSORS = 132  # of an H200
@@ -53,24 +58,6 @@ def round_of(it):
     last = next(n for n in range(loads[-1], len(code)) if code[n].opcode == "BRA")
     names = Counter(each.opcode for each in code[loads[0] - 2 : last + 1])
     return names.pop("LDS"), names.pop("LEA"), names.total()
-
-
-def counting_and_loading(it):
-    """The instructions with which a plain `for` over 1,024 hops counts, and loads."""
-
-    @cuda.jit
-    def plain(out):
-        following = cuda.shared.array(1024, uint32)
-        cell = uint32(cuda.threadIdx.x)
-        following[cell] = cell
-        cuda.syncthreads()
-        for _ in range(1024):
-            cell = following[cell]
-        out[cuda.grid(1)] = cell
-
-    code = instructions(plain, 1024, it.out)
-    line = next(each.line for each in code if each.name == "LDS")
-    return [sum(each.line == at for each in code) for at in (line - 1, line)]
 
 
 def whole(it):
@@ -129,14 +116,9 @@ def cycles(measurement):
     return measurement.counters["cycles"]
 
 
-def count(measurement):
-    """The instructions that the warps of a launch issued."""
-    return measurement.counters["instructions"]
-
-
 def each(it, measurement):
     """The instructions that each warp of a transpose issued."""
-    return 32 * count(measurement) / it.src.size
+    return 32 * executed(measurement) / it.src.size
 
 
 def bound(it, timed, ways):
@@ -361,7 +343,7 @@ CLAIMS = {
     ),
     "With 32-bit indices, half the instructions, less is hidden": (
         lambda it: all(
-            about("0.5", count(it.narrow[width]) / count(it.wide[width]))
+            about("0.5", executed(it.narrow[width]) / executed(it.wide[width]))
             for width in it.WIDTHS
         )
     ),

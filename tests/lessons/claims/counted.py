@@ -1,6 +1,7 @@
 """What counters say of a measurement, the emulator and machine code of a kernel."""
 
 import numpy as np
+from numba import cuda, uint32
 
 from helpers import assemble, emulate
 from helpers.core.wavefronts import request_wavefronts
@@ -78,3 +79,21 @@ def wavefronts(cells, itemsize, kind="load"):
 def instructions(kernel, threads, *args):
     """A kernel's instructions in order, by the line that they are of."""
     return assemble(kernel)[1, threads](*args).instructions
+
+
+def counting_and_loading(it):
+    """The instructions with which a plain `for` over 1,024 hops counts, and loads."""
+
+    @cuda.jit
+    def plain(out):
+        following = cuda.shared.array(1024, uint32)
+        cell = uint32(cuda.threadIdx.x)
+        following[cell] = cell
+        cuda.syncthreads()
+        for _ in range(1024):
+            cell = following[cell]
+        out[cuda.grid(1)] = cell
+
+    code = instructions(plain, 1024, it.out)
+    line = next(each.line for each in code if each.name == "LDS")
+    return [sum(each.line == at for each in code) for at in (line - 1, line)]
