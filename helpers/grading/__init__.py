@@ -1,0 +1,1 @@
+"""Marks folders of submitted notebooks: `python -m helpers.grading`."""

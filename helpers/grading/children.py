@@ -1,0 +1,81 @@
+"""The two warm processes of a worker: one runs submissions, the other one judges."""
+
+import json
+import select
+import subprocess
+import time
+
+from helpers.grading import isolation
+from helpers.grading.limits import Limits
+
+READY_S, GRACE_S = 60, 15
+
+
+class NurseryError(Exception):
+    """A warm process that does not start; the message is for who grades."""
+
+
+class Nursery:
+    """A warm process, begun when it is first asked, and anew when it was lost."""
+
+    def __init__(self, kind, container=""):
+        self.kind, self.container = kind, container
+        self.level = isolation.level_of(container)
+        self.process = None
+
+    def ask(self, request, limits) -> dict:
+        """What a child hands over, and how it ended."""
+        process = self.process or self.begin()
+        line = json.dumps({**request, "limits": limits.as_dict()}).encode() + b"\n"
+        try:
+            process.stdin.write(line)
+            process.stdin.flush()
+            answer = self.read(limits.wall_s + GRACE_S)
+        except (BrokenPipeError, ConnectionError):
+            answer = None
+        if answer is None:
+            self.end()
+            return {"ended": "ended its parent", "messages": [], "seconds": 0.0}
+        return answer
+
+    def begin(self):
+        """Start it, and wait until its packages are imported."""
+        self.process = subprocess.Popen(
+            isolation.command(self.kind, self.level, self.container),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=isolation.environment(self.kind),
+            start_new_session=True,
+            bufsize=0,
+        )
+        if self.read(READY_S) is None:
+            self.process.kill()
+            told = self.process.stderr.read().decode("utf-8", "replace").strip()
+            self.end()
+            reason = told.splitlines()[-1] if told else "it said nothing"
+            raise NurseryError(f"the process that is to {self.kind} ends: {reason}")
+        return self.process
+
+    def read(self, seconds):
+        """A line of its answers; None if it ends, or does not answer in time."""
+        data, deadline = b"", time.monotonic() + seconds
+        most = 4 * Limits.handed_over_bytes
+        while not data.endswith(b"\n") and len(data) < most:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
+                return None
+            more = self.process.stdout.read(2**16)
+            if not more:
+                return None
+            data += more
+        return json.loads(data)
+
+    def end(self):
+        """End it, and what it started."""
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+                pipe.close()
+            self.process = None

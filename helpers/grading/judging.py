@@ -1,0 +1,39 @@
+"""Judges answers that were handed over as data: the trusted child, in which no line of
+a submission runs.
+"""
+
+from dataclasses import asdict
+
+from helpers.core.errors import ExplainedError
+from helpers.exercises.catalogue import exercise, exercises
+from helpers.exercises.verdict import Verdict
+from helpers.grading.rebuilding import Malformed, answer_of
+
+exercises()  # imported once, in the warm parent
+
+
+def work(request, send, limits):
+    """Judge an answer to an exercise: `seed` chose the variant, `secret` the inputs."""
+    task = exercise(request["exercise"], request["seed"])
+    send(as_data(verdict_on(task, request["answer"], request["secret"])))
+    send("done")
+
+
+def verdict_on(task, data, secret) -> Verdict:
+    """The verdict; what is no answer is refused as such."""
+    try:
+        answer = answer_of(data)
+        return task.judge(answer, secret)
+    except Malformed as error:
+        sentence = f"{str(error)[:1].upper()}{str(error)[1:]}."
+        return not_an_answer(task, sentence)
+    except ExplainedError as error:
+        return not_an_answer(task, str(error).splitlines()[0])
+
+
+def not_an_answer(task, sentence) -> Verdict:
+    return Verdict(task.name, 0, task.points, sentence, "refused")
+
+
+def as_data(verdict) -> dict:
+    return asdict(verdict) | {"hints": list(verdict.hints)}

@@ -1,0 +1,24 @@
+"""How much a process that a submission runs in may use."""
+
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most of each; a process that wants more is ended with all that it started."""
+
+    wall_s: float = 60.0
+    cpu_s: int = 60
+    cell_s: int = 20  # of one cell, which is interrupted; the next one runs
+    memory_bytes: int = 5 * 2**29  # of addresses, those of the warm parent too
+    file_bytes: int = 2**24
+    folder_bytes: int = 2**26
+    processes: int = 32
+    handed_over_bytes: int = 2**22
+
+    def as_dict(self):
+        return asdict(self)
+
+
+NOTEBOOK_BYTES = 2**23
+MOST_CELLS = 1_000

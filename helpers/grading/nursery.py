@@ -1,0 +1,213 @@
+"""A warm process that forks one child for each request: Numba is imported once.
+
+    python -m helpers.grading.nursery collect|judge
+
+It reads requests, a line of JSON each, and answers each with a line. A child has its
+limits, an empty folder and a copy of its parent's memory; when it has answered, or its
+time is over, it is ended with all that it started. It can neither trace nor read its
+parent (`PR_SET_DUMPABLE`), so the next child starts as clean as the first.
+"""
+
+import ctypes
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from importlib import import_module
+
+import psutil
+
+from helpers.grading.limits import Limits
+
+WORK = {
+    "collect": "helpers.grading.collecting",
+    "judge": "helpers.grading.judging",
+}
+PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 4, 36, 38
+HIGH = 900  # file descriptors of ours, out of the way of who closes the first ones
+POLL_S = 0.05
+
+
+def main(kind):
+    """Serve until there are no more requests."""
+    requests, answers = os.dup2(0, HIGH), os.dup2(1, HIGH + 1)
+    point_to_nothing(0, 1)
+    work = import_module(WORK[kind]).work
+    harden()
+    with os.fdopen(requests, "rb") as lines, os.fdopen(answers, "wb") as out:
+        write(out, {"ready": os.getpid()})
+        for line in lines:
+            write(out, attend(work, json.loads(line)))
+
+
+def write(out, answer):
+    out.write(json.dumps(answer).encode() + b"\n")
+    out.flush()
+
+
+def point_to_nothing(*descriptors):
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in descriptors:
+        os.dup2(nothing, descriptor)
+    os.close(nothing)
+
+
+def harden():
+    """Let no child trace this process or outlive it; Linux alone knows how."""
+    if sys.platform != "linux":
+        return
+    control = ctypes.CDLL(None, use_errno=True).prctl
+    control(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    control(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    control(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+# ---------------------------------------------------------------- one request
+
+
+def attend(work, request) -> dict:
+    """What one child hands over, and how it ended: "done", or the limit that it met."""
+    limits = Limits(**request.pop("limits"))
+    folder = tempfile.mkdtemp(prefix="work")
+    receive, send = os.pipe()
+    begun = time.monotonic()
+    child = os.fork()
+    if not child:
+        os.close(receive)
+        live(work, request, send, folder, limits)
+    os.close(send)
+    try:
+        ended, lines = listen(receive, begun + limits.wall_s, limits)
+    finally:
+        os.close(receive)
+        end_all()
+        shutil.rmtree(folder, ignore_errors=True)
+    return {
+        "ended": ended,
+        "messages": lines,
+        "seconds": round(time.monotonic() - begun, 3),
+    }
+
+
+def live(work, request, send, folder, limits):
+    """The child: it works within its limits, and never returns."""
+    status = 1
+    try:
+        os.setsid()
+        os.dup2(send, HIGH + 2)
+        os.closerange(3, HIGH + 2)
+        os.closerange(HIGH + 3, HIGH + 100)
+        point_to_nothing(0, 1, 2)
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(HOME=folder, TMPDIR=folder, PATH="/usr/bin:/bin")
+        for what, most in rlimits(limits):
+            hard = resource.getrlimit(what)[1]
+            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(what, (most, most))
+        work(request, sender(HIGH + 2), limits)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def rlimits(limits):
+    yield resource.RLIMIT_CPU, limits.cpu_s
+    yield resource.RLIMIT_FSIZE, limits.file_bytes
+    yield resource.RLIMIT_AS, limits.memory_bytes
+    yield resource.RLIMIT_CORE, 0
+    yield resource.RLIMIT_NOFILE, 256
+
+
+def sender(descriptor):
+    """A function that hands a message over, with what it needs kept from patches."""
+    dumps, put = json.dumps, os.write
+
+    def send(message):
+        data = dumps(message).encode() + b"\n"
+        while data:
+            data = data[put(descriptor, data) :]
+
+    return send
+
+
+def listen(receive, deadline, limits):
+    """The lines that a child writes until it says that it is done."""
+    data = b""
+    while (left := deadline - time.monotonic()) > 0:
+        ready, _, _ = select.select([receive], [], [], min(left, POLL_S))
+        if ready:
+            more = os.read(receive, 2**16)
+            data += more
+            if not more:
+                return "ended early", whole_lines(data)
+            if len(data) > limits.handed_over_bytes:
+                return "too much handed over", []
+            if data.endswith(b'"done"\n'):
+                return "done", whole_lines(data)[:-1]
+        elif len(descendants()) > limits.processes:
+            return "too many processes", whole_lines(data)
+    return "out of time", whole_lines(data)
+
+
+def whole_lines(data):
+    """The complete lines of what was read, as texts."""
+    lines = data.split(b"\n")[:-1]
+    return [line.decode("utf-8", "replace") for line in lines]
+
+
+def descendants():
+    """All processes that children started, those that left their group too."""
+    try:
+        return psutil.Process().children(recursive=True)
+    except psutil.Error:
+        return []
+
+
+def end_all():
+    """End every descendant; those whose parent ends become ours, and end as well."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if alone_here():
+            signal_all()
+        for process in descendants():
+            try:
+                process.kill()
+            except psutil.Error:
+                pass
+        if not reap():
+            return
+        time.sleep(0.001)
+    os._exit(70)  # something cannot be ended: nobody may be served after it
+
+
+def alone_here() -> bool:
+    """Are all processes that this one can see its own? bubblewrap says so."""
+    return os.environ.get("GRADING_ALONE") == "1"
+
+
+def signal_all():
+    """End all processes but this one, at once: a bomb cannot be faster."""
+    try:
+        os.kill(-1, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def reap() -> bool:
+    """Collect the dead; is anybody left?"""
+    while True:
+        try:
+            if os.waitpid(-1, os.WNOHANG) == (0, 0):
+                return True
+        except ChildProcessError:
+            return False
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

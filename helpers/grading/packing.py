@@ -1,0 +1,223 @@
+"""Answers as data, in the process that ran a submission: what it hands over.
+
+A kernel is the source of its function and what that takes from outside; no pickle, no
+code object. Whatever a submission did to this process, the other side checks all of it.
+"""
+
+import base64
+import inspect
+import linecache
+import types
+from numbers import Number
+from textwrap import dedent
+
+import numba
+import numpy as np
+
+MODULES = (
+    "builtins",
+    "cmath",
+    "helpers",
+    "math",
+    "numba",
+    "numba.cuda",
+    "numba.cuda.libdevice",
+    "numba.types",
+    "numpy",
+    "operator",
+)
+OPTIONS = "device", "fastmath", "inline", "forceinline", "debug", "opt", "max_registers"
+LARGEST_ARRAY = 2**20  # bytes
+
+
+def packed(answer):
+    """A kernel, a prediction or a text as data; `{"refused": …}` for anything else."""
+    if is_dispatcher(answer):
+        return {"kernel": Functions().of_kernel(answer)}
+    return {"value": value_data(answer)}
+
+
+def is_dispatcher(value) -> bool:
+    """Did `@cuda.jit` make this of a function?"""
+    function = getattr(value, "py_func", None)
+    return inspect.isfunction(function) and hasattr(value, "targetoptions")
+
+
+class Functions:
+    """The functions that a kernel consists of, each once; the kernel is the first."""
+
+    def __init__(self):
+        self.found = []
+        self.data = []
+
+    def of_kernel(self, dispatcher) -> list:
+        self.number(dispatcher)
+        return self.data
+
+    def number(self, dispatcher) -> int:
+        """The place of a function in the list."""
+        for place, known in enumerate(self.found):
+            if known is dispatcher:
+                return place
+        place = len(self.found)
+        self.found.append(dispatcher)
+        self.data.append(None)
+        self.data[place] = self.function_data(dispatcher)
+        return place
+
+    def function_data(self, dispatcher) -> dict:
+        function = dispatcher.py_func
+        given = {k: dispatcher.targetoptions.get(k) for k in OPTIONS}
+        return {
+            "name": function.__name__,
+            "source": source_of(function),
+            "options": {k: v for k, v in given.items() if plain(v)},
+            "signatures": [
+                [type_data(it) for it in types_] for types_ in declared(dispatcher)
+            ],
+            "names": {
+                name: self.outside(value) for name, value in outside(function).items()
+            },
+        }
+
+    def outside(self, value):
+        """What a function takes from outside: another function, or a value."""
+        if is_dispatcher(value):
+            return {"function": self.number(value)}
+        return value_data(value)
+
+
+def source_of(function) -> str:
+    """The lines of a function, from its decorators on; "" where they are not known."""
+    try:
+        return dedent("".join(inspect.getsourcelines(function)[0]))
+    except (OSError, TypeError, SyntaxError):
+        return ""
+
+
+def declared(dispatcher) -> list:
+    """The argument types with which a kernel was declared, if it was."""
+    if getattr(dispatcher, "_can_compile", True):
+        return []
+    return list(getattr(dispatcher, "overloads", {}))
+
+
+def outside(function) -> dict:
+    """The names that a function and those within it read from outside, with values."""
+    names = set(names_of(function.__code__))
+    found = {k: v for k, v in function.__globals__.items() if k in names}
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return found | {name: contents(cell) for name, cell in cells}
+
+
+def names_of(code):
+    """The names in a code object, those of functions within it too."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from names_of(constant)
+
+
+def contents(cell):
+    """What a closure's cell holds."""
+    try:
+        return cell.cell_contents
+    except ValueError:  # not set yet
+        return None
+
+
+# ---------------------------------------------------------------- values
+
+
+def plain(value) -> bool:
+    return type(value) in (bool, int, str, float)
+
+
+def value_data(value):
+    """A value as data."""
+    if value is None or type(value) in (bool, str):
+        return value
+    if value is Ellipsis:
+        return {"ellipsis": True}
+    for kind, pack in PACKERS.items():
+        if isinstance(value, kind):
+            return pack(value)
+    return member_data(value)
+
+
+def number_data(value):
+    """A number by its type and its digits, in which no bit is lost."""
+    if type(value) is int:
+        return {"int": str(value)}
+    if type(value) is float:
+        return {"float": value.hex()}
+    return {"refused": type(value).__name__}
+
+
+def scalar_data(value):
+    """A number of NumPy's, as an array of no dimensions."""
+    return array_data(np.asarray(value)) | {"scalar": True}
+
+
+def array_data(array):
+    """An array's type, shape and bytes."""
+    if type(array) is not np.ndarray or array.dtype.hasobject:
+        return {"refused": f"an array of the type {type(array).__name__}"}
+    if array.nbytes > LARGEST_ARRAY:
+        return {"refused": f"an array of {array.nbytes:,} bytes"}
+    data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
+    return {"array": array.dtype.str, "shape": list(array.shape), "bytes": data}
+
+
+def tuple_data(value):
+    return {"tuple": [value_data(it) for it in value]}
+
+
+def dict_data(value):
+    """A prediction of several values."""
+    rows = [[value_data(k), value_data(v)] for k, v in value.items()]
+    return {"dict": rows}
+
+
+def dtype_data(value):
+    return {"dtype": value.str}
+
+
+def type_data(value):
+    """A type of Numba's, by name; of an array by what it is made of."""
+    if isinstance(value, numba.types.Array):
+        return {"array type": [str(value.dtype), value.ndim, value.layout]}
+    return {"type": str(value)}
+
+
+def module_data(value):
+    name = value.__name__
+    return {"module": name} if name in MODULES else {"refused": f"the module {name}"}
+
+
+PACKERS = {
+    np.generic: scalar_data,  # before numbers: some of NumPy's are
+    Number: number_data,
+    np.ndarray: array_data,
+    tuple: tuple_data,
+    dict: dict_data,
+    np.dtype: dtype_data,
+    numba.types.Type: type_data,
+    types.ModuleType: module_data,
+}
+
+
+def member_data(value):
+    """A function or a type that is known by its module and its name."""
+    import sys
+
+    name = getattr(value, "__name__", "")
+    for module in MODULES:
+        if name and getattr(sys.modules.get(module), name, None) is value:
+            return {"member": [module, name]}
+    return {"refused": type(value).__name__}
+
+
+def remember(text, file):
+    """Let tracebacks and `inspect` find the lines of a text under a file's name."""
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
