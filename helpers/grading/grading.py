@@ -1,0 +1,129 @@
+"""Marks a folder of submissions, on this machine's cores or on a Dask cluster.
+
+Both are an executor of `concurrent.futures` that is given one submission at a time, and
+never more than a few beyond those that are being marked.
+"""
+
+import os
+import secrets
+import time
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import asdict
+
+from helpers.grading import submissions
+from helpers.grading.references import require_right
+from helpers.grading.store import Store, grader_digest, key_of
+from helpers.grading.worker import NOT_GRADED, Work, grade, row_of
+
+AHEAD = 2  # submissions waiting for each that is being marked
+RETRIES = 3  # of one whose worker was lost
+
+
+class SchedulerError(Exception):
+    """A cluster that cannot be used; the message says what to do."""
+
+
+def grade_folder(folder, manifest, out, options, say=print) -> Store:
+    """Mark all submissions in a folder that were not marked before."""
+    store = Store(out)
+    secret = secret_of(store, options.secret)
+    require_right(manifest, secret, options.container)
+    say("the course's own answers earn all points")
+    found = submissions.find(folder, manifest.assignments)
+    jobs = to_do(found, manifest, store, secret, options.container)
+    say(f"{len(found):,} submissions, {len(jobs):,} of them to be marked")
+    with executor(options) as (pool, workers):
+        spent = mark_all(pool, workers, jobs, store, say)
+    store.write_marks()
+    if jobs:
+        thousand = spent / len(jobs) * 1000 / 3600
+        say(f"1,000 such submissions take {thousand:.2f} hours of one core")
+    return store
+
+
+def secret_of(store, given) -> str:
+    """What the inputs of the judge are made of: given, or drawn once and kept."""
+    if given:
+        return str(given)
+    path = store.folder / "secret"
+    if not path.exists():
+        store.write(path, secrets.token_hex(16) + "\n")
+        path.chmod(0o600)
+    return path.read_text("utf-8").strip()
+
+
+def to_do(found, manifest, store, secret, container) -> list:
+    """Each submission that is to be marked, with its key and its work.
+
+    What cannot be read is kept at once: it is not graded, which is not 0.
+    """
+    digest, jobs = grader_digest(), []
+    for it in found:
+        items = manifest.assignments[it.assignment]
+        rows = tuple(asdict(item) for item in items)
+        try:
+            data = submissions.read(it.path)
+            key = key_of(data, items, manifest.seed, secret, digest)
+            if store.has(it.student, it.assignment, key):
+                continue
+            cells = tuple(submissions.cells_of(data))
+        except submissions.Unreadable as error:
+            result = not_graded(rows, f"The notebook is not graded: {error}.")
+            store.keep(it.student, it.assignment, "", result)
+            continue
+        jobs.append((it, key, Work(cells, rows, manifest.seed, secret, container)))
+    return jobs
+
+
+def not_graded(rows, why) -> dict:
+    """The result of a submission that nobody marked."""
+    exercises = [row_of(it, None, NOT_GRADED, why) for it in rows]
+    return {"exercises": exercises, "cells": [], "ended": ""}
+
+
+# ---------------------------------------------------------------- many at a time
+
+
+@contextmanager
+def executor(options):
+    """Who marks, and how many at a time."""
+    if options.scheduler:
+        with dask_client(options.scheduler) as client:
+            workers = max(1, sum(client.nthreads().values()))
+            with client.get_executor(retries=RETRIES, pure=False) as pool:
+                yield pool, workers
+        return
+    workers = options.workers or os.cpu_count() or 1
+    with ThreadPoolExecutor(workers) as pool:
+        yield pool, workers
+
+
+def dask_client(address):
+    """A Dask cluster's client."""
+    try:
+        from distributed import Client
+    except ImportError:
+        told = "`--scheduler` needs Dask: python -m pip install distributed"
+        raise SchedulerError(told) from None
+    return Client(address)
+
+
+def mark_all(pool, workers, jobs, store, say) -> float:
+    """Mark and keep each job; the seconds of work that it took."""
+    waiting, running, spent, begun = list(jobs)[::-1], {}, 0.0, time.monotonic()
+    done = 0
+    while waiting or running:
+        while waiting and len(running) < (1 + AHEAD) * workers:
+            submission, key, work = waiting.pop()
+            running[pool.submit(grade, work)] = submission, key
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            submission, key = running.pop(future)
+            result = future.result()
+            spent += result.pop("seconds")
+            store.keep(submission.student, submission.assignment, key, result)
+            done += 1
+            if done % 25 == 0 or not (waiting or running):
+                took = time.monotonic() - begun
+                say(f"{done:,} of {len(jobs):,} marked in {took:,.0f} s")
+    return spent

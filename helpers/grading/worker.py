@@ -1,0 +1,139 @@
+"""Marks one submission: its cells run in one child, each answer is judged in another.
+
+It depends on the task alone, so that any process of any machine may do it, and twice.
+"""
+
+import atexit
+import json
+import threading
+from dataclasses import dataclass, field
+
+from helpers.grading.children import Nursery
+from helpers.grading.limits import Limits
+
+PERSON = "for a person"  # the reason of what nobody judges here
+NOT_GRADED = "not graded"
+
+
+@dataclass(frozen=True)
+class Work:
+    """A submission's cells, and what is asked of it: plain data, for any process."""
+
+    cells: tuple
+    items: tuple  # rows of a manifest, as dictionaries
+    seed: object
+    secret: str
+    container: str = ""
+    limits: dict = field(default_factory=lambda: Limits().as_dict())
+
+
+class Pair(threading.local):
+    """The two warm processes of a thread."""
+
+    def __init__(self):
+        self.nurseries = {}
+
+    def nursery(self, kind, container) -> Nursery:
+        if (kind, container) not in self.nurseries:
+            new = self.nurseries[kind, container] = Nursery(kind, container)
+            atexit.register(new.end)
+        return self.nurseries[kind, container]
+
+
+_pair = Pair()
+
+
+def grade(work: Work) -> dict:
+    """The marks of a submission: a row for each exercise, and how its cells ended."""
+    limits = Limits(**work.limits)
+    collect = _pair.nursery("collect", work.container)
+    judge = _pair.nursery("judge", work.container)
+    request = {
+        "cells": list(work.cells),
+        "answers": [item["answer"] for item in work.items],
+    }
+    ran = collect.ask(request, limits)
+    answers, cells = handed_over(ran["messages"], request["answers"])
+    rows, seconds = [], ran["seconds"]
+    for item in work.items:
+        row, took = marked(item, answers.get(item["answer"]), work, judge, limits)
+        rows.append(row)
+        seconds += took
+    ended = ran["ended"] if ran["ended"] != "done" else ""
+    return {"exercises": rows, "cells": cells, "ended": ended, "seconds": seconds}
+
+
+def handed_over(messages, names):
+    """The answers by name and the errors of cells, as far as they are well formed."""
+    answers, errors = {}, []
+    for line in messages:
+        try:
+            message = json.loads(line)
+            cell, error, new = (message[k] for k in ("cell", "error", "answers"))
+        except (ValueError, LookupError, TypeError, RecursionError):
+            continue
+        if isinstance(new, dict):
+            answers |= {k: v for k, v in new.items() if k in names}
+        if type(cell) is int and isinstance(error, str) and error:
+            errors.append({"cell": cell, "error": error[:300]})
+    return answers, errors[:100]
+
+
+def marked(item, answer, work, judge, limits):
+    """The row of an exercise, and the seconds that it took."""
+    if answer is None:
+        told = f"There is no `{item['answer']}` in the notebook."
+        return row_of(item, 0, "no_answer", told), 0.0
+    request = {
+        "exercise": item["exercise"],
+        "seed": work.seed,
+        "secret": f"{work.secret} {item['exercise']}",
+        "answer": answer,
+    }
+    found = judge.ask(request, limits)
+    if found["ended"] != "done":
+        return unjudged(item, found["ended"]), found["seconds"]
+    verdict = json.loads(found["messages"][0])
+    return judged(item, verdict, answer), found["seconds"]
+
+
+def unjudged(item, ended):
+    """The row of an answer whose judge did not end well."""
+    if ended == "out of time":
+        return row_of(item, 0, "refused", "Its launches did not end in time.")
+    return row_of(item, None, NOT_GRADED, f"The judge {ended}: a person must look.")
+
+
+def judged(item, verdict, answer):
+    """The row of a verdict, whose points are scaled to those of the course."""
+    points, reason = verdict["points"], verdict["reason"]
+    if points is None:
+        row = row_of(item, None, PERSON, verdict["sentence"])
+    else:
+        scaled = round(points / verdict["of"] * item["points"], 4)
+        row = row_of(item, scaled, reason or "", verdict["sentence"])
+    kept = {k: verdict[k] for k in ("report", "line", "hints")}
+    return row | kept | {"answer": shown(answer)}
+
+
+def row_of(item, points, reason, sentence):
+    return {
+        "exercise": item["exercise"],
+        "points": points,
+        "max_points": item["points"],
+        "reason": reason,
+        "sentence": sentence,
+        "report": "",
+        "line": None,
+        "hints": [],
+        "answer": "",
+    }
+
+
+def shown(answer) -> str:
+    """The learner's own lines, or the value, as feedback shows it."""
+    if isinstance(answer, dict) and isinstance(answer.get("kernel"), list):
+        sources = [it.get("source") for it in answer["kernel"] if isinstance(it, dict)]
+        return "\n\n".join(it for it in sources[::-1] if isinstance(it, str))[:60_000]
+    value = answer.get("value") if isinstance(answer, dict) else answer
+    return value if isinstance(value, str) else json.dumps(value)[:2_000]
