@@ -1,0 +1,232 @@
+"""What submissions may try, each as the cells of a notebook.
+
+`WORTHLESS` earn no point; `HONEST` beside an attack in another cell keeps its points.
+"""
+
+HEAD = """\
+import math
+import numpy as np
+from numba import cuda, float32
+from helpers import emulate, exercise
+"""
+RIGHT = """\
+@cuda.jit
+def mirror(out, a):
+    rows, cols = a.shape
+    col, row = cuda.grid(2)
+    if row < rows and col < cols:
+        out[row, cols - 1 - col] = a[row, col]
+"""
+WRONG = RIGHT.replace("cols - 1 - col", "col")
+CHECK = 'task = exercise("mirror")\ntask.check(mirror)'
+
+PATCHES = {  # of what might judge, before a wrong kernel is handed over
+    "numpy.testing": "np.testing.assert_allclose = lambda *a, **k: None",
+    "numpy's comparisons": "np.array_equal = np.allclose = lambda *a, **k: True",
+    "numpy's equality": "np.equal = np.not_equal = lambda *a, **k: True",
+    "helpers.check": "import helpers; helpers.check = lambda *a, **k: None",
+    "the judge": """\
+import helpers.exercises.judging as it
+it.LOOKS = (); it.judge = lambda *a, **k: None""",
+    "the verdict": """\
+import helpers.exercises.verdict as it
+it.Verdict.points = 2""",
+    "the budget": """\
+import helpers.exercises.budgets as it
+it.excesses = lambda case: []""",
+    "numba's jit": """\
+real = cuda.jit
+def jit(f):
+    made = real(f); made.points = 2; return made
+cuda.jit = jit""",
+    "the packing": """\
+import helpers.grading.collecting as it
+it.packed = lambda answer: {"points": 2, "value": True}""",
+    "json": """\
+import json
+json.dumps = lambda *a, **k: '{"points": 2}'""",
+    "marshal and pickle": """\
+import marshal, pickle
+marshal.loads = pickle.loads = lambda *a: 2""",
+    "inspect": """\
+import inspect
+inspect.getsourcelines = lambda f: (["def mirror(out, a):\\n", "    pass\\n"], 1)""",
+    "sys.stdout": """\
+import sys
+class Yes:
+    def write(self, text): return len(text)
+    def flush(self): pass
+sys.stdout = sys.stderr = Yes()""",
+    "builtins": """\
+import builtins
+builtins.AssertionError = type("Never", (Exception,), {})
+builtins.isinstance = lambda *a: True""",
+    "isinstance of the builder": """\
+import helpers.grading.rebuilding as it
+it.require = lambda *a: None""",
+}
+KERNELS = {  # handed over in the place of a kernel
+    "an object that is equal to all": """\
+class Yes:
+    def __eq__(self, other): return True
+    def __call__(self, *a): return True
+mirror = Yes()""",
+    "a plain function": "def mirror(out, a):\n    out[:] = a[:, ::-1]",
+    "a kernel that imports": """\
+@cuda.jit
+def mirror(out, a):
+    import os
+    os.system("touch /tmp/broken_into")""",
+    "a kernel with a default that runs": """\
+@cuda.jit
+def mirror(out, a, x=__import__("os").getpid()):
+    out[0, 0] = x""",
+    "a decorator that runs": """\
+def evil(f):
+    import os
+    return f
+@cuda.jit
+@evil
+def mirror(out, a):
+    out[0, 0] = 1""",
+    "a kernel of 50,000 lines": """\
+exec(compile("@cuda.jit\\ndef mirror(out, a):\\n" + "    out[0, 0] = 1\\n" * 50_000,
+             "<long>", "exec"))""",
+    "a source of 50,000 lines": """\
+import linecache
+text = "@cuda.jit\\ndef mirror(out, a):\\n" + "    out[0, 0] = 1\\n" * 50_000
+linecache.cache["<long>"] = (len(text), None, text.splitlines(True), "<long>")
+exec(compile(text, "<long>", "exec"))""",
+    "parentheses without end": """\
+import linecache
+text = ("@cuda.jit\\ndef mirror(out, a):\\n    out[0, 0] = "
+        + "(" * 5_000 + "1" + ")" * 5_000)
+linecache.cache["<deep>"] = (len(text), None, text.splitlines(True), "<deep>")
+def f(out, a): pass
+f.__code__ = f.__code__.replace(co_filename="<deep>", co_firstlineno=1)
+mirror = cuda.jit(f)""",
+    "a code object made by hand": WRONG + """
+f = mirror.py_func
+f.__code__ = f.__code__.replace(co_code=b"\\xff" * len(f.__code__.co_code))""",
+    "an array of answers": """\
+ANSWERS = np.arange(64 * 64, dtype=np.float32).reshape(64, 64)
+@cuda.jit
+def mirror(out, a):
+    answers = cuda.const.array_like(ANSWERS)
+    col, row = cuda.grid(2)
+    if row < a.shape[0] and col < a.shape[1]:
+        out[row, col] = answers[row, col]""",
+    "an array subclass": """\
+class Yes(np.ndarray):
+    def __eq__(self, other): return True
+ANSWERS = np.zeros((64, 64), np.float32).view(Yes)
+@cuda.jit
+def mirror(out, a):
+    out[0, 0] = cuda.const.array_like(ANSWERS)[0, 0]""",
+    "an object array": """\
+ANSWERS = np.array([object()] * 4)
+@cuda.jit
+def mirror(out, a):
+    out[0, 0] = ANSWERS[0]""",
+    "a kernel that does not end": """\
+@cuda.jit
+def mirror(out, a):
+    i = 0
+    while out[0, 0] != 3.25:
+        i += 1
+    out[0, 0] = i""",
+    "a kernel that calls itself": """\
+@cuda.jit(device=True)
+def more(n):
+    return more(n) + 1
+@cuda.jit
+def mirror(out, a):
+    out[0, 0] = more(1)""",
+    "a name that looks alike": WRONG.replace("mirror", "mirrоr"),
+    "the name twice, right and then wrong": RIGHT + "\n" + WRONG,
+    "another module as numpy": """\
+import os
+@cuda.jit
+def mirror(out, a):
+    out[0, 0] = os.getpid()""",
+    "points in the value": "mirror = {'points': 2, 'reason': None}",
+    "a text": "mirror = 'points: 2'",
+    "an endless text": "mirror = 'x' * 10_000_000",
+    "nested without end": """\
+mirror = ()
+for _ in range(100_000):
+    mirror = (mirror,)""",
+    "a number without end": "mirror = 10 ** 100_000",
+}
+RUNS = {  # what a cell does to the process, the machine or the others
+    "os._exit": "import os; os._exit(0)",
+    "sys.exit": "import sys; sys.exit(0)",
+    "an abort": "import os; os.abort()",
+    "a segmentation fault": "import ctypes; ctypes.string_at(0)",
+    "a stack overflow": """\
+import sys
+sys.setrecursionlimit(10**9)
+def f(): return f()
+f()""",
+    "SIGINT ignored": """\
+import signal, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
+while True: time.sleep(1)""",
+    "a loop without end": "while True: pass",
+    "a loop that catches all": """\
+while True:
+    try:
+        while True: pass
+    except BaseException: pass""",
+    "a loop at import": """\
+open("evil.py", "w").write("while True: pass")
+import sys; sys.path.insert(0, "."); import evil""",
+    "a fork bomb": """\
+import os
+while True:
+    try: os.fork()
+    except OSError: pass""",
+    "much output": "import sys\nfor _ in range(300):\n    print('x' * 2**20)",
+    "much memory": "held = bytearray(3 * 2**30)",
+    "a large file": """\
+with open("large", "wb") as file:
+    for _ in range(10_000): file.write(bytes(2**20))""",
+    "many files": "for i in range(200_000): open(f'f{i}', 'w').write('x')",
+    "a daemon": """\
+import os, time
+if not os.fork():
+    os.setsid()
+    if not os.fork():
+        time.sleep(3600)
+    os._exit(0)""",
+    "a thread": """\
+import threading
+def run():
+    while True: pass
+threading.Thread(target=run).start()""",
+    "its parent": """\
+import os, signal
+os.kill(os.getppid(), signal.SIGKILL)""",
+    "all processes": "import os, signal; os.kill(-1, signal.SIGKILL)",
+    "its parent, stopped": """\
+import os, signal
+os.kill(os.getppid(), signal.SIGSTOP)""",
+    "its parent's memory": """\
+import os
+for name in ("mem", "maps", "environ", "fd"):
+    try: open(f"/proc/{os.getppid()}/{name}", "r+b")
+    except OSError: pass
+    else: os._exit(3)""",
+    "file descriptors": """\
+import os
+for descriptor in range(20):
+    try: os.close(descriptor)
+    except OSError: pass""",
+    "all file descriptors": "import os; os.closerange(0, 2000)",
+    "lines to every descriptor": """\
+import os
+for descriptor in range(3, 1000):
+    try: os.write(descriptor, b'{"cell": 1, "error": "", "answers": {}}\\n"done"\\n')
+    except OSError: pass""",
+}
