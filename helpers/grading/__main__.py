@@ -6,9 +6,13 @@ from pathlib import Path
 
 from helpers.grading import isolation
 from helpers.grading.children import NurseryError
+from helpers.grading.feedback import write_feedback
 from helpers.grading.grading import SchedulerError, grade_folder
 from helpers.grading.manifest import ManifestError, load
 from helpers.grading.references import ReferenceError
+from helpers.grading.release import release
+from helpers.grading.report import report
+from helpers.grading.store import Store
 
 ERRORS = ManifestError, NurseryError, ReferenceError, SchedulerError, OSError
 
@@ -30,25 +34,85 @@ def parser():
     """The command line."""
     new = argparse.ArgumentParser("python -m helpers.grading", description=__doc__)
     commands = new.add_subparsers(required=True)
-    of_grade = commands.add_parser("grade", help="mark a folder of submissions")
-    of_grade.set_defaults(command=grade_command)
-    of_grade.add_argument("submitted", type=Path)
-    of_grade.add_argument("--release", type=Path, required=True, help="the manifest's")
-    of_grade.add_argument("--out", type=Path, required=True, help="where marks go")
-    of_grade.add_argument("--secret", default="", help="what the inputs are made of")
-    of_grade.add_argument("--workers", type=int, default=0, help="on this machine")
-    of_grade.add_argument("--scheduler", default="", help="the address of a cluster")
-    of_grade.add_argument("--container", default="", help="the image to run cells in")
+    of_release(commands.add_parser("release", help="write what is handed out"))
+    of_grade(commands.add_parser("grade", help="mark a folder of submissions"))
+    for name, does, what in (
+        ("feedback", feedback_command, "write a page for each submission"),
+        ("report", report_command, "print how an assignment went"),
+    ):
+        command = commands.add_parser(name, help=what)
+        command.set_defaults(command=does)
+        command.add_argument("marks", type=Path, help="the folder that `grade` wrote")
+        if name == "feedback":
+            command.add_argument("--release", type=Path, required=True)
     return new
 
 
+def of_release(new):
+    """What `release` is given."""
+    new.set_defaults(command=release_command)
+    new.add_argument("names", nargs="*", help="as 14_bank_conflicts, or 14; or all")
+    new.add_argument("--out", type=Path, required=True, help="the folder to write")
+    new.add_argument("--seed", type=seed, help="the variant: a number or a word")
+    new.add_argument(
+        "--points",
+        type=points,
+        action="append",
+        default=[],
+        metavar="EXERCISE=POINTS",
+        help="other points than the exercise's own",
+    )
+
+
+def of_grade(new):
+    """What `grade` is given."""
+    new.set_defaults(command=grade_command)
+    new.add_argument("submitted", type=Path, help="a folder for each student")
+    new.add_argument("--release", type=Path, required=True, help="what was handed out")
+    new.add_argument("--out", type=Path, required=True, help="where the marks go")
+    new.add_argument("--secret", default="", help="what the inputs are made of")
+    new.add_argument("--workers", type=int, default=0, help="on this machine")
+    new.add_argument("--scheduler", default="", help="the address of a Dask cluster")
+    new.add_argument("--container", default="", help="the image to run cells in")
+
+
+def seed(text):
+    """A seed: a number or a word."""
+    return int(text) if text.isdecimal() else text
+
+
+def points(text):
+    """An exercise and its points."""
+    name, _, number = text.partition("=")
+    try:
+        found = float(number)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not as mirror=3") from None
+    return name, int(found) if found.is_integer() else found
+
+
+def release_command(options) -> int:
+    release(options.out, options.names, options.seed, options.points, say)
+    say(f"{options.out} has the notebooks, and the manifest that they are marked by")
+    return 0
+
+
 def grade_command(options) -> int:
-    """Mark a folder."""
     level = isolation.level_of(options.container)
     say(f"submissions run in: {isolation.LEVELS[level]}")
     manifest = load(options.release)
     grade_folder(options.submitted, manifest, options.out, options, say)
     say(f"{options.out / 'marks.csv'} has the marks")
+    return 0
+
+
+def feedback_command(options) -> int:
+    write_feedback(Store(options.marks), load(options.release), say)
+    return 0
+
+
+def report_command(options) -> int:
+    print(report(Store(options.marks)))
     return 0
 
 

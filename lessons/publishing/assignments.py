@@ -18,7 +18,7 @@ from helpers.exercises.exercise import Explain, Write
 from helpers.exercises.page import STARS, as_markdown
 from helpers.exercises.sources import NAMES
 from lessons.publishing.contents import promise
-from lessons.publishing.convert import METADATA
+from lessons.publishing.convert import METADATA, lessons_of
 
 ASSIGNMENTS, SOLUTIONS = "assignments", "solutions"
 WIDTH = 79
@@ -60,10 +60,34 @@ def assignment_path(root, lesson, kind, seed=None) -> Path:
     return Path(root, where, f"{lesson.stem}.ipynb")
 
 
+def published(names=(), seed=None, points=()):
+    """Each assignment's notebook and exercises, by its name: for `helpers.grading`.
+
+    `names` are names or numbers of lessons, all where there is none; `points` are
+    other points than an exercise's own, by its name.
+    """
+    root = Path(__file__).resolve().parents[2]
+    for lesson in with_exercises(root, lessons_of(root)):
+        if not names or {lesson.stem, lesson.stem[:2]} & set(names):
+            tasks = tasks_of(root, lesson, seed)
+            for task in tasks:
+                task.points = dict(points).get(task.name, task.points)
+            yield lesson.stem, notebook_of(lesson, tasks), tasks
+
+
 def assignment(root, lesson, seed=None, solved=False):
     """The notebook of a lesson's exercises, not yet run; solved, if that is asked."""
+    return notebook_of(lesson, tasks_of(root, lesson, seed), solved)
+
+
+def tasks_of(root, lesson, seed=None) -> list:
+    """The exercises of a lesson, in the order of their notebook."""
     files = exercise_files(root, lesson)
-    tasks = [kind(seed) for file in files for kind in kinds_of(file)]
+    return [kind(seed) for file in files for kind in kinds_of(file)]
+
+
+def notebook_of(lesson, tasks, solved=False):
+    """The notebook of some exercises of a lesson."""
     cells = [intro(lesson, tasks, solved), imports(tasks)]
     for task in tasks:
         cells += [statement(task), answer(task, solved), check(task)]

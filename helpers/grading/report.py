@@ -1,0 +1,74 @@
+"""What an instructor reads: how the points are spread, which reasons were given for
+which exercise, and what was not graded.
+"""
+
+from collections import Counter
+from statistics import mean, median
+
+from helpers.core.tables import table
+from helpers.grading.worker import NOT_GRADED, PERSON
+
+BAR = 24  # characters
+
+
+def report(store) -> str:
+    """The report on a folder of marks."""
+    results = store.results()
+    if not results:
+        return "nothing is marked yet"
+    names = sorted({it["assignment"] for it in results})
+    parts = [about(name, [r for r in results if r["assignment"] == name])
+             for name in names]
+    return "\n\n".join(parts)
+
+
+def about(name, results) -> str:
+    """The report on an assignment."""
+    marked = [it for it in results if not missing(it)]
+    totals = [total(it) for it in marked]
+    most = sum(row["max_points"] for row in results[0]["exercises"])
+    lines = [f"{name}: {len(results):,} submissions, {most:g} points"]
+    if totals:
+        lines.append(f"mean {mean(totals):.1f}, median {median(totals):g}")
+        lines += histogram(totals, most)
+    lines += ["", str(exercises(results))]
+    if lost := [it for it in results if missing(it)]:
+        lines += ["", "not graded:"]
+        lines += [f"  {it['student']}: {missing(it)}" for it in lost]
+    return "\n".join(lines)
+
+
+def total(result) -> float:
+    """The points of a submission, as far as a machine gives them."""
+    return sum(row["points"] or 0 for row in result["exercises"])
+
+
+def missing(result) -> str:
+    """Why something of a submission was not graded; "" if all was."""
+    reasons = [row["reason"] for row in result["exercises"]]
+    if NOT_GRADED not in reasons:
+        return ""
+    return result["exercises"][reasons.index(NOT_GRADED)]["sentence"]
+
+
+def histogram(totals, most):
+    """Lines with bars: how many submissions have how many tenths of the points."""
+    tenths = Counter(min(9, int(10 * it / most)) if most else 9 for it in totals)
+    largest = max(tenths.values())
+    for tenth in range(10):
+        count = tenths[tenth]
+        bar = "█" * round(BAR * count / largest)
+        yield f"  {tenth * most / 10:6.1f} and more  {bar} {count or ''}".rstrip()
+
+
+def exercises(results):
+    """A row for each exercise: its mean, and how often which reason was given."""
+    rows = []
+    for place, first in enumerate(results[0]["exercises"]):
+        mine = [it["exercises"][place] for it in results]
+        given = [it["points"] for it in mine if it["points"] is not None]
+        reasons = Counter(it["reason"] or "right" for it in mine)
+        told = ", ".join(f"{name} {n}" for name, n in reasons.most_common())
+        average = f"{mean(given):.2f}" if given else PERSON
+        rows.append([first["exercise"], average, first["max_points"], told])
+    return table(["exercise", "mean", "of", "reasons"], rows)
