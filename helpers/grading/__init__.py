@@ -1,1 +1,0 @@
-"""Marks folders of submitted notebooks: `python -m helpers.grading`."""

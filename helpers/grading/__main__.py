@@ -4,14 +4,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from helpers.grading import isolation
-from helpers.grading.children import NurseryError
 from helpers.grading.feedback import write_feedback
 from helpers.grading.grading import SchedulerError, grade_folder
 from helpers.grading.manifest import ManifestError, load
 from helpers.grading.references import ReferenceError
 from helpers.grading.release import release
 from helpers.grading.report import report
+from helpers.grading.sandbox import isolation
+from helpers.grading.sandbox.children import NurseryError
 from helpers.grading.store import Store
 
 ERRORS = ManifestError, NurseryError, ReferenceError, SchedulerError, OSError

@@ -46,7 +46,7 @@ def secret_of(store, given) -> str:
     """What the inputs of the judge are made of: given, or drawn once and kept."""
     if given:
         return str(given)
-    path = store.folder / "secret"
+    path = store.folder / ".secret"  # no student is called so
     if not path.exists():
         store.write(path, secrets.token_hex(16) + "\n")
         path.chmod(0o600)

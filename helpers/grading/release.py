@@ -1,5 +1,6 @@
-"""Writes what a course hands out: its assignments, and the manifest that they are marked
-by. Which notebooks there are is the course's to say: an entry point of the group
+"""Writes what a course hands out: its assignments, and the manifest to mark them by.
+
+Which notebooks there are is the course's to say: an entry point of the group
 `thirty_two_lanes.assignments` is a function of names, a seed and points.
 """
 

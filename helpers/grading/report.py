@@ -17,8 +17,9 @@ def report(store) -> str:
     if not results:
         return "nothing is marked yet"
     names = sorted({it["assignment"] for it in results})
-    parts = [about(name, [r for r in results if r["assignment"] == name])
-             for name in names]
+    parts = [
+        about(name, [r for r in results if r["assignment"] == name]) for name in names
+    ]
     return "\n\n".join(parts)
 
 

@@ -10,7 +10,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from helpers.grading.limits import MOST_CELLS, NOTEBOOK_BYTES
+from helpers.grading.sandbox.limits import MOST_CELLS, NOTEBOOK_BYTES
 
 SUFFIX = ".ipynb"
 

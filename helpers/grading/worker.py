@@ -7,12 +7,15 @@ import atexit
 import json
 import threading
 from dataclasses import dataclass, field
+from itertools import chain
 
-from helpers.grading.children import Nursery
-from helpers.grading.limits import Limits
+from helpers.grading.sandbox.children import LOST, Nursery
+from helpers.grading.sandbox.limits import Limits
 
 PERSON = "for a person"  # the reason of what nobody judges here
 NOT_GRADED = "not graded"
+BUSY = 0.5  # of the time of a judge, which computes all the time
+DEEPEST = 100  # levels of what is handed over
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,12 @@ def grade(work: Work) -> dict:
     answers, cells = handed_over(ran["messages"], request["answers"])
     rows, seconds = [], ran["seconds"]
     for item in work.items:
-        row, took = marked(item, answers.get(item["answer"]), work, judge, limits)
+        answer = answers.get(item["answer"])
+        if answer is None and ran["ended"] == LOST["ended"]:  # it, or the machine
+            told = f"Its notebook {ran['ended']}: a person must look."
+            rows.append(row_of(item, None, NOT_GRADED, told))
+            continue
+        row, took = marked(item, answer, work, judge, limits)
         rows.append(row)
         seconds += took
     ended = ran["ended"] if ran["ended"] != "done" else ""
@@ -73,10 +81,26 @@ def handed_over(messages, names):
         except (ValueError, LookupError, TypeError, RecursionError):
             continue
         if isinstance(new, dict):
-            answers |= {k: v for k, v in new.items() if k in names}
+            shallow = {k: v for k, v in new.items() if k in names and is_shallow(v)}
+            answers |= shallow
         if type(cell) is int and isinstance(error, str) and error:
             errors.append({"cell": cell, "error": error[:300]})
     return answers, errors[:100]
+
+
+def is_shallow(value) -> bool:
+    """Is it nested so little that any program can read it?"""
+    level = [value]
+    for _ in range(DEEPEST):
+        inner = [
+            it.values() if isinstance(it, dict) else it
+            for it in level
+            if isinstance(it, (dict, list))
+        ]
+        level = list(chain.from_iterable(inner))
+        if not level:
+            return True
+    return False
 
 
 def marked(item, answer, work, judge, limits):
@@ -92,16 +116,20 @@ def marked(item, answer, work, judge, limits):
     }
     found = judge.ask(request, limits)
     if found["ended"] != "done":
-        return unjudged(item, found["ended"]), found["seconds"]
+        return unjudged(item, found, limits), found["seconds"]
     verdict = json.loads(found["messages"][0])
     return judged(item, verdict, answer), found["seconds"]
 
 
-def unjudged(item, ended):
+def unjudged(item, found, limits):
     """The row of an answer whose judge did not end well."""
-    if ended == "out of time":
-        return row_of(item, 0, "refused", "Its launches did not end in time.")
-    return row_of(item, None, NOT_GRADED, f"The judge {ended}: a person must look.")
+    ended = found["ended"]
+    if ended != "out of time":
+        return row_of(item, None, NOT_GRADED, f"The judge {ended}: a person must look.")
+    if found["cpu_seconds"] < BUSY * limits.wall_s:
+        told = "This machine was too busy to judge it in time: grade it again."
+        return row_of(item, None, NOT_GRADED, told)
+    return row_of(item, 0, "refused", "Its launches did not end in time.")
 
 
 def judged(item, verdict, answer):

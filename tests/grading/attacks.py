@@ -40,7 +40,7 @@ def jit(f):
     made = real(f); made.points = 2; return made
 cuda.jit = jit""",
     "the packing": """\
-import helpers.grading.collecting as it
+import helpers.grading.sandbox.collecting as it
 it.packed = lambda answer: {"points": 2, "value": True}""",
     "json": """\
 import json
@@ -62,7 +62,7 @@ import builtins
 builtins.AssertionError = type("Never", (Exception,), {})
 builtins.isinstance = lambda *a: True""",
     "isinstance of the builder": """\
-import helpers.grading.rebuilding as it
+import helpers.grading.sandbox.rebuilding as it
 it.require = lambda *a: None""",
 }
 KERNELS = {  # handed over in the place of a kernel
@@ -105,7 +105,8 @@ linecache.cache["<deep>"] = (len(text), None, text.splitlines(True), "<deep>")
 def f(out, a): pass
 f.__code__ = f.__code__.replace(co_filename="<deep>", co_firstlineno=1)
 mirror = cuda.jit(f)""",
-    "a code object made by hand": WRONG + """
+    "a code object made by hand": WRONG
+    + """
 f = mirror.py_func
 f.__code__ = f.__code__.replace(co_code=b"\\xff" * len(f.__code__.co_code))""",
     "an array of answers": """\

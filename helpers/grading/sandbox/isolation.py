@@ -2,7 +2,8 @@
 
 bubblewrap gives the untrusted child no network, no other process to see, no folder of
 the course and no other submission: of the machine's files it has the interpreter, its
-packages and `helpers`, and cannot write to them.
+packages and `helpers`, and cannot write to them. It can write to one folder, which is
+emptied after it.
 """
 
 import os
@@ -15,9 +16,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from helpers.exercises.catalogue import GROUP
-from helpers.grading.limits import Limits
+from helpers.grading.sandbox.limits import Limits
 
-HELPERS = Path(__file__).resolve().parents[1]
+HELPERS = Path(__file__).resolve().parents[2]
 SYSTEM = "/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/alternatives"
 COURSE, WORK = "/grading/course", "/grading/work"
 LEVELS = {
@@ -46,7 +47,8 @@ def level_of(container="") -> str:
 
 def command(kind, level, container="") -> list[str]:
     """The command of a nursery; the judge is plain, since it runs no submission."""
-    program = [sys.executable, "-B", "-m", "helpers.grading.nursery", kind]
+    nursery = "-P -B -m helpers.grading.sandbox.nursery"
+    program = [sys.executable, *nursery.split(), kind]
     if kind == "judge" or level == "process":
         return program
     if level == "container":
@@ -82,10 +84,12 @@ def bubblewrap() -> list[str]:
         elif Path(path).exists():
             options += ["--ro-bind", path, path]
     for folder in courses():  # installed among the packages, perhaps
-        options += ["--tmpfs", folder]
+        options += ["--tmpfs", folder, "--remount-ro", folder]
     options += ["--ro-bind", str(HELPERS), f"{COURSE}/helpers"]
-    options += ["--proc", "/proc", "--dev", "/dev"]
+    options += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
+    options += ["--tmpfs", "/dev/shm", "--remount-ro", "/dev/shm"]
     options += ["--size", str(Limits.folder_bytes), "--tmpfs", WORK, "--chdir", WORK]
+    options += ["--remount-ro", "/"]  # else one child could leave modules to the next
     options += ["--setenv", "TMPDIR", WORK, "--setenv", "PYTHONPATH", COURSE]
     return [*options, "--setenv", "GRADING_ALONE", "1", "--"]
 
@@ -101,6 +105,7 @@ def docker(image) -> list[str]:
     """Docker's command line; the image has this course's packages."""
     return [
         *("docker", "run", "--rm", "--interactive", "--network", "none", "--read-only"),
+        *("--ipc", "none"),
         *("--cap-drop", "ALL", "--security-opt", "no-new-privileges"),
         *("--user", "65534"),
         *("--pids-limit", "128", "--memory", "4g", "--cpus", "1"),

@@ -5,10 +5,11 @@ import select
 import subprocess
 import time
 
-from helpers.grading import isolation
-from helpers.grading.limits import Limits
+from helpers.grading.sandbox import isolation
+from helpers.grading.sandbox.limits import Limits
 
 READY_S, GRACE_S = 60, 15
+LOST = {"ended": "ended its parent", "seconds": 0.0, "cpu_seconds": 0.0}
 
 
 class NurseryError(Exception):
@@ -31,11 +32,11 @@ class Nursery:
             process.stdin.write(line)
             process.stdin.flush()
             answer = self.read(limits.wall_s + GRACE_S)
-        except (BrokenPipeError, ConnectionError):
+        except (BrokenPipeError, ConnectionError, ValueError):
             answer = None
         if answer is None:
             self.end()
-            return {"ended": "ended its parent", "messages": [], "seconds": 0.0}
+            return {**LOST, "messages": []}
         return answer
 
     def begin(self):
@@ -60,7 +61,7 @@ class Nursery:
     def read(self, seconds):
         """A line of its answers; None if it ends, or does not answer in time."""
         data, deadline = b"", time.monotonic() + seconds
-        most = 4 * Limits.handed_over_bytes
+        most = 8 * Limits.handed_over_bytes
         while not data.endswith(b"\n") and len(data) < most:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:

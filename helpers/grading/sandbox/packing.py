@@ -20,8 +20,10 @@ MODULES = (
     "helpers",
     "math",
     "numba",
+    "numba.core.types",  # what `from numba import types` gives
     "numba.cuda",
     "numba.cuda.libdevice",
+    "numba.cuda.types",
     "numba.types",
     "numpy",
     "operator",

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from helpers.core.errors import ExplainedError
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.verdict import Verdict
-from helpers.grading.rebuilding import Malformed, answer_of
+from helpers.grading.sandbox.rebuilding import Malformed, answer_of
 
 exercises()  # imported once, in the warm parent
 

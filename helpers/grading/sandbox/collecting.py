@@ -3,13 +3,15 @@
 What it says is checked by whoever judges; nothing here is trusted once a cell has run.
 """
 
+import json
 import signal
 
 from IPython.core.inputtransformer2 import TransformerManager
 
 import helpers
-from helpers.grading.packing import packed, remember
+from helpers.grading.sandbox.packing import packed, remember
 
+LARGEST = 2**18  # bytes of an answer
 SENTENCE = 300  # characters of an error
 
 
@@ -53,7 +55,19 @@ def work(request, send, limits):
 
 def as_data(answers) -> dict:
     """Answers by name, as data."""
-    return {name: packed(it) for name, it in answers.items()}
+    return {name: data_of(it) for name, it in answers.items()}
+
+
+def data_of(answer):
+    """An answer as data; what breaks its packing breaks no other answer."""
+    try:
+        data = packed(answer)
+        size = len(json.dumps(data))
+    except Exception as error:
+        return {"value": {"refused": f"what raises {type(error).__name__}"}}
+    if size > LARGEST:
+        return {"value": {"refused": f"an answer of {size:,} bytes"}}
+    return data
 
 
 def interrupt(*_):

@@ -1,6 +1,6 @@
 """A warm process that forks one child for each request: Numba is imported once.
 
-    python -m helpers.grading.nursery collect|judge
+    python -m helpers.grading.sandbox.nursery collect|judge
 
 It reads requests, a line of JSON each, and answers each with a line. A child has its
 limits, an empty folder and a copy of its parent's memory; when it has answered, or its
@@ -19,14 +19,15 @@ import sys
 import tempfile
 import time
 from importlib import import_module
+from pathlib import Path
 
 import psutil
 
-from helpers.grading.limits import Limits
+from helpers.grading.sandbox.limits import Limits
 
 WORK = {
-    "collect": "helpers.grading.collecting",
-    "judge": "helpers.grading.judging",
+    "collect": "helpers.grading.sandbox.collecting",
+    "judge": "helpers.grading.sandbox.judging",
 }
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 4, 36, 38
 HIGH = 900  # file descriptors of ours, out of the way of who closes the first ones
@@ -72,7 +73,7 @@ def harden():
 
 def attend(work, request) -> dict:
     """What one child hands over, and how it ended: "done", or the limit that it met."""
-    limits = Limits(**request.pop("limits"))
+    limits, worked = Limits(**request.pop("limits")), cpu_of_children()
     folder = tempfile.mkdtemp(prefix="work")
     receive, send = os.pipe()
     begun = time.monotonic()
@@ -86,12 +87,32 @@ def attend(work, request) -> dict:
     finally:
         os.close(receive)
         end_all()
-        shutil.rmtree(folder, ignore_errors=True)
+        empty(folder)
     return {
         "ended": ended,
         "messages": lines,
         "seconds": round(time.monotonic() - begun, 3),
+        "cpu_seconds": round(cpu_of_children() - worked, 3),
     }
+
+
+def cpu_of_children() -> float:
+    """The seconds that children computed, those that were ended and collected."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def empty(folder):
+    """Remove a child's folder; where all folders are a child's, what it left beside."""
+    for left in Path(folder).parent.iterdir() if alone_here() else [Path(folder)]:
+        if left.is_symlink() or not left.is_dir():
+            left.unlink()
+            continue
+        left.chmod(0o700)
+        for inner, folders, _ in os.walk(left):  # it may have taken all rights away
+            for it in (Path(inner, name) for name in folders):
+                it.is_symlink() or it.chmod(0o700)
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def live(work, request, send, folder, limits):
@@ -147,7 +168,7 @@ def listen(receive, deadline, limits):
             if not more:
                 return "ended early", whole_lines(data)
             if len(data) > limits.handed_over_bytes:
-                return "too much handed over", []
+                return "too much handed over", whole_lines(data)
             if data.endswith(b'"done"\n'):
                 return "done", whole_lines(data)[:-1]
         elif len(descendants()) > limits.processes:

@@ -18,7 +18,7 @@ import numba
 import numpy as np
 from numba import cuda
 
-from helpers.grading.packing import MODULES, OPTIONS, remember
+from helpers.grading.sandbox.packing import MODULES, OPTIONS, remember
 
 MOST_FUNCTIONS = 16
 MOST_NAMES = 200
@@ -93,7 +93,10 @@ class Builder:
         options, types = options_of(data.get("options")), data.get("signatures") or []
         require(isinstance(types, list) and len(types) <= 4, "too many signatures")
         signatures = [signature_of(it) for it in types]
-        return cuda.jit(signatures or None, **options)(function)
+        try:
+            return cuda.jit(signatures or None, **options)(function)
+        except (TypeError, ValueError, NotImplementedError) as error:
+            raise Malformed(f"its options are refused: {error}"[:300]) from None
 
     def outside(self, name, data):
         if isinstance(data, dict) and "function" in data:
@@ -110,6 +113,7 @@ def is_name(text) -> bool:
         and len(text) <= 100
         and text.isidentifier()
         and not keyword.iskeyword(text)
+        and not text.startswith("__")  # as __builtins__
     )
 
 
@@ -132,6 +136,8 @@ def definition_of(source, name):
     arguments = definition.args
     bare = not (arguments.defaults or any(arguments.kw_defaults))
     require(bare, f"`{name}` has arguments with defaults: pass them instead")
+    contexts = [it for it in ast.walk(definition) if isinstance(it, ast.With)]
+    require(not contexts, f"`{name}` has a `with`, which kernels cannot use")
     definition.decorator_list, definition.returns = [], None
     if getattr(definition, "type_params", None):
         definition.type_params = []
@@ -171,7 +177,12 @@ def options_of(data) -> dict:
 def signature_of(data):
     """The types of a declared signature."""
     require(isinstance(data, list) and len(data) <= 64, "a signature is not described")
-    return tuple(value_of(it) for it in data)
+    types = tuple(value_of(it) for it in data)
+    require(
+        all(isinstance(it, numba.types.Type) for it in types),  # Numba runs texts
+        "a signature is not of types",
+    )
+    return types
 
 
 # ---------------------------------------------------------------- values
@@ -196,7 +207,9 @@ def value_of(data, depth=0):
 def int_of(data, depth):
     text = data["int"]
     right = isinstance(text, str) and len(text) <= MOST_DIGITS
-    require(right and text.lstrip("-").isdecimal() and text.isascii(), "no number")
+    require(
+        right and text.removeprefix("-").isdecimal() and text.isascii(), "no number"
+    )
     return int(text)
 
 
@@ -217,17 +230,21 @@ def array_of(data, depth):
     except (binascii.Error, TypeError, ValueError):
         raise Malformed("an array without its numbers") from None
     require(len(raw) == prod(shape) * dtype.itemsize, "an array of another size")
-    array = np.frombuffer(raw, dtype).reshape(shape).copy()
+    try:
+        array = np.frombuffer(raw, dtype).reshape(shape).copy()
+    except (ValueError, OverflowError):  # no elements along impossible axes
+        raise Malformed("an array of another size") from None
     return array[()] if data.get("scalar") is True and not shape else array
 
 
 def numbers_dtype(text):
     """A type of NumPy's that holds numbers."""
+    require(isinstance(text, str) and len(text) < 8, "an array of no type")
     try:
         dtype = np.dtype(text)
     except (TypeError, ValueError, SyntaxError):
         raise Malformed("an array of no type") from None
-    require(isinstance(text, str) and dtype.kind in NUMBER_KINDS, "no type of numbers")
+    require(dtype.kind in NUMBER_KINDS, "no type of numbers")
     return dtype
 
 

@@ -1,0 +1,40 @@
+"""How tests ask the grader: with short limits, and only where nothing can break."""
+
+import json
+from dataclasses import asdict, replace
+
+import pytest
+
+from helpers.exercises.catalogue import exercise
+from helpers.grading.manifest import item_of
+from helpers.grading.sandbox import isolation
+from helpers.grading.sandbox.children import Nursery
+from helpers.grading.sandbox.limits import Limits
+from helpers.grading.worker import Work, grade
+
+SHORT = replace(Limits(), wall_s=12, cell_s=2, cpu_s=10)
+WHY_NOT = "bubblewrap does not start here; without it the attack would be real"
+needs_bubblewrap = pytest.mark.skipif(not isolation.has_bubblewrap(), reason=WHY_NOT)
+
+
+def marks(*cells, asked=("mirror",), secret="a secret"):
+    """The result of a submission with these cells."""
+    items = tuple(asdict(item_of(exercise(name))) for name in asked)
+    return grade(Work(cells, items, None, secret, "", SHORT.as_dict()))
+
+
+def seen(nursery, expression, before="import os", **limits):
+    """What a submission sees: the text of an expression of its own."""
+    cells = [before, f"seen = str({expression})"]
+    request = {"cells": cells, "answers": ["seen"]}
+    answer = nursery.ask(request, replace(SHORT, **limits))
+    found = [json.loads(it)["answers"].get("seen") for it in answer["messages"]]
+    values = [it["value"] for it in found if it]
+    return values[-1] if values else answer["ended"]
+
+
+def nursery_at(level):
+    """A nursery of submissions at a level of isolation."""
+    new = Nursery("collect")
+    new.level = level
+    return new

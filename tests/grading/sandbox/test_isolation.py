@@ -1,0 +1,144 @@
+"""What each level of isolation protects from: a test for each row of the table in
+docs/GRADING.md.
+"""
+
+import os
+import re
+import socket
+
+import pytest
+
+from helpers.grading.sandbox import isolation
+from tests.grading.asking import WHY_NOT, nursery_at, seen
+from tests.paths import ROOT
+
+
+@pytest.fixture(scope="module")
+def inside():
+    """A nursery under bubblewrap."""
+    if not isolation.has_bubblewrap():
+        pytest.skip(WHY_NOT)
+    new = nursery_at("bubblewrap")
+    yield new
+    new.end()
+
+
+def test_the_course_with_its_answers_is_not_there(inside):
+    """Neither by its path nor by its name."""
+    assert "False" == seen(inside, f"os.path.exists({str(ROOT / 'lessons')!r})")
+    code = (
+        "try:\n    import lessons\n    found = 'yes'\nexcept ImportError: found = 'no'"
+    )
+    assert "no" == seen(inside, "found", code)
+
+
+def test_the_tests_and_the_marks_are_not_there(inside, tmp_path):
+    """Other submissions lie where no path leads."""
+    (tmp_path / "other.ipynb").write_text("an answer")
+    for path in (tmp_path, ROOT / "tests", "/tmp", "/etc/passwd"):
+        assert "False" == seen(inside, f"os.path.exists({str(path)!r})"), path
+
+
+def test_there_is_no_network(inside):
+    """Not even to this machine itself."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        code = (
+            "import socket\ntry:\n"
+            f"    socket.create_connection(('127.0.0.1', {port}), 1); found = 'yes'\n"
+            "except OSError: found = 'no'"
+        )
+        assert "no" == seen(inside, "found", code)
+    assert "['lo']" == seen(inside, "[n for _, n in socket.if_nameindex()]", code)
+
+
+def test_no_process_but_its_own_can_be_seen(inside):
+    """Process 1 is bubblewrap, and whoever grades is nobody there."""
+    found = seen(
+        inside, "sorted(int(it) for it in os.listdir('/proc') if it.isdigit())"
+    )
+    assert len(eval(found)) <= 3
+    assert str(os.getpid()) not in re.findall(r"\d+", found)
+
+
+def test_it_runs_as_nobody_and_cannot_become_more(inside):
+    """Not as the user who grades, and without the rights of root."""
+    assert "65534" == seen(inside, "os.getuid()")
+    status = seen(inside, "open('/proc/self/status').read()")
+    assert re.search(r"NoNewPrivs:\s+1", status)
+    assert re.search(r"CapEff:\s+0+$", status, re.MULTILINE)
+
+
+PLACES = (
+    *("/", "/grading", "/grading/course", "/grading/course/helpers", "/usr", "/dev"),
+    *("/dev/shm", "/proc/sys", isolation.sys.prefix, isolation.sys.base_prefix),
+)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_it_can_write_nowhere_but_in_its_folder(inside, place):
+    """Else one submission could leave a module that the next one imports."""
+    code = (
+        f"import os\ntry:\n    open({place + '/left'!r}, 'w').close(); found = 'yes'\n"
+        "except OSError: found = 'no'"
+    )
+    assert "no" == seen(inside, "found", code)
+
+
+def test_what_it_leaves_beside_its_folder_is_gone_for_the_next(inside):
+    """Its folder's parent can be written to, and is on nobody's path."""
+    code = "import os; open('../left.py', 'w').write('evil = 1')"
+    assert "True" == seen(inside, "os.path.exists('../left.py')", code)
+    assert "False" == seen(inside, "os.path.exists('../left.py')")
+    assert "False" == seen(
+        inside, "os.path.dirname(os.getcwd()) in __import__('sys').path"
+    )
+
+
+def test_its_parent_cannot_be_read_or_traced(inside):
+    """The next submission is run by a copy of that process."""
+    code = (
+        "import os, ctypes\nfound = []\n"
+        "for name in ('mem', 'environ', 'maps', 'fd/900', 'fd/901'):\n"
+        "    try: open(f'/proc/{os.getppid()}/{name}', 'rb'); found.append(name)\n"
+        "    except OSError: pass\n"
+        "trace = ctypes.CDLL(None, use_errno=True).ptrace\n"
+        "found.append(trace(16, os.getppid(), 0, 0))"
+    )
+    assert "[-1]" == seen(inside, "found", code)
+
+
+def test_its_files_have_a_limit_together(inside):
+    """However many they are."""
+    code = (
+        "import os\ntry:\n    for i in range(99):\n"
+        "        open(str(i), 'wb').write(bytes(2**20))\n"
+        "except OSError as error: found = error.strerror"
+    )
+    assert "No space left on device" == seen(inside, "found", code)
+    assert "['x']" == seen(inside, "os.listdir('.')", "import os; open('x', 'w')")
+
+
+def test_each_level_is_a_row_of_the_documentation():
+    """With the word that the grader prints."""
+    page = (ROOT / "docs" / "GRADING.md").read_text(encoding="utf-8")
+    for level in isolation.LEVELS:
+        assert f"`{level}`" in page
+
+
+def test_the_container_is_given_no_network_and_no_rights():
+    """What is asked of Docker; that it obeys is not tried here."""
+    line = " ".join(isolation.command("collect", "container", "an/image"))
+    for option in ("--network none", "--read-only", "--cap-drop ALL", "--ipc none"):
+        assert option in line
+    assert "an/image python -P -B -m" in line
+    assert f"{ROOT}/helpers:" in line
+    assert str(ROOT / "lessons") not in line
+
+
+def test_without_isolation_the_grader_says_so_loudly(monkeypatch):
+    """The level is chosen by what starts here."""
+    monkeypatch.setattr(isolation, "has_bubblewrap", lambda: False)
+    assert "process" == isolation.level_of()
+    assert "NOT ISOLATED" in isolation.LEVELS["process"]
+    assert "container" == isolation.level_of("an/image")

@@ -1,0 +1,159 @@
+"""A warm process and its children: limits, leftovers and how they end."""
+
+import json
+import os
+from dataclasses import replace
+
+import psutil
+import pytest
+
+from helpers.grading.sandbox import isolation
+from helpers.grading.sandbox.children import LOST, Nursery, NurseryError
+from tests.grading.asking import SHORT, needs_bubblewrap, nursery_at, seen
+
+
+@pytest.fixture(scope="module")
+def nursery():
+    """A nursery of submissions, as isolated as this machine allows."""
+    new = Nursery("collect")
+    yield new
+    new.end()
+
+
+def ended(nursery, code, **limits):
+    """How a submission of one cell ends, and its messages."""
+    request = {"cells": [code], "answers": ["seen"]}
+    answer = nursery.ask(request, replace(SHORT, **limits))
+    return answer["ended"], [json.loads(it) for it in answer["messages"]]
+
+
+def test_a_submission_that_ends_well_says_so(nursery):
+    """A message for each cell, and one for the answers as they are at the end."""
+    how, messages = ended(nursery, "seen = 3")
+    assert "done" == how
+    assert [1, 0] == [it["cell"] for it in messages]
+    assert [{"seen": {"value": {"int": "3"}}}] * 2 == [it["answers"] for it in messages]
+
+
+def test_the_process_is_the_same_for_each_and_the_children_are_not(nursery):
+    """What a submission imports or changes is gone for the next one."""
+    code = "import os, math; math.pi = 3; seen = f'{os.getppid()} {os.getpid()}'"
+    one, two = (
+        ended(nursery, code)[1][0]["answers"]["seen"]["value"] for _ in range(2)
+    )
+    assert one.split()[0] == two.split()[0]
+    assert one.split()[1] != two.split()[1]
+    assert "3.14159" == seen(nursery, "math.pi", "import math")[:7]
+
+
+@pytest.mark.parametrize(
+    "code, limits, how",
+    [
+        ("while True: pass", {"cell_s": 60, "cpu_s": 1, "wall_s": 30}, "ended early"),
+        ("import time; time.sleep(60)", {"cell_s": 60, "wall_s": 1}, "out of time"),
+        ("import os; os._exit(3)", {}, "ended early"),
+        ("import sys; sys.exit(3)", {}, "done"),
+        ("while True: pass", {"cell_s": 1}, "done"),
+        ("x = bytearray(2**31)", {"memory_bytes": 2**31}, "done"),
+        ("open('x', 'wb').write(bytes(2**21))", {"file_bytes": 2**20}, "done"),
+    ],
+)
+def test_each_limit_ends_what_is_beyond_it(nursery, code, limits, how):
+    """A cell, where Python can be told; else the process."""
+    found, messages = ended(nursery, code, **limits)
+    assert how == found
+    if how == "done" and "exit" not in code:
+        assert messages[0]["error"]
+
+
+def test_too_much_that_is_handed_over_is_cut(nursery):
+    """What came whole before that is kept."""
+    code = "seen = 3\nimport os\nos.write(902, b'{}\\n' + b'x' * 2**21)"
+    how, messages = ended(nursery, code, handed_over_bytes=2**20)
+    assert "too much handed over" == how
+    assert [{}] == messages
+
+
+@needs_bubblewrap
+def test_too_many_processes_end_all_of_them(nursery):
+    """They are counted; without a sandbox they might be faster than that."""
+    code = "import os, time\nfor _ in range(9): os.fork() or time.sleep(60)\ntime.sleep(60)"
+    assert "too many processes" == ended(nursery, code, processes=4)[0]
+
+
+def test_what_a_submission_started_ends_with_it(nursery):
+    """Also what left its session and lost its parent."""
+    code = (
+        "import os, time\n"
+        "if not os.fork():\n    os.setsid()\n"
+        "    if not os.fork():\n        time.sleep(3600)\n    os._exit(0)\n"
+        "time.sleep(.2)"
+    )
+    ended(nursery, "pass")
+    before = psutil.Process(nursery.process.pid).children(recursive=True)
+    assert "done" == ended(nursery, code)[0]
+    after = psutil.Process(nursery.process.pid).children(recursive=True)
+    assert before == after
+
+
+def test_a_nursery_that_is_ended_begins_anew(nursery):
+    """The answer says so, and the next submission is marked."""
+    nursery.begin() if nursery.process is None else None
+    nursery.process.kill()
+    assert LOST["ended"] == ended(nursery, "seen = 3")[0]
+    assert "done" == ended(nursery, "seen = 3")[0]
+
+
+def test_a_nursery_that_cannot_begin_says_why(monkeypatch):
+    """A missing package is not the fault of a submission."""
+    program = [isolation.sys.executable, "-c", "import no_such_package"]
+    monkeypatch.setattr(isolation, "command", lambda *_: program)
+    with pytest.raises(NurseryError, match="no_such_package"):
+        Nursery("collect").begin()
+
+
+def test_the_environment_of_a_submission_is_nearly_empty(nursery, monkeypatch):
+    """No secret of whoever grades is in it."""
+    monkeypatch.setenv("GITHUB_TOKEN", "a secret")
+    nursery.end()
+    assert "['HOME', 'PATH', 'TMPDIR']" == seen(nursery, "sorted(os.environ)")
+
+
+def test_a_submission_begins_in_an_empty_folder(nursery):
+    """Whatever the one before it wrote there."""
+    found = seen(nursery, "os.listdir('.')", "import os; open('x', 'w').close()")
+    assert "['x']" == found
+    assert "[]" == seen(nursery, "os.listdir('.')")
+    assert "True" == seen(nursery, "os.listdir('.') == []")
+
+
+def test_nothing_is_left_of_its_folder(nursery):
+    """Even one that it took all rights from."""
+    code = (
+        "import os; os.mkdir('x'); os.mkdir('x/y'); os.symlink('/', 'root')\n"
+        "os.chmod('x', 0); os.chmod('.', 0)"
+    )
+    where = seen(nursery, "os.getcwd()", code)
+    assert not os.path.exists(where)
+    assert "False" == seen(nursery, f"os.path.exists({where!r})")
+
+
+def test_a_judge_answers_as_a_nursery_does():
+    """The same protocol, other work."""
+    judge = Nursery("judge")
+    request = {"exercise": "mirror", "seed": None, "secret": "", "answer": {"value": 3}}
+    try:
+        answer = judge.ask(request, SHORT)
+    finally:
+        judge.end()
+    assert "done" == answer["ended"]
+    assert "refused" == json.loads(answer["messages"][0])["reason"]
+
+
+def test_a_nursery_without_isolation_works_as_well():
+    """Where nothing better is to be had; the grader says so."""
+    plain = nursery_at("process")
+    try:
+        assert "3" == seen(plain, "1 + 2")
+    finally:
+        plain.end()
