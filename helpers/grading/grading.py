@@ -31,6 +31,9 @@ def grade_folder(folder, manifest, out, options, say=print) -> Store:
     require_right(manifest, secret, options.container)
     say("the course's own answers earn all points")
     found = submissions.find(folder, manifest.assignments)
+    if left := submissions.without(folder, found):
+        names = ", ".join(left[:10]) + (", …" if left[10:] else "")
+        say(f"{len(left):,} entries without a notebook of these assignments: {names}")
     jobs = to_do(found, manifest, store, secret, options.container)
     say(f"{len(found):,} submissions, {len(jobs):,} of them to be marked")
     with executor(options) as (pool, workers):

@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from helpers.core.errors import ExplainedError
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.exercise import Explain, Write
 
@@ -67,8 +68,10 @@ def load(path) -> Manifest:
 
 def require_known(path, assignment, item, seed):
     """Is there such an exercise, and is its answer called so?"""
-    task = exercise(item.exercise, seed)
-    right = item_of(task)
+    try:
+        right = item_of(exercise(item.exercise, seed))
+    except ExplainedError as error:
+        raise ManifestError(f"{path}: {error}") from None
     if (item.answer, item.kind) != (right.answer, right.kind):
         raise ManifestError(
             f"{path}: the answer to `{item.exercise}` in {assignment} is "

@@ -24,7 +24,8 @@ def require_right(manifest, secret, container=""):
     """Grade the answers to all exercises of a course; raises ReferenceError."""
     for name, items in manifest.assignments.items():
         found = grade(work_of(items, manifest.seed, secret, container))
-        if lost := [row for row in found["exercises"] if not is_right(row)]:
+        lost = [row for row in found["exercises"] if not is_right(row)]
+        if lost or found["cells"] or found["ended"]:
             raise ReferenceError(told(name, lost, found))
 
 
@@ -61,5 +62,6 @@ def told(assignment, lost, found) -> str:
         for it in lost
     ]
     errors = [f"  cell {it['cell']}: {it['error']}" for it in found["cells"]]
-    head = f"the course's own answers to {assignment} lose points, so nobody is graded:"
+    rows += [f"  they {found['ended']}"] if found["ended"] else []
+    head = f"the course's own answers to {assignment} lose points, or do not run:"
     return "\n".join([head, *rows, *errors])

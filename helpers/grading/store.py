@@ -71,7 +71,7 @@ class Store:
     def write(self, path, text):
         """Write a file whole: a reader never sees the half of it."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        half = path.with_name(f".{path.name}.{os.getpid()}")
+        half = path.with_name(f".{path.name}.half")
         half.write_bytes(text.encode("utf-8", "backslashreplace"))  # half a character
         os.replace(half, path)
 

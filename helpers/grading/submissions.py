@@ -39,6 +39,13 @@ def find(folder, assignments) -> list[Submission]:
     )
 
 
+def without(folder, found) -> list[str]:
+    """The names in a folder of which nothing is marked, hidden ones left out."""
+    students = {it.student for it in found}
+    names = sorted(it.name for it in os.scandir(folder))
+    return [it for it in names if it not in students and not it.startswith(".")]
+
+
 def place(folder, name):
     """The path of a student's notebook; None where there is none."""
     flat, nested = folder / (name + SUFFIX), folder / name / (name + SUFFIX)
@@ -51,10 +58,11 @@ def read(path) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
         raise Unreadable(f"it cannot be opened: {error.strerror}") from None
+    about = os.fstat(descriptor)
+    if not stat.S_ISREG(about.st_mode):
+        os.close(descriptor)
+        raise Unreadable("it is no file")
     with os.fdopen(descriptor, "rb") as file:
-        about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode):
-            raise Unreadable("it is no file")
         data = file.read(NOTEBOOK_BYTES + 1)
     if len(data) > NOTEBOOK_BYTES:
         size = f"{about.st_size:,} bytes; {NOTEBOOK_BYTES:,} are the most"

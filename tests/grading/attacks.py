@@ -158,6 +158,14 @@ mirror = ()
 for _ in range(100_000):
     mirror = (mirror,)""",
     "a number without end": "mirror = 10 ** 100_000",
+    "a context whose text Numba runs": """\
+import numba
+@cuda.jit
+def mirror(out, a):
+    with numba.objmode(y='__import__("os").abort()'):
+        y = 1
+    out[0, 0] = y""",
+    "half of a character": "mirror = '\\ud800' * 3\nraise ValueError(mirror)",
 }
 RUNS = {  # what a cell does to the process, the machine or the others
     "os._exit": "import os; os._exit(0)",
@@ -230,4 +238,33 @@ import os
 for descriptor in range(3, 1000):
     try: os.write(descriptor, b'{"cell": 1, "error": "", "answers": {}}\\n"done"\\n')
     except OSError: pass""",
+    "lines nested without end": """\
+import os
+line = b'{"cell": 1, "error": "", "answers": {"mirror": ' + b"[" * 900
+os.write(902, line + b"]" * 900 + b"}}\\n")""",
+    "bytes that are no text": "import os; os.write(902, b'\\xff' * 2**21)",
+    "lines that are no messages": """\
+import os
+os.write(902, b'3\\n[]\\n{"cell": [], "error": 3, "answers": 4}\\nnull\\n')""",
+    "a module for the next one": """\
+import os, sys
+for folder in {"/", "..", "/grading/course", "/dev/shm", *sys.path}:
+    try:
+        for name in ("csv", "cmath", "antigravity", "helpers", "this"):
+            with open(os.path.join(folder, name + ".py"), "w") as file:
+                file.write("import os; os._exit(3)")
+    except OSError: pass""",
+    "a module on the path of its own": """\
+import sys
+open("json.py", "w").write("def dumps(x): return 'null'")
+sys.path.insert(0, "."); sys.modules.pop("json"); import json""",
 }
+ONLY_ALONE = (  # without a sandbox they end or stop processes of this machine
+    *("a fork bomb", "its parent", "all processes", "its parent, stopped"),
+    *("a large file", "many files", "much memory", "a module for the next one"),
+)
+SLOW = (  # each takes seconds, most of them until a limit is met
+    *("a source of 50,000 lines", "a kernel that does not end", "a stack overflow"),
+    *("SIGINT ignored", "a loop that catches all", "a loop at import", "many files"),
+    *("its parent", "all processes", "its parent, stopped", "much memory"),
+)

@@ -206,10 +206,8 @@ def value_of(data, depth=0):
 
 def int_of(data, depth):
     text = data["int"]
-    right = isinstance(text, str) and len(text) <= MOST_DIGITS
-    require(
-        right and text.removeprefix("-").isdecimal() and text.isascii(), "no number"
-    )
+    right = isinstance(text, str) and len(text) <= MOST_DIGITS and text.isascii()
+    require(right and text.removeprefix("-").isdecimal(), "no number")
     return int(text)
 
 

@@ -1,0 +1,95 @@
+"""Nothing that a submission tries earns a point, nor harms another submission."""
+
+import os
+
+import pytest
+
+from tests.grading.asking import marks, needs_bubblewrap
+from tests.grading.attacks import (
+    CHECK,
+    HEAD,
+    KERNELS,
+    ONLY_ALONE,
+    PATCHES,
+    RIGHT,
+    RUNS,
+    SLOW,
+    WRONG,
+)
+from tests.quick import slow
+
+EVERY = 4  # of the patches and the kernels, `make test` tries one in so many
+
+
+def each(attacks, every=1):
+    """Attacks by name, with the marks that they need."""
+    rows = []
+    for number, (name, code) in enumerate(attacks.items()):
+        row = pytest.param(
+            code, id=name, marks=[needs_bubblewrap] if name in ONLY_ALONE else []
+        )
+        rows.append(slow(row) if name in SLOW or number % every else row)
+    return pytest.mark.parametrize("code", rows)
+
+
+def points(result):
+    return [row["points"] for row in result["exercises"]]
+
+
+def test_a_right_answer_earns_its_points():
+    """Without which the other tests would show nothing."""
+    assert [2] == points(marks(HEAD, RIGHT, CHECK))
+
+
+def test_there_are_attacks_of_each_kind():
+    """Some of them with many forms in one."""
+    assert 60 <= len(PATCHES) + len(KERNELS) + len(RUNS)
+    assert {*SLOW, *ONLY_ALONE} <= {*KERNELS, *RUNS}
+
+
+@each(PATCHES, EVERY)
+def test_a_patched_judge_earns_nothing(code):
+    """What judges is another process, in which no line of it runs."""
+    assert [0] == points(marks(HEAD, code, WRONG, CHECK))
+
+
+@each(KERNELS, EVERY)
+def test_what_is_handed_over_as_a_kernel_earns_nothing(code):
+    """It is refused, or it is wrong."""
+    assert [0] == points(marks(HEAD, code, CHECK))
+    assert not os.path.exists("/tmp/broken_into")
+
+
+@each(RUNS, 2)
+def test_what_a_cell_does_earns_nothing_and_harms_nobody(code):
+    """The next submission is marked as if nothing had been."""
+    attacked = marks(HEAD, WRONG, code, CHECK)
+    assert points(attacked) in ([0], [None])  # None: a person must look
+    assert [2] == points(marks(HEAD, RIGHT, "import csv, cmath, this", CHECK))
+
+
+KEEP = [name for name in RUNS if not name.startswith(("its parent", "all processes"))]
+
+
+@each({name: RUNS[name] for name in KEEP}, 3)
+def test_what_was_handed_over_before_an_attack_keeps_its_points(code):
+    """A submission that breaks one exercise keeps the marks of the others."""
+    assert [2] == points(marks(HEAD, RIGHT, CHECK, code))
+
+
+@needs_bubblewrap
+def test_who_ends_its_own_parent_is_not_graded():
+    """It may have been the machine: that is for a person, and is not 0."""
+    row = marks(HEAD, RIGHT, CHECK, RUNS["its parent"])["exercises"][0]
+    assert (None, "not graded") == (row["points"], row["reason"])
+
+
+def test_a_text_that_is_half_a_character_reaches_no_file_as_such(tmp_path):
+    """Marks can be written, whatever a submission handed over."""
+    from helpers.grading.store import Store
+
+    store = Store(tmp_path)
+    store.keep("ann", "one", "", marks(HEAD, KERNELS["half of a character"]))
+    store.write_marks()
+    assert "\\ud800" in (tmp_path / "ann" / "one.json").read_text("utf-8")
+    assert 1 == len(store.results())

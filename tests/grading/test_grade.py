@@ -1,0 +1,229 @@
+"""The way from a folder of submissions to marks, and what stops it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from helpers.grading import references
+from helpers.grading.__main__ import main
+from helpers.grading.sandbox import isolation
+from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
+from tests.grading.handing_in import (
+    PEOPLE,
+    PREDICTED,
+    course,
+    grade,
+    hand_in,
+    marks,
+    notebook,
+    row,
+    written,
+)
+
+
+def test_a_folder_of_submissions_gets_its_marks(tmp_path, capsys):
+    """Right, wrong, half done and empty; and nobody is marked twice."""
+    course(tmp_path)
+    assert 0 == grade(tmp_path)
+    assert {name: points for name, (_, points) in PEOPLE.items()} == marks(tmp_path)
+    first = written(tmp_path)
+    capsys.readouterr()
+    assert 0 == grade(tmp_path)
+    assert "0 of them to be marked" in capsys.readouterr().err
+    assert first == written(tmp_path)
+    hand_in(tmp_path, "dee", notebook([HEAD, RIGHT]))
+    grade(tmp_path)
+    assert "1 of them to be marked" in capsys.readouterr().err
+    assert [2, 0] == marks(tmp_path)["dee"]
+
+
+@pytest.mark.slow
+def test_the_same_folder_and_secret_give_the_same_bytes(tmp_path):
+    """With other workers, too."""
+    course(tmp_path)
+    grade(tmp_path)
+    grade(tmp_path, "--workers", "2", out="again")
+    assert written(tmp_path) == written(tmp_path, "again")
+
+
+def test_nbgraders_folders_are_found_as_well(tmp_path):
+    """`submitted/<student>/<assignment>/<assignment>.ipynb`."""
+    course(tmp_path, {})
+    path = tmp_path / "submitted" / "eve" / "one" / "one.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text(notebook([HEAD, RIGHT, PREDICTED]))
+    grade(tmp_path)
+    assert {"eve": [2, 2]} == marks(tmp_path)
+
+
+def test_an_entry_without_a_notebook_is_named(tmp_path, capsys):
+    """A file by another name is not lost in silence."""
+    course(tmp_path, {})
+    hand_in(tmp_path, "eve", "{}", "One (1)")
+    grade(tmp_path)
+    assert "1 entries without a notebook of these assignments: eve" in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_secret_is_drawn_once_and_kept(tmp_path):
+    """Inputs differ from course to course, and not from run to run."""
+    course(tmp_path, {})
+    for _ in range(2):
+        grade(tmp_path, "--secret", "")
+    secret = tmp_path / "marks" / ".secret"
+    assert 33 == len(secret.read_text())
+    assert 0o600 == secret.stat().st_mode & 0o777
+
+
+# ---------------------------------------------------------------- what stops it
+
+
+def test_references_that_lose_a_point_stop_everything(tmp_path, monkeypatch, capsys):
+    """With exit status 2, and no marks."""
+    course(tmp_path, asked=["mirror"])
+    monkeypatch.setattr(references, "cell_of", lambda task: WRONG)
+    assert 2 == grade(tmp_path)
+    told = capsys.readouterr().err
+    assert "nobody is graded: the course's own answers to one lose points" in told
+    assert "mirror: 0.0 of 2 points" in told
+    assert not (tmp_path / "marks" / "marks.csv").exists()
+
+
+def test_a_missing_package_stops_everything_and_is_named(tmp_path, monkeypatch, capsys):
+    """nbgrader would have given everybody zero."""
+    course(tmp_path)
+    head = references.IMPORTS + "import no_such_package\n"
+    monkeypatch.setattr(references, "IMPORTS", head)
+    assert 2 == grade(tmp_path)
+    assert "ModuleNotFoundError: No module named 'no_such_package'" in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_package_that_the_sandbox_lacks_stops_everything(
+    tmp_path, monkeypatch, capsys
+):
+    """The warm process says which."""
+    course(tmp_path)
+    from helpers.grading import worker
+
+    monkeypatch.setattr(worker, "_pair", worker.Pair())
+    program = [sys.executable, "-c", "import numba_of_another_name"]
+    monkeypatch.setattr(isolation, "command", lambda *_: program)
+    assert 2 == grade(tmp_path)
+    assert "No module named 'numba_of_another_name'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        (None, "is not there"),
+        ("", "is no manifest"),
+        ("[]", "is no manifest"),
+        ('{"seed": null, "assignments": {"one": [{"exercise": 3}]}}', "is no manifest"),
+    ],
+)
+def test_a_manifest_that_is_none_stops_everything(tmp_path, text, told, capsys):
+    """It says which file."""
+    course(tmp_path)
+    path = tmp_path / "release" / "manifest.json"
+    path.unlink() if text is None else path.write_text(text)
+    assert 2 == grade(tmp_path)
+    assert told in capsys.readouterr().err
+
+
+def test_a_manifest_with_another_kind_or_points_stops_everything(tmp_path, capsys):
+    """What is asked for is what the course asks for."""
+    course(tmp_path)
+    path = tmp_path / "release" / "manifest.json"
+    right = path.read_text()
+    for part, wrong in (("kind", "explain"), ("answer", "x"), ("points", -1)):
+        data = json.loads(right)
+        data["assignments"]["one"][0][part] = wrong
+        path.write_text(json.dumps(data))
+        assert 2 == grade(tmp_path)
+        assert "mirror" in capsys.readouterr().err
+
+
+def test_an_exercise_that_nobody_knows_stops_everything(tmp_path, capsys):
+    """As where the course is not installed."""
+    course(tmp_path)
+    path = tmp_path / "release" / "manifest.json"
+    path.write_text(path.read_text().replace('"mirror"', '"mirrors"'))
+    assert 2 == grade(tmp_path)
+    assert "no exercise 'mirrors'" in capsys.readouterr().err
+
+
+def test_the_command_line_is_a_command(tmp_path):
+    """`python -m helpers.grading`, with its own exit status."""
+    line = [sys.executable, "-m", "helpers.grading", "grade", str(tmp_path)]
+    line += ["--release", str(tmp_path), "--out", str(tmp_path / "marks")]
+    done = subprocess.run(line, capture_output=True, text=True)
+    assert 2 == done.returncode
+    assert "`release` writes it" in done.stderr
+
+
+# ---------------------------------------------------------------- points and cells
+
+
+def test_points_of_a_manifest_scale_those_of_the_exercise(tmp_path):
+    """The course's own, not what a notebook says."""
+    course(tmp_path, {"ann": PEOPLE["ann"]})
+    path = tmp_path / "release" / "manifest.json"
+    data = json.loads(path.read_text())
+    data["assignments"]["one"][0]["points"] = 5
+    path.write_text(json.dumps(data))
+    grade(tmp_path)
+    assert {"ann": [5, 2]} == marks(tmp_path)
+
+
+CELLS = {
+    "reordered": ([PREDICTED, HEAD, RIGHT, CHECK], [2, 2]),
+    "the check first": ([HEAD, CHECK, RIGHT, PREDICTED], [2, 2]),
+    "duplicated": ([HEAD, RIGHT, RIGHT, CHECK, CHECK, PREDICTED], [2, 2]),
+    "the kernel renamed": ([HEAD, RIGHT.replace("mirror", "mirrors")], [0, 0]),
+    "the check deleted": ([HEAD, RIGHT, PREDICTED], [2, 2]),
+    "the answer deleted": ([HEAD, CHECK, PREDICTED], [0, 2]),
+    "the imports deleted": ([RIGHT, CHECK, PREDICTED], [0, 2]),
+    "another exercise's name claimed": ([HEAD, RIGHT, "active_share = mirror"], [2, 0]),
+    "the wrong answer last": ([HEAD, RIGHT, WRONG, PREDICTED], [0, 2]),
+    "magics and shells": ([HEAD, "%timeit 1\n!ls", RIGHT, PREDICTED], [2, 2]),
+}
+
+
+def test_cells_may_be_in_any_order_and_number(tmp_path):
+    """What counts is what a name holds in the end."""
+    people = {name: (cells, points) for name, (cells, points) in CELLS.items()}
+    course(tmp_path, people)
+    grade(tmp_path)
+    assert {name: points for name, (_, points) in CELLS.items()} == marks(tmp_path)
+
+
+def test_points_that_a_notebook_raises_are_not_read(tmp_path):
+    """nbgrader's marks in a cell are the notebook's own words."""
+    course(tmp_path, {})
+    text = json.loads(notebook([HEAD, WRONG, CHECK]))
+    for cell in text["cells"]:
+        cell["metadata"] = {"nbgrader": {"points": 100, "grade": True, "grade_id": "x"}}
+    text["metadata"] = {"points": 100}
+    hand_in(tmp_path, "eve", json.dumps(text))
+    grade(tmp_path)
+    assert {"eve": [0, 0]} == marks(tmp_path)
+    assert 2 == row(tmp_path, "eve")["max_points"]
+
+
+def test_a_release_is_what_is_graded(tmp_path, capsys):
+    """Its notebooks, handed in untouched, earn nothing and break nothing."""
+    out = tmp_path / "release"
+    given = ["release", "12", "--out", str(out), "--seed", "7"]
+    assert 0 == main(given)
+    text = (out / "12_coalescing.ipynb").read_text("utf-8")
+    hand_in(tmp_path, "ann", text, "12_coalescing")
+    assert 0 == grade(tmp_path)
+    path = tmp_path / "marks" / "ann" / "12_coalescing.json"
+    rows = json.loads(path.read_text("utf-8"))["exercises"]
+    assert {0} == {it["points"] for it in rows}
+    assert {"no_answer"} == {it["reason"] for it in rows}

@@ -1,0 +1,112 @@
+"""Marks on disk: whole or not at all, whatever happens to the grader."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from helpers.exercises.catalogue import exercise
+from helpers.grading.manifest import item_of
+from helpers.grading.store import Store, cell, grader_digest, key_of
+from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
+from tests.grading.handing_in import PREDICTED, course, grade, written
+
+ITEMS = [item_of(exercise("mirror"))]
+
+
+def test_a_key_changes_with_all_that_decides():
+    """The submission, what is asked of it, the seed, the secret and the grader."""
+    right = key_of(b"x", ITEMS, 1, "s", "g")
+    others = [
+        key_of(b"y", ITEMS, 1, "s", "g"),
+        key_of(b"x", ITEMS * 2, 1, "s", "g"),
+        key_of(b"x", [item_of(exercise("mirror"), 9)], 1, "s", "g"),
+        key_of(b"x", ITEMS, 2, "s", "g"),
+        key_of(b"x", ITEMS, 1, "t", "g"),
+        key_of(b"x", ITEMS, 1, "s", "h"),
+    ]
+    assert right == key_of(b"x", ITEMS, 1, "s", "g")
+    assert 7 == len({right, *others})
+
+
+def test_the_digest_of_the_grader_is_of_the_exercises_too(monkeypatch, tmp_path):
+    """A changed exercise is a changed grader."""
+    from helpers.grading import store
+
+    assert grader_digest() == grader_digest()
+    before = grader_digest()
+    other = tmp_path / "course.py"
+    other.write_text("1")
+    monkeypatch.setattr(store, "module_file", lambda kind: other)
+    assert before != grader_digest()
+
+
+def test_what_is_half_or_no_mark_is_not_known(tmp_path):
+    """It is marked again."""
+    store = Store(tmp_path)
+    store.keep("ann", "one", "key", {"exercises": []})
+    assert store.has("ann", "one", "key")
+    assert not store.has("ann", "one", "other")
+    for text in ("", "{", "[]", "3", '{"key": 3}'):
+        store.path("ann", "one").write_text(text)
+        assert not store.has("ann", "one", "key")
+
+
+def test_a_cell_of_the_table_is_no_formula():
+    """Spreadsheets run what begins with an equals sign."""
+    assert ["'=1+1", "'@x", "'-1", "", 3, "ann"] == [
+        cell(it) for it in ("=1+1", "@x", "-1", None, 3, "ann")
+    ]
+
+
+def test_names_of_students_may_hold_anything(tmp_path):
+    """Commas, quotes, blanks and other scripts."""
+    store = Store(tmp_path)
+    row = {"exercise": "mirror", "points": 1, "max_points": 2, "reason": "wrong"}
+    for name in ("a,b", 'a "b"', "ännä 安", "=cmd"):
+        store.keep(name, "one", "", {"exercises": [row]})
+    store.write_marks()
+    text = (tmp_path / "marks.csv").read_text("utf-8")
+    assert '"a,b",one,mirror,1,2,wrong' in text
+    assert '"a ""b""",one,' in text
+    assert "'=cmd,one," in text
+
+
+MANY = {
+    f"s{i:02}": ([HEAD, RIGHT if i % 2 else WRONG, CHECK, PREDICTED], [])
+    for i in range(4)
+}
+
+
+@pytest.mark.parametrize(
+    "kills", [1, pytest.param(10, marks=pytest.mark.slow)], ids=["once", "ten times"]
+)
+def test_a_grader_that_is_killed_goes_on_to_the_same_bytes(tmp_path, kills):
+    """With SIGKILL, at moments that nobody chose."""
+    course(tmp_path, MANY)
+    line = [sys.executable, "-m", "helpers.grading", "grade"]
+    line += [str(tmp_path / "submitted"), "--release", str(tmp_path / "release")]
+    line += ["--out", str(tmp_path / "marks"), "--secret", "s", "--workers", "2"]
+    rng = random.Random(kills)
+    for _ in range(kills):
+        process = subprocess.Popen(line, stderr=subprocess.DEVNULL)
+        wait_for_marks(tmp_path / "marks", process, rng.randrange(4))
+        time.sleep(rng.random() / 4)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        for path in (tmp_path / "marks").glob("*/*.json"):
+            json.loads(path.read_text("utf-8"))  # never the half of one
+
+    assert 0 == grade(tmp_path)
+    grade(tmp_path, out="undisturbed")
+    assert written(tmp_path, "undisturbed") == written(tmp_path)
+
+
+def wait_for_marks(folder, process, count):
+    """Wait until so many submissions are marked, or all are."""
+    while process.poll() is None and len(list(folder.glob("*/*.json"))) < count:
+        time.sleep(0.05)

@@ -1,0 +1,96 @@
+"""What is handed in as a notebook and is none: not graded, which is not 0."""
+
+import json
+import os
+
+import pytest
+
+from helpers.grading import submissions
+from helpers.grading.sandbox.limits import NOTEBOOK_BYTES
+from helpers.grading.submissions import Unreadable, cells_of, find, read
+from tests.grading.handing_in import course, grade, hand_in, marks, notebook, row
+
+
+def test_what_is_no_notebook_is_not_graded_and_stops_nobody(tmp_path):
+    """A link, a pipe, a folder, half a file: each with its reason, and no points."""
+    course(tmp_path, asked=["active_share"])
+    hand_in(tmp_path, "ann", notebook(["active_share = {16: .5, 48: .75, 96: 1.0}"]))
+    secret = tmp_path / "secret.ipynb"
+    secret.write_text(notebook(["active_share = {16: .5, 48: .75, 96: 1.0}"]))
+    for student, place in (
+        ("link", lambda path: path.symlink_to(secret)),
+        ("pipe", os.mkfifo),
+        ("folder", os.mkdir),
+        ("half", lambda path: path.write_text('{"cells": [')),
+        ("nothing", lambda path: path.write_text("")),
+    ):
+        path = hand_in(tmp_path, student, "")
+        path.unlink()
+        place(path)
+    (tmp_path / "submitted" / "linked").symlink_to(tmp_path / "submitted" / "ann")
+
+    assert 0 == grade(tmp_path)
+    points = marks(tmp_path)
+    assert {"ann": [2], **dict.fromkeys(("folder", "half", "link"), [None])} == {
+        name: points[name] for name in ("ann", "folder", "half", "link")
+    }
+    assert [[None], [None]] == [points["nothing"], points["pipe"]]
+    assert "linked" not in points
+    assert "not graded" == row(tmp_path, "link")["reason"]
+    assert "it is no file" in row(tmp_path, "pipe")["sentence"]
+
+
+def test_a_notebook_of_200_mb_is_not_read(tmp_path):
+    """Only as far as it may be long."""
+    path = tmp_path / "large.ipynb"
+    with open(path, "wb") as file:
+        file.truncate(200 * 10**6)
+    with pytest.raises(Unreadable, match="200,000,000 bytes"):
+        read(path)
+
+
+def test_a_notebook_of_the_largest_size_is_read(tmp_path):
+    """To the byte."""
+    path = tmp_path / "large.ipynb"
+    path.write_bytes(bytes(NOTEBOOK_BYTES))
+    assert NOTEBOOK_BYTES == len(read(path))
+
+
+NO_NOTEBOOKS = (
+    *(b"", b"[]", b"null", b"3", b'"cells"', b"{}", b'{"cells": 3}', b"\xff\xfe"),
+    *(b'{"cells": [3]}', b'{"cells": [{}]}', b'{"cells": [{"cell_type": "code"}]}'),
+    b'{"cells": [{"cell_type": "code", "source": 3}]}',
+    b'{"cells": [{"cell_type": "code", "source": [3]}]}',
+    b'{"cells": [{"cell_type": "code", "source": "\\ud800"}]}',
+    b"[" * 100_000,
+    b'{"cells": ' + b"[" * 100_000,
+    json.dumps({"cells": [{"cell_type": "code", "source": ""}] * 1001}).encode(),
+)
+
+
+@pytest.mark.parametrize("data", NO_NOTEBOOKS, ids=lambda data: repr(data[:40]))
+def test_bytes_that_are_no_notebook_are_refused(data):
+    """Without an error that nobody foresaw."""
+    with pytest.raises(Unreadable):
+        cells_of(data)
+
+
+def test_the_code_of_a_notebook_is_its_cells():
+    """Texts and raw cells are left out; lines are joined."""
+    cells = [
+        {"cell_type": "code", "source": ["a\n", "b"]},
+        {"cell_type": "markdown", "source": "c"},
+        {"cell_type": "raw", "source": 3},
+        {"cell_type": "code", "source": "d"},
+    ]
+    assert ["a\nb", "d"] == cells_of(json.dumps({"cells": cells}))
+
+
+def test_hidden_folders_and_files_are_no_students(tmp_path):
+    """Those of version control and of LMS exports."""
+    for name in (".git", "ann"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "one.ipynb").touch()
+    (tmp_path / "readme.txt").touch()
+    assert ["ann"] == [it.student for it in find(tmp_path, ["one"])]
+    assert ["readme.txt"] == submissions.without(tmp_path, find(tmp_path, ["one"]))
