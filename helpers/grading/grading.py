@@ -14,7 +14,7 @@ from dataclasses import asdict
 from helpers.grading import submissions
 from helpers.grading.references import require_right
 from helpers.grading.store import Store, grader_digest, key_of
-from helpers.grading.worker import NOT_GRADED, Work, grade, row_of
+from helpers.grading.worker import NOT_GRADED, Work, end_nurseries, grade, row_of
 
 AHEAD = 2  # submissions waiting for each that is being marked
 RETRIES = 3  # of one whose worker was lost
@@ -28,8 +28,6 @@ def grade_folder(folder, manifest, out, options, say=print) -> Store:
     """Mark all submissions in a folder that were not marked before."""
     store = Store(out)
     secret = secret_of(store, options.secret)
-    require_right(manifest, secret, options.container)
-    say("the course's own answers earn all points")
     found = submissions.find(folder, manifest.assignments)
     if left := submissions.without(folder, found):
         names = ", ".join(left[:10]) + (", …" if left[10:] else "")
@@ -37,6 +35,8 @@ def grade_folder(folder, manifest, out, options, say=print) -> Store:
     jobs = to_do(found, manifest, store, secret, options.container)
     say(f"{len(found):,} submissions, {len(jobs):,} of them to be marked")
     with executor(options) as (pool, workers):
+        pool.submit(require_right, manifest, secret, options.container).result()
+        say("the course's own answers earn all points")
         spent = mark_all(pool, workers, jobs, store, say)
     store.write_marks()
     if jobs:
@@ -98,8 +98,11 @@ def executor(options):
                 yield pool, workers
         return
     workers = options.workers or os.cpu_count() or 1
-    with ThreadPoolExecutor(workers) as pool:
-        yield pool, workers
+    try:
+        with ThreadPoolExecutor(workers) as pool:
+            yield pool, workers
+    finally:
+        end_nurseries()
 
 
 def dask_client(address):

@@ -39,11 +39,19 @@ class Pair(threading.local):
     def nursery(self, kind, container) -> Nursery:
         if (kind, container) not in self.nurseries:
             new = self.nurseries[kind, container] = Nursery(kind, container)
-            atexit.register(new.end)
+            _begun.append(new)
         return self.nurseries[kind, container]
 
 
-_pair = Pair()
+_pair, _begun = Pair(), []
+
+
+@atexit.register
+def end_nurseries():
+    """End the processes of all threads."""
+    while _begun:
+        _begun.pop().end()
+    _pair.nurseries.clear()
 
 
 def grade(work: Work) -> dict:
