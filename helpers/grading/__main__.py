@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from helpers.grading.exports import FORMATS, ExportError
 from helpers.grading.feedback import write_feedback
 from helpers.grading.grading import SchedulerError, grade_folder
 from helpers.grading.manifest import ManifestError, load
@@ -14,7 +15,10 @@ from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.children import NurseryError
 from helpers.grading.store import Store
 
-ERRORS = ManifestError, NurseryError, ReferenceError, SchedulerError, OSError
+ERRORS = (
+    *(ManifestError, NurseryError, ReferenceError, SchedulerError, ExportError),
+    OSError,
+)
 
 
 def main(arguments=None) -> int:
@@ -39,12 +43,15 @@ def parser():
     for name, does, what in (
         ("feedback", feedback_command, "write a page for each submission"),
         ("report", report_command, "print how an assignment went"),
+        ("export", export_command, "write marks for other programs"),
     ):
         command = commands.add_parser(name, help=what)
         command.set_defaults(command=does)
         command.add_argument("marks", type=Path, help="the folder that `grade` wrote")
         if name == "feedback":
             command.add_argument("--release", type=Path, required=True)
+        if name == "export":
+            command.add_argument("formats", nargs="+", choices=FORMATS)
     return new
 
 
@@ -74,6 +81,13 @@ def of_grade(new):
     new.add_argument("--workers", type=int, default=0, help="on this machine")
     new.add_argument("--scheduler", default="", help="the address of a Dask cluster")
     new.add_argument("--container", default="", help="the image to run cells in")
+    new.add_argument(
+        "--export",
+        action="append",
+        default=[],
+        choices=FORMATS,
+        help="marks as well as",
+    )
 
 
 def seed(text):
@@ -103,7 +117,20 @@ def grade_command(options) -> int:
     manifest = load(options.release)
     grade_folder(options.submitted, manifest, options.out, options, say)
     say(f"{options.out / 'marks.csv'} has the marks")
+    export(options.out, options.export)
     return 0
+
+
+def export_command(options) -> int:
+    export(options.marks, options.formats)
+    return 0
+
+
+def export(folder, formats):
+    """Write marks in the forms of other programs."""
+    for name in formats:
+        FORMATS[name](Store(folder))
+        say(f"{folder} has the marks for {name}")
 
 
 def feedback_command(options) -> int:

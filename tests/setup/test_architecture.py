@@ -63,6 +63,18 @@ RULES = (
         "numba IPython",
         "judges answers; knows no lesson",
     ),
+    Rule(
+        "grading/sandbox",
+        "core exercises door",
+        "numba IPython psutil",
+        "runs submissions, and judges what they hand over",
+    ),
+    Rule(
+        "grading",
+        "core exercises sandbox door",
+        "numba nbformat nbgrader distributed",
+        "marks, feedback and exports; runs nothing itself",
+    ),
     Rule("plotting", "core", "matplotlib PIL IPython ipywidgets", "takes numbers"),
     Rule("door", "*", "numba llvmlite", "the front door, the doctor, wide accesses"),
 )

@@ -1,0 +1,90 @@
+"""Marks as other programs read them."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from helpers.grading.__main__ import main
+from helpers.grading.exports import FORMATS, ExportError
+from helpers.grading.store import Store
+
+KEPT = {"report": "", "line": None, "hints": ["Look."], "answer": ""}
+ROWS = [
+    {"exercise": "a", "points": 2, "max_points": 2, "reason": "", "sentence": "Right."},
+    {"exercise": "b", "points": 1.5, "max_points": 3, "reason": "wrong"},
+    {"exercise": "c", "points": None, "max_points": 4, "reason": "for a person"},
+    {"exercise": "d", "points": None, "max_points": 1, "reason": "not graded"},
+]
+
+
+@pytest.fixture
+def store(tmp_path):
+    """The marks of two people, one with a text that no XML may hold."""
+    rows = [{"sentence": "It <is> \x00\ud800 \x1b[0m & so."} | KEPT | it for it in ROWS]
+    new = Store(tmp_path)
+    for student in ("ann", "b&b"):
+        new.keep(student, "one", "key", {"exercises": rows, "cells": [], "ended": ""})
+    return new
+
+
+def test_junit_has_a_suite_for_each_submission(store):
+    """A failure where points are missing; what nobody marked is skipped."""
+    FORMATS["junit"](store)
+    root = ElementTree.parse(store.folder / "junit.xml").getroot()
+    assert ["one.ann", "one.b&b"] == [it.get("name") for it in root]
+    assert ("4", "1", "2") == tuple(
+        root[0].get(name) for name in ("tests", "failures", "skipped")
+    )
+    failure = root[0].find("testcase[@name='b']/failure")
+    assert failure.get("message").startswith("1.5 of 3 points (wrong). It <is> ")
+    assert [] == list(root[0].find("testcase[@name='a']"))
+
+
+def test_gradescope_has_a_test_for_each_exercise(store):
+    """What a person is to mark has no score, so that it is not 0."""
+    FORMATS["gradescope"](store)
+    path = store.folder / "gradescope" / "ann" / "one" / "results.json"
+    tests = json.loads(path.read_text("utf-8"))["tests"]
+    assert [2, 1.5, None, None] == [it.get("score") for it in tests]
+    assert [2, 3, None, None] == [it.get("max_score") for it in tests]
+    assert tests[2]["output"].startswith("for a person. ")
+    assert 2 == len(store.results())
+
+
+def test_nbgraders_gradebook_is_its_own(store):
+    """Written and read by nbgrader, and written anew each time."""
+    pytest.importorskip("nbgrader")
+    from nbgrader.api import Gradebook
+
+    for _ in range(2):
+        FORMATS["nbgrader"](store)
+    with Gradebook(f"sqlite:///{store.folder / 'gradebook.db'}") as book:
+        found = book.find_submission("one", "b&b")
+        assert (3.5, 10, True) == (
+            *(found.score, found.max_score),
+            found.needs_manual_grade,
+        )
+        grade = book.find_grade("b", "one", "one", "ann")
+        assert (1.5, 3, False) == (
+            *(grade.auto_score, grade.max_score),
+            grade.needs_manual_grade,
+        )
+
+
+def test_without_nbgrader_it_says_what_to_install(store, monkeypatch, capsys):
+    """The gradebook alone needs it."""
+    import sys
+
+    monkeypatch.setitem(sys.modules, "nbgrader", None)
+    monkeypatch.setitem(sys.modules, "nbgrader.api", None)
+    with pytest.raises(ExportError, match="pip install nbgrader"):
+        FORMATS["nbgrader"](store)
+    assert 2 == main(["export", str(store.folder), "nbgrader"])
+    assert "pip install nbgrader" in capsys.readouterr().err
+
+
+def test_the_command_line_exports(store):
+    """Several forms at a time."""
+    assert 0 == main(["export", str(store.folder), "junit", "gradescope"])
+    assert (store.folder / "junit.xml").exists()
