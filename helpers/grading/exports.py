@@ -2,8 +2,11 @@
 nbgrader's gradebook, which is written through its own interface.
 """
 
+import os
 import re
+import sys
 from itertools import groupby
+from pathlib import Path
 from xml.etree import ElementTree
 
 from helpers.grading.store import as_json
@@ -83,6 +86,8 @@ def nbgrader(store) -> None:
     except ImportError:
         told = "nbgrader's gradebook needs nbgrader: python -m pip install nbgrader"
         raise ExportError(told) from None
+    scripts = str(Path(sys.executable).parent)  # nbgrader starts `alembic`
+    os.environ["PATH"] = scripts + os.pathsep + os.environ.get("PATH", "")
     half = store.folder / ".gradebook.half"
     half.unlink(missing_ok=True)
     with Gradebook(f"sqlite:///{half}") as book:

@@ -63,7 +63,7 @@ def exercise_blocks(row, task):
     if row["answer"]:
         yield "pre", numbered(row)
     if row["reason"] not in ("", PERSON, NOT_GRADED):
-        yield "p", REASONS[row["reason"].partition(":")[0]]
+        yield "p", f"Not yet: {REASONS[row['reason'].partition(':')[0]]}."
     yield "p", row["sentence"]
     if row["report"]:
         yield "pre", row["report"]

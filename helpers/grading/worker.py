@@ -11,10 +11,12 @@ from itertools import chain
 
 from helpers.grading.sandbox.children import LOST, Nursery
 from helpers.grading.sandbox.limits import Limits
+from helpers.grading.sandbox.rebuilding import Malformed, answer_of
 
 PERSON = "for a person"  # the reason of what nobody judges here
 NOT_GRADED = "not graded"
 BUSY = 0.5  # of the time of a judge, which computes all the time
+MOST_SHOWN = 4_000  # characters of a value
 DEEPEST = 100  # levels of what is handed over
 
 
@@ -171,5 +173,8 @@ def shown(answer) -> str:
     if isinstance(answer, dict) and isinstance(answer.get("kernel"), list):
         sources = [it.get("source") for it in answer["kernel"] if isinstance(it, dict)]
         return "\n\n".join(it for it in sources[::-1] if isinstance(it, str))[:60_000]
-    value = answer.get("value") if isinstance(answer, dict) else answer
-    return value if isinstance(value, str) else json.dumps(value)[:2_000]
+    try:
+        value = answer_of(answer)
+    except Malformed:
+        return ""  # the sentence says what it was
+    return (value if isinstance(value, str) else repr(value))[:MOST_SHOWN]
