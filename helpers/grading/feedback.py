@@ -12,9 +12,11 @@ STYLE = """\
 body {max-width: 50em; margin: 2em auto; padding: 0 1em; line-height: 1.45;
 font-family: system-ui, sans-serif; color-scheme: light dark}
 pre {padding: .6em .9em; overflow-x: auto; border-left: 3px solid #8888;
-background: #8881; font-size: 13px}
+background: #8881; font-size: 13px; white-space: pre-wrap;
+overflow-wrap: anywhere}
 h2 {margin-top: 2em; border-bottom: 1px solid #8886}
 """
+TOLD_BY_SENTENCE = "no_answer", "refused", PERSON, NOT_GRADED
 PAGE = """\
 <!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
@@ -51,7 +53,8 @@ def blocks_of(result, seed):
         told = f"Your notebook {result['ended']}: cells after that were not run."
         yield "p", told
     for it in result["cells"]:
-        yield "p", f"Cell {it['cell']} ended with an error. {it['error']}"
+        yield "p", f"Cell {it['cell']} ended with an error:"
+        yield "pre", it["error"]
     for row in rows:
         yield from exercise_blocks(row, exercise(row["exercise"], seed))
 
@@ -62,7 +65,7 @@ def exercise_blocks(row, task):
     yield "p", " ".join(task.task.split())
     if row["answer"]:
         yield "pre", numbered(row)
-    if row["reason"] not in ("", PERSON, NOT_GRADED):
+    if row["reason"] not in ("", *TOLD_BY_SENTENCE):
         yield "p", f"Not yet: {REASONS[row['reason'].partition(':')[0]]}."
     yield "p", row["sentence"]
     if row["report"]:
@@ -81,6 +84,8 @@ def points(row) -> str:
 def numbered(row) -> str:
     """The learner's own lines, the one that the verdict is about marked."""
     lines = row["answer"].splitlines()
+    if len(lines) == 1:
+        return lines[0]
     width = len(str(len(lines)))
     return "\n".join(
         f"{'>' if number == row['line'] else ' '} {number:{width}}  {line}".rstrip()
@@ -94,7 +99,7 @@ def markdown(block) -> str:
     if kind == "pre":
         return "\n".join(f"    {line}".rstrip() for line in text.splitlines())
     marks = {"h1": "# ", "h2": "## ", "p": ""}[kind]
-    return marks + " ".join(text.split())
+    return marks + " ".join(text.split()).replace("<", "\\<")  # no tag of theirs
 
 
 def html(block) -> str:
