@@ -2,6 +2,7 @@
 it, the points, and the hint that follows. A page in Markdown and the same in HTML.
 """
 
+import re
 from html import escape
 
 from helpers.exercises.catalogue import exercise
@@ -104,4 +105,7 @@ def markdown(block) -> str:
 
 def html(block) -> str:
     kind, text = block
-    return f"<{kind}>{escape(text)}</{kind}>"
+    inner = escape(text)
+    if kind == "p":
+        inner = re.sub("`([^`]+)`", r"<code>\1</code>", inner)
+    return f"<{kind}>{inner}</{kind}>"

@@ -96,7 +96,7 @@ def test_nothing_of_a_submission_is_code_in_its_page(marked, student):
     """The page is well formed, and has the tags that we write alone."""
     tags = Tags(page(marked, student, ".html"))
     assert [] == tags.open
-    known = "html head meta title style body h1 h2 p pre"
+    known = "html head meta title style body h1 h2 p pre code"
     assert tags.seen <= {*known.split()}
 
 
