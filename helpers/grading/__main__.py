@@ -81,6 +81,7 @@ def of_grade(new):
     new.add_argument("--workers", type=int, default=0, help="on this machine")
     new.add_argument("--scheduler", default="", help="the address of a Dask cluster")
     new.add_argument("--container", default="", help="the image to run cells in")
+    new.add_argument("--isolated", action="store_true", help="or not at all")
     new.add_argument(
         "--export",
         action="append",
@@ -114,6 +115,8 @@ def release_command(options) -> int:
 def grade_command(options) -> int:
     level = isolation.level_of(options.container)
     say(f"submissions run in: {isolation.LEVELS[level]}")
+    if options.isolated and level == "process":
+        raise NurseryError("`--isolated` was asked for, and nothing isolates here")
     manifest = load(options.release)
     grade_folder(options.submitted, manifest, options.out, options, say)
     say(f"{options.out / 'marks.csv'} has the marks")

@@ -157,6 +157,16 @@ def test_an_exercise_that_nobody_knows_stops_everything(tmp_path, capsys):
     assert "no exercise 'mirrors'" in capsys.readouterr().err
 
 
+def test_who_asks_for_isolation_gets_it_or_nothing(tmp_path, monkeypatch, capsys):
+    """CI must not find out from a line of its log."""
+    course(tmp_path)
+    monkeypatch.setattr(isolation, "has_bubblewrap", lambda: False)
+    assert 2 == grade(tmp_path, "--isolated")
+    told = capsys.readouterr().err
+    assert "NOT ISOLATED" in told
+    assert "nothing isolates here" in told
+
+
 def test_the_command_line_is_a_command(tmp_path):
     """`python -m helpers.grading`, with its own exit status."""
     line = [sys.executable, "-m", "helpers.grading", "grade", str(tmp_path)]
