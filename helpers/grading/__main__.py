@@ -142,7 +142,8 @@ def feedback_command(options) -> int:
 
 
 def report_command(options) -> int:
-    print(report(Store(options.marks)))
+    text = report(Store(options.marks))
+    print(text.encode("utf-8", "backslashreplace").decode())  # names of any bytes
     return 0
 
 

@@ -1,6 +1,15 @@
 """Tests may run submissions as root: those that could harm need bubblewrap."""
 
+import sys
+
 import pytest
+
+if sys.platform != "linux":  # there the grader says so, and begins nothing
+    collect_ignore = [
+        *("test_attacks.py", "test_cluster.py", "test_feedback.py", "test_grade.py"),
+        *("test_store.py", "test_submissions.py"),
+        *("sandbox/test_isolation.py", "sandbox/test_nursery.py"),
+    ]
 
 
 @pytest.fixture(autouse=True)

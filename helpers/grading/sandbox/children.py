@@ -4,6 +4,7 @@ import json
 import os
 import select
 import subprocess
+import sys
 import time
 
 from helpers.grading.sandbox import isolation
@@ -42,6 +43,10 @@ class Nursery:
 
     def begin(self):
         """Start it, and wait until its packages are imported."""
+        if sys.platform != "linux":
+            raise NurseryError(
+                "submissions are run on Linux alone: see docs/GRADING.md"
+            )
         if self.kind == "collect" and self.level == "process":
             require_no_root()
         self.process = subprocess.Popen(
