@@ -34,14 +34,14 @@ def grade_folder(folder, manifest, out, options, say=print) -> Store:
         say(f"{len(left):,} entries without a notebook of these assignments: {names}")
     jobs = to_do(found, manifest, store, secret, options.container)
     say(f"{len(found):,} submissions, {len(jobs):,} of them to be marked")
-    with executor(options) as (pool, workers):
-        pool.submit(require_right, manifest, secret, options.container).result()
-        say("the course's own answers earn all points")
-        spent = mark_all(pool, workers, jobs, store, say)
-    store.write_marks()
     if jobs:
+        with executor(options) as (pool, workers):
+            pool.submit(require_right, manifest, secret, options.container).result()
+            say("the course's own answers earn all points")
+            spent = mark_all(pool, workers, jobs, store, say)
         thousand = spent / len(jobs) * 1000 / 3600
         say(f"1,000 such submissions take {thousand:.2f} hours of one core")
+    store.write_marks()
     return store
 
 

@@ -8,7 +8,10 @@ import pytest
 
 from helpers.grading import references
 from helpers.grading.__main__ import main
+from helpers.grading.grading import secret_of
 from helpers.grading.sandbox import isolation
+from helpers.grading.store import Store
+from helpers.grading.submissions import find
 from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
 from tests.grading.handing_in import (
     PEOPLE,
@@ -49,13 +52,15 @@ def test_the_same_folder_and_secret_give_the_same_bytes(tmp_path):
 
 
 def test_nbgraders_folders_are_found_as_well(tmp_path):
-    """`submitted/<student>/<assignment>/<assignment>.ipynb`."""
-    course(tmp_path, {})
-    path = tmp_path / "submitted" / "eve" / "one" / "one.ipynb"
+    """`submitted/<student>/<assignment>/<assignment>.ipynb`; flat ones first."""
+    path = tmp_path / "eve" / "one" / "one.ipynb"
     path.parent.mkdir(parents=True)
-    path.write_text(notebook([HEAD, RIGHT, PREDICTED]))
-    grade(tmp_path)
-    assert {"eve": [2, 2]} == marks(tmp_path)
+    path.touch()
+    assert [path] == [it.path for it in find(tmp_path, ["one", "two"])]
+    (tmp_path / "eve" / "one.ipynb").touch()
+    assert [tmp_path / "eve" / "one.ipynb"] == [
+        it.path for it in find(tmp_path, ["one"])
+    ]
 
 
 def test_an_entry_without_a_notebook_is_named(tmp_path, capsys):
@@ -70,12 +75,12 @@ def test_an_entry_without_a_notebook_is_named(tmp_path, capsys):
 
 def test_a_secret_is_drawn_once_and_kept(tmp_path):
     """Inputs differ from course to course, and not from run to run."""
-    course(tmp_path, {})
-    for _ in range(2):
-        grade(tmp_path, "--secret", "")
-    secret = tmp_path / "marks" / ".secret"
-    assert 33 == len(secret.read_text())
-    assert 0o600 == secret.stat().st_mode & 0o777
+    store = Store(tmp_path)
+    first = secret_of(store, "")
+    assert 32 == len(first)
+    assert first == secret_of(store, "")
+    assert "mine" == secret_of(store, "mine")
+    assert 0o600 == (tmp_path / ".secret").stat().st_mode & 0o777
 
 
 # ---------------------------------------------------------------- what stops it
