@@ -5,7 +5,7 @@ It depends on the task alone, so that any process of any machine may do it, and 
 
 import atexit
 import json
-import threading
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -32,53 +32,60 @@ class Work:
     limits: dict = field(default_factory=lambda: Limits().as_dict())
 
 
-class Pair(threading.local):
-    """The two warm processes of a thread."""
-
-    def __init__(self):
-        self.nurseries = {}
-
-    def nursery(self, kind, container) -> Nursery:
-        if (kind, container) not in self.nurseries:
-            new = self.nurseries[kind, container] = Nursery(kind, container)
-            _begun.append(new)
-        return self.nurseries[kind, container]
+_idle, _begun = {}, []  # nurseries that nobody uses, by what they are; and all
 
 
-_pair, _begun = Pair(), []
+@contextmanager
+def nursery(kind, container):
+    """A warm process for one submission: one that was begun before, if any is idle."""
+    idle = _idle.setdefault((kind, container), [])
+    try:
+        borrowed = idle.pop()
+    except IndexError:
+        borrowed = Nursery(kind, container)
+        _begun.append(borrowed)
+    try:
+        yield borrowed
+    except BaseException:
+        borrowed.end()  # its answer may still come: the next one would read it
+        raise
+    finally:
+        idle.append(borrowed)
 
 
 @atexit.register
 def end_nurseries():
-    """End the processes of all threads."""
+    """End all warm processes."""
     while _begun:
         _begun.pop().end()
-    _pair.nurseries.clear()
+    _idle.clear()
 
 
 def grade(work: Work) -> dict:
     """The marks of a submission: a row for each exercise, and how its cells ended."""
+    names = [item["answer"] for item in work.items]
+    request = {"cells": list(work.cells), "answers": names}
     limits = Limits(**work.limits)
-    collect = _pair.nursery("collect", work.container)
-    judge = _pair.nursery("judge", work.container)
-    request = {
-        "cells": list(work.cells),
-        "answers": [item["answer"] for item in work.items],
-    }
-    ran = collect.ask(request, limits)
-    answers, cells = handed_over(ran["messages"], request["answers"])
-    rows, seconds = [], ran["seconds"]
-    for item in work.items:
-        answer = answers.get(item["answer"])
-        if answer is None and ran["ended"] == LOST["ended"]:  # it, or the machine
-            told = f"Its notebook {ran['ended']}: a person must look."
-            rows.append(row_of(item, None, NOT_GRADED, told))
-            continue
-        row, took = marked(item, answer, work, judge, limits)
-        rows.append(row)
-        seconds += took
+    with nursery("collect", work.container) as collect:
+        ran = collect.ask(request, limits)
+    answers, cells = handed_over(ran["messages"], names)
+    with nursery("judge", work.container) as judge:
+        marks = [
+            marked(item, answers.get(item["answer"]), work, judge, limits)
+            if item["answer"] in answers or ran["ended"] != LOST["ended"]
+            else (lost_with_its_notebook(item), 0.0)
+            for item in work.items
+        ]
+    rows, seconds = [row for row, _ in marks], sum(took for _, took in marks)
     ended = ran["ended"] if ran["ended"] != "done" else ""
-    return {"exercises": rows, "cells": cells, "ended": ended, "seconds": seconds}
+    whole = {"exercises": rows, "cells": cells, "ended": ended}
+    return whole | {"seconds": ran["seconds"] + seconds}
+
+
+def lost_with_its_notebook(item) -> dict:
+    """The row of an answer whose notebook ended what ran it: it, or the machine."""
+    told = f"Its notebook {LOST['ended']}: a person must look."
+    return row_of(item, None, NOT_GRADED, told)
 
 
 def handed_over(messages, names):

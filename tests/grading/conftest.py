@@ -16,3 +16,9 @@ if sys.platform != "linux":  # there the grader says so, and begins nothing
 def as_root(monkeypatch):
     """Where CI is root and has no bubblewrap."""
     monkeypatch.setenv("GRADING_AS_ROOT", "1")
+
+
+@pytest.fixture(autouse=True)
+def kept_warm(monkeypatch):
+    """Warm processes serve the next test, too."""
+    monkeypatch.setattr("helpers.grading.grading.end_nurseries", lambda: None)

@@ -4,9 +4,10 @@ import json
 import subprocess
 import sys
 
+import psutil
 import pytest
 
-from helpers.grading import references
+from helpers.grading import references, worker
 from helpers.grading.__main__ import main
 from helpers.grading.grading import secret_of
 from helpers.grading.sandbox import isolation
@@ -83,6 +84,19 @@ def test_a_secret_is_drawn_once_and_kept(tmp_path):
     assert 0o600 == (tmp_path / ".secret").stat().st_mode & 0o777
 
 
+def test_what_it_began_is_ended(tmp_path, monkeypatch):
+    """No warm process outlives the command."""
+    monkeypatch.setattr(worker, "_idle", {})
+    monkeypatch.setattr(worker, "_begun", [])
+    monkeypatch.setattr("helpers.grading.grading.end_nurseries", worker.end_nurseries)
+    course(tmp_path, {}, asked=["mirror"])
+    before = set(psutil.Process().children())
+    hand_in(tmp_path, "ann", notebook([HEAD, RIGHT]))
+    assert 0 == grade(tmp_path)
+    assert before == set(psutil.Process().children())
+    assert {"ann": [2]} == marks(tmp_path)
+
+
 # ---------------------------------------------------------------- what stops it
 
 
@@ -113,9 +127,7 @@ def test_a_package_that_the_sandbox_lacks_stops_everything(
 ):
     """The warm process says which."""
     course(tmp_path)
-    from helpers.grading import worker
-
-    monkeypatch.setattr(worker, "_pair", worker.Pair())
+    monkeypatch.setattr(worker, "_idle", {})
     program = [sys.executable, "-c", "import numba_of_another_name"]
     monkeypatch.setattr(isolation, "command", lambda *_: program)
     assert 2 == grade(tmp_path)

@@ -6,12 +6,15 @@ import select
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.limits import Limits
 
 READY_S, GRACE_S = 60, 15
 LOST = {"ended": "ended its parent", "seconds": 0.0, "cpu_seconds": 0.0}
+# bubblewrap ends with the thread that began it, and this one lives as long as we do
+_starter = ThreadPoolExecutor(1)
 
 
 class NurseryError(Exception):
@@ -28,6 +31,8 @@ class Nursery:
 
     def ask(self, request, limits) -> dict:
         """What a child hands over, and how it ended."""
+        if self.process and self.process.poll() is not None:
+            self.end()  # between two submissions: it is nobody's fault
         process = self.process or self.begin()
         line = json.dumps({**request, "limits": limits.as_dict()}).encode() + b"\n"
         try:
@@ -49,7 +54,8 @@ class Nursery:
             )
         if self.kind == "collect" and self.level == "process":
             require_no_root()
-        self.process = subprocess.Popen(
+        self.process = _starter.submit(
+            subprocess.Popen,
             isolation.command(self.kind, self.level, self.container),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -57,7 +63,7 @@ class Nursery:
             env=isolation.environment(self.kind),
             start_new_session=True,
             bufsize=0,
-        )
+        ).result()
         if self.read(READY_S) is None:
             self.process.kill()
             told = self.process.stderr.read().decode("utf-8", "replace").strip()

@@ -78,7 +78,7 @@ def bubblewrap() -> list[str]:
     """bubblewrap's command line, to which a program is added."""
     options = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session"]
     options += ["--uid", "65534", "--gid", "65534"]
-    for path in dict.fromkeys([*SYSTEM, sys.base_prefix, sys.prefix]):
+    for path in dict.fromkeys([*SYSTEM, *packages()]):
         if Path(path).is_symlink():
             options += ["--symlink", os.readlink(path), path]
         elif Path(path).exists():
@@ -94,11 +94,21 @@ def bubblewrap() -> list[str]:
     return [*options, "--setenv", "GRADING_ALONE", "1", "--"]
 
 
+def packages() -> list[str]:
+    """The folders of the interpreter and its packages, those of other environments
+    too; never one that is on the path for the course's sake.
+    """
+    site = [
+        it for it in sys.path if Path(it).name in ("site-packages", "dist-packages")
+    ]
+    return [sys.base_prefix, sys.prefix, *site]
+
+
 def courses() -> list[str]:
     """The folders of courses among the packages that a child can read."""
     names = {point.value.partition(".")[0] for point in entry_points(group=GROUP)}
     folders = {str(Path(find_spec(name).origin).parent) for name in names}
-    return sorted(it for it in folders if it.startswith((sys.prefix, sys.base_prefix)))
+    return sorted(it for it in folders if it.startswith(tuple(packages())))
 
 
 def docker(image) -> list[str]:
