@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.grading.asking import marks, needs_bubblewrap
+from tests.grading.asking import IMAGE, marks, needs_isolation
 from tests.grading.attacks import (
     CHECK,
     HEAD,
@@ -26,7 +26,7 @@ def each(attacks, every=1):
     rows = []
     for number, (name, code) in enumerate(attacks.items()):
         row = pytest.param(
-            code, id=name, marks=[needs_bubblewrap] if name in ONLY_ALONE else []
+            code, id=name, marks=[needs_isolation] if name in ONLY_ALONE else []
         )
         rows.append(slow(row) if name in SLOW or number % every else row)
     return pytest.mark.parametrize("code", rows)
@@ -55,8 +55,8 @@ def test_a_patched_judge_earns_nothing(code):
 
 @each(KERNELS, EVERY)
 def test_what_is_handed_over_as_a_kernel_earns_nothing(code):
-    """It is refused, or it is wrong."""
-    assert [0] == points(marks(HEAD, code, CHECK))
+    """It is refused, or it is wrong; or a busy machine had no time to say so."""
+    assert points(marks(HEAD, code, CHECK)) in ([0], [None])
     assert not os.path.exists("/tmp/broken_into")
 
 
@@ -77,7 +77,8 @@ def test_what_was_handed_over_before_an_attack_keeps_its_points(code):
     assert [2] == points(marks(HEAD, RIGHT, CHECK, code))
 
 
-@needs_bubblewrap
+@needs_isolation
+@pytest.mark.skipif(bool(IMAGE), reason="nobody can end a container's first process")
 def test_who_ends_its_own_parent_is_not_graded():
     """It may have been the machine: that is for a person, and is not 0."""
     row = marks(HEAD, RIGHT, CHECK, RUNS["its parent"])["exercises"][0]

@@ -60,7 +60,7 @@ class Nursery:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=isolation.environment(self.kind),
+            env=isolation.environment(self.kind, self.level),
             start_new_session=True,
             bufsize=0,
         ).result()

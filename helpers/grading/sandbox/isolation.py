@@ -21,6 +21,8 @@ from helpers.grading.sandbox.limits import Limits
 HELPERS = Path(__file__).resolve().parents[2]
 SYSTEM = "/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/alternatives"
 COURSE, WORK = "/grading/course", "/grading/work"
+# where Docker's command finds its daemon; none of it reaches the container
+DOCKERS = "PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "DOCKER_CONTEXT"
 LEVELS = {
     "bubblewrap": "no network, no course folder, processes of its own (bubblewrap)",
     "container": "a container without network",
@@ -56,8 +58,10 @@ def command(kind, level, container="") -> list[str]:
     return [*bubblewrap(), *program]
 
 
-def environment(kind) -> dict:
-    """The little that a nursery finds around it."""
+def environment(kind, level) -> dict:
+    """The little that a nursery, or the command that begins its container, is given."""
+    if level == "container" and kind == "collect":
+        return {name: os.environ[name] for name in DOCKERS if name in os.environ}
     found = {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "HOME": "/nonexistent",
