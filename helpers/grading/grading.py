@@ -18,6 +18,7 @@ from helpers.grading.worker import NOT_GRADED, Work, end_nurseries, grade, row_o
 
 AHEAD = 2  # submissions waiting for each that is being marked
 RETRIES = 3  # of one whose worker was lost
+EVERY_S = 5  # between two lines of progress
 
 
 class SchedulerError(Exception):
@@ -117,8 +118,8 @@ def dask_client(address):
 
 def mark_all(pool, workers, jobs, store, say) -> float:
     """Mark and keep each job; the seconds of work that it took."""
-    waiting, running, spent, begun = list(jobs)[::-1], {}, 0.0, time.monotonic()
-    done = 0
+    waiting, running, spent = list(jobs)[::-1], {}, 0.0
+    progress = Progress(len(jobs), say)
     while waiting or running:
         while waiting and len(running) < (1 + AHEAD) * workers:
             submission, key, work = waiting.pop()
@@ -128,8 +129,23 @@ def mark_all(pool, workers, jobs, store, say) -> float:
             result = future.result()
             spent += result.pop("seconds")
             store.keep(submission.student, submission.assignment, key, result)
-            done += 1
-            if done % 25 == 0 or not (waiting or running):
-                took = time.monotonic() - begun
-                say(f"{done:,} of {len(jobs):,} marked in {took:,.0f} s")
+            progress.one_more()
     return spent
+
+
+class Progress:
+    """Says every few seconds how many are marked, and how long the rest will take."""
+
+    def __init__(self, total, say):
+        self.total, self.say, self.done = total, say, 0
+        self.begun = self.told = time.monotonic()
+
+    def one_more(self):
+        self.done += 1
+        now = time.monotonic()
+        if self.done < self.total and now - self.told < EVERY_S:
+            return
+        self.told, took = now, now - self.begun
+        left = took / self.done * (self.total - self.done)
+        rest = f", about {left:,.0f} s left" if self.done < self.total else ""
+        self.say(f"{self.done:,} of {self.total:,} marked in {took:,.0f} s{rest}")

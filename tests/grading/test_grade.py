@@ -7,7 +7,7 @@ import sys
 import psutil
 import pytest
 
-from helpers.grading import references, worker
+from helpers.grading import grading, references, worker
 from helpers.grading.__main__ import main
 from helpers.grading.grading import secret_of
 from helpers.grading.sandbox import isolation
@@ -95,6 +95,18 @@ def test_what_it_began_is_ended(tmp_path, monkeypatch):
     assert 0 == grade(tmp_path)
     assert before == set(psutil.Process().children())
     assert {"ann": [2]} == marks(tmp_path)
+
+
+def test_progress_is_told_now_and_then_and_at_the_end(monkeypatch):
+    """With the time that is left, and not a line for each submission."""
+    clock = iter([0, 1, 2, 6, 7, 8])
+    monkeypatch.setattr(grading.time, "monotonic", lambda: next(clock))
+    told = []
+    progress = grading.Progress(5, told.append)
+    for _ in range(5):
+        progress.one_more()
+    first = "3 of 5 marked in 6 s, about 4 s left"
+    assert [first, "5 of 5 marked in 8 s"] == told
 
 
 # ---------------------------------------------------------------- what stops it
