@@ -123,7 +123,7 @@ def parts(task):
     if hasattr(task, "spec"):
         yield Part("Arguments", list(arguments_of(task)))
         yield Part("Launch", list(launches_of(task)))
-    if getattr(task, "budget", None):
+    if hasattr(task, "budget"):
         yield Part("Budget", list(described(task)))
     if getattr(task, "options", ()):
         yield Part("One of", [", ".join(f'`"{it}"`' for it in task.options)])

@@ -289,7 +289,7 @@ class ColumnWindow(SpeedUp):
     them once.
     """
 
-    stars, points = 3, 4
+    stars, points, work = 3, 4, 2
     choices = {
         "ufunc": ("add", "maximum", "minimum"),
         "type": ("float32", "int32"),

@@ -17,7 +17,7 @@ class Relay(SpeedUp):
     The kernel waits twice a round. Use one barrier a round.
     """
 
-    stars, points = 3, 4
+    stars, points, work = 3, 4, 2
     choices = {
         "ufunc": ("subtract", "multiply"),
         "type": ("float32", "int32"),

@@ -35,6 +35,9 @@ that cell, and then the one with `check`.
 `check` launches your kernel in the emulator, on new numbers, at sizes that fill the last \
 block and at sizes that do not, and says what it earns and why. It compares a prediction \
 with what happens; a person marks an explanation.
+A right kernel over its budget earns half of its points, or none where the budget is all \
+that the given kernel lacked. A prediction of several values earns half of its points for \
+its share that is right.
 Below a refused answer there are usually three hints; open one at a time, or let \
 `task.hint()` print them."""
 HOW_TO_READ = """\

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from numba import cuda, float32
 
+from helpers.exercises import budgets
+from helpers.exercises.catalogue import exercise
 from helpers.exercises.reasons import HINTS, REASONS
 from tests.exercises.specimen import (
     FewInstructions,
@@ -246,3 +248,26 @@ def test_predictions_earn_their_share():
         task.judge({"sectors": 8, "free": "perhaps"})
     with pytest.raises(TypeError, match="keys 'sectors', 'free'"):
         task.judge(8)
+
+
+def test_an_answer_over_its_budget_names_the_line():
+    """Feedback marks it in the learner's own lines."""
+    task = exercise("transpose")
+    _, text = task.wrong_texts()["directly"]
+
+    verdict = task.judge(task.kernel(text))
+
+    line = text.splitlines()[verdict.line - 1].strip()
+    assert line.startswith("dst[")
+    assert verdict.sentence.startswith(f"Line {verdict.line}, `{line}`")
+
+
+def test_a_budget_that_cannot_be_held_is_named(monkeypatch):
+    """Without NVIDIA's compiler nobody counts machine instructions."""
+    monkeypatch.setattr(budgets, "missing", lambda: "the compiler")
+    task = exercise("calendar")
+
+    verdict = task.judge(task.kernel(task.answer_text))
+
+    assert "budget" not in verdict.sentence
+    assert verdict.sentence.endswith("without NVIDIA's compiler: instructions.")

@@ -74,6 +74,7 @@ Launch:
 Budget:
     sectors per request to global memory: at most 4
     barriers that a block waits at: at most 0
+    instructions: at most 1.5 times those of the course's answer, and 16 a warp
 
 Specification:
     def spec(a):
@@ -103,7 +104,8 @@ out[i] = a[i] / 2
 `[(ceil(cols / 32), ceil(rows / 8)), threads]` with other sizes, where \
 `threads = (32, 8)`
 - **Budget:** sectors per request to global memory: at most 4; \
-barriers that a block waits at: at most 0
+barriers that a block waits at: at most 0; \
+instructions: at most 1.5 times those of the course's answer, and 16 a warp
 
 ```python
 def spec(a):
