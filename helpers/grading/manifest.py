@@ -1,5 +1,6 @@
 """What a course asks for: `manifest.json` beside the notebooks that were handed out."""
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 from helpers.core.errors import ExplainedError
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.exercise import Explain, Write
+from helpers.exercises.page import parts
 
 NAME = "manifest.json"
 
@@ -17,12 +19,15 @@ class ManifestError(Exception):
 
 @dataclass(frozen=True)
 class Item:
-    """An exercise of an assignment: `answer` is the name that its answer has."""
+    """An exercise of an assignment: `answer` is the name that its answer has, `asked` a
+    digest of what the learner was told and given.
+    """
 
     exercise: str
     answer: str
     kind: str
     points: float
+    asked: str
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,15 @@ def item_of(task, points=None) -> Item:
     """An exercise as an assignment asks for it, for as many points as are given."""
     name = task.kernel_name if isinstance(task, Write) else task.name
     kind = "explain" if isinstance(task, Explain) else task.kind
-    return Item(task.name, name, kind, task.points if points is None else points)
+    points = task.points if points is None else points
+    return Item(task.name, name, kind, points, asked_of(task))
+
+
+def asked_of(task) -> str:
+    """A digest of what an exercise tells a learner and gives, but for its points."""
+    given = task.given_text if isinstance(task, Write) else ""
+    told = [task.task, *(line for it in parts(task) for line in it.lines), given]
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
 
 
 def load(path) -> Manifest:
@@ -76,6 +89,11 @@ def require_known(path, assignment, item, seed):
         raise ManifestError(
             f"{path}: the answer to `{item.exercise}` in {assignment} is "
             f"`{right.answer}` ({right.kind}), not `{item.answer}` ({item.kind})"
+        )
+    if item.asked != right.asked:
+        raise ManifestError(
+            f"{path}: `{item.exercise}` was handed out in other words, or another "
+            "variant: grade with the version of the course that released it"
         )
     if not isinstance(item.points, (int, float)) or not item.points >= 0:
         raise ManifestError(f"{path}: `{item.exercise}` has the points {item.points!r}")

@@ -4,6 +4,7 @@ they lose a point nobody is graded.
 
 from dataclasses import asdict
 
+from helpers.exercises.budgets import unheld
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.exercise import Explain, Write
 from helpers.exercises.sources import NAMES
@@ -23,10 +24,21 @@ class ReferenceError(Exception):
 def require_right(manifest, secret, container=""):
     """Grade the answers to all exercises of a course; raises ReferenceError."""
     for name, items in manifest.assignments.items():
+        require_held(name, [exercise(it.exercise, manifest.seed) for it in items])
         found = grade(work_of(items, manifest.seed, secret, container))
         lost = [row for row in found["exercises"] if not is_right(row)]
         if lost or found["cells"] or found["ended"]:
             raise ReferenceError(told(name, lost, found))
+
+
+def require_held(assignment, tasks):
+    """Can each budget be held here? Else over it would be as good as within."""
+    lacking = [f"`{it.name}` ({', '.join(unheld(it))})" for it in tasks if unheld(it)]
+    if lacking:
+        raise ReferenceError(
+            f"budgets of {assignment} need NVIDIA's compiler, which is missing here: "
+            f"{', '.join(lacking)}. `make setup` installs it, also without a GPU"
+        )
 
 
 def work_of(items, seed, secret, container="") -> Work:

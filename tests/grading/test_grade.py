@@ -7,12 +7,14 @@ import sys
 import psutil
 import pytest
 
+from helpers.exercises import budgets
 from helpers.grading import grading, references, worker
 from helpers.grading.__main__ import main
 from helpers.grading.grading import secret_of
 from helpers.grading.sandbox import isolation
 from helpers.grading.store import Store
 from helpers.grading.submissions import find
+from tests.grading import asking
 from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
 from tests.grading.handing_in import (
     PEOPLE,
@@ -177,6 +179,26 @@ def test_a_manifest_with_another_kind_or_points_stops_everything(tmp_path, capsy
         assert "mirror" in capsys.readouterr().err
 
 
+def test_an_exercise_that_has_other_words_now_stops_everything(tmp_path, capsys):
+    """Nobody loses points for what was asked differently when they answered."""
+    course(tmp_path)
+    path = tmp_path / "release" / "manifest.json"
+    data = json.loads(path.read_text())
+    data["assignments"]["one"][0]["asked"] = "0" * 16
+    path.write_text(json.dumps(data))
+    assert 2 == grade(tmp_path)
+    assert "`mirror` was handed out in other words" in capsys.readouterr().err
+
+
+def test_a_budget_that_cannot_be_held_stops_everything(tmp_path, monkeypatch, capsys):
+    """Without NVIDIA's compiler nobody knows how many instructions there are."""
+    course(tmp_path, asked=["mirror", "calendar"])
+    monkeypatch.setattr(budgets, "missing", lambda: "the compiler")
+    assert 2 == grade(tmp_path)
+    told = capsys.readouterr().err
+    assert "need NVIDIA's compiler, which is missing here: `calendar` (instr" in told
+
+
 def test_an_exercise_that_nobody_knows_stops_everything(tmp_path, capsys):
     """As where the course is not installed."""
     course(tmp_path)
@@ -239,6 +261,28 @@ def test_cells_may_be_in_any_order_and_number(tmp_path):
     course(tmp_path, people)
     grade(tmp_path)
     assert {name: points for name, (_, points) in CELLS.items()} == marks(tmp_path)
+
+
+SHIFTED = RIGHT.replace("cols - 1 - col", "cols - ONE - shift(col)")
+SHIFT = "@cuda.jit(device=True)\ndef shift(n):\n    return n + ONE - 1"
+FROZEN = {
+    "given away after the check": (["ONE = 1", SHIFT, SHIFTED, CHECK, "ONE = 2"], 2),
+    "given away, and nobody checked": (["ONE = 1", SHIFT, SHIFTED, "ONE = 2"], 2),
+    "later than the kernel": ([SHIFTED, SHIFT, "ONE = 1", CHECK, "ONE = 3"], 2),
+    "right before the check": (["ONE = 2", SHIFT, SHIFTED, "ONE = 1", CHECK], 2),
+    "changed between two checks": (
+        ["ONE = 1", SHIFT, SHIFTED, CHECK, "ONE = 2", CHECK],
+        2,
+    ),
+    "right after the check": (["ONE = 2", SHIFT, SHIFTED, CHECK, "ONE = 1"], 0),
+    "never": ([SHIFT, SHIFTED, CHECK], 0),
+}
+
+
+@pytest.mark.parametrize("cells, points", FROZEN.values(), ids=FROZEN)
+def test_a_kernel_keeps_what_its_names_meant_when_it_was_first_checked(cells, points):
+    """Numba freezes them; the next exercise may use a name such as THREADS again."""
+    assert points == asking.marks(HEAD, *cells)["exercises"][0]["points"]
 
 
 def test_points_that_a_notebook_raises_are_not_read(tmp_path):

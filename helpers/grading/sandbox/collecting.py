@@ -9,7 +9,12 @@ import signal
 from IPython.core.inputtransformer2 import TransformerManager
 
 import helpers
-from helpers.grading.sandbox.packing import packed, remember
+from helpers.grading.sandbox.packing import (
+    is_dispatcher,
+    missing,
+    packed,
+    remember,
+)
 
 LARGEST = 2**18  # bytes of an answer
 SENTENCE = 300  # characters of an error
@@ -22,8 +27,12 @@ class TooLong(BaseException):
 class Task:
     """Stands for an exercise while a submission runs: nobody is judged here."""
 
+    def __init__(self, checked):
+        self.checked = checked
+
     def check(self, answer):
         """Take it."""
+        self.checked.append(answer)
 
     def hint(self):
         """Give none."""
@@ -37,20 +46,51 @@ class Shell:
 
 
 def work(request, send, limits):
-    """Run the cells; after each, hand over the answers that are there now."""
-    helpers.exercise = lambda *_, **__: Task()
-    wanted, transform = request["answers"], TransformerManager().transform_cell
-    namespace = {"__name__": "__main__", "get_ipython": Shell}
+    """Run the cells; after each, hand over the answers that are new or settled now."""
+    answers, transform = Answers(), TransformerManager().transform_cell
+    helpers.exercise = lambda *_, **__: Task(answers.checked)
+    wanted, namespace = request["answers"], {"__name__": "__main__"}
+    namespace["get_ipython"] = Shell
     signal.signal(signal.SIGALRM, interrupt)
-    known = {}
     for number, text in enumerate(request["cells"], start=1):
         error = run(text, f"cell {number}", namespace, transform, limits.cell_s)
         there = {name: namespace[name] for name in wanted if name in namespace}
-        new = {k: v for k, v in there.items() if known.get(k) is not v}
-        send({"cell": number, "error": error, "answers": as_data(new)})
-        known = there
-    send({"cell": 0, "error": "", "answers": as_data(known)})  # with later constants
+        send({"cell": number, "error": error, "answers": as_data(answers.news(there))})
+    values = {k: v for k, v in answers.known.items() if not is_dispatcher(v)}
+    send({"cell": 0, "error": "", "answers": as_data(values)})  # changed in place?
     send("done")
+
+
+class Answers:
+    """Which answers were handed over, each kernel with what its names meant in time.
+
+    Numba freezes a name's value when a kernel is first compiled, and a later cell may
+    give the name to another kernel. So a kernel is judged with the values that it has
+    when it is first checked; until then, with those when all of them are there.
+    """
+
+    def __init__(self):
+        self.known, self.settled, self.checked = {}, {}, []
+
+    def news(self, there):
+        """Of the answers that are there, those to be handed over, again perhaps."""
+        found = {}
+        for name, value in there.items():
+            new = self.known.get(name) is not value
+            checked = any(it is value for it in self.checked)
+            now = is_whole(value) * (1 + checked)
+            if new or now > self.settled.get(name, 0):
+                found[name], self.settled[name] = value, now
+        self.known = there
+        return found
+
+
+def is_whole(answer) -> bool:
+    """Is every name there that a kernel uses?"""
+    try:
+        return not is_dispatcher(answer) or not missing(answer.py_func)
+    except Exception:  # it is whatever a submission made of it
+        return True
 
 
 def as_data(answers) -> dict:

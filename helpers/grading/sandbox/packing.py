@@ -5,6 +5,8 @@ code object. Whatever a submission did to this process, the other side checks al
 """
 
 import base64
+import builtins
+import dis
 import inspect
 import linecache
 import types
@@ -110,6 +112,24 @@ def outside(function) -> dict:
     found = {k: v for k, v in function.__globals__.items() if k in names}
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     return found | {name: contents(cell) for name, cell in cells}
+
+
+def missing(function) -> set:
+    """The names that a function and those that it calls will want, and lack so far."""
+    known = function.__globals__.keys() | vars(builtins).keys()
+    lacked = set(globals_of(function.__code__)) - known
+    called = [it for it in outside(function).values() if is_dispatcher(it)]
+    return lacked.union(*(missing(it.py_func) for it in called))
+
+
+def globals_of(code):
+    """The names that a code object loads as globals."""
+    yield from (
+        it.argval for it in dis.get_instructions(code) if it.opname == "LOAD_GLOBAL"
+    )
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from globals_of(constant)
 
 
 def names_of(code):

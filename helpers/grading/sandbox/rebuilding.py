@@ -149,7 +149,7 @@ def definition_of(source, name):
 
 def defined(definition, source, names):
     """The function of a definition; only the `def` runs."""
-    file = f"<{definition.name} {next(_number)}>"
+    file = f"<{definition.name}, handed in {next(_number)}>"
     remember(dedent(source), file)
     try:
         code = compile(ast.Module([definition], []), file, "exec")
