@@ -12,6 +12,7 @@ from helpers.assembly import Assembly, compilation, recorded
 from helpers.assembly.compiler import missing
 from helpers.core.errors import UnsupportedError
 from lessons import assemblies
+from tests.quick import some
 from tests.specimens import assembly_kernels as kernels
 from tests.specimens.lesson_launches import executed, lessons
 
@@ -97,7 +98,7 @@ def test_a_kernel_that_nobody_recorded_has_its_types_alone(monkeypatch):
 
 @HERE
 @same_versions
-@pytest.mark.parametrize("lesson", ASSEMBLING, ids=lambda lesson: lesson.stem)
+@pytest.mark.parametrize("lesson", some(ASSEMBLING[::-1], 2), ids=lambda lesson: lesson.stem)
 def test_the_assemblies_of_a_lesson_are_what_the_compiler_makes(lesson, monkeypatch):
     """Those that it shows; `python -m lessons.assemblies` records all."""
     monkeypatch.delenv(recorded.SETTING, raising=False)
