@@ -1,23 +1,33 @@
 """What a student reads: for each exercise the task, the answer with the report beside
 it, the points, and the hint that follows. A page in Markdown and the same in HTML.
+
+Names, sentences and errors have words of a submission in them: `markdown` and `html`
+let none of them be more than text.
 """
 
 import re
+from functools import cache
 from html import escape
+from textwrap import dedent
 
+from helpers.exercises import page
 from helpers.exercises.catalogue import exercise
+from helpers.exercises.exercise import Explain, Predict
 from helpers.exercises.reasons import REASONS
+from helpers.grading.report import BY_HAND, many, printable
 from helpers.grading.worker import NOT_GRADED, PERSON
 
 STYLE = """\
+:root {color-scheme: light dark}
 body {max-width: 50em; margin: 2em auto; padding: 0 1em; line-height: 1.45;
-font-family: system-ui, sans-serif; color-scheme: light dark}
+font-family: system-ui, sans-serif; overflow-wrap: break-word}
 pre {padding: .6em .9em; overflow-x: auto; border-left: 3px solid #8888;
-background: #8881; font-size: 13px; white-space: pre-wrap;
-overflow-wrap: anywhere}
+background: #8882; font-size: 13px; white-space: pre}
+code {background: #8882; padding: 0 .2em}
+blockquote {margin: 1em 0; padding: 0 .9em; border-left: 3px solid #8888}
 h2 {margin-top: 2em; border-bottom: 1px solid #8886}
 """
-TOLD_BY_SENTENCE = "no_answer", "refused", PERSON, NOT_GRADED
+TOLD_BY_SENTENCE = "no_answer", "refused", PERSON, NOT_GRADED, BY_HAND
 PAGE = """\
 <!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
@@ -27,6 +37,15 @@ PAGE = """\
 {body}
 </body></html>
 """
+LINES = "\n\t"  # what code has besides what is printable
+TAGS = (  # the names that the grader gives to texts which it compiled
+    (r"<(\w+), handed in \d+>", r"\1"),
+    (r"<(cell \d+)>", r"\1"),
+    (r"<tokenize>, ", ""),
+)
+# What Markdown could read as its own, but for what ends a sentence or is in a number.
+ENDS = r":(?=\s|$)|(?<=[a-z)])\.(?=\s|$)|(?<=\d)\.(?=\d)"
+MARKUP = re.compile(ENDS + r"|([!#-&(-+\--/:<-@\[-`{-~])")
 
 
 def write_feedback(store, manifest, say=print):
@@ -37,54 +56,125 @@ def write_feedback(store, manifest, say=print):
         path = store.path(result["student"], result["assignment"], ".md")
         store.write(path, "\n\n".join(map(markdown, blocks)) + "\n")
         body = "\n".join(map(html, blocks))
-        title = escape(f"{result['assignment']}, {result['student']}")
-        page = PAGE.format(title=title, style=STYLE, body=body)
-        store.write(path.with_suffix(".html"), page)
-    say(f"{len(results):,} pages of feedback")
+        title = escape(printable(f"{result['assignment']}, {result['student']}"))
+        whole = PAGE.format(title=title, style=STYLE, body=body)
+        store.write(path.with_suffix(".html"), whole)
+    say(f"{many(len(results), 'page')} of feedback")
+
+
+# ---------------------------------------------------------------- what a page says
 
 
 def blocks_of(result, seed):
-    """A submission's feedback: pairs of a kind and a text."""
+    """A submission's feedback: pairs of a kind and a text, or a list's items."""
     rows = result["exercises"]
-    given = [row["points"] for row in rows if row["points"] is not None]
-    most = sum(row["max_points"] for row in rows)
-    yield "h1", f"{result['assignment']}: {sum(given):g} of {most:g} points"
+    yield "h1", f"{result['assignment']}: {standing(rows)}"
     yield "p", f"For {result['student']}."
     if result["ended"]:
         told = f"Your notebook {result['ended']}: cells after that were not run."
         yield "p", told
     for it in result["cells"]:
         yield "p", f"Cell {it['cell']} ended with an error:"
-        yield "pre", it["error"]
+        yield "pre", without_tags(it["error"])
+    whys = {row["sentence"] if row["reason"] == NOT_GRADED else "" for row in rows}
+    if len(whys) == 1 and any(whys):
+        yield "p", whys.pop()
+        return
     for row in rows:
-        yield from exercise_blocks(row, exercise(row["exercise"], seed))
+        yield from exercise_blocks(row, seed, result["cells"])
 
 
-def exercise_blocks(row, task):
+def standing(rows) -> str:
+    """The points of a submission in words; what nobody marked yet is not 0."""
+    marked = [row for row in rows if row["points"] is not None]
+    left = [row for row in rows if row["points"] is None]
+    given = round(sum(row["points"] for row in marked), 2)
+    most = sum(row["max_points"] for row in marked)
+    told = [f"{given:g} of {many(most, 'point')}"] if marked else []
+    for reason, words in ((PERSON, "for a person to mark"), (NOT_GRADED, NOT_GRADED)):
+        if waits := sum(row["max_points"] for row in left if row["reason"] == reason):
+            told.append(f"{waits:g} more {words}" if told else many(waits, "point"))
+            told[-1] += "" if told[-1].endswith(words) else f" {words}"
+    return ", ".join(told)
+
+
+def exercise_blocks(row, seed, errors=()):
     """One exercise's part."""
+    task = exercise(row["exercise"], seed)
     yield "h2", f"{row['exercise']}: {points(row)}"
-    yield "p", " ".join(task.task.split())
+    yield from task_blocks(row["exercise"], seed)
     if row["answer"]:
-        yield "pre", numbered(row)
+        yield "p", "Your answer:"
+        words = isinstance(task, Explain)
+        yield ("quote", row["answer"]) if words else ("pre", numbered(row))
     if row["reason"] not in ("", *TOLD_BY_SENTENCE):
-        yield "p", f"Not yet: {REASONS[row['reason'].partition(':')[0]]}."
-    yield "p", row["sentence"]
+        word = row["reason"].partition(":")[0]
+        yield "p", f"Not yet: {REASONS.get(word, row['reason'])}."
+    yield "p", sentence(row, task, errors)
     if row["report"]:
-        yield "pre", row["report"]
+        yield "pre", without_tags(row["report"])
     if row["hints"]:
         yield "p", f"Hint: {row['hints'][0]}"
 
 
+@cache
+def task_blocks(name, seed) -> tuple:
+    """What an exercise asks for, and all that its answer is held to."""
+    task, found = exercise(name, seed), []
+    for block in page.blocks_of(task.task):
+        if page.is_code(block):
+            found.append(("pre", dedent(block)))
+            continue
+        lines = page.lines_of(block)
+        found += [("p", it) for it in lines if not it.startswith("- ")]
+        if items := [it[2:] for it in lines if it.startswith("- ")]:
+            found.append(("ul", items))
+    beside = list(page.parts(task))
+    if items := [f"{it.name}: {'; '.join(it.lines)}" for it in beside if not it.python]:
+        found.append(("ul", items))
+    for it in beside:
+        if it.python:
+            found += [("p", f"{it.name}:"), ("pre", "\n".join(it.lines))]
+    return tuple(found)
+
+
 def points(row) -> str:
     """A mark in words."""
+    most = many(row["max_points"], "point")
     if row["points"] is None:
-        return f"{row['max_points']:g} points, {row['reason']}"
-    return f"{row['points']:g} of {row['max_points']:g} points"
+        return f"{most}, {row['reason']}"
+    by = ", marked by a person" if row["reason"] == BY_HAND else ""
+    return f"{round(row['points'], 2):g} of {most}{by}"
+
+
+def sentence(row, task, errors) -> str:
+    """What is said of an answer, to somebody who has handed it in."""
+    told = without_tags(row["sentence"])
+    if row["reason"] == BY_HAND:
+        return f"Comment: {told}" if told else "A person marked this."
+    if row["reason"] == PERSON:
+        return "A person marks this."
+    if row["reason"] == "no_answer" and told.endswith(", and check again."):
+        if isinstance(task, Explain):
+            return "This is too short for two sentences."
+        empty = "Nothing is predicted." if isinstance(task, Predict) else ""
+        return empty or "Handed in as it was given."
+    if row["reason"] == "no_answer" and not row["answer"] and errors:
+        where = f"The first error is that of cell {errors[0]['cell']}"
+        return f"{told} {where}: what a cell defines below its error is not there."
+    return told
+
+
+def without_tags(text) -> str:
+    """A text without file names that nobody but the grader knows."""
+    for tag, instead in TAGS:
+        text = re.sub(tag, instead, text)
+    return text
 
 
 def numbered(row) -> str:
     """The learner's own lines, the one that the verdict is about marked."""
-    lines = row["answer"].splitlines()
+    lines = row["answer"].rstrip().split("\n")
     if len(lines) == 1:
         return lines[0]
     width = len(str(len(lines)))
@@ -94,18 +184,49 @@ def numbered(row) -> str:
     )
 
 
+# ---------------------------------------------------------------- the two forms
+
+
 def markdown(block) -> str:
-    """A block in Markdown; code is indented, which no text in it can end."""
+    """A block in Markdown."""
     kind, text = block
     if kind == "pre":
-        return "\n".join(f"    {line}".rstrip() for line in text.splitlines())
-    marks = {"h1": "# ", "h2": "## ", "p": ""}[kind]
-    return marks + " ".join(text.split()).replace("<", "\\<")  # no tag of theirs
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+        return f"{fence}\n{printable(text, LINES)}\n{fence}"
+    if kind == "ul":
+        return "\n".join(f"- {inline(it, escaped, spanned)}" for it in text)
+    marks = {"h1": "# ", "h2": "## ", "p": "", "quote": "> "}[kind]
+    return marks + inline(text, escaped, spanned)
 
 
 def html(block) -> str:
+    """A block in HTML."""
     kind, text = block
-    inner = escape(text)
-    if kind == "p":
-        inner = re.sub("`([^`]+)`", r"<code>\1</code>", inner)
-    return f"<{kind}>{inner}</{kind}>"
+    if kind == "pre":
+        return f"<pre>{escape(printable(text, LINES))}</pre>"
+    if kind == "ul":
+        items = (f"<li>{inline(it, escape, marked_up)}</li>" for it in text)
+        return "\n".join(["<ul>", *items, "</ul>"])
+    tag = {"quote": "blockquote"}.get(kind, kind)
+    return f"<{tag}>{inline(text, escape, marked_up)}</{tag}>"
+
+
+def inline(text, words, code) -> str:
+    """A text on one line: what is between two backticks as code, the rest as words."""
+    pieces = re.split("`([^`]+)`", printable(" ".join(text.split())))
+    return "".join(
+        code(it) if place % 2 else words(it) for place, it in enumerate(pieces)
+    )
+
+
+def marked_up(code) -> str:
+    return f"<code>{escape(code)}</code>"
+
+
+def spanned(code) -> str:
+    return f"`{code}`"  # no backtick is in it, and so none ends it
+
+
+def escaped(text) -> str:
+    """Words in Markdown, which reads none of their characters as its own."""
+    return MARKUP.sub(lambda it: f"\\{it[0]}" if it[1] else it[0], text)

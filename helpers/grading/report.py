@@ -9,6 +9,8 @@ from helpers.core.tables import table
 from helpers.grading.worker import NOT_GRADED, PERSON
 
 BAR = 24  # characters
+BY_HAND = "by hand"  # the reason of points that a person gave
+JOINERS = "\u200c\u200d"  # invisible, and part of names in some scripts
 
 
 def report(store) -> str:
@@ -26,22 +28,37 @@ def report(store) -> str:
 def about(name, results) -> str:
     """The report on an assignment."""
     marked = [it for it in results if not missing(it)]
-    totals = [total(it) for it in marked]
-    most = sum(row["max_points"] for row in results[0]["exercises"])
-    lines = [f"{name}: {len(results):,} submissions, {most:g} points"]
-    if totals:
-        lines.append(f"mean {mean(totals):.1f}, median {median(totals):g}")
-        lines += histogram(totals, most)
+    waits = waiting(marked)
+    points = {row["exercise"]: row["max_points"] for row in results[0]["exercises"]}
+    most = sum(it for name, it in points.items() if name not in waits)
+    whole = many(sum(points.values()), "point")
+    lines = [f"{name}: {many(len(results), 'submission')}, {whole}"]
+    lines += [
+        f"not counted: {name}, {many(points[name], 'point')}, waits for a person "
+        f"in {many(count, 'answer')}"
+        for name, count in waits.items()
+    ]
+    if marked and most:
+        totals = [total(it, waits) for it in marked]
+        middle = f"mean {mean(totals):.1f}, median {median(totals):g}"
+        lines += [f"{middle} of {many(most, 'point')}", *histogram(totals, most)]
     lines += ["", str(exercises(results))]
     if lost := [it for it in results if missing(it)]:
         lines += ["", "not graded:"]
-        lines += [f"  {it['student']}: {missing(it)}" for it in lost]
+        lines += [printable(f"  {it['student']}: {missing(it)}") for it in lost]
     return "\n".join(lines)
 
 
-def total(result) -> float:
-    """The points of a submission, as far as a machine gives them."""
-    return sum(row["points"] or 0 for row in result["exercises"])
+def waiting(results) -> Counter:
+    """For how many answers each exercise waits for a person."""
+    rows = (row for it in results for row in it["exercises"])
+    return Counter(row["exercise"] for row in rows if row["reason"] == PERSON)
+
+
+def total(result, waits=()) -> float:
+    """The points of a submission in the exercises that wait for nobody."""
+    rows = result["exercises"]
+    return sum(row["points"] or 0 for row in rows if row["exercise"] not in waits)
 
 
 def missing(result) -> str:
@@ -50,6 +67,22 @@ def missing(result) -> str:
     if NOT_GRADED not in reasons:
         return ""
     return result["exercises"][reasons.index(NOT_GRADED)]["sentence"]
+
+
+def many(number, noun) -> str:
+    """A number of things, in the singular for one."""
+    return f"{round(number, 2):,g} {noun}{'s' * (number != 1)}"
+
+
+def printable(text, kept="") -> str:
+    """A text whose characters show, and do nothing: a terminal obeys some of them."""
+    return "".join(
+        it if it.isprintable() or it in JOINERS + kept else shown(it) for it in text
+    )
+
+
+def shown(character) -> str:
+    return character.encode("unicode_escape").decode()
 
 
 def histogram(totals, most):
@@ -70,6 +103,6 @@ def exercises(results):
         given = [it["points"] for it in mine if it["points"] is not None]
         reasons = Counter(it["reason"] or "right" for it in mine)
         told = ", ".join(f"{name} {n}" for name, n in reasons.most_common())
-        average = f"{mean(given):.2f}" if given else PERSON
+        average = f"{mean(given):.2f}" if given else reasons.most_common(1)[0][0]
         rows.append([first["exercise"], average, first["max_points"], told])
     return table(["exercise", "mean", "of", "reasons"], rows)

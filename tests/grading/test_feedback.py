@@ -5,8 +5,17 @@ from html.parser import HTMLParser
 
 import pytest
 
+from helpers.exercises.catalogue import exercise, exercises
 from helpers.grading.__main__ import main
-from helpers.grading.worker import shown
+from helpers.grading.feedback import (
+    exercise_blocks,
+    html,
+    markdown,
+    standing,
+    task_blocks,
+)
+from helpers.grading.store import Store
+from helpers.grading.worker import row_of, shown
 from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
 from tests.grading.handing_in import course, grade, hand_in
 
@@ -45,12 +54,13 @@ def page(marked, student, suffix=".md") -> str:
 def test_the_page_of_a_right_answer_says_what_it_earned(marked):
     """Task, answer, points; a prediction as it would be written in Python."""
     text = page(marked, "ann")
-    assert "# one: 2.33 of 7 points" in text.replace("2.3333", "2.33")
+    assert "# one: 2.33 of 4 points, 3 more for a person to mark" in text
     assert "## mirror: 2 of 2 points" in text
     assert "out[row, cols - 1 - col] = a[row, col]" in text
     assert "{16: 0.5, 48: 1, 96: 'all'}" in text
-    assert "## offset_or_stride: 3 points, for a person" in text
-    assert WORDS in text
+    assert r"## offset\_or\_stride: 3 points, for a person" in text
+    assert f"> {WORDS}" in text
+    assert "A person marks this." in text
 
 
 def test_the_page_of_a_wrong_answer_has_the_report_and_one_hint(marked):
@@ -59,7 +69,7 @@ def test_the_page_of_a_wrong_answer_has_the_report_and_one_hint(marked):
     assert "## mirror: 0 of 2 points" in text
     assert "values differ" in text
     assert 1 <= text.count("Hint: ") <= 3
-    assert "Cell 4 ended with an error:\n\n    ZeroDivisionError: div" in text
+    assert "Cell 4 ended with an error:\n\n```\nZeroDivisionError: div" in text
 
 
 def test_the_page_of_who_ended_early_says_so(marked):
@@ -68,10 +78,10 @@ def test_the_page_of_who_ended_early_says_so(marked):
 
 
 def test_the_page_of_what_is_not_graded_gives_no_points(marked):
-    """It says why."""
+    """It says why, once."""
     text = page(marked, "dee")
-    assert "2 points, not graded" in text
-    assert "it is no notebook" in text
+    assert "# one: 7 points not graded" in text
+    assert 1 == text.count("it is no notebook")
 
 
 class Tags(HTMLParser):
@@ -79,8 +89,12 @@ class Tags(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.seen = [], set()
+        self.open, self.seen, self.texts = [], set(), []
         self.feed(text)
+        self.close()
+
+    def handle_data(self, data):
+        self.texts.append(data)
 
     def handle_starttag(self, tag, attributes):
         self.seen.add(tag)
@@ -96,14 +110,97 @@ def test_nothing_of_a_submission_is_code_in_its_page(marked, student):
     """The page is well formed, and has the tags that we write alone."""
     tags = Tags(page(marked, student, ".html"))
     assert [] == tags.open
-    known = "html head meta title style body h1 h2 p pre code"
+    known = "html head meta title style body h1 h2 p pre code ul li blockquote"
     assert tags.seen <= {*known.split()}
 
 
-def test_a_line_of_code_cannot_end_a_block_of_markdown(marked):
-    """All of it is indented."""
-    line = re.search(r"^.*<script>.*$", page(marked, "bob"), re.MULTILINE)
-    assert line.group().startswith("    ")
+HOSTILE = [
+    r"\<img src=x onerror=alert(1)>",
+    "![t](http://evil/x.png)",
+    "[c](javascript:alert(1))",
+    "`<img src=x>` ` <b> ``<i>`` `\\`<u>",
+    "- item\n\n# head\n\n1. one\n\n***\n\n    code",
+    "a\n===\n\n| a | b |\n|---|---|\n| *c* | ~~d~~ |",
+    "<!-- & &lt; &#60; http://evil.example www.evil.example a@evil.example",
+    "```\n</pre><script>x</script>\n``````\n~~~\n# head",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("kind", ["p", "pre", "h1", "quote", "ul"])
+def test_words_of_a_submission_are_words_in_markdown(kind, text):
+    """Neither tags nor images, links, lists or headings; none of it is lost."""
+    reader = pytest.importorskip("markdown_it").MarkdownIt("commonmark")
+    made = markdown((kind, [text] if kind == "ul" else text)) + "\n\nafter"
+    tags = Tags(reader.enable(["table", "strikethrough"]).render(made))
+    ours = {"quote": {"blockquote", "p"}, "ul": {"ul", "li"}}.get(kind, {kind})
+    assert tags.seen <= {*ours, "p", "code"}
+    bare = re.sub(r"[\s`]", "", text)
+    assert bare in re.sub(r"[\s`]", "", "".join(tags.texts))
+    assert "after" == tags.texts[-2]
+
+
+@pytest.mark.parametrize("form", [markdown, html])
+def test_what_a_terminal_obeys_is_shown(form):
+    """Escapes, in words and in code, and letters that turn what follows around."""
+    for kind in ("p", "pre"):
+        made = form((kind, "a\x1b[2Jb\u202ec\x00"))
+        assert (
+            made.isprintable() or kind == "pre" and made.replace("\n", "").isprintable()
+        )
+
+
+def test_a_page_has_all_that_is_asked(marked):
+    """The task's lists and code as such, and what an answer is held to."""
+    blocks = task_blocks("where_it_lives", None)
+    assert any(kind == "pre" and "def spread(" in text for kind, text in blocks)
+    text = page(marked, "ann")
+    assert "- Arguments: `out`: float32" in text
+    assert "- Budget: " in text
+    assert "def spec(a):\n    return np.flip(a, 1)" in text
+    for name in exercises():
+        lists = [text for kind, text in task_blocks(name, None) if kind == "ul"]
+        items = re.findall("^- ", exercise(name).task, re.MULTILINE)
+        assert len(items) <= sum(map(len, lists))
+
+
+ROW = row_of({"exercise": "mirror", "points": 1}, 0, "no_answer", "")
+
+
+@pytest.mark.parametrize(
+    "changed, told",
+    [
+        ({"sentence": "Find the line at fault, and check again."}, "as it was given."),
+        ({"sentence": "There is no `mirror` in the notebook."}, "that of cell 3: "),
+        ({"points": None, "reason": "for a person"}, "1 point, for a person"),
+        (
+            {"sentence": "`a` (<mirror, handed in 1>, line 6) b"},
+            r"\(mirror, line 6\) b",
+        ),
+        ({"reason": "by hand", "points": 0.5, "sentence": "Good."}, "Comment: Good."),
+        ({"reason": "by hand", "points": 1}, "1 of 1 point, marked by a person"),
+        ({"reason": "wrong", "report": "x (<tokenize>, line 3)"}, "x (line 3)"),
+    ],
+)
+def test_words_for_who_has_handed_in(changed, told):
+    """Nothing can be checked again, and files of the grader mean nothing."""
+    errors = [{"cell": 3, "error": "SyntaxError"}, {"cell": 5, "error": "E"}]
+    blocks = exercise_blocks(ROW | changed, None, errors)
+    text = "\n".join(map(markdown, blocks))
+    assert told in text
+    assert "check again" not in text
+
+
+def test_the_points_say_what_waits():
+    """Nothing that waits or is not graded counts as 0."""
+    rows = [ROW | {"points": p, "max_points": 3, "reason": r} for p, r in STANDS]
+    assert "1 of 3 points" == standing(rows[:1])
+    whole = "1 of 3 points, 3 more for a person to mark, 3 more not graded"
+    assert whole == standing(rows)
+    assert "3 points for a person to mark" == standing(rows[1:2])
+
+
+STANDS = (1, "wrong"), (None, "for a person"), (None, "not graded")
 
 
 @pytest.mark.parametrize(
@@ -129,6 +226,22 @@ def test_the_report_counts_points_reasons_and_the_not_graded(marked, capsys):
     assert "one: 4 submissions, 7 points" in text
     assert re.search(r"mirror +0\.67 +2 ", text)
     assert "dee: The notebook is not graded: it is no notebook." in text
+    waits = "not counted: offset_or_stride, 3 points, waits for a person in 1 answer"
+    assert waits in text
+    assert "mean 0.8, median 0 of 4 points" in text
+
+
+def test_the_report_shows_what_a_name_holds(tmp_path, capsys):
+    """A terminal would obey some names, and others are not UTF-8."""
+    rows = [row_of({"exercise": "mirror", "points": 1}, None, "not graded", "Lost.\n")]
+    name = "e\x1b[2J\nve\udcff\u202e"
+    result = {"exercises": rows, "cells": [], "ended": ""}
+    Store(tmp_path).keep("eve", "one", "", result | {"student": name})
+    assert 0 == main(["report", str(tmp_path)])
+    text = capsys.readouterr().out
+    assert text.replace("\n", "").isprintable()
+    assert r"e\x1b[2J\nve\udcff\u202e: Lost." in text
+    assert "one: 1 submission, 1 point\n" in text
 
 
 def test_a_report_on_nothing_says_so(tmp_path, capsys):
