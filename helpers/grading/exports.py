@@ -5,10 +5,12 @@ nbgrader's gradebook, which is written through its own interface.
 import os
 import re
 import sys
+import warnings
 from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
 
+from helpers.grading.report import BY_HAND
 from helpers.grading.store import as_json
 from helpers.grading.worker import NOT_GRADED, PERSON
 
@@ -23,7 +25,7 @@ def junit(store) -> None:
     """Write `junit.xml`: a suite for each submission, a case for each exercise."""
     root = ElementTree.Element("testsuites")
     for result in store.results():
-        name = clean(f"{result['assignment']}.{result['student']}")
+        name = clean(f"{result['assignment']}.{of_student(result)}")
         suite = ElementTree.SubElement(root, "testsuite", name=name)
         for row in result["exercises"]:
             case = ElementTree.SubElement(
@@ -42,7 +44,8 @@ def junit(store) -> None:
 def told_in(case, row):
     """What a case says of an exercise that did not earn all points."""
     if row["points"] is None:
-        ElementTree.SubElement(case, "skipped", message=clean(row["reason"]))
+        told = clean(f"{row['reason']}. {row['sentence']}")
+        ElementTree.SubElement(case, "skipped", message=told)
     elif row["points"] < row["max_points"]:
         sentence = clean(f"{mark(row)} ({row['reason']}). {row['sentence']}")
         failure = ElementTree.SubElement(case, "failure", message=sentence)
@@ -51,6 +54,11 @@ def told_in(case, row):
 
 def mark(row) -> str:
     return f"{row['points']:g} of {row['max_points']:g} points"
+
+
+def of_student(result) -> str:
+    """The student's name, with what is not UTF-8 in it escaped."""
+    return result["student"].encode("utf-8", "backslashreplace").decode()
 
 
 def clean(text) -> str:
@@ -80,24 +88,54 @@ def test_of(row) -> dict:
 
 
 def nbgrader(store) -> None:
-    """Write `gradebook.db`: its points, and marked by hand where a person must look."""
+    """Write `gradebook.db`: its points, and marked by hand where a person must look.
+
+    What a person gave in the gradebook that is there stays.
+    """
     try:
         from nbgrader.api import Gradebook
     except ImportError:
-        told = "nbgrader's gradebook needs nbgrader: python -m pip install nbgrader"
-        raise ExportError(told) from None
+        told = ".venv/bin/python -m pip install nbgrader"
+        raise ExportError(f"nbgrader's gradebook needs nbgrader: {told}") from None
     scripts = str(Path(sys.executable).parent)  # nbgrader starts `alembic`
     os.environ["PATH"] = scripts + os.pathsep + os.environ.get("PATH", "")
-    half = store.folder / ".gradebook.half"
+    half, whole = store.folder / ".gradebook.half", store.folder / "gradebook.db"
     half.unlink(missing_ok=True)
-    with Gradebook(f"sqlite:///{half}") as book:
-        by_name = sorted(store.results(), key=lambda it: it["assignment"])
-        for name, results in groupby(by_name, lambda it: it["assignment"]):
-            into_gradebook(book, name, list(results))
-    half.replace(store.folder / "gradebook.db")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its own queries: nobody here can act
+        by_hand = given_by_hand(whole)
+        with Gradebook(f"sqlite:///{half}") as book:
+            by_name = sorted(store.results(), key=lambda it: it["assignment"])
+            for name, results in groupby(by_name, lambda it: it["assignment"]):
+                into_gradebook(book, name, list(results), by_hand)
+    half.replace(whole)
 
 
-def into_gradebook(book, name, results):
+def given_by_hand(path) -> dict:
+    """What persons gave in a gradebook, by assignment, student and exercise."""
+    from nbgrader.api import Gradebook
+
+    if not path.exists():
+        return {}
+    try:
+        with Gradebook(f"sqlite:///{path}") as book:
+            return {
+                (name, submission.student_id, grade.name): (
+                    *(grade.manual_score, grade.extra_credit),
+                    grade.needs_manual_grade,
+                )
+                for name in [it.name for it in book.assignments]
+                for submission in book.assignment_submissions(name)
+                for notebook in submission.notebooks
+                for grade in notebook.grades
+                if grade.manual_score is not None or grade.extra_credit
+            }
+    except Exception as error:  # SQLAlchemy's or SQLite's, of a file of any kind
+        told = f"{path} cannot be read, and may have marks by hand: {error}"
+        raise ExportError(f"{told}. Move it away to have a new one") from None
+
+
+def into_gradebook(book, name, results, by_hand):
     """Add an assignment with all its submissions."""
     book.add_assignment(name)
     book.add_notebook(name, name)
@@ -106,14 +144,24 @@ def into_gradebook(book, name, results):
             row["exercise"], name, name, max_score=row["max_points"], cell_type="code"
         )
     for result in results:
-        student = result["student"]
+        student = of_student(result)
         book.update_or_create_student(student)
         book.add_submission(name, student)
         for row in result["exercises"]:
             grade = book.find_grade(row["exercise"], name, name, student)
-            grade.auto_score = row["points"]
-            grade.needs_manual_grade = row["reason"] in (PERSON, NOT_GRADED)
+            fill(grade, row, by_hand.get((name, student, row["exercise"])))
     book.db.commit()
+
+
+def fill(grade, row, by_hand):
+    """Give a grade its points: a person's in `row` count before those of `by_hand`."""
+    grade.needs_manual_grade = row["reason"] in (PERSON, NOT_GRADED)
+    if by_hand:
+        grade.manual_score, grade.extra_credit, grade.needs_manual_grade = by_hand
+    if row["reason"] == BY_HAND:
+        grade.manual_score, grade.needs_manual_grade = row["points"], False
+    else:
+        grade.auto_score = row["points"]
 
 
 FORMATS = {"junit": junit, "gradescope": gradescope, "nbgrader": nbgrader}

@@ -1,6 +1,7 @@
 """Marks as other programs read them."""
 
 import json
+import os
 from xml.etree import ElementTree
 
 import pytest
@@ -39,6 +40,8 @@ def test_junit_has_a_suite_for_each_submission(store):
     failure = root[0].find("testcase[@name='b']/failure")
     assert failure.get("message").startswith("1.5 of 3 points (wrong). It <is> ")
     assert [] == list(root[0].find("testcase[@name='a']"))
+    skipped = root[0].find("testcase[@name='c']/skipped")
+    assert skipped.get("message").startswith("for a person. It <is> ")
 
 
 def test_gradescope_has_a_test_for_each_exercise(store):
@@ -72,13 +75,93 @@ def test_nbgraders_gradebook_is_its_own(store):
         )
 
 
+@pytest.fixture
+def book(store):
+    """Opens the gradebook that was written last."""
+    pytest.importorskip("nbgrader")
+    from nbgrader.api import Gradebook
+
+    return lambda: Gradebook(f"sqlite:///{store.folder / 'gradebook.db'}")
+
+
+def test_nbgraders_own_warnings_are_not_shown(store, recwarn):
+    """Nobody who exports can act on them."""
+    pytest.importorskip("nbgrader")
+    for _ in range(2):
+        FORMATS["nbgrader"](store)
+    assert [] == [str(it.message) for it in recwarn]
+
+
+def test_marks_that_a_person_gave_in_the_gradebook_stay(store, book):
+    """Those of nbgrader's formgrader; the points of a machine beside it are new."""
+    FORMATS["nbgrader"](store)
+    with book() as old:
+        for name, score in (("c", 3.5), ("b", 2)):
+            grade = old.find_grade(name, "one", "one", "ann")
+            grade.manual_score, grade.needs_manual_grade = score, False
+        grade.extra_credit = 0.5
+        old.db.commit()
+    for _ in range(2):
+        FORMATS["nbgrader"](store)
+    with book() as new:
+        grades = [new.find_grade(it, "one", "one", "ann") for it in "bcd"]
+        assert [2.5, 3.5, 0] == [it.score for it in grades]
+        assert [1.5, None, None] == [it.auto_score for it in grades]
+        assert [False, False, True] == [it.needs_manual_grade for it in grades]
+        assert new.find_grade("c", "one", "one", "b&b").manual_score is None
+
+
+def test_points_by_hand_are_manual_scores(store, book):
+    """What the marks say counts before what the gradebook said."""
+    row = {"exercise": "c", "max_points": 4, "points": 1, "reason": "by hand"}
+    rows = [row | KEPT | {"sentence": "Vague."}]
+    result = {"exercises": rows, "cells": [], "ended": ""}
+    store.keep("ann", "two", "key", result)
+    FORMATS["nbgrader"](store)
+    with book() as old:
+        grade = old.find_grade("c", "two", "two", "ann")
+        assert (1, None, False) == (
+            *(grade.manual_score, grade.auto_score),
+            grade.needs_manual_grade,
+        )
+        grade.manual_score = 4
+        old.db.commit()
+    FORMATS["nbgrader"](store)
+    with book() as new:
+        assert 1 == new.find_grade("c", "two", "two", "ann").manual_score
+
+
+def test_a_gradebook_that_cannot_be_read_stays(store):
+    """It may have marks by hand."""
+    pytest.importorskip("nbgrader")
+    path = store.folder / "gradebook.db"
+    path.write_text("no database")
+    with pytest.raises(ExportError, match="Move it away"):
+        FORMATS["nbgrader"](store)
+    assert "no database" == path.read_text()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_name_of_any_bytes_is_exported(store, form):
+    """A folder's name need not be UTF-8."""
+    if form == "nbgrader":
+        pytest.importorskip("nbgrader")
+    rows = store.results()[0]["exercises"]
+    name = os.fsdecode(b"zo\xff")
+    store.keep(name, "one", "key", {"exercises": rows, "cells": [], "ended": ""})
+    FORMATS[form](store)
+    if form == "junit":
+        text = (store.folder / "junit.xml").read_text("utf-8")
+        assert r'name="one.zo\udcff"' in text
+
+
 def test_without_nbgrader_it_says_what_to_install(store, monkeypatch, capsys):
     """The gradebook alone needs it."""
     import sys
 
     monkeypatch.setitem(sys.modules, "nbgrader", None)
     monkeypatch.setitem(sys.modules, "nbgrader.api", None)
-    with pytest.raises(ExportError, match="pip install nbgrader"):
+    with pytest.raises(ExportError, match=".venv/bin/python -m pip install nbgrader"):
         FORMATS["nbgrader"](store)
     assert 2 == main(["export", str(store.folder), "nbgrader"])
     assert "pip install nbgrader" in capsys.readouterr().err
