@@ -10,6 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
 
+from helpers.grading.feedback import without_tags
 from helpers.grading.report import BY_HAND
 from helpers.grading.store import as_json
 from helpers.grading.worker import NOT_GRADED, PERSON
@@ -42,7 +43,7 @@ def junit(store) -> None:
 
 
 def told_in(case, row):
-    """What a case says of an exercise that did not earn all points."""
+    """What a case says of an exercise: why points are missing, or a person's words."""
     if row["points"] is None:
         told = clean(f"{row['reason']}. {row['sentence']}")
         ElementTree.SubElement(case, "skipped", message=told)
@@ -50,6 +51,8 @@ def told_in(case, row):
         sentence = clean(f"{mark(row)} ({row['reason']}). {row['sentence']}")
         failure = ElementTree.SubElement(case, "failure", message=sentence)
         failure.text = clean(row["report"])
+    elif row["reason"] == BY_HAND:
+        ElementTree.SubElement(case, "system-out").text = clean(row["sentence"])
 
 
 def mark(row) -> str:
@@ -63,7 +66,7 @@ def of_student(result) -> str:
 
 def clean(text) -> str:
     """A text without the characters that no XML may hold."""
-    return NO_XML.sub("�", text)
+    return NO_XML.sub("�", without_tags(text))
 
 
 def gradescope(store) -> None:
@@ -81,7 +84,8 @@ def gradescope(store) -> None:
 def test_of(row) -> dict:
     """An exercise as Gradescope shows it."""
     told = [row["sentence"], row["report"], *row["hints"][:1]]
-    test = {"name": row["exercise"], "output": "\n\n".join(filter(None, told))}
+    output = without_tags("\n\n".join(filter(None, told)))
+    test = {"name": row["exercise"], "output": output}
     if row["points"] is None:
         return test | {"output": f"{row['reason']}. {test['output']}"}
     return test | {"score": row["points"], "max_score": row["max_points"]}

@@ -93,8 +93,8 @@ def standing(rows) -> str:
     told = [f"{given:g} of {many(most, 'point')}"] if marked else []
     for reason, words in ((PERSON, "for a person to mark"), (NOT_GRADED, NOT_GRADED)):
         if waits := sum(row["max_points"] for row in left if row["reason"] == reason):
-            told.append(f"{waits:g} more {words}" if told else many(waits, "point"))
-            told[-1] += "" if told[-1].endswith(words) else f" {words}"
+            number = f"{waits:g} more" if told else many(waits, "point")
+            told.append(f"{number} {words}")
     return ", ".join(told)
 
 
@@ -160,8 +160,8 @@ def sentence(row, task, errors) -> str:
         empty = "Nothing is predicted." if isinstance(task, Predict) else ""
         return empty or "Handed in as it was given."
     if row["reason"] == "no_answer" and not row["answer"] and errors:
-        where = f"The first error is that of cell {errors[0]['cell']}"
-        return f"{told} {where}: what a cell defines below its error is not there."
+        first = f"Cell {errors[0]['cell']} is the first that ended with an error"
+        return f"{told} {first}: if it defines the answer, that is why."
     return told
 
 
@@ -229,4 +229,9 @@ def spanned(code) -> str:
 
 def escaped(text) -> str:
     """Words in Markdown, which reads none of their characters as its own."""
-    return MARKUP.sub(lambda it: f"\\{it[0]}" if it[1] else it[0], text)
+    return MARKUP.sub(lambda it: harmless(it[1]) if it[1] else it[0], text)
+
+
+def harmless(character) -> str:
+    """A backslash before a backtick would not do: the next one may begin code."""
+    return "&#96;" if character == "`" else f"\\{character}"

@@ -28,15 +28,15 @@ def report(store) -> str:
 def about(name, results) -> str:
     """The report on an assignment."""
     marked = [it for it in results if not missing(it)]
-    waits = waiting(marked)
-    points = {row["exercise"]: row["max_points"] for row in results[0]["exercises"]}
-    most = sum(it for name, it in points.items() if name not in waits)
-    whole = many(sum(points.values()), "point")
+    waits, rows = waiting(marked), results[0]["exercises"]
+    most = sum(it["max_points"] for it in rows if not waits[it["exercise"]])
+    whole = many(sum(it["max_points"] for it in rows), "point")
     lines = [f"{name}: {many(len(results), 'submission')}, {whole}"]
     lines += [
-        f"not counted: {name}, {many(points[name], 'point')}, waits for a person "
-        f"in {many(count, 'answer')}"
-        for name, count in waits.items()
+        f"not counted: {it['exercise']}, {many(it['max_points'], 'point')}, "
+        f"waits for a person in {many(waits[it['exercise']], 'answer')}"
+        for it in rows
+        if waits[it["exercise"]]
     ]
     if marked and most:
         totals = [total(it, waits) for it in marked]

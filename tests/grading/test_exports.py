@@ -18,6 +18,8 @@ ROWS = [
     {"exercise": "d", "points": None, "max_points": 1, "reason": "not graded"},
 ]
 
+FILES = ("junit", "junit.xml"), ("gradescope", "gradescope/ann/one/results.json")
+
 
 @pytest.fixture
 def store(tmp_path):
@@ -73,6 +75,16 @@ def test_nbgraders_gradebook_is_its_own(store):
             *(grade.auto_score, grade.max_score),
             grade.needs_manual_grade,
         )
+
+
+@pytest.mark.parametrize("form, file", FILES)
+def test_a_persons_words_are_exported(store, form, file):
+    """Also where they gave all points; files of the grader mean nothing."""
+    row = ROWS[0] | {"reason": "by hand", "sentence": "Good (<mirror, handed in 1>)."}
+    result = {"exercises": [row | KEPT], "cells": [], "ended": ""}
+    store.keep("ann", "one", "key", result)
+    FORMATS[form](store)
+    assert "Good (mirror)." in (store.folder / file).read_text("utf-8")
 
 
 @pytest.fixture

@@ -171,7 +171,7 @@ ROW = row_of({"exercise": "mirror", "points": 1}, 0, "no_answer", "")
     "changed, told",
     [
         ({"sentence": "Find the line at fault, and check again."}, "as it was given."),
-        ({"sentence": "There is no `mirror` in the notebook."}, "that of cell 3: "),
+        ({"sentence": "There is no `mirror` in the notebook."}, "Cell 3 is the first"),
         ({"points": None, "reason": "for a person"}, "1 point, for a person"),
         (
             {"sentence": "`a` (<mirror, handed in 1>, line 6) b"},
