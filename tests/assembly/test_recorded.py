@@ -98,7 +98,7 @@ def test_a_kernel_that_nobody_recorded_has_its_types_alone(monkeypatch):
 
 @HERE
 @same_versions
-@pytest.mark.parametrize("lesson", some(ASSEMBLING[::-1], 2), ids=lambda lesson: lesson.stem)
+@pytest.mark.parametrize("lesson", some(ASSEMBLING[::-1], 2), ids=lambda it: it.stem)
 def test_the_assemblies_of_a_lesson_are_what_the_compiler_makes(lesson, monkeypatch):
     """Those that it shows; `python -m lessons.assemblies` records all."""
     monkeypatch.delenv(recorded.SETTING, raising=False)
