@@ -19,6 +19,7 @@ ERRORS = (
     *(ManifestError, NurseryError, ReferenceError, SchedulerError, ExportError),
     OSError,
 )
+AFTER = ExportError  # what is found when marks are kept
 
 
 def main(arguments=None) -> int:
@@ -27,7 +28,8 @@ def main(arguments=None) -> int:
     try:
         return options.command(options)
     except ERRORS as error:
-        say(f"nobody is graded: {error}")
+        graded = options.command is grade_command and not isinstance(error, AFTER)
+        say(f"nobody is graded: {error}" if graded else str(error))
         return 2
     except KeyboardInterrupt:
         say("interrupted: what was marked is kept, and the next call goes on")

@@ -9,29 +9,61 @@ from pathlib import Path
 
 import nbformat
 
-from helpers.grading.manifest import NAME, Manifest, ManifestError, item_of
+from helpers.grading.manifest import (
+    NAME,
+    Manifest,
+    ManifestError,
+    are_points,
+    item_of,
+    parse,
+)
 
 GROUP = "thirty_two_lanes.assignments"
 
 
 def release(out, names=(), seed=None, points=(), say=print) -> Manifest:
-    """Write the notebooks and the manifest of some assignments into a folder."""
-    found = {}
+    """Write the notebooks and the manifest of some assignments into a folder.
+
+    All is checked first: students may have the notebooks of an earlier call.
+    """
     out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
-    for name, notebook, tasks in assignments(names, seed, points):
-        nbformat.write(notebook, out / f"{name}.ipynb")
-        found[name] = [item_of(task, task.points) for task in tasks]
-        total = sum(item.points for item in found[name])
-        say(f"{name}: {len(tasks)} exercises, {total:g} points")
-    known = {item.exercise for items in found.values() for item in items}
-    if not found:
+    made = list(assignments(names, seed, points))
+    if not made:
         raise ManifestError(f"there is no assignment {', '.join(names) or 'at all'}")
-    if unknown := [name for name in dict(points) if name not in known]:
-        raise ManifestError(f"no exercise {', '.join(unknown)} is in these assignments")
+    found = {
+        name: [item_of(task, task.points) for task in tasks] for name, _, tasks in made
+    }
     manifest = Manifest(seed, found)
+    require_points(points, manifest)
+    require_same(out / NAME, manifest)
+    out.mkdir(parents=True, exist_ok=True)
+    for name, notebook, _ in made:
+        nbformat.write(notebook, out / f"{name}.ipynb")
+        total = sum(item.points for item in found[name])
+        say(f"{name}: {len(found[name])} exercises, {total:g} points")
     (out / NAME).write_text(manifest.as_json(), "utf-8")
     return manifest
+
+
+def require_points(points, manifest):
+    """Are these points, each of an exercise that is handed out?"""
+    known = {it.exercise for items in manifest.assignments.values() for it in items}
+    for name, value in points:
+        if name not in known:
+            raise ManifestError(f"--points: no exercise {name} is in these assignments")
+        if not are_points(value):
+            raise ManifestError(f"--points: {name} cannot have {value} points")
+
+
+def require_same(path, manifest):
+    """Has an earlier release into this folder the same notebooks, if there is one?"""
+    if not path.exists():
+        return
+    if parse(path).handed_out() != manifest.handed_out():
+        raise ManifestError(
+            f"{path} is of another seed, other assignments or another version of the "
+            "course: choose another folder, or remove it"
+        )
 
 
 def assignments(names, seed, points):

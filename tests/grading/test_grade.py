@@ -310,3 +310,49 @@ def test_a_release_is_what_is_graded(tmp_path, capsys):
     rows = json.loads(path.read_text("utf-8"))["exercises"]
     assert {0} == {it["points"] for it in rows}
     assert {"no_answer"} == {it["reason"] for it in rows}
+
+
+@pytest.fixture
+def released(tmp_path):
+    """The bytes of a release of two assignments."""
+    given = ["release", "12", "13", "--out", str(tmp_path / "ps1"), "--seed", "7"]
+    assert 0 == main(given)
+    return written(tmp_path, "ps1")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["12", "13"],
+        ["12", "--seed", "7"],
+        ["12", "13", "--seed", "8"],
+        ["12", "--points", "mirror=5"],
+    ],
+    ids=" ".join,
+)
+def test_a_release_is_not_overwritten_by_another(tmp_path, released, given, capsys):
+    """Its notebooks may be with the students already."""
+    assert 2 == main(["release", *given, "--out", str(tmp_path / "ps1")])
+    told = capsys.readouterr().err
+    assert "choose another folder, or remove it" in told
+    assert "nobody is graded" not in told
+    assert released == written(tmp_path, "ps1")
+
+
+def test_a_release_may_be_given_other_points(tmp_path, released):
+    """Its notebooks and its manifest are written together."""
+    given = ["release", "12", "13", "--out", str(tmp_path / "ps1"), "--seed", "7"]
+    assert 0 == main([*given, "--points", "mirror=5"])
+    assert released.keys() == written(tmp_path, "ps1").keys()
+    assert released != written(tmp_path, "ps1")
+
+
+@pytest.mark.parametrize(
+    "given", ["mirrors=5", "mirror=-1", "mirror=nan", "mirror=inf"]
+)
+def test_points_are_checked_before_anything_is_written(tmp_path, given, capsys):
+    """Half a release would be handed out."""
+    out = tmp_path / "ps1"
+    assert 2 == main(["release", "12", "--out", str(out), "--points", given])
+    assert capsys.readouterr().err.startswith("--points: ")
+    assert not out.exists()
