@@ -13,13 +13,13 @@ from helpers.grading.release import release
 from helpers.grading.report import report
 from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.children import NurseryError
-from helpers.grading.store import Store
+from helpers.grading.store import MarksError, Store
 
 ERRORS = (
     *(ManifestError, NurseryError, ReferenceError, SchedulerError, ExportError),
-    OSError,
+    *(MarksError, OSError),
 )
-AFTER = ExportError  # what is found when marks are kept
+AFTER = ExportError, MarksError  # what is found when marks are kept
 
 
 def main(arguments=None) -> int:

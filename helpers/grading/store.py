@@ -17,8 +17,14 @@ import numpy as np
 
 import helpers
 from helpers.exercises.catalogue import exercises
+from helpers.grading.worker import NOT_GRADED
 
-COLUMNS = "student", "assignment", "exercise", "points", "max_points", "reason"
+OF_A_ROW = "exercise", "points", "max_points", "reason"
+COLUMNS = "student", "assignment", *OF_A_ROW
+
+
+class MarksError(Exception):
+    """Marks that cannot be read or written; the message says what to do."""
 
 
 def grader_digest() -> str:
@@ -56,12 +62,13 @@ class Store:
         return self.folder / student / (assignment + suffix)
 
     def has(self, student, assignment, key) -> bool:
-        """Was this very submission marked before?"""
+        """Was this very submission marked before, and all of it?"""
         try:
-            known = json.loads(self.path(student, assignment).read_text("utf-8"))
-        except (OSError, ValueError):
+            known = read_result(self.path(student, assignment))
+        except MarksError:
             return False
-        return isinstance(known, dict) and known.get("key") == key
+        reasons = [row["reason"] for row in known["exercises"]]
+        return known.get("key") == key and NOT_GRADED not in reasons
 
     def keep(self, student, assignment, key, result):
         """Write a submission's marks."""
@@ -76,9 +83,9 @@ class Store:
         os.replace(half, path)
 
     def results(self) -> list[dict]:
-        """All marks, in the order of students and assignments."""
+        """All marks, in the order of students and assignments; raises MarksError."""
         paths = sorted(self.folder.glob("*/*.json"))
-        return [json.loads(it.read_text("utf-8")) for it in paths]
+        return [read_result(it) for it in paths if it.is_file()]
 
     def write_marks(self):
         """Write `marks.csv`: a row for each exercise of each submission."""
@@ -91,6 +98,22 @@ class Store:
                 given["assignment"] = result["assignment"]
                 rows.writerow({name: cell(given[name]) for name in COLUMNS})
         self.write(self.folder / "marks.csv", text.getvalue())
+
+
+def read_result(path) -> dict:
+    """What was kept of a submission; raises MarksError."""
+    try:
+        found = json.loads(path.read_bytes())
+        whole = isinstance(found["student"] + found["assignment"], str)
+        for row in found["exercises"]:
+            whole = whole and row.keys() >= {*OF_A_ROW}
+    except OSError as error:
+        raise MarksError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        whole = False
+    if not whole:
+        raise MarksError(f"{path} has no marks: remove it, and grade again")
+    return found
 
 
 def cell(value):

@@ -10,11 +10,14 @@ import time
 import pytest
 
 from helpers.exercises.catalogue import exercise
+from helpers.grading.__main__ import main
 from helpers.grading.manifest import item_of
-from helpers.grading.store import Store, cell, grader_digest, key_of
+from helpers.grading.store import MarksError, Store, cell, grader_digest, key_of
 from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
 from tests.grading.handing_in import PREDICTED, course, grade, written
 
+ROW = {"exercise": "mirror", "points": 1, "max_points": 2, "reason": "wrong"}
+LOST = ROW | {"points": None, "reason": "not graded"}
 ITEMS = [item_of(exercise("mirror"))]
 
 
@@ -48,12 +51,29 @@ def test_the_digest_of_the_grader_is_of_the_exercises_too(monkeypatch, tmp_path)
 def test_what_is_half_or_no_mark_is_not_known(tmp_path):
     """It is marked again."""
     store = Store(tmp_path)
-    store.keep("ann", "one", "key", {"exercises": []})
+    store.keep("ann", "one", "key", {"exercises": [ROW]})
     assert store.has("ann", "one", "key")
     assert not store.has("ann", "one", "other")
     for text in ("", "{", "[]", "3", '{"key": 3}'):
         store.path("ann", "one").write_text(text)
         assert not store.has("ann", "one", "key")
+    store.keep("ann", "one", "key", {"exercises": [ROW, LOST]})
+    assert not store.has("ann", "one", "key")
+
+
+def test_a_file_that_has_no_marks_is_named(tmp_path):
+    """With the remedy; a folder by such a name is no file."""
+    store = Store(tmp_path)
+    store.keep("ann", "one", "key", {"exercises": [ROW]})
+    (tmp_path / "bob" / "one.json").mkdir(parents=True)
+    assert ["ann"] == [it["student"] for it in store.results()]
+    path = store.path("cem", "one")
+    path.parent.mkdir()
+    for text in ("", "{", "[]", "3", '{"key": 3}', "[" * 100_000, "\udc80"):
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        with pytest.raises(MarksError, match="cem/one.json has no marks: remove it"):
+            store.results()
+    assert 2 == main(["report", str(tmp_path)])
 
 
 def test_a_cell_of_the_table_is_no_formula():
@@ -66,9 +86,8 @@ def test_a_cell_of_the_table_is_no_formula():
 def test_names_of_students_may_hold_anything(tmp_path):
     """Commas, quotes, blanks and other scripts."""
     store = Store(tmp_path)
-    row = {"exercise": "mirror", "points": 1, "max_points": 2, "reason": "wrong"}
     for name in ("a,b", 'a "b"', "ännä 安", "=cmd"):
-        store.keep(name, "one", "", {"exercises": [row]})
+        store.keep(name, "one", "", {"exercises": [ROW]})
     store.write_marks()
     text = (tmp_path / "marks.csv").read_text("utf-8")
     assert '"a,b",one,mirror,1,2,wrong' in text
