@@ -14,10 +14,11 @@ from helpers.grading.report import report
 from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.children import NurseryError
 from helpers.grading.store import MarksError, Store
+from helpers.grading.submissions import NoSubmissions, printable
 
 ERRORS = (
     *(ManifestError, NurseryError, ReferenceError, SchedulerError, ExportError),
-    *(MarksError, OSError),
+    *(MarksError, NoSubmissions, OSError),
 )
 AFTER = ExportError, MarksError  # what is found when marks are kept
 
@@ -144,13 +145,17 @@ def feedback_command(options) -> int:
 
 
 def report_command(options) -> int:
-    text = report(Store(options.marks))
-    print(text.encode("utf-8", "backslashreplace").decode())  # names of any bytes
+    print(clean(report(Store(options.marks))))
     return 0
 
 
 def say(text):
-    print(text, file=sys.stderr, flush=True)
+    print(clean(text), file=sys.stderr, flush=True)
+
+
+def clean(text) -> str:
+    """A text whose names of any bytes do nothing to a terminal."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 if __name__ == "__main__":

@@ -27,14 +27,17 @@ class SchedulerError(Exception):
 
 def grade_folder(folder, manifest, out, options, say=print) -> Store:
     """Mark all submissions in a folder that were not marked before."""
+    found = submissions.find(folder, manifest.assignments)
+    for line in submissions.left_out(folder, manifest.assignments, found):
+        say(line)
+    if not found:
+        told = f"{folder} has no submissions: a folder for each student must be in it"
+        raise submissions.NoSubmissions(told)
     store = Store(out)
     secret = secret_of(store, options.secret)
-    found = submissions.find(folder, manifest.assignments)
-    if left := submissions.without(folder, found):
-        names = ", ".join(left[:10]) + (", …" if left[10:] else "")
-        say(f"{len(left):,} entries without a notebook of these assignments: {names}")
-    jobs = to_do(found, manifest, store, secret, options.container)
-    say(f"{len(found):,} submissions, {len(jobs):,} of them to be marked")
+    jobs = to_do(folder, found, manifest, store, secret, options.container)
+    plural = "s" if len(found) != 1 else ""
+    say(f"{len(found):,} submission{plural}, {len(jobs):,} of them to be marked")
     if jobs:
         with executor(options) as (pool, workers):
             pool.submit(require_right, manifest, secret, options.container).result()
@@ -57,7 +60,7 @@ def secret_of(store, given) -> str:
     return path.read_text("utf-8").strip()
 
 
-def to_do(found, manifest, store, secret, container) -> list:
+def to_do(folder, found, manifest, store, secret, container) -> list:
     """Each submission that is to be marked, with its key and its work.
 
     What cannot be read is kept at once: it is not graded, which is not 0.
@@ -67,7 +70,7 @@ def to_do(found, manifest, store, secret, container) -> list:
         items = manifest.assignments[it.assignment]
         rows = tuple(asdict(item) for item in items)
         try:
-            data = submissions.read(it.path)
+            data = submissions.read(folder, it.path)
             key = key_of(data, items, manifest.seed, secret, digest)
             if store.has(it.student, it.assignment, key):
                 continue

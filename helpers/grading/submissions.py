@@ -4,6 +4,7 @@ A folder for each student, in it `<assignment>.ipynb` or, as nbgrader has it,
 `<assignment>/<assignment>.ipynb`. Links are not followed, and only files are opened.
 """
 
+import errno
 import json
 import os
 import stat
@@ -13,10 +14,18 @@ from pathlib import Path
 from helpers.grading.sandbox.limits import MOST_CELLS, NOTEBOOK_BYTES
 
 SUFFIX = ".ipynb"
+RESERVED = {  # names in the folder of marks, where each student has a folder, too
+    *("marks.csv", "by_hand.csv", "junit.xml", "gradebook.db", "gradescope"),
+}
+MOST_NAMED = 5
 
 
 class Unreadable(Exception):
     """Why a submission cannot be marked, for the one who grades."""
+
+
+class NoSubmissions(Exception):
+    """A folder in which there is nothing to mark."""
 
 
 @dataclass(frozen=True, order=True)
@@ -33,17 +42,69 @@ def find(folder, assignments) -> list[Submission]:
     return sorted(
         Submission(student.name, name, path)
         for student in os.scandir(folder)
-        if student.is_dir(follow_symlinks=False) and not student.name.startswith(".")
+        if student.is_dir(follow_symlinks=False)
+        and not student.name.startswith(".")
+        and student.name not in RESERVED
         for name in assignments
         if (path := place(Path(student.path), name))
     )
 
 
-def without(folder, found) -> list[str]:
-    """The names in a folder of which nothing is marked, hidden ones left out."""
+def left_out(folder, assignments, found):
+    """A line for each entry of which nothing is marked, and for each student with
+    notebooks that nobody asked for; hidden entries are left out.
+    """
     students = {it.student for it in found}
-    names = sorted(it.name for it in os.scandir(folder))
-    return [it for it in names if it not in students and not it.startswith(".")]
+    flat = [name + SUFFIX for name in assignments]
+    expected = {*flat, *(f"{name}/{name}{SUFFIX}" for name in assignments)}
+    for entry in sorted(os.scandir(folder), key=lambda it: it.name):
+        if entry.name.startswith("."):
+            continue
+        name = f"`{printable(entry.name)}`"
+        if entry.is_symlink():
+            yield f"{name} is not marked: it is a link, and links are not followed"
+        elif not entry.is_dir():
+            yield f"{name} is not marked: it is no student's folder"
+        elif entry.name in RESERVED:
+            yield f"{name} is not marked: marks have such a file; rename the folder"
+        else:
+            others = [it for it in names_in(entry.path) if it not in expected]
+            if entry.name not in students:
+                told = f"expected {listed(flat)}, found {listed(others)}"
+                yield f"{name} is not marked: {told}"
+            elif more := [it for it in others if it.lower().endswith(SUFFIX)]:
+                yield f"{name} has what no assignment is called: {listed(more)}"
+
+
+def names_in(folder) -> list[str]:
+    """What a student's folder has, and its folders: `a.ipynb`, `b/c.ipynb`, `d/`."""
+    names = []
+    for entry in visible(folder):
+        inner = visible(entry.path) if entry.is_dir(follow_symlinks=False) else ()
+        names += [f"{entry.name}/{it.name}" for it in inner] or [entry.name]
+    return names
+
+
+def visible(folder) -> list:
+    """A folder's entries but for hidden ones; none where it cannot be read."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda it: it.name)
+    except OSError:
+        return []
+    return [it for it in entries if not it.name.startswith(".")]
+
+
+def listed(names) -> str:
+    """The first few names."""
+    if not names:
+        return "nothing"
+    first = [f"`{printable(it)}`" for it in names[:MOST_NAMED]]
+    return ", ".join(first + ["…"] * (len(names) > MOST_NAMED))
+
+
+def printable(text) -> str:
+    """A text that does nothing to a terminal: `\\x1b` for the character Escape."""
+    return "".join(it if it.isprintable() else ascii(it)[1:-1] for it in text)
 
 
 def place(folder, name):
@@ -52,12 +113,14 @@ def place(folder, name):
     return next((it for it in (flat, nested) if os.path.lexists(it)), None)
 
 
-def read(path) -> bytes:
-    """The bytes of a submitted file; raises Unreadable."""
+def read(folder, path) -> bytes:
+    """The bytes of a file that was submitted in a folder; raises Unreadable."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = open_within(folder, path)
     except OSError as error:
-        raise Unreadable(f"it cannot be opened: {error.strerror}") from None
+        linked = error.errno in (errno.ELOOP, errno.ENOTDIR)
+        told = "a link leads to it" if linked else error.strerror
+        raise Unreadable(f"it cannot be opened: {told}") from None
     about = os.fstat(descriptor)
     if not stat.S_ISREG(about.st_mode):
         os.close(descriptor)
@@ -68,6 +131,21 @@ def read(path) -> bytes:
         size = f"{about.st_size:,} bytes; {NOTEBOOK_BYTES:,} are the most"
         raise Unreadable(f"it has {size}: hand it in without its outputs")
     return data
+
+
+def open_within(folder, path) -> int:
+    """Open a file part by part: no link within the folder is followed."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+    *parts, name = path.relative_to(folder).parts
+    here = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for part in parts:
+            inner = os.open(part, flags | os.O_DIRECTORY, dir_fd=here)
+            os.close(here)
+            here = inner
+        return os.open(name, flags, dir_fd=here)
+    finally:
+        os.close(here)
 
 
 def cells_of(data) -> list[str]:

@@ -66,14 +66,15 @@ def test_nbgraders_folders_are_found_as_well(tmp_path):
     ]
 
 
-def test_an_entry_without_a_notebook_is_named(tmp_path, capsys):
-    """A file by another name is not lost in silence."""
+def test_a_folder_without_submissions_is_an_error(tmp_path, capsys):
+    """As one level too deep; what was found is named."""
     course(tmp_path, {})
     hand_in(tmp_path, "eve", "{}", "One (1)")
-    grade(tmp_path)
-    assert "1 entries without a notebook of these assignments: eve" in (
-        capsys.readouterr().err
-    )
+    assert 2 == grade(tmp_path)
+    told = capsys.readouterr().err
+    assert "`eve` is not marked: expected `one.ipynb`, found `One (1).ipynb`" in told
+    assert "submitted has no submissions: a folder for each student" in told
+    assert not (tmp_path / "marks").exists()
 
 
 def test_a_secret_is_drawn_once_and_kept(tmp_path):

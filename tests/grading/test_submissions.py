@@ -46,14 +46,14 @@ def test_a_notebook_of_200_mb_is_not_read(tmp_path):
     with open(path, "wb") as file:
         file.truncate(200 * 10**6)
     with pytest.raises(Unreadable, match="200,000,000 bytes"):
-        read(path)
+        read(tmp_path, path)
 
 
 def test_a_notebook_of_the_largest_size_is_read(tmp_path):
     """To the byte."""
     path = tmp_path / "large.ipynb"
     path.write_bytes(bytes(NOTEBOOK_BYTES))
-    assert NOTEBOOK_BYTES == len(read(path))
+    assert NOTEBOOK_BYTES == len(read(tmp_path, path))
 
 
 NO_NOTEBOOKS = (
@@ -93,4 +93,63 @@ def test_hidden_folders_and_files_are_no_students(tmp_path):
         (tmp_path / name / "one.ipynb").touch()
     (tmp_path / "readme.txt").touch()
     assert ["ann"] == [it.student for it in find(tmp_path, ["one"])]
-    assert ["readme.txt"] == submissions.without(tmp_path, find(tmp_path, ["one"]))
+    found = find(tmp_path, ["one"])
+    assert ["`readme.txt` is not marked: it is no student's folder"] == [
+        *submissions.left_out(tmp_path, ["one"], found)
+    ]
+
+
+def test_a_link_in_a_path_is_not_followed(tmp_path):
+    """A folder that is a link would give another student's answers."""
+    for assignment in ("one", "one/one"):
+        hand_in(tmp_path, "ann", notebook([]), assignment)
+    folder = tmp_path / "submitted"
+    assert read(folder, folder / "ann" / "one" / "one.ipynb")
+    (folder / "mallory").mkdir()
+    for target in ("../ann", "../ann/one", str(folder / "ann")):
+        link = folder / "mallory" / "one"
+        link.symlink_to(target)
+        (found,) = [it for it in find(folder, ["one"]) if it.student == "mallory"]
+        with pytest.raises(Unreadable, match="a link leads to it"):
+            read(folder, found.path)
+        link.unlink()
+    (folder / "linked").symlink_to("ann")
+    with pytest.raises(Unreadable, match="a link leads to it"):
+        read(folder, folder / "linked" / "one.ipynb")
+
+
+def test_a_folder_called_as_a_file_of_the_marks_stops_nobody(tmp_path, capsys):
+    """Marks of a student are in a folder of the student's name."""
+    names = ["by_hand.csv", "gradebook.db", "gradescope", "junit.xml", "marks.csv"]
+    course(tmp_path, {it: ([], []) for it in names}, asked=["active_share"])
+    hand_in(tmp_path, "ann", notebook(["active_share = {16: .5, 48: .75, 96: 1.0}"]))
+    assert 0 == grade(tmp_path)
+    assert {"ann": [2]} == marks(tmp_path)
+    told = capsys.readouterr().err
+    for name in names:
+        assert f"`{name}` is not marked: marks have such a file; rename" in told
+
+
+def test_what_is_not_marked_is_told_with_what_was_expected(tmp_path):
+    """Other names, other files, nothing; and a name does nothing to a terminal."""
+    for student, name in (
+        ("ann", "one.ipynb"),
+        ("ann", "two (1).ipynb"),
+        ("ann", "notes.txt"),
+        ("bob", "One.ipynb"),
+        ("cem", "one/one (1).ipynb"),
+        ("dee\x1b[2J\n", "one.pdf"),
+        ("eve", ".hidden/one.ipynb"),
+    ):
+        path = tmp_path / student / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    names = "one", "two"
+    expected = "is not marked: expected `one.ipynb`, `two.ipynb`, found"
+    assert [
+        "`ann` has what no assignment is called: `two (1).ipynb`",
+        f"`bob` {expected} `One.ipynb`",
+        f"`cem` {expected} `one/one (1).ipynb`",
+        f"`dee\\x1b[2J\\n` {expected} `one.pdf`",
+        f"`eve` {expected} nothing",
+    ] == [*submissions.left_out(tmp_path, names, find(tmp_path, names))]
