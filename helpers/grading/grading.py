@@ -34,19 +34,34 @@ def grade_folder(folder, manifest, out, options, say=print) -> Store:
         told = f"{folder} has no submissions: a folder for each student must be in it"
         raise submissions.NoSubmissions(told)
     store = Store(out)
+    with store.alone():
+        mark_found(folder, found, manifest, store, options, say)
+        store.write_marks()
+    given = {(it.student, it.assignment) for it in found}
+    if kept := [it for it in store.results() if names_of(it) not in given]:
+        names = ", ".join("{} ({})".format(*names_of(it)) for it in kept)
+        say(f"kept from before, not handed in now: {submissions.printable(names)}")
+    return store
+
+
+def names_of(result):
+    return result["student"], result["assignment"]
+
+
+def mark_found(folder, found, manifest, store, options, say):
+    """Mark what was not marked before, if the course's own answers are right."""
     secret = secret_of(store, options.secret)
     jobs = to_do(folder, found, manifest, store, secret, options.container)
     plural = "s" if len(found) != 1 else ""
     say(f"{len(found):,} submission{plural}, {len(jobs):,} of them to be marked")
-    if jobs:
-        with executor(options) as (pool, workers):
-            pool.submit(require_right, manifest, secret, options.container).result()
-            say("the course's own answers earn all points")
-            spent = mark_all(pool, workers, jobs, store, say)
-        thousand = spent / len(jobs) * 1000 / 3600
-        say(f"1,000 such submissions take {thousand:.2f} hours of one core")
-    store.write_marks()
-    return store
+    if not jobs:
+        return
+    with executor(options) as (pool, workers):
+        pool.submit(require_right, manifest, secret, options.container).result()
+        say("the course's own answers earn all points")
+        spent = mark_all(pool, workers, jobs, store, say)
+    thousand = spent / len(jobs) * 1000 / 3600
+    say(f"1,000 such submissions take {thousand:.2f} hours of one core")
 
 
 def secret_of(store, given) -> str:

@@ -9,6 +9,8 @@ import hashlib
 import io
 import json
 import os
+import secrets
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -78,9 +80,25 @@ class Store:
     def write(self, path, text):
         """Write a file whole: a reader never sees the half of it."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        half = path.with_name(f".{path.name}.half")
+        half = path.with_name(f".{secrets.token_hex(8)}.half")
         half.write_bytes(text.encode("utf-8", "backslashreplace"))  # half a character
         os.replace(half, path)
+
+    @contextmanager
+    def alone(self):
+        """Nobody else writes to this folder meanwhile; raises MarksError."""
+        from fcntl import LOCK_EX, LOCK_NB, flock  # Windows has none
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with open(self.folder / ".lock", "ab") as file:
+            try:
+                flock(file, LOCK_EX | LOCK_NB)
+            except BlockingIOError:
+                told = f"another `grade` is writing to {self.folder}: wait for its end"
+                raise MarksError(told) from None
+            for half in self.folder.glob("**/.*.half"):  # of one that was killed
+                half.unlink(missing_ok=True)
+            yield
 
     def results(self) -> list[dict]:
         """All marks, in the order of students and assignments; raises MarksError."""
@@ -89,15 +107,12 @@ class Store:
 
     def write_marks(self):
         """Write `marks.csv`: a row for each exercise of each submission."""
-        text = io.StringIO()
-        rows = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-        rows.writeheader()
+        lines = [line_of(COLUMNS)]
         for result in self.results():
             for row in result["exercises"]:
-                given = {**row, "student": result["student"]}
-                given["assignment"] = result["assignment"]
-                rows.writerow({name: cell(given[name]) for name in COLUMNS})
-        self.write(self.folder / "marks.csv", text.getvalue())
+                names = result["student"], result["assignment"]
+                lines.append(line_of([*names, *(row[it] for it in OF_A_ROW)]))
+        self.write(self.folder / "marks.csv", "".join(lines))
 
 
 def read_result(path) -> dict:
@@ -116,11 +131,22 @@ def read_result(path) -> dict:
     return found
 
 
+def line_of(values) -> str:
+    """A line of a table; cells with any end of a line are quoted."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerow(map(cell, values))
+    return text.getvalue().removesuffix("\r\n") + "\n"
+
+
 def cell(value):
     """A cell of a table: nothing where there are no points, and no formula."""
     if value is None:
         return ""
-    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t")):
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str) and value.startswith(
+        ("=", "+", "-", "@", "\t", "\r", "\n")
+    ):
         return "'" + value
     return value
 

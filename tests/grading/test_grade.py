@@ -40,9 +40,13 @@ def test_a_folder_of_submissions_gets_its_marks(tmp_path, capsys):
     assert "0 of them to be marked" in capsys.readouterr().err
     assert first == written(tmp_path)
     hand_in(tmp_path, "dee", notebook([HEAD, RIGHT]))
+    (tmp_path / "submitted" / "bob" / "one.ipynb").unlink()
     grade(tmp_path)
-    assert "1 of them to be marked" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "3 submissions, 1 of them to be marked" in told
+    assert "kept from before, not handed in now: bob (one)\n" in told
     assert [2, 0] == marks(tmp_path)["dee"]
+    assert "bob" in marks(tmp_path)
 
 
 @pytest.mark.slow

@@ -1,18 +1,27 @@
 """Marks on disk: whole or not at all, whatever happens to the grader."""
 
+import csv
 import json
 import random
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from helpers.exercises.catalogue import exercise
 from helpers.grading.__main__ import main
 from helpers.grading.manifest import item_of
-from helpers.grading.store import MarksError, Store, cell, grader_digest, key_of
+from helpers.grading.store import (
+    MarksError,
+    Store,
+    cell,
+    grader_digest,
+    key_of,
+    line_of,
+)
 from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
 from tests.grading.handing_in import PREDICTED, course, grade, written
 
@@ -78,21 +87,54 @@ def test_a_file_that_has_no_marks_is_named(tmp_path):
 
 def test_a_cell_of_the_table_is_no_formula():
     """Spreadsheets run what begins with an equals sign."""
-    assert ["'=1+1", "'@x", "'-1", "", 3, "ann"] == [
-        cell(it) for it in ("=1+1", "@x", "-1", None, 3, "ann")
+    assert ["'=1+1", "'@x", "'-1", "'\r=1", "", 3, "ann"] == [
+        cell(it) for it in ("=1+1", "@x", "-1", "\r=1", None, 3, "ann")
     ]
+
+
+def test_equal_points_are_written_alike():
+    """Whether a judge gave them or nobody had to."""
+    assert "ann,0,0,2.5,\n" == line_of(["ann", 0, 0.0, 2.5, None])
 
 
 def test_names_of_students_may_hold_anything(tmp_path):
     """Commas, quotes, blanks and other scripts."""
     store = Store(tmp_path)
-    for name in ("a,b", 'a "b"', "ännä 安", "=cmd"):
+    people = "a,b", 'a "b"', "ännä 安", "=cmd", "a\rb", "a\nb"
+    for name in people:
         store.keep(name, "one", "", {"exercises": [ROW]})
     store.write_marks()
     text = (tmp_path / "marks.csv").read_text("utf-8")
     assert '"a,b",one,mirror,1,2,wrong' in text
     assert '"a ""b""",one,' in text
     assert "'=cmd,one," in text
+    with open(tmp_path / "marks.csv", encoding="utf-8", newline="") as file:
+        read = {row["student"].removeprefix("'") for row in csv.DictReader(file)}
+    assert {*people} == read
+
+
+def test_many_may_write_one_file_at_once(tmp_path):
+    """Each of them whole, and nothing is left."""
+    store = Store(tmp_path)
+    texts = [f"{i}" * 50_000 for i in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda text: store.write(tmp_path / "x", text), texts * 25))
+    assert (tmp_path / "x").read_text() in texts
+    assert ["x"] == [it.name for it in tmp_path.iterdir()]
+
+
+def test_two_graders_do_not_write_to_one_folder(tmp_path, capsys):
+    """The second says so; what a killed one left is removed."""
+    course(tmp_path)
+    store = Store(tmp_path / "marks")
+    with store.alone():
+        half = tmp_path / "marks" / ".0123.half"
+        half.touch()
+        assert 2 == grade(tmp_path)
+        assert half.exists()
+    assert "another `grade` is writing to" in capsys.readouterr().err
+    with store.alone():
+        assert not half.exists()
 
 
 MANY = {
