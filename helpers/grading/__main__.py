@@ -87,7 +87,8 @@ def of_grade(new):
     new.add_argument("--isolated", action="store_true", help="or not at all")
     new.add_argument(
         "--export",
-        action="append",
+        nargs="+",
+        action="extend",
         default=[],
         choices=FORMATS,
         help="marks as well as",
@@ -134,18 +135,24 @@ def export_command(options) -> int:
 
 def export(folder, formats):
     """Write marks in the forms of other programs."""
+    store = Store(folder)
+    store.require_any()
     for name in formats:
-        FORMATS[name](Store(folder))
+        FORMATS[name](store)
         say(f"{folder} has the marks for {name}")
 
 
 def feedback_command(options) -> int:
-    write_feedback(Store(options.marks), load(options.release), say)
+    store, manifest = Store(options.marks), load(options.release)
+    store.require_made_by(manifest, options.release)
+    write_feedback(store, manifest, say)
     return 0
 
 
 def report_command(options) -> int:
-    print(clean(report(Store(options.marks))))
+    store = Store(options.marks)
+    store.require_any()
+    print(clean(report(store)))
     return 0
 
 

@@ -59,7 +59,7 @@ def mark_found(folder, found, manifest, store, options, say):
     with executor(options) as (pool, workers):
         pool.submit(require_right, manifest, secret, options.container).result()
         say("the course's own answers earn all points")
-        spent = mark_all(pool, workers, jobs, store, say)
+        spent = mark_all(pool, workers, jobs, manifest, store, say)
     thousand = spent / len(jobs) * 1000 / 3600
     say(f"1,000 such submissions take {thousand:.2f} hours of one core")
 
@@ -92,6 +92,7 @@ def to_do(folder, found, manifest, store, secret, container) -> list:
             cells = tuple(submissions.cells_of(data))
         except submissions.Unreadable as error:
             result = not_graded(rows, f"The notebook is not graded: {error}.")
+            result["release"] = manifest.digest(it.assignment)
             store.keep(it.student, it.assignment, "", result)
             continue
         jobs.append((it, key, Work(cells, rows, manifest.seed, secret, container)))
@@ -134,7 +135,7 @@ def dask_client(address):
     return Client(address)
 
 
-def mark_all(pool, workers, jobs, store, say) -> float:
+def mark_all(pool, workers, jobs, manifest, store, say) -> float:
     """Mark and keep each job; the seconds of work that it took."""
     waiting, running, spent = list(jobs)[::-1], {}, 0.0
     progress = Progress(len(jobs), say)
@@ -146,6 +147,7 @@ def mark_all(pool, workers, jobs, store, say) -> float:
             submission, key = running.pop(future)
             result = future.result()
             spent += result.pop("seconds")
+            result["release"] = manifest.digest(submission.assignment)
             store.keep(submission.student, submission.assignment, key, result)
             progress.one_more()
     return spent

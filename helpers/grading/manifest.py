@@ -43,6 +43,14 @@ class Manifest:
         whole = {"seed": self.seed, "assignments": items}
         return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
+    def digest(self, assignment) -> str:
+        """A digest of all that is asked for in an assignment; "" if it is none here."""
+        if assignment not in self.assignments:
+            return ""
+        rows = [asdict(it) for it in self.assignments[assignment]]
+        text = json.dumps([self.seed, rows], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
     def handed_out(self) -> dict:
         """All that notebooks depend on but for points, to compare."""
         found = {"": self.seed}

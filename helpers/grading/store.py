@@ -105,6 +105,27 @@ class Store:
         paths = sorted(self.folder.glob("*/*.json"))
         return [read_result(it) for it in paths if it.is_file()]
 
+    def require_made_by(self, manifest, name):
+        """Is there any mark, and is each made by this release? Raises MarksError."""
+        self.require_any()
+        other = [
+            f"{it['student']} ({it['assignment']})"
+            for it in self.results()
+            if it.get("release") != manifest.digest(it["assignment"])
+        ]
+        if other:
+            told = ", ".join(other[:5]) + ", …" * (len(other) > 5)
+            raise MarksError(
+                f"{self.folder} has marks that were not made by {name}, of {told}: "
+                "give the release that they were made by, or grade again"
+            )
+
+    def require_any(self):
+        """Is anything marked here? Raises MarksError."""
+        if not self.results():
+            told = f"nothing is marked yet in {self.folder}: `grade` writes its marks"
+            raise MarksError(told)
+
     def write_marks(self):
         """Write `marks.csv`: a row for each exercise of each submission."""
         lines = [line_of(COLUMNS)]

@@ -13,7 +13,7 @@ import pytest
 
 from helpers.exercises.catalogue import exercise
 from helpers.grading.__main__ import main
-from helpers.grading.manifest import item_of
+from helpers.grading.manifest import Manifest, item_of
 from helpers.grading.store import (
     MarksError,
     Store,
@@ -141,6 +141,36 @@ MANY = {
     f"s{i:02}": ([HEAD, RIGHT if i % 2 else WRONG, CHECK, PREDICTED], [])
     for i in range(4)
 }
+
+
+def test_where_nothing_is_marked_it_says_so_and_writes_nothing(tmp_path, capsys):
+    """A folder that was misspelled is not made."""
+    course(tmp_path)
+    folder = tmp_path / "nothere"
+    for line in (
+        ["report", str(folder)],
+        ["export", str(folder), "junit"],
+        ["feedback", str(folder), "--release", str(tmp_path / "release")],
+    ):
+        assert 2 == main(line)
+        assert f"nothing is marked yet in {folder}" in capsys.readouterr().err
+    assert not folder.exists()
+
+
+def test_feedback_is_of_the_release_that_marks_were_made_by(tmp_path, capsys):
+    """Tasks of another variant would be shown beside the answers."""
+    manifest = course(tmp_path, {"ann": ([], [])})
+    assert 0 == grade(tmp_path, "--export", "junit", "gradescope")
+    marks = tmp_path / "marks"
+    assert (marks / "junit.xml").exists() and (marks / "gradescope" / "ann").is_dir()
+    line = ["feedback", str(marks), "--release", str(tmp_path / "release")]
+    assert 0 == main(line)
+    manifest = Manifest(None, {"one": manifest.assignments["one"][:1]})
+    (tmp_path / "release" / "manifest.json").write_text(manifest.as_json())
+    capsys.readouterr()
+    assert 2 == main(line)
+    assert "not made by" in (told := capsys.readouterr().err)
+    assert "of ann (one): give the release" in told
 
 
 @pytest.mark.slow
