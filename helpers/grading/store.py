@@ -8,6 +8,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 import os
 import secrets
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ from helpers.grading.worker import NOT_GRADED
 
 OF_A_ROW = "exercise", "points", "max_points", "reason"
 COLUMNS = "student", "assignment", *OF_A_ROW
+BY_HAND = "by hand"  # the reason of points that a person gave
+HAND_COLUMNS = "student", "assignment", "exercise", "points", "comment"
 
 
 class MarksError(Exception):
@@ -101,9 +104,13 @@ class Store:
             yield
 
     def results(self) -> list[dict]:
-        """All marks, in the order of students and assignments; raises MarksError."""
+        """All marks, in the order of students and assignments, with those that a
+        person gave in `by_hand.csv`; raises MarksError.
+        """
         paths = sorted(self.folder.glob("*/*.json"))
-        return [read_result(it) for it in paths if it.is_file()]
+        found = [read_result(it) for it in paths if it.is_file()]
+        mark_by_hand(self.folder / "by_hand.csv", found)
+        return found
 
     def require_made_by(self, manifest, name):
         """Is there any mark, and is each made by this release? Raises MarksError."""
@@ -150,6 +157,59 @@ def read_result(path) -> dict:
     if not whole:
         raise MarksError(f"{path} has no marks: remove it, and grade again")
     return found
+
+
+def mark_by_hand(path, results):
+    """Give rows without points those that a person wrote down."""
+    rows = {}
+    for result in results:
+        for row in result["exercises"]:
+            names = result["student"], result["assignment"], row["exercise"]
+            rows[names] = row
+            rows.setdefault(tuple(map(cell, names)), row)  # copied from marks.csv
+    for number, given in lines_by_hand(path):
+        try:
+            give(rows, given)
+        except ValueError as error:
+            raise MarksError(f"{path}, line {number}: {error}") from None
+
+
+def give(rows, given):
+    """Give a row the points of a line; ValueError says what is wrong with it."""
+    student, assignment, exercise, text, comment = given
+    row = rows.get((student, assignment, exercise))
+    if row is None:
+        raise ValueError(f"no `{exercise}` of `{student}` in `{assignment}` is marked")
+    if row["points"] is not None:
+        raise ValueError(f"`{exercise}` of `{student}` has points: remove the line")
+    try:
+        points = float(text)
+    except ValueError:
+        points = math.nan
+    if not 0 <= points <= row["max_points"]:
+        raise ValueError(f"points are from 0 to {row['max_points']:g}, not `{text}`")
+    row["points"], row["reason"] = points, BY_HAND
+    row["sentence"] = comment or "A person marked it."
+
+
+def lines_by_hand(path):
+    """The lines of a table of marks by hand, with their numbers; none without it."""
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, skipinitialspace=True, strict=True)
+            found = [(reader.line_num, it) for it in reader if any(it)]
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, csv.Error) as error:
+        raise MarksError(f"{path} is no table in UTF-8: {error}") from None
+    if not found or tuple(found[0][1]) != HAND_COLUMNS:
+        told = f"{path}, line 1: the columns must be {','.join(HAND_COLUMNS)}"
+        raise MarksError(told)
+    for number, line in found[1:]:
+        if len(line) != len(HAND_COLUMNS):
+            told = f"it has {len(line)} columns, not {len(HAND_COLUMNS)}"
+            raise MarksError(f"{path}, line {number}: {told}: quote a comma in a text")
+        yield number, line
 
 
 def line_of(values) -> str:

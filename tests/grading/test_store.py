@@ -137,6 +137,70 @@ def test_two_graders_do_not_write_to_one_folder(tmp_path, capsys):
         assert not half.exists()
 
 
+HEADING = "student,assignment,exercise,points,comment\n"
+OPEN = ROW | {"exercise": "why", "points": None, "reason": "for a person"}
+
+
+@pytest.fixture
+def waiting(tmp_path):
+    """Marks with rows that a person is to mark."""
+    store = Store(tmp_path)
+    for name in ("ann", "bob", "=cmd"):
+        store.keep(name, "one", "key", {"exercises": [ROW, OPEN]})
+    return store
+
+
+def test_a_person_gives_the_points_that_no_machine_gave(waiting, capsys):
+    """In a table beside the marks, which are not changed."""
+    lines = 'ann,one,why,1.5,"Half, as said."\n\n\'=cmd,one,why,0,\n'
+    path = waiting.folder / "by_hand.csv"
+    path.write_text("\ufeff" + HEADING + lines, "utf-8")
+    before = waiting.path("ann", "one").read_bytes()
+    by_name = {it["student"]: it["exercises"] for it in waiting.results()}
+    assert (1.5, "by hand", "Half, as said.") == (
+        *(by_name["ann"][1][it] for it in ("points", "reason", "sentence")),
+    )
+    assert (0, None) == (by_name["=cmd"][1]["points"], by_name["bob"][1]["points"])
+    assert before == waiting.path("ann", "one").read_bytes()
+    waiting.write_marks()
+    text = (waiting.folder / "marks.csv").read_text("utf-8")
+    assert "ann,one,why,1.5,2,by hand\n" in text
+    assert "'=cmd,one,why,0,2,by hand\n" in text
+    assert 0 == main(["report", str(waiting.folder)])
+    assert "by hand 2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "line, told",
+    [
+        ("eve,one,why,1,", "no `why` of `eve` in `one` is marked"),
+        ("ann,two,why,1,", "no `why` of `ann` in `two` is marked"),
+        ("ann,one,how,1,", "no `how` of `ann` in `one` is marked"),
+        ("ann,one,mirror,1,", "`mirror` of `ann` has points: remove the line"),
+        ("ann,one,why,3,", "points are from 0 to 2, not `3`"),
+        ("ann,one,why,-1,", "points are from 0 to 2, not `-1`"),
+        ("ann,one,why,nan,", "points are from 0 to 2, not `nan`"),
+        ("ann,one,why,,", "points are from 0 to 2, not ``"),
+        ("ann,one,why,1,a,b", "it has 6 columns, not 5"),
+    ],
+)
+def test_a_line_by_hand_that_is_wrong_is_named(waiting, line, told, capsys):
+    """With its number, by every command."""
+    path = waiting.folder / "by_hand.csv"
+    path.write_text(f"{HEADING}bob,one,why,1,\n{line}\n")
+    for command in (["report"], ["export", "junit"]):
+        assert 2 == main([command[0], str(waiting.folder), *command[1:]])
+        assert f"{path}, line 3: {told}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("data", [b"", b"student;points\n", b"\xff", b'"a'])
+def test_a_table_by_hand_that_is_none_is_named(waiting, data):
+    """As one with semicolons."""
+    (waiting.folder / "by_hand.csv").write_bytes(data)
+    with pytest.raises(MarksError, match="by_hand.csv"):
+        waiting.results()
+
+
 MANY = {
     f"s{i:02}": ([HEAD, RIGHT if i % 2 else WRONG, CHECK, PREDICTED], [])
     for i in range(4)
