@@ -124,7 +124,7 @@ class Store:
             told = ", ".join(other[:5]) + ", …" * (len(other) > 5)
             raise MarksError(
                 f"{self.folder} has marks that were not made by {name}, of {told}: "
-                "give the release that they were made by, or grade again"
+                "give the release that they were made by, grade again, or remove them"
             )
 
     def require_any(self):

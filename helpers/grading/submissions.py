@@ -18,6 +18,7 @@ RESERVED = {  # names in the folder of marks, where each student has a folder, t
     *("marks.csv", "by_hand.csv", "junit.xml", "gradebook.db", "gradescope"),
 }
 MOST_NAMED = 5
+JOINERS = "\u200c\u200d"  # invisible, and part of names in some scripts
 
 
 class Unreadable(Exception):
@@ -104,7 +105,9 @@ def listed(names) -> str:
 
 def printable(text) -> str:
     """A text that does nothing to a terminal: `\\x1b` for the character Escape."""
-    return "".join(it if it.isprintable() else ascii(it)[1:-1] for it in text)
+    return "".join(
+        it if it.isprintable() or it in JOINERS else ascii(it)[1:-1] for it in text
+    )
 
 
 def place(folder, name):
