@@ -83,6 +83,20 @@ def test_it_can_write_nowhere_but_in_its_folder(inside, place):
     assert "no" == seen(inside, "found", code)
 
 
+def test_the_settings_of_the_machine_are_read_only(inside):
+    """Where root grades, the kernel takes the child for root, too."""
+    code = (
+        "import os\nfound = []\n"
+        "for it in ('sys/kernel/core_pattern', 'sys/vm/swappiness', "
+        "'sys/kernel/sched_autogroup_enabled', 'self/oom_score_adj'):\n"
+        "    try: os.close(os.open('/proc/' + it, os.O_WRONLY)); found.append(it)\n"
+        "    except OSError: pass"
+    )
+    if LEVEL == "container":
+        code = code.replace(", 'self/oom_score_adj'", "")
+    assert "[]" == seen(inside, "found", code)
+
+
 def test_what_it_leaves_beside_its_folder_is_gone_for_the_next(inside):
     """Its folder's parent can be written to, and is on nobody's path."""
     code = "import os; open('../left.py', 'w').write('evil = 1')"
