@@ -23,6 +23,7 @@ from pathlib import Path
 
 import psutil
 
+from helpers.grading.sandbox import system_calls
 from helpers.grading.sandbox.limits import Limits
 
 WORK = {
@@ -32,6 +33,7 @@ WORK = {
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 4, 36, 38
 HIGH = 900  # file descriptors of ours, out of the way of who closes the first ones
 POLL_S = 0.05
+CHANGED = 70  # the exit status of a process that nobody may be served by any more
 
 
 def main(kind):
@@ -40,10 +42,14 @@ def main(kind):
     point_to_nothing(0, 1)
     work = import_module(WORK[kind]).work
     harden()
+    at_start = standing()
     with os.fdopen(requests, "rb") as lines, os.fdopen(answers, "wb") as out:
         write(out, {"ready": os.getpid()})
         for line in lines:
-            write(out, attend(work, json.loads(line)))
+            answer = attend(work, json.loads(line))
+            if standing() != at_start:
+                os._exit(CHANGED)  # a child did that: nobody may be served after it
+            write(out, answer)
 
 
 def write(out, answer):
@@ -66,6 +72,16 @@ def harden():
     control(PR_SET_DUMPABLE, 0, 0, 0, 0)
     control(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     control(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    system_calls.require()
+
+
+def standing():
+    """What a child could change of this process, and the next child would inherit."""
+    names = [it for it in dir(resource) if it.startswith("RLIMIT_")]
+    limits = {it: resource.getrlimit(getattr(resource, it)) for it in names}
+    policy = os.sched_getscheduler(0), os.sched_getparam(0).sched_priority
+    nice = os.getpriority(os.PRIO_PROCESS, 0)
+    return limits, os.sched_getaffinity(0), policy, nice
 
 
 # ---------------------------------------------------------------- one request
@@ -131,6 +147,7 @@ def live(work, request, send, folder, limits):
             hard = resource.getrlimit(what)[1]
             most = most if hard == resource.RLIM_INFINITY else min(most, hard)
             resource.setrlimit(what, (most, most))
+        system_calls.refuse()
         work(request, sender(HIGH + 2), limits)
         status = 0
     finally:
@@ -204,7 +221,7 @@ def end_all():
         if not reap():
             return
         time.sleep(0.001)
-    os._exit(70)  # something cannot be ended: nobody may be served after it
+    os._exit(CHANGED)  # something cannot be ended
 
 
 def alone_here() -> bool:

@@ -1,0 +1,133 @@
+"""What a submission may not ask the kernel, at each level of isolation."""
+
+import os
+import platform
+import sys
+
+import pytest
+
+from helpers.grading.sandbox import isolation, system_calls
+from helpers.grading.sandbox.children import LOST, Nursery
+from tests.grading.asking import nursery_at, seen
+
+CALL = """\
+import ctypes, os, resource
+libc = ctypes.CDLL(None, use_errno=True)
+def call(number, *args):
+    ctypes.set_errno(0)
+    found = libc.syscall(number, *args)
+    return (found, ctypes.get_errno())
+def tried(what, *args):
+    try: what(*args)
+    except OSError as error: return error.errno
+    return 0
+"""
+
+
+@pytest.fixture(scope="module", params=["best", "process"])
+def nursery(request):
+    """A nursery as isolated as can be, and one that is not isolated."""
+    level = isolation.level_of() if request.param == "best" else "process"
+    new = nursery_at(level)
+    yield new
+    new.end()
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of x86_64")
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param("250, 0, -3, 0", id="keyctl: the session's keyring"),
+        pytest.param("248, b'user', b'k', b'x', 1, -3", id="add_key"),
+        pytest.param("249, b'user', b'k', None, -3", id="request_key"),
+        pytest.param("29, 0, 4096, 0o1600", id="shmget"),
+        pytest.param("64, 0, 1, 0o1600", id="semget"),
+        pytest.param("68, 0, 0o1600", id="msgget"),
+        pytest.param("240, b'q', 0o102, 0o600, None", id="mq_open"),
+        pytest.param("319, b'm', 0", id="memfd_create"),
+        pytest.param("272, 0x10000000", id="unshare: a user namespace"),
+        pytest.param("56, 0x10000011, 0, 0, 0, 0", id="clone: a user namespace"),
+        pytest.param("425, 1, bytes(120)", id="io_uring_setup"),
+        pytest.param("251, 1, os.getppid(), 0x6000", id="ioprio_set"),
+        pytest.param("314, os.getppid(), bytes(48), 0", id="sched_setattr"),
+    ],
+)
+def test_what_reaches_beyond_the_child_is_refused(nursery, call):
+    """By the kernel, with EPERM."""
+    assert "(-1, 1)" == seen(nursery, f"call({call})", CALL)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "tried(resource.prlimit, os.getppid(), resource.RLIMIT_CORE, (0, 0))",
+        "tried(os.sched_setaffinity, os.getppid(), [0])",
+        "tried(os.sched_setscheduler, os.getppid(), 3, os.sched_param(0))",
+        "tried(os.setpriority, os.PRIO_PROCESS, os.getppid(), 5)",
+    ],
+)
+def test_no_child_changes_what_the_next_one_inherits(nursery, expression):
+    """Else one submission could take time and memory from all after it."""
+    before = "(os.sched_getaffinity(os.getppid()), os.getpriority(0, os.getppid()))"
+    at_first = seen(nursery, before)
+    assert "1" == seen(nursery, expression, CALL)
+    assert at_first == seen(nursery, before)
+
+
+def test_threads_processes_and_limits_of_its_own_are_allowed(nursery):
+    """clone3 is refused in such a way that the C library asks for clone."""
+    code = """\
+import resource, subprocess, sys, threading
+found = []
+thread = threading.Thread(target=lambda: found.append("a thread"))
+thread.start(); thread.join()
+found.append(subprocess.run([sys.executable, "-c", "print(3)"],
+             capture_output=True, text=True).stdout)
+resource.setrlimit(resource.RLIMIT_NOFILE, (99, 99))
+found.append(resource.getrlimit(resource.RLIMIT_NOFILE))
+import numpy as np
+found.append(float((np.ones((200, 200)) @ np.ones((200, 200)))[0, 0]))"""
+    assert "['a thread', '3\\n', (99, 99), 200.0]" == seen(nursery, "found", code)
+
+
+def test_each_machine_has_a_number_for_each_call():
+    """And another one on each, but for the newest calls."""
+    rows = system_calls.REFUSED.split()
+    assert 0 == len(rows) % 3
+    names, here, there = rows[::3], rows[1::3], rows[2::3]
+    assert all(it.isidentifier() for it in names)
+    for numbers in (here, there):
+        assert len(names) == len({int(it) for it in numbers})
+    assert system_calls.filter_of(0) != system_calls.filter_of(1)
+
+
+def test_an_unknown_machine_is_refused_at_the_start(monkeypatch):
+    """Its numbers would mean other calls."""
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    with pytest.raises(SystemExit, match="x86_64 or aarch64, and this is riscv64"):
+        system_calls.require()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (128, 128))",
+        "os.setpriority(os.PRIO_PROCESS, os.getppid(), 5)",
+    ],
+)
+def test_a_process_that_was_changed_serves_nobody(monkeypatch, code):
+    """The second line, tried without the first one: a new process is begun."""
+    program = (
+        "import helpers.grading.sandbox.nursery as it\n"
+        "it.system_calls.refuse = lambda: None\nit.main('collect')"
+    )
+    command = [sys.executable, "-P", "-c", program]
+    monkeypatch.setattr(isolation, "command", lambda *_: command)
+    new = Nursery("collect")
+    new.level = "process"
+    try:
+        assert LOST["ended"] == seen(new, "0", f"import os, resource; {code}")
+        assert "0" == seen(new, "os.getpriority(os.PRIO_PROCESS, 0)")
+    finally:
+        new.end()
+    assert 0 == os.getpriority(os.PRIO_PROCESS, 0)
