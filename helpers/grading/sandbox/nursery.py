@@ -120,7 +120,12 @@ def cpu_of_children() -> float:
 
 def empty(folder):
     """Remove a child's folder; where all folders are a child's, what it left beside."""
-    for left in Path(folder).parent.iterdir() if alone_here() else [Path(folder)]:
+    home = Path(folder).parent
+    if alone_here():
+        home.chmod(0o700)
+        for name in os.listxattr(home):  # among them, who may use folders made there
+            os.removexattr(home, name)
+    for left in home.iterdir() if alone_here() else [Path(folder)]:
         if left.is_symlink() or not left.is_dir():
             left.unlink()
             continue
@@ -129,6 +134,8 @@ def empty(folder):
             for it in (Path(inner, name) for name in folders):
                 it.is_symlink() or it.chmod(0o700)
         shutil.rmtree(left, ignore_errors=True)
+    if alone_here() and any(home.iterdir()):
+        os._exit(CHANGED)
 
 
 def live(work, request, send, folder, limits):

@@ -5,12 +5,15 @@ docs/GRADING.md.
 import os
 import re
 import socket
+import struct
 
 import pytest
 
 from helpers.grading.sandbox import isolation
 from tests.grading.asking import LEVEL, WHY_NOT, nursery_at, seen
 from tests.paths import ROOT
+
+NO_ID = 2**32 - 1  # an entry of access rights that names nobody
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +108,27 @@ def test_what_it_leaves_beside_its_folder_is_gone_for_the_next(inside):
     assert "False" == seen(
         inside, "os.path.dirname(os.getcwd()) in __import__('sys').path"
     )
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "os.chmod('..', 0o555)",
+        "os.chmod('..', 0)",
+        "os.setxattr('..', 'user.left', b'an answer')",
+        "os.setxattr('..', 'system.posix_acl_default', ACL)",
+        "os.mkdir('../a'); os.mkdir('../a/b'); os.chmod('../a', 0); os.chmod('..', 0)",
+    ],
+)
+def test_what_it_does_to_the_folder_of_all_is_undone(inside, code):
+    """Else the next submission has no folder, or finds something there."""
+    acl = struct.pack("<I" + 3 * "HHI", 2, 1, 0, NO_ID, 4, 0, NO_ID, 32, 0, NO_ID)
+    before = f"import os\nACL = {acl!r}\ntry: {code}\nexcept OSError: pass"
+    parent = seen(inside, "os.getppid()")
+    seen(inside, "0", before)
+    at = "(oct(os.stat('..').st_mode), oct(os.stat('.').st_mode), os.listxattr('..'))"
+    assert "('0o40700', '0o40700', [])" == seen(inside, at)
+    assert parent == seen(inside, "os.getppid()")
 
 
 def test_its_parent_cannot_be_read_or_traced(inside):
