@@ -13,7 +13,7 @@ class Limits:
     memory_bytes: int = 5 * 2**29  # of addresses, those of the warm parent too
     file_bytes: int = 2**24
     folder_bytes: int = 2**26
-    processes: int = 32
+    processes: int = 48  # with their threads, of which a usual pool has 32
     handed_over_bytes: int = 2**22
 
     def as_dict(self):

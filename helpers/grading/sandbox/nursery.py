@@ -183,9 +183,13 @@ def sender(descriptor):
 
 def listen(receive, deadline, limits):
     """The lines that a child writes until it says that it is done."""
-    data = b""
+    data, next_count = b"", 0.0
     while (left := deadline - time.monotonic()) > 0:
         ready, _, _ = select.select([receive], [], [], min(left, POLL_S))
+        if time.monotonic() > next_count:  # whether or not somebody writes
+            if threads() > limits.processes:
+                return "too many processes", whole_lines(data)
+            next_count = time.monotonic() + POLL_S
         if ready:
             more = os.read(receive, 2**16)
             data += more
@@ -195,8 +199,6 @@ def listen(receive, deadline, limits):
                 return "too much handed over", whole_lines(data)
             if data.endswith(b'"done"\n'):
                 return "done", whole_lines(data)[:-1]
-        elif len(descendants()) > limits.processes:
-            return "too many processes", whole_lines(data)
     return "out of time", whole_lines(data)
 
 
@@ -212,6 +214,17 @@ def descendants():
         return psutil.Process().children(recursive=True)
     except psutil.Error:
         return []
+
+
+def threads() -> int:
+    """The threads of all that children started; a process has one at least."""
+    found = 0
+    for process in descendants():
+        try:
+            found += process.num_threads()
+        except psutil.Error:
+            pass
+    return found
 
 
 def end_all():

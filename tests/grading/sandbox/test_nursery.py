@@ -82,6 +82,20 @@ def test_too_many_processes_end_all_of_them(nursery):
     assert "too many processes" == ended(nursery, code, processes=4)[0]
 
 
+@needs_isolation
+@pytest.mark.parametrize("what", ["processes", "threads"])
+def test_they_are_counted_while_it_writes(nursery, what):
+    """Also where it never stops, and threads as well."""
+    start = {
+        "processes": "for _ in range(9): os.fork() or time.sleep(60)",
+        "threads": "import threading\nfor _ in range(9):\n"
+        "    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
+    }
+    code = f"import os, time\n{start[what]}\nend = time.monotonic() + 8\n"
+    code += "while time.monotonic() < end: os.write(902, b'{}\\n'); time.sleep(.001)"
+    assert "too many processes" == ended(nursery, code, processes=8, cell_s=10)[0]
+
+
 def test_what_a_submission_started_ends_with_it(nursery):
     """Also what left its session and lost its parent."""
     code = (
