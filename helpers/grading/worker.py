@@ -15,7 +15,7 @@ from helpers.grading.sandbox.rebuilding import Malformed, answer_of
 
 PERSON = "for a person"  # the reason of what nobody judges here
 NOT_GRADED = "not graded"
-BUSY = 0.5  # of the time of a judge, which computes all the time
+BUSY = 0.5  # of the time of a process: one that computes less waits for its turn
 MOST_SHOWN = 4_000  # characters of a value
 DEEPEST = 100  # levels of what is handed over
 
@@ -69,11 +69,12 @@ def grade(work: Work) -> dict:
     with nursery("collect", work.container) as collect:
         ran = collect.ask(request, limits)
     answers, cells = handed_over(ran["messages"], names)
+    excuse = excuse_of(ran, limits)
     with nursery("judge", work.container) as judge:
         marks = [
             marked(item, answers.get(item["answer"]), work, judge, limits)
-            if item["answer"] in answers or ran["ended"] != LOST["ended"]
-            else (lost_with_its_notebook(item), 0.0)
+            if item["answer"] in answers or not excuse
+            else (row_of(item, None, NOT_GRADED, excuse), 0.0)
             for item in work.items
         ]
     rows, seconds = [row for row, _ in marks], sum(took for _, took in marks)
@@ -82,10 +83,17 @@ def grade(work: Work) -> dict:
     return whole | {"seconds": ran["seconds"] + seconds}
 
 
-def lost_with_its_notebook(item) -> dict:
-    """The row of an answer whose notebook ended what ran it: it, or the machine."""
-    told = f"Its notebook {LOST['ended']}: a person must look."
-    return row_of(item, None, NOT_GRADED, told)
+def excuse_of(ran, limits) -> str:
+    """Why an answer that a notebook did not hand over is not 0, if it may have been
+    the machine.
+    """
+    if ran["ended"] == LOST["ended"]:
+        return f"Its notebook {LOST['ended']}: a person must look."
+    long = ran["seconds"] >= min(limits.cell_wall_s, limits.wall_s)
+    if long and ran["cpu_seconds"] < BUSY * ran["seconds"]:
+        told = "Its notebook took long and computed little: this machine was busy, or "
+        return told + "it waits. Grade it again, or look."
+    return ""
 
 
 def handed_over(messages, names):

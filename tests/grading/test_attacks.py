@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from helpers.grading.sandbox.limits import Limits
+from helpers.grading.worker import excuse_of
 from tests.grading.asking import IMAGE, marks, needs_isolation
 from tests.grading.attacks import (
     CHECK,
@@ -83,6 +85,33 @@ def test_who_ends_its_own_parent_is_not_graded():
     """It may have been the machine: that is for a person, and is not 0."""
     row = marks(HEAD, RIGHT, CHECK, RUNS["its parent"])["exercises"][0]
     assert (None, "not graded") == (row["points"], row["reason"])
+
+
+def test_what_a_notebook_that_waits_does_not_hand_over_is_not_graded():
+    """A busy machine may have stopped it; what it handed over has its points."""
+    late = "import time\ntime.sleep(60)\nactive_share = 3"
+    rows = marks(HEAD, RIGHT, CHECK, late, asked=("mirror", "active_share"))
+    found = [(it["points"], it["reason"]) for it in rows["exercises"]]
+    assert [(2, ""), (None, "not graded")] == found
+
+
+@pytest.mark.parametrize(
+    "ended, seconds, computed, excused",
+    [
+        ("out of time", 60, 5, True),
+        ("out of time", 60, 55, False),
+        ("done", 45, 4, True),  # one of its cells was stopped, perhaps
+        ("done", 12, 1, False),
+        ("ended early", 30, 1, False),
+        ("ended its parent", 0, 0, True),
+    ],
+)
+def test_only_who_computed_little_for_long_is_excused(
+    ended, seconds, computed, excused
+):
+    """Else it is what the notebook did, and what is missing earns 0."""
+    ran = {"ended": ended, "seconds": seconds, "cpu_seconds": computed}
+    assert excused == bool(excuse_of(ran, Limits()))
 
 
 def test_a_text_that_is_half_a_character_reaches_no_file_as_such(tmp_path):

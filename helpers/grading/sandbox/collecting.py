@@ -51,9 +51,10 @@ def work(request, send, limits):
     helpers.exercise = lambda *_, **__: Task(answers.checked)
     wanted, namespace = request["answers"], {"__name__": "__main__"}
     namespace["get_ipython"] = Shell
-    signal.signal(signal.SIGALRM, interrupt)
+    for limit in (signal.SIGPROF, signal.SIGALRM):
+        signal.signal(limit, interrupt)
     for number, text in enumerate(request["cells"], start=1):
-        error = run(text, f"cell {number}", namespace, transform, limits.cell_s)
+        error = run(text, f"cell {number}", namespace, transform, limits)
         there = {name: namespace[name] for name in wanted if name in namespace}
         send({"cell": number, "error": error, "answers": as_data(answers.news(there))})
     values = {k: v for k, v in answers.known.items() if not is_dispatcher(v)}
@@ -110,22 +111,32 @@ def data_of(answer):
     return data
 
 
-def interrupt(*_):
-    raise TooLong
+def interrupt(limit, _):
+    raise TooLong(limit)
 
 
-def run(text, name, namespace, transform, seconds):
+def set_clocks(computing, waiting):
+    """Seconds until a cell is interrupted: of computing, since others may keep the
+    machine busy, and in all; 0 for never.
+    """
+    signal.setitimer(signal.ITIMER_PROF, computing)
+    signal.alarm(waiting)
+
+
+def run(text, name, namespace, transform, limits):
     """Run a cell; how it ended in a sentence, "" if well."""
     file = f"<{name}>"
     try:
-        signal.alarm(seconds)
+        set_clocks(limits.cell_s, limits.cell_wall_s)
         text = transform(text)
         remember(text, file)
         exec(compile(text, file, "exec"), namespace)
-    except TooLong:
-        return f"it was stopped after {seconds} s"
+    except TooLong as late:
+        if late.args == (signal.SIGPROF,):
+            return f"it was stopped after {limits.cell_s} s of computing"
+        return f"it was stopped after {limits.cell_wall_s} s"
     except BaseException as error:  # SystemExit too: the next cell runs
         return f"{type(error).__name__}: {error}"[:SENTENCE]
     finally:
-        signal.alarm(0)
+        set_clocks(0, 0)
     return ""

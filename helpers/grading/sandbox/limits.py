@@ -9,12 +9,17 @@ class Limits:
 
     wall_s: float = 60.0
     cpu_s: int = 60
-    cell_s: int = 20  # of one cell, which is interrupted; the next one runs
+    cell_s: int = 20  # of computing in one cell: it is interrupted, the next one runs
     memory_bytes: int = 5 * 2**29  # of addresses, those of the warm parent too
     file_bytes: int = 2**24
     folder_bytes: int = 2**26
     processes: int = 48  # with their threads, of which a usual pool has 32
     handed_over_bytes: int = 2**22
+
+    @property
+    def cell_wall_s(self) -> int:
+        """The seconds of one cell in all, those too in which it waits for its turn."""
+        return 2 * self.cell_s
 
     def as_dict(self):
         return asdict(self)

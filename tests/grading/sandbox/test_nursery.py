@@ -66,6 +66,17 @@ def test_each_limit_ends_what_is_beyond_it(nursery, code, limits, how):
         assert messages[0]["error"]
 
 
+def test_a_cell_that_others_keep_waiting_is_not_stopped(nursery):
+    """What it computes is counted; in all it has twice as long."""
+    code = "import time; time.sleep({}); seen = 3"
+    how, messages = ended(nursery, code.format(1.5), cell_s=1)
+    assert ("done", "") == (how, messages[0]["error"])
+    how, messages = ended(nursery, code.format(60), cell_s=1)
+    assert ("done", "it was stopped after 2 s") == (how, messages[0]["error"])
+    how, messages = ended(nursery, "while True: pass", cell_s=1)
+    assert "it was stopped after 1 s of computing" == messages[0]["error"]
+
+
 def test_too_much_that_is_handed_over_is_cut(nursery):
     """What came whole before that is kept."""
     code = "seen = 3\nimport os\nos.write(902, b'{}\\n' + b'x' * 2**21)"
