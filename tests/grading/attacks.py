@@ -254,6 +254,36 @@ for folder in {"/", "..", "/grading/course", "/dev/shm", *sys.path}:
             with open(os.path.join(folder, name + ".py"), "w") as file:
                 file.write("import os; os._exit(3)")
     except OSError: pass""",
+    "limits of its parent": """\
+import os, resource
+for what, change in {
+    "files": lambda: resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (9, 9)),
+    "processors": lambda: os.sched_setaffinity(os.getppid(), [0]),
+    "priority": lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19),
+}.items():
+    try: change()
+    except OSError: pass
+    else: os._exit(3)""",
+    "the folder of all": """\
+import os
+os.mkdir("../left"); os.chmod("../left", 0); os.chmod("..", 0o555)""",
+    "the machine's settings": """\
+import os
+for name in ("kernel/core_pattern", "vm/overcommit_memory"):
+    try: os.close(os.open("/proc/sys/" + name, os.O_WRONLY))
+    except OSError: pass
+    else: os._exit(3)""",
+    "memory that outlives it": """\
+import ctypes
+libc = ctypes.CDLL(None)
+for key in range(1, 9):
+    assert libc.shmget(key, 2**28, 0o1600) == -1""",
+    "a namespace of its own": """\
+import ctypes
+assert ctypes.CDLL(None).unshare(0x10000000) == -1""",
+    "threads without end": """\
+import threading, time
+while True: threading.Thread(target=time.sleep, args=(60,), daemon=True).start()""",
     "a module on the path of its own": """\
 import sys
 open("json.py", "w").write("def dumps(x): return 'null'")
@@ -262,6 +292,7 @@ sys.path.insert(0, "."); sys.modules.pop("json"); import json""",
 ONLY_ALONE = (  # without a sandbox they end or stop processes of this machine
     *("a fork bomb", "its parent", "all processes", "its parent, stopped"),
     *("a large file", "many files", "much memory", "a module for the next one"),
+    *("the folder of all", "threads without end"),
 )
 SLOW = (  # each takes seconds, most of them until a limit is met
     *("a source of 50,000 lines", "a kernel that does not end", "a stack overflow"),
