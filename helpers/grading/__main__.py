@@ -14,7 +14,8 @@ from helpers.grading.report import report
 from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.children import NurseryError
 from helpers.grading.store import MarksError, Store
-from helpers.grading.submissions import NoSubmissions, printable
+from helpers.grading.submissions import NoSubmissions
+from helpers.grading.words import printable
 
 ERRORS = (
     *(ManifestError, NurseryError, ReferenceError, SchedulerError, ExportError),

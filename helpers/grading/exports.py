@@ -11,8 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from helpers.grading.feedback import without_tags
-from helpers.grading.report import BY_HAND
-from helpers.grading.store import as_json
+from helpers.grading.store import BY_HAND, as_json
 from helpers.grading.worker import NOT_GRADED, PERSON
 
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

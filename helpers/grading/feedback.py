@@ -14,7 +14,8 @@ from helpers.exercises import page
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.exercise import Explain, Predict
 from helpers.exercises.reasons import REASONS
-from helpers.grading.report import BY_HAND, many, printable
+from helpers.grading.store import BY_HAND
+from helpers.grading.words import many, printable
 from helpers.grading.worker import NOT_GRADED, PERSON
 
 STYLE = """\

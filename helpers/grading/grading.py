@@ -14,6 +14,7 @@ from dataclasses import asdict
 from helpers.grading import submissions
 from helpers.grading.references import require_right
 from helpers.grading.store import Store, grader_digest, key_of
+from helpers.grading.words import printable
 from helpers.grading.worker import NOT_GRADED, Work, end_nurseries, grade, row_of
 
 AHEAD = 2  # submissions waiting for each that is being marked
@@ -40,7 +41,7 @@ def grade_folder(folder, manifest, out, options, say=print) -> Store:
     given = {(it.student, it.assignment) for it in found}
     if kept := [it for it in store.results() if names_of(it) not in given]:
         names = ", ".join("{} ({})".format(*names_of(it)) for it in kept)
-        say(f"kept from before, not handed in now: {submissions.printable(names)}")
+        say(f"kept from before, not handed in now: {printable(names)}")
     return store
 
 

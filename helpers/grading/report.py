@@ -6,11 +6,10 @@ from collections import Counter
 from statistics import mean, median
 
 from helpers.core.tables import table
+from helpers.grading.words import many, printable
 from helpers.grading.worker import NOT_GRADED, PERSON
 
 BAR = 24  # characters
-BY_HAND = "by hand"  # the reason of points that a person gave
-JOINERS = "\u200c\u200d"  # invisible, and part of names in some scripts
 
 
 def report(store) -> str:
@@ -67,22 +66,6 @@ def missing(result) -> str:
     if NOT_GRADED not in reasons:
         return ""
     return result["exercises"][reasons.index(NOT_GRADED)]["sentence"]
-
-
-def many(number, noun) -> str:
-    """A number of things, in the singular for one."""
-    return f"{round(number, 2):,g} {noun}{'s' * (number != 1)}"
-
-
-def printable(text, kept="") -> str:
-    """A text whose characters show, and do nothing: a terminal obeys some of them."""
-    return "".join(
-        it if it.isprintable() or it in JOINERS + kept else shown(it) for it in text
-    )
-
-
-def shown(character) -> str:
-    return character.encode("unicode_escape").decode()
 
 
 def histogram(totals, most):

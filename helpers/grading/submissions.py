@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from helpers.grading.sandbox.limits import MOST_CELLS, NOTEBOOK_BYTES
+from helpers.grading.words import printable
 
 SUFFIX = ".ipynb"
 RESERVED = {  # names in the folder of marks, where each student has a folder, too
     *("marks.csv", "by_hand.csv", "junit.xml", "gradebook.db", "gradescope"),
 }
 MOST_NAMED = 5
-JOINERS = "\u200c\u200d"  # invisible, and part of names in some scripts
 
 
 class Unreadable(Exception):
@@ -101,13 +101,6 @@ def listed(names) -> str:
         return "nothing"
     first = [f"`{printable(it)}`" for it in names[:MOST_NAMED]]
     return ", ".join(first + ["…"] * (len(names) > MOST_NAMED))
-
-
-def printable(text) -> str:
-    """A text that does nothing to a terminal: `\\x1b` for the character Escape."""
-    return "".join(
-        it if it.isprintable() or it in JOINERS else ascii(it)[1:-1] for it in text
-    )
 
 
 def place(folder, name):

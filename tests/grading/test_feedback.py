@@ -242,9 +242,3 @@ def test_the_report_shows_what_a_name_holds(tmp_path, capsys):
     assert text.replace("\n", "").isprintable()
     assert r"e\x1b[2J\nve\udcff\u202e: Lost." in text
     assert "one: 1 submission, 1 point\n" in text
-
-
-def test_a_report_on_nothing_says_so(tmp_path, capsys):
-    """As before the first run."""
-    assert 0 == main(["report", str(tmp_path)])
-    assert "nothing is marked yet" in capsys.readouterr().out

@@ -1,0 +1,20 @@
+"""Words of reports: numbers of things, and texts of others that only show."""
+
+JOINERS = "\u200c\u200d"  # invisible, and part of names in some scripts
+
+
+def many(number, noun) -> str:
+    """A number of things, in the singular for one."""
+    return f"{round(number, 2):,g} {noun}{'s' * (number != 1)}"
+
+
+def printable(text, kept="") -> str:
+    """A text whose characters show, and do nothing: a terminal obeys some of them."""
+    return "".join(
+        it if it.isprintable() or it in JOINERS + kept else shown(it) for it in text
+    )
+
+
+def shown(character) -> str:
+    """A character by its number: `\\x1b` for Escape."""
+    return character.encode("unicode_escape").decode()
