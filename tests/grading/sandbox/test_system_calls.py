@@ -90,6 +90,27 @@ found.append(float((np.ones((200, 200)) @ np.ones((200, 200)))[0, 0]))"""
     assert "['a thread', '3\\n', (99, 99), 200.0]" == seen(nursery, "found", code)
 
 
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of x86_64")
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param("call(0x40000000 + 39)", id="the numbers of x32"),
+        pytest.param(
+            "old(b'\\xb8\\x14\\0\\0\\0\\xcd\\x80\\xc3')", id="those of 32 bits"
+        ),
+    ],
+)
+def test_who_asks_by_other_numbers_is_ended(nursery, call):
+    """Here `getpid`; by those numbers each refused call could be asked for."""
+    code = CALL + (
+        "import mmap\ndef old(code):\n"
+        "    page = mmap.mmap(-1, 4096, prot=7); page.write(code)\n"
+        "    at = ctypes.addressof(ctypes.c_char.from_buffer(page))\n"
+        "    return ctypes.CFUNCTYPE(ctypes.c_int)(at)()"
+    )
+    assert "ended early" == seen(nursery, call, code)
+
+
 def test_each_machine_has_a_number_for_each_call():
     """And another one on each, but for the newest calls."""
     rows = system_calls.REFUSED.split()
