@@ -6,6 +6,7 @@ NVIDIA's compiler is installed.
 """
 
 import re
+from functools import partial
 from math import ceil
 from typing import NamedTuple
 
@@ -15,8 +16,7 @@ from helpers.core.hardware import WARP_SIZE
 from helpers.emulator.program import static_bytes
 from helpers.exercises.faults import at_size
 from helpers.exercises.sources import lines_changed
-
-SPARE = 16  # instructions of a warp, for another way to an index
+from helpers.exercises.totals import INSTRUCTIONS, SPARE, all_instructions, totals_of
 
 
 class Excess(NamedTuple):
@@ -28,22 +28,29 @@ class Excess(NamedTuple):
 
 
 def excesses(case):
-    """The budgets that a case does not keep, in the order of the exercise; how many
-    lines changed is asked after what they achieve.
+    """The budgets that a case does not keep, in the order of the exercise; totals come
+    after all of them, and how many lines changed after what they achieve.
 
     Each is held at every even size, lest an answer be good at one alone.
     """
-    task = case.task
-    for name in sorted(task.budget, key="lines".__eq__):
+    for name, hold in limits_of(case.task):
         for outcome in of_each_size(case):
-            if told := excess(case, outcome, name, task.budget[name]):
+            if told := hold(case, outcome):
                 line = re.search(r"[Ll]ine (\d+)", told)
                 yield Excess(name, told, int(line[1]) if line else None)
                 break
-    for outcome in of_each_size(case):
-        if told := work(case, outcome, task.work):
-            yield Excess("work", told)
-            break
+
+
+def limits_of(task):
+    """Each limit's name, and what holds a run to it, in the order of asking."""
+    for name, limit in task.budget.items():
+        if name != "lines":
+            yield name, partial(excess, name=name, limit=limit)
+    for name, total in totals_of(task).items():
+        yield name, partial(excess_of_total, total=total)
+    if "lines" in task.budget:
+        yield "lines", partial(excess, name="lines", limit=task.budget["lines"])
+    yield "work", partial(excess_of_total, total=INSTRUCTIONS)
 
 
 def of_each_size(case):
@@ -53,6 +60,16 @@ def of_each_size(case):
         if not it.trial.ragged:
             found.setdefault(it.trial.size, it)
     return list(found.values())
+
+
+def excess_of_total(case, outcome, total) -> str:
+    """How a run is over so many times the answer's own total; "" if it is not."""
+    mine, best = total.count(outcome), total.count(answered(case, outcome))
+    warps = outcome.run.blocks * -(-outcome.run.threads_per_block // WARP_SIZE)
+    limit = int(case.task.work * best) + total.spare * warps
+    if mine <= limit:
+        return ""
+    return f"{total.sentence.format(mine)}, and {allowed(limit)}; {best:,} are enough."
 
 
 def excess(case, outcome, name, limit) -> str:
@@ -96,8 +113,10 @@ def described(task):
             limit = f"{limit:,}"
         ideal = words.replace("at most {}", "as few as its bytes need")
         yield ideal if limit == "ideal" else words.format(limit)
-    more = f"{task.work:g} times those of the course's answer, and {SPARE} a warp"
-    yield f"instructions: at most {more}"
+    *first, last = "instructions", *(it.name for it in totals_of(task).values())
+    held = f"{', '.join(first)} and {last}" if first else last
+    most = f"at most {task.work:g} times those of the course's answer"
+    yield f"{held}: {most}, and {SPARE} instructions a warp"
 
 
 def unheld(task) -> list:
@@ -210,11 +229,12 @@ def loads(case, outcome, limits):
 
 
 def all_barriers(outcome):
-    return outcome.run.waits.block
+    """Those of the whole grid, too: each block waits at them."""
+    return outcome.run.waits.block + outcome.run.waits.grid
 
 
 def barriers(case, outcome, limit):
-    most = outcome.run.waits.block
+    most = all_barriers(outcome)
     return (
         f"A block waits at {most:,} barriers, and {allowed(limit)}."
         if most > limit
@@ -224,10 +244,6 @@ def barriers(case, outcome, limit):
 
 def active(case, outcome, limit):
     return complaint(outcome.run.assert_no_divergence, at_least=limit)
-
-
-def all_instructions(outcome):
-    return outcome.run.divergence.instructions
 
 
 def warp_instructions(case, outcome, limit):
@@ -296,20 +312,6 @@ def lines(case, outcome, limit):
     return f"{changed} lines changed, and {enough} enough."
 
 
-def work(case, outcome, times):
-    """More instructions than so many times the answer's own, and some for each warp?"""
-    mine = outcome.run
-    best = answered(case, outcome).run.divergence.instructions
-    warps = mine.blocks * -(-mine.threads_per_block // WARP_SIZE)
-    limit = int(times * best) + SPARE * warps
-    if mine.divergence.instructions <= limit:
-        return ""
-    return (
-        f"Its warps execute {mine.divergence.instructions:,} instructions of the "
-        f"emulator, and {allowed(limit)}; {best:,} are enough."
-    )
-
-
 def assembled(case, name, limit):
     if missing():
         return float64(case.outcomes[0]) if name == "float64" else ""
@@ -341,9 +343,7 @@ BUDGETS = {
     "shared_requests": Budget(
         "requests to shared memory: at most {}", shared_requests, all_shared_requests
     ),
-    "loads": Budget(
-        "loads of an element, on average: at most {}", loads, mean_loads
-    ),
+    "loads": Budget("loads of an element, on average: at most {}", loads, mean_loads),
     "barriers": Budget(
         "barriers that a block waits at: at most {}", barriers, all_barriers
     ),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import cuda, float32
 
-from helpers.exercises import budgets
+from helpers.exercises import budgets, sources
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.reasons import HINTS, REASONS
 from tests.exercises.specimen import (
@@ -56,7 +56,7 @@ CASES = {  # what is changed in the answer, and the reason
     "two barriers": ("over_budget:barriers", [BARRIER, f"{BARRIER}\n    {BARRIER}"]),
     "idle turns": (
         "over_budget:work",
-        [SUM, f"{SUM}\n        for k in range(30):\n            out[i] += k * t * 0"],
+        [SUM, f"{SUM}\n        for k in range(30):\n            t += k * i"],
     ),
 }
 
@@ -215,6 +215,37 @@ def test_work_for_idle_lanes_is_work_of_their_warps():
 
     assert "over_budget:warp_instructions" == verdict.reason
     assert "instructions of the emulator, and 160 are allowed" in verdict.sentence
+
+
+def test_a_barrier_of_the_grid_is_a_barrier():
+    """Each block waits at it, as at one of its own."""
+    task = exercise("relay")
+    text = task.given_text.replace("cuda.syncthreads()", "grid.sync()")
+    text = text.replace("total = ", "grid = cuda.cg.this_grid()\n    total = ", 1)
+
+    verdict = task.judge(task.kernel(text), 1)
+
+    assert "over_budget:barriers" == verdict.reason, verdict.text
+
+
+LANE_BY_LANE = "for k in range(32):\n            if k == t % 32:\n                out"
+
+
+def test_cheap_requests_do_not_make_up_for_dear_ones():
+    """A request of one lane has no sector and no wavefront too many; their sum has."""
+    text = TASK.answer_text.replace("out[i] = ", f"{LANE_BY_LANE}[i] = ")
+    verdict = TASK.judge(TASK.kernel(text), 1)
+    assert "over_budget:sectors" == verdict.reason, verdict.text
+    assert re.search(r"touch \d+ sectors .*\d+ are allowed; \d+ are", verdict.sentence)
+
+    task = exercise("transpose")
+    lane = f"v = float32(0)\n        {LANE_BY_LANE}".replace("t % 32", "x")
+    lane = lane.replace("out", "v = tile[x, y]\n        dst[left + y, top + x] = v")
+    old = "dst[left + y, top + x] = tile[x, y]"
+    text = sources.edited(task.answer_text, "TILE + 1", "TILE", old, lane)
+    verdict = task.judge(task.kernel(text), 1)
+    assert "over_budget:conflicts" == verdict.reason, verdict.text
+    assert re.search(r"take [\d,]+ wavefronts .* [\d,]+ are enough", verdict.sentence)
 
 
 def test_a_variant_depends_on_the_seed_and_other_numbers_do_not():
