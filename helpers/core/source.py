@@ -2,12 +2,16 @@
 the source of a function.
 """
 
+import dis
 import inspect
+import io
 import linecache
 import re
 import sys
+import tokenize
 from dataclasses import dataclass
 from textwrap import dedent
+from types import CodeType
 from typing import NamedTuple
 
 
@@ -67,11 +71,41 @@ def source_of(function) -> Source | None:
     """A function's source, None where it is not available."""
     try:
         lines, first = inspect.getsourcelines(function)
-    except (OSError, TypeError):
+    except (OSError, TypeError, SyntaxError, tokenize.TokenError):
         return None
     text = dedent("".join(lines)).rstrip()
     name = file_name(function.__code__.co_filename)
-    return Source(name, first, tuple(text.splitlines()))
+    return Source(name, first, tuple(it.rstrip("\n") for it in lines_of(text)))
+
+
+def lines_of(text) -> list[str]:
+    """The lines of a text as Python counts them, with their ends: `splitlines` also
+    ends one at a form feed and at some characters of Unicode.
+    """
+    return io.StringIO(text, newline=None).readlines()
+
+
+def remember(text, file):
+    """Let tracebacks and `inspect` find the lines of a text under a file's name."""
+    linecache.cache[file] = (len(text), None, lines_of(text), file)
+
+
+def globals_of(code):
+    """The names that a code object loads as globals, and those within it."""
+    yield from (
+        it.argval for it in dis.get_instructions(code) if it.opname == "LOAD_GLOBAL"
+    )
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from globals_of(constant)
+
+
+def contents(cell):
+    """What a closure's cell holds."""
+    try:
+        return cell.cell_contents
+    except ValueError:  # not set yet
+        return None
 
 
 def place(function_or_file, line) -> str:

@@ -2,6 +2,8 @@
 
 from numbers import Number
 
+import numpy as np
+
 from helpers.core.errors import ArgumentError, shown
 from helpers.exercises.verdict import Verdict
 
@@ -55,10 +57,14 @@ def agrees(answer, truth, task) -> bool:
             known = ", ".join(map(repr, task.options))
             raise ArgumentError(f"`{task.name}` asks for one of {known}")
         return answer == truth
+    answer, truth = (  # numbers of NumPy's wrap
+        it.item() if isinstance(it, np.generic) else it for it in (answer, truth)
+    )
     if isinstance(answer, bool) != isinstance(truth, bool):
         return False
     try:
-        return isinstance(answer, Number) and abs(answer - truth) <= task.tolerance
+        right = isinstance(answer, Number)
+        return right and 0 <= abs(answer - truth) <= task.tolerance
     except (TypeError, OverflowError):  # numbers that are no floats: Decimal, 10**400
         return False
 

@@ -4,7 +4,7 @@ of them are apart.
 
 import ast
 import difflib
-import linecache
+import inspect
 import math
 from functools import lru_cache
 from itertools import count
@@ -14,7 +14,13 @@ import numba
 import numpy as np
 from numba import cuda
 
-from helpers.core.source import source_of
+from helpers.core.source import (
+    contents,
+    globals_of,
+    lines_of,
+    remember,
+    source_of,
+)
 
 _number = count(1)
 NAMES = "float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64"
@@ -24,7 +30,7 @@ NAMES = "float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64"
 def kernel_of(text, name):
     """The kernel of this name that a text defines; its lines can be quoted."""
     file = f"<{name} {next(_number)}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    remember(text, file)
     namespace = {"np": np, "math": math, "cuda": cuda}
     namespace |= {word: getattr(numba, word) for word in NAMES.split()}
     exec(compile(text, file, "exec"), namespace)
@@ -41,7 +47,7 @@ def stub_of(text) -> str:
     """A text without the body of its kernel: what a learner begins with."""
     tree = ast.parse(text)
     kernel = [it for it in tree.body if isinstance(it, ast.FunctionDef)][-1]
-    lines = text.splitlines()
+    lines = [it.rstrip("\n") for it in lines_of(text)]
     about = len(code_lines("\n".join(lines[kernel.body[0].end_lineno :])))
     hole = f"# your code, about {about} line{'s' * (about > 1)}"
     return "\n".join([*lines[: kernel.body[0].end_lineno], indent(hole, "    ")])
@@ -57,17 +63,53 @@ def edited(text, *edits) -> str:
 
 
 def lines_changed(kernel, text) -> int | None:
-    """How many lines of a kernel differ from a text's; None without its source."""
-    source = source_of(kernel.py_func)
-    if source is None:
+    """How many lines of a kernel and of the functions that it calls differ from a
+    text's, whose own functions are known by their names; None without their sources.
+    """
+    functions = [it.py_func for it in called_by(kernel)]
+    sources = [source_of(it) for it in functions]
+    if None in sources:
         return None
-    mine, given = code_lines("\n".join(source.lines)), code_lines(text)
+    given, name = functions_of(text), kernel_name(text)
+    names = [name, *(it.__name__ for it in functions[1:])]
+    return sum(
+        different(given.get(name, []), code_lines("\n".join(source.lines)))
+        for name, source in zip(names, sources, strict=True)
+    )
+
+
+def different(given, mine) -> int:
+    """How many of some lines are others than those given."""
     matcher = difflib.SequenceMatcher(None, given, mine, autojunk=False)
     return sum(
         max(there - here, upto - begin)
         for kind, here, there, begin, upto in matcher.get_opcodes()
         if kind != "equal"
     )
+
+
+def functions_of(text) -> dict:
+    """The lines of each function that a text defines, by name."""
+    functions = [it for it in ast.parse(text).body if isinstance(it, ast.FunctionDef)]
+    return {it.name: code_lines(ast.unparse(it)) for it in functions}
+
+
+def called_by(kernel) -> list:
+    """A kernel and the functions of `@cuda.jit` that it reaches, each once."""
+    found = [kernel]
+    for dispatcher in found:  # it grows
+        for value in outside(dispatcher.py_func):
+            is_new = all(value is not it for it in found)
+            if is_new and inspect.isfunction(getattr(value, "py_func", None)):
+                found.append(value)
+    return found
+
+
+def outside(function):
+    """The values that a function and those within it take from outside."""
+    names = set(globals_of(function.__code__))
+    yield from (v for k, v in function.__globals__.items() if k in names)
+    yield from map(contents, function.__closure__ or ())
 
 
 def code_lines(text) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numba import cuda, float32
 
+from helpers.core.source import remember, source_of
 from helpers.exercises import budgets, sources
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.reasons import HINTS, REASONS
@@ -171,6 +172,47 @@ def test_a_fix_that_changes_too_much_earns_half():
     assert "3 lines changed, and 1 line is enough" in verdict.sentence
 
 
+def test_lines_of_new_functions_are_lines_changed():
+    """A call of a function that does the work is more than one line."""
+    task = FixPairSums()
+    new = "@cuda.jit\ndef last(tile, t):\n    return tile[t + 1]"
+    call = task.given_text.replace("tile[t] + tile[t]", "tile[t] + last(tile, t)")
+    inner = "@cuda.jit\ndef first(tile, t):\n    return last(tile, t)"
+    cases = {
+        f"{new}\n\n{call}": 3,
+        f"{new}\n\n{inner}\n\n{call.replace('last(', 'first(')}": 5,
+        f"{new}\n\n{task.answer_text}": 1,  # which nothing calls
+    }
+    for text, count in cases.items():
+        kernel = task.kernel(text)
+        assert count == sources.lines_changed(kernel, task.given_text)
+        verdict = task.judge(kernel, 1)
+        assert (verdict.reason is None) == (count == 1), verdict.text
+
+
+def test_lines_are_those_that_python_counts():
+    """Others end lines at a form feed, and would quote, and count, a decoy."""
+    ends = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+    task = FixPairSums()
+    decoy = "\n".join(f"# {ends}" for _ in range(3)) + f"\n{task.given_text}"
+
+    text = f'"""{ends}\n"""\n' + task.answer_text.replace("i = cuda", "i = \\\ncuda")
+    for before in (decoy, text):
+        kernel = task.kernel(before)
+        found = source_of(kernel.py_func)
+        assert found.lines[:2] == ("@cuda.jit", "def pair_sums(out, a):")
+    assert 1 == sources.lines_changed(task.kernel(text), task.given_text)
+
+
+def test_a_source_that_cannot_be_read_is_none():
+    """Whatever `inspect` makes of it."""
+    remember("\n@cuda.jit\ndef pair_sums(out, a):\n    (", "<half>")
+    space = {"cuda": cuda, "float32": float32}
+    exec(compile(f"\n{FixPairSums().answer_text}", "<half>", "exec"), space)
+
+    assert source_of(space["pair_sums"].py_func) is None
+
+
 def test_a_fix_that_gains_nothing_earns_nothing():
     """Where what was given is right, and over the budget that it is about."""
     task = SlowPairSums()
@@ -273,12 +315,25 @@ def test_predictions_earn_their_share():
     assert "no_answer" == task.judge({"sectors": ..., "free": ...}).reason
     for number in (np.array([8, 8]), 10**400, Decimal("8.5"), math.nan, 8j, [8]):
         assert 0.5 == task.judge({"sectors": number, "free": "no"}).points
+    for number in (np.int8(8), np.float32(8)):
+        assert 2 == task.judge({"sectors": number, "free": "no"}).points
     with pytest.raises(TypeError, match="keys 'sectors', 'free'"):
         task.judge(np.array([8, 8]))
     with pytest.raises(TypeError, match="one of 'yes', 'no'"):
         task.judge({"sectors": 8, "free": "perhaps"})
     with pytest.raises(TypeError, match="keys 'sectors', 'free'"):
         task.judge(8)
+
+
+def test_a_number_does_not_wrap():
+    """The size of the smallest whole number of a type is negative in that type."""
+
+    class Zero(Strides):
+        def truth(self):
+            return 0
+
+    assert 0 == Zero().judge(np.int8(-128)).points
+    assert 2 == Zero().judge(np.uint8(0)).points
 
 
 def test_an_answer_over_its_budget_names_the_line():

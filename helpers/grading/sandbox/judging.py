@@ -3,6 +3,7 @@ a submission runs.
 """
 
 from dataclasses import asdict
+from tokenize import TokenError
 
 from helpers.core.errors import ExplainedError
 from helpers.exercises.catalogue import exercise, exercises
@@ -29,6 +30,8 @@ def verdict_on(task, data, secret) -> Verdict:
         return not_an_answer(task, sentence)
     except ExplainedError as error:
         return not_an_answer(task, str(error).splitlines()[0])
+    except (RecursionError, MemoryError, SyntaxError, TokenError):
+        return not_an_answer(task, "It is nested too deeply, or cannot be read.")
 
 
 def not_an_answer(task, sentence) -> Verdict:

@@ -6,15 +6,16 @@ code object. Whatever a submission did to this process, the other side checks al
 
 import base64
 import builtins
-import dis
 import inspect
-import linecache
 import types
 from numbers import Number
 from textwrap import dedent
 
 import numba
 import numpy as np
+
+from helpers.core.source import contents, globals_of
+from helpers.core.source import remember as remember  # for `collecting`
 
 MODULES = (
     "builtins",
@@ -30,6 +31,7 @@ MODULES = (
     "numpy",
     "operator",
 )
+OURS = "helpers"  # whose functions a kernel may use, not what else it leads to
 OPTIONS = "device", "fastmath", "inline", "forceinline", "debug", "opt", "max_registers"
 LARGEST_ARRAY = 2**20  # bytes
 
@@ -122,30 +124,12 @@ def missing(function) -> set:
     return lacked.union(*(missing(it.py_func) for it in called))
 
 
-def globals_of(code):
-    """The names that a code object loads as globals."""
-    yield from (
-        it.argval for it in dis.get_instructions(code) if it.opname == "LOAD_GLOBAL"
-    )
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from globals_of(constant)
-
-
 def names_of(code):
     """The names in a code object, those of functions within it too."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from names_of(constant)
-
-
-def contents(cell):
-    """What a closure's cell holds."""
-    try:
-        return cell.cell_contents
-    except ValueError:  # not set yet
-        return None
 
 
 # ---------------------------------------------------------------- values
@@ -214,7 +198,9 @@ def type_data(value):
 
 def module_data(value):
     name = value.__name__
-    return {"module": name} if name in MODULES else {"refused": f"the module {name}"}
+    if name in MODULES and name != OURS:
+        return {"module": name}
+    return {"refused": f"the module {name}"}
 
 
 PACKERS = {
@@ -238,8 +224,3 @@ def member_data(value):
         if name and getattr(sys.modules.get(module), name, None) is value:
             return {"member": [module, name]}
     return {"refused": type(value).__name__}
-
-
-def remember(text, file):
-    """Let tracebacks and `inspect` find the lines of a text under a file's name."""
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)

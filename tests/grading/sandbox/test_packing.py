@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from numba import cuda, float32, types
 
+import helpers
+from helpers.core.source import remember
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Explain, Predict, Write
 from helpers.grading.references import IMPORTS, plain
-from helpers.grading.sandbox.packing import packed, remember
+from helpers.grading.sandbox.packing import packed
 from helpers.grading.sandbox.rebuilding import Malformed, answer_of
 
 WRITTEN = [name for name, kind in exercises().items() if issubclass(kind, Write)]
@@ -92,6 +94,13 @@ def test_numbers_without_digits_stay_what_they_are():
     """NaN, infinities and the sign of zero."""
     assert np.isnan(over(float("nan")))
     assert [float("-inf"), "-0.0"] == [over(float("-inf")), repr(over(-0.0))]
+
+
+def test_functions_of_helpers_are_handed_over_and_the_package_is_not():
+    """Through it a kernel would reach what judges."""
+    assert helpers.load4 is over(helpers.load4)
+    with pytest.raises(Malformed, match="the module helpers cannot"):
+        over(helpers)
 
 
 class Equal(float):

@@ -49,6 +49,7 @@ VALUES = (
     *({"tuple": 3}, {"tuple": [{"tuple": "a"}]}, {"tuple": [1.5]}, {"dict": [[1]]}),
     *({"dict": {}}, {"dict": [[{"tuple": []}, None]]}, {"dtype": "O"}, {"dtype": 1}),
     *({"type": "Array"}, {"type": "__class__"}, {"type": 3}, {"module": "os"}),
+    {"module": "helpers"},
     *({"module": ["numpy"]}, {"member": ["os", "system"]}, {"member": ["math"]}),
     {"member": ["builtins", "__import__"]},
     *({"array type": ["float32", 99, "C"]}, {"array type": [1, 1, "C"]}, {"who": 1}),
@@ -61,6 +62,24 @@ def test_data_that_are_no_value_are_refused(data):
     """In one sentence, whatever is wrong with them."""
     with pytest.raises(Malformed):
         answer_of({"value": data})
+
+
+def test_what_is_refused_is_named_by_a_plain_name_alone():
+    """A submission chooses the words, which feedback shows as Markdown."""
+    for told in ("the module os", "what raises KeyError", "an array of 9,000 bytes"):
+        with pytest.raises(Malformed, match=f"^{told} cannot"):
+            answer_of({"value": {"refused": told}})
+    for told in (
+        "![](x)",
+        "a\n# b",
+        "the module [a](b)",
+        "x " * 9,
+        "e\u0301",
+        3,
+        "a\n",
+    ):
+        with pytest.raises(Malformed, match="^something cannot"):
+            answer_of({"value": {"refused": told}})
 
 
 def test_what_is_nested_without_end_is_refused():
@@ -164,6 +183,20 @@ def test_what_is_malformed_is_a_verdict_and_no_error():
     for data in (kernel(), None, 3, {"value": {"int": "x"}}, {"kernel": [3]}):
         verdict = verdict_on(exercise("mirror"), data, "a secret")
         assert verdict.points == (2 if data == kernel() else 0)
+
+
+DEEP = {
+    "many terms": RIGHT.replace("= a[row, col]", "= a[row, col]" + " + 1" * 400),
+    "many attributes": RIGHT.replace("= a[row", f"= a{'.T' * 900}[row"),
+}
+
+
+@pytest.mark.parametrize("source", DEEP.values(), ids=DEEP)
+def test_a_kernel_that_is_nested_too_deeply_is_a_wrong_answer(source):
+    """It earns nothing; the judge goes on."""
+    verdict = verdict_on(exercise("mirror"), kernel(source=source), "a secret")
+    assert (verdict.points, verdict.reason) == (0, "refused")
+    assert "nested too deeply" in verdict.sentence
 
 
 def test_a_right_kernel_with_any_part_replaced_is_judged_or_refused():
