@@ -19,7 +19,7 @@ import numba
 import numpy as np
 from numba import cuda
 
-from helpers.core.source import remember
+from helpers.core.source import lines_of, remember
 from helpers.grading.sandbox.packing import MODULES, OPTIONS, OURS
 
 MOST_FUNCTIONS = 16
@@ -157,7 +157,11 @@ def definition_of(source, name):
 def defined(definition, source, names):
     """The function of a definition; only the `def` runs."""
     file = f"<{definition.name}, handed in {next(_number)}>"
-    remember(dedent(source), file)
+    first, last = definition.lineno - 1, definition.end_lineno
+    lines = lines_of(dedent(source))[
+        first:last
+    ]  # in those above, a text may be a decoy
+    remember("\n" * first + "".join(lines), file)
     try:
         code = compile(ast.Module([definition], []), file, "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from helpers.core.errors import ExplainedError
+from helpers.core.source import source_line, source_of
 from helpers.exercises.catalogue import exercise
 from helpers.grading.sandbox.judging import verdict_on
 from helpers.grading.sandbox.rebuilding import Malformed, answer_of
@@ -132,6 +133,24 @@ def test_nothing_of_a_definition_runs_but_the_definition():
     assert "mirror" == made.py_func.__name__
     assert {} == made.py_func.__annotations__
     assert [] == RAN
+
+
+DECOY = '''\
+@cuda.jit("""
+def mirror(out, a):
+    pass
+""")
+def\\
+    mirror(out, a):
+    out[0, 0] = 1
+'''
+
+
+def test_the_source_of_a_function_is_what_was_compiled():
+    """`inspect` looks above a line for a definition, and would find one in a text."""
+    made = answer_of(kernel(source=DECOY)).py_func
+    assert "    out[0, 0] = 1" == source_of(made).lines[-1]
+    assert "out[0, 0] = 1" == source_line(made.__code__.co_filename, 7)
 
 
 FUNCTIONS = {
