@@ -28,8 +28,8 @@ class Excess(NamedTuple):
 
 
 def excesses(case):
-    """The budgets that a case does not keep, in the order of the exercise; totals come
-    after all of them, and how many lines changed after what they achieve.
+    """The budgets that a case does not keep, in the order of the exercise, and then
+    the totals; how many lines changed is asked after what they achieve.
 
     Each is held at every even size, lest an answer be good at one alone.
     """
@@ -43,14 +43,20 @@ def excesses(case):
 
 def limits_of(task):
     """Each limit's name, and what holds a run to it, in the order of asking."""
-    for name, limit in task.budget.items():
-        if name != "lines":
-            yield name, partial(excess, name=name, limit=limit)
-    for name, total in totals_of(task).items():
-        yield name, partial(excess_of_total, total=total)
-    if "lines" in task.budget:
-        yield "lines", partial(excess, name="lines", limit=task.budget["lines"])
-    yield "work", partial(excess_of_total, total=INSTRUCTIONS)
+
+    def held(name):
+        return name, partial(excess, name=name, limit=task.budget[name])
+
+    yield from (held(name) for name in task.budget if name != "lines")
+    work = "work", partial(excess_of_total, total=INSTRUCTIONS)
+    totals = [
+        (name, partial(excess_of_total, total=total))
+        for name, total in totals_of(task).items()
+    ]
+    if "lines" in task.budget:  # for which, as for work, a fix earns a part
+        yield from (*totals, held("lines"), work)
+    else:
+        yield from (work, *totals)
 
 
 def of_each_size(case):
@@ -63,10 +69,13 @@ def of_each_size(case):
 
 
 def excess_of_total(case, outcome, total) -> str:
-    """How a run is over so many times the answer's own total; "" if it is not."""
+    """How a run reaches so many times the answer's own total; "" if it does not.
+
+    Twice as much in one half of what it does would be 1.5 times.
+    """
     mine, best = total.count(outcome), total.count(answered(case, outcome))
     warps = outcome.run.blocks * -(-outcome.run.threads_per_block // WARP_SIZE)
-    limit = int(case.task.work * best) + total.spare * warps
+    limit = max(ceil(case.task.work * best) - 1, 0) + total.spare * warps
     if mine <= limit:
         return ""
     return f"{total.sentence.format(mine)}, and {allowed(limit)}; {best:,} are enough."
@@ -115,7 +124,7 @@ def described(task):
         yield ideal if limit == "ideal" else words.format(limit)
     *first, last = "instructions", *(it.name for it in totals_of(task).values())
     held = f"{', '.join(first)} and {last}" if first else last
-    most = f"at most {task.work:g} times those of the course's answer"
+    most = f"less than {task.work:g} times those of the course's answer"
     yield f"{held}: {most}, and {SPARE} instructions a warp"
 
 

@@ -74,7 +74,7 @@ Launch:
 Budget:
     sectors per request to global memory: at most 4
     barriers that a block waits at: at most 0
-    instructions and sectors: at most 1.5 times those of the course's answer, and 16 \
+    instructions and sectors: less than 1.5 times those of the course's answer, and 16 \
 instructions a warp
 
 Specification:
@@ -106,7 +106,7 @@ out[i] = a[i] / 2
 `threads = (32, 8)`
 - **Budget:** sectors per request to global memory: at most 4; \
 barriers that a block waits at: at most 0; \
-instructions and sectors: at most 1.5 times those of the course's answer, and 16 \
+instructions and sectors: less than 1.5 times those of the course's answer, and 16 \
 instructions a warp
 
 ```python

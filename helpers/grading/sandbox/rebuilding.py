@@ -158,9 +158,7 @@ def defined(definition, source, names):
     """The function of a definition; only the `def` runs."""
     file = f"<{definition.name}, handed in {next(_number)}>"
     first, last = definition.lineno - 1, definition.end_lineno
-    lines = lines_of(dedent(source))[
-        first:last
-    ]  # in those above, a text may be a decoy
+    lines = lines_of(dedent(source))[first:last]  # above them, a text may be a decoy
     remember("\n" * first + "".join(lines), file)
     try:
         code = compile(ast.Module([definition], []), file, "exec")
