@@ -135,7 +135,7 @@ class KMeans(Write):
     point once, and each centre once in a block.
     """
 
-    stars, points = 3, 5
+    stars, points, work = 3, 5, 2
     choices = {"many": (8, 5, 12), "power": (2, 1), "threads": (128, 64)}
     even, ragged = (256, 128), (1, 33, 150)
 
