@@ -122,7 +122,8 @@ def empty(folder):
     """Remove a child's folder; where all folders are a child's, what it left beside."""
     home = Path(folder).parent
     if alone_here():
-        home.chmod(0o700)
+        if home.stat().st_uid == os.getuid():  # else no child could take rights away
+            home.chmod(0o700)
         for name in os.listxattr(home):  # among them, who may use folders made there
             os.removexattr(home, name)
     for left in home.iterdir() if alone_here() else [Path(folder)]:
