@@ -1,6 +1,6 @@
 """Runs a submission's cells, and hands its answers over as data: the untrusted child.
 
-What it says is checked by whoever judges; nothing here is trusted once a cell has run.
+The judge checks what it says; nothing here is trusted once a cell has run.
 """
 
 import json
@@ -9,11 +9,11 @@ import signal
 from IPython.core.inputtransformer2 import TransformerManager
 
 import helpers
+from helpers.core.source import remember
 from helpers.grading.sandbox.packing import (
     is_dispatcher,
     missing,
     packed,
-    remember,
 )
 
 LARGEST = 2**18  # bytes of an answer

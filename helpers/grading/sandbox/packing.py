@@ -15,7 +15,6 @@ import numba
 import numpy as np
 
 from helpers.core.source import contents, globals_of
-from helpers.core.source import remember as remember  # for `collecting`
 
 MODULES = (
     "builtins",

@@ -1,8 +1,8 @@
 """What a child may not ask the kernel: a seccomp filter, at each level of isolation.
 
-It refuses what reaches beyond the child's own memory and files: the keys of whoever
-grades, limits of other processes, memory that no limit counts or that outlives the
-child, namespaces of its own. A call that is not named here is allowed.
+It refuses calls that affect more than the child's own memory and files: the keys of the
+user who grades, limits of other processes, memory that no limit counts or that outlives
+the child, new namespaces. A call that is not named here is allowed.
 """
 
 import ctypes
