@@ -1,0 +1,563 @@
+# %% [markdown]
+# # Count a billion bytes in the time it takes to read them
+#
+# *40 minutes*
+#
+# **What you'll do:** climb from a histogram that adds each value in global memory to one that takes as long as reading the values, whatever they are, and predict the rungs' times by a count.
+#
+# **What you'll learn:**
+#
+# - count in copies of the bins that no two lanes of a warp have to share
+# - turn wavefronts into the least time that a launch can take
+# - try a kernel on the data that suits it least
+#
+# **What you'll need:** [bank conflicts](14_bank_conflicts.ipynb), [barriers, races and atomics](15_barriers_and_races.ipynb), and `load4` of [the transpose](21_transpose.ipynb).
+
+# %%
+import numpy as np
+from numba import cuda, int32, uint32
+
+from helpers import (assemble, baseline, check, device, emulate, exercise,
+                     expect, load4, measure, plot_banks,
+                     plot_series, table)
+
+device
+
+# %% [markdown]
+# ## How many of each?
+#
+# A histogram says how often each value occurs.
+# Our values are bytes, so there are 256 **bins**, one count for each value.
+# NumPy calls it `bincount`.
+#
+# Each value has to be read once, and that is the limit.
+# But many threads want to add to one bin at the same time, and how many depends on the data.
+# So we count four kinds of it.
+
+# %%
+BINS = 256
+random = np.random.default_rng(0)
+
+
+def kinds(n):
+    """Four kinds of data, n bytes each."""
+    one, two, three = random.integers(0, BINS, (3, n), np.uint8)
+    return {"uniform": one, "skewed": one & two & three,
+            "constant": np.full(n, 77, np.uint8),
+            "adverse": one & np.uint8(0b11100000)}
+
+
+small = kinds(10_003)
+table(["data", "different values", "most frequent", "its share, %"],
+      [(name, len(np.unique(it)), np.bincount(it).argmax(),
+        100 * np.bincount(it).max() / it.size) for name, it in small.items()])
+
+# %% [markdown]
+# In *skewed* data each bit is set once in eight times, so a third of the values are 0.
+# *Adverse* data has only the multiples of 32; you will see whom that troubles.
+#
+# How fast can we count, and does it have to depend on the data?
+#
+# ## In global memory
+#
+# **Each thread adds 1 to the bin of each of its values.**
+# Threads of all blocks share the bins, so the addition has to be atomic.
+
+# %%
+@cuda.jit
+def count_globally(bins, values):
+    """Each thread adds 1 to the bin of each of its values."""
+    i, step = uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
+    while i < values.size:
+        cuda.atomic.add(bins, uint32(values[i]), 1)
+        i = uint32(i + step)
+
+
+def count(kernel, values, arrays=None):
+    """Emulate a histogram of 2 blocks and check it."""
+    bins = np.zeros(BINS, np.uint32)
+    run = emulate(kernel)[2, 256](bins, *(arrays or [values]))
+    check(bins, np.bincount(values, minlength=BINS).astype(np.uint32))
+    return run
+
+
+globally = count(count_globally, small["uniform"])
+globally
+
+# %% [markdown]
+# Each value is an atomic addition in global memory.
+# We count 2^30 bytes, but with this kernel only 2^25, because it is slow.
+# Each time is recorded with cold caches, by turns with the others; `CUB` is NVIDIA's library.
+
+# %% tags=["timing"]
+N = 2**30
+
+
+def recorded(rung):
+    """The GB/s of a rung on each kind of data."""
+    times = {kind: baseline(f"histogram {rung}, {kind}") for kind in small}
+    return {kind: it.gb_per_s for kind, it in times.items()}
+
+
+def rates(*rungs):
+    """The GB/s of some rungs, as a table."""
+    return table(["GB/s", *small],
+                 [(rung, *recorded(rung).values()) for rung in rungs])
+
+
+rates("global", "global in C++", "CUB", "read only")
+
+# %% [markdown]
+# XXX *read only* is a kernel that loads the values and counts nothing.
+# The library is XXX
+#
+# ## Bins for each block
+#
+# In shared memory, each block can have bins of its own.
+# **Count in the block's own bins, then add them to those of all.**
+# Two barriers are needed: the bins must be clear before the first value, and complete before they are added up.
+
+# %%
+@cuda.jit
+def count_in_blocks(bins, values):
+    """Count in the block's own bins, then add them to those of all."""
+    own = cuda.shared.array(BINS, uint32)
+    thread = uint32(cuda.threadIdx.x)
+    if thread < BINS:
+        own[thread] = 0
+    cuda.syncthreads()
+    i, step = uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
+    while i < values.size:
+        cuda.atomic.add(own, uint32(values[i]), 1)
+        i = uint32(i + step)
+    cuda.syncthreads()
+    if thread < BINS:
+        cuda.atomic.add(bins, thread, own[thread])
+
+
+in_blocks = {kind: count(count_in_blocks, it) for kind, it in small.items()}
+rates("global", "block", "block in C++", "CUB")
+
+# %% [markdown]
+# **Predict.** A launch has 264 blocks. How many atomic additions to global memory are left of 2^30?
+#
+# <details><summary>Answer</summary>
+#
+# Each block adds 256 bins: 67,584.
+#
+# </details>
+#
+# All the others go to shared memory now, and lanes that meet there in a bank take turns.
+# How many wavefronts does a request take?
+
+# %%
+def wavefronts(run):
+    """The wavefronts of one atomic request to shared memory."""
+    row = run.bank_conflicts.by_kind["atomic"]
+    return row.wavefronts / row.requests
+
+
+print(table(["data", "wavefronts of a request"],
+            [(kind, wavefronts(run)) for kind, run in in_blocks.items()]))
+
+plot_banks([4 * int(value) for value in small["uniform"][:32]])
+
+# %% [markdown]
+# In the figure, bank 0 has the words of bins 0, 32, 64 and so on. The fullest bank sets the number of wavefronts.
+#
+# *Adverse* data puts eight bins into one bank. With *constant* data all lanes want one word, and a request takes one wavefront.
+# So the data should matter, by a factor of eight.
+# It does not: each kind takes XXX.
+# Something else sets the pace. What do the warps wait for?
+
+# %% tags=["timing"]
+BLOCKS, THREADS = 264, 1024      # 2 blocks for each of 132 multiprocessors
+many = np.resize(small["uniform"], N)
+all_bins = np.zeros(BINS, np.uint32)
+
+
+def clock(kernel, *arrays):
+    """Measure a histogram of N bytes."""
+    return measure(kernel, bytes=N)[BLOCKS, THREADS](all_bins, *arrays)
+
+
+blocks = clock(count_in_blocks, many)
+print(blocks)
+{name: f"{share:.0%}" for name, share in blocks.waits.items()}
+
+# %% [markdown]
+# XXX
+#
+# ## Sixteen bytes a load
+#
+# A thread loads one byte, waits for it, and adds 1.
+# With `load4` it gets 16 bytes at once, as four words.
+# **Load 16 bytes, add 1 for each of them, and count what is left one by one.**
+#
+# The pieces of this kernel will serve all others, too, so they can do more than it needs:
+# with `step` and `start`, a value's cell is `step * value + start`.
+# Here that is the value itself: `step` is 1 and `start` is 0.
+
+# %%
+@cuda.jit(device=True)
+def clear(own):
+    """Set the block's cells to 0, and wait."""
+    cell = uint32(cuda.threadIdx.x)
+    while cell < own.size:
+        own[cell] = 0
+        cell = uint32(cell + cuda.blockDim.x)
+    cuda.syncthreads()
+
+
+@cuda.jit(device=True)
+def add_word(own, word, step, start):
+    """Add 1 to the cell of each of a word's four bytes."""
+    for shift in range(0, 32, 8):
+        value = uint32(word >> uint32(shift)) & uint32(255)
+        cuda.atomic.add(own, uint32(step * value + start), 1)
+
+
+@cuda.jit(device=True)
+def add_sixteen(own, four, step, start):
+    """Add 1 to the cell of each byte of four words."""
+    a, b, c, d = four
+    add_word(own, a, step, start)
+    add_word(own, b, step, start)
+    add_word(own, c, step, start)
+    add_word(own, d, step, start)
+
+# %%
+@cuda.jit(device=True)
+def add_rest(own, rest, step, start):
+    """Add 1 for each byte that is left, and wait for all threads."""
+    i = uint32(cuda.grid(1))
+    if i < rest.size:
+        cuda.atomic.add(own, uint32(step * rest[i] + start), 1)
+    cuda.syncthreads()
+
+
+@cuda.jit(device=True)
+def add_up(bins, own, copies, step, apart):
+    """Add the copies of each bin to the bin of all blocks."""
+    value = uint32(cuda.threadIdx.x)
+    while value < bins.size:
+        total = uint32(0)
+        for turn in range(copies):
+            copy = uint32(value + uint32(turn)) % uint32(copies)
+            total += own[uint32(step * value + apart * copy)]
+        cuda.atomic.add(bins, value, total)
+        value = uint32(value + cuda.blockDim.x)
+
+# %%
+def make_copies(COPIES, STEP, APART):
+    """A histogram in copies: bin v of copy c is cell STEP * v + APART * c."""
+    CELLS = STEP * (BINS - 1) + APART * (COPIES - 1) + 1
+
+    @cuda.jit
+    def count_in_copies(bins, words, rest):
+        """Add 1 in the thread's copy for 16 bytes a load, then add up."""
+        own = cuda.shared.array(CELLS, uint32)
+        start = uint32(APART * (cuda.threadIdx.x % uint32(COPIES)))
+        clear(own)
+        i, stride = uint32(4 * cuda.grid(1)), uint32(4 * cuda.gridsize(1))
+        while i < words.size:
+            add_sixteen(own, load4(words, i), STEP, start)
+            i = uint32(i + stride)
+        add_rest(own, rest, STEP, start)
+        add_up(bins, own, COPIES, STEP, APART)
+    return count_in_copies
+
+
+def split(values):
+    """Whole groups of 16 bytes, as words of 4, and the bytes that are left."""
+    whole = values.size // 16 * 16
+    return values[:whole].view(np.uint32), values[whole:]
+
+
+wide = make_copies(1, 1, 1)
+in_wide = {kind: count(wide, it, split(it)) for kind, it in small.items()}
+
+# %% [markdown]
+# `make_copies(1, 1, 1)` makes one copy, which is the block's own bins.
+#
+# **Predict.** By how much do the requests of loads fall, and by how much those of atomics?
+#
+# <details><summary>Answer</summary>
+#
+# A request now brings 16 bytes for each lane: a sixteenth of the loads.
+# Each value is still one addition.
+#
+# </details>
+
+# %%
+def requests(run):
+    """The requests of loads from the data, and of atomics in shared memory."""
+    rows = run.coalescing.by_line.values()
+    loads = sum(it.requests for it in rows
+                if it.kind == "load" and it.array in ("values", "words"))
+    return loads, run.bank_conflicts.by_kind["atomic"].requests
+
+
+print(table(["kernel", "requests of loads", "of shared atomics"],
+            [("block", *requests(in_blocks["uniform"])),
+             ("16 bytes", *requests(in_wide["uniform"]))]))
+rates("block", "16 bytes", "CUB", "read only")
+
+# %% [markdown]
+# XXX uniform 3 times as fast, and now the data matter.
+# This kernel is as fast as the library XXX
+#
+# How long must the wavefronts take? A multiprocessor passes one wavefront per cycle, at most 1.98 billion a second.
+
+# %%
+gpu = cuda.get_current_device()
+
+
+def least_us(run, n=N):
+    """The time that a launch needs for its wavefronts alone, in µs."""
+    cycles = wavefronts(run) * n / 32 / gpu.MULTIPROCESSOR_COUNT
+    return 1000 * cycles / gpu.CLOCK_RATE
+
+
+def beside(rung, runs):
+    """The time of the wavefronts beside the recorded time."""
+    return [(f"{rung}, {kind}", wavefronts(run), least_us(run),
+             baseline(f"histogram {rung}, {kind}").median_us)
+            for kind, run in runs.items()]
+
+
+table(["rung, data", "wavefronts of a request", "their time, µs",
+       "recorded time, µs"], beside("16 bytes", in_wide))
+
+# %% [markdown]
+# XXX
+#
+# ## A copy for each lane
+#
+# Lanes meet in a bank by chance.
+# More copies of the bins help only if they change the banks.
+# Four layouts of 32 copies, where each lane adds to its own copy:
+
+# %%
+def count_kinds(kernel):
+    """Emulate a kernel for words on each kind of data."""
+    return {kind: count(kernel, it, split(it)) for kind, it in small.items()}
+
+
+def waves(name, runs):
+    """A row of wavefronts."""
+    return name, *map(wavefronts, runs.values())
+
+
+side_by_side = make_copies(32, 32, 1)
+in_layouts = {"one copy": in_wide,
+              "one behind the other": count_kinds(make_copies(32, 1, 256)),
+              "the same, padded by a cell": count_kinds(make_copies(32, 1, 257)),
+              "side by side": count_kinds(side_by_side)}
+table(["wavefronts of a request", *small],
+      [waves(*it) for it in in_layouts.items()])
+
+# %% [markdown]
+# One copy behind the other changes nothing: 256 is a multiple of 32, so a bin is in the same bank in each copy.
+# XXX (same word: more words)
+# With padding, a bin's bank depends on the copy, and for random data it is as random as before.
+#
+# Side by side, bin v of copy c is cell 32 v + c, in bank c.
+# **Give each lane its copy, in its own bank.**
+# Whatever the data is, no two lanes meet:
+
+# %%
+plot_banks([4 * (32 * int(value) + lane)
+            for lane, value in enumerate(small["uniform"][:32])])
+
+# %% [markdown]
+# The same request as in the last figure: each lane is alone in its bank.
+#
+# 32 copies take 32 KB of a block's shared memory.
+# Are fewer copies enough?
+
+# %%
+COPIES = 1, 2, 4, 8, 16, 32
+in_copies = {1: in_wide, 32: in_layouts["side by side"]}
+in_copies |= {c: count_kinds(make_copies(c, c, 1)) for c in (2, 4, 8, 16)}
+table(["copies", *small], [waves(c, in_copies[c]) for c in COPIES])
+
+# %% tags=["timing"]
+def times_of(kind):
+    """The recorded times by the number of copies."""
+    names = [f"{c} copies" if c > 1 else "16 bytes" for c in COPIES]
+    return [baseline(f"histogram {it}, {kind}").median_us for it in names]
+
+
+read = baseline("histogram read only, uniform")
+plot_series(COPIES, {it: times_of(it) for it in ("uniform", "skewed",
+                                                 "adverse")},
+            "copies", read.median_us, "read only", scale="log")
+
+# %% [markdown]
+# XXX
+#
+# ## Two loads in flight
+#
+# XXX
+# **Load 16 bytes twice, then add 1 for each of the 32.**
+
+# %%
+@cuda.jit
+def count_two_loads(bins, words, rest):
+    """Load 16 bytes twice, add 1 in the lane's copy for each of the 32."""
+    own = cuda.shared.array(CELLS, uint32)
+    lane = uint32(cuda.threadIdx.x) % uint32(32)
+    clear(own)
+    i, stride = uint32(4 * cuda.grid(1)), uint32(4 * cuda.gridsize(1))
+    while uint32(i + stride) < words.size:
+        one, two = load4(words, i), load4(words, uint32(i + stride))
+        add_sixteen(own, one, 32, lane)
+        add_sixteen(own, two, 32, lane)
+        i = uint32(i + 2 * stride)
+    if i < words.size:
+        add_sixteen(own, load4(words, i), 32, lane)
+    add_rest(own, rest, 32, lane)
+    add_up(bins, own, 32, 32, 1)
+
+
+CELLS = 32 * BINS
+for n in 0, 1, 15, 16, 5001, 40_003:
+    values = kinds(n)["skewed"]
+    count(count_two_loads, values, split(values))
+for values in small.values():
+    count(count_two_loads, values, split(values))
+
+rates("32 copies", "two loads", "two loads in C++", "read only", "CUB")
+
+# %%
+@cuda.jit
+def read_only(bins, words, rest):
+    """Load the values, and count nothing."""
+    i, stride = uint32(4 * cuda.grid(1)), uint32(4 * cuda.gridsize(1))
+    bits = uint32(0)
+    while i < words.size:
+        a, b, c, d = load4(words, i)
+        bits |= uint32(a & b & c & d)
+        i = uint32(i + stride)
+    if bits == uint32(0xFFFFFFFF):      # or the compiler leaves the loads out
+        bins[0] = bits
+
+
+# %% [markdown]
+# ## Two ideas that do not pay
+#
+# A warp can look for equal values before it adds: `match_any_sync` tells each lane which lanes have its value.
+# **The lowest of the lanes with one value adds for all of them.**
+
+# %%
+@cuda.jit(device=True)
+def add_together(bins, value):
+    """The lowest lane with a value adds for all lanes that have it."""
+    equal = uint32(cuda.match_any_sync(0xFFFFFFFF, int32(value)))
+    if uint32(equal & cuda.lanemask_lt()) == 0:
+        cuda.atomic.add(bins, value, cuda.popc(equal))
+
+
+@cuda.jit
+def aggregate_in_blocks(bins, values):
+    """Count in the block's own bins, one addition for equal values."""
+    own = cuda.shared.array(BINS, uint32)
+    clear(own)
+    i, step = uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
+    whole = uint32(values.size // 32 * 32)      # where warps are complete
+    while i < whole:
+        add_together(own, uint32(values[i]))
+        i = uint32(i + step)
+    if i < values.size:
+        cuda.atomic.add(own, uint32(values[i]), 1)
+    cuda.syncthreads()
+    add_up(bins, own, 1, 1, 1)
+
+
+# %%
+@cuda.jit
+def aggregate_globally(bins, values):
+    """Count in global memory, one addition for equal values of a warp."""
+    i, step = uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
+    whole = uint32(values.size // 32 * 32)
+    while i < whole:
+        add_together(bins, uint32(values[i]))
+        i = uint32(i + step)
+    if i < values.size:
+        cuda.atomic.add(bins, uint32(values[i]), 1)
+
+# %% [markdown]
+# Or a thread looks at neighbours in its registers.
+# **Count how long a value repeats, then add the run.**
+
+# %%
+@cuda.jit(device=True)
+def add_runs(own, word, value, run):
+    """Add the runs that end in a word; return the value and run that go on."""
+    for shift in range(0, 32, 8):
+        new = uint32(word >> uint32(shift)) & uint32(255)
+        if new != value:
+            cuda.atomic.add(own, uint32(value), run)
+            value, run = new, uint32(0)
+        run = uint32(run + uint32(1))
+    return value, run
+
+
+# %%
+@cuda.jit
+def count_runs(bins, words, rest):
+    """Count how long a value repeats, then add the run to the block's bins."""
+    own = cuda.shared.array(BINS, uint32)
+    clear(own)
+    i, stride = uint32(4 * cuda.grid(1)), uint32(4 * cuda.gridsize(1))
+    value, run = uint32(0), uint32(0)
+    while i < words.size:
+        a, b, c, d = load4(words, i)
+        value, run = add_runs(own, a, value, run)
+        value, run = add_runs(own, b, value, run)
+        value, run = add_runs(own, c, value, run)
+        value, run = add_runs(own, d, value, run)
+        i = uint32(i + stride)
+    cuda.atomic.add(own, uint32(value), run)
+    add_rest(own, rest, 1, 0)
+    add_up(bins, own, 1, 1, 1)
+
+
+for values in small.values():
+    count(aggregate_globally, values)
+    count(aggregate_in_blocks, values)
+    count(count_runs, values, split(values))
+
+rates("global", "aggregated globally", "block", "aggregated", "16 bytes",
+      "runs")
+
+# %% [markdown]
+# ## What changed
+
+# %% tags=["timing"]
+measured = {"block": blocks, "16 bytes": clock(wide, *split(many)),
+            "32 copies": clock(side_by_side, *split(many)),
+            "two loads": clock(count_two_loads, *split(many))}
+
+
+def rung(name, idea):
+    """A rung's time on uniform data, what it costs, and its least share."""
+    it = baseline(f"histogram {name}, uniform")
+    counts = measured[name].counters if name in measured else {}
+    worst = min(recorded(name)[kind] / recorded("CUB")[kind] for kind in small)
+    return (name, idea, counts.get("instructions", np.nan) * 32 / N,
+            counts.get("issue_percent"), counts.get("l1_data_percent"),
+            counts.get("memory_percent"), it.gb_per_s,
+            100 * it.gb_per_s / recorded("CUB")["uniform"], 100 * worst)
+
+
+table(["rung", "idea", "instructions per value", "issue slots used, %",
+       "L1/shared data path busy, %", "memory busy, %",
+       "GB/s, uniform", "% of CUB", "worst kind, % of CUB"],
+      [rung("global", "atomics in global memory"),
+       rung("block", "bins for each block"),
+       rung("16 bytes", "16 bytes a load"),
+       rung("32 copies", "a copy for each lane"),
+       rung("two loads", "two loads in flight"),
+       rung("read only", "the limit")])
