@@ -29,7 +29,12 @@ from helpers.plotting.products import (
     plot_tile_cycle,
     plot_tile_walk,
 )
-from helpers.plotting.rates import plot_bandwidth, plot_latency, plot_speeds
+from helpers.plotting.rates import (
+    plot_bandwidth,
+    plot_latency,
+    plot_rates,
+    plot_speeds,
+)
 from helpers.plotting.sectors import plot_sectors
 from helpers.plotting.tiles import plot_tile_banks
 from helpers.plotting.traffic import plot_levels, plot_sweeps
@@ -52,6 +57,7 @@ __all__ = [
     "plot_lanes",
     "plot_latency",
     "plot_levels",
+    "plot_rates",
     "plot_reuse",
     "plot_roofline",
     "plot_row_times_column",

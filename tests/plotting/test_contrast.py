@@ -51,6 +51,9 @@ FIGURES = {
     "plot_lanes": lambda: plotting.plot_lanes({"a line": HALF}),
     "plot_latency": lambda: plotting.plot_latency([512, 4096], [9, 8], {"L1": 1024}),
     "plot_levels": lambda: plotting.plot_levels({"rows": ASKED}),
+    "plot_rates": lambda: plotting.plot_rates(
+        {"a": {"p": 1, "q": 20}, "b": {"p": 300, "q": 300}}, 4000
+    ),
     "plot_reuse": lambda: [
         plotting.plot_reuse(np.arange(size).reshape(1, -1)) for size in (4, 40)
     ],
