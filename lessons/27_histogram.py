@@ -17,21 +17,20 @@
 import numpy as np
 from numba import cuda, int32, uint32
 
-from helpers import (assemble, baseline, check, device, emulate, exercise,
-                     expect, load4, measure, plot_banks,
-                     plot_series, table)
+from helpers import (baseline, check, device, emulate, exercise, expect,
+                     load4, measure, plot_banks, plot_rates, plot_series,
+                     table)
 
 device
 
 # %% [markdown]
 # ## How many of each?
 #
-# A histogram says how often each value occurs.
-# Our values are bytes, so there are 256 **bins**, one count for each value.
-# NumPy calls it `bincount`.
+# A **histogram** says how often each value occurs; NumPy calls it `bincount`.
+# Our values are bytes, so it has 256 counts, or **bins**.
 #
-# Each value has to be read once, and that is the limit.
-# But many threads want to add to one bin at the same time, and how many depends on the data.
+# Each value has to be read once. That is the limit.
+# But many threads want to add to one bin at the same time, and how many they are depends on the data.
 # So we count four kinds of it.
 
 # %%
@@ -54,7 +53,7 @@ table(["data", "different values", "most frequent", "its share, %"],
 
 # %% [markdown]
 # In *skewed* data each bit is set once in eight times, so a third of the values are 0.
-# *Adverse* data has only the multiples of 32; you will see whom that troubles.
+# *Adverse* data holds only multiples of 32. It is made to suit one of our kernels as badly as possible.
 #
 # How fast can we count, and does it have to depend on the data?
 #
@@ -85,37 +84,45 @@ globally = count(count_globally, small["uniform"])
 globally
 
 # %% [markdown]
-# Each value is an atomic addition in global memory.
-# We count 2^30 bytes, but with this kernel only 2^25, because it is slow.
-# Each time is recorded with cold caches, by turns with the others; `CUB` is NVIDIA's library.
+# Each value becomes an atomic addition in global memory.
+#
+# We will count 2^30 bytes.
+# The times of this lesson are recorded with cold caches, all kernels by turns, and include setting the bins to 0.
+# *CUB* is NVIDIA's library for such tasks in C++; *read only* is a kernel that loads the values and counts nothing.
+# The kernels that add in global memory got only 2^25 bytes, because they are slow.
 
 # %% tags=["timing"]
 N = 2**30
 
 
-def recorded(rung):
+def recorded(rung, kind="uniform"):
+    """A rung's time on a kind of data."""
+    return baseline(f"histogram {rung}, {kind}")
+
+
+def rates(rung):
     """The GB/s of a rung on each kind of data."""
-    times = {kind: baseline(f"histogram {rung}, {kind}") for kind in small}
-    return {kind: it.gb_per_s for kind, it in times.items()}
+    return {kind: recorded(rung, kind).gb_per_s for kind in small}
 
 
-def rates(*rungs):
+def compare(*rungs):
     """The GB/s of some rungs, as a table."""
     return table(["GB/s", *small],
-                 [(rung, *recorded(rung).values()) for rung in rungs])
+                 [(rung, *rates(rung).values()) for rung in rungs])
 
 
-rates("global", "global in C++", "CUB", "read only")
+compare("global", "global in C++", "CUB", "read only")
 
 # %% [markdown]
-# XXX *read only* is a kernel that loads the values and counts nothing.
-# The library is XXX
+# The library counts uniform data 540 times as fast as our kernel, and reading alone is twice as fast as the library.
+# It is the additions that take the time: in C++ the same kernel is as slow.
+# With constant data, where all threads add to one bin, it is slowest.
 #
 # ## Bins for each block
 #
-# In shared memory, each block can have bins of its own.
+# In shared memory, each block can have bins of its own. (The field's word for that is **privatization**.)
 # **Count in the block's own bins, then add them to those of all.**
-# Two barriers are needed: the bins must be clear before the first value, and complete before they are added up.
+# It takes two barriers: the bins must be clear before the first value is counted, and complete before they are added to the others.
 
 # %%
 @cuda.jit
@@ -136,7 +143,7 @@ def count_in_blocks(bins, values):
 
 
 in_blocks = {kind: count(count_in_blocks, it) for kind, it in small.items()}
-rates("global", "block", "block in C++", "CUB")
+compare("global", "block", "block in C++", "CUB")
 
 # %% [markdown]
 # **Predict.** A launch has 264 blocks. How many atomic additions to global memory are left of 2^30?
@@ -301,7 +308,7 @@ def requests(run):
 print(table(["kernel", "requests of loads", "of shared atomics"],
             [("block", *requests(in_blocks["uniform"])),
              ("16 bytes", *requests(in_wide["uniform"]))]))
-rates("block", "16 bytes", "CUB", "read only")
+compare("block", "16 bytes", "CUB", "read only")
 
 # %% [markdown]
 # XXX uniform 3 times as fast, and now the data matter.
@@ -322,8 +329,7 @@ def least_us(run, n=N):
 def beside(rung, runs):
     """The time of the wavefronts beside the recorded time."""
     return [(f"{rung}, {kind}", wavefronts(run), least_us(run),
-             baseline(f"histogram {rung}, {kind}").median_us)
-            for kind, run in runs.items()]
+             recorded(rung, kind).median_us) for kind, run in runs.items()]
 
 
 table(["rung, data", "wavefronts of a request", "their time, µs",
@@ -386,13 +392,12 @@ table(["copies", *small], [waves(c, in_copies[c]) for c in COPIES])
 def times_of(kind):
     """The recorded times by the number of copies."""
     names = [f"{c} copies" if c > 1 else "16 bytes" for c in COPIES]
-    return [baseline(f"histogram {it}, {kind}").median_us for it in names]
+    return [recorded(it, kind).median_us for it in names]
 
 
-read = baseline("histogram read only, uniform")
 plot_series(COPIES, {it: times_of(it) for it in ("uniform", "skewed",
                                                  "adverse")},
-            "copies", read.median_us, "read only", scale="log")
+            "copies", recorded("read only").median_us, "read only", scale="log")
 
 # %% [markdown]
 # XXX
@@ -428,7 +433,7 @@ for n in 0, 1, 15, 16, 5001, 40_003:
 for values in small.values():
     count(count_two_loads, values, split(values))
 
-rates("32 copies", "two loads", "two loads in C++", "read only", "CUB")
+compare("32 copies", "two loads", "two loads in C++", "read only", "CUB")
 
 # %%
 @cuda.jit
@@ -529,8 +534,39 @@ for values in small.values():
     count(aggregate_in_blocks, values)
     count(count_runs, values, split(values))
 
-rates("global", "aggregated globally", "block", "aggregated", "16 bytes",
+compare("global", "aggregated globally", "block", "aggregated", "16 bytes",
       "runs")
+
+# %% [markdown]
+# ## What could go wrong
+#
+# Each lane has its own copy. So is the atomic still needed?
+
+# %%
+@cuda.jit
+def count_unshared_wrong(bins, words, rest):
+    """Add 1 in the lane's own copy, without an atomic."""
+    own = cuda.shared.array(CELLS, uint32)
+    lane = uint32(cuda.threadIdx.x) % uint32(32)
+    clear(own)
+    i, stride = uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
+    while i < words.size:
+        for shift in range(0, 32, 8):
+            value = uint32(words[i] >> uint32(shift)) & uint32(255)
+            own[uint32(32 * value + lane)] += uint32(1)
+        i = uint32(i + stride)
+    add_rest(own, rest, 32, lane)
+    add_up(bins, own, 32, 32, 1)
+
+
+run = emulate(count_unshared_wrong)[2, 256](
+    np.zeros(BINS, np.uint32), *split(small["skewed"]))
+with expect(AssertionError):
+    run.assert_no_races()
+
+# %% [markdown]
+# Lane 5 of each warp of the block adds to copy 5: the report names two warps that load and store one cell.
+# Only in blocks of one warp does each thread have a copy of its own.
 
 # %% [markdown]
 # ## What changed
@@ -543,13 +579,13 @@ measured = {"block": blocks, "16 bytes": clock(wide, *split(many)),
 
 def rung(name, idea):
     """A rung's time on uniform data, what it costs, and its least share."""
-    it = baseline(f"histogram {name}, uniform")
+    mine, library = rates(name), rates("CUB")
     counts = measured[name].counters if name in measured else {}
-    worst = min(recorded(name)[kind] / recorded("CUB")[kind] for kind in small)
+    shares = {kind: 100 * mine[kind] / library[kind] for kind in small}
     return (name, idea, counts.get("instructions", np.nan) * 32 / N,
             counts.get("issue_percent"), counts.get("l1_data_percent"),
-            counts.get("memory_percent"), it.gb_per_s,
-            100 * it.gb_per_s / recorded("CUB")["uniform"], 100 * worst)
+            counts.get("memory_percent"), mine["uniform"],
+            shares["uniform"], min(shares.values()))
 
 
 table(["rung", "idea", "instructions per value", "issue slots used, %",
@@ -561,3 +597,98 @@ table(["rung", "idea", "instructions per value", "issue slots used, %",
        rung("32 copies", "a copy for each lane"),
        rung("two loads", "two loads in flight"),
        rung("read only", "the limit")])
+
+# %% tags=["timing"]
+RUNGS = ("global", "block", "16 bytes", "CUB", "32 copies", "two loads")
+plot_rates({name: rates(name) for name in RUNGS},
+           recorded("read only").gb_per_s, "read only")
+
+# %% [markdown]
+# ## On your own
+#
+# ★ How many bank conflicts has `make_copies(16, 16, 1)` in a request, at most? Guess, then look at its row in the table of copies.
+#
+# <details><summary>Answer</summary>
+#
+# Lanes `l` and `l + 16` share copy `l`. Their two cells lie in bank `l` or `l + 16`, so at most two different words meet: one conflict.
+#
+# </details>
+#
+# ★★ `letters`: count the letters of a text, in shared memory and without a bank conflict. The kernel below is right, but counts in global memory.
+
+# %%
+task = exercise("letters")
+task
+
+# %%
+CELLS = 26 * 32
+
+
+@cuda.jit
+def letters(counts, text):
+    """Each thread adds 1 to the count of each of its letters."""
+    for i in range(cuda.grid(1), text.size, cuda.gridsize(1)):
+        letter = (text[i] | 32) - 97
+        if 0 <= letter < 26:
+            cuda.atomic.add(counts, letter, 1)
+
+
+task.check(letters)
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# ```python
+# @cuda.jit
+# def letters(counts, text):
+#     """Count in the lane's copy, then add up the copies of each letter."""
+#     own = cuda.shared.array(CELLS, uint32)
+#     thread, lane = cuda.threadIdx.x, cuda.threadIdx.x % 32
+#     for cell in range(thread, CELLS, cuda.blockDim.x):
+#         own[cell] = 0
+#     cuda.syncthreads()
+#     for i in range(cuda.grid(1), text.size, cuda.gridsize(1)):
+#         letter = (text[i] | 32) - 97
+#         if 0 <= letter < 26:
+#             cuda.atomic.add(own, 32 * letter + lane, 1)
+#     cuda.syncthreads()
+#     if thread < 26:
+#         total = 0
+#         for turn in range(32):
+#             total += own[32 * thread + (thread + turn) % 32]
+#         cuda.atomic.add(counts, thread, total)
+# ```
+#
+# 32 copies lie side by side, one in each bank. Adding up, each thread begins with another copy, so that here, too, each lane has its bank.
+#
+# </details>
+
+# %% [markdown]
+# ★★★ `exercise("sixteen_at_once")`: bring `load4` to a histogram of 64 bins. What happens to the requests for the data?
+#
+# <details><summary>Answer</summary>
+#
+# Each brings four words for a lane instead of one: a quarter is left.
+#
+# </details>
+#
+# The [assignment](assignments/27_histogram.ipynb) has 4 exercises, this one among them.
+
+# %% [markdown]
+# ## In practice
+#
+# A library counts numbers of any type in bins of any width. Ours counts bytes. Write your own where you know more about the data than the library can.
+#
+# 32 copies of 256 bins take 32 KB. With 2,048 bins, they would take 256 KB, more than a block can have: then fewer copies fit.
+#
+# Try a kernel on its worst data before you trust its speed. For a histogram, that is data that somebody has made, or a photograph of the sky.
+#
+# The emulator counts one wavefront for lanes that add to one word. The recorded times of constant data agree with that.
+
+# %% [markdown]
+# ## Further reading
+#
+# - [Fast histograms using shared atomics](https://developer.nvidia.com/blog/gpu-pro-tip-fast-histograms-using-shared-atomics-maxwell/): why bins belong in shared memory, and what changed with the hardware.
+# - [CUB's `DeviceHistogram`](https://nvidia.github.io/cccl/unstable/cub/api/structcub_1_1DeviceHistogram.html): the library's histograms.
+#
+# *Next:* [Read what a line becomes](31_types_and_instructions.ipynb): our kernels are full of `uint32`; what would a line become without it?

@@ -95,33 +95,33 @@ __global__ void count_two_loads(unsigned* bins, const uint4* fours, unsigned siz
 
 extern "C" {
 
-int cub(void* room, size_t* bytes, const unsigned char* values, unsigned* bins, int size)
+int run_cub(void* room, size_t* bytes, const unsigned char* values, unsigned* bins, int size)
 {
     return cub::DeviceHistogram::HistogramEven(
         room, *bytes, values, bins, int(BINS) + 1, 0, int(BINS), size);
 }
 
-void global(unsigned* bins, const unsigned char* values, unsigned size, int blocks, int threads)
+void run_global(unsigned* bins, const unsigned char* values, unsigned size, int blocks, int threads)
 {
     count_globally<<<blocks, threads>>>(bins, values, size);
 }
 
-void block(unsigned* bins, const unsigned char* values, unsigned size, int blocks, int threads)
+void run_block(unsigned* bins, const unsigned char* values, unsigned size, int blocks, int threads)
 {
     count_in_blocks<<<blocks, threads>>>(bins, values, size);
 }
 
-void wide(unsigned* bins, const uint4* fours, unsigned size, int blocks, int threads)
+void run_wide(unsigned* bins, const uint4* fours, unsigned size, int blocks, int threads)
 {
     count_in_copies<1><<<blocks, threads>>>(bins, fours, size / 16);
 }
 
-void copies(unsigned* bins, const uint4* fours, unsigned size, int blocks, int threads)
+void run_copies(unsigned* bins, const uint4* fours, unsigned size, int blocks, int threads)
 {
     count_in_copies<32><<<blocks, threads>>>(bins, fours, size / 16);
 }
 
-void two(unsigned* bins, const uint4* fours, unsigned size, int blocks, int threads)
+void run_two(unsigned* bins, const uint4* fours, unsigned size, int blocks, int threads)
 {
     count_two_loads<<<blocks, threads>>>(bins, fours, size / 16);
 }

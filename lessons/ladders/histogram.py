@@ -117,7 +117,7 @@ def numba_work(ours, bins, values, kernel, size=BYTES, wide=False):
 
 def cub_work(cupy, bins, values):
     """The library's, which sets the bins to 0 itself."""
-    call = library().cub
+    call = library().run_cub
     size = ctypes.c_size_t()
     arguments = [*map(pointer, (values, bins)), ctypes.c_int(values.size)]
     call(None, ctypes.byref(size), *arguments)
@@ -127,7 +127,7 @@ def cub_work(cupy, bins, values):
 
 def twin_work(bins, values, name, size):
     """The same kernel in CUDA C++."""
-    call = getattr(library(), name)
+    call = getattr(library(), f"run_{name}")
     arguments = [*map(pointer, (bins, values)), ctypes.c_uint(size), BLOCKS, THREADS]
 
     def launch():
