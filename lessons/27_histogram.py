@@ -408,6 +408,9 @@ plot_series(COPIES, {it: times_of(it) for it in ("uniform", "skewed",
 # **Load 16 bytes twice, then add 1 for each of the 32.**
 
 # %%
+CELLS = 32 * BINS
+
+
 @cuda.jit
 def count_two_loads(bins, words, rest):
     """Load 16 bytes twice, add 1 in the lane's copy for each of the 32."""
@@ -426,7 +429,6 @@ def count_two_loads(bins, words, rest):
     add_up(bins, own, 32, 32, 1)
 
 
-CELLS = 32 * BINS
 for n in 0, 1, 15, 16, 5001, 40_003:
     values = kinds(n)["skewed"]
     count(count_two_loads, values, split(values))
@@ -621,7 +623,7 @@ task = exercise("letters")
 task
 
 # %%
-CELLS = 26 * 32
+SIZE = 26 * 32
 
 
 @cuda.jit
@@ -642,9 +644,9 @@ task.check(letters)
 # @cuda.jit
 # def letters(counts, text):
 #     """Count in the lane's copy, then add up the copies of each letter."""
-#     own = cuda.shared.array(CELLS, uint32)
+#     own = cuda.shared.array(SIZE, uint32)
 #     thread, lane = cuda.threadIdx.x, cuda.threadIdx.x % 32
-#     for cell in range(thread, CELLS, cuda.blockDim.x):
+#     for cell in range(thread, SIZE, cuda.blockDim.x):
 #         own[cell] = 0
 #     cuda.syncthreads()
 #     for i in range(cuda.grid(1), text.size, cuda.gridsize(1)):

@@ -102,7 +102,7 @@ class Letters(SpeedUp):
         capital = [np.count_nonzero(text == sign) for sign in range(65, 91)]
         return np.add(small, capital)
 
-    setup = "CELLS = 26 * 32"
+    setup = "SIZE = 26 * 32"
     given = '''
         @cuda.jit
         def letters(counts, text):
@@ -116,9 +116,9 @@ class Letters(SpeedUp):
         @cuda.jit
         def letters(counts, text):
             """Count in the lane's copy, then add up the copies of each letter."""
-            own = cuda.shared.array(CELLS, uint32)
+            own = cuda.shared.array(SIZE, uint32)
             thread, lane = cuda.threadIdx.x, cuda.threadIdx.x % 32
-            for cell in range(thread, CELLS, cuda.blockDim.x):
+            for cell in range(thread, SIZE, cuda.blockDim.x):
                 own[cell] = 0
             cuda.syncthreads()
             for i in range(cuda.grid(1), text.size, cuda.gridsize(1)):
@@ -132,13 +132,13 @@ class Letters(SpeedUp):
                     total += own[32 * thread + (thread + turn) % 32]
                 cuda.atomic.add(counts, thread, total)
     '''
-    clear = """for cell in range(thread, CELLS, cuda.blockDim.x):
+    clear = """for cell in range(thread, SIZE, cuda.blockDim.x):
         own[cell] = 0
     cuda.syncthreads()"""
     wrong = {
         "never cleared": ("uninitialised", clear, ""),
         "cleared in part": ("uninitialised",
-            "for cell in range(thread, CELLS, cuda.blockDim.x):\n        own[cell] = 0",
+            "for cell in range(thread, SIZE, cuda.blockDim.x):\n        own[cell] = 0",
             "own[thread] = 0"),
         "no barrier after clearing": ("race", clear,
             clear.replace("\n    cuda.syncthreads()", "")),

@@ -47,7 +47,7 @@ def works_of(kind, bench):
     values = data(cupy, kind)
     bins = cupy.zeros(256, np.uint32)
     right = {size: right_for(cupy, values[:size], bins) for size in (BYTES, FEW)}
-    run = partial(numba_work, ours, bins, values)
+    run = partial(numba_work, bins, values)
     works = {
         **{name: (run(ours[kernel], FEW), FEW) for name, kernel in GLOBAL.items()},
         **{name: (run(ours[kernel]), BYTES) for name, kernel in BYTEWISE.items()},
@@ -101,7 +101,7 @@ def right_for(cupy, values, bins):
     return right
 
 
-def numba_work(ours, bins, values, kernel, size=BYTES, wide=False):
+def numba_work(bins, values, kernel, size=BYTES, wide=False, grid=(BLOCKS, THREADS)):
     """A launch of one of the lesson's kernels."""
     values = values[:size]
     parts = (values.view(np.uint32), values[size:]) if wide else (values,)
@@ -110,7 +110,7 @@ def numba_work(ours, bins, values, kernel, size=BYTES, wide=False):
 
     def launch():
         bins.data.memset_async(0, bins.nbytes)
-        kernel[BLOCKS, THREADS, stream](*arguments)
+        kernel[*grid, stream](*arguments)
 
     return launch
 
@@ -150,6 +150,24 @@ def library():
     return ctypes.CDLL(str(file))
 
 
+def sweep_work(bench, grid):
+    """The last rung on uniform data, in so many blocks of so many threads."""
+    cupy, kernel = bench.cupy, lesson_kernels("27")["count_two_loads"]
+    values, bins = data(cupy, KINDS[0]), cupy.zeros(256, np.uint32)
+    launch = numba_work(bins, values, kernel, wide=True, grid=grid)
+    return launch, right_for(cupy, values, bins), {"bytes": BYTES}
+
+
 LADDERS = {
     kind: (f"histogram CUB, {kind}", partial(works_of, kind)) for kind in KINDS
+}
+MULTIPROCESSORS = 132
+SWEEP = {
+    f"{blocks} blocks of {threads} threads for a multiprocessor": (
+        blocks * MULTIPROCESSORS,
+        threads,
+    )
+    for threads in (256, 512, 1024)
+    for blocks in (1, 2, 3, 4, 6, 8)
+    if 512 <= blocks * threads <= 4096
 }
