@@ -163,7 +163,7 @@ LADDERS = {
 }
 MULTIPROCESSORS = 132
 SWEEP = {
-    f"{blocks} blocks of {threads} threads for a multiprocessor": (
+    f"{blocks} × {threads} threads for a multiprocessor": (
         blocks * MULTIPROCESSORS,
         threads,
     )
