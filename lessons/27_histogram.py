@@ -227,11 +227,8 @@ def add_word(own, word, step, start):
 @cuda.jit(device=True)
 def add_sixteen(own, four, step, start):
     """Add 1 to the cell of each byte of four words."""
-    a, b, c, d = four
-    add_word(own, a, step, start)
-    add_word(own, b, step, start)
-    add_word(own, c, step, start)
-    add_word(own, d, step, start)
+    for k in range(4):
+        add_word(own, four[k], step, start)
 
 # %%
 @cuda.jit(device=True)
@@ -250,7 +247,7 @@ def add_up(bins, own, copies, step, apart):
     while value < bins.size:
         total = uint32(0)
         for turn in range(copies):
-            copy = uint32(value + uint32(turn)) % uint32(copies)
+            copy = uint32(value + turn) % uint32(copies)
             total += own[uint32(step * value + apart * copy)]
         cuda.atomic.add(bins, value, total)
         value = uint32(value + cuda.blockDim.x)
@@ -280,10 +277,6 @@ def split(values):
     whole = values.size // 16 * 16
     return values[:whole].view(np.uint32), values[whole:]
 
-
-wide = make_copies(1, 1, 1)
-in_wide = {kind: count(wide, it, split(it)) for kind, it in small.items()}
-
 # %% [markdown]
 # `make_copies(1, 1, 1)` makes one copy, which is the block's own bins.
 #
@@ -297,6 +290,11 @@ in_wide = {kind: count(wide, it, split(it)) for kind, it in small.items()}
 # </details>
 
 # %%
+def count_kinds(kernel):
+    """Emulate a kernel for words on each kind of data."""
+    return {kind: count(kernel, it, split(it)) for kind, it in small.items()}
+
+
 def requests(run):
     """The requests of loads from the data, and of atomics in shared memory."""
     rows = run.coalescing.by_line.values()
@@ -305,6 +303,8 @@ def requests(run):
     return loads, run.bank_conflicts.by_kind["atomic"].requests
 
 
+wide = make_copies(1, 1, 1)
+in_wide = count_kinds(wide)
 print(table(["kernel", "requests of loads", "of shared atomics"],
             [("block", *requests(in_blocks["uniform"])),
              ("16 bytes", *requests(in_wide["uniform"]))]))
@@ -345,11 +345,6 @@ table(["rung, data", "wavefronts of a request", "their time, µs",
 # Four layouts of 32 copies, where each lane adds to its own copy:
 
 # %%
-def count_kinds(kernel):
-    """Emulate a kernel for words on each kind of data."""
-    return {kind: count(kernel, it, split(it)) for kind, it in small.items()}
-
-
 def waves(name, runs):
     """A row of wavefronts."""
     return name, *map(wavefronts, runs.values())
@@ -386,15 +381,15 @@ plot_banks([4 * (32 * int(value) + lane)
 COPIES = 1, 2, 4, 8, 16, 32
 in_copies = {1: in_wide, 32: in_layouts["side by side"]}
 in_copies |= {c: count_kinds(make_copies(c, c, 1)) for c in (2, 4, 8, 16)}
-table(["copies", *small], [waves(c, in_copies[c]) for c in COPIES])
 
-# %% tags=["timing"]
+
 def times_of(kind):
     """The recorded times by the number of copies."""
     names = [f"{c} copies" if c > 1 else "16 bytes" for c in COPIES]
     return [recorded(it, kind).median_us for it in names]
 
 
+print(table(["copies", *small], [waves(c, in_copies[c]) for c in COPIES]))
 plot_series(COPIES, {it: times_of(it) for it in ("uniform", "skewed",
                                                  "adverse")},
             "copies", recorded("read only").median_us, "read only", scale="log")
@@ -428,15 +423,6 @@ def count_two_loads(bins, words, rest):
     add_rest(own, rest, 32, lane)
     add_up(bins, own, 32, 32, 1)
 
-
-for n in 0, 1, 15, 16, 5001, 40_003:
-    values = kinds(n)["skewed"]
-    count(count_two_loads, values, split(values))
-for values in small.values():
-    count(count_two_loads, values, split(values))
-
-compare("32 copies", "two loads", "two loads in C++", "read only", "CUB")
-
 # %%
 @cuda.jit
 def read_only(bins, words, rest):
@@ -451,54 +437,56 @@ def read_only(bins, words, rest):
         bins[0] = bits
 
 
+for n in 0, 1, 15, 16, 5001, 40_003:
+    values = kinds(n)["skewed"]
+    count(count_two_loads, values, split(values))
+for values in small.values():
+    count(count_two_loads, values, split(values))
+
+compare("32 copies", "two loads", "two loads in C++", "read only", "CUB")
+
 # %% [markdown]
 # ## Two ideas that do not pay
 #
-# A warp can look for equal values before it adds: `match_any_sync` tells each lane which lanes have its value.
-# **The lowest of the lanes with one value adds for all of them.**
+# Where lanes add to one word, one of them could add for all. `match_any_sync` tells each lane which lanes have its value.
+# **The lowest lane with a value adds for all lanes that have it.**
+#
+# Or a thread compares neighbours while they are in its registers.
+# **Count how often a value repeats, then add the run.**
 
 # %%
 @cuda.jit(device=True)
-def add_together(bins, value):
+def add_together(bins, values):
     """The lowest lane with a value adds for all lanes that have it."""
-    equal = uint32(cuda.match_any_sync(0xFFFFFFFF, int32(value)))
-    if uint32(equal & cuda.lanemask_lt()) == 0:
-        cuda.atomic.add(bins, value, cuda.popc(equal))
+    i, step = uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
+    whole = uint32(values.size // 32 * 32)      # where warps are complete
+    while i < whole:
+        value = uint32(values[i])
+        equal = uint32(cuda.match_any_sync(0xFFFFFFFF, int32(value)))
+        if uint32(equal & cuda.lanemask_lt()) == 0:
+            cuda.atomic.add(bins, value, cuda.popc(equal))
+        i = uint32(i + step)
+    if i < values.size:
+        cuda.atomic.add(bins, uint32(values[i]), 1)
 
 
+@cuda.jit
+def aggregate_globally(bins, values):
+    """Count in global memory, one addition for equal values of a warp."""
+    add_together(bins, values)
+
+
+# %%
 @cuda.jit
 def aggregate_in_blocks(bins, values):
     """Count in the block's own bins, one addition for equal values."""
     own = cuda.shared.array(BINS, uint32)
     clear(own)
-    i, step = uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
-    whole = uint32(values.size // 32 * 32)      # where warps are complete
-    while i < whole:
-        add_together(own, uint32(values[i]))
-        i = uint32(i + step)
-    if i < values.size:
-        cuda.atomic.add(own, uint32(values[i]), 1)
+    add_together(own, values)
     cuda.syncthreads()
     add_up(bins, own, 1, 1, 1)
 
 
-# %%
-@cuda.jit
-def aggregate_globally(bins, values):
-    """Count in global memory, one addition for equal values of a warp."""
-    i, step = uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
-    whole = uint32(values.size // 32 * 32)
-    while i < whole:
-        add_together(bins, uint32(values[i]))
-        i = uint32(i + step)
-    if i < values.size:
-        cuda.atomic.add(bins, uint32(values[i]), 1)
-
-# %% [markdown]
-# Or a thread looks at neighbours in its registers.
-# **Count how long a value repeats, then add the run.**
-
-# %%
 @cuda.jit(device=True)
 def add_runs(own, word, value, run):
     """Add the runs that end in a word; return the value and run that go on."""
@@ -514,30 +502,29 @@ def add_runs(own, word, value, run):
 # %%
 @cuda.jit
 def count_runs(bins, words, rest):
-    """Count how long a value repeats, then add the run to the block's bins."""
+    """Count how often a value repeats, then add the run."""
     own = cuda.shared.array(BINS, uint32)
     clear(own)
     i, stride = uint32(4 * cuda.grid(1)), uint32(4 * cuda.gridsize(1))
     value, run = uint32(0), uint32(0)
     while i < words.size:
-        a, b, c, d = load4(words, i)
-        value, run = add_runs(own, a, value, run)
-        value, run = add_runs(own, b, value, run)
-        value, run = add_runs(own, c, value, run)
-        value, run = add_runs(own, d, value, run)
+        four = load4(words, i)
+        for k in range(4):
+            value, run = add_runs(own, four[k], value, run)
         i = uint32(i + stride)
     cuda.atomic.add(own, uint32(value), run)
     add_rest(own, rest, 1, 0)
     add_up(bins, own, 1, 1, 1)
 
 
+# %%
 for values in small.values():
     count(aggregate_globally, values)
     count(aggregate_in_blocks, values)
     count(count_runs, values, split(values))
 
 compare("global", "aggregated globally", "block", "aggregated", "16 bytes",
-      "runs")
+        "runs")
 
 # %% [markdown]
 # ## What could go wrong
@@ -569,8 +556,7 @@ with expect(AssertionError):
 # %% [markdown]
 # Lane 5 of each warp of the block adds to copy 5: the report names two warps that load and store one cell.
 # Only in blocks of one warp does each thread have a copy of its own.
-
-# %% [markdown]
+#
 # ## What changed
 
 # %% tags=["timing"]
