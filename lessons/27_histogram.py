@@ -261,7 +261,8 @@ def make_copies(COPIES, STEP, APART):
     def count_in_copies(bins, words, rest):
         """Add 1 in the thread's copy for 16 bytes a load, then add up."""
         own = cuda.shared.array(CELLS, uint32)
-        start = uint32(APART * (cuda.threadIdx.x % uint32(COPIES)))
+        copy = uint32(cuda.threadIdx.x) % uint32(COPIES)
+        start = uint32(uint32(APART) * copy)
         clear(own)
         i, stride = uint32(4 * cuda.grid(1)), uint32(4 * cuda.gridsize(1))
         while i < words.size:
@@ -429,10 +430,14 @@ def read_only(bins, words, rest):
     """Load the values, and count nothing."""
     i, stride = uint32(4 * cuda.grid(1)), uint32(4 * cuda.gridsize(1))
     bits = uint32(0)
-    while i < words.size:
-        a, b, c, d = load4(words, i)
-        bits |= uint32(a & b & c & d)
-        i = uint32(i + stride)
+    while uint32(i + stride) < words.size:
+        one, two = load4(words, i), load4(words, uint32(i + stride))
+        for k in range(4):
+            bits |= one[k] & two[k]
+        i = uint32(i + 2 * stride)
+    if i < words.size:
+        one = load4(words, i)
+        bits |= one[0] & one[1] & one[2] & one[3]
     if bits == uint32(0xFFFFFFFF):      # or the compiler leaves the loads out
         bins[0] = bits
 
