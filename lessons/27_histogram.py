@@ -357,7 +357,7 @@ def waves(name, runs):
 side_by_side = make_copies(32, 32, 1)
 in_layouts = {"one copy": in_wide,
               "one behind the other": count_kinds(make_copies(32, 1, 256)),
-              "the same, padded by a cell": count_kinds(make_copies(32, 1, 257)),
+              "padded by a cell": count_kinds(make_copies(32, 1, 257)),
               "side by side": count_kinds(side_by_side)}
 table(["wavefronts of a request", *small],
       [waves(*it) for it in in_layouts.items()])
@@ -396,8 +396,8 @@ def times_of(kind):
 
 print(table(["copies", *small], [waves(c, in_copies[c]) for c in COPIES]))
 plot_series(COPIES, {it: times_of(it) for it in ("uniform", "skewed",
-                                                 "adverse")},
-            "copies", recorded("read only").median_us, "read only", scale="log")
+                                                 "adverse")}, "copies",
+            recorded("read only").median_us, "read only", scale="log")
 
 # %% [markdown]
 # Each line is one kind of data; on the dashed line, a kernel takes as long as reading alone.
@@ -536,7 +536,6 @@ def count_runs(bins, words, rest):
     add_up(bins, own, 1, 1, 1)
 
 
-# %%
 for values in small.values():
     count(aggregate_globally, values)
     count(aggregate_in_blocks, values)
@@ -658,6 +657,9 @@ task.check(letters)
 # <details><summary>Solution</summary>
 #
 # ```python
+# SIZE = 26 * 32
+#
+#
 # @cuda.jit
 # def letters(counts, text):
 #     """Count in the lane's copy, then add up the copies of each letter."""

@@ -266,7 +266,7 @@ class SixteenAtOnce(SpeedUp):
     """
 
     stars, points = 3, 4
-    even, ragged = (2048, 1024), (4, 100, 1028)
+    even, ragged, multiple = (2048, 1024), (4, 100, 1028), 4
     budget = {"requests": 24, "conflicts": 0}
 
     def inputs(self, rng, size):

@@ -32,18 +32,18 @@ WIDE = {
     "runs": "count_runs",
     "read only": "read_only",
 }
-TWINS = {  # in CUDA C++: the function, and whether it counts few bytes
-    "global in C++": ("global", True),
-    "block in C++": ("block", False),
-    "16 bytes in C++": ("wide", False),
-    "32 copies in C++": ("copies", False),
-    "two loads in C++": ("two", False),
+TWINS = {  # in CUDA C++: the function, and the bytes that it counts
+    "global in C++": ("global", FEW),
+    "block in C++": ("block", BYTES),
+    "16 bytes in C++": ("wide", BYTES),
+    "32 copies in C++": ("copies", BYTES),
+    "two loads in C++": ("two", BYTES),
 }
 
 
 def works_of(kind, bench):
     """All that counts one kind of data. A time includes setting the bins to 0."""
-    cupy, ours = bench.cupy, lesson_kernels("27")
+    cupy, ours = bench.cupy, kernels()
     values = data(cupy, kind)
     bins = cupy.zeros(256, np.uint32)
     right = {size: right_for(cupy, values[:size], bins) for size in (BYTES, FEW)}
@@ -58,8 +58,8 @@ def works_of(kind, bench):
         **{name: (run(ours[kernel], wide=True), BYTES) for name, kernel in WIDE.items()},
         "CUB": (cub_work(cupy, bins, values), BYTES),
         **{
-            name: (twin_work(bins, values, call, size := FEW if few else BYTES), size)
-            for name, (call, few) in TWINS.items()
+            name: (twin_work(bins, values, call, size), size)
+            for name, (call, size) in TWINS.items()
         },
     }
     return {
@@ -70,6 +70,12 @@ def works_of(kind, bench):
         )
         for name, (work, size) in works.items()
     }
+
+
+@cache
+def kernels():
+    """The lesson's, each compiled once for all kinds of data."""
+    return lesson_kernels("27")
 
 
 @cache
@@ -152,7 +158,7 @@ def library():
 
 def sweep_work(bench, grid):
     """The last rung on uniform data, in so many blocks of so many threads."""
-    cupy, kernel = bench.cupy, lesson_kernels("27")["count_two_loads"]
+    cupy, kernel = bench.cupy, kernels()["count_two_loads"]
     values, bins = data(cupy, KINDS[0]), cupy.zeros(256, np.uint32)
     launch = numba_work(bins, values, kernel, wide=True, grid=grid)
     return launch, right_for(cupy, values, bins), {"bytes": BYTES}

@@ -127,8 +127,8 @@ CLAIMS = {
         and about("253", time("16 bytes", "constant"))
     ),
     "That helps lanes with equal values, but random values still meet": lambda it: (
-        waves(it, it.in_layouts["the same, padded by a cell"], "constant") == 1
-        and waves(it, it.in_layouts["the same, padded by a cell"], "uniform") > 3
+        waves(it, it.in_layouts["padded by a cell"], "constant") == 1
+        and waves(it, it.in_layouts["padded by a cell"], "uniform") > 3
     ),
     "Whatever the data is, no two lanes meet": lambda it: all(
         run.bank_conflicts.by_kind["atomic"].conflicts == 0
