@@ -589,14 +589,14 @@ with expect(AssertionError):
 # ## What changed
 
 # %% tags=["assembly"]
-KERNELS = {"block": (count_in_blocks, many), "16 bytes": (wide, *split(many)),
+climbed = {"block": (count_in_blocks, many), "16 bytes": (wide, *split(many)),
            "32 copies": (side_by_side, *split(many)),
            "two loads": (count_two_loads, *split(many))}
 registers = {name: assemble(kernel)[BLOCKS, THREADS](all_bins, *arrays).registers
-             for name, (kernel, *arrays) in KERNELS.items()}
+             for name, (kernel, *arrays) in climbed.items()}
 
 # %% tags=["timing"]
-measured = {name: clock(*kernel) for name, kernel in KERNELS.items()}
+measured = {name: clock(*kernel) for name, kernel in climbed.items()}
 
 
 def rung(name, idea):
