@@ -402,10 +402,10 @@ plot_series(COPIES, {it: times_of(it) for it in ("uniform", "adverse")},
             scale="log")
 
 # %% [markdown]
-# Each line is one kind of data; on the dashed line, a kernel takes as long as reading alone.
+# Each line is one kind of data; the dashed line is reading alone.
 #
 # Adverse data takes 58 to 70 µs longer than its wavefronts alone, as long as these take longer than reading.
-# Two copies gain little. With skewed data they even take 10% longer: lanes with equal values had a word in common, and now these are two words.
+# Two copies gain little. With skewed data they even take 10% longer: lanes with equal values had one word in common, and now have two.
 # 16 copies leave two wavefronts at most, 32 leave one, and then all kinds take the same time.
 #
 # ## Two loads in flight
@@ -592,8 +592,8 @@ with expect(AssertionError):
 climbed = {"block": (count_in_blocks, many), "16 bytes": (wide, *split(many)),
            "32 copies": (side_by_side, *split(many)),
            "two loads": (count_two_loads, *split(many))}
-registers = {name: assemble(kernel)[BLOCKS, THREADS](all_bins, *arrays).registers
-             for name, (kernel, *arrays) in climbed.items()}
+compiled = {name: assemble(kernel)[BLOCKS, THREADS](all_bins, *arrays)
+            for name, (kernel, *arrays) in climbed.items()}
 
 # %% tags=["timing"]
 measured = {name: clock(*kernel) for name, kernel in climbed.items()}
@@ -604,7 +604,7 @@ def rung(name, idea):
     counts = measured[name].counters if name in measured else {}
     shares = [100 * ours / theirs for ours, theirs in
               zip(rates(name).values(), rates("CUB").values(), strict=True)]
-    return (name, idea, registers.get(name, ""),
+    return (name, idea, compiled[name].registers if counts else "",
             counts["instructions"] * 32 / N if counts else "",
             counts.get("l1_data_percent", ""), counts.get("memory_percent", ""),
             rates(name)["uniform"], shares[0], min(shares))
