@@ -406,13 +406,11 @@ plot_series(COPIES, {it: times_of(it) for it in ("uniform", "adverse")},
 #
 # Adverse data takes 58 to 70 µs longer than its wavefronts alone, as long as these take longer than reading.
 # Two copies gain little. With skewed data they even take 10% longer: lanes with equal values had one word in common, and now have two.
-# 16 copies leave two wavefronts at most, 32 leave one, and then all kinds take the same time.
+# 16 copies leave two wavefronts at most, 32 leave one. Then all kinds take the same time.
 #
 # ## Two loads in flight
 #
-# The wavefronts of uniform data now need 128 µs and reading it takes 252 µs, but our kernel takes 263.
-# A thread loads 16 bytes, waits for them, adds 16 times, and only then loads again.
-# Let it have two loads in flight.
+# The wavefronts now need 128 µs and reading 252, but our kernel takes 263: a thread loads, waits, adds 16 times, and only then loads again.
 # **Load 16 bytes twice, then add 1 for each of the 32.**
 
 # %%
@@ -600,7 +598,7 @@ measured = {name: clock(*kernel) for name, kernel in climbed.items()}
 
 
 def rung(name, idea):
-    """What a rung costs on uniform data, and its share of the library's rate."""
+    """What a rung costs on uniform data, beside the library."""
     counts = measured[name].counters if name in measured else {}
     shares = [100 * ours / theirs for ours, theirs in
               zip(rates(name).values(), rates("CUB").values(), strict=True)]

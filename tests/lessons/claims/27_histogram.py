@@ -158,10 +158,10 @@ CLAIMS = {
         max(map(it.wavefronts, it.in_copies[copies].values())) <= most
         for copies, most in ((16, 2), (32, 1))
     ),
-    "and then all kinds take the same time": lambda it: all(
+    "Then all kinds take the same time": lambda it: all(
         near(time("32 copies", kind), time("32 copies")) for kind in KINDS
     ),
-    "need 128 µs and reading it takes 252 µs, but our kernel takes 263": lambda it: (
+    "now need 128 µs and reading 252, but our kernel takes 263": lambda it: (
         about("128", it.least_us(it.in_copies[32]["uniform"]))
         and about("252", time("read only"))
         and about("263", time("32 copies"))
