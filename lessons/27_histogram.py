@@ -604,7 +604,7 @@ def rung(name, idea):
               zip(rates(name).values(), rates("CUB").values(), strict=True)]
     return (name, idea, compiled[name].registers if counts else "",
             counts["instructions"] * 32 / N if counts else "",
-            counts.get("l1_data_percent", ""), counts.get("memory_percent", ""),
+            *(counts.get(f"{it}_percent", "") for it in ("l1_data", "memory")),
             rates(name)["uniform"], shares[0], min(shares))
 
 
