@@ -91,7 +91,8 @@ def bubblewrap() -> list[str]:
         options += ["--tmpfs", folder, "--remount-ro", folder]
     options += ["--ro-bind", str(HELPERS), f"{COURSE}/helpers"]
     options += ["--proc", "/proc", "--remount-ro", "/proc"]  # root's /proc/sys is real
-    options += ["--dev", "/dev", "--remount-ro", "/dev"]
+    options += ["--dev", "/dev", "--ro-bind", "/dev/null", "/dev/zero"]  # no memory
+    options += ["--remount-ro", "/dev"]
     options += ["--tmpfs", "/dev/shm", "--remount-ro", "/dev/shm"]
     options += ["--size", str(Limits.folder_bytes), "--tmpfs", WORK, "--chdir", WORK]
     options += ["--remount-ro", "/"]  # else one child could leave modules to the next

@@ -11,6 +11,7 @@ parent (`PR_SET_DUMPABLE`), so the next child starts as clean as the first.
 import ctypes
 import json
 import os
+import re
 import resource
 import select
 import shutil
@@ -219,25 +220,42 @@ def descendants():
 
 def excess(limits) -> str:
     """What children use too much of with all that they started, or nothing: threads, of
-    which a process has one at least, or memory beside their copy of this process's.
+    which a process has one at least, files, sockets, or memory beside their copy of
+    this process's.
     """
     threads = memory = 0
-    copied = own_memory(psutil.Process())
+    copied = own_memory(os.getpid())
     for process in descendants():
         try:
             threads += process.num_threads()
-            memory += max(0, own_memory(process) - copied)
-        except psutil.Error:
+            memory += max(0, own_memory(process.pid) - copied)
+        except (psutil.Error, OSError):
             pass
     if threads > limits.processes:
         return "too many processes"
+    if alone_here() and files_left() > limits.files:
+        return "too many files"
+    if alone_here() and sockets_open() > limits.sockets:
+        return "too many sockets"
     return "too much memory" if memory > limits.resident_bytes else ""
 
 
-def own_memory(process) -> int:
-    """The bytes in memory that come from no file."""
-    found = process.memory_info()
-    return found.rss - found.shared
+def own_memory(pid) -> int:
+    """The bytes in memory that come from no file, those too that processes share."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    found = re.findall(r"^Rss(?:Anon|Shmem):\s+(\d+) kB$", status, re.MULTILINE)
+    return 1024 * sum(map(int, found))
+
+
+def files_left() -> int:
+    """The files and folders where children may write, deleted ones, too, while open."""
+    about = os.statvfs(tempfile.gettempdir())
+    return about.f_files - about.f_ffree
+
+
+def sockets_open() -> int:
+    """The sockets of this network, which nobody has but children."""
+    return int(re.search(r"used (\d+)", Path("/proc/net/sockstat").read_text())[1])
 
 
 def end_all():

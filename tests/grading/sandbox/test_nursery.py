@@ -1,6 +1,7 @@
 """A warm process and its children: limits, leftovers and how they end."""
 
 import json
+import mmap
 import os
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import pytest
 
 from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.children import Nursery, NurseryError
+from helpers.grading.sandbox.nursery import own_memory
 from tests.grading.asking import SHORT, needs_isolation, nursery_at, seen
 
 
@@ -118,6 +120,30 @@ def test_memory_counts_that_of_all_processes_together(nursery):
         "held = b'x' * (80 * 2**20)\ntime.sleep(20)"
     )
     assert "too much memory" == ended(nursery, code, resident_bytes=2**28)[0]
+
+
+@needs_isolation
+def test_files_without_bytes_are_counted(nursery):
+    """They take the kernel's memory, which no process shows."""
+    code = "import os\nfor i in range(10**6): os.symlink('x', str(i))"
+    assert "too many files" == ended(nursery, code, files=500)[0]
+
+
+@needs_isolation
+def test_sockets_are_counted(nursery):
+    """Of all processes; what waits in them is in no process's memory."""
+    code = "import os, socket, time\nos.fork()\n"
+    code += "held = [socket.socketpair() for _ in range({})]\ntime.sleep(.5)"
+    assert "too many sockets" == ended(nursery, code.format(20), sockets=60)[0]
+    assert "done" == ended(nursery, code.format(9), sockets=60)[0]
+
+
+def test_memory_that_processes_share_is_theirs():
+    """As much as of a file's is not."""
+    before = own_memory(os.getpid())
+    with mmap.mmap(-1, 2**25) as shared:
+        shared.write(b"x" * 2**25)
+        assert 2**25 <= own_memory(os.getpid()) - before + 2**20
 
 
 def test_what_a_submission_started_ends_with_it(nursery):
