@@ -14,12 +14,12 @@ import os
 import re
 import resource
 import select
-import shutil
 import signal
 import sys
 import tempfile
 import time
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 
 import psutil
@@ -122,22 +122,39 @@ def cpu_of_children() -> float:
 def empty(folder):
     """Remove a child's folder; where all folders are a child's, what it left beside."""
     home = Path(folder).parent
-    if alone_here():
-        if home.stat().st_uid == os.getuid():  # else no child could take rights away
-            home.chmod(0o700)
-        for name in os.listxattr(home):  # among them, who may use folders made there
-            os.removexattr(home, name)
-    for left in home.iterdir() if alone_here() else [Path(folder)]:
+    if not alone_here():
+        return remove(Path(folder))
+    if home.stat().st_uid == os.getuid():  # else no child could take rights away
+        home.chmod(0o700)
+    for name in os.listxattr(home):  # among them, who may use folders made there
+        os.removexattr(home, name)
+    for left in list(home.iterdir()):
         if left.is_symlink() or not left.is_dir():
             left.unlink()
-            continue
-        left.chmod(0o700)
-        for inner, folders, _ in os.walk(left):  # it may have taken all rights away
-            for it in (Path(inner, name) for name in folders):
-                it.is_symlink() or it.chmod(0o700)
-        shutil.rmtree(left, ignore_errors=True)
-    if alone_here() and any(home.iterdir()):
+        else:
+            remove(left)
+    if any(home.iterdir()):
         os._exit(CHANGED)
+
+
+def remove(folder):
+    """Remove a folder, whose rights may be gone: inner ones are moved up first, since
+    they may be so deep that no path leads to them.
+    """
+    aside, names = Path(tempfile.mkdtemp(dir=folder.parent)), count()
+    folders = [folder]
+    while folders:
+        here = folders.pop()
+        here.chmod(0o700)
+        for it in list(os.scandir(here)):
+            if it.is_dir(follow_symlinks=False):
+                os.chmod(it, 0o700)  # else it cannot be moved
+                folders.append(aside / str(next(names)))
+                os.rename(it, folders[-1])
+            else:
+                os.unlink(it)
+        here.rmdir()
+    aside.rmdir()
 
 
 def live(work, request, send, folder, limits):

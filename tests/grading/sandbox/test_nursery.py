@@ -203,6 +203,15 @@ def test_nothing_is_left_of_its_folder(nursery):
     assert "False" == seen(nursery, f"os.path.exists({where!r})")
 
 
+def test_folders_within_folders_without_end_are_removed(nursery):
+    """Deeper than any path is long; the next one is served by the same process."""
+    code = "for _ in range(3000): os.mkdir('d'); os.chdir('d')"
+    before = f"import os\nwhere = os.getcwd()\n{code}\nos.chmod('.', 0)"
+    parent, folder = seen(nursery, "f'{os.getppid()} {where}'", before).split()
+    assert "False" == seen(nursery, f"os.path.exists({folder!r})")
+    assert parent == seen(nursery, "os.getppid()")
+
+
 def test_a_judge_answers_as_a_nursery_does():
     """The same protocol, other work."""
     judge = Nursery("judge")
