@@ -26,7 +26,7 @@ class Nursery:
 
     def __init__(self, kind, container=""):
         self.kind, self.container = kind, container
-        self.level = isolation.level_of(container)
+        self.level = isolation.level_of(container if kind == "collect" else "")
         self.process = None
 
     def ask(self, request, limits) -> dict:

@@ -6,13 +6,16 @@ import os
 import re
 import socket
 import struct
+import subprocess
 
 import pytest
 
 from helpers.grading.sandbox import isolation
+from helpers.grading.sandbox.children import Nursery
 from tests.grading.asking import LEVEL, WHY_NOT, nursery_at, seen
 from tests.paths import ROOT
 
+needs_bubblewrap = pytest.mark.skipif(LEVEL != "bubblewrap", reason=WHY_NOT)
 NO_ID = 2**32 - 1  # an entry of access rights that names nobody
 
 
@@ -153,6 +156,73 @@ def test_its_files_have_a_limit_together(inside):
     )
     assert "No space left on device" == seen(inside, "found", code)
     assert "['x']" == seen(inside, "os.listdir('.')", "import os; open('x', 'w')")
+
+
+def test_memory_that_no_process_shows_is_not_to_be_had(inside):
+    """Zeros that processes share are held until the last one ends, seen or not."""
+    if LEVEL == "container":
+        pytest.skip("a container's memory is limited as a whole")
+    code = """\
+import mmap, os
+found = []
+for what in (lambda: -1, lambda: os.open("/dev/zero", os.O_RDWR)):
+    try: mmap.mmap(what(), 4096)
+    except OSError: found.append("refused")"""
+    assert "['refused', 'refused']" == seen(inside, "found", code)
+
+
+@needs_bubblewrap
+def test_the_judge_reads_courses_and_writes_nowhere(tmp_path):
+    """No other folder of this machine, and no network."""
+    (tmp_path / "other.ipynb").write_text("an answer")
+    code = f"""\
+import os, socket, lessons.exercises
+places = {[str(ROOT / "tests"), str(tmp_path), str(ROOT / "lessons")]}
+print([os.path.exists(it) for it in places])
+print([name for _, name in socket.if_nameindex()])
+for it in places[2:] + ["/", "/tmp", "/grading"]:
+    try: open(it + "/left", "w")
+    except OSError: print("no", end=" ")
+"""
+    expected = "[False, False, True]\n['lo']\nno no no no"
+    assert expected == told_by_judge(code)
+
+
+@needs_bubblewrap
+def test_the_judge_finds_courses_of_other_packages(tmp_path, monkeypatch):
+    """On the path of whoever grades, with the modules beside them."""
+    folder = tmp_path / "other_course"
+    (folder / "other_course-1.0.dist-info").mkdir(parents=True)
+    about = "[thirty_two_lanes.exercises]\ncourse = other_course\n"
+    (folder / "other_course-1.0.dist-info" / "entry_points.txt").write_text(about)
+    (folder / "other_course.py").write_text("from beside import FOUND")
+    (folder / "beside.py").write_text("FOUND = 3")
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.syspath_prepend(folder)
+    code = (
+        "from importlib.metadata import entry_points\n"
+        "points = entry_points(group='thirty_two_lanes.exercises')\n"
+        "print(*(it.load().FOUND for it in points if it.value == 'other_course'))"
+    )
+    assert "3" == told_by_judge(code)
+
+
+def told_by_judge(code):
+    """What a program prints where the judge runs."""
+    command = isolation.command("judge", "bubblewrap")
+    program = [*command[: command.index("-B")], "-c", code]
+    environment = isolation.environment("judge", "bubblewrap")
+    run = subprocess.run(program, env=environment, capture_output=True, text=True)
+    assert "" == run.stderr
+    return run.stdout.strip()
+
+
+@pytest.mark.parametrize("here, level", [(True, "bubblewrap"), (False, "process")])
+def test_the_judge_of_a_container_s_answers_is_in_none(monkeypatch, here, level):
+    """The image lacks the course; bubblewrap is used where it is there."""
+    monkeypatch.setattr(isolation, "has_bubblewrap", lambda: here)
+    assert level == Nursery("judge", "an/image").level
+    assert "container" == Nursery("collect", "an/image").level
 
 
 def test_each_level_is_a_row_of_the_documentation():

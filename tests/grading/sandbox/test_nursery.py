@@ -146,6 +146,11 @@ def test_memory_that_processes_share_is_theirs():
         assert 2**25 <= own_memory(os.getpid()) - before + 2**20
 
 
+def test_a_nursery_is_ended_first_where_memory_is_short(nursery):
+    """And no other process of this machine."""
+    assert "1000" == seen(nursery, "open('/proc/self/oom_score_adj').read().strip()")
+
+
 def test_what_a_submission_started_ends_with_it(nursery):
     """Also what left its session and lost its parent."""
     code = (
