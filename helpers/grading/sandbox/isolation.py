@@ -82,8 +82,10 @@ def environment(kind, level) -> dict:
 
 
 def bubblewrap(kind) -> list[str]:
-    """bubblewrap's command line, to which a program is added."""
-    options = ["bwrap", "--unshare-all", "--die-with-parent"]
+    """bubblewrap's command line, to which a program is added: it is process 1, since
+    bubblewrap itself could be traced, and the grader's pipes be found with it.
+    """
+    options = ["bwrap", "--unshare-all", "--as-pid-1", "--die-with-parent"]
     options += ["--new-session", "--uid", "65534", "--gid", "65534"]
     for path in filter(os.path.exists, SYSTEM):
         linked = os.path.islink(path)
@@ -141,7 +143,7 @@ def docker(image) -> list[str]:
     """Docker's command line; the image has this course's packages."""
     return [
         *("docker", "run", "--rm", "--interactive", "--network", "none", "--read-only"),
-        *("--ipc", "none"),
+        *("--ipc", "none", "--init=false"),  # a nursery is process 1, as above
         *("--cap-drop", "ALL", "--security-opt", "no-new-privileges"),
         *("--user", "65534"),
         *("--pids-limit", "128", "--memory", "4g", "--cpus", "1"),

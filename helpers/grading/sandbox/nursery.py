@@ -31,7 +31,8 @@ WORK = {
     "collect": "helpers.grading.sandbox.collecting",
     "judge": "helpers.grading.sandbox.judging",
 }
-PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 4, 36, 38
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 HIGH = 900  # file descriptors of ours, out of the way of who closes the first ones
 POLL_S = 0.05
 CHANGED = 70  # the exit status of a process that nobody may be served by any more
@@ -69,11 +70,15 @@ def harden():
     """Let no child trace this process or outlive it; Linux alone knows how."""
     if sys.platform != "linux":
         return
-    control = ctypes.CDLL(None, use_errno=True).prctl
-    control(PR_SET_DUMPABLE, 0, 0, 0, 0)
-    control(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    control(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    control(PR_SET_DUMPABLE, 0)
+    control(PR_SET_CHILD_SUBREAPER, 1)
+    control(PR_SET_NO_NEW_PRIVS, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Python's own would end process 1
     system_calls.require()
+
+
+def control(*arguments):
+    ctypes.CDLL(None, use_errno=True).prctl(*arguments, 0, 0, 0)
 
 
 def standing():
@@ -162,6 +167,8 @@ def live(work, request, send, folder, limits):
     status = 1
     try:
         os.setsid()
+        control(PR_SET_PDEATHSIG, signal.SIGKILL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.dup2(send, HIGH + 2)
         os.closerange(3, HIGH + 2)
         os.closerange(HIGH + 3, HIGH + 100)
