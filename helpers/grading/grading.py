@@ -120,10 +120,11 @@ def executor(options):
                 yield pool, workers
         return
     workers = options.workers or os.cpu_count() or 1
+    pool = ThreadPoolExecutor(workers)
     try:
-        with ThreadPoolExecutor(workers) as pool:
-            yield pool, workers
-    finally:
+        yield pool, workers
+    finally:  # after Ctrl-C nobody waits for what is running
+        pool.shutdown(wait=False, cancel_futures=True)
         end_nurseries()
 
 

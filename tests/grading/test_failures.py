@@ -1,4 +1,8 @@
-"""What ends in the middle: the grader at one submission."""
+"""What ends in the middle: the grader at one submission, or all of it by Ctrl-C."""
+
+import time
+
+import psutil
 
 from helpers.grading import grading, worker
 from tests.grading.attacks import HEAD
@@ -31,3 +35,23 @@ def test_a_submission_at_which_the_grader_fails_stops_no_other(
     monkeypatch.setattr(grading, "grade", real)
     assert 0 == grade(tmp_path)
     assert [0, 0] == marks(tmp_path)["bad"]
+
+
+def test_ctrl_c_ends_what_is_running(tmp_path, monkeypatch):
+    """No cell and no kernel runs on, and nothing begins."""
+    monkeypatch.setattr(worker, "_idle", {})
+    monkeypatch.setattr(worker, "_begun", [])
+    monkeypatch.setattr(grading, "end_nurseries", worker.end_nurseries)
+    people = {name: (["import time; time.sleep(60)"], None) for name in "abc"}
+    course(tmp_path, people, asked=["mirror"])
+
+    def interrupted(running, **_):
+        time.sleep(2)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(grading, "wait", interrupted)
+    before, began = set(psutil.Process().children()), time.monotonic()
+    assert 130 == grade(tmp_path)
+    while set(psutil.Process().children()) - before:
+        assert time.monotonic() - began < 40
+        time.sleep(0.1)

@@ -35,6 +35,7 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 HIGH = 900  # file descriptors of ours, out of the way of who closes the first ones
 POLL_S = 0.05
+GONE = "nobody waits for it"
 CHANGED = 70  # the exit status of a process that nobody may be served by any more
 
 
@@ -48,10 +49,14 @@ def main(kind):
     with os.fdopen(requests, "rb") as lines, os.fdopen(answers, "wb") as out:
         write(out, {"ready": os.getpid()})
         for line in lines:
-            answer = attend(work, json.loads(line))
+            request = json.loads(line)
+            name = request.pop("id")
+            answer = attend(work, request)
             if standing() != at_start:
                 os._exit(CHANGED)  # a child did that: nobody may be served after it
-            write(out, answer)
+            if answer["ended"] == GONE:
+                return
+            write(out, {**answer, "id": name})
 
 
 def write(out, answer):
@@ -211,7 +216,9 @@ def listen(receive, deadline, limits):
     """The lines that a child writes until it says that it is done."""
     data, next_count = b"", 0.0
     while (left := deadline - time.monotonic()) > 0:
-        ready, _, _ = select.select([receive], [], [], min(left, POLL_S))
+        ready, _, _ = select.select([receive, HIGH], [], [], min(left, POLL_S))
+        if HIGH in ready:  # who asked is gone; else nothing comes before our answer
+            return GONE, []
         if time.monotonic() > next_count:  # whether or not somebody writes
             if too_much := excess(limits):
                 return too_much, whole_lines(data)
@@ -324,3 +331,4 @@ def reap() -> bool:
 
 if __name__ == "__main__":
     main(sys.argv[1])
+    os._exit(0)  # nothing is left, and to unload the packages takes long
