@@ -15,6 +15,8 @@ import numpy as np
 
 from helpers.core.source import Reference, Site
 
+GOLDEN = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: multiples lie far apart
+
 TOPICS = (
     *(
         "launch",
@@ -38,7 +40,8 @@ TOPICS = (
 class LaunchBegin(NamedTuple):
     """A launch begins: its shape, and the program's references and code in order.
 
-    `program` has other facts about the code; `arguments` are the launch's, by name.
+    `program` has other facts about the code; `arguments` are the launch's, by name. The
+    seed chooses the order of its warps, and the turns of its blocks.
     """
 
     grid_dim: tuple
@@ -47,6 +50,18 @@ class LaunchBegin(NamedTuple):
     code: tuple
     program: object = None
     arguments: dict | None = None
+    seed: int = 0
+
+
+def in_turn(seed, blocks) -> np.ndarray:
+    """The order in which blocks that run together take their turns at an atomic: no
+    hardware promises one. An even seed and the next have opposite orders, so that no
+    block is the last in both; with the usual seed, 0, the highest of many is not.
+    """
+    pair = np.uint64(int(seed) // 2 * GOLDEN % 2**64)
+    keys = (np.asarray(blocks).astype(np.uint64) + np.uint64(2)) * np.uint64(GOLDEN)
+    keys ^= pair
+    return np.argsort(~keys if seed % 2 else keys)
 
 
 class Allocation(NamedTuple):

@@ -100,10 +100,10 @@ def emulate(kernel, *, seed=None, turns=None):
     """Run `emulate(kernel)[blocks, threads](*args)` in the emulator and return a Run.
 
     Arrays are changed in place, as by a launch. The seed chooses the order in which
-    warps run. A loop that comes back to where it was is an error, as it never ends; a
-    long one runs, but for at most `turns` iterations of a warp. Where they are left
-    out, and for a plain launch, the environment variables `EMULATOR_SEED` (0) and
-    `EMULATOR_TURNS` (no limit) apply.
+    warps run, and blocks take turns at an atomic. A loop that comes back to where it
+    was is an error, as it never ends; a long one runs, but for at most `turns`
+    iterations of a warp. Where they are left out, and for a plain launch, the
+    environment variables `EMULATOR_SEED` (0) and `EMULATOR_TURNS` (no limit) apply.
     """
     require_kernel(kernel, "emulate")
     return Emulation(kernel, whole("seed", seed), whole("turns", turns))

@@ -276,6 +276,10 @@ class LastBlock(Write):
             *("race", ask),
             "cuda.atomic.add(finished, 0, 1)\n        if cuda.blockIdx.x == 0:",
         ),
+        "the block with the highest number": (
+            *("race", "ticket == cuda.gridDim.x - 1"),
+            "cuda.blockIdx.x == cuda.gridDim.x - 1",
+        ),
         "the first block to finish": ("race", "== cuda.gridDim.x - 1", "== 0"),
         "one block more than there are": (
             "wrong",

@@ -53,7 +53,7 @@ class Launch:
         self.memory = Memory(program, restorable, quiet)
         self.arguments = self.memory.bind_arguments(arguments)
         self.listeners = dict.fromkeys(TOPICS, ())
-        self.rng = np.random.default_rng(seed)
+        self.seed, self.rng = seed, np.random.default_rng(seed)
         self.queue = deque()
         self.at_barrier = []  # batches that wait for the grid
         self.finished = 0  # batches that are done
@@ -108,7 +108,8 @@ class Launch:
         for listener in self.listeners["launch"]:
             listener(
                 LaunchBegin(
-                    *shape, program.references, program.code, program, self.named
+                    *(*shape, program.references, program.code),
+                    *(program, self.named, self.seed),
                 )
             )
         self.memory.emit_arguments(self.listeners["allocation"])
