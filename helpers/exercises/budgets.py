@@ -16,6 +16,7 @@ from helpers.emulator.program import static_bytes
 from helpers.exercises.sources import lines_changed
 from helpers.exercises.totals import (
     INSTRUCTIONS,
+    LOOKED_UP,
     RAGGED,
     SPARE,
     all_instructions,
@@ -118,6 +119,8 @@ def described(task):
         others = any(name in BUDGETS and BUDGETS[name].count for name in task.budget)
         more = f", and {RAGGED} times the other counts" * others
         yield f"at the largest size that does not fill its blocks: {times}{more}"
+    arrays = task.captured or "none"
+    yield f"numbers of the kernel's own: {arrays} in arrays, {LOOKED_UP} in tuples"
 
 
 def unheld(task) -> list:

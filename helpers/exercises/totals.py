@@ -13,6 +13,7 @@ from helpers.core.hardware import WARP_SIZE
 from helpers.exercises.faults import at_size
 
 SPARE = 16  # instructions of a warp, for another way to an index
+LOOKED_UP = 16  # items of tuples, such as neighbours' offsets
 RAGGED = 2  # times the answer's, where blocks are half full, and answers differ more
 
 

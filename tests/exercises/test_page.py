@@ -78,6 +78,7 @@ Budget:
 of the course's answer, and 16 instructions a warp
     at the largest size that does not fill its blocks: less than 2 times these, and 2 \
 times the other counts
+    numbers of the kernel's own: none in arrays, 16 in tuples
 
 Specification:
     def spec(a):
@@ -111,7 +112,8 @@ barriers that a block waits at: at most 0; \
 instructions, sectors and atomic operations with fences: less than 1.5 times those \
 of the course's answer, and 16 instructions a warp; \
 at the largest size that does not fill its blocks: less than 2 times these, and 2 \
-times the other counts
+times the other counts; \
+numbers of the kernel's own: none in arrays, 16 in tuples
 
 ```python
 def spec(a):
