@@ -2,8 +2,8 @@
 
 Each has a topic, and reaches the listeners of it: "launch", "allocation", "step",
 "split", "sync", "missed_barrier", "stray_lanes", "fence", "negative_index", "overflow",
-"raised", "early", an access by its space, "global", "shared", "local" or "const", and
-"end" with the Warps of a batch that is done.
+"raised", "early", "repeat", an access by its space, "global", "shared", "local" or
+"const", and "end" with the Warps of a batch that is done.
 
 Compiled pieces of a program emit many requests at once: the topic is "requests", and
 "values" has a listener where they must say what is stored.
@@ -31,6 +31,7 @@ TOPICS = (
         "overflow",
         "raised",
         "early",
+        "repeat",
         "end",
     ),
     *("global", "shared", "local", "const", "requests", "values"),
@@ -174,6 +175,15 @@ class Step(NamedTuple):
     who: Warps
     lanes: int = 0
     warps: int = 0
+
+
+class Repeat(NamedTuple):
+    """An instruction goes on to its next element; a Step counts the first one alone."""
+
+    site: Site
+    who: Warps
+    lanes: int
+    warps: int
 
 
 class BranchSplit(NamedTuple):
