@@ -105,9 +105,11 @@ CLAIMS = {
     "Uniform data takes a third of the time": lambda it: (
         0.3 < time("16 bytes") / time("block") < 0.36
     ),
-    "as fast as the library on uniform, skewed and adverse data": lambda it: all(
-        0.97 < rate("16 bytes", kind) / rate("CUB", kind) < 1.06
-        for kind in ("uniform", "skewed", "adverse")
+    "faster than the library, by 1% to 6% where the values differ": lambda it: (
+        about("1%", faster("16 bytes", "CUB", "adverse") - 1)
+        and about("6%", faster("16 bytes", "CUB", "uniform") - 1)
+        and 1.01 < faster("16 bytes", "CUB", "skewed") < 1.06
+        and faster("16 bytes", "CUB", "constant") > 1
     ),
     "and has at most 1.98 billion cycles a second": lambda it: about(
         "1.98", it.gpu.CLOCK_RATE / 1e6
@@ -128,9 +130,9 @@ CLAIMS = {
         and time("32 copies behind", kind) > time("16 bytes", kind)
         for kind in KINDS
     ),
-    "constant data takes 4,172 µs instead of 253": lambda it: (
-        about("4,172", time("32 copies behind", "constant"))
-        and about("253", time("16 bytes", "constant"))
+    "constant data takes 4.16 ms instead of 0.25": lambda it: (
+        about("4.16", time("32 copies behind", "constant") / 1000)
+        and about("0.25", time("16 bytes", "constant") / 1000)
     ),
     "That helps lanes with equal values, but random values still meet": lambda it: (
         waves(it, it.in_layouts["padded by a cell"], "constant") == 1
@@ -140,8 +142,8 @@ CLAIMS = {
         run.bank_conflicts.by_kind["atomic"].conflicts == 0
         for run in it.in_layouts["side by side"].values()
     ),
-    "Adverse data takes 58 to 70 µs longer than its wavefronts alone": lambda it: (
-        about("58", min(beyond(it)[:-1])) and about("70", max(beyond(it)[:-1]))
+    "Adverse data takes 55 to 70 µs longer than its wavefronts alone": lambda it: (
+        all(55 < us < 70 for us in beyond(it)[:-1])
     ),
     "as long as these take longer than reading": lambda it: (
         [it.least_us(it.in_copies[c]["adverse"]) > time("read only") for c in it.COPIES]
@@ -150,8 +152,8 @@ CLAIMS = {
     "Two copies gain little": lambda it: all(
         time("2 copies", kind) > 0.94 * time("16 bytes", kind) for kind in KINDS
     ),
-    "With skewed data they even take 10% longer": lambda it: (
-        about("10%", time("2 copies", "skewed") / time("16 bytes", "skewed") - 1)
+    "With skewed data they even take a tenth longer": lambda it: (
+        0.09 < time("2 copies", "skewed") / time("16 bytes", "skewed") - 1 < 0.12
         and waves(it, it.in_copies[2], "skewed") > waves(it, it.in_wide, "skewed")
     ),
     "16 copies leave two wavefronts at most, 32 leave one": lambda it: all(
@@ -191,17 +193,17 @@ CLAIMS = {
     "the runs of adverse data take 3.4 times as long": lambda it: about(
         "3.4", faster("16 bytes", "runs", "adverse")
     ),
-    "would take at least 257 µs by 16 bytes; it takes 253": lambda it: (
+    "would take at least 257 µs by 16 bytes; it takes 254": lambda it: (
         2 * it.least_us(it.in_wide["constant"]) > time("16 bytes", "constant")
         and about("257", 2 * it.least_us(it.in_wide["constant"]))
-        and about("253", time("16 bytes", "constant"))
+        and about("254", time("16 bytes", "constant"))
     ),
     "twice as fast as the library on uniform data": lambda it: about(
         "2.0", faster("two loads", "CUB")
     ),
-    "4.3 times on adverse and 22% faster on constant data": lambda it: (
+    "4.3 times as fast on adverse and 21% faster on constant data": lambda it: (
         about("4.3", faster("two loads", "CUB", "adverse"))
-        and about("22%", faster("two loads", "CUB", "constant") - 1)
+        and about("21%", faster("two loads", "CUB", "constant") - 1)
     ),
     "one addition is lost": lambda it: (
         it.run.races[0].hazards > 0
