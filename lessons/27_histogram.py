@@ -370,7 +370,7 @@ table(["wavefronts of a request", *small],
 #
 # *Side by side*, bin v of copy c is cell 32 v + c, in bank c.
 # **Give each lane its copy, in its own bank.**
-# Whatever the data is, no two lanes meet:
+# Whatever the data is, no two lanes meet. (In `add_up` each lane begins with another copy, for the same reason.)
 
 # %%
 plot_banks([4 * (32 * int(value) + lane)
@@ -468,7 +468,7 @@ compare("32 copies", "32 copies in C++", "two loads", "two loads in C++",
 #
 # ## Two ideas that do not pay
 #
-# Where lanes add to one word, one of them could add for all. `match_any_sync` tells each lane which lanes have its value.
+# Where lanes add to one word, one of them could add for all. `match_any_sync` gives each lane a mask of the lanes that have its value, `lanemask_lt` is the mask of the lanes below it, and `popc` counts the lanes of a mask.
 # **The lowest lane with a value adds for all lanes that have it.**
 #
 # Or a thread compares neighbours while they are in its registers.
