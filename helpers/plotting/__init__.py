@@ -21,6 +21,7 @@ from helpers.plotting.grids import (
 from helpers.plotting.hierarchy import plot_hierarchy
 from helpers.plotting.instructions import plot_instructions
 from helpers.plotting.intervals import plot_intervals
+from helpers.plotting.ladders import plot_register_tile, plot_rungs
 from helpers.plotting.picture import Picture as Picture
 from helpers.plotting.products import (
     plot_reuse,
@@ -52,9 +53,11 @@ __all__ = [
     "plot_lanes",
     "plot_latency",
     "plot_levels",
+    "plot_register_tile",
     "plot_reuse",
     "plot_roofline",
     "plot_row_times_column",
+    "plot_rungs",
     "plot_schedule",
     "plot_sectors",
     "plot_series",
