@@ -26,14 +26,7 @@ def square(bench, n):
     """Products of n × n matrices by every rung, by its twins in CUDA C++ and by cuBLAS."""
     cupy, ours = bench.cupy, lesson_kernels("24")
     a, b, a_turned, c = matrices(cupy, n, n, n)
-    expected = cupy.matmul(a, b)
-    sizes = {"flops": 2 * n**3}
-
-    def right():
-        good = bool((c == expected).all())
-        c.fill(np.nan)
-        return good
-
+    right, sizes = partial(filled_with, c, cupy.matmul(a, b)), {"flops": 2 * n**3}
     works = {"cuBLAS": lambda: cupy.matmul(a, b, out=c)}
     for name in list(ours["RUNGS"])[SLOW if n > 4096 else 0 :]:
         works[name] = launch(ours, name, c, a, a_turned, b)
@@ -50,21 +43,22 @@ def turning(cupy, ours, a, n):
     """Turning A alone, beside a copy of it."""
     to = cupy.empty_like(a)
     turn, arrays = ours["turn"], [cuda.as_cuda_array(it) for it in (to, a)]
-
-    def right(expected):
-        good = bool((to == expected).all())
-        to.fill(np.nan)
-        return good
-
     works = {
         "turning A": (lambda: turn[(n // 64, n // 64), (8, 32)](*arrays), a.T),
         "copying A": (lambda: cupy.copyto(to, a), a),
     }
     sizes = {"bytes": 2 * a.nbytes}
     return {
-        f"{name} {n}": (work, partial(right, expected), sizes)
+        f"{name} {n}": (work, partial(filled_with, to, expected), sizes)
         for name, (work, expected) in works.items()
     }
+
+
+def filled_with(array, expected):
+    """Does an array hold what it should, bit for bit? Afterwards it holds NaN."""
+    good = bool((array == expected).all())
+    array.fill(np.nan)
+    return good
 
 
 def matrices(cupy, m, k, n):
@@ -123,6 +117,26 @@ def ragged(bench):
         for name, work in works.items():
             found[f"{name} {m} × {k} × {n}"] = work, right, {"flops": 2 * m * k * n}
     return found
+
+
+SWEEP = {
+    f"{cols} columns, {steps} steps{', snake' if snake else ''}": (cols, steps, snake)
+    for cols in (8, 16)
+    for steps in (8, 16)
+    for snake in (False, True)
+}
+
+
+def sweep_work(bench, choice, n=4096):
+    """The kernel with its copies in the background, with another tile or order."""
+    cupy, ours = bench.cupy, lesson_kernels("24")
+    a, b, a_turned, c = matrices(cupy, n, n, n)
+    rung = ours["make_async"](*choice), 16 * choice[0], 128, 256, True
+    ours["RUNGS"]["variant"] = rung
+    work = launch(ours, "variant", c, a, a_turned, b)
+    work()      # compiles it
+    right = partial(filled_with, c, cupy.matmul(a, b))
+    return work, right, {"flops": 2 * n**3}
 
 
 LADDERS = {
