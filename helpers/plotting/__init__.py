@@ -8,6 +8,7 @@ from helpers.plotting.blocks import plot_exchange, plot_halo
 from helpers.plotting.charts import (
     plot_conflicts,
     plot_exposed,
+    plot_rungs,
     plot_series,
     plot_stages,
     plot_times,
@@ -21,7 +22,6 @@ from helpers.plotting.grids import (
 from helpers.plotting.hierarchy import plot_hierarchy
 from helpers.plotting.instructions import plot_instructions
 from helpers.plotting.intervals import plot_intervals
-from helpers.plotting.ladders import plot_register_tile, plot_rungs
 from helpers.plotting.picture import Picture as Picture
 from helpers.plotting.products import (
     plot_reuse,
@@ -32,7 +32,7 @@ from helpers.plotting.products import (
 )
 from helpers.plotting.rates import plot_bandwidth, plot_latency, plot_speeds
 from helpers.plotting.sectors import plot_sectors
-from helpers.plotting.tiles import plot_tile_banks
+from helpers.plotting.tiles import plot_register_tile, plot_tile_banks
 from helpers.plotting.traffic import plot_levels, plot_sweeps
 from helpers.plotting.warps import plot_issues, plot_lanes, plot_warps
 

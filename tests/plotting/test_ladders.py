@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers import plotting
-from helpers.plotting.ladders import runs
+from helpers.plotting.tiles import runs
 
 
 def test_a_register_tile_says_whose_sums_it_shows():
