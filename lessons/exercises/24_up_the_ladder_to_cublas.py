@@ -237,22 +237,20 @@ class ColumnSums(Fix):
             """Copy the next row while adding up this one."""
             tiles = cuda.shared.array((2, 256), $type)
             sums = cuda.local.array(4, $type)
-            x, left = cuda.threadIdx.x, 256 * cuda.blockIdx.x
-            for j in range(4):
-                sums[j] = 0
-            copy4_async(tiles, (0, 4 * x), src, (0, left + 4 * x))
+            sums[:] = 0
+            x, at = cuda.threadIdx.x, 256 * cuda.blockIdx.x
+            copy4_async(tiles, (0, 4 * x), src, (0, at + 4 * x))
             commit_copies()
-            for row in range(src.shape[0]):
+            for row in range(1, src.shape[0] + 1):
                 wait_copies(0)
                 cuda.syncthreads()
-                if row + 1 < src.shape[0]:
-                    half = (row + 1) % 2
-                    copy4_async(tiles, (half, 4 * x), src, (row + 1, left + 4 * x))
+                if row < src.shape[0]:
+                    copy4_async(tiles, (row % 2, 4 * x), src, (row, at + 4 * x))
                     commit_copies()
                 for j in range(4):
-                    sums[j] += tiles[row % 2, x + 64 * j]
+                    sums[j] += tiles[(row - 1) % 2, x + 64 * j]
             for j in range(4):
-                dst[left + x + 64 * j] = sums[j]
+                dst[at + x + 64 * j] = sums[j]
     '''
     fault = (
         "        wait_copies(0)\n        cuda.syncthreads()\n",
@@ -268,17 +266,17 @@ class ColumnSums(Fix):
             "wait_copies(0)\n        cuda.syncthreads()",
             "cuda.syncthreads()\n        wait_copies(0)"),
         "one half": ("race", "% 2", "% 1"),
-        "a row too many": ("bounds", "row + 1 < src.shape[0]", "row < src.shape[0]"),
+        "a row too many": ("bounds", "if row < src.shape[0]", "if row <= src.shape[0]"),
         "the first row again": ("wrong",
-            "src, (row + 1, left + 4 * x)", "src, (0, left + 4 * x)"),
-        "stored twice": ("race", "dst[left + x + 64 * j]", "dst[left + j]"),
+            "src, (row, at + 4 * x)", "src, (0, at + 4 * x)"),
+        "stored twice": ("race", "dst[at + x + 64 * j]", "dst[at + j]"),
     }
     hints = {
         "race": (
             "Which row may another warp still be adding up when this one begins to "
             "copy the next but one?",
-            "The copy of row r + 1 goes where row r - 1 was. Before it begins, all "
-            "threads must have added up row r - 1.",
+            "The copy of a row goes where the last row but one was. Before it begins, "
+            "all threads must have added that up.",
             "A barrier tells that all have. Begin the copies behind it.",
         )
     }
