@@ -256,7 +256,7 @@ climb(RUNGS)
 
 # %% [markdown]
 # Wavefronts limit the tiled kernels. (1.57 and not 2.06: the compiler merges four loads of `tile_a`.) So 15% fewer instructions with *32-bit indices* save only 5% of the time.
-# *8 × 1 sums* need 4.8 instructions, as slow as their wavefronts; *8 × 8 sums* need 1.7, and hardly any wavefronts.
+# *8 × 1 sums* need 4.8 instructions, which take as long as their wavefronts; *8 × 8 sums* need 1.7, and hardly any wavefronts.
 #
 # ## Sixteen bytes at once
 #
@@ -335,7 +335,7 @@ def place_square():
 # %% [markdown]
 # ## Written out
 #
-# The compiler unrolls the loops over a thread's sums, but not the loop over k around them: it is too long.
+# The compiler unrolls the loops over a thread's sums, but not the loop over k around them: the machine code has 64 `FFMA`, those of one step.
 # So for each k the kernel computes addresses again, and counts.
 # `repeated` writes the steps out, one after the other, by putting two halves together.
 # **Add the first half of the steps, then the second.**
@@ -391,7 +391,7 @@ def make_wide(place, apart, times=1, load_a=load_turning):
 #
 # <details><summary>Answer</summary>
 #
-# Cells 0 and 32 are in one bank: of eight lanes, which go together, two meet in each bank. That doubles the wavefronts.
+# Cells 0 and 32 are in one bank: of eight lanes, which go together, two meet in each bank. That doubles the wavefronts of this load.
 #
 # </details>
 #
@@ -568,12 +568,12 @@ plot_rungs(list(RUNGS), [most[name] for name in RUNGS],
 # A ring is what the counts allow, a diamond what was reached; the line is cuBLAS.
 #
 # From *A turned* to *two halves*, waiting for memory ends: 0.73 cycles at each instruction become 0.02.
-# With the *snake* more `FFMA` keep a number, and waits for the dispatch unit fall from 0.28 cycles to 0.19, then to 0.14.
-# Our 512 blocks take 132 multiprocessors four rounds, where 3.88 would do: that costs 3%.
+# With the *snake* more `FFMA` keep a number, and waits for the dispatch unit fall from 0.28 cycles to 0.19, and with *16 steps* to 0.14.
+# Our 512 blocks take 132 multiprocessors four rounds, where 3.88 would do: that alone costs 3%.
 #
 # ## Any size
 #
-# As in the last lesson, zeros fill up the tiles, so that the loop has no edge to ask about.
+# As in the last lesson, zeros fill up the tiles, so the loop has no edge.
 # The kernel that turns `a` writes them; if `b` does not fit, it is copied with zeros, too.
 # Only the store asks what is inside.
 # **Store those of a thread's sums that are inside c.**
@@ -706,7 +706,7 @@ table(["m × k × n", "time, µs", "TFLOP/s", "cuBLAS, TFLOP/s", "% of cuBLAS"],
        for size, it in ours.items()])
 
 # %% [markdown]
-# For *8 × 1 sums*, nvcc unrolls the loop over k.
+# For *8 × 1 sums*, nvcc unrolls the loop over k: 64 `FFMA` instead of 16.
 #
 # The times of any size include turning `a`. The first five sizes reach at least 95% of cuBLAS.
 # At 3001, 12 × 24 blocks take 132 multiprocessors three rounds, where 2.2 would do; 1000 has 32 blocks.
