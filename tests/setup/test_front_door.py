@@ -50,6 +50,8 @@ def test_the_front_door_offers_the_same_names_as_ever():
         "tile_cycle tile_walk times warps"
     )
     expected = {*verbs.split(), "allow_dynamic_shared", "exercise", "table", "twin"}
+    expected |= {"copy4_async", "commit_copies", "wait_copies"}
+    expected |= {"load_acquire", "store_release"}
     expected |= {f"plot_{name}" for name in figures.split()}
     assert expected == set(helpers.__all__) == given.keys() - {"__builtins__"}
     assert len(expected) == len(helpers.__all__)
