@@ -92,7 +92,11 @@ class RowArgmax(Write):
         return ceil(rows / 2), 64
 
     def spec(self, a):
-        return (np.argmax if self.better == ">" else np.argmin)(a, axis=1)
+        return getattr(np, self.numpy)(a, axis=1)
+
+    @property
+    def numpy(self):
+        return "argmax" if self.which == "largest" else "argmin"
 
     @property
     def better(self):
@@ -218,13 +222,13 @@ class Spread(Fix):
 
 
 class WideDistance(SpeedUp):
-    """Add up the $what of two arrays of the same length, a multiple of four; `out[0]`
+    """Add up the squared differences of two arrays of the same length, a multiple of four; `out[0]`
     is 0 when the kernel starts. The kernel is right, but loads one number at a time.
     Let it load four, and make a quarter of the requests.
     """
 
     stars, points = 3, 5
-    choices = {"what": ("squared differences", "products"), "type": ("float32", "int32")}
+    choices = {"type": ("float32", "int32")}
     even, ragged = (4096, 2048), (4, 36, 1500, 3000)
     multiple = 4
     budget = {"atomics": 4, "requests": 2 * 4096 // 128 + 4, "sectors": "ideal"}
@@ -237,19 +241,7 @@ class WideDistance(SpeedUp):
         return 4, 128
 
     def spec(self, a, b):
-        return np.sum((a - b) ** 2 if self.squared else a * b)
-
-    @property
-    def squared(self):
-        return self.what == "squared differences"
-
-    @property
-    def of_one(self):
-        return "(a[i] - b[i]) ** 2" if self.squared else "a[i] * b[i]"
-
-    @property
-    def of_four(self):
-        return "(p[k] - q[k]) ** 2" if self.squared else "p[k] * q[k]"
+        return np.sum((a - b) ** 2)
 
     setup = """
         from helpers import load4
@@ -263,7 +255,7 @@ class WideDistance(SpeedUp):
             sums = cuda.shared.array(4, $type)
             thread, total = cuda.threadIdx.x, $type(0)
             for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
-                total += $of_one
+                total += (a[i] - b[i]) ** 2
             for step in (16, 8, 4, 2, 1):
                 total += cuda.shfl_down_sync(ALL, total, step)
             if thread % 32 == 0:
@@ -281,7 +273,7 @@ class WideDistance(SpeedUp):
             for i in range(4 * cuda.grid(1), a.size, 4 * cuda.gridsize(1)):
                 p, q = load4(a, i), load4(b, i)
                 for k in range(4):
-                    total += $of_four
+                    total += (p[k] - q[k]) ** 2
             for step in (16, 8, 4, 2, 1):
                 total += cuda.shfl_down_sync(ALL, total, step)
             if thread % 32 == 0:

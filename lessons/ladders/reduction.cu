@@ -1,6 +1,6 @@
 // The twins in CUDA C++ of lesson 25's first, middle and last rung, and a read-only pass.
 
-constexpr unsigned THREADS = 256, WARPS = THREADS / 32, LOADS = 4, TILE = 4 * LOADS * THREADS;
+constexpr unsigned THREADS = 512, WARPS = THREADS / 32, LOADS = 4, TILE = 4 * LOADS * THREADS;
 typedef unsigned uint;
 
 extern "C" __global__ void sum_interleaved(float *out, const float *src, uint n) {
@@ -15,15 +15,25 @@ extern "C" __global__ void sum_interleaved(float *out, const float *src, uint n)
   if (thread == 0) out[blockIdx.x] = numbers[0];
 }
 
+__device__ void add_halves(float *numbers) {
+  uint thread = threadIdx.x, step = THREADS / 2;
+  for (; step >= 32; step /= 2) {
+    if (thread < step) numbers[thread] += numbers[thread + step];
+    __syncthreads();
+  }
+  if (thread < 32)
+    for (; step > 0; step /= 2) {
+      if (thread < step) numbers[thread] += numbers[thread + step];
+      __syncwarp();
+    }
+}
+
 extern "C" __global__ void sum_pairs(float *out, const float *src, uint n) {
   __shared__ float numbers[THREADS];
   uint thread = threadIdx.x, i = 2 * THREADS * blockIdx.x + thread, j = i + THREADS;
   numbers[thread] = (i < n ? src[i] : 0) + (j < n ? src[j] : 0);
   __syncthreads();
-  for (uint step = THREADS / 2; step > 0; step /= 2) {
-    if (thread < step) numbers[thread] += numbers[thread + step];
-    __syncthreads();
-  }
+  add_halves(numbers);
   if (thread == 0) out[blockIdx.x] = numbers[0];
 }
 

@@ -14,7 +14,7 @@ from numba import cuda
 
 N = 2**28
 FOLDER = Path(__file__).parent
-BLOCKS_EACH = 8     # of a multiprocessor
+BLOCKS_EACH = 4     # of a multiprocessor
 
 
 def works(bench):
@@ -32,6 +32,7 @@ class Sums:
         from lessons.baselines import lesson_kernels
 
         self.cupy, self.ours = bench.cupy, lesson_kernels("25")
+        self.threads = self.ours["THREADS"]
         self.src = self.cupy.random.random(N, dtype=np.float32)
         self.truth = float(self.src.sum(dtype=np.float64))
         self.out = self.room(1)
@@ -43,16 +44,20 @@ class Sums:
 
     def works(self):
         """{name: (launch, right, sizes)}; a rung's bound follows from its additions."""
-        ours, threads = self.ours, self.ours["THREADS"]
+        ours, threads = self.ours, self.threads
         by_tree = ours["additions_by_tree"]
         many = ours["additions_of_many"](N, self.blocks, 1)
         wide = ours["additions_of_many"](N, self.blocks, 4)
         make, one, four = (ours[it] for it in ("make_sum", "load_one", "load_four"))
         trees = {
-            name: self.rung(self.by_tree(ours[f"sum_{name}"], each), by_tree(N, each))
-            for name, each in (
-                ("interleaved", threads), ("strided", threads), ("halves", threads),
-                ("pairs", 2 * threads), ("shuffled", 2 * threads),
+            name: self.rung(self.by_tree(ours[kernel], each), by_tree(N, each))
+            for name, kernel, each in (
+                ("interleaved", "sum_interleaved", threads),
+                ("strided", "sum_strided", threads),
+                ("halves", "sum_halves", threads),
+                ("one warp", "sum_by_one_warp", threads),
+                ("pairs", "sum_pairs", 2 * threads),
+                ("shuffled", "sum_shuffled", 2 * threads),
             )
         }
         rungs = trees | {
@@ -79,7 +84,7 @@ class Sums:
     def by_tree(self, kernel, each):
         """Launches until one number is left."""
         arrays = self.steps(each)
-        made = [kernel[it.size, 256, cuda.default_stream()] for it in arrays[1:]]
+        made = [kernel[it.size, self.threads, cuda.default_stream()] for it in arrays[1:]]
         views = [cuda.as_cuda_array(it) for it in arrays]
 
         def launch():
@@ -99,8 +104,8 @@ class Sums:
     def twice(self, kernel):
         """A launch for a number of each block, and one for their sum."""
         parts, src, out = map(cuda.as_cuda_array, (self.parts, self.src, self.out))
-        first = kernel[self.blocks, 256, cuda.default_stream()]
-        second = kernel[1, 256, cuda.default_stream()]
+        first = kernel[self.blocks, self.threads, cuda.default_stream()]
+        second = kernel[1, self.threads, cuda.default_stream()]
 
         def launch():
             first(parts, src)
@@ -111,7 +116,8 @@ class Sums:
     def at_once(self):
         arrays = self.out, self.parts, self.finished, self.src
         views = [cuda.as_cuda_array(it) for it in arrays]
-        go = self.ours["make_sum_at_once"]()[self.blocks, 256, cuda.default_stream()]
+        kernel = self.ours["make_sum_at_once"](self.ours["load_four"], 4)
+        go = kernel[self.blocks, self.threads, cuda.default_stream()]
         return lambda: go(*views)
 
     # ------------------------------------------------------------ by others
@@ -130,18 +136,18 @@ class Sums:
 
             def launch():
                 for out, src in steps:
-                    kernel((out.size,), (256,), (out, src, np.uint32(src.size)))
+                    kernel((out.size,), (self.threads,), (out, src, np.uint32(src.size)))
 
             return self.rung(launch, by_tree(N, each))
 
         last, read = map(module.get_function, ("sum_at_once", "read_only"))
         values = self.out, self.parts, self.finished, self.src, n
-        reading = (self.blocks,), (256,), (self.finished, self.src, n)
+        reading = (self.blocks,), (self.threads,), (self.finished, self.src, n)
         return {
-            "CUDA C++ sum, interleaved": tree("sum_interleaved", 256),
-            "CUDA C++ sum, pairs": tree("sum_pairs", 512),
+            "CUDA C++ sum, interleaved": tree("sum_interleaved", self.threads),
+            "CUDA C++ sum, pairs": tree("sum_pairs", 2 * self.threads),
             "CUDA C++ sum, at once": self.rung(
-                lambda: last((self.blocks,), (256,), values), wide
+                lambda: last((self.blocks,), (self.threads,), values), wide
             ),
             "only reading": (lambda: read(*reading), lambda: True, {"bytes": 4 * N}),
         }
@@ -164,7 +170,7 @@ class Sums:
         same = lambda: bool((copy == half).all())  # noqa: E731
         return {
             "CUB, sum": self.rung(launch, 2 * 28 + N / 2**16),
-            "copy of as many bytes": (copying, same, {"bytes": 4 * N}),
+            "copy of 2^27 numbers": (copying, same, {"bytes": 4 * N}),
         }
 
 
