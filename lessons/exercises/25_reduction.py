@@ -34,16 +34,16 @@ def strided(out, step):
 
 class StepOfATree(Predict):
     """A block of 256 threads adds up 256 numbers of type float32 in shared memory.
-    Look at the step at which the two numbers that are added are $step cells apart.
 
     Predict, as a dictionary with three keys: `"lanes"`, how many lanes of the first warp
-    add if thread `t` adds where `t % (2 * $step) == 0`; `"wavefronts"`, how many the
-    first warp needs to load the cells `2 * $step * t`, as far as there are any;
-    `"warps"`, how many warps add if thread `t` adds where `t < $step`.
+    add at the step of $step cells, if thread `t` adds where `t % (2 * $step) == 0`;
+    `"wavefronts"`, how many the first warp then needs to load the cells
+    `2 * $step * t`, if thread `t` adds to that one; `"warps"`, how many warps of the
+    block add at the step of $half cells, if thread `t` adds where `t < $half`.
     """
 
     points = 2
-    choices = {"step": (2, 4, 8)}
+    choices = {"step": (2, 4, 8), "half": (64, 128, 32)}
 
     def truth(self):
         out = np.zeros(256, np.float32)
@@ -52,7 +52,7 @@ class StepOfATree(Predict):
         return {
             "lanes": lanes.bank_conflicts.by_kind["load"].active_lanes // 8,
             "wavefronts": loads.wavefronts // loads.requests,
-            "warps": ceil(self.step / 32),
+            "warps": ceil(self.half / 32),
         }
 
     wrong = {
@@ -61,6 +61,7 @@ class StepOfATree(Predict):
         "no conflicts": lambda self: self.truth() | {"wavefronts": 1},
         "the stride is the step": lambda self: self.truth() | {"wavefronts": self.step},
         "all warps add": lambda self: self.truth() | {"warps": 8},
+        "threads that add": lambda self: self.truth() | {"warps": self.half},
     }
     hints = {
         "wrong": (
