@@ -225,7 +225,7 @@ table(["kernel", "shared loads", "shared stores", "branches", "barriers"],
 # The compiler has unrolled the loop and given each load and store a **predicate**, a condition that each lane fulfils or not.
 # A warp issues them even if no lane does.
 #
-# So a warp of *halves* makes 29 requests, not the 4.8 that the emulator counts. All warps together make 243 million; the data path was busy for 264 million cycles.
+# So a warp of *halves* makes 29 requests, not the 4.8 that the emulator counts. All warps together make 243 million; the data path was busy for 265 million cycles.
 # *strided* has 28 requests a warp and 14 conflicts: 1.45 times 29. The data path was busy 1.40 times as long.
 #
 # A branch lets a warp skip many requests at once.
@@ -362,7 +362,7 @@ busy(["one warp", "pairs", "shuffled"])
 # *pairs* takes 54% of the time of *one warp*: nearly half, as predicted.
 #
 # *shuffled* needs 78% fewer wavefronts than *pairs* and one barrier instead of five, but saves only 15% of the time.
-# Its warps do not wait for shared memory most, but for global memory: 52% of their waiting.
+# Its warps do not wait for shared memory most, but for global memory: 56% of their waiting.
 # A place now takes a new block every 1.0 µs.
 #
 # ## Many numbers a thread
@@ -458,9 +458,9 @@ table(["numbers a load", "loads in flight", "bytes in flight, a thread",
 # %% [markdown]
 # A quarter of the requests are left. But the time follows the *bytes in flight*: 16 bytes a thread take 252 µs as four loads and 253 as one.
 #
-# An H200 has 132 multiprocessors with up to 2,048 threads each. With 4 bytes a thread, 1.08 MB are in flight, and 2,514 GB/s arrive: a load takes 430 ns.
+# An H200 has 132 multiprocessors with up to 2,048 threads each. With 4 bytes a thread, 1.08 MB are in flight, and 2,515 GB/s arrive: a load takes 430 ns.
 # If it always did, 8 bytes a thread would be enough for all that memory can give.
-# They get 3,644 GB/s: a load takes 593 ns, as memory is busier.
+# They get 3,642 GB/s: a load takes 594 ns, as memory is busier.
 # From 16 bytes on memory is at least 92% busy.
 #
 # Wide loads halve the instructions, and with `LOADS` of 4 they save 4% of the time.
@@ -558,7 +558,7 @@ plot_times([*whole, "CUB"], [m.median_us for m in bars],
 #
 # The figure shows whole sums, with all their launches, by turns with the sum of NVIDIA's library CUB.
 # The dashed line is a kernel in C++ that only reads: it loads as *wide* does, and joins the numbers' bits instead of adding.
-# The last rung takes 1% longer than that, and 1% less than CUB.
+# The last rung takes 1% longer than that, and 1% less than CUB. (In one of three such runs CUB was 1% faster.)
 
 # %% [markdown]
 # ## How wrong can the sum be?
