@@ -214,11 +214,11 @@ def made(kernel):
     return assemble(kernel)[parts.size, THREADS](parts, small)
 
 
-code = {it.__name__: made(it)
-        for it in (sum_interleaved, sum_strided, sum_halves)}
+trees = {it.__name__: made(it)
+         for it in (sum_interleaved, sum_strided, sum_halves)}
 table(["kernel", "shared loads", "shared stores", "branches", "barriers"],
       [(name, it.kinds["shared loads"], it.kinds["shared stores"],
-        it.opcodes["BRA"], it.opcodes["BAR"]) for name, it in code.items()])
+        it.opcodes["BRA"], it.opcodes["BAR"]) for name, it in trees.items()])
 
 # %% [markdown]
 # The `if` of a step is no branch; the only branch ends the kernel.
@@ -518,17 +518,17 @@ def make_sum_at_once(load, width):
 sum_at_once = make_sum_at_once(load_four, 4)
 
 
-def at_once(src, blocks=16):
-    """Emulate two sums in one launch each, with one count of the blocks."""
+def at_once(src, blocks=16, turns=1):
+    """Emulate a sum in one launch, `turns` times with one `finished`."""
     finished = np.zeros(1, np.uint32)
-    for _ in range(2):
+    for _ in range(turns):
         out, parts = np.full((2, blocks), np.nan, np.float32)
         run = emulate(sum_at_once)[blocks, THREADS](out, parts, finished, src)
         run.assert_no_races()
     return out[0], run
 
 
-total, run = at_once(small)
+total, run = at_once(small, turns=2)
 check(total, exact)
 run
 
@@ -685,13 +685,17 @@ def of_a_number(it):
     return 32 * it.counters.get("instructions", np.nan) / N
 
 
-table(["rung", "what changed", "instructions of a number", "time, µs",
-       "in C++, µs", "% of only reading", "% of CUB"],
-      [(name, change, of_a_number(times[name]), m.median_us,
+last = assemble(sum_at_once)[16, THREADS](
+    small[:1], small[:16], np.zeros(1, np.uint32), small)
+code = [*map(made, [*kernels, make_sum(load_one, 1), make_sum(load_four, 4)]),
+        last]
+table(["rung", "what changed", "registers", "instructions of a number",
+       "time, µs", "in C++, µs", "% of only reading", "% of CUB"],
+      [(name, change, it.registers, of_a_number(times[name]), m.median_us,
         cpp[name].median_us if cpp[name].launches else "",
-        100 * reading.median_us / m.median_us,
-        100 * library.median_us / m.median_us)
-       for (name, m), change in zip(whole.items(), changes, strict=True)])
+        *(100 * best.median_us / m.median_us for best in (reading, library)))
+       for (name, m), change, it in
+       zip(whole.items(), changes, code, strict=True)])
 
 # %% [markdown]
 # The limits were, in turn: the data path, short blocks that wait, bytes in flight, and memory itself.

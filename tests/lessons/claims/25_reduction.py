@@ -33,7 +33,7 @@ def warps(it):
 
 def requests(it, name):
     """A warp's shared requests in the machine code."""
-    kinds = it.code[name].kinds
+    kinds = it.trees[name].kinds
     return kinds["shared loads"] + kinds["shared stores"]
 
 
@@ -44,6 +44,10 @@ def conflicts(it, name):
 
 def emulated(it, name, what):
     return getattr(it.tree[name].bank_conflicts, what)
+
+
+def ratio(it, what, name, of):
+    return emulated(it, name, what) / emulated(it, of, what)
 
 
 def place_us(it, name, each):
@@ -97,21 +101,17 @@ CLAIMS = {
         for step, ways in ((2, 4), (4, 8))
     ),
     "*strided* makes a quarter of the requests": lambda it: (
-        0.24
-        < emulated(it, "strided", "requests") / emulated(it, "interleaved", "requests")
-        < 0.26
+        0.24 < ratio(it, "requests", "strided", "interleaved") < 0.26
     ),
     "but they take as many wavefronts as before": lambda it: (
-        emulated(it, "strided", "wavefronts") == emulated(it, "interleaved", "wavefronts")
+        ratio(it, "wavefronts", "strided", "interleaved") == 1
     ),
     "*halves* has as few requests and no conflicts": lambda it: (
         emulated(it, "halves", "requests") == emulated(it, "strided", "requests")
         and emulated(it, "halves", "conflicts") == 0
     ),
     "so it needs a quarter of the wavefronts": lambda it: (
-        0.24
-        < emulated(it, "halves", "wavefronts") / emulated(it, "strided", "wavefronts")
-        < 0.26
+        0.24 < ratio(it, "wavefronts", "halves", "strided") < 0.26
     ),
     "which adds up 2²⁸ numbers, 1.07 GB": lambda it: (
         it.N == 2**28 and about("1.07", it.big.nbytes / 1e9)
@@ -135,9 +135,9 @@ CLAIMS = {
         abs(data_cycles(it, "halves") / data_cycles(it, "interleaved") - 1) < 0.01
     ),
     "the only branch ends the kernel": lambda it: all(
-        code.opcodes["BRA"] == 1 for code in it.code.values()
+        code.opcodes["BRA"] == 1 for code in it.trees.values()
     ),
-    "So a warp of *halves* makes 29 requests, not the 4.8 that the emulator": lambda it: (
+    "a warp of *halves* makes 29 requests, not the 4.8 that the": lambda it: (
         requests(it, "sum_halves") == 29
         and about("4.8", emulated(it, "halves", "requests") / (it.small.size / 32))
     ),
@@ -173,8 +173,7 @@ CLAIMS = {
         "54%", us(it, "pairs") / us(it, "one warp")
     ),
     "*shuffled* needs 78% fewer wavefronts than *pairs*": lambda it: about(
-        "78%",
-        1 - emulated(it, "shuffled", "wavefronts") / emulated(it, "pairs", "wavefronts"),
+        "78%", 1 - ratio(it, "wavefronts", "shuffled", "pairs")
     ),
     "one barrier instead of five, but saves only 15% of the time": lambda it: (
         (it.tree["shuffled"].waits.block, it.tree["pairs"].waits.block) == (1, 5)
