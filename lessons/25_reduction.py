@@ -3,7 +3,7 @@
 #
 # *55 minutes*
 #
-# **What you'll do:** climb from a sum that takes five times as long as reading the array to one that takes 1% longer, predict each step by a count, and find out why two counts were wrong.
+# **What you'll do:** climb from a sum that takes more than five times as long as reading the array to one that takes 1% longer, predict each step by a count, and find out why two counts were wrong.
 #
 # **What you'll learn:**
 #
@@ -69,7 +69,7 @@ plot_tree([{t: (t, t + step) for t in range(0, 16, 2 * step)}
 # In the first step every second thread adds, in the second every fourth. So most lanes are idle, and yet all 16 warps take part until the step is 32.
 #
 # **Add the same pairs, by the first threads of the block.**
-# Then a warp's lanes all add, or none does.
+# Then all lanes of a warp add or none does, until fewer than 32 are left.
 
 # %%
 @cuda.jit
@@ -102,7 +102,7 @@ plot_tree([{t: (2 * step * t, 2 * step * t + step) for t in range(8 // step)}
 #
 # <details><summary>Answer</summary>
 #
-# Numbers 4 apart lie in 8 of the 32 banks. Each bank is asked for 4 words by 32 lanes, so it takes 4 wavefronts. In the third step it is 8.
+# Numbers 4 apart lie in 8 of the 32 banks. The 32 lanes ask each of these for 4 words, so it takes 4 wavefronts. In the third step it is 8.
 #
 # </details>
 #
@@ -223,7 +223,7 @@ table(["kernel", "shared loads", "shared stores", "branches", "barriers"],
 # %% [markdown]
 # The `if` of a step is no branch; the only branch ends the kernel.
 # The compiler has unrolled the loop and given each load and store a **predicate**, a condition that each lane fulfils or not.
-# A warp issues them even if no lane does.
+# A warp issues them even if no lane fulfils it.
 #
 # So a warp of *halves* makes 29 requests, not the 4.8 that the emulator counts. All warps together make 243 million; the data path was busy for 265 million cycles.
 # *strided* has 28 requests a warp and 14 conflicts: 1.45 times 29. The data path was busy 1.40 times as long.
@@ -273,7 +273,7 @@ busy(["halves", "one warp"])
 # The data path is busy for only 54% of the cycles that it was. (Two things changed: there are also 5 barriers instead of 10.)
 #
 # And yet the kernel is only 16% faster.
-# Nothing is even 52% busy now: most of the time warps wait, for memory or for one another.
+# No part is even 52% busy now: most of the time, warps wait for memory or for one another.
 # Four blocks fit on a multiprocessor at a time, and each place takes a new block every 1.1 µs.
 #
 # If a block takes that long whatever it adds up, use fewer blocks.
@@ -458,9 +458,9 @@ table(["numbers a load", "loads in flight", "bytes in flight, a thread",
 # %% [markdown]
 # A quarter of the requests are left. But the time follows the *bytes in flight*: 16 bytes a thread take 252 µs as four loads and 253 as one.
 #
-# An H200 has 132 multiprocessors with up to 2,048 threads each. With 4 bytes a thread, 1.08 MB are in flight, and 2,515 GB/s arrive: a load takes 430 ns.
+# An H200 has 132 multiprocessors with up to 2,048 threads each. With 4 bytes a thread, up to 1.08 MB are in flight, and 2,515 GB/s arrive: a load takes up to 430 ns.
 # If it always did, 8 bytes a thread would be enough for all that memory can give.
-# They get 3,642 GB/s: a load takes 594 ns, as memory is busier.
+# They get 3,642 GB/s: a load takes up to 594 ns, as memory is busier.
 # From 16 bytes on memory is at least 92% busy.
 #
 # Wide loads halve the instructions, and with `LOADS` of 4 they save 4% of the time.
@@ -631,7 +631,8 @@ odd = {"none": [], "one": [7], "ragged": random.random(9001),
        "equal": [0.1] * 4097, "NaN": [1, nan, 2], "infinite": [1, inf, 2],
        "both": [inf, 1, -inf], "negative zeros": [-0.0] * 600}
 kernels = {sum_interleaved: 1, sum_strided: 1, sum_halves: 1,
-           sum_by_one_warp: 1, sum_pairs: 2, sum_shuffled: 2}
+           sum_by_one_warp: 1, sum_pairs: 2, sum_shuffled: 2,
+           make_sum(load_one, 1): 8, make_sum(load_four, 4): 8}
 
 for values in odd.values():
     src = np.array(values, np.float32)
@@ -643,7 +644,7 @@ for values in odd.values():
 
 # %% [markdown]
 # All rungs agree with NumPy on all of them.
-# Only where a partial sum overflows does the order change more than the last digits: 3e38, 3e38, −3e38, −3e38 add up to NaN in `sum_interleaved`, and to 0 in `sum_halves`.
+# Where numbers are so large that a partial sum may overflow, the order decides: 3e38, 3e38, −3e38, −3e38 add up to NaN in `sum_interleaved`, and to 0 in `sum_halves`.
 #
 # ## What could go wrong
 #
@@ -687,8 +688,7 @@ def of_a_number(it):
 
 last = assemble(sum_at_once)[16, THREADS](
     small[:1], small[:16], np.zeros(1, np.uint32), small)
-code = [*map(made, [*kernels, make_sum(load_one, 1), make_sum(load_four, 4)]),
-        last]
+code = [*map(made, kernels), last]
 table(["rung", "what changed", "registers", "instructions of a number",
        "time, µs", "in C++, µs", "% of only reading", "% of CUB"],
       [(name, change, it.registers, of_a_number(times[name]), m.median_us,

@@ -87,8 +87,9 @@ def error(it, data, sum):
 
 
 CLAIMS = {
-    "takes five times as long as reading the array to one that takes 1% longer": (
+    "more than five times as long as reading the array to one that takes 1% longer": (
         lambda it: about("5", 1 / of_reading(it, "interleaved"))
+        and 1 / of_reading(it, "interleaved") > 5
         and about("1%", 1 / of_reading(it, "at once") - 1)
     ),
     "find out why two counts were wrong": lambda it: (
@@ -162,7 +163,7 @@ CLAIMS = {
     "And yet the kernel is only 16% faster": lambda it: about(
         "16%", saved(it, "one warp", "halves")
     ),
-    "Nothing is even 52% busy now": lambda it: all(
+    "No part is even 52% busy now": lambda it: all(
         counted(it, "one warp", f"{part}_percent") < 52
         for part in ("issue", "l1_data", "l2", "memory")
     ),
@@ -193,15 +194,15 @@ CLAIMS = {
         about("252", it.flights[1, 4].median_us)
         and about("253", it.flights[4, 1].median_us)
     ),
-    "With 4 bytes a thread, 1.08 MB are in flight, and 2,515 GB/s arrive": lambda it: (
+    "With 4 bytes a thread, up to 1.08 MB are in flight, and 2,515 GB/s": lambda it: (
         about("1.08", MULTIPROCESSORS * 2048 * 4 / 1e6)
         and about("2515", it.flights[1, 1].gb_per_s)
     ),
-    "a load takes 430 ns": lambda it: about("430", latency_ns(it, 1, 1)),
+    "a load takes up to 430 ns": lambda it: about("430", latency_ns(it, 1, 1)),
     "8 bytes a thread would be enough for all that memory can give": lambda it: (
         2 * it.flights[1, 1].gb_per_s > 4800  # of the data sheet
     ),
-    "They get 3,642 GB/s: a load takes 594 ns": lambda it: (
+    "They get 3,642 GB/s: a load takes up to 594 ns": lambda it: (
         about("3642", it.flights[1, 2].gb_per_s)
         and about("594", latency_ns(it, 1, 2))
     ),
