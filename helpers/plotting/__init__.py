@@ -4,7 +4,7 @@
 """
 
 from helpers.plotting.banks import plot_banks
-from helpers.plotting.blocks import plot_exchange, plot_halo
+from helpers.plotting.blocks import plot_exchange, plot_halo, plot_tree
 from helpers.plotting.charts import (
     plot_conflicts,
     plot_exposed,
@@ -74,5 +74,6 @@ __all__ = [
     "plot_tile_cycle",
     "plot_tile_walk",
     "plot_times",
+    "plot_tree",
     "plot_warps",
 ]

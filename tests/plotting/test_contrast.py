@@ -81,6 +81,7 @@ FIGURES = {
     "plot_tile_cycle": plotting.plot_tile_cycle,
     "plot_tile_walk": plotting.plot_tile_walk,
     "plot_times": lambda: plotting.plot_times(["a"], [3], [(2, 4)], 1),
+    "plot_tree": lambda: plotting.plot_tree([{0: (0, 1), 1: (2, 3)}, {0: (0, 2)}], 4),
     "plot_warps": lambda: [plotting.plot_warps(it) for it in (33, (4, 4))],
 }
 LEAST = {"text": 4.5, "mark": 3}
