@@ -36,6 +36,7 @@ def grade_folder(folder, manifest, out, options, say=print) -> Store:
         raise submissions.NoSubmissions(told)
     store = Store(out)
     with store.alone():
+        store.keep_release(manifest, options.release)
         mark_found(folder, found, manifest, store, options, say)
         store.write_marks()
     given = {(it.student, it.assignment) for it in found}

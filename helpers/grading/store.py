@@ -20,6 +20,7 @@ import numpy as np
 
 import helpers
 from helpers.exercises.catalogue import exercises
+from helpers.grading.manifest import parse
 from helpers.grading.worker import NOT_GRADED
 
 OF_A_ROW = "exercise", "points", "max_points", "reason"
@@ -111,6 +112,22 @@ class Store:
         found = [read_result(it) for it in paths if it.is_file()]
         mark_by_hand(self.folder / "by_hand.csv", found)
         return found
+
+    def keep_release(self, manifest, name):
+        """Keep by what release marks are made, but for its points; raises MarksError
+        where others were made by another one: points by hand would go on to answers
+        of another variant.
+        """
+        path = self.folder / ".release.json"  # no student is called so
+        if path.exists() and any(self.folder.glob("*/*.json")):
+            before = parse(path)
+            if before.handed_out() != manifest.handed_out():
+                raise MarksError(
+                    f"{self.folder} has the marks of another release, of {before}; "
+                    f"{name} is of {manifest}. Nobody is graded: choose another folder "
+                    "for its marks, or remove this one"
+                )
+        self.write(path, manifest.as_json())
 
     def require_made_by(self, manifest, name):
         """Is there any mark, and is each made by this release? Raises MarksError."""

@@ -23,7 +23,7 @@ from helpers.grading.store import (
     line_of,
 )
 from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
-from tests.grading.handing_in import PREDICTED, course, grade, written
+from tests.grading.handing_in import PREDICTED, course, grade, hand_in, written
 
 ROW = {"exercise": "mirror", "points": 1, "max_points": 2, "reason": "wrong"}
 LOST = ROW | {"points": None, "reason": "not graded"}
@@ -235,6 +235,28 @@ def test_feedback_is_of_the_release_that_marks_were_made_by(tmp_path, capsys):
     assert 2 == main(line)
     assert "not made by" in (told := capsys.readouterr().err)
     assert "of ann (one): give the release" in told
+
+
+def test_marks_of_another_release_are_not_marked_anew(tmp_path, capsys):
+    """Points by hand would stay beside answers to other questions."""
+    manifest = course(tmp_path, {"ann": ([HEAD, RIGHT, CHECK, PREDICTED], [])})
+    assert 0 == grade(tmp_path)
+    before, file = written(tmp_path), tmp_path / "release" / "manifest.json"
+    capsys.readouterr()
+    items = manifest.assignments["one"]
+    of_2028 = [item_of(exercise(it.exercise, 2028)) for it in items]
+    for other in (Manifest(2028, {"one": of_2028}), Manifest(None, {"two": items})):
+        hand_in(tmp_path, "ann", "", "two")
+        file.write_text(other.as_json())
+        assert 2 == grade(tmp_path)
+        assert f"another release, of {manifest}; " in (told := capsys.readouterr().err)
+        assert f"release is of {other}. Nobody is graded" in told
+        assert before == written(tmp_path)
+    items = [item_of(exercise(it.exercise), 5) for it in items]
+    file.write_text(Manifest(None, {"one": items}).as_json())
+    Store(tmp_path / "marks").path("ann", "one").write_text("{")  # it is marked anew
+    assert 0 == grade(tmp_path)
+    assert "1 of them to be marked" in capsys.readouterr().err
 
 
 @pytest.mark.slow
