@@ -123,10 +123,10 @@ def grade_command(options) -> int:
     if options.isolated and level == "process":
         raise NurseryError("`--isolated` was asked for, and nothing isolates here")
     manifest = load(options.release)
-    grade_folder(options.submitted, manifest, options.out, options, say)
+    whole = grade_folder(options.submitted, manifest, options.out, options, say)
     say(f"{options.out / 'marks.csv'} has the marks")
     export(options.out, options.export)
-    return 0
+    return 0 if whole else 1
 
 
 def export_command(options) -> int:

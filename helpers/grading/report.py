@@ -18,14 +18,18 @@ def report(store) -> str:
     if not results:
         return "nothing is marked yet"
     names = sorted({it["assignment"] for it in results})
+    students = {it["student"] for it in results}
     parts = [
-        about(name, [r for r in results if r["assignment"] == name]) for name in names
+        about(name, [r for r in results if r["assignment"] == name], students)
+        for name in names
     ]
+    if others := store.left_out():
+        parts.append("\n".join(["what the last `grade` did not mark:", *others]))
     return "\n\n".join(parts)
 
 
-def about(name, results) -> str:
-    """The report on an assignment."""
+def about(name, results, students) -> str:
+    """The report on an assignment, which some of these students have handed in."""
     marked = [it for it in results if not missing(it)]
     waits, rows = waiting(marked), results[0]["exercises"]
     most = sum(it["max_points"] for it in rows if not waits[it["exercise"]])
@@ -45,6 +49,8 @@ def about(name, results) -> str:
     if lost := [it for it in results if missing(it)]:
         lines += ["", "not graded:"]
         lines += [printable(f"  {it['student']}: {missing(it)}") for it in lost]
+    if absent := sorted(students - {it["student"] for it in results}):
+        lines += ["", printable(f"not handed in: {', '.join(absent)}")]
     return "\n".join(lines)
 
 

@@ -129,6 +129,15 @@ class Store:
                 )
         self.write(path, manifest.as_json())
 
+    def keep_left_out(self, lines):
+        """Keep what the last `grade` did not mark, for the report."""
+        self.write(self.folder / ".left_out", "".join(f"{it}\n" for it in lines))
+
+    def left_out(self) -> list[str]:
+        """What the last `grade` did not mark, in lines."""
+        path = self.folder / ".left_out"
+        return path.read_text("utf-8").splitlines() if path.exists() else []
+
     def require_made_by(self, manifest, name):
         """Is there any mark, and is each made by this release? Raises MarksError."""
         self.require_any()

@@ -35,7 +35,7 @@ def marked(tmp_path_factory):
     people = {
         "ann": ([HEAD, RIGHT, CHECK, PREDICTED, told], []),
         "bob": ([HEAD, EVIL, CHECK, "1 / 0", "active_share = 0.5"], []),
-        "c<b>": ([HEAD, "import os; os._exit(1)"], []),
+        "c<b>": ([HEAD, "import os; os._exit(1)", CHECK, PREDICTED], []),
     }
     course(folder, people, ASKED)
     hand_in(folder, "dee", "no notebook")
@@ -81,7 +81,7 @@ def test_the_page_of_what_is_not_graded_gives_no_points(marked):
     """It says why, once."""
     text = page(marked, "dee")
     assert "# one: 7 points not graded" in text
-    assert 1 == text.count("it is no notebook")
+    assert 1 == text.count("the file cannot be read as a notebook")
 
 
 class Tags(HTMLParser):
@@ -225,7 +225,10 @@ def test_the_report_counts_points_reasons_and_the_not_graded(marked, capsys):
     text = capsys.readouterr().out
     assert "one: 4 submissions, 7 points" in text
     assert re.search(r"mirror +0\.67 +2 ", text)
-    assert "dee: The notebook is not graded: it is no notebook." in text
+    assert (
+        "dee: The notebook is not graded: the file cannot be read as a notebook (JSON)."
+        in text
+    )
     waits = "not counted: offset_or_stride, 3 points, waits for a person in 1 answer"
     assert waits in text
     assert "mean 0.8, median 0 of 4 points" in text

@@ -77,7 +77,12 @@ def test_a_folder_without_submissions_is_an_error(tmp_path, capsys):
     assert 2 == grade(tmp_path)
     told = capsys.readouterr().err
     assert "`eve` is not marked: expected `one.ipynb`, found `One (1).ipynb`" in told
+    assert "`One (1).ipynb` (is it `one.ipynb`?)" in told
     assert "submitted has no submissions: a folder for each student" in told
+    (tmp_path / "submitted").rename(tmp_path / "handed_in")
+    assert 2 == grade(tmp_path)
+    told = capsys.readouterr().err
+    assert f"nobody is graded: {tmp_path}/submitted is not there" in told
     assert not (tmp_path / "marks").exists()
 
 
@@ -250,7 +255,7 @@ CELLS = {
     "reordered": ([PREDICTED, HEAD, RIGHT, CHECK], [2, 2]),
     "the check first": ([HEAD, CHECK, RIGHT, PREDICTED], [2, 2]),
     "duplicated": ([HEAD, RIGHT, RIGHT, CHECK, CHECK, PREDICTED], [2, 2]),
-    "the kernel renamed": ([HEAD, RIGHT.replace("mirror", "mirrors")], [0, 0]),
+    "the kernel renamed": ([HEAD, RIGHT.replace("mirror", "mirrors"), CHECK], [0, 0]),
     "the check deleted": ([HEAD, RIGHT, PREDICTED], [2, 2]),
     "the answer deleted": ([HEAD, CHECK, PREDICTED], [0, 2]),
     "the imports deleted": ([RIGHT, CHECK, PREDICTED], [0, 2]),
@@ -288,6 +293,26 @@ FROZEN = {
 def test_a_kernel_keeps_what_its_names_meant_when_it_was_first_checked(cells, points):
     """Numba freezes them; the next exercise may use a name such as THREADS again."""
     assert points == asking.marks(HEAD, *cells)["exercises"][0]["points"]
+
+
+def test_the_lesson_under_its_assignments_name_is_not_graded(tmp_path, capsys):
+    """It has one exercise of several; `grade` and `report` say so."""
+    asked = "mirror", "active_share", "offset_or_stride"
+    people = {
+        "ann": ([HEAD, RIGHT, PREDICTED], []),
+        "dan": ([HEAD, RIGHT, CHECK], []),
+        "eve": ([HEAD], []),
+    }
+    course(tmp_path, people, asked)
+    assert 1 == grade(tmp_path)
+    told = capsys.readouterr().err
+    lesson = "it may be the lesson, or another assignment"
+    only = f"The notebook is not graded: only 1 of its 3 exercises is in it: {lesson}"
+    none = f"The notebook is not graded: none of its exercises is in it: {lesson}"
+    assert f"dan (one): {only}.\neve (one): {none}.\n" in told
+    assert {"ann": [2, 2, 0], "dan": [None] * 3, "eve": [None] * 3} == marks(tmp_path)
+    assert 0 == main(["report", str(tmp_path / "marks")])
+    assert f"  dan: {only}.\n  eve: {none}." in capsys.readouterr().out
 
 
 def test_points_that_a_notebook_raises_are_not_read(tmp_path):

@@ -223,7 +223,7 @@ def test_where_nothing_is_marked_it_says_so_and_writes_nothing(tmp_path, capsys)
 
 def test_feedback_is_of_the_release_that_marks_were_made_by(tmp_path, capsys):
     """Tasks of another variant would be shown beside the answers."""
-    manifest = course(tmp_path, {"ann": ([], [])})
+    manifest = course(tmp_path, {"ann": ([CHECK], [])})
     assert 0 == grade(tmp_path, "--export", "junit", "gradescope")
     marks = tmp_path / "marks"
     assert (marks / "junit.xml").exists() and (marks / "gradescope" / "ann").is_dir()
