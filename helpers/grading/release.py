@@ -28,8 +28,9 @@ def release(out, names=(), seed=None, points=(), say=print) -> Manifest:
     """
     out = Path(out)
     made = list(assignments(names, seed, points))
-    if not made:
-        raise ManifestError(f"there is no assignment {', '.join(names) or 'at all'}")
+    unknown = [it for it in names if not any(assignments([it], seed, points))]
+    if unknown or not made:
+        raise ManifestError(f"there is no assignment {', '.join(unknown) or 'at all'}")
     found = {
         name: [item_of(task, task.points) for task in tasks] for name, _, tasks in made
     }

@@ -369,6 +369,14 @@ def test_a_release_is_not_overwritten_by_another(tmp_path, released, given, caps
     assert released == written(tmp_path, "ps1")
 
 
+def test_each_name_of_a_release_is_an_assignment(tmp_path, capsys):
+    """Nobody hands out one of two, and finds out from the students."""
+    out = tmp_path / "ps1"
+    assert 2 == main(["release", "12", "mine", "99", "--out", str(out)])
+    assert "there is no assignment mine, 99\n" == capsys.readouterr().err
+    assert not out.exists()
+
+
 def test_a_release_may_be_given_other_points(tmp_path, released):
     """Its notebooks and its manifest are written together."""
     given = ["release", "12", "13", "--out", str(tmp_path / "ps1"), "--seed", "7"]
