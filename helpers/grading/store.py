@@ -186,7 +186,7 @@ def read_result(path) -> dict:
 
 
 def mark_by_hand(path, results):
-    """Give rows without points those that a person wrote down."""
+    """Give rows the points that a person wrote down, whatever a machine gave."""
     rows = {}
     for result in results:
         for row in result["exercises"]:
@@ -206,8 +206,8 @@ def give(rows, given):
     row = rows.get((student, assignment, exercise))
     if row is None:
         raise ValueError(f"no `{exercise}` of `{student}` in `{assignment}` is marked")
-    if row["points"] is not None:
-        raise ValueError(f"`{exercise}` of `{student}` has points: remove the line")
+    if row["reason"] == BY_HAND:
+        raise ValueError(f"`{exercise}` of `{student}` has a line above this one")
     try:
         points = float(text)
     except ValueError:
@@ -216,6 +216,7 @@ def give(rows, given):
         raise ValueError(f"points are from 0 to {row['max_points']:g}, not `{text}`")
     row["points"], row["reason"] = points, BY_HAND
     row["sentence"] = comment or "A person marked it."
+    row |= {"report": "", "line": None, "hints": []}  # a person knew better
 
 
 def lines_by_hand(path):

@@ -170,13 +170,31 @@ def test_a_person_gives_the_points_that_no_machine_gave(waiting, capsys):
     assert "by hand 2" in capsys.readouterr().out
 
 
+def test_a_person_corrects_the_points_of_a_machine(waiting, capsys):
+    """After an appeal; what the machine found is no longer told, and stays beside."""
+    told = {"report": "An index.", "line": 3, "hints": ["Look."]}
+    waiting.keep("ann", "one", "key", {"exercises": [ROW | told, OPEN]})
+    before = waiting.path("ann", "one").read_bytes()
+    path = waiting.folder / "by_hand.csv"
+    path.write_text(f"{HEADING}ann,one,mirror,2,The task was unclear.\n")
+    (row, _), *_ = (
+        it["exercises"] for it in waiting.results() if it["student"] == "ann"
+    )
+    assert (2, "by hand", "The task was unclear.", "", None, []) == tuple(
+        row[it] for it in ("points", "reason", "sentence", "report", "line", "hints")
+    )
+    assert before == waiting.path("ann", "one").read_bytes()
+    assert 0 == main(["report", str(waiting.folder)])
+    assert "wrong 2, by hand 1" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "line, told",
     [
         ("eve,one,why,1,", "no `why` of `eve` in `one` is marked"),
         ("ann,two,why,1,", "no `why` of `ann` in `two` is marked"),
         ("ann,one,how,1,", "no `how` of `ann` in `one` is marked"),
-        ("ann,one,mirror,1,", "`mirror` of `ann` has points: remove the line"),
+        ("bob,one,why,2,", "`why` of `bob` has a line above this one"),
         ("ann,one,why,3,", "points are from 0 to 2, not `3`"),
         ("ann,one,why,-1,", "points are from 0 to 2, not `-1`"),
         ("ann,one,why,nan,", "points are from 0 to 2, not `nan`"),
