@@ -15,11 +15,12 @@ from helpers.grading import submissions
 from helpers.grading.references import require_right
 from helpers.grading.report import missing
 from helpers.grading.store import Store, grader_digest, key_of
-from helpers.grading.words import printable
+from helpers.grading.words import many, printable
 from helpers.grading.worker import NOT_GRADED, Work, end_nurseries, grade, row_of
 
 AHEAD = 2  # submissions waiting for each that is being marked
 RETRIES = 3  # of one whose worker was lost
+ENOUGH = 20  # submissions for a guess at what others take
 EVERY_S = 5  # between two lines of progress
 
 
@@ -70,8 +71,9 @@ def mark_found(folder, found, manifest, store, options, say):
         pool.submit(require_right, manifest, secret, options.container).result()
         say("the course's own answers earn all points")
         spent = mark_all(pool, workers, jobs, manifest, store, say)
-    thousand = spent / len(jobs) * 1000 / 3600
-    say(f"1,000 such submissions take {thousand:.2f} hours of one core")
+    if len(jobs) >= ENOUGH:
+        hours = float(f"{spent / len(jobs) * 1000 / 3600:.1g}")
+        say(f"1,000 such submissions take about {many(hours, 'hour')} of one core")
 
 
 def secret_of(store, given) -> str:

@@ -9,8 +9,9 @@ import pytest
 
 from helpers.exercises import budgets
 from helpers.grading import grading, references, worker
-from helpers.grading.__main__ import main
+from helpers.grading.__main__ import main, parser
 from helpers.grading.grading import secret_of
+from helpers.grading.manifest import load
 from helpers.grading.sandbox import isolation
 from helpers.grading.store import Store
 from helpers.grading.submissions import find
@@ -119,6 +120,23 @@ def test_progress_is_told_now_and_then_and_at_the_end(monkeypatch):
         progress.one_more()
     first = "3 of 5 marked in 6 s, about 4 s left"
     assert [first, "5 of 5 marked in 8 s"] == told
+
+
+@pytest.mark.parametrize("count, told", [(19, 0), (20, 1)])
+def test_a_guess_at_the_cost_needs_some_submissions(tmp_path, monkeypatch, count, told):
+    """A few of them vary too much."""
+    answers = ["active_share = {16: .5, 48: .75, 96: 1.0}"]
+    people = {f"s{number}": (answers, []) for number in range(count)}
+    course(tmp_path, people, asked=["active_share"])
+    monkeypatch.setattr(grading, "mark_all", lambda *_: 1.23 * count)
+    said = []
+    manifest = load(tmp_path / "release")
+    options = parser().parse_args(["grade", "x", "--release", "x", "--out", "x"])
+    options.workers = 1
+    folders = tmp_path / "submitted", manifest, tmp_path / "marks"
+    grading.grade_folder(*folders, options, said.append)
+    guess = "1,000 such submissions take about 0.3 hours of one core"
+    assert told == said.count(guess)
 
 
 # ---------------------------------------------------------------- what stops it
