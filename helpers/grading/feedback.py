@@ -125,8 +125,8 @@ def exercise_blocks(row, seed, errors=()):
     yield from task_blocks(row["exercise"], seed)
     if row["answer"]:
         yield "p", "Your answer:"
-        words = isinstance(task, Explain)
-        yield ("quote", row["answer"]) if words else ("pre", numbered(row))
+        kind = {"explain": "quote", "predict": "said"}.get(task.kind, "pre")
+        yield kind, numbered(row) if kind == "pre" else row["answer"]
     if row["reason"] not in ("", *TOLD_BY_SENTENCE):
         word = row["reason"].partition(":")[0]
         yield "p", f"Not yet: {REASONS.get(word, row['reason'])}."
