@@ -75,7 +75,9 @@ def blocks_of(result, seed):
     rows = result["exercises"]
     yield "h1", f"{result['assignment']}: {standing(rows)}"
     yield "p", f"For {result['student']}."
-    if len(rows) > 1:
+    whys = {row["sentence"] if row["reason"] == NOT_GRADED else "" for row in rows}
+    lost = len(whys) == 1 and any(whys)
+    if len(rows) > 1 and not lost:
         yield "table", [(row["exercise"], points(row)) for row in rows]
     if result["ended"]:
         told = f"Your notebook {result['ended']}: cells after that were not run."
@@ -84,8 +86,7 @@ def blocks_of(result, seed):
     for it in errors:
         yield "p", f"{named(it)} ended with an error:"
         yield "said", without_tags(it["error"])
-    whys = {row["sentence"] if row["reason"] == NOT_GRADED else "" for row in rows}
-    if len(whys) == 1 and any(whys):
+    if lost:
         yield "p", whys.pop()
         return
     for row in rows:

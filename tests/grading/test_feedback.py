@@ -214,6 +214,7 @@ def test_a_page_begins_with_a_table_of_points(marked):
         assert row in page(marked, "ann").partition("\n## ")[0]
         row = f"<tr><th>{name}</th><td>{told}</td></tr>"
         assert row in page(marked, "ann", ".html").partition("<h2>")[0]
+    assert "| mirror" not in page(marked, "dee")
 
 
 def test_a_prediction_is_told_what_it_is(marked):
