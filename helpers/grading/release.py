@@ -17,6 +17,7 @@ from helpers.grading.manifest import (
     item_of,
     parse,
 )
+from helpers.grading.words import many
 
 GROUP = "thirty_two_lanes.assignments"
 
@@ -41,7 +42,7 @@ def release(out, names=(), seed=None, points=(), say=print) -> Manifest:
     for name, notebook, _ in made:
         nbformat.write(notebook, out / f"{name}.ipynb")
         total = sum(item.points for item in found[name])
-        say(f"{name}: {len(found[name])} exercises, {total:g} points")
+        say(f"{name}: {many(len(found[name]), 'exercise')}, {many(total, 'point')}")
     (out / NAME).write_text(manifest.as_json(), "utf-8")
     return manifest
 

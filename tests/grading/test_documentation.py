@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 
 import pytest
 import yaml
@@ -50,6 +51,45 @@ def test_the_workflow_gives_a_pull_request_no_secret():
     assert ["grade"] == [it["name"] for it in with_secrets]
     assert "== 'workflow_dispatch' && secrets." in str(with_secrets)
     assert "--isolated" in with_secrets[0]["run"]
+
+
+@pytest.fixture
+def own_course(tmp_path):
+    """The package of docs/EXERCISES.md, as pip installs it: the folder that has it."""
+    page = (ROOT / "docs" / "EXERCISES.md").read_text(encoding="utf-8")
+    (project,) = re.findall(r"```toml\n(.+?)```", page, re.DOTALL)
+    exercises, assignments = re.findall(r"```python\n(.+?)```", page, re.DOTALL)
+    package, about = tmp_path / "my_course", tmp_path / "my_course-1.dist-info"
+    package.mkdir()
+    about.mkdir()
+    (package / "__init__.py").touch()
+    (package / "exercises.py").write_text(exercises)
+    (package / "assignments.py").write_text(assignments)
+    (about / "METADATA").write_text("Name: my-course\nVersion: 1\n")
+    points = re.findall(r'"(thirty_two_lanes\.\w+)"]\n(\w+) = "(.+)"', project)
+    lines = [f"[{group}]\n{name} = {value}" for group, name, value in points]
+    (about / "entry_points.txt").write_text("\n".join(lines))
+    return tmp_path
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is graded there")
+def test_the_course_of_the_page_is_released_and_graded(own_course):
+    """Its exercises are a module, and no folder of them; the lessons' stay."""
+    environment = os.environ | {"PYTHONPATH": str(own_course)}
+
+    def call(*line):
+        done = [sys.executable, "-m", "helpers.grading", *map(str, line)]
+        subprocess.run(done, check=True, cwd=ROOT, env=environment)
+
+    out, handed_in, marks = (own_course / it for it in ("ps1", "submitted", "marks"))
+    call("release", "first_week", "--out", out)
+    call("release", "12", "--out", own_course / "ps2")
+    text = (out / "first_week.ipynb").read_text("utf-8")
+    (handed_in / "ann").mkdir(parents=True)
+    (handed_in / "ann" / "first_week.ipynb").write_text(text, "utf-8")
+    call("grade", handed_in, "--release", out, "--out", marks)
+    line = "ann,first_week,doubled,0,2,no_answer\n"
+    assert line in (marks / "marks.csv").read_text("utf-8")
 
 
 STEPS = yaml.safe_load(WORKFLOW)["jobs"]["grade"]["steps"]
