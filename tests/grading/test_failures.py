@@ -5,7 +5,7 @@ import time
 import psutil
 
 from helpers.grading import grading, worker
-from tests.grading.attacks import HEAD
+from tests.grading.attacks import CHECK, HEAD
 from tests.grading.handing_in import PEOPLE, course, grade, marks, row
 
 
@@ -13,7 +13,7 @@ def test_a_submission_at_which_the_grader_fails_stops_no_other(
     tmp_path, monkeypatch, capsys
 ):
     """It is not graded, and the next call tries it again."""
-    bad = [HEAD, "# bad"]
+    bad = [HEAD, CHECK, "# bad"]
     people = {"ann": PEOPLE["ann"], "bad": (bad, None), "bob": PEOPLE["bob"]}
     course(tmp_path, people)
     real = worker.grade
@@ -24,7 +24,7 @@ def test_a_submission_at_which_the_grader_fails_stops_no_other(
         return real(work)
 
     monkeypatch.setattr(grading, "grade", failing)
-    assert 0 == grade(tmp_path)
+    assert 1 == grade(tmp_path)  # somebody must look
     assert {"ann": [2, 2], "bad": [None] * 2, "bob": [0, 2]} == marks(tmp_path)
     told = "The grader failed at it (TypeError): a person must look."
     assert ("not graded", told) == tuple(
@@ -42,7 +42,7 @@ def test_ctrl_c_ends_what_is_running(tmp_path, monkeypatch):
     monkeypatch.setattr(worker, "_idle", {})
     monkeypatch.setattr(worker, "_begun", [])
     monkeypatch.setattr(grading, "end_nurseries", worker.end_nurseries)
-    people = {name: (["import time; time.sleep(60)"], None) for name in "abc"}
+    people = {name: ([CHECK, "import time; time.sleep(60)"], None) for name in "abc"}
     course(tmp_path, people, asked=["mirror"])
 
     def interrupted(running, **_):
