@@ -40,7 +40,7 @@ class Dot(Write):
         return self.block // 2
 
     def inputs(self, rng, size):
-        a = numbers(rng, self.type, -50, 60, size)
+        a = numbers(rng, self.type, -10, 60, size)
         b = rng.uniform(1, 5, size).astype(self.type)
         return {"out": InOut(np.zeros(1, self.type)), "a": a, "b": b}
 
