@@ -19,6 +19,7 @@ from helpers.grading.worker import NOT_GRADED, Work, end_nurseries, grade, row_o
 
 AHEAD = 2  # submissions waiting for each that is being marked
 RETRIES = 3  # of one whose worker was lost
+MOST_SAID = 500  # characters of an error
 EVERY_S = 5  # between two lines of progress
 
 
@@ -119,10 +120,11 @@ def executor(options):
                 yield pool, workers
         return
     workers = options.workers or os.cpu_count() or 1
+    pool = ThreadPoolExecutor(workers)
     try:
-        with ThreadPoolExecutor(workers) as pool:
-            yield pool, workers
-    finally:
+        yield pool, workers
+    finally:  # after Ctrl-C nobody waits for what is running
+        pool.shutdown(wait=False, cancel_futures=True)
         end_nurseries()
 
 
@@ -143,15 +145,27 @@ def mark_all(pool, workers, jobs, manifest, store, say) -> float:
     while waiting or running:
         while waiting and len(running) < (1 + AHEAD) * workers:
             submission, key, work = waiting.pop()
-            running[pool.submit(grade, work)] = submission, key
+            running[pool.submit(grade, work)] = submission, key, work
         for future in wait(running, return_when=FIRST_COMPLETED).done:
-            submission, key = running.pop(future)
-            result = future.result()
+            submission, key, work = running.pop(future)
+            result = result_of(future, submission, work, say)
             spent += result.pop("seconds")
             result["release"] = manifest.digest(submission.assignment)
             store.keep(submission.student, submission.assignment, key, result)
             progress.one_more()
     return spent
+
+
+def result_of(future, submission, work, say) -> dict:
+    """The marks of a submission, or that it has none: it stops no other one's."""
+    try:
+        return future.result()
+    except Exception as error:
+        what = type(error).__name__
+        who = f"{submission.student} ({submission.assignment})"
+        say(f"{who} is not graded: {what}: {error}"[:MOST_SAID])
+        why = f"The grader failed at it ({what}): a person must look."
+        return not_graded(work.items, why) | {"seconds": 0.0}
 
 
 class Progress:

@@ -10,6 +10,7 @@ import io
 import json
 import math
 import os
+import re
 import secrets
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -20,10 +21,13 @@ import numpy as np
 
 import helpers
 from helpers.exercises.catalogue import exercises
+from helpers.grading.words import shown
 from helpers.grading.worker import NOT_GRADED
 
 OF_A_ROW = "exercise", "points", "max_points", "reason"
 COLUMNS = "student", "assignment", *OF_A_ROW
+FORMULA = "=", "+", "-", "@", "\t", "\r", "\n"  # how one may begin
+CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 BY_HAND = "by hand"  # the reason of points that a person gave
 HAND_COLUMNS = "student", "assignment", "exercise", "points", "comment"
 
@@ -220,15 +224,16 @@ def line_of(values) -> str:
 
 
 def cell(value):
-    """A cell of a table: nothing where there are no points, and no formula."""
+    """A cell of a table: nothing where there are no points, no formula, and nothing
+    that a terminal obeys.
+    """
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if isinstance(value, str) and value.startswith(
-        ("=", "+", "-", "@", "\t", "\r", "\n")
-    ):
-        return "'" + value
+    if isinstance(value, str):
+        value = CONTROLS.sub(lambda it: shown(it[0]), value)
+        return "'" * value.startswith(FORMULA) + value
     return value
 
 

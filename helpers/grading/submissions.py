@@ -147,7 +147,7 @@ def open_within(folder, path) -> int:
 def cells_of(data) -> list[str]:
     """The texts of a notebook's code cells; raises Unreadable."""
     try:
-        cells = json.loads(data)["cells"]
+        cells = json.loads(data, parse_int=float)["cells"]  # of any number of digits
         found = [text_of(it) for it in cells if it["cell_type"] == "code"]
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
         raise Unreadable("it is no notebook") from None

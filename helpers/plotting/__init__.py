@@ -8,6 +8,7 @@ from helpers.plotting.blocks import plot_exchange, plot_halo, plot_tree
 from helpers.plotting.charts import (
     plot_conflicts,
     plot_exposed,
+    plot_rungs,
     plot_series,
     plot_stages,
     plot_times,
@@ -29,9 +30,14 @@ from helpers.plotting.products import (
     plot_tile_cycle,
     plot_tile_walk,
 )
-from helpers.plotting.rates import plot_bandwidth, plot_latency, plot_speeds
+from helpers.plotting.rates import (
+    plot_bandwidth,
+    plot_latency,
+    plot_rates,
+    plot_speeds,
+)
 from helpers.plotting.sectors import plot_sectors
-from helpers.plotting.tiles import plot_tile_banks
+from helpers.plotting.tiles import plot_register_tile, plot_tile_banks
 from helpers.plotting.traffic import plot_levels, plot_sweeps
 from helpers.plotting.warps import plot_issues, plot_lanes, plot_warps
 
@@ -52,9 +58,12 @@ __all__ = [
     "plot_lanes",
     "plot_latency",
     "plot_levels",
+    "plot_rates",
+    "plot_register_tile",
     "plot_reuse",
     "plot_roofline",
     "plot_row_times_column",
+    "plot_rungs",
     "plot_schedule",
     "plot_sectors",
     "plot_series",

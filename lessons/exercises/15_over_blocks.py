@@ -276,6 +276,16 @@ class LastBlock(Write):
             *("race", ask),
             "cuda.atomic.add(finished, 0, 1)\n        if cuda.blockIdx.x == 0:",
         ),
+        "the block with the highest number": (
+            *("race", "ticket == cuda.gridDim.x - 1"),
+            "cuda.blockIdx.x == cuda.gridDim.x - 1",
+        ),
+        "block 0, if all have finished by then": (
+            *("wrong", ask),
+            "cuda.atomic.add(finished, 0, 1)\n        cuda.threadfence()\n"
+            "        if cuda.blockIdx.x == 0 and "
+            "cuda.atomic.add(finished, 0, 0) == cuda.gridDim.x:",
+        ),
         "the first block to finish": ("race", "== cuda.gridDim.x - 1", "== 0"),
         "one block more than there are": (
             "wrong",

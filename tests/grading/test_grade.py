@@ -256,6 +256,11 @@ CELLS = {
     "the imports deleted": ([RIGHT, CHECK, PREDICTED], [0, 2]),
     "another exercise's name claimed": ([HEAD, RIGHT, "active_share = mirror"], [2, 0]),
     "the wrong answer last": ([HEAD, RIGHT, WRONG, PREDICTED], [0, 2]),
+    "magics around a cell": (
+        [HEAD, f"\n%%time\n%%capture out\n{RIGHT}", f"%%time\n{PREDICTED}"],
+        [2, 2],
+    ),
+    "await": ([HEAD, f"import asyncio\nawait asyncio.sleep(0)\n{RIGHT}"], [2, 0]),
     "magics and shells": ([HEAD, "%timeit 1\n!ls", RIGHT, PREDICTED], [2, 2]),
 }
 

@@ -92,6 +92,12 @@ def test_a_cell_of_the_table_is_no_formula():
     ]
 
 
+def test_a_cell_of_the_table_does_nothing_to_a_terminal():
+    """Whoever prints it sees the numbers of such characters."""
+    found = [cell(it) for it in ("a\x1b[31mb", "\x9b2J", "ä\u3000安", "a\x00\x7f")]
+    assert [r"a\x1b[31mb", r"\x9b2J", "ä\u3000安", r"a\x00\x7f"] == found
+
+
 def test_equal_points_are_written_alike():
     """Whether a judge gave them or nobody had to."""
     assert "ann,0,0,2.5,\n" == line_of(["ann", 0, 0.0, 2.5, None])
