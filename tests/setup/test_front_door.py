@@ -47,7 +47,7 @@ def test_the_front_door_offers_the_same_names_as_ever():
         "bandwidth banks conflicts exchange exposed grid grid_2d grid_stride halo "
         "hierarchy instructions intervals issues lanes latency levels rates reuse "
         "roofline row_times_column schedule sectors series speeds stages sweeps "
-        "tile_banks tile_cycle tile_walk times warps"
+        "tile_banks tile_cycle tile_walk times tree warps"
     )
     expected = {*verbs.split(), "allow_dynamic_shared", "exercise", "table", "twin"}
     expected |= {"copy4_async", "commit_copies", "wait_copies"}
