@@ -835,4 +835,4 @@ task.check(column_sums)
 # - [How to optimize a CUDA matmul kernel for cuBLAS-like performance](https://siboehm.com/articles/22/CUDA-MMM): many of these rungs, in C++.
 # - [Dissecting the NVIDIA Volta GPU architecture via microbenchmarking](https://arxiv.org/abs/1804.06826): registers, their banks, and numbers that are kept.
 #
-# *Next:* [Read what a line becomes](31_types_and_instructions.ipynb): we let the compiler place the numbers; what else does it decide for you?
+# *Next:* [Add up an array as fast as it can be read](25_reduction.ipynb): a product uses each number often; what limits a kernel that needs each only once?
