@@ -27,6 +27,11 @@ __all__ = [
     "twin",
     "load4",
     "store4",
+    "copy4_async",
+    "commit_copies",
+    "wait_copies",
+    "load_acquire",
+    "store_release",
     "allow_dynamic_shared",
     "exercise",
 ]
@@ -44,11 +49,17 @@ try:
         from helpers.emulator.host import install as host
         from helpers.exercises.catalogue import exercise
         from helpers.frontend.target import silence_numba
+        from helpers.intrinsics.async_copies import (
+            commit_copies,
+            copy4_async,
+            wait_copies,
+        )
+        from helpers.intrinsics.ordered_access import load_acquire, store_release
+        from helpers.intrinsics.wide_access import load4, store4
         from helpers.measuring.baselines import baseline
         from helpers.measuring.timing import measure
         from helpers.plotting import *  # noqa: F403  its `__all__`: the figures
         from helpers.plotting.explore import explore
-        from helpers.wide_access import load4, store4
 except ImportError as error:
     __getattr__ = unusable(error)
 else:

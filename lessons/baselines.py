@@ -3,8 +3,10 @@
     python -m lessons.baselines             all groups
     python -m lessons.baselines journeys    one of them, beside what was recorded before
 
-cuBLAS, kernels in CUDA C++ and those of the lessons, all in one process and by turns; the results become `helpers/recorded/baselines_<gpu>.json`. Each result is checked
-first. What fails is named and left out, and the file is written after each group.
+cuBLAS, kernels in CUDA C++ and those of the lessons, all in one process and by turns;
+the results become `helpers/recorded/baselines_<gpu>.json`. Each result is checked
+first. What fails is named and left out, and the file is written after each group. Each
+ladder, as in `python -m lessons.ladders`, is a group, too.
 """
 
 import argparse
@@ -26,6 +28,7 @@ from helpers.measuring import recordings
 from helpers.core.device import device
 from helpers.measuring.timing import summary, versions
 from lessons.journeys import journeys
+from lessons.ladders import ladder, names
 
 COMMAND = "python -m lessons.baselines"
 LESSONS = Path(__file__).resolve().parent
@@ -57,7 +60,8 @@ def parser():
 class Bench:
     """Pieces of work that take turns on the GPU, and their results so far."""
 
-    def __init__(self, keep=False):
+    def __init__(self, keep=False, quiet=False):
+        self.quiet = quiet
         before = recorded() if keep else {}
         self.baselines, self.failed = dated(before), []
         self.compiler = before.get("compiler", "")
@@ -100,7 +104,8 @@ class Bench:
         for name, (_, sizes) in good.items():
             values = {**summary(times[name]), **sizes}
             self.baselines[name] = values
-            print(f"{name}: {values['median_us']:,.1f} µs")
+            if not self.quiet:
+                print(f"{name}: {values['median_us']:,.1f} µs")
 
     def verify(self, launch, right):
         launch()
@@ -281,11 +286,22 @@ def there_and_back(bench):
         print(f"{name}: {values['median_us']:,.1f} µs")
 
 
+def climbed(name):
+    """The rungs of a ladder, and the library."""
+
+    def work(bench):
+        for _, works in ladder(name).LADDERS.values():
+            bench.run(works(bench))
+
+    return work
+
+
 GROUPS = {
     "ragged": lambda bench: bench.run(ragged(bench)),
     "1024": lambda bench: bench.run(products(1024, bench)),
     "CPU": cpu,
     "journeys": there_and_back,
+    **{name: climbed(name) for name in names()},
 }
 
 

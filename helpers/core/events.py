@@ -2,8 +2,8 @@
 
 Each has a topic, and reaches the listeners of it: "launch", "allocation", "step",
 "split", "sync", "missed_barrier", "stray_lanes", "fence", "negative_index", "overflow",
-"raised", an access by its space, "global", "shared", "local" or "const", and "end" with
-the Warps of a batch that is done.
+"raised", "early", an access by its space, "global", "shared", "local" or "const", and
+"end" with the Warps of a batch that is done.
 
 Compiled pieces of a program emit many requests at once: the topic is "requests", and
 "values" has a listener where they must say what is stored.
@@ -28,6 +28,7 @@ TOPICS = (
         "negative_index",
         "overflow",
         "raised",
+        "early",
         "end",
     ),
     *("global", "shared", "local", "const", "requests", "values"),
@@ -243,6 +244,20 @@ class Raised(NamedTuple):
     count: int
     thread: str
     block: str
+
+
+class EarlyAccess(NamedTuple):
+    """An access to cells to which an asynchronous copy is under way, that a thread of
+    the same block, by its number there, began; `addresses` and `lanes` are (lanes,
+    blocks).
+    """
+
+    reference: Reference
+    copy: Reference
+    thread: int
+    addresses: np.ndarray
+    lanes: np.ndarray
+    who: Warps
 
 
 class Fence(NamedTuple):

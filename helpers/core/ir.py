@@ -245,16 +245,29 @@ class Move:
     loaded: Reference
 
 
+class TwinReferences(NamedTuple):
+    """What a twin may do with an array."""
+
+    loaded: Reference
+    stored: Reference
+    arrived: Reference  # a store, of what it copied and does not wait for
+    acquired: Reference
+    released: Reference
+
+
 @dataclass(frozen=True)
 class Twin:
-    """`target = intrinsic(*operands)`, computed by its twin on NumPy arrays."""
+    """`target = intrinsic(*operands)`, computed by its twin on NumPy arrays.
+
+    `references` has, for each operand, what the twin may do with it if it is an array.
+    """
 
     target: str | None
     function: object
     operands: tuple[Operand, ...]
     result: object  # our type
-    loaded: Reference
-    stored: Reference
+    references: tuple[TwinReferences | None, ...]
+    site: Site
 
 
 @dataclass(frozen=True)
@@ -360,6 +373,8 @@ class Kernel:
 
 def references_of(instruction) -> tuple[Reference, ...]:
     """The references of an instruction that touches memory, loads first."""
+    if isinstance(instruction, Twin):
+        return tuple(one for all in instruction.references if all for one in all)
     names = ("reference", "loaded", "stored")
     return tuple(getattr(instruction, n) for n in names if hasattr(instruction, n))
 

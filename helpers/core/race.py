@@ -8,11 +8,19 @@ from textwrap import fill
 from helpers.core.source import Site
 
 SCOPES = {
+    "copy": "before a copy has arrived",
     "warp": "within a warp",
     "block": "between warps of a block",
     "grid": "between blocks",
 }
-VERBS = {"load": "loads", "store": "stores to", "atomic": "updates"}
+VERBS = {
+    "load": "loads",
+    "store": "stores to",
+    "atomic": "updates",
+    "acquire": "acquires",
+    "release": "releases",
+}
+INDIVISIBLE = {"atomic", "acquire", "release"}
 WIDTH = 84  # of the remedy: what a narrow page holds in a line
 
 
@@ -21,9 +29,10 @@ class Race:
     """Two lines that race for cells of an array.
 
     `kind` is RAW, WAR or WAW; `scope` is the smallest group that holds both threads:
-    "warp", "block" or "grid". `hazards` is the number of different triples (cell,
-    earlier thread, later thread), a lower bound where `exact` is False. `cell` and
-    the threads are the first such triple.
+    "warp", "block" or "grid"; or "copy", where an asynchronous copy that `first` began
+    is under way, maybe the same thread's. `hazards` is the number of different triples
+    (cell, earlier thread, later thread), a lower bound where `exact` is False. `cell`
+    and the threads are the first such triple.
     `update` says that threads load and store the same cell in one line; `second_cell`
     is what the second line calls the cell, if its array overlaps with the first one's.
     """
@@ -82,10 +91,23 @@ class Race:
 
     @property
     def _order(self):
-        if {self.first_kind, self.second_kind} > {"atomic"}:
+        if self.scope == "copy":
+            return (
+                "Put `wait_copies` between the copy and this line, with its group "
+                "committed before, and `cuda.syncthreads()` behind it where other "
+                "threads copied the cell"
+            )
+        kinds = {self.first_kind, self.second_kind}
+        if kinds & INDIVISIBLE and kinds - INDIVISIBLE:
             between = "put a barrier between them"
             if self.scope == "grid":
                 between = "make two launches, one for each"
+            if kinds & {"acquire", "release"}:
+                return (
+                    "`load_acquire` and `store_release` are ordered only with each "
+                    "other and with atomics: use one of them on both lines, or "
+                    f"{between}"
+                )
             return (
                 "An atomic is ordered only with other atomics: make both accesses of "
                 f"`{self.array}` atomic, or {between}"

@@ -57,6 +57,12 @@ class Reference:
     site: Site
     kind: str  # "load", "store" or "atomic"
     array: str  # the name that the kernel gives it
+    order: str = ""  # "acquire", "release", or the "arrival" of an asynchronous copy
+
+    @property
+    def race_kind(self) -> str:
+        """Its kind as races know it; what acquires or releases has one of its own."""
+        return self.order if self.order in ("acquire", "release") else self.kind
 
 
 class Source(NamedTuple):

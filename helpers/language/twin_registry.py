@@ -3,16 +3,27 @@ Numba's `@intrinsic` makes.
 """
 
 _TWINS = {}
+_OF_THREADS = set()
 
 
-def twin(intrinsic):
-    """Register the NumPy function that the emulator runs in an intrinsic's place."""
+def twin(intrinsic, *, of_threads=False):
+    """Register the NumPy function that the emulator runs in an intrinsic's place.
+
+    One that is `of_threads` gets the threads that call it before the operands.
+    """
 
     def register(function):
         _TWINS[intrinsic] = function
+        if of_threads:
+            _OF_THREADS.add(function)
         return function
 
     return register
+
+
+def is_of_threads(function) -> bool:
+    """Does a twin get the threads that call it?"""
+    return function in _OF_THREADS
 
 
 def twin_of(value):

@@ -2,9 +2,9 @@
 
 A function takes the warp (one warp of each block), the active lanes (None: all), the
 source line if it waits for lanes, and operands of shape (lanes or 1, blocks or 1), and
-returns such a value. Only the names of
-atomics and barriers are here: `machine/atomics.py` has the table of what each atomic
-stores, and `machine/barriers.py` lets threads wait.
+returns such a value. Only the names of atomics and barriers are here:
+`machine/accesses/atomics.py` has the table of what each atomic stores, and
+`machine/barriers.py` lets threads wait.
 """
 
 from collections.abc import Callable

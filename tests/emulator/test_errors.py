@@ -9,7 +9,7 @@ from numba import cuda, float32, int32
 
 from helpers import emulate
 from helpers.emulator import BarrierError, KernelError, LaunchError
-from helpers.emulator.machine import access
+from helpers.emulator.machine.accesses import access
 from helpers.emulator.machine.machine import Launch
 from tests.specimens.kernels import (
     add,

@@ -25,7 +25,9 @@ def names_of(file):
 @pytest.mark.parametrize("name", ["package_target", "builtin_target"])
 def test_a_target_has_all_that_is_asked_of_it(name):
     """Whichever is here, `target.…` finds it."""
-    askers = "target.py", "inference.py", "lower/operators.py", "../wide_access.py"
+    ours = "target.py", "inference.py", "lower/operators.py"
+    others = "wide_access", "async_copies", "ordered_access", "addresses"
+    askers = *ours, *(f"../intrinsics/{name}.py" for name in others)
     texts = [(FRONTEND / file).read_text(encoding="utf-8") for file in askers]
 
     asked = {found for text in texts for found in USES.findall(text)}

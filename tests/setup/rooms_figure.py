@@ -57,6 +57,7 @@ class Box(NamedTuple):
 
 BOXES = (
     Box("frontend", ("Numba's typed IR", "made into ours"), 20, 110, 130),
+    Box("intrinsics", ("what Numba's", "language lacks"), 20, 218, 130),
     Box("core/ir.py", ("contract",), 178, 118, 92, 46, "file"),
     Box("emulator/codegen", ("a NumPy function", "per basic block"), 298, 110, 138),
     Box("emulator/program.py", ("contract",), 298, 226, 138, 46, "file"),

@@ -76,7 +76,13 @@ RULES = (
         "marks, feedback and exports; runs nothing itself",
     ),
     Rule("plotting", "core", "matplotlib PIL IPython ipywidgets", "takes numbers"),
-    Rule("door", "*", "numba llvmlite", "the front door, the doctor, wide accesses"),
+    Rule(
+        "intrinsics",
+        "frontend emulator",
+        "numba llvmlite",
+        "what Numba's language lacks: an instruction, and its twin",
+    ),
+    Rule("door", "*", "numba", "the front door, the doctor"),
 )
 PATHS = {rule.room.removesuffix(".py"): rule for rule in RULES}
 DOORS = ("", "assembly", "plotting", "emulator", "emulator/judges")  # not empty

@@ -115,7 +115,7 @@ def _accesses(definitions):
             array, index = i.operands[:2]
             if isinstance(definitions.type_of(array), ir.ArrayType):
                 parts = definitions.parts(index)
-                yield from ((r, array, parts) for r in (i.loaded, i.stored))
+                yield from ((r, array, parts) for r in i.references[0])
 
 
 def _by_axis(indices, axes):

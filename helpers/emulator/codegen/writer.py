@@ -8,15 +8,8 @@ from helpers.core import ir
 from helpers.emulator.codegen import temporaries
 from helpers.emulator.codegen.first_uses import sites_of
 from helpers.emulator.codegen.liveness import reads, writes
-from helpers.emulator.machine import (
-    access,
-    atomics,
-    bounds,
-    bulk_stores,
-    output,
-    twins,
-    views,
-)
+from helpers.emulator.machine import bounds, output, twins, views
+from helpers.emulator.machine.accesses import access, atomics, bulk_stores
 from helpers.language import operators
 from helpers.language import warp_intrinsics as intrinsics
 

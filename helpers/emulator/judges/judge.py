@@ -71,7 +71,9 @@ class Judge:
         return dict.fromkeys(self.spaces, self.observe)
 
     def observe(self, access):
-        """Add one access of each block."""
+        """Add one access of each block; a copy counted when it began."""
+        if access.reference.order == "arrival":
+            return
         if not access.recurs:
             counts, each_block = self._judge(access)
             self.add(access.reference, counts * access.blocks if each_block else counts)

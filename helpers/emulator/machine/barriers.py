@@ -13,7 +13,7 @@ import numpy as np
 from helpers.core.errors import BarrierError, caller_level
 from helpers.core.events import MissedBarrier, StrayLanes, Sync
 from helpers.core.hardware import WARP_SIZE
-from helpers.emulator.machine.access import merge
+from helpers.emulator.machine.accesses.access import merge
 from helpers.emulator.machine.warps import Circle, whole
 from helpers.language.warp_intrinsics import (
     LANES,

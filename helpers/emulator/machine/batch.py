@@ -12,6 +12,7 @@ import numpy as np
 
 from helpers.core.errors import NoProgressError, NoValueError
 from helpers.core.events import Allocation, BranchSplit, Step
+from helpers.emulator.machine.accesses.async_copies import Copies
 from helpers.emulator.machine.barriers import (
     emit_unnamed,
     meet_elsewhere,
@@ -41,6 +42,7 @@ class Batch:
         self.first, self.blocks = first, last - first
         self.block = launch.geometry.blocks_of(first, last)
         self.shared, self.dynamic = {}, None
+        self.copies = Copies()
         self.waits_for_grid = False
         self.descending = False  # of two warps, did the second run first last time?
         self.circle, self.repeats = Circle(), 0  # of barriers that come back

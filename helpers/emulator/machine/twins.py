@@ -10,33 +10,76 @@ from traceback import walk_tb
 import numpy as np
 
 from helpers.core.errors import LIBRARIES, ExplainedError, UnsupportedError
+from helpers.core.events import Fence
 from helpers.core.source import place
-from helpers.emulator.machine.access import load, store
-from helpers.emulator.machine.wide_access import load_wide, store_wide
+from helpers.emulator.machine.accesses.access import load, store
+from helpers.emulator.machine.accesses.wide_access import (
+    commit_copies,
+    copy_wide,
+    load_wide,
+    store_wide,
+    wait_copies,
+)
 from helpers.language.operators import convert
+from helpers.language.twin_registry import is_of_threads
 
 
 class Lanes:
     """An array as a twin sees it, in the threads of a warp that call the intrinsic."""
 
-    def __init__(self, warp, array, instruction, active):
+    def __init__(self, warp, array, references, active):
         self._warp, self._array, self._active = warp, array, active
-        self._loaded, self._stored = instruction.loaded, instruction.stored
+        self._references = references
         self.dtype, self.shape = array.dtype, getattr(array, "shape", None)
 
     def load(self, index, elements=1):
         """`array[index]`, or several neighbours in one request, as a tuple."""
-        given = self._warp, self._loaded, self._array, _indices(index)
+        given = self._at(index, self._references.loaded)
         if elements == 1:
             return load(*given, self._active)
         return load_wide(*given, elements, self._active)
 
     def store(self, index, value):
         """`array[index] = value`, or a tuple of neighbours in one request."""
-        given = self._warp, self._stored, self._array, _indices(index)
+        given = self._at(index, self._references.stored)
         if isinstance(value, tuple):
             return store_wide(*given, value, self._active)
         return store(*given, value, self._active)
+
+    def load_acquire(self, index):
+        """`array[index]`, and what was released with it."""
+        return load(*self._at(index, self._references.acquired), self._active)
+
+    def store_release(self, index, value):
+        """`array[index] = value`, after all that these threads did."""
+        for listener in self._warp.listeners["fence"]:
+            listener(Fence("grid", self._active, self._warp.who))
+        store(*self._at(index, self._references.released), value, self._active)
+
+    def copy_async(self, index, source, source_index, elements):
+        """Begin to copy neighbours of another array to `array[index]` and the next."""
+        values = source.load(source_index, elements)
+        references = self._references.stored, self._references.arrived
+        given = self._warp, *references, self._array, _indices(index)
+        copy_wide(*given, values, self._active)
+
+    def _at(self, index, reference):
+        return self._warp, reference, self._array, _indices(index)
+
+
+class Threads:
+    """The threads of a warp that call an intrinsic."""
+
+    def __init__(self, warp, active):
+        self._warp, self._active = warp, active
+
+    def commit_copies(self):
+        """Make a group of the copies that they began."""
+        commit_copies(self._warp, self._active)
+
+    def wait_copies(self, pending):
+        """Wait until at most so many of their groups are under way."""
+        wait_copies(self._warp, pending, self._active)
 
 
 def _indices(index):
@@ -46,11 +89,13 @@ def _indices(index):
 def run(warp, instruction, operands, active):
     """What the twin returns, in the types that Numba gave the intrinsic."""
     given = [
-        Lanes(warp, operand, instruction, active)
+        Lanes(warp, operand, references, active)
         if hasattr(operand, "cells")
         else operand
-        for operand in operands
+        for operand, references in zip(operands, instruction.references, strict=True)
     ]
+    if is_of_threads(instruction.function):
+        given.insert(0, Threads(warp, active))
     try:
         value = instruction.function(*given)
     except ExplainedError:

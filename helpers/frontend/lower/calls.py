@@ -2,6 +2,8 @@
 Python's own, methods.py those of arrays.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from helpers.core import ir
@@ -176,7 +178,7 @@ def _call_numpy(builder, target, function, arguments, signature):
         builder.cast(builder.operand(argument), our_type(dtype))
         for argument, dtype in zip(arguments, signature.args, strict=True)
     ]
-    _twin(builder, target, function, operands, function.__name__, signature)
+    _twin(builder, target, function, operands, signature)
 
 
 def _call_twin(builder, target, intrinsic, arguments, signature):
@@ -191,17 +193,30 @@ def _call_twin(builder, target, intrinsic, arguments, signature):
         builder.cast(builder.operand(argument), our_type(dtype))
         for argument, dtype in zip(arguments, signature.args, strict=True)
     ]
-    arrays = [o for o in operands if isinstance(builder.type_of(o), ir.ArrayType)]
-    array = arrays[0] if arrays else name
-    _twin(builder, target, function, operands, array, signature)
+    _twin(builder, target, function, operands, signature)
 
 
-def _twin(builder, target, function, operands, array, signature):
+def _twin(builder, target, function, operands, signature):
     """A call of a function of NumPy arrays, of lanes and blocks."""
     result = our_type(signature.return_type)
     ours = None if result is None else builder.declare(target, result)
-    references = builder.reference("load", array), builder.reference("store", array)
-    builder.emit(ir.Twin(ours, function, tuple(operands), result, *references))
+    references = tuple(_references(builder, operand) for operand in operands)
+    what = ours, function, tuple(operands), result
+    builder.emit(ir.Twin(*what, references, builder.site()))
+
+
+def _references(builder, operand):
+    """What a twin may do with an operand that is an array."""
+    if not isinstance(builder.type_of(operand), ir.ArrayType):
+        return None
+    whole = builder.reference("load", operand)
+    return ir.TwinReferences(
+        whole,
+        replace(whole, kind="store"),
+        replace(whole, kind="store", order="arrival"),
+        replace(whole, order="acquire"),
+        replace(whole, kind="store", order="release"),
+    )
 
 
 # what is not emulated

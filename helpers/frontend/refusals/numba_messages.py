@@ -33,6 +33,7 @@ NAMES = [
 
 # all else, looked for where the source does not explain the error
 SENTENCES = [
+    (r"TypingError: (`\w+` takes [^\n]*)", r"\1"),  # an intrinsic's own words
     (
         r"OptionalType\(|'NoneType' object has no attribute 'args'|"
         r"'Optional' object has no attribute 'dtype'",

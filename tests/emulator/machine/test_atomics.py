@@ -1,6 +1,6 @@
 """The machine's table of atomic updates, beside what the language has."""
 
-from helpers.emulator.machine import atomics
+from helpers.emulator.machine.accesses import atomics
 from helpers.language import warp_intrinsics
 
 

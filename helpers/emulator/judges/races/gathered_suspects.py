@@ -11,7 +11,7 @@ from helpers.core.hardware import WARP_SIZE
 from helpers.emulator.judges.gathering import digests
 from helpers.emulator.judges.races.clocks import LANES, active_rows, split
 
-KINDS = {"load": 1, "store": 2, "atomic": 4}
+KINDS = {"load": 1, "store": 2, "atomic": 4, "acquire": 4, "release": 4}
 HARMFUL = np.array([bits & 2 > 0 or bits & 5 == 5 for bits in range(8)])
 NONE = np.zeros(0, np.int64)
 
@@ -78,7 +78,7 @@ class GatheredSuspects:
         cell, interval, actor, thread = split(
             rows[0], size, self.granularity, *rows[1:]
         )
-        kind = np.full(len(cell), KINDS[access.reference.kind])
+        kind = np.full(len(cell), KINDS[access.reference.race_kind])
         return cell, interval, actor, thread, thread, kind
 
     def _note(self, access):

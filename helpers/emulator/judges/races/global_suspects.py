@@ -12,9 +12,11 @@ from math import gcd
 import numpy as np
 
 from helpers.emulator.judges.races.clocks import active_rows, split
+from helpers.emulator.judges.races.gathered_suspects import KINDS
 from helpers.emulator.judges.races.single_owner import CellOwners, windows_of
 
 NOBODY = -1  # any smaller number is several threads: of one block, or of several
+ATOMIC = KINDS["atomic"]
 SEVERAL_BLOCKS = np.iinfo(np.int64).min
 
 
@@ -179,8 +181,8 @@ class GlobalSuspects:
     def _alone(self, access) -> bool:
         """Record an access where each cell is one thread's; False if one is not."""
         shadow = self.shadow_at(access.first_address)
-        size, kind = access.dtype.itemsize, access.reference.kind
-        if shadow.owners is None or kind == "atomic" or size % shadow.granularity:
+        size, kind = access.dtype.itemsize, access.reference.race_kind
+        if shadow.owners is None or KINDS[kind] == ATOMIC or size % shadow.granularity:
             return False
         who = self.clocks.thread(access.who), self.clocks.interval(access.who)
         address, *who = active_rows(access, *who)
@@ -192,11 +194,11 @@ class GlobalSuspects:
         shadow = self.shadow_at(access.first_address)
         if shadow is None:
             return
-        size, kind = access.dtype.itemsize, access.reference.kind
+        size, kind = access.dtype.itemsize, access.reference.race_kind
         if size % shadow.granularity:
             shadow.refine(gcd(size, shadow.granularity))
         who = self.clocks.thread(access.who), self.clocks.interval(access.who)
-        alone = shadow.owners is not None and kind != "atomic"
+        alone = shadow.owners is not None and KINDS[kind] != ATOMIC
         windows = (
             windows_of(access, shadow.granularity, shadow.start) if alone else None
         )
@@ -207,8 +209,8 @@ class GlobalSuspects:
         if alone and not windows and shadow.owners.cells(kind, cell, *who):
             return
         shadow.share()
-        record = {"load": shadow.load, "store": shadow.store, "atomic": shadow.update}
-        record[kind](cell, *who)
+        record = {1: shadow.load, 2: shadow.store, ATOMIC: shadow.update}
+        record[KINDS[kind]](cell, *who)
 
     def synchronise(self, sync):
         """Reset all shadows at a barrier of the grid, which orders all threads."""

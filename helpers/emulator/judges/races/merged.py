@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.core.hardware import WARP_SIZE
 
-ACCESS = {"load": 0, "store": 1, "atomic": 2}
+ACCESS = {"load": 0, "store": 1, "atomic": 2, "acquire": 2, "release": 2}
 INTERVAL = 1 << 44  # more than any time within an interval between barriers
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from helpers.core.errors import coordinates
 from helpers.core.race import Race, Races
 from helpers.emulator.judges.races.clocks import Clocks
+from helpers.emulator.judges.races.early import EarlyAccesses
 from helpers.emulator.judges.races.global_suspects import GlobalSuspects
 from helpers.emulator.judges.races.hazards import find_hazards
 from helpers.emulator.judges.races.recorder import BLOCKS, Recorder
@@ -36,6 +37,7 @@ class RaceJudge:
         self.global_suspects = GlobalSuspects(self.clocks)
         self.allocations = []
         self.block_dim = self.grid_dim = None
+        self.early = EarlyAccesses()
         self.began = None
         self.seen = []  # what a recorder would hear, None where it must hear it itself
         self.columns = 0  # of gathered accesses that were seen
@@ -50,6 +52,7 @@ class RaceJudge:
             "values": None,
             "sync": self.synchronise,
             "fence_passed": self.forget,
+            "early": self.early.access,
         }
 
     def start(self, start):
@@ -115,14 +118,16 @@ class RaceJudge:
 
     def verdict(self, recorder) -> Races:
         """The races among the accesses that a recorder saw."""
-        if recorder is None:
-            return Races()
-        found = find_hazards(
-            *(recorder.rows, recorder.places, recorder.clocks),
-            recorder.happens_before,
-            self.shared_suspects.of_few_blocks.represented(),
-        )
-        races = [self._race(hazards, recorder.places) for hazards in found]
+        granularity = self.shared_suspects.granularity
+        places, found = self.early.places, self.early.hazards(self.clocks, granularity)
+        races = [self._race(hazards, places) for hazards in found]
+        if recorder is not None:
+            found = find_hazards(
+                *(recorder.rows, recorder.places, recorder.clocks),
+                recorder.happens_before,
+                self.shared_suspects.of_few_blocks.represented(),
+            )
+            races += [self._race(hazards, recorder.places) for hazards in found]
         updated = {of_one_line(r) for r in races if r.kind == "WAW"} - {None}
         races = [
             replace(r, update=r.kind != "WAW" and of_one_line(r) in updated)

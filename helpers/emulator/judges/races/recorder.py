@@ -136,7 +136,7 @@ class Recorder:
 
     def _doing(self, access, thread, interval, weight, value) -> Doing:
         if value is None:  # unknown, so take each thread's to be different
-            value = thread if access.reference.kind == "store" else 0
+            value = thread if access.reference.race_kind == "store" else 0
         value = as_bits(np.atleast_2d(value)).view(np.int64)
         time = self._time(access, access.iterations)
         return Doing(thread, interval, weight, time, time, value, value)
@@ -157,7 +157,14 @@ class Recorder:
         return np.stack([(bits[:, m] * weights[m]).sum(axis=1) for m in members], 1)
 
     def _update(self, access):
-        if access.reference.kind == "atomic":
+        """Note what an access acquires and releases."""
+        known = {
+            "acquire": self.happens_before.acquire,
+            "release": self.happens_before.release,
+        }
+        if access.reference.order in known:
+            known[access.reference.order](access)
+        elif access.reference.kind == "atomic":
             self.happens_before.atomic(access)
 
     def _shared(self, access, doing):
@@ -201,7 +208,7 @@ class Recorder:
 
     def _place(self, access):
         reference = access.reference
-        place = (reference.site, reference.kind, reference.array, access.space)
+        place = (reference.site, reference.race_kind, reference.array, access.space)
         if place not in self.place_numbers:
             self.place_numbers[place] = len(self.places)
             self.places.append(place)

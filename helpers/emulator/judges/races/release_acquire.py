@@ -2,7 +2,8 @@
 one thread; then an atomic on that cell and a read by another.
 
 A release is a fence of one thread. It covers all that the thread did before, what its
-block did before its last barrier, and all releases that the thread had acquired. An
+block did before its last barrier, and all releases that the thread had acquired. A
+store that releases leaves them at its cell, and a load that acquires takes them. An
 atomic on a cell acquires the releases that earlier atomics left there, and leaves those
 of its own thread. A barrier shares the acquired releases among the threads of a block
 (PTX ISA, "Memory consistency model", release and acquire patterns; our atomics acquire
@@ -45,17 +46,36 @@ class HappensBefore:
 
     def atomic(self, access):
         """Active threads acquire and leave releases at the cells that they update."""
-        if not self.releases:
-            return
-        for thread, _, address in self._lanes(access, access.addresses):
-            block = thread // self.clocks.width if access.space == "shared" else None
-            cell = (access.space, block, address)
+        for thread, cell in self._cells(access):
             left = self.left_at.get(cell, 0)
             if left:
                 self._acquire(thread, left)
             if thread in self.released:
-                known = self.sets[self.acquired.get(thread, 0)]
-                self.left_at[cell] = left | self.released[thread] | known
+                self.left_at[cell] = left | self._releases_of(thread)
+
+    def acquire(self, access):
+        """Active threads acquire the releases at the cells that they load."""
+        for thread, cell in self._cells(access):
+            if cell in self.left_at:
+                self._acquire(thread, self.left_at[cell])
+
+    def release(self, access):
+        """Active threads leave their releases at the cells that they store to, in the
+        place of what was left there.
+        """
+        for thread, cell in self._cells(access):
+            self.left_at[cell] = self._releases_of(thread)
+
+    def _releases_of(self, thread):
+        return self.released[thread] | self.sets[self.acquired.get(thread, 0)]
+
+    def _cells(self, access):
+        """Each active thread and its cell, once somebody has released something."""
+        if not self.releases:
+            return
+        for thread, _, address in self._lanes(access, access.addresses):
+            block = thread // self.clocks.width if access.space == "shared" else None
+            yield thread, (access.space, block, address)
 
     def synchronise(self, sync):
         """Threads that wait for each other share their releases."""

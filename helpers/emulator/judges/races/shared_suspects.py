@@ -63,7 +63,7 @@ class Interval:
                 size = access.dtype.itemsize
                 address, lane = active_rows(one, LANES)
                 cell, lane = split(address, size, granularity, lane)
-                kind = KINDS[access.reference.kind]
+                kind = KINDS[access.reference.race_kind]
                 same = (np.full(len(cell), value) for value in (kind, time))
                 rows.append((cell, warp * WARP_SIZE + lane, *same))
         return [np.concatenate(part) for part in zip(*rows, strict=True)]
@@ -111,7 +111,7 @@ class SharedShadow:
         before, last = kinds[place], threads[place]
         threads[place] = thread
         other = (before > 0) & (last != thread) | (threads[place] != thread)
-        kinds[place] = before | KINDS[access.reference.kind]
+        kinds[place] = before | KINDS[access.reference.race_kind]
         kinds[place[other]] |= SEVERAL
 
     def suspects(self):
@@ -212,7 +212,7 @@ class SharedSuspects:
         interval = self.intervals.get(first)
         if interval is None:
             interval = self.intervals[first] = Interval()
-        interval.kinds |= KINDS[access.reference.kind]
+        interval.kinds |= KINDS[access.reference.race_kind]
         if not access.recurs:
             interval.varying.append(access)
             if len(interval.varying) > MOST_WAITING:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from helpers.emulator.machine.access import emit, find_pattern, offsets
+from helpers.emulator.machine.accesses.access import emit, find_pattern, offsets
 
 
 class Update(NamedTuple):

@@ -10,6 +10,7 @@ import numpy as np
 
 from helpers.core.events import Access
 from helpers.core.hardware import WARP_SIZE
+from helpers.emulator.machine.accesses.async_copies import look_out
 from helpers.emulator.machine.arrays import ZERO, Array, Choice
 from helpers.emulator.machine.bounds import checked, out_of_bounds
 from helpers.emulator.machine.cells import LANES
@@ -110,7 +111,8 @@ def load(warp, reference, array, indices, active):
     cells = array.cells
     if cells is None:
         return _load_choice(warp, reference, array, indices, active)
-    if cells.rows is not None:
+    copying = warp.batch.copies.words
+    if cells.rows is not None and not copying:
         pattern = find_pattern(warp, reference, array, indices, active)
         if pattern is not None:
             emit(warp, reference, array, None, active, pattern)
@@ -120,6 +122,8 @@ def load(warp, reference, array, indices, active):
             return cells.rows.take(rows, axis=0)
     offset = offsets(warp, reference, array, indices, active)
     emit(warp, reference, array, offset, active)
+    if copying:
+        look_out(warp, reference, array, offset, active)
     return cells.gather(cells.at(offset))
 
 
@@ -144,13 +148,16 @@ def store(warp, reference, array, indices, value, active):
         for part, threads in array.here(active):
             store(warp, reference, part, indices, value, threads)
         return
-    if cells.rows is not None:
+    copying = warp.batch.copies.words
+    if cells.rows is not None and not copying:
         pattern = find_pattern(warp, reference, array, indices, active)
         if pattern is not None:
             emit(warp, reference, array, None, active, pattern, value)
             return _store_rows(cells.rows, pattern.rows, value, active)
     offset = offsets(warp, reference, array, indices, active)
     emit(warp, reference, array, offset, active, None, value)
+    if copying:
+        look_out(warp, reference, array, offset, active)
     _scatter(cells.flat, cells.at(offset), value, active)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from helpers.core.errors import KernelError
-from helpers.emulator.machine.access import load, store
+from helpers.emulator.machine.accesses.access import load, store
 
 
 def fill(warp, array, reference, value, active):

@@ -1,11 +1,15 @@
-"""Wide loads and stores: neighbours of one axis in one request of up to 16 bytes."""
+"""Wide loads, stores and asynchronous copies: neighbours of one axis in one request of
+up to 16 bytes.
+"""
 
 import numpy as np
 
 from helpers.core.errors import KernelError
-from helpers.emulator.machine.access import emit, offsets
+from helpers.emulator.machine.accesses.access import emit, offsets
+from helpers.emulator.machine.accesses.async_copies import everyone, look_out
 from helpers.emulator.machine.arrays import is_one
 from helpers.emulator.machine.bounds import out_of_bounds
+from helpers.emulator.machine.cells import unwritten
 
 
 def load_wide(warp, reference, array, indices, count, active):
@@ -17,14 +21,50 @@ def load_wide(warp, reference, array, indices, count, active):
 
 def store_wide(warp, reference, array, indices, values, active):
     """Store neighbours from `array[indices]` on."""
+    offset = _first_cell(warp, reference, array, indices, len(values), active)
+    _write(warp, array, offset, values, everyone(warp, active))
+
+
+def copy_wide(warp, reference, arrival, array, indices, values, active):
+    """Begin to copy values to neighbours from `array[indices]` on."""
+    if array.space != "shared":
+        raise KernelError(
+            f"line {reference.site.line} copies to `{reference.array}` of "
+            f"{array.space} memory\n    {reference.site.text}\n"
+            f"  {reference.site.place}\n  Remedy: an asynchronous copy goes from "
+            "global to shared memory; elsewhere, load and store"
+        )
+    first = _first_cell(warp, reference, array, indices, len(values), active)
+    lanes = everyone(warp, active)
+    nothing = tuple(unwritten(1, array.dtype)) * len(values)
+    _write(warp, array, first, nothing, lanes)
+    warp.batch.copies.begin(warp, arrival, array, first, values, lanes)
+
+
+def commit_copies(warp, active):
+    """End a group of copies of each thread."""
+    warp.batch.copies.commit(warp, everyone(warp, active))
+
+
+def wait_copies(warp, pending, active):
+    """Let each thread's copies arrive, but for its last `pending` groups."""
+    copies = warp.batch.copies
+    for copy, lanes in copies.due(warp, pending, everyone(warp, active)):
+        _write(warp, copy.array, copy.first, copy.values, lanes)
+        size = len(copy.values) * copy.array.dtype.itemsize
+        what = copy.reference, copy.array, copy.first, lanes
+        emit(warp, *what, dtype=np.dtype((np.void, size)))
+        copies.arrive(copy, lanes)
+    copies.forget(warp)
+
+
+def _write(warp, array, offset, values, lanes):
+    """Write neighbours, in some lanes."""
     warp.memory.changes += 1
-    cells, count = array.cells, len(values)
-    offset = _first_cell(warp, reference, array, indices, count, active)
-    everyone = np.ones((32, warp.blocks), bool)
-    taking_part = everyone if active is None else everyone & active
+    cells = array.cells
     for place, value in enumerate(values):
-        at = np.broadcast_to(cells.at(offset + place), everyone.shape)[taking_part]
-        cells.flat[at] = np.broadcast_to(value, everyone.shape)[taking_part]
+        at = np.broadcast_to(cells.at(offset + place), lanes.shape)[lanes]
+        cells.flat[at] = np.broadcast_to(value, lanes.shape)[lanes]
 
 
 def _first_cell(warp, reference, array, indices, count, active):
@@ -43,6 +83,8 @@ def _first_cell(warp, reference, array, indices, count, active):
     size = count * array.dtype.itemsize
     addresses = array.cells.bytes_at(first)
     _check(warp, reference, array, addresses, size, count)
+    if warp.batch.copies.words:
+        look_out(warp, reference, array, first, active, count)
     emit(warp, reference, array, first, active, dtype=np.dtype((np.void, size)))
     return first
 
