@@ -32,6 +32,9 @@ METRICS = {
     "shared_store_requests": "smsp__sass_inst_executed_op_shared_st.sum",
     "shared_load_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
     "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "copy_requests": "smsp__inst_executed_op_ldgsts.sum",
+    "copy_wavefronts": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared"
+    "_op_ldgsts.sum",
     "shared_load_conflicts": f"{CONFLICTS}_op_ld.sum",
     "shared_store_conflicts": f"{CONFLICTS}_op_st.sum",
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",

@@ -17,6 +17,7 @@ from helpers.emulator.program import static_bytes
 from helpers.exercises.faults import at_size
 from helpers.exercises.sources import lines_changed
 from helpers.exercises.totals import INSTRUCTIONS, SPARE, all_instructions, totals_of
+from helpers.exercises.trials import EVEN
 
 
 class Excess(NamedTuple):
@@ -63,7 +64,7 @@ def of_each_size(case):
     """The first run of each even size."""
     found = {}
     for it in case.outcomes:
-        if not it.trial.ragged:
+        if it.trial.kind == EVEN:
             found.setdefault(it.trial.size, it)
     return list(found.values())
 

@@ -98,15 +98,20 @@ class Write(Exercise):
     `inputs(rng, *size)` gives the arguments by name, in the kernel's order; `launch`
     what stands in the brackets; `spec` gets inputs by name and gives the output, or
     several by name. `even` are sizes of whole blocks, the first of which is held to the
-    budget; `ragged` all others. `work` times the answer's own instructions are allowed;
-    `captured` elements of arrays may come from outside. Elements of the inputs
-    `fixed` do not change by themselves, as those of row pointers. `setup` stands above
-    the kernel; `answer` and `wrong` are its texts: a wrong one is a reason and either
-    pairs of old and new, made in the answer, or a whole text.
+    budget; `ragged` all others. The judge draws larger ones from its seed, along each
+    axis two to three times the largest that is listed: within `limits`, and multiples
+    of `multiple`, so all else must hold for any such size. `work` times the answer's
+    own instructions are allowed; `captured` elements of arrays may come from outside.
+    Elements of the inputs `fixed` do not change by themselves, as those of row
+    pointers. `setup` stands above the kernel; `answer` and `wrong` are its texts: a
+    wrong one is a reason and either pairs of old and new, made in the answer, or a
+    whole text.
     """
 
     kind = "write"
     even, ragged = (), ()
+    limits: tuple = ()  # of each axis, and None where the text sets none
+    multiple = 1
     budget: dict = {}
     partial = 0.5  # of the points, for a right answer over its budget
     work = 1.5

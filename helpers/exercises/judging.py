@@ -3,7 +3,7 @@
 is there an answer, does it compile, and does it bring no numbers along; at sizes of
 whole blocks, barriers, races, bounds and what nobody wrote, before any value is
 compared; then values, on new numbers, and whether they depend on the inputs; the same
-at sizes of every other kind; the budget.
+at sizes of every other kind, and at larger ones; the budget.
 """
 
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from helpers.exercises.arguments import Out
 from helpers.exercises.budgets import excesses, unheld
 from helpers.exercises.faults import at_size, first_sentence, refuse_faults
 from helpers.exercises.sources import lines_changed
-from helpers.exercises.trials import POISON, trials_of
+from helpers.exercises.trials import EVEN, LARGER, POISON, RAGGED, trials_of
 from helpers.exercises.verdict import Refusal, Verdict
 from helpers.frontend.kernels import argument_names, argument_types, require_kernel
 
@@ -139,18 +139,23 @@ def nothing_yet(task):
 
 def is_right_in_whole_blocks(case):
     """Is nothing wrong at even sizes, and are the values right?"""
-    launched(case, [it for it in case.trials if not it.ragged])
+    launched(case, EVEN)
 
 
 def is_right_at_any_size(case):
     """And at sizes that leave threads without an element, or blocks half full?"""
-    launched(case, [it for it in case.trials if it.ragged])
+    launched(case, RAGGED)
 
 
-def launched(case, trials):
-    """Launch it in some trials, up to a fault, before any value is compared."""
+def is_right_at_larger_sizes(case):
+    """And beyond the sizes that anybody can read, drawn anew each time?"""
+    launched(case, LARGER)
+
+
+def launched(case, kind):
+    """Launch it at sizes of a kind, up to a fault, before any value is compared."""
     outcomes = []
-    for trial in trials:
+    for trial in [it for it in case.trials if it.kind == kind]:
         outcomes.append(explained(lambda trial=trial: trial.run(case.kernel)))
         refuse_faults(outcomes[-1])
     case.outcomes += outcomes
@@ -158,6 +163,8 @@ def launched(case, trials):
 
 
 # ---------------------------------------------------------------- values
+
+VALUES_DIFFER = {EVEN: "wrong", RAGGED: "tail", LARGER: "larger"}  # the reasons
 
 
 def refuse_values(case, outcomes):
@@ -167,7 +174,7 @@ def refuse_values(case, outcomes):
             if is_constant(case):
                 told = "The output is the same for other numbers in the inputs."
                 raise Refusal("constant", told)
-            reason = "tail" if outcome.trial.ragged else "wrong"
+            reason = VALUES_DIFFER[outcome.trial.kind]
             raise Refusal(reason, f"{at_size(outcome)} {told}")
 
 
@@ -270,6 +277,6 @@ def praise(case) -> str:
 
 LOOKS = (
     *(is_a_kernel, is_no_stub, brings_nothing_along),
-    *(is_right_in_whole_blocks, is_right_at_any_size),
+    *(is_right_in_whole_blocks, is_right_at_any_size, is_right_at_larger_sizes),
     keeps_its_budget,
 )

@@ -16,6 +16,7 @@ REASONS = {
     "writes_input": "an input is changed",
     "constant": "the answer does not depend on the input",
     "tail": "right for whole blocks, wrong at other sizes",
+    "larger": "right at small sizes, wrong at larger ones",
     "wrong": "values differ from the specification",
     "over_budget": "right, and over its budget",
 }
@@ -92,6 +93,13 @@ HINTS = {
         "up, and the last one is not full.",
         "Take the smallest size that fails, 1 or one more than a block, and follow the "
         "first and the last thread by hand.",
+    ),
+    "larger": (
+        "Which number in your kernel would have to grow with the arrays?",
+        "The judge draws larger sizes each time: a kernel asks for what it needs to "
+        "know of them, as in `a.size`, `a.shape[1]` or `cuda.gridsize(1)`.",
+        "Go through the numbers that you wrote, one by one: each must be right for "
+        "arrays of any size; look at the ends of ranges and at the guards first.",
     ),
     "wrong": (
         "Take the first element that differs: which thread makes it, and from what?",

@@ -1,7 +1,8 @@
 """Trials: an exercise's launches on new numbers, and what an answer did with them.
 
 The first size comes three times: with some numbers, with others, and with the first
-ones but for one element of each input. Outputs are unwritten when a kernel starts.
+ones but for one element of each input. Larger sizes than all that are listed come
+last, and are drawn. Outputs are unwritten when a kernel starts.
 """
 
 import warnings
@@ -17,8 +18,9 @@ from helpers.exercises.arguments import InOut, Out, whole_size
 from helpers.exercises.variants import generator
 from helpers.frontend.kernels import argument_names
 
-TURNS = 20_000  # iterations of a warp's loops, for inputs of some thousand elements
+TURNS = 60_000  # iterations of a warp's loops, for inputs of some thousand elements
 POISON = 0xCD
+EVEN, RAGGED, LARGER = "even", "ragged", "larger"  # kinds of sizes
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Trial:
     task: object
     size: tuple
     arguments: dict  # by name: arrays, numbers, Out and InOut
-    ragged: bool
+    kind: str  # EVEN, RAGGED or LARGER
     order: int  # the seed of the warps' order
 
     @cached_property
@@ -107,22 +109,48 @@ class Outcome:
 def trials_of(task, seed=None) -> list[Trial]:
     """The trials of an exercise; new ones each time where there is no seed."""
     seed = np.random.SeedSequence().entropy if seed is None else seed
-    sizes = [(whole_size(it), False) for it in task.even]
-    sizes += [(whole_size(it), True) for it in task.ragged]
-    first = sizes[0][0]
+    sizes = [(size, EVEN) for size in task.even]
+    sizes += [(size, RAGGED) for size in task.ragged]
+    sizes += [(size, LARGER) for size in larger_sizes(task, seed)]
     trials = [
-        trial(task, size, ragged, seed, order)
-        for order, (size, ragged) in enumerate([sizes[0], *sizes])
+        trial(task, whole_size(size), kind, seed, order)
+        for order, (size, kind) in enumerate([sizes[0], *sizes])
     ]
     trials.insert(2, one_element_changed(trials[0], trials[1]))
-    assert trials[1].size == first
     return trials
 
 
-def trial(task, size, ragged, seed, order) -> Trial:
+def larger_sizes(task, seed):
+    """For each axis, a size that is beyond all that are listed along it: two to three
+    times as large, lest a bound just above them pass, or as large as there may be.
+
+    Along the others it is not, so that it stays quick to emulate.
+    """
+    listed = np.array([whole_size(it) for it in (*task.even, *task.ragged)])
+    largest = listed.max(axis=0) // task.multiple
+    others = largest // 4 if largest.size > 2 else largest
+    limits = task.limits or [None] * largest.size
+    for axis, (most, limit) in enumerate(zip(largest, limits, strict=True)):
+        rng = generator(task.name, seed, LARGER, axis)
+        size = rng.integers(1, np.maximum(others, 1), endpoint=True)
+        size[axis] = beyond(rng, most, limit and limit // task.multiple)
+        if size[axis] > most:
+            yield tuple(int(it) * task.multiple for it in size)
+
+
+def beyond(rng, most, limit) -> int:
+    """A number that is two to three times as large, or nearer where there is a limit;
+    the same if that is reached.
+    """
+    top = min(3 * most, limit or 3 * most)
+    least = 2 * most if 2 * most < top else most
+    return int(rng.integers(least, top)) + 1 if least < top else most
+
+
+def trial(task, size, kind, seed, order) -> Trial:
     """A trial of a size, with numbers of its own."""
     rng = generator(task.name, seed, order)
-    return Trial(task, size, task.inputs(rng, *size), ragged, order)
+    return Trial(task, size, task.inputs(rng, *size), kind, order)
 
 
 def one_element_changed(first, other) -> Trial:
@@ -137,7 +165,7 @@ def one_element_changed(first, other) -> Trial:
             place = np.unravel_index(int(rng.integers(before.size)), before.shape)
             changed[place] = after[place]
             arguments[name] = changed
-    return Trial(first.task, first.size, arguments, False, 7)
+    return Trial(first.task, first.size, arguments, EVEN, 7)
 
 
 def held_by(argument):

@@ -6,6 +6,11 @@ instructions: non-bulk copy"), which becomes LDGSTS on a GPU of compute capabili
 or newer. A thread's copies since its last `commit_copies` are a group, and groups
 arrive in order. What has arrived for one thread is not visible to others before a
 barrier.
+
+A copy counts as a load and a store of 16 bytes a lane. An H200 counts the same where a
+warp copies 512 bytes to as many in a row, each to the same place within its line of
+128: 16 sectors and 4 wavefronts. Not modelled: it moves others in pieces, 16 bytes off
+in 12 wavefronts, scattered ones in 32 (Nsight Compute, 2026-11-22: `..._op_ldgsts`).
 """
 
 from llvmlite import ir

@@ -303,7 +303,7 @@ class SortRecords(Write):
             "names[place] = ", "sorted_labels[row, place] = ",
             "sorted_labels[row, col] = names[col]", ""),
         "an array of its own": ("over_budget:shared_bytes",
-            "array(0, $label)[SKIP * size:]", "array(128, $label)"),
+            "array(0, $label)[SKIP * size:]", "array(1024, $label)"),
     }
 
 

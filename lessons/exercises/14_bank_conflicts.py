@@ -91,6 +91,7 @@ class TurnFloat64(Write):
     points = 2
     choices = {"type": ("float64", "int64", "uint64")}
     even, ragged = ((1, 32, 32), (2, 32, 32)), ((3, 1, 1), (1, 20, 7), (2, 5, 32))
+    limits = None, 32, 32
     budget = {"conflicts": 0, "sectors": "ideal", "shared_bytes": 32 * 33 * 8}
 
     def inputs(self, rng, count, rows, cols):

@@ -24,7 +24,7 @@ class Shift(Fix):
     stars, points, lines = 1, 1, 3
     budget = {"lines": 3}
     choices = {"step": (1, 2, 5), "type": TYPES}
-    even, ragged = (64, 256), (1, 33, 97, 1000)
+    even, ragged, limits = (64, 256), (1, 33, 97, 1000), (1024,)
 
     @property
     def places(self):

@@ -196,7 +196,7 @@ class LastBlock(Write):
 
     def inputs(self, rng, size):
         blocks = ceil(size / self.block)
-        a = numbers(rng, self.type, 1, 1000, size)
+        a = numbers(rng, self.type, 1, 250, size)
         if size == 1:
             a[0] = 0  # the least that an element may be
         return {

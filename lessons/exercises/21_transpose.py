@@ -272,6 +272,7 @@ class WideTurn(Tiles, SpeedUp):
 
     stars, points = 3, 5
     even, ragged = ((64, 32), (32, 96)), ((4, 4), (68, 20), (40, 68), (132, 100))
+    multiple = 4
     budget = {"requests": 32, "conflicts": 0, "sectors": "ideal"}
 
     def launch(self, rows, cols):

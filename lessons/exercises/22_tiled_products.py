@@ -12,6 +12,7 @@ class Product:
     stars, tile, block = 3, 8, (8, 8)
     even = (32, 64, 64), (64, 32, 32)
     ragged = (32, 32, 32), (32, 96, 64), (96, 32, 96)
+    multiple = 32
 
     def inputs(self, rng, rows, inner, cols):
         a, b = (

@@ -17,7 +17,7 @@ class Attention(Write):
 
     stars, points = 3, 6
     choices = {"threads": (64, 96), "keys": (64, 50)}
-    ragged = (1, 1, 1), (2, 250, 33), (2, 21, 100)
+    ragged, limits = ((1, 1, 1), (2, 250, 33), (2, 21, 100)), (None, 256, None)
     budget = {"loads": {"k": 3, "v": 3}}
     rtol = 1e-3
     setup = "KEYS = 256"

@@ -11,6 +11,7 @@ class Limits:
     cpu_s: int = 60
     cell_s: int = 20  # of computing in one cell: it is interrupted, the next one runs
     memory_bytes: int = 5 * 2**29  # of addresses, those of the warm parent too
+    resident_bytes: int = 2**31  # of memory, of all its processes together
     file_bytes: int = 2**24
     folder_bytes: int = 2**26
     processes: int = 48  # with their threads, of which a usual pool has 32

@@ -188,8 +188,8 @@ def listen(receive, deadline, limits):
     while (left := deadline - time.monotonic()) > 0:
         ready, _, _ = select.select([receive], [], [], min(left, POLL_S))
         if time.monotonic() > next_count:  # whether or not somebody writes
-            if threads() > limits.processes:
-                return "too many processes", whole_lines(data)
+            if too_much := excess(limits):
+                return too_much, whole_lines(data)
             next_count = time.monotonic() + POLL_S
         if ready:
             more = os.read(receive, 2**16)
@@ -217,15 +217,27 @@ def descendants():
         return []
 
 
-def threads() -> int:
-    """The threads of all that children started; a process has one at least."""
-    found = 0
+def excess(limits) -> str:
+    """What children use too much of with all that they started, or nothing: threads, of
+    which a process has one at least, or memory beside their copy of this process's.
+    """
+    threads = memory = 0
+    copied = own_memory(psutil.Process())
     for process in descendants():
         try:
-            found += process.num_threads()
+            threads += process.num_threads()
+            memory += max(0, own_memory(process) - copied)
         except psutil.Error:
             pass
-    return found
+    if threads > limits.processes:
+        return "too many processes"
+    return "too much memory" if memory > limits.resident_bytes else ""
+
+
+def own_memory(process) -> int:
+    """The bytes in memory that come from no file."""
+    found = process.memory_info()
+    return found.rss - found.shared
 
 
 def end_all():

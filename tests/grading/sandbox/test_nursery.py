@@ -110,6 +110,16 @@ def test_they_are_counted_while_it_writes(nursery, what):
     assert "too many processes" == ended(nursery, code, processes=8, cell_s=10)[0]
 
 
+@needs_isolation
+def test_memory_counts_that_of_all_processes_together(nursery):
+    """Each of them may be within its own limit."""
+    code = (
+        "import os, time\nfor _ in range(3): os.fork() or time.sleep(.3)\n"
+        "held = b'x' * (80 * 2**20)\ntime.sleep(20)"
+    )
+    assert "too much memory" == ended(nursery, code, resident_bytes=2**28)[0]
+
+
 def test_what_a_submission_started_ends_with_it(nursery):
     """Also what left its session and lost its parent."""
     code = (

@@ -1,0 +1,45 @@
+"""What a seed chooses: a variant, and the numbers and larger sizes of its trials."""
+
+import numpy as np
+
+from helpers.exercises.trials import trials_of
+from tests.exercises.specimen import PairSums
+
+TASK = PairSums()
+
+
+def test_a_variant_depends_on_the_seed_and_other_numbers_do_not():
+    """Without a seed the first choices hold; a new trial has new numbers."""
+    assert {"threads": 64, "type": "float32"} == PairSums().chosen
+    assert 4 == len({tuple(PairSums(seed).chosen.values()) for seed in range(40)})
+    assert PairSums(7).chosen == PairSums(7).chosen
+
+    first, second = trials_of(TASK, 1), trials_of(TASK, 2)
+    assert not np.array_equal(first[0].arguments["a"], second[0].arguments["a"])
+    changed = first[0].arguments["a"] != first[2].arguments["a"]
+    assert 1 >= changed.sum()
+    assert [256, 256, 256, 64, 1, 33, 100] == [it.size[0] for it in first[:-1]]
+
+
+class Boxes(PairSums):
+    """Three axes, of which only the first has no limit."""
+
+    even, ragged = ((8, 40, 64),), ((4, 4, 4), (12, 8, 4))
+    limits, multiple = (None, 44, 64), 4
+
+    def inputs(self, rng, *size):
+        return {}
+
+
+def test_larger_sizes_are_drawn_from_the_seed():
+    """Along each axis two to three times the largest, or as large as there may be."""
+    drawn = [trials_of(TASK, seed)[-1].size[0] for seed in range(60)]
+    boxes = [it.size for seed in range(60) for it in trials_of(Boxes(), seed)[5:]]
+
+    assert drawn == [trials_of(TASK, seed)[-1].size[0] for seed in range(60)]
+    assert 512 < min(drawn) < 530 and 750 < max(drawn) <= 768
+    deep, wide = boxes[::2], boxes[1::2]
+    assert {28, 32, 36} == {depth for depth, _, _ in deep}
+    assert {44} == {rows for _, rows, _ in wide}
+    assert {4, 8} == {rows for _, rows, _ in deep}
+    assert {4, 8, 12, 16} == {cols for _, _, cols in boxes}
