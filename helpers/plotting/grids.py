@@ -205,7 +205,8 @@ def plot_look_back(known, lanes, ax=None):
     refuse_too_many(tiles + 1)
     windows = looks(known, lanes)
     nearest = max((at for at, it in enumerate(known) if it == "prefix"), default=0)
-    with canvas(ax, 0.35 + (1.6 + len(windows)) * 2 * ROW_INCHES, width_for(tiles)) as ax:
+    size = 0.35 + (1.6 + len(windows)) * 2 * ROW_INCHES, width_for(tiles)
+    with canvas(ax, *size) as ax:
         for tile, what in enumerate([*known, "looks"]):
             cell(ax, tile, 0, str(tile), *KNOWN[what][:1], share=KNOWN[what][1])
             label(ax, tile + 0.5, 1.5, KNOWN[what][2], fontsize=style.SMALL)

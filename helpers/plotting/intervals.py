@@ -1,6 +1,7 @@
 """What each thread of a block does between barriers: races, and the steps of a scan."""
 
 from helpers.core import style
+from helpers.core.errors import ArgumentError
 from helpers.plotting.grids import refuse_too_many, width_for
 from helpers.plotting.picture import Picture, bare, canvas, cell, counted, label
 
@@ -109,7 +110,8 @@ def added(held, step):
     after = list(held)
     for source, target in step:
         if held[source][1] + 1 != held[target][0]:
-            raise ValueError(f"cell {source} does not end where cell {target} begins")
+            text = f"cell {source} does not end where cell {target} begins"
+            raise ArgumentError(text)
         after[target] = held[source][0], held[target][1]
     return after
 
