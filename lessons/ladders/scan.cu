@@ -49,86 +49,17 @@ __global__ void __launch_bounds__(SIZE) scan_shuffling(float *out, const float *
 
 enum Status { WAIT, SUM, PREFIX };
 
-template <int FOURS, int THREADS>
-struct Tile {
-  static constexpr u32 ELEMENTS = 4 * FOURS, WARPS = THREADS / 32;
-  float values[ELEMENTS];
-  u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-
-  __device__ u32 first(u32 tile) { return 32 * ELEMENTS * (tile * WARPS + warp) + 4 * lane; }
-
-  __device__ void fetch(float *staged, const float *src, u32 first, u32 n) {
-#pragma unroll
-    for (u32 k = 0; k < ELEMENTS; k += 4) {
-      u32 at = first + 32 * k, cell = k * THREADS + 4 * threadIdx.x;
-      if (at + 4 <= n) {
-        u32 to = __cvta_generic_to_shared(staged + cell);
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(src + at));
-      } else
-        for (u32 j = 0; j < 4; ++j) staged[cell + j] = at + j < n ? src[at + j] : 0.0f;
-    }
-    asm volatile("cp.async.commit_group;");
-  }
-
-  __device__ void take(const float *staged) {
-    asm volatile("cp.async.wait_group 0;" ::: "memory");
-#pragma unroll
-    for (u32 k = 0; k < ELEMENTS; k += 4) {
-      float4 four = *(const float4 *)(staged + k * THREADS + 4 * threadIdx.x);
-      values[k] = four.x, values[k + 1] = four.y, values[k + 2] = four.z, values[k + 3] = four.w;
-    }
-  }
-
-  __device__ float scan() {
-    float carry = 0.0f;
-#pragma unroll
-    for (u32 k = 0; k < ELEMENTS; k += 4) {
-      for (u32 j = k + 1; j < k + 4; ++j) values[j] += values[j - 1];
-      float total = scan_warp(values[k + 3], lane);
-      float before = __shfl_up_sync(ALL, total, 1);
-      before = lane > 0 ? carry + before : carry;
-      for (u32 j = k; j < k + 4; ++j) values[j] += before;
-      carry += __shfl_sync(ALL, total, 31);
-    }
-    return carry;
-  }
-
-  __device__ float scan_block(float *sums, float &sum) {
-    sum = scan();
-    if (lane == 0) sums[warp] = sum;
-    __syncthreads();
-    float total = scan_warp(lane < WARPS ? sums[lane] : 0.0f, lane);
-    float before = __shfl_sync(ALL, total, warp - 1);
-    sum = __shfl_sync(ALL, total, 31);
-    return warp > 0 ? before : 0.0f;
-  }
-
-  __device__ void store(float *out, u32 first, float before, u32 n) {
-#pragma unroll
-    for (u32 k = 0; k < ELEMENTS; k += 4) {
-      u32 at = first + 32 * k;
-      float *v = values + k;
-      if (at + 4 <= n)
-        *(float4 *)(out + at) =
-            make_float4(before + v[0], before + v[1], before + v[2], before + v[3]);
-      else
-        for (u32 j = 0; j < 4; ++j)
-          if (at + j < n) out[at + j] = before + v[j];
-    }
-  }
-};
-
-__device__ void publish(u64 *words, u32 tile, u32 lane, Status status, float value) {
-  u64 word = (u64)status << 32 | __float_as_uint(value);
-  if (lane == 0)
-    asm volatile("st.release.gpu.u64 [%0], %1;" ::"l"(words + tile), "l"(word) : "memory");
-}
-
 __device__ u32 next_tile(u32 *taken) {
   __shared__ u32 tile;
   if (threadIdx.x == 0) tile = atomicAdd(taken, 1);
   __syncthreads();
   return tile;
+}
+
+__device__ void publish(u64 *words, u32 tile, u32 lane, Status status, float value) {
+  u64 word = (u64)status << 32 | __float_as_uint(value);
+  if (lane == 0)
+    asm volatile("st.release.gpu.u64 [%0], %1;" ::"l"(words + tile), "l"(word) : "memory");
 }
 
 __device__ float look_back(u64 *words, u32 tile, u32 lane) {
@@ -143,10 +74,9 @@ __device__ float look_back(u64 *words, u32 tile, u32 lane) {
     if (__all_sync(ALL, status != WAIT)) {
       u32 prefixes = __ballot_sync(ALL, status == PREFIX);
       looking = prefixes == 0;
-      float part = looking || (int)lane < __ffs(prefixes) ? __uint_as_float(word) : 0.0f;
-#pragma unroll
-      for (int step = 1; step < 32; step *= 2) part += __shfl_xor_sync(ALL, part, step);
-      before += part;
+      bool needed = looking || (int)lane < __ffs(prefixes);
+      float part = scan_warp(needed ? __uint_as_float((u32)word) : 0.0f, lane);
+      before += __shfl_sync(ALL, part, 31);
       at -= 32;
     }
   }
@@ -155,27 +85,67 @@ __device__ float look_back(u64 *words, u32 tile, u32 lane) {
 
 template <int FOURS, int THREADS, int RESIDENT>
 __global__ void __launch_bounds__(THREADS, RESIDENT)
-    scan_ahead(float *out, const float *src, u64 *words, u32 *taken, u32 tiles, u32 n) {
-  __shared__ __align__(16) float staged[4 * FOURS * THREADS];
-  __shared__ float sums[THREADS / 32], prefix;
-  Tile<FOURS, THREADS> it;
-  u32 tile = next_tile(taken);
-  it.fetch(staged, src, it.first(tile), n);
+    scan_once(float *out, const float *src, u64 *words, u32 *taken, u32 n) {
+  constexpr u32 ELEMENTS = 4 * FOURS, WARPS = THREADS / 32;
+  __shared__ float sums[WARPS], prefix;
+  float values[ELEMENTS];
+  u32 tile = next_tile(taken), lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  u32 first = 32 * ELEMENTS * (tile * WARPS + warp) + 4 * lane;
+  // load
+#pragma unroll
+  for (u32 k = 0; k < ELEMENTS; k += 4) {
+    u32 at = first + 32 * k;
+    float *v = values + k;
+    if (at + 4 <= n) {
+      float4 four = *(const float4 *)(src + at);
+      v[0] = four.x, v[1] = four.y, v[2] = four.z, v[3] = four.w;
+    } else
+      for (u32 j = 0; j < 4; ++j) v[j] = at + j < n ? src[at + j] : 0.0f;
+  }
+  // add up
+  float total = 0.0f;
+#pragma unroll
+  for (u32 k = 0; k < ELEMENTS; k += 4) {
+    for (u32 j = k + 1; j < k + 4; ++j) values[j] += values[j - 1];
+    total += values[k + 3];
+  }
+  total = scan_warp(total, lane);
+  if (lane == 31) sums[warp] = total;
   __syncthreads();
-  while (tile < tiles) {
-    u32 after = next_tile(taken);
-    it.take(staged);
-    it.fetch(staged, src, it.first(after), n);
-    float total, before = it.scan_block(sums, total);
-    if (it.warp == 0) {
-      publish(words, tile, it.lane, SUM, total);
-      float found = look_back(words, tile, it.lane);
-      publish(words, tile, it.lane, PREFIX, found + total);
-      if (it.lane == 0) prefix = found;
-    }
-    __syncthreads();
-    it.store(out, it.first(tile), prefix + before, n);
-    tile = after;
+  total = scan_warp(lane < WARPS ? sums[lane] : 0.0f, lane);
+  float before = __shfl_sync(ALL, total, warp - 1), end = __shfl_sync(ALL, total, 31);
+  if (warp == 0) {
+    before = 0.0f;
+    publish(words, tile, lane, SUM, end);
+  }
+  // join
+  float carry = 0.0f;
+#pragma unroll
+  for (u32 k = 0; k < ELEMENTS; k += 4) {
+    float sum = scan_warp(values[k + 3], lane);
+    float left = __shfl_up_sync(ALL, sum, 1);
+    left = lane > 0 ? carry + left : carry;
+    for (u32 j = k; j < k + 4; ++j) values[j] += left;
+    carry += __shfl_sync(ALL, sum, 31);
+  }
+  if (warp == 0) {
+    float found = look_back(words, tile, lane);
+    publish(words, tile, lane, PREFIX, found + end);
+    if (lane == 0) prefix = found;
+  }
+  __syncthreads();
+  before += prefix;
+  // store
+#pragma unroll
+  for (u32 k = 0; k < ELEMENTS; k += 4) {
+    u32 at = first + 32 * k;
+    float *v = values + k;
+    if (at + 4 <= n)
+      *(float4 *)(out + at) =
+          make_float4(before + v[0], before + v[1], before + v[2], before + v[3]);
+    else
+      for (u32 j = 0; j < 4; ++j)
+        if (at + j < n) out[at + j] = before + v[j];
   }
 }
 
@@ -195,9 +165,9 @@ extern "C" int shuffling(float *out, const float *src, u32 n) {
   return cudaGetLastError();
 }
 
-extern "C" int ahead(float *out, const float *src, u64 *words, u32 *taken, u32 n, int blocks) {
-  constexpr int FOURS = 4, THREADS = 512;
+extern "C" int once(float *out, const float *src, u64 *words, u32 *taken, u32 n) {
+  constexpr int FOURS = 12, THREADS = 512, RESIDENT = 2;
   u32 tiles = (n - 1) / (4 * FOURS * THREADS) + 1;
-  scan_ahead<FOURS, THREADS, 3><<<blocks, THREADS>>>(out, src, words, taken, tiles, n);
+  scan_once<FOURS, THREADS, RESIDENT><<<tiles, THREADS>>>(out, src, words, taken, n);
   return cudaGetLastError();
 }

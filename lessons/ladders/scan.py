@@ -18,6 +18,13 @@ from lessons.baselines import lesson_kernels
 SOURCE = Path(__file__).with_suffix(".cu")
 N = 2**28
 SIZE = 1024     # elements of a tile that is scanned by itself
+SHAPE, LAST = (8, 512, 2), (12, 512, 2)     # fours, threads, blocks at least
+ONCE = {
+    "one by one": ("look_back_singly", *SHAPE),
+    "32 at a time": ("look_back", *SHAPE),
+    "more in flight": ("look_back", 12, 256, 4),
+    "larger tiles": ("look_back", *LAST),
+}
 
 
 class Arrays:
@@ -66,9 +73,9 @@ def works(bench):
         "CUB": (cub(it), it.right),
         "copy": (lambda: it.cupy.copyto(it.out, it.src), lambda: it.right(it.src)),
         **tile_works(it, ours),
-        **three_launches(it, ours),
-        **one_launch(it, ours),
-        **twins(it, ours),
+        "three launches": (three_launches(it, ours), it.right),
+        **{name: once(it, ours, *how) for name, how in ONCE.items()},
+        **twins(it),
     }
     sizes = {"bytes": 8 * N}
     return {f"scan, {name}": (*work, sizes) for name, work in found.items()}
@@ -78,73 +85,40 @@ def tile_works(it, ours):
     """Tiles of 1,024 elements, each by itself."""
     kernels = {
         "doubling": (ours["scan_doubling"], SIZE),
-        "sweeps": (ours["make_sweeping"](0), SIZE // 2),
-        "padded": (ours["make_sweeping"](1), SIZE // 2),
+        "sweeps": (ours["make_sweeping"](32), SIZE // 2),
+        "padded": (ours["make_sweeping"](33), SIZE // 2),
         "shuffles": (ours["scan_shuffling"], SIZE),
+        "fours": (ours["scan_fours"], SIZE // 4),
     }
-    works = {
-        name: it.launch(kernel, threads, it.out, it.src, blocks=N // SIZE)
+    return {
+        name: (
+            it.launch(kernel, threads, it.out, it.src, blocks=N // SIZE),
+            it.right_tiles,
+        )
         for name, (kernel, threads) in kernels.items()
     }
-    arrays = it.out, it.src, it.tile_sums
-    fours = ours["make_tiles"](1, SIZE // 4)
-    works["fours"] = it.launch(fours, SIZE // 4, *arrays, blocks=N // SIZE)
-    return {name: (work, it.right_tiles) for name, work in works.items()}
 
 
 def three_launches(it, ours):
-    """Across blocks: with a second pass over the output, and over the input."""
-    fours, threads = ours["FOURS"], ours["THREADS"]
+    """Sums of tiles, their scan, and a scan of each tile."""
+    fours, threads = SHAPE[:2]
     blocks = N // (4 * fours * threads)
     sums = it.tile_sums[:blocks]
-
-    def made(name, *arrays):
-        return it.launch(ours[name](fours, threads), threads, *arrays, blocks=blocks)
-
-    middle = it.launch(ours["make_sums"](4, SIZE), SIZE, sums, blocks=1)
-    steps = {
-        "three launches": (
-            made("make_tiles", it.out, it.src, sums),
-            middle,
-            made("make_add", it.out, sums),
-        ),
-        "three that move less": (
-            made("make_totals", sums, it.src),
-            middle,
-            made("make_from", it.out, it.src, sums),
-        ),
-    }
-
-    def in_turn(parts):
-        return lambda: [part() for part in parts]
-
-    return {name: (in_turn(parts), it.right) for name, parts in steps.items()}
+    sum_tiles, scan_from = ours["make_ends"](fours, threads)
+    parts = (
+        it.launch(sum_tiles, threads, sums, it.src, blocks=blocks),
+        it.launch(ours["scan_in_turn"], SIZE, sums, blocks=1),
+        it.launch(scan_from, threads, it.out, it.src, sums, blocks=blocks),
+    )
+    return lambda: [part() for part in parts]
 
 
-def one_launch(it, ours):
-    """The rungs that look back."""
-    return {
-        "one by one": numba_once(it, ours["make_once"], ours["look_back_singly"], ours),
-        "32 at a time": numba_once(it, ours["make_once"], ours["look_back"], ours),
-        "ahead": ahead(it, ours["make_ahead"], *ours["AHEAD"], ours["BLOCKS"]),
-    }
-
-
-def numba_once(it, make, look_back, ours):
-    """A scan in one launch, with a block for each tile."""
-    fours, threads = ours["FOURS"], ours["THREADS"]
-    tiles = N // (4 * fours * threads)
+def once(it, ours, look_back, fours, threads, resident):
+    """A scan in one launch."""
+    tiles = -(-N // (4 * fours * threads))
     words, taken, clear = it.words(tiles)
-    kernel = make(look_back, fours, threads)
+    kernel = ours["make_once"](ours[look_back], fours, threads, resident)
     scan = it.launch(kernel, threads, it.out, it.src, words, taken, blocks=tiles)
-    return lambda: (clear(), scan()), it.right
-
-
-def ahead(it, make, fours, threads, resident, blocks):
-    """The last rung, of so many blocks."""
-    words, taken, clear = it.words(-(-N // (4 * fours * threads)))
-    arrays = it.out, it.src, words, taken
-    scan = it.launch(make(fours, threads, resident), threads, *arrays, blocks=blocks)
     return lambda: (clear(), scan()), it.right
 
 
@@ -180,18 +154,19 @@ def cub(it):
     return lambda: (called(library().cub_scan, *given), memory)[0]
 
 
-def twins(it, ours):
+def twins(it):
     """The first rung, one in the middle and the last one."""
     plain = pointer(it.out), pointer(it.src), ctypes.c_uint(N)
-    fours, threads, _ = ours["AHEAD"]
-    words, taken, clear = it.words(-(-N // (4 * fours * threads)))
-    more = pointer(it.out), pointer(it.src), pointer(words), pointer(taken)
-    more = *more, ctypes.c_uint(N), ctypes.c_int(ours["BLOCKS"])
+    words, taken, clear = it.words(-(-N // (4 * LAST[0] * LAST[1])))
+    more = *plain[:2], pointer(words), pointer(taken), plain[2]
     tools = library()
     return {
         "doubling in C++": (lambda: called(tools.doubling, *plain), it.right_tiles),
         "shuffles in C++": (lambda: called(tools.shuffling, *plain), it.right_tiles),
-        "ahead in C++": (lambda: (clear(), called(tools.ahead, *more)), it.right),
+        "larger tiles in C++": (
+            lambda: (clear(), called(tools.once, *more)),
+            it.right,
+        ),
     }
 
 
@@ -200,16 +175,20 @@ def twins(it, ours):
 LADDERS = {"sums of 2^28 float32": ("scan, CUB", works)}
 SWEEP = {
     f"{fours} fours, {threads} threads, {resident} blocks": (fours, threads, resident)
-    for threads, most in ((256, 12), (512, 6), (1024, 3))
-    for fours in range(2, most)
-    for resident in (2048 // threads // 2, 3 * 2048 // threads // 4)
-    if resident and fours * threads * 16 <= 48 * 1024
+    for fours, threads, resident in (
+        *((4, 512, n) for n in (1, 2, 4)),
+        *((8, 512, n) for n in (1, 2)),
+        *((6, 512, n) for n in (1, 2, 3)),
+        *((12, 512, n) for n in (1, 2)),
+        *((12, 256, n) for n in (2, 3, 4)),
+        *((12, 128, n) for n in (4, 8)),
+        *((24, 256, n) for n in (1, 2)),
+        (9, 384, 3), (12, 384, 2), (16, 256, 3), (20, 128, 5), (24, 128, 4),
+    )
 }
 
 
 def sweep_work(bench, choice):
     """The last rung in another shape."""
     it, ours = Arrays(bench.cupy), lesson_kernels("26")
-    blocks = choice[2] * cuda.get_current_device().MULTIPROCESSOR_COUNT
-    work, right = ahead(it, ours["make_ahead"], *choice, blocks)
-    return work, right, {"bytes": 8 * N}
+    return *once(it, ours, "look_back", *choice), {"bytes": 8 * N}
