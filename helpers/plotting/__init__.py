@@ -4,10 +4,11 @@
 """
 
 from helpers.plotting.banks import plot_banks
-from helpers.plotting.blocks import plot_exchange, plot_halo
+from helpers.plotting.blocks import plot_exchange, plot_halo, plot_tree
 from helpers.plotting.charts import (
     plot_conflicts,
     plot_exposed,
+    plot_rungs,
     plot_series,
     plot_stages,
     plot_times,
@@ -30,9 +31,14 @@ from helpers.plotting.products import (
     plot_tile_cycle,
     plot_tile_walk,
 )
-from helpers.plotting.rates import plot_bandwidth, plot_latency, plot_speeds
+from helpers.plotting.rates import (
+    plot_bandwidth,
+    plot_latency,
+    plot_rates,
+    plot_speeds,
+)
 from helpers.plotting.sectors import plot_sectors
-from helpers.plotting.tiles import plot_tile_banks
+from helpers.plotting.tiles import plot_register_tile, plot_tile_banks
 from helpers.plotting.traffic import plot_levels, plot_sweeps
 from helpers.plotting.warps import plot_issues, plot_lanes, plot_warps
 
@@ -54,9 +60,12 @@ __all__ = [
     "plot_latency",
     "plot_levels",
     "plot_look_back",
+    "plot_rates",
+    "plot_register_tile",
     "plot_reuse",
     "plot_roofline",
     "plot_row_times_column",
+    "plot_rungs",
     "plot_scan",
     "plot_schedule",
     "plot_sectors",
@@ -68,5 +77,6 @@ __all__ = [
     "plot_tile_cycle",
     "plot_tile_walk",
     "plot_times",
+    "plot_tree",
     "plot_warps",
 ]

@@ -44,6 +44,11 @@ SENTENCES = {
         "3 blocks of 8 threads: each brings its own 8 elements and a halo of 2 on each "
         "side into its tile; 8 elements are in two tiles.",
     ),
+    "a tree of sums": (
+        lambda: plotting.plot_tree([{0: (0, 1), 1: (2, 3)}, {0: (0, 2)}], 4),
+        "4 cells; step 1: thread 0 adds cell 1 to 0, thread 1 adds cell 3 to 2; "
+        "step 2: thread 0 adds cell 2 to 0.",
+    ),
     "barrier intervals": (
         lambda: plotting.plot_intervals(
             [[[("store", 0)], [("store", 1), ("load", 1)]], [[("load", 1)], []]]
