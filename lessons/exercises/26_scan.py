@@ -260,7 +260,7 @@ class ScanFours(SpeedUp):
 
     stars, points = 3, 4
     choices = {"type": ("float32", "int32")}
-    even, ragged = (512, 128), (4, 132, 700)
+    even, ragged, multiple = (512, 128), (4, 132, 700), 4
     budget = {"requests": 8, "sectors": "ideal"}
 
     def inputs(self, rng, size):

@@ -153,4 +153,26 @@ CLAIMS = {
     "Three launches always give the same bits": lambda it: (
         all(not run.races for run in it.three)
     ),
+    "One by one, one launch takes as long as three": lambda it: (
+        abs(it.times["one by one"].median_us / sums(it) - 1) < 0.01
+    ),
+    "With 32 tiles at a time it takes 9% less": lambda it: about(
+        "9%", saved(it, "32 at a time", "one by one")
+    ),
+    "Its other warps wait at the barrier for the one that looks back": lambda it: (
+        longest_wait(it, "32 at a time") == "a barrier"
+    ),
+    "and memory is 63% busy": lambda it: about(
+        "63", counted(it, "32 at a time", "memory_percent")
+    ),
+    "192 KB instead of 48 save 41%": lambda it: about(
+        "41%", 1 - it.held[4].median_us / it.held[1].median_us
+    ),
+    "save another 2%": lambda it: about(
+        "2%", saved(it, "larger tiles", "more in flight")
+    ),
+    "Memory is 69% busy then, and moves as many bytes as for a copy": lambda it: (
+        about("69", counted(it, "larger tiles", "memory_percent"))
+        and abs(it.times["larger tiles"].traffic["memory"] / 8 / it.N - 1) < 0.02
+    ),
 }
