@@ -17,11 +17,12 @@ from helpers.plotting.grids import (
     plot_grid,
     plot_grid_2d,
     plot_grid_stride,
+    plot_look_back,
     plot_schedule,
 )
 from helpers.plotting.hierarchy import plot_hierarchy
 from helpers.plotting.instructions import plot_instructions
-from helpers.plotting.intervals import plot_intervals
+from helpers.plotting.intervals import plot_intervals, plot_scan
 from helpers.plotting.picture import Picture as Picture
 from helpers.plotting.products import (
     plot_reuse,
@@ -58,12 +59,14 @@ __all__ = [
     "plot_lanes",
     "plot_latency",
     "plot_levels",
+    "plot_look_back",
     "plot_rates",
     "plot_register_tile",
     "plot_reuse",
     "plot_roofline",
     "plot_row_times_column",
     "plot_rungs",
+    "plot_scan",
     "plot_schedule",
     "plot_sectors",
     "plot_series",

@@ -51,6 +51,7 @@ FIGURES = {
     "plot_lanes": lambda: plotting.plot_lanes({"a line": HALF}),
     "plot_latency": lambda: plotting.plot_latency([512, 4096], [9, 8], {"L1": 1024}),
     "plot_levels": lambda: plotting.plot_levels({"rows": ASKED}),
+    "plot_look_back": lambda: plotting.plot_look_back(["prefix", "sum", "", "sum"], 2),
     "plot_rates": lambda: plotting.plot_rates(
         {"a": {"p": 1, "q": 20}, "b": {"p": 300, "q": 300}}, 4000
     ),
@@ -62,6 +63,7 @@ FIGURES = {
     ],
     "plot_roofline": lambda: plotting.plot_roofline({"a": (2, 100), "b": (3, None)}),
     "plot_row_times_column": lambda: plotting.plot_row_times_column(tile=2),
+    "plot_scan": lambda: plotting.plot_scan(4, [[(0, 1), (2, 3)], [(1, 3)]]),
     "plot_rungs": lambda: plotting.plot_rungs(["a", "b"], [90, 12], [70, None], 77),
     "plot_schedule": lambda: plotting.plot_schedule({0: 2, 1: 3, 2: 1}, 2),
     "plot_sectors": lambda: [
