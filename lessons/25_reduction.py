@@ -33,7 +33,7 @@ device
 # A block of 512 threads loads 512 numbers into shared memory.
 # **Add to every second number its neighbour, then to every fourth, every eighth.**
 #
-# All indices are `uint32`, which need no check for a negative sign.
+# Indices in the loops are `uint32`, which need no check for a negative sign.
 
 # %%
 THREADS = 512
@@ -66,10 +66,10 @@ plot_tree([{t: (t, t + step) for t in range(0, 16, 2 * step)}
 # Each row shows the array after a step, here with 16 numbers; the lines come from the two numbers that were added.
 # After four steps cell 0 holds the sum of 16 numbers, after nine steps the sum of 512.
 #
-# In the first step every second thread adds, in the second every fourth. So most lanes are idle, and yet all 16 warps take part until the step is 32.
+# In the first step every second thread adds, in the second every fourth. So most lanes are idle, and yet all 16 warps take part until `step` is 32.
 #
 # **Add the same pairs, by the first threads of the block.**
-# Then all lanes of a warp add or none does, until fewer than 32 are left.
+# Then all lanes of a warp add or none does, until fewer than 32 threads add.
 
 # %%
 @cuda.jit
@@ -221,16 +221,15 @@ table(["kernel", "shared loads", "shared stores", "branches", "barriers"],
         it.opcodes["BRA"], it.opcodes["BAR"]) for name, it in trees.items()])
 
 # %% [markdown]
-# The `if` of a step is no branch; the only branch ends the kernel.
+# The `if` of a step is no branch: the only one stands behind the last `EXIT`, where no warp arrives.
 # The compiler has unrolled the loop and given each load and store a **predicate**, a condition that each lane fulfils or not.
 # A warp issues them even if no lane fulfils it.
 #
-# So a warp of *halves* makes 29 requests, not the 4.8 that the emulator counts. All warps together make 243 million; the data path was busy for 265 million cycles.
-# *strided* has 28 requests a warp and 14 conflicts: 1.45 times 29. The data path was busy 1.40 times as long.
+# So a warp of *halves* issues 29 requests. The emulator and the H200's counter count the 4.8 in which a lane takes part; the data path passes all. They are 243 million, and it was busy for 265 million cycles.
+# *strided* issues 28, with 14 conflicts: 1.45 times 29. The data path was busy 1.40 times as long.
 #
-# A branch lets a warp skip many requests at once.
-# **Add halves while they fill warps; one warp adds up the last 32 pairs.**
-# Within a warp, `syncwarp` replaces the barrier.
+# A branch skips many at once.
+# **Add halves while they fill warps; one warp adds up the last 32 numbers.**
 
 # %%
 @cuda.jit(device=True)
@@ -274,7 +273,7 @@ busy(["halves", "one warp"])
 #
 # And yet the kernel is only 16% faster.
 # No part is even 52% busy now: most of the time, warps wait for memory or for one another.
-# Four blocks fit on a multiprocessor at a time, and each place takes a new block every 1.1 µs.
+# Four blocks fit on a multiprocessor at a time, so the GPU has 528 places, and each place takes a new block every 1.1 µs.
 #
 # If a block takes that long whatever it adds up, use fewer blocks.
 # **Add two numbers while loading them, then halves as before.**
@@ -445,7 +444,7 @@ def count(kernel, blocks=16):
 WAYS = {1: load_one, 4: load_four}
 requests = {width: count(make_sum(WAYS[width], width)) for width in WAYS}
 flights = {(width, loads): clock(make_sum(WAYS[width], width, loads))
-           for width in WAYS for loads in (1, 2, 4, 8)}
+           for width in WAYS for loads in (1, 2, 4, 8) if width * loads < 32}
 times["many"], times["wide"] = flights[1, LOADS], flights[4, LOADS]
 
 print(requests)
@@ -456,14 +455,13 @@ table(["numbers a load", "loads in flight", "bytes in flight, a thread",
        for (width, loads), it in flights.items()])
 
 # %% [markdown]
-# A quarter of the requests are left. But the time follows the *bytes in flight*: 16 bytes a thread take 252 µs as four loads and 253 as one.
+# A quarter of the requests are left, and wide loads halve the instructions. But the time follows the *bytes in flight*: 16 bytes a thread take 252 µs as four loads and 253 as one.
+# *wide* takes 4% less time than *many*, with four times the bytes.
 #
 # An H200 has 132 multiprocessors with up to 2,048 threads each. With 4 bytes a thread, up to 1.08 MB are in flight, and 2,515 GB/s arrive: a load takes up to 430 ns.
 # If it always did, 8 bytes a thread would be enough for all that memory can give.
-# They get 3,642 GB/s: a load takes up to 594 ns, as memory is busier.
-# From 16 bytes on memory is at least 92% busy.
-#
-# Wide loads halve the instructions, and with `LOADS` of 4 they save 4% of the time.
+# They get 3,642 GB/s, with memory 80% busy: a load takes up to 594 ns.
+# From 16 bytes on memory is more than 91% busy.
 
 # %% [markdown]
 # ## One launch
@@ -476,7 +474,7 @@ table(["numbers a load", "loads in flight", "bytes in flight, a thread",
 # `cuda.atomic.inc` counts up to its last argument and then starts again from 0, so `finished` is ready for the next launch.
 #
 # Whichever block is last adds up the parts in the same order, so the sum is the same each time.
-# With `cuda.atomic.add(out, 0, total)` in each block the last digits would change.
+# With `cuda.atomic.add(out, 0, total)` in each block they could change, as blocks finish in another order.
 #
 # **Each block adds up its share, and the last one adds up the parts.**
 
@@ -558,7 +556,7 @@ plot_times([*whole, "CUB"], [m.median_us for m in bars],
 #
 # The figure shows whole sums, with all their launches, by turns with the sum of NVIDIA's library CUB.
 # The dashed line is a kernel in C++ that only reads: it loads as *wide* does, and joins the numbers' bits instead of adding.
-# The last rung takes 1% longer than that, and 1% less than CUB. (In one of three such runs CUB was 1% faster.)
+# The last rung takes 1% longer than that, and 1% less than CUB.
 
 # %% [markdown]
 # ## How wrong can the sum be?
@@ -620,7 +618,7 @@ table(["numbers", "sum", "additions", "error", "bound"],
 # They do not where all go one way. One by one, a million times 0.1 gives 1% too much.
 # In halves equal numbers only double, and doubling does not round.
 #
-# For 2²⁸ numbers, *halves* has 36 additions and a bound of 2.1 in a million, *at once* 275 and 16 in a million. The sums that were timed were held to theirs.
+# For 2²⁸ numbers, *halves* has 36 additions and a bound of 2.1 in a million, *at once* 275 and 16 in a million. The whole sums in the figure were held to theirs.
 # One by one there is no bound: k·u is 16. In float32, 2²⁴ + 1 is 2²⁴, so a sum of ones stops there.
 #
 # Now sizes and numbers that are easily forgotten:
@@ -643,7 +641,7 @@ for values in odd.values():
     check(at_once(src)[0], expected)
 
 # %% [markdown]
-# All rungs agree with NumPy on all of them.
+# All rungs agree with NumPy on all of them, but for a zero's sign.
 # Where numbers are so large that a partial sum may overflow, the order decides: 3e38, 3e38, −3e38, −3e38 add up to NaN in `sum_interleaved`, and to 0 in `sum_halves`.
 #
 # ## What could go wrong
@@ -671,14 +669,14 @@ hasty = emulate(sum_hasty_wrong)[4, THREADS](
 hasty.races
 
 # %% [markdown]
-# Each step reads what other warps stored in the step before.
+# Down to a step of 32, each reads what other warps stored before; that is what the report shows. The last five read what other lanes of the same warp stored, and need `syncwarp`.
 #
 # ## What changed
 
 # %% tags=["timing"]
 changes = ("", "the first threads add", "neighbours add", "one warp finishes",
-           "two numbers a load", "shuffles", "many numbers a thread",
-           "four numbers a load", "the last block finishes")
+           "two numbers a thread", "shuffles", "many numbers a thread",
+           "four a load, more in flight", "the last block finishes")
 
 
 def of_a_number(it):
@@ -777,4 +775,4 @@ task.check(row_argmax)
 # - [Optimizing parallel reduction in CUDA](https://developer.download.nvidia.com/assets/cuda/files/reduction.pdf): Mark Harris's seven rungs, on which most of these are modelled.
 # - [CUB](https://nvidia.github.io/cccl/cub/): NVIDIA's library of such building blocks, in C++.
 #
-# *Next:* [Read what a line becomes](31_types_and_instructions.ipynb): here a branch of the source was none in the machine code; what else does a line become that you did not ask for?
+# *Next:* [Scan an array in one pass](26_scan.ipynb): one total is left here; what if you need the total up to each number?
