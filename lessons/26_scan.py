@@ -757,7 +757,7 @@ ALL = 0xFFFFFFFF
 @cuda.jit
 def running_maximum(out, a):
     """Scan each warp, then the warps before it, with the maximum for a sum."""
-    # your code, about 14 lines
+    # your code, about 15 lines
 
 
 task.check(running_maximum)
@@ -793,7 +793,7 @@ task.check(running_maximum)
 #
 # </details>
 #
-# ★★★ `exercise("running_totals")`: a chain of blocks whose totals are right, though nothing orders them. Which two lines must acquire and release?
+# ★★ `exercise("running_totals")`: a chain of blocks whose totals are right, though nothing orders them. Which two lines must acquire and release?
 #
 # The [assignment](assignments/26_scan.ipynb) has 4 exercises, this one among them.
 

@@ -11,6 +11,7 @@ from helpers.exercises.exercise import Explain, Fix, Predict, SpeedUp, Write
 from helpers.exercises.judging import LOOKS, Case, is_no_stub
 from helpers.exercises.reasons import REASONS
 from helpers.exercises.verdict import Refusal
+from tests.quick import slow
 
 SEEDS = (None, 1, 2)
 FEWEST_WRONG = 6
@@ -29,7 +30,10 @@ def variants(of_kind, in_turn=False):
             chosen = repr(exercise(name, seed).chosen)
             found.setdefault(name, {}).setdefault(chosen, seed)
     if not in_turn:
-        rows = [(name, seed) for name in found for seed in found[name].values()]
+        rows = []
+        for name, seeds in found.items():
+            first, *others = ((name, seed) for seed in seeds.values())
+            rows += [first, *map(slow, others)]
         return pytest.mark.parametrize("name, seed", rows)
     rows = []
     for name, seeds in found.items():
