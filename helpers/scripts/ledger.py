@@ -156,7 +156,7 @@ class Ledger:
     def counts(self) -> Counter:
         """How many different findings of each kind there are."""
         found = Counter()
-        for shape in self.shapes.values():
+        for shape in list(self.shapes.values()):
             found.update(it.kind for it in shape.seen.values())
             found.update(kind for kind, _ in shape.stops)
         return found

@@ -34,13 +34,14 @@ def level_of(shape, fail_on) -> str:
 
 def heading(shape) -> str:
     """The kernel, where it is, and how often it was launched with this shape."""
-    many = _launches(shape.launches)
+    many = launches(shape.launches)
     if shape.judged < shape.launches:
         many += f", of which {shape.judged:,} judged"
     return f"{shape.kernel} ({shape.place}), {_brackets(shape)}: {many}"
 
 
-def _launches(number) -> str:
+def launches(number) -> str:
+    """A number of launches."""
     return f"{number:,} launch{'es' * (number != 1)}"
 
 
@@ -67,7 +68,7 @@ def shape_as_text(shape, fail_on) -> str:
 def _stops(shape) -> list[str]:
     """The errors that ended launches."""
     return [
-        f"{kind}: {sentence}" + (f"\n(in {_launches(count)})" if count > 1 else "")
+        f"{kind}: {sentence}" + (f"\n(in {launches(count)})" if count > 1 else "")
         for (kind, sentence), count in shape.stops.items()
     ]
 
@@ -92,15 +93,14 @@ def total(ledger, fail_on) -> str:
     shapes = ledger.shapes.values()
     if not shapes:
         return "No kernel was launched."
-    launches, judged = (
-        sum(getattr(it, name) for it in shapes) for name in ("launches", "judged")
-    )
+    number = sum(it.launches for it in shapes)
+    judged = sum(it.judged for it in shapes)
     kernels = counted(len({(it.kernel, it.place) for it in shapes}), "kernel")
-    some = "" if judged == launches else f", {judged:,} of them judged"
-    return f"{kernels}, {_launches(launches)}{some}: {_found(ledger, fail_on)}."
+    some = "" if judged == number else f", {judged:,} of them judged"
+    return f"{kernels}, {launches(number)}{some}: {found(ledger, fail_on)}."
 
 
-def _found(ledger, fail_on) -> str:
+def found(ledger, fail_on) -> str:
     """How much of what fails a program was found, by kind."""
     counts = ledger.counts()
     kinds = [kind for kind in fail_on if counts[kind]]
