@@ -44,7 +44,8 @@ def test_binder_installs_what_is_pinned():
     binder = ROOT / "binder"
     build = (binder / "postBuild").read_text("utf-8")
     wanted = re.findall(r"--requirement (\S+)", build)
-    asked = re.findall(r"--requirement (\S+)", (binder / "requirements.txt").read_text())
+    requirements = (binder / "requirements.txt").read_text("utf-8")
+    asked = re.findall(r"--requirement (\S+)", requirements)
 
     assert ["requirements-compiler.lock"] == wanted
     assert ["../requirements.lock"] == asked
