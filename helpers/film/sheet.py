@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from helpers.film.drawing import MOST_CELLS, Panel, plot_film
 from helpers.film.replay import AT_BARRIER, LEFT, RUNS, WAITS, WARP, frames, touched
-from helpers.plotting.film_sheet import MOST_CELLS, Panel, plot_film
 
 NAMES = {RUNS: "runs", AT_BARRIER: "waits", WAITS: "waits", LEFT: "left"}
 
