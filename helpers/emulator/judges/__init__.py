@@ -4,6 +4,7 @@ A judge that needs what another found gets that judge when it is created, and re
 when the launch is over. So the order in which judges listen does not matter.
 """
 
+from helpers.emulator.judges.balance import Balance
 from helpers.emulator.judges.banks import BankConflicts
 from helpers.emulator.judges.barriers import Barriers
 from helpers.emulator.judges.coalescing import Coalescing
@@ -18,9 +19,10 @@ from helpers.emulator.judges.waits import Waits
 
 def new_judges() -> dict:
     """The judges of one launch, by the names that their tables have on a Run."""
-    reuse = Reuse()
+    coalescing, reuse = Coalescing(), Reuse()
     return {
-        "coalescing": Coalescing(),
+        "coalescing": coalescing,
+        "balance": Balance(coalescing),
         "bank_conflicts": BankConflicts(),
         "local_memory": LocalMemory(),
         "divergence": Divergence(),
