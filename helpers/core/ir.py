@@ -322,6 +322,18 @@ class Raise:
     debug: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class Note:
+    """Tell listeners that a line of a function begins, or what a variable of the source
+    gets; only a kernel that is lowered with notes has them.
+    """
+
+    site: Site
+    function: object  # whose line it is
+    variable: str | None = None
+    value: Operand | None = None
+
+
 @dataclass(frozen=True)
 class Jump:
     block: int

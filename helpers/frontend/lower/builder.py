@@ -42,6 +42,7 @@ class Builder:
         body.functions += 1
         self.block, self.line = None, self.function.__code__.co_firstlineno
         self.sites = {}
+        self.noted = None  # the block and line that a note was last about
         self.known = {}  # name: the Python object that it always is
         self.spelt = {}  # name of such an object from outside: how the source names it
         self.given = {}  # argument of an inlined function: such an object
