@@ -23,6 +23,7 @@ from helpers.emulator.arguments import staged_arguments
 from helpers.emulator.codegen.translate import translate
 from helpers.emulator.emulation import Emulation, whole
 from helpers.emulator.launch import bind, compile_kernel, run
+from helpers.film.findings import findings_of
 from helpers.film.record import record_of
 from helpers.film.recorder import Enough, Recorder
 from helpers.frontend.kernels import (
@@ -83,7 +84,9 @@ class Watching:
             error = stopped
             if not _is_the_kernels(error):
                 raise
-        return Film(record_of(recorder, config[:2], recorder.variables), made, error)
+        found = findings_of(recorder, made, error, config[0])
+        record = record_of(recorder, config[:2], recorder.variables, found)
+        return Film(record, made, error)
 
     def _recorded(self, config, arguments) -> Recorder:
         """What the watched block does; no argument is changed."""

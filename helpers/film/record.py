@@ -8,6 +8,7 @@ from helpers.core.hardware import SECTOR_BYTES, WARP_SIZE
 from helpers.core.source import source_of
 from helpers.core.wavefronts import lanes_by_wavefront
 from helpers.film.arrays import plain
+from helpers.film.moments import description_of, moments_of
 
 VERSION = 1
 EXACT = 2**53  # the integers up to here are numbers in JavaScript, too
@@ -30,8 +31,34 @@ class Patterns:
         return [[None if c < 0 else c for c in pattern] for pattern in self.known]
 
 
-def record_of(recorder, geometry, variables) -> dict:
-    """The film of a recorder; its findings, moments and words are added later."""
+def record_of(recorder, geometry, variables, findings) -> dict:
+    """The film of a recorder, with what was found in it."""
+    record = _plain(recorder, geometry, variables)
+    for number, finding in enumerate(findings):
+        for step in finding["steps"]:
+            record["steps"][step].setdefault("n", []).append(number)
+    record["findings"] = findings
+    record["moments"] = moments_of(record)
+    record["description"] = description_of(record)
+    record["left_out"] = _left_out(recorder, record)
+    return record
+
+
+def _left_out(recorder, record):
+    """What happened and is not in the film, in a sentence; None where that is all."""
+    blocks = int(np.prod(record["grid"]))
+    left = []
+    if recorder.truncated:
+        left.append(f"the film ends after {len(record['steps']):,} steps")
+    if blocks > 1:
+        others = "1 other block" if blocks == 2 else f"{blocks - 1:,} other blocks"
+        left.append(f"{others} ran, unseen")
+    sentence = ", and ".join(left)
+    return f"{sentence[:1].upper()}{sentence[1:]}." if left else None
+
+
+def _plain(recorder, geometry, variables):
+    """What happens in each step."""
     patterns, files = Patterns(), Files(recorder.function)
     steps = [_step(step, recorder, patterns, files) for step in recorder.steps]
     grid, block = (tuple(map(int, it)) for it in geometry)

@@ -30,6 +30,7 @@ class FilmAccess:
     cells: np.ndarray
     addresses: np.ndarray
     counts: bool = True  # is it the request itself, or one of its neighbours?
+    missing: tuple = ()  # cells that it reads, and nobody has written
     values: list | None = None  # that it leaves, by lane
 
 
@@ -39,6 +40,7 @@ class Step:
 
     warp: int
     function: object
+    file: str
     line: int
     lanes: np.ndarray
     interval: int
@@ -48,6 +50,11 @@ class Step:
     values: dict = field(default_factory=dict)  # variable: its value by lane
     ends: str = ""  # "barrier", "leave", "wait" or "split"
     opens: bool = False  # does the block's barrier open after it?
+
+    @property
+    def here(self):
+        """Where it is in the source."""
+        return self.function, self.file, self.line
 
 
 class Recorder:
@@ -64,7 +71,8 @@ class Recorder:
         self.waiting = {}  # warp: a step whose lanes come to where lanes wait
         self.unseen = []  # accesses whose values are not there yet
         self.interval, self.syncs = 0, {}
-        self.complete = False
+        self.complete = self.truncated = False
+        self.missed, self.stray = [], []  # numbers of steps, each with a site
 
     def listeners(self) -> dict:
         """What hears each topic."""
@@ -75,6 +83,8 @@ class Recorder:
             "note": self.note,
             "split": self.split,
             "sync": self.sync,
+            "missed_barrier": self.miss,
+            "stray_lanes": self.go_astray,
             "end": self.end,
             **dict.fromkeys(("global", "shared", "const"), self.access),
         }
@@ -163,6 +173,21 @@ class Recorder:
         if self.steps:
             self.steps[-1].opens = True
 
+    def miss(self, event):
+        """Threads were not at the barrier where the others of their block met."""
+        self.settle()
+        place = self.block - event.first_block
+        inside = 0 <= place < event.threads.shape[1]
+        if inside and event.threads[:, place].any() and self.steps:
+            self.missed.append((len(self.steps) - 1, event.site))
+
+    def go_astray(self, event):
+        """A warp function read lanes that it should not have read."""
+        self.look()
+        if self.here is not None and self._lanes(event.callers, event.who).any():
+            self._step(None, event.site)
+            self.stray.append((len(self.steps) - 1, event.site))
+
     def end(self, who):
         """Blocks are done."""
         self.settle()
@@ -208,8 +233,8 @@ class Recorder:
         self.functions.setdefault((note.site.file, note.site.line), note.function)
         step = self.now.get(warp)
         last = next((s for s in reversed(self.steps) if s.warp == warp), None)
-        here = note.function, note.site.line
-        if step is not None and not step.ends and here == (step.function, step.line):
+        here = note.function, note.site.file, note.site.line
+        if step is not None and not step.ends and here == step.here:
             if note not in step.notes:
                 step.notes.add(note)
                 return
@@ -223,17 +248,19 @@ class Recorder:
         """The step that goes on, or a new one of this line."""
         step = self.now.get(self.here[0])
         if step is None or step.ends in ("barrier", "wait"):
-            known = self.functions.get((site.file, site.line))
-            step = self._open(function or known or self.function, site.line)
+            here = site.file, site.line
+            known = self.functions.get(here)
+            step = self._open(function or known or self.function, *here)
         return step
 
-    def _open(self, function, line) -> Step:
+    def _open(self, function, file, line) -> Step:
         """A new step."""
         if len(self.steps) >= self.most:
+            self.truncated = True
             raise Enough
         warp, lanes, _ = self.here
         syncs = self.syncs.get(warp, 0)
-        step = Step(warp, function, line, lanes, self.interval, syncs)
+        step = Step(warp, function, file, line, lanes, self.interval, syncs)
         self.steps.append(step)
         self.now[warp] = step
         return step
@@ -246,8 +273,11 @@ class Recorder:
             return
         kind = event.reference.kind
         array.meet(cells[lanes])
+        found = dict.fromkeys(cells[lanes].tolist())
         access = FilmAccess(array, event, kind, lanes, cells, addresses, not more)
         step.accesses.append(access)
+        if kind != "store":
+            access.missing = tuple(c for c in found if array.now[c] is None)
         if event.reference.order == "arrival":
             access.kind, access.counts = "copy", False
             self._begun_at(event.reference.site)
@@ -296,6 +326,6 @@ def _goes_on(last, here, lanes) -> bool:
     return (
         last is not None
         and last.ends == "barrier"
-        and here == (last.function, last.line)
+        and here == last.here
         and (last.lanes == lanes).all()
     )
