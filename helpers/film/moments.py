@@ -82,15 +82,14 @@ def _of_threads(record):
         "leave": (6, "The first threads are done, {who}"),
     }
     for number, step in enumerate(record["steps"]):
-        for event in step.get("e", "").split():
-            if event in captions:
-                rank, caption = captions.pop(event)
-                words = {
-                    "who": _who(record, number),
-                    "active": _lanes(step["m"]),
-                    "line": f"line {step['l']}",
-                }
-                yield Moment(rank, number, caption.format(**words))
+        if step.get("e") in captions:
+            rank, caption = captions.pop(step["e"])
+            words = {
+                "who": _who(record, number),
+                "active": _lanes(step["m"]),
+                "line": f"line {step['l']}",
+            }
+            yield Moment(rank, number, caption.format(**words))
 
 
 def _of_queues(record):
@@ -152,7 +151,7 @@ def description_of(record) -> str:
     """The film in a sentence or two."""
     block = tuple(record["watched"])
     name, threads, warps = record["kernel"], record["threads"], record["warps"]
-    barriers = sum("pass" in step.get("e", "").split() for step in record["steps"])
+    barriers = sum(step.get("e") == "pass" for step in record["steps"])
     shared = [f"`{a['name']}`" for a in record["arrays"] if a["space"] == "shared"]
     parts = [
         f"Block {block} of `{name}`: {threads:,} threads in {_counted(warps, 'warp')}, "

@@ -31,9 +31,9 @@ class Patterns:
         return [[None if c < 0 else c for c in pattern] for pattern in self.known]
 
 
-def record_of(recorder, geometry, variables, findings) -> dict:
+def record_of(recorder, grid, block, findings) -> dict:
     """The film of a recorder, with what was found in it."""
-    record = _plain(recorder, geometry, variables)
+    record = _plain(recorder, *([int(n) for n in it] for it in (grid, block)))
     for number, finding in enumerate(findings):
         for step in finding["steps"]:
             record["steps"][step].setdefault("n", []).append(number)
@@ -50,34 +50,42 @@ def _left_out(recorder, record):
     left = []
     if recorder.truncated:
         left.append(f"the film ends after {len(record['steps']):,} steps")
+    if any(f["kind"] == "error" and not f["steps"] for f in record["findings"]):
+        left.append("the error is in another block, or later")
     if blocks > 1:
         others = "1 other block" if blocks == 2 else f"{blocks - 1:,} other blocks"
         left.append(f"{others} ran, unseen")
-    sentence = ", and ".join(left)
+    sentence = "; ".join(left)
     return f"{sentence[:1].upper()}{sentence[1:]}." if left else None
 
 
-def _plain(recorder, geometry, variables):
+def _plain(recorder, grid, block):
     """What happens in each step."""
     patterns, files = Patterns(), Files(recorder.function)
     steps = [_step(step, recorder, patterns, files) for step in recorder.steps]
-    grid, block = (tuple(map(int, it)) for it in geometry)
     return {
         "version": VERSION,
         "kernel": recorder.function.__name__,
-        "grid": list(grid),
-        "block": list(block),
-        "watched": [int(it) for it in np.unravel_index(recorder.block, grid[::-1])][
-            ::-1
-        ],
+        "grid": grid,
+        "block": block,
+        "watched": _place(recorder.block, grid),
         "threads": recorder.threads,
         "warps": -(-recorder.threads // WARP_SIZE),
         "files": files.listed(),
         "arrays": [_array(array) for array in recorder.arrays.touched],
-        "variables": list(variables),
+        "variables": recorder.variables,
         "patterns": patterns.listed(),
         "steps": steps,
     }
+
+
+def _place(number, sizes):
+    """A block's place (x, y, z) in a grid, as a list."""
+    place = []
+    for size in sizes:
+        number, part = divmod(number, size)
+        place.append(part)
+    return place
 
 
 class Files:
@@ -140,9 +148,7 @@ def _step(step, recorder, patterns, files):
             name: _by_lane(plain(value), step.lanes)
             for name, value in step.values.items()
         }
-    event = "pass" if step.opens and step.ends != "leave" else step.ends
-    if step.opens and step.ends == "leave":
-        event = "leave pass"
+    event = "pass" if step.opens else step.ends
     if event:
         made["e"] = event
     return made

@@ -60,7 +60,7 @@ class Step:
 class Recorder:
     """The steps of one block, at most so many of them."""
 
-    def __init__(self, function, threads, block, most, variables=None):
+    def __init__(self, function, threads, block, most, variables):
         self.function, self.block, self.most = function, block, most
         self.threads, self.variables = threads, variables
         self.steps, self.arrays = [], Arrays()
@@ -128,8 +128,8 @@ class Recorder:
         if note.variable is None:
             self._begin_line(note)
             return
-        name = self.name_of(note)
-        if self.variables is None or name in self.variables:
+        name = name_of(note, self.function)
+        if name in self.variables:
             step = self._step(note.function, note.site)
             step.values[name] = self._column(event.value, event.who).copy()
 
@@ -170,8 +170,15 @@ class Recorder:
             if event.blocks is not None and not event.blocks[0, place]:
                 return
         self.interval += 1
-        if self.steps:
-            self.steps[-1].opens = True
+        if not self.steps:
+            return
+        last = self.steps[-1]
+        if last.ends != "barrier":  # the others have left
+            at = (event.site.file, event.site.line) if event.site else last.here[1:]
+            function = self.functions.get(at, last.function)
+            nobody = np.zeros(WARP_SIZE, bool)
+            self._add(Step(last.warp, function, *at, nobody, last.interval, 0))
+        self.steps[-1].opens = True
 
     def miss(self, event):
         """Threads were not at the barrier where the others of their block met."""
@@ -255,15 +262,19 @@ class Recorder:
 
     def _open(self, function, file, line) -> Step:
         """A new step."""
-        if len(self.steps) >= self.most:
-            self.truncated = True
-            raise Enough
         warp, lanes, _ = self.here
         syncs = self.syncs.get(warp, 0)
         step = Step(warp, function, file, line, lanes, self.interval, syncs)
-        self.steps.append(step)
+        self._add(step)
         self.now[warp] = step
         return step
+
+    def _add(self, step):
+        """Add a step, if there is room for it."""
+        if len(self.steps) >= self.most:
+            self.truncated = True
+            raise Enough
+        self.steps.append(step)
 
     def _keep(self, step, array, event, lanes, addresses, more):
         """Keep an access to a cell of each lane, or to the one `more` cells on."""
@@ -299,12 +310,6 @@ class Recorder:
 
     # the watched block's part of what many blocks do
 
-    def name_of(self, note) -> str:
-        """A variable's name; behind that of its function, if it is a device one's."""
-        if note.function is self.function:
-            return note.variable
-        return f"{note.function.__name__}.{note.variable}"
-
     def _place(self, who):
         place = self.block - who.first_block
         return place if 0 <= place < who.blocks else None
@@ -319,6 +324,12 @@ class Recorder:
         """The watched block's active lanes."""
         exist = np.arange(WARP_SIZE) < self.threads - who.warp * WARP_SIZE
         return exist if active is None else exist & self._column(active, who)
+
+
+def name_of(note, kernel) -> str:
+    """A variable's name; that of a device function's is behind the function's."""
+    inside = note.function is kernel
+    return note.variable if inside else f"{note.function.__name__}.{note.variable}"
 
 
 def _goes_on(last, here, lanes) -> bool:

@@ -19,9 +19,9 @@ from helpers.frontend.inference import typed_ir
 from helpers.frontend.lower.arrays import set_attribute, set_item, static_set_item
 from helpers.frontend.lower.builder import Builder
 from helpers.frontend.lower.expressions import EXPRESSIONS, VALUES
-from helpers.frontend.lower.notes import note_line, note_value
 from helpers.frontend.lower.optionals import settled
 from helpers.frontend.lower.state import Body, Edges
+from helpers.frontend.notes import note_line, note_value
 from helpers.frontend.refusals.refusals import returns_nothing, unknown
 from helpers.frontend.types import is_text
 
