@@ -12,6 +12,16 @@ const KEYS = {
   F: ["finding", -1],
 };
 
+// What a view shows under the mouse.
+function hitBy(view, event) {
+  const box = view.pen.canvas.getBoundingClientRect();
+  const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+  const found = view.hits.find(
+    ([left, top, w, h]) => x >= left && x < left + w && y >= top && y < top + h,
+  );
+  return found && found[4];
+}
+
 class Player {
   constructor(host, record) {
     this.film = new Film(record);
@@ -32,8 +42,9 @@ class Player {
       pen: new Pen(this.find(".scene")),
       thread: null,
       cell: null,
-      ranges: rangesOf(this.film),
     };
+    this.scene.scales = scalesOf(this.film, this.scene.pen);
+    this.scene.block = { film: this.film, pen: new Pen(this.find(".block canvas")) };
     this.fill();
     this.listen();
     this.dress();
@@ -75,12 +86,7 @@ class Player {
     const text = this.find("[type=text]");
     text.addEventListener("change", () => this.followWords(text.value));
     this.find(".leave").addEventListener("click", () => this.follow({}));
-    const scene = this.find(".scene");
-    scene.addEventListener("click", (event) => this.follow(this.hit(event) || {}));
-    scene.addEventListener("pointermove", (event) => this.hover(event));
-    scene.addEventListener("pointerleave", () => {
-      this.find(".tip").hidden = true;
-    });
+    for (const view of [this.scene, this.scene.block]) this.listenTo(view);
     const dress = () => {
       this.dress();
       this.show();
@@ -93,6 +99,15 @@ class Player {
     new MutationObserver(dress).observe(document.body, options);
   }
 
+  listenTo(view) {
+    const { canvas } = view.pen;
+    canvas.addEventListener("click", (event) => this.follow(hitBy(view, event) || {}));
+    canvas.addEventListener("pointermove", (event) => this.hover(view, event));
+    canvas.addEventListener("pointerleave", () => {
+      this.find(".tip").hidden = true;
+    });
+  }
+
   dress() {
     const { body } = document;
     const told = body.dataset.jpThemeLight;
@@ -103,21 +118,23 @@ class Player {
           matchMedia("(prefers-color-scheme: dark)").matches;
     this.host.dataset.theme = dark ? "dark" : "light";
     const theme = themeOf(this.find(".film"));
-    for (const pen of [this.scene.pen, this.motion, this.score]) pen.dress(theme);
+    const pens = [this.scene.pen, this.scene.block.pen, this.motion, this.score];
+    for (const pen of pens) pen.dress(theme);
   }
 
   measure() {
-    const width = this.find(".stage").clientWidth;
-    if (!width || (width === this.width && this.scene.page)) return;
-    this.width = width;
-    this.scene.page = layoutOf(this.film, width);
-    const { height } = this.scene.page;
-    this.scene.pen.resize(width, height);
-    this.motion.resize(width, height);
-    this.score.resize(
-      this.find(".time").clientWidth,
-      12 + Math.min(40, Math.max(14, this.film.record.warps * 5)),
-    );
+    const widths = [".stage", ".block", ".time"].map((it) => this.find(it).clientWidth);
+    if (!widths[0] || (this.scene.page && String(widths) === String(this.widths)))
+      return;
+    this.widths = widths;
+    const { film, scene } = this;
+    scene.page = layoutOf(film, widths[0], scene.scales);
+    scene.block.page = blockPage(film, widths[1]);
+    scene.pen.resize(widths[0], scene.page.height);
+    this.motion.resize(widths[0], scene.page.height);
+    scene.block.pen.resize(widths[1], scene.block.page.height);
+    const rows = Math.min(48, Math.max(14, film.record.warps * 4));
+    this.score.resize(widths[2], 12 + rows);
     this.show();
   }
 
@@ -239,23 +256,14 @@ class Player {
     event.stopPropagation();
   }
 
-  hit(event) {
-    const box = this.find(".scene").getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    const inside = ([left, top, w, h]) =>
-      x >= left && x < left + w && y >= top && y < top + h;
-    const found = this.scene.hits.find(inside);
-    return found && found[4];
-  }
-
-  hover(event) {
-    const it = this.hit(event);
+  hover(view, event) {
+    const it = hitBy(view, event);
     const tip = this.find(".tip");
     tip.hidden = !it;
-    this.find(".scene").style.cursor = it && it.bank === undefined ? "pointer" : "";
+    view.pen.canvas.style.cursor = it && it.bank === undefined ? "pointer" : "";
     if (!it) return;
     tip.textContent = this.tipOf(it);
-    const box = this.find(".stage").getBoundingClientRect();
+    const box = this.find(".film").getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
     const room = box.width - tip.offsetWidth - 4;
     tip.style.left = `${Math.max(0, Math.min(x + 12, room))}px`;
@@ -264,7 +272,9 @@ class Player {
 
   tipOf({ thread, array, cell, bank, lanes, name, value }) {
     if (bank !== undefined) return `bank ${bank}: ${lanesInWords(lanes)}`;
-    if (name !== undefined) return `${name} = ${numeral(value)} in thread ${thread}`;
+    if (name !== undefined) {
+      return `${name} = ${numeral(value) || "?"} in thread ${thread}`;
+    }
     if (thread !== undefined) return threadInWords(this.film, thread);
     return cellInWords(this.film, array, cell);
   }

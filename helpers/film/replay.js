@@ -25,7 +25,7 @@ function initialCells(initial) {
 
 class Film {
   constructor(record) {
-    this.record = record;
+    this.record = { findings: [], ...record };
     this.steps = record.steps;
     this.last = this.steps.length - 1;
     this.lanes = record.warps * WARP;

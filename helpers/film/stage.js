@@ -19,6 +19,7 @@ const BUTTONS = [
   ["finding", "Finding", "To the next finding (f; with shift: the one before)"],
 ];
 const SPEEDS = [1, 2, 4, 8, 16, 30, 60];
+const MOST_STEPS = 4; // of a finding, as buttons
 const SIGNS = { conflict: "▲", coalescing: "▲", divergence: "▲" };
 
 const svgOf = (icon) =>
@@ -27,7 +28,8 @@ const svgOf = (icon) =>
 
 const BODY = `
 <div class="film" role="group" tabindex="0">
-  <div class="head"><strong></strong> <span></span></div>
+  <div class="head"><strong></strong> <span></span><span class="count"></span></div>
+  <div class="panel">
   <div class="controls" role="group" aria-label="Controls of the film">
     ${BUTTONS.map(
       ([name, label, title]) =>
@@ -38,16 +40,17 @@ const BODY = `
     <label>speed <select aria-label="Steps a second">${SPEEDS.map(
       (it) => `<option value="${it}">${it}/s</option>`,
     ).join("")}</select></label>
-    <span class="count"></span>
   </div>
   <div class="time"><canvas aria-hidden="true"></canvas>
-    <input type="range" min="0" step="1" aria-label="Step"></div>
+    <input type="range" min="0" step="1" aria-label="Step"></div></div>
   <p class="told" role="status"></p>
   <div class="body">
     <ol class="source" aria-label="Source"></ol>
+    <div class="block">
+      <canvas role="img" aria-label="Warps of the block"></canvas></div>
     <div class="stage"><canvas class="scene" role="img"></canvas>
       <canvas class="motion" aria-hidden="true"></canvas>
-      <div class="tip" hidden></div></div>
+    </div>
     <div class="side">
       <div class="findings"></div>
       <div class="following">
@@ -58,6 +61,7 @@ const BODY = `
     </div>
   </div>
   <div class="legend"></div>
+  <div class="tip" hidden></div>
 </div>`;
 
 const LEGEND = [
@@ -71,6 +75,8 @@ const LEGEND = [
   ["none", "nothing written yet"],
   ["conflict", "queue at a bank, or a finding"],
 ];
+
+const KEYBOARD = "keys: ← → step, space plays, ↑ ↓ same line, b barrier, f finding";
 
 function element(name, text, more = {}) {
   return Object.assign(document.createElement(name), { textContent: text, ...more });
@@ -103,7 +109,7 @@ function fillSource(list, film, choose) {
       const number = file.first + offset;
       const row = element("li", "");
       const code = element("code", text || " ");
-      const indent = text.search(/\S|$/) + 4;
+      const indent = text.search(/\S|$/) + 2;
       code.style = `padding-left: ${indent}ch; text-indent: -${indent}ch`;
       row.append(
         element("span", String(number), { className: "number" }),
@@ -165,11 +171,13 @@ function fillFindings(box, film, go) {
     const sign = SIGNS[finding.kind] || "✖";
     part.append(withCode(element("b", ""), `${sign} ${finding.title}`));
     const steps = [...new Set(finding.steps)];
-    for (const step of steps.slice(0, 4)) {
+    for (const step of steps.slice(0, MOST_STEPS)) {
       const button = element("button", `step ${step + 1}`, { type: "button" });
       button.addEventListener("click", () => go(step));
       part.append(" ", button);
     }
+    const more = steps.length - MOST_STEPS;
+    if (more > 0) part.append(` and ${counted(more, "more step")}`);
     part.append(withCode(element("p", ""), finding.text));
     part.dataset.at = at;
     box.append(part);
@@ -188,7 +196,7 @@ function drawScore(pen, film, followed, n) {
   const { theme } = pen;
   const [width, height] = pen.size;
   const x = (step) => 7 + (step / Math.max(1, film.last)) * (width - 14);
-  const wide = Math.max(1, (width - 14) / (film.last + 1));
+  const wide = Math.max(1, (width - 14) / Math.max(1, film.last));
   const row = (height - 12) / film.record.warps;
   pen.clear();
   film.steps.forEach((step, at) => {
@@ -211,4 +219,5 @@ function fillLegend(box) {
     part.prepend(element("i", "", { className: name }));
     box.append(part);
   }
+  box.append(element("span", KEYBOARD));
 }

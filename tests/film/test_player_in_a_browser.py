@@ -233,7 +233,7 @@ def test_a_step_is_said_in_a_sentence(opened):
     told = tab.locator(".told")
 
     assert "status" == told.get_attribute("role")
-    sentence = "Warp 1, line 14, 32 lanes load tile (32 cells, 2 wavefronts)."
+    sentence = "Warp 1, line 14: 32 lanes load tile (32 cells, 2 wavefronts)."
     assert sentence in told.inner_text()
     assert sentence in tab.locator(".scene").get_attribute("aria-label")
 
