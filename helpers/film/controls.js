@@ -10,6 +10,8 @@ const KEYS = {
   B: ["barrier", -1],
   f: ["finding", 1],
   F: ["finding", -1],
+  m: ["moment", 1],
+  M: ["moment", -1],
 };
 
 // What a view shows under the mouse.
@@ -62,6 +64,7 @@ class Player {
     this.find("[type=range]").max = film.last;
     fillSource(this.find(".source"), film, (file, line) => this.toLine(file, line));
     fillFindings(this.find(".findings"), film, (n) => this.go(n));
+    fillMoments(this.find(".moments"), film, (n) => this.go(n));
     fillLegend(this.find(".legend"));
     for (const kind of ["barrier", "finding"]) {
       const none = film.stops(kind, 0).length === 0;
@@ -151,18 +154,7 @@ class Player {
     drawScore(this.score, film, this.followed, n);
     this.motion.clear();
     const told = stepInWords(film, n);
-    const wrong = film.findingsAt(n);
-    const status = this.find(".told");
-    status.setAttribute("aria-live", this.playing ? "off" : "polite");
-    status.replaceChildren(element("code", lineOf(film, film.steps[n])), told);
-    status.classList.toggle("wrong", wrong.length > 0);
-    for (const finding of wrong) {
-      const sign = SIGNS[finding.kind] || "✖";
-      status.append(withCode(element("em", ""), `${sign} ${finding.title}`));
-      status.append(
-        withCode(element("span", "", { className: "unseen" }), finding.text),
-      );
-    }
+    this.tell(told);
     this.find(".scene").setAttribute("aria-label", told);
     this.find(".count").textContent = `step ${n + 1} of ${film.last + 1}`;
     const slider = this.find("[type=range]");
@@ -171,6 +163,25 @@ class Player {
     markSource(this.find(".source"), film, n);
     markFindings(this.find(".findings"), film, n);
     this.markHistory();
+  }
+
+  // The live region: the line, what happens in it, and what is wrong.
+  tell(told) {
+    const { film, n } = this;
+    const status = this.find(".told");
+    const moment = film.momentAt(n);
+    status.setAttribute("aria-live", this.playing ? "off" : "polite");
+    status.replaceChildren(element("code", lineOf(film, film.steps[n])), told);
+    status.dataset.level = film.levelAt(n);
+    for (const finding of film.findingsAt(n)) {
+      const words = `${signOf(finding)} ${finding.title}`;
+      status.append(withCode(element("em", ""), words));
+      const more = element("span", "", { className: "unseen" });
+      status.append(withCode(more, finding.text));
+    }
+    if (moment && !film.findingsAt(n).length) {
+      status.append(withCode(element("em", "◆ "), moment.caption));
+    }
   }
 
   // Lets the dots of a step run once.

@@ -110,7 +110,8 @@ function placeGrid(page, array, x, top, given) {
   const line = flat && rows === 1;
   const fit = given || Math.min(page.width - x - 4, page.span) / columns;
   const w = Math.min(fit, columns <= 16 ? 32 : 26);
-  const h = line ? 20 : Math.max(3, Math.min(w, rows > 10 ? 18 : 22, 440 / rows));
+  const tall = rows <= 10 ? Math.max(16, Math.min(w, 22)) : Math.min(w, 18);
+  const h = line ? 20 : Math.max(3, Math.min(tall, 440 / rows));
   const y = top + TITLE + (line ? 0 : 13);
   return { x, y, w, h, rows, columns, title: top + 7 };
 }

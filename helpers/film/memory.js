@@ -1,5 +1,7 @@
 // Arrays in the scene, and the lines that join their cells to lanes.
 
+const MOST_CROSSES = 2; // of a finding: more would hide the cells
+
 function heading(scene, array, place, more) {
   const { pen, film, page } = scene;
   const { name, dtype, shape, space } = film.record.arrays[array];
@@ -39,17 +41,14 @@ function drawGlobal(scene, array) {
 
 // What a step moves of a global array: how many sectors, and from where to where.
 function movedInWords(film, array, n) {
-  const cells = (film.steps[n].a || [])
-    .filter((it) => it.r === array)
-    .flatMap((it) => film.touched(it).map(([, cell]) => cell))
-    .sort((a, b) => a - b);
+  const accesses = (film.steps[n].a || []).filter((it) => it.r === array);
+  const cells = accesses.flatMap((it) => film.touched(it).map(([, cell]) => cell));
   if (!cells.length) return [];
   const { shape } = film.record.arrays[array];
-  const [first, last] = [cells[0], cells[cells.length - 1]].map((it) => {
-    return indexOf(shape, it);
-  });
-  const where = first === last ? first : `${first} … ${last}`;
-  return [`${counted(film.sectors(array, n).length, "sector")}: ${where}`];
+  const ends = [Math.min(...cells), Math.max(...cells)].map((it) => indexOf(shape, it));
+  const where = ends[0] === ends[1] ? ends[0] : ends.join(" … ");
+  const sectors = accesses.reduce((sum, it) => sum + (it.s || 0), 0);
+  return [sectors ? `${counted(sectors, "sector")}: ${where}` : where];
 }
 
 function drawSector(scene, array, sector, at, touched, now) {
@@ -161,7 +160,9 @@ function join(scene, access, lane, cell, bank, wave) {
         [x, bottom, through[0], through[1]],
         [through[0], through[2], across, down],
       ]
-    : [[x, top, across, box[1] + box[3]]];
+    : film.isShared(access.r)
+      ? [[x, bottom, across, down]]
+      : [[x, top, across, box[1] + box[3]]];
   scene.joins.push({ legs, access, lane, cell, wave: wave || 0 });
 }
 
@@ -180,7 +181,7 @@ function drawJoins(scene) {
   for (const { legs, access, lane, cell } of scene.joins) {
     const marked = isMarked(film, n, access.r, cell);
     const thread = film.steps[n].w * WARP + lane;
-    const [width, alpha] = marked || scene.thread === thread ? [2.5, 1] : [1.2, 0.6];
+    const [width, alpha] = marked || scene.thread === thread ? [2, 1] : [1.2, 0.6];
     const colour = pen.theme[marked ? "conflict" : KINDS[access.k]];
     for (const leg of legs) pen.curve(leg, colour, width, alpha);
   }
@@ -196,17 +197,20 @@ function drawTouched(scene) {
     else pen.box(x - 0.5, y - 0.5, w, h, { rim, thick });
   }
   for (const finding of film.findingsAt(n)) {
-    for (const [array, cell] of finding.cells || []) drawMark(scene, array, cell);
+    (finding.cells || []).forEach(([array, cell], at) => {
+      drawMark(scene, array, cell, at < MOST_CROSSES);
+    });
   }
 }
 
-// A cell in which something is wrong: a thick rim and a cross.
-function drawMark(scene, array, cell) {
+// A cell in which something is wrong: a thick rim and, at the first ones, a cross.
+function drawMark(scene, array, cell, cross) {
   const { pen, film, page, n } = scene;
   const box = boxOf(film, page, array, cell, n);
   if (!box) return;
   const [x, y, w, h] = box;
   pen.box(x - 2, y - 2, w + 3, h + 3, { rim: pen.theme.conflict, thick: 3 });
+  if (!cross) return;
   const [right, top] = [x + w, y];
   pen.dot(right, top, 6, pen.theme.conflict, pen.theme.paper);
   const { context } = pen;

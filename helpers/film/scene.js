@@ -168,31 +168,40 @@ function wordsOf(film, access) {
 function drawBanks(scene) {
   const { pen, film, page, n } = scene;
   if (!page.banks) return;
-  const { top, high, title, most } = page.banks;
+  const { top, high, most } = page.banks;
   const middle = top + high / 2;
   pen.text(page.left - 6, middle, "banks", { align: "right", bold: true });
   for (let bank = 0; bank < 32; bank += 1) {
     const x = page.left + bank * page.lane;
     pen.box(x + 0.5, top, page.lane - 1.5, most * high - 1, { fill: pen.theme.rule });
   }
-  const counts = [];
   let wave = 0;
   for (const access of film.steps[n].a || []) {
     if (!access.b) continue;
     drawQueue(scene, access, wave);
-    wave += access.b.length;
-    counts.push(access.b.length);
+    const count = access.b.length;
+    const text = page.narrow ? String(count) : counted(count, "wavefront");
+    if (!wave || high > 10) pen.text(page.right + 4, middle + wave * high, text);
+    wave += count;
   }
-  const noun = wave === 1 ? "wavefront" : "wavefronts";
-  const text = page.narrow ? counts.join("+") : `${counts.join(" + ")} ${noun}`;
-  if (wave) pen.text(page.right + 4, middle, text);
+}
+
+// The bytes that a lane asks for at once: a wide access goes on in those behind it.
+function widthOf(film, access) {
+  const { itemsize } = film.record.arrays[access.r];
+  const { a } = film.steps[film.state.step];
+  const behind = a.slice(a.indexOf(access) + 1);
+  const other = behind.findIndex(
+    (it) => it.r !== access.r || it.k !== access.k || it.b,
+  );
+  return itemsize * (1 + (other < 0 ? behind.length : other));
 }
 
 function drawQueue(scene, access, before) {
   const { pen, film, page } = scene;
   const { top, high, most } = page.banks;
   const words = wordsOf(film, access);
-  const { itemsize } = film.record.arrays[access.r];
+  const itemsize = widthOf(film, access);
   const ideal = Math.max(1, Math.ceil((itemsize * film.touched(access).length) / 128));
   const across = Math.max(1, itemsize / 4);
   for (const word of words) {

@@ -3,7 +3,7 @@
 const VERBS = { load: "load", store: "store", atomic: "update", copy: "copy" };
 const AFTER = {
   barrier: "They wait at the barrier.",
-  pass: "The last warp has arrived: the barrier opens.",
+  pass: "All warps have come to the barrier, and it opens.",
   leave: "These lanes are done.",
   split: "The lanes part here.",
   wait: "They wait for other lanes of their warp.",
@@ -79,9 +79,11 @@ function stepInWords(film, n) {
   const names = assignedInWords(step);
   const apart = told.some((it) => !it.startsWith(who)) && who !== "32 lanes";
   if (!told.length) told.push(names.length ? `${who} set ${names.join(", ")}` : who);
-  const after = AFTER[step.e] ? ` ${AFTER[step.e]}` : "";
+  const after = (step.e || "")
+    .split(" ")
+    .map((it) => (AFTER[it] ? ` ${AFTER[it]}` : ""));
   const part = apart ? `${who} at work: ` : "";
-  return `Warp ${step.w}, line ${step.l}: ${part}${told.join("; ")}.${after}`;
+  return `Warp ${step.w}, line ${step.l}: ${part}${told.join("; ")}.${after.join("")}`;
 }
 
 function cellInWords(film, array, cell) {
