@@ -125,6 +125,7 @@ class Emulation:
     kernel: object
     seed: int | None = None
     turns: int | None = None
+    begin: object = None  # called with the arguments' types, before anything runs
 
     @short_traceback
     def __getitem__(self, config):
@@ -141,6 +142,8 @@ class Emulation:
         races = RaceJudge()
         with staged_arguments(self.kernel, arguments) as values:
             types = argument_types(self.kernel, values)
+            if self.begin:
+                self.begin(types)
             program = compile_kernel(self.kernel, types)
             bound = partial(
                 *(bind, self.kernel, program, config, values, types),

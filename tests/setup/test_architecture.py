@@ -75,6 +75,12 @@ RULES = (
         "numba nbformat nbgrader distributed",
         "marks, feedback and exports; runs nothing itself",
     ),
+    Rule(
+        "scripts",
+        "core emulator host report frontend door",
+        "numba pytest",
+        "runs somebody's own program, and reports on its launches",
+    ),
     Rule("plotting", "core", "matplotlib PIL IPython ipywidgets", "takes numbers"),
     Rule(
         "intrinsics",
