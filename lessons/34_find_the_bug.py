@@ -27,11 +27,11 @@ device
 # %% [markdown]
 # ## Five steps
 #
-# 1. **Make it small.** Look for the fewest threads and elements that still go wrong. Take random numbers, and a size that is no multiple of the block.
-# 2. **`check`** the result against NumPy. Which values are wrong: all, the last ones, others each time?
-# 3. **`emulate`** the launch, and read the report from the top. What can give wrong answers comes first, what only costs time after it.
-# 4. **Follow one thread**, or one cell, that the report names: by hand, with small numbers.
-# 5. **Fix one thing**, then check at several sizes and seeds.
+# 1. *Make it small.* Look for the fewest threads and elements that still go wrong. Take random numbers, and a size that is no multiple of the block.
+# 2. *Check* the result against NumPy with `check`. Which values are wrong: all, the last ones, others each time?
+# 3. *Emulate* the launch, and read the report from the top. What can give wrong answers comes first, what only costs time after it.
+# 4. *Follow one thread*, or one cell, that the report names: by hand, with small numbers.
+# 5. *Fix one thing*, then check at several sizes and seeds.
 #
 # All twelve kernels below are wrong.
 # Read each one before you run it, and guess: which line, and what did its author believe?
@@ -670,3 +670,5 @@ task.check(average)
 # The emulator sees what this launch did. Another size or other data may reach another line, so keep the loop over sizes and seeds as a test.
 #
 # A report without a finding does not say that the answer is right: only `check` does, and only for this input.
+#
+# One question stays open: which of your own kernels have you run with one size and one seed only?

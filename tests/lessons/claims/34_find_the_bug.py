@@ -142,8 +142,8 @@ CLAIMS = {
             == [("WAR", "block"), ("WAR", "grid")]
         )
     ),
-    "For one block all sums are 1 but for rounding; for four, two of the four seeds give "
-    "more than 2": lambda it: (
+    "For one block all sums are 1 but for rounding; for four, two of the four seeds "
+    "give more than 2": lambda it: (
         np.allclose(shared_out(it, 1, 250), 1)
         and [total > 2 for total in shared_out(it, 4, 1000)]
         == [False, True, False, True]
