@@ -33,8 +33,8 @@ device
 # 4. *Follow one thread*, or one cell, that the report names: by hand, with small numbers.
 # 5. *Fix one thing*, then check at several sizes and seeds.
 #
-# All twelve kernels below are wrong.
-# Read each one before you run it, and guess: which line, and what did its author believe?
+# Twelve wrong kernels follow, each with one fault.
+# Read each one before you run it, and guess: which line is wrong, and what did its author believe?
 
 # %% [markdown]
 # ## An error in the last block
@@ -56,7 +56,7 @@ with expect(IndexError):
     emulate(changes_wrong)[4, 256](out, a)
 
 # %% [markdown]
-# An error is the kindest symptom: it names the line, the index, the array's size and the thread.
+# An error helps most: it names the line, the index, the array's size and the thread.
 # Thread 231 of block 3 has element 3 · 256 + 231 = 999, the last one, and asks for the next.
 # A GPU makes no such check: it reads whatever lies behind the array, or stops the program.
 #
@@ -100,10 +100,10 @@ run.races[0]
 
 # %% [markdown]
 # Where a sum is too small, ask for the races.
-# Both lines of this one are the same line, and so are its two cells: many threads change `out[0]`.
+# Both lines of this one are the same line, and both threads are at the same cell: many threads change `out[0]`.
 #
 # **The belief:** "`x += 1` is one step."
-# It is three: load, add, store. Threads that load before the others store lose what the others added.
+# It is three: load, add, store. A thread that loads before another has stored overwrites what the other added.
 #
 # The report has three more races, for the same line: between warps of a block, and stores against stores.
 # One fix removes them all, so begin with the first.
@@ -189,9 +189,10 @@ run.uninitialised
 #
 # **The belief:** "shared memory starts at zero", as an array of `np.zeros` does.
 # It starts with whatever was there before.
-# The emulator fills it with a pattern that no sum hides; on a GPU it may happen to hold zeros, and the fault stays hidden until another kernel has run.
+# The emulator puts 205 into each of these cells, so each count is 4 · 205 = 820 too large.
+# On a GPU they may happen to hold 0, and then the answer is right by luck.
 #
-# The fix is three lines, since nobody may count before the zeros are there.
+# The fix is three lines: nobody may count before the zeros are there.
 
 # %%
 @cuda.jit
@@ -245,14 +246,14 @@ print(out)
 run
 
 # %% [markdown]
-# Only the last block is wrong, so look at its tail: 232 samples for 256 threads.
-# The report says two things about it.
-# 24 threads missed the barrier, and 24 cells were read that nobody wrote: their cells.
+# With 1,024 samples all four sums are right.
+# With 1,000 only the last is wrong: its block has 232 samples for 256 threads.
+# The report says two things: 24 threads missed the barrier, and 24 cells were read that nobody wrote. They are the cells of those threads.
 #
 # **The belief:** "a thread that has returned no longer counts."
-# The barrier does go on without it, on a GPU since Volta. But the others still add its cell.
+# Since Volta a GPU's barrier indeed does not wait for it. But the others still add up its cell.
 #
-# Every thread has something to do here: to store a 0.
+# Every thread has something to do here: those without a sample store a 0.
 
 # %%
 @cuda.jit
@@ -308,11 +309,11 @@ run.races[1]
 # %% [markdown]
 # **The belief:** "a warp runs in lockstep, so no barrier is needed."
 #
-# With 128 threads there are four warps, and nothing keeps them in step.
-# With 32 there is one, the answer is right, and the report still lists three minor races: CUDA does not promise that lanes stay together.
+# Thread 1 stores to cell 1, thread 33 loads it, and nothing says which comes first: they are in two warps, and no warp waits for another.
+# With 32 threads there is one warp, the answer is right, and the report still lists three minor races: CUDA does not promise that lanes stay together.
 #
-# The line loads a cell that another thread stores to, so it needs two barriers: one between all loads and the first store, one between all stores and the next round.
-# The load becomes a line of its own.
+# Each round needs two barriers: all threads must have stored before anyone loads, and all must have loaded before anyone stores.
+# So the load becomes a line of its own.
 
 # %%
 @cuda.jit
@@ -339,7 +340,8 @@ for seed in range(4):
 # %% [markdown]
 # ## Another answer for each seed
 #
-# In Conway's Game of Life a cell is alive in the next step if three of the nine cells in its square are alive now, or four and it is one of them.
+# In Conway's Game of Life a cell lives in the next step if three of the nine cells around and including it are alive now, or four and it is one of them.
+# The world's edges meet.
 # **Each thread counts the living around its cell, and decides.**
 
 # %%
@@ -367,14 +369,13 @@ run.races
 
 # %% [markdown]
 # An answer that changes with the seed depends on the order of warps or blocks: ask for the races, and read all of them.
-#
-# The advice for the first is a barrier, but the second is between blocks, where no barrier reaches.
+# The advice for the first is a barrier, but the second is between blocks, where no `syncthreads` reaches.
 # The fix must remove both.
 #
 # **The belief:** "all threads read before anyone writes."
-# Those that run later find the neighbours' *next* state.
+# Those that run later find their neighbours' next state.
 #
-# With a second array nobody stores where others load.
+# With a second array, nobody stores where others load.
 
 # %%
 @cuda.jit
@@ -428,8 +429,8 @@ run.races
 # **The belief:** "`syncthreads` waits for the other blocks."
 # It waits for the threads of its own block only.
 #
-# The report offers two remedies. Making the division's load atomic would end the race, but it would still come too early.
-# Only the other one gives the right order: two launches, cut at the barrier.
+# The report offers two remedies. With an atomic load there is no race, but the load may still come too early, and the sums stay wrong.
+# Two launches, cut at the barrier, give the right order.
 
 # %%
 @cuda.jit
@@ -481,13 +482,14 @@ with expect(RuntimeError):
     emulate(smooth_wrong)[1, 256](out, a[:200])
 
 # %% [markdown]
-# A launch that hangs gives no answer and no error, so do not try it on a GPU: `emulate` ends with an error, and says who waits where.
+# On a GPU this launch hangs: no answer, no error.
+# `emulate` stops and says who waits where.
 #
 # Threads 0 to 199 wait at one barrier, 200 to 255 at the other.
 # Thread 199 and thread 200 are lanes of one warp.
 #
 # **The belief:** "a barrier in each branch is as good as one after both."
-# Threads meet at a *line* that all of them reach, not somewhere.
+# All threads must come to the *same* barrier.
 
 # %%
 @cuda.jit
@@ -511,11 +513,11 @@ for n in 1, 31, 32, 33, 200, 255:
     print(n, check(out[:n], (a[:n] + after) / 2), run.barriers)
 
 # %% [markdown]
-# ## Right, and slow on a laptop
+# ## Right, with a float64 in it
 #
-# A step of a game. **Everything falls for a 60th of a second.**
-# Both kernels are right.
-# Which one computes with numbers that the arrays do not hold?
+# A step of a game: **everything falls for a 60th of a second.**
+# Both kernels are right, and all arrays are `float32`.
+# Which of the two computes in float64?
 
 # %%
 @cuda.jit
@@ -544,11 +546,12 @@ for kernel in fall_wrong, fall:
 # %% [markdown]
 # **The belief:** "the arrays are `float32`, so the arithmetic is."
 # A number with a point is a float64 in Numba, and so is a `float32` divided by an integer.
-# The report names both lines and the cast for each.
+# The report names both lines. What a float64 costs, and on which GPUs, is in [Read what a line becomes](31_types_and_instructions.ipynb).
 #
 # ## An energy below zero
 #
-# **Each thread adds up the squares of one channel's samples.** A sample has 16 bits.
+# **Each thread adds up the squares of one channel's samples.**
+# No sum of squares is negative, but some of these are.
 
 # %%
 @cuda.jit
@@ -569,18 +572,19 @@ narrow, wide = np.zeros(40, np.int32), np.zeros(40, np.int64)
 run = emulate(energy)[2, 32](narrow, samples)
 with expect(AssertionError):
     check(narrow, expected)
-print(run)
+print(narrow[:5], run, sep="\n")
 emulate(energy)[2, 32](wide, samples)
 check(wide, expected)
 
 # %% [markdown]
-# **The belief:** "samples of 16 bits cannot overflow 32", or: "Numba computes integers in 64 bits, so nothing overflows."
-# Both the square and the sum fit in 64 bits. The store to an `int32` cuts them off, and only the emulator says so.
+# **The belief:** "Numba computes integers in 64 bits, so nothing overflows."
+# The sum has 64 bits and is right. The store to an `int32` keeps its last 32 bits; the emulator warns, and a GPU does not.
 # The fix is the result's type.
 #
 # ## Right, with 32 wavefronts for each load
 #
 # **Each lane multiplies one row of a matrix by a vector.**
+# Both tiles give the right answer.
 # Which width is wrong, 32 or 33?
 
 # %%
@@ -614,7 +618,7 @@ for width in 32, 33:
 #
 # | symptom | ask | the fault is often |
 # |---|---|---|
-# | an error | the error | an index that the guard does not ask about |
+# | an error | what it says | an index that the guard does not ask about |
 # | a sum too small | `run.races` | `+=` by many threads |
 # | NaN, or strange numbers | `run.uninitialised` | memory that nobody wrote |
 # | wrong in the last block | `run.barriers`, `run.uninitialised` | the tail |
@@ -665,10 +669,10 @@ task.check(average)
 # %% [markdown]
 # ## In practice
 #
-# Your own kernel is longer than these. Cut it down: fewer blocks, fewer elements, one loop less, until the symptom goes; then take the last step back.
+# Your own kernel is longer than these. Cut it down, with fewer blocks, fewer elements or one loop less, until the symptom goes; then undo the last cut.
 #
 # The emulator sees what this launch did. Another size or other data may reach another line, so keep the loop over sizes and seeds as a test.
 #
-# A report without a finding does not say that the answer is right: only `check` does, and only for this input.
+# A report without a finding does not say that the answer is right. `check` does, for this input.
 #
 # One question stays open: which of your own kernels have you run with one size and one seed only?

@@ -243,7 +243,7 @@ class UpsideDown(Fix):
         ),
     }
     hints = {
-        "tail": (
+        "wrong": (
             "Take an image of 33 rows and 70 columns: how many threads are there along "
             "x, and how many rows does the kernel reach?",
             "The first number of `cuda.grid(2)` is along x, as is the first of the "

@@ -11,9 +11,9 @@ from helpers.exercises.exercise import Predict
 POOL = {
     "an update by all": ("out[0] += a[thread]",),
     "cells that two threads share": (
-        "tile[thread // 2] = a[thread]",
+        "tile[thread % 32] = a[thread]",
         "cuda.syncthreads()",
-        "out[thread] = tile[thread // 2]",
+        "out[thread] = tile[thread % 32]",
     ),
     "a tile that is half full": (
         "if thread < 32:",
@@ -83,7 +83,9 @@ class FirstFinding(Predict):
         text = "\n".join([*head, tile, self.code(lines)])
         launch = emulate(sources.kernel_of(text, "kernel"))[1, 64]
         try:
-            run = launch(np.zeros(64, np.float32), np.ones(64, np.float32))
+            run = launch(
+                np.zeros(64, np.float32), np.arange(64, dtype=np.float32)
+            )
         except IndexError:
             return "error"
         found = {

@@ -1,11 +1,24 @@
 """What the lesson says of its wrong kernels, and when it is true."""
 
 import numpy as np
+from numba import cuda, float32
 
 from helpers import emulate
 from helpers.core.errors import BarrierError
 
 SEEDS = range(4)
+STORED_AND_LOADED = "thread 1 stores to tile[1]", "thread 33 loads tile[1]"
+
+
+@cuda.jit
+def atomic_shares(out, total, a):
+    """Each thread adds to the total, waits, and divides by what an atomic loads."""
+    i = cuda.grid(1)
+    if i < a.size:
+        cuda.atomic.add(total, 0, a[i])
+    cuda.syncthreads()
+    if i < a.size:
+        out[i] = a[i] / cuda.atomic.add(total, 0, float32(0))
 
 
 def scopes(races):
@@ -22,6 +35,13 @@ def turned(it, kernel, blocks):
     """A run that makes a negative."""
     out = np.zeros_like(it.image)
     return emulate(kernel)[blocks, (32, 32)](out, it.image)
+
+
+def thrown(it):
+    """The counts of a die's faces that begin with whatever was there."""
+    found = np.zeros(6, np.int32)
+    emulate(it.throws_wrong)[4, 256](found, it.faces)
+    return found
 
 
 def dotted(it):
@@ -54,14 +74,15 @@ def lived(it):
     return [int((world != it.following).sum()) for world in worlds]
 
 
-def shared_out(it, blocks, n):
-    """The sum of all shares by each seed."""
-    sums = []
+def shared_out(it, kernel, blocks, n):
+    """The sum of all shares by each seed, and the races."""
+    sums, races = [], []
     for seed in SEEDS:
         out, total = np.zeros(n, np.float32), np.zeros(1, np.float32)
-        emulate(it.shares_wrong, seed=seed)[blocks, 256](out, total, it.a[:n])
+        run = emulate(kernel, seed=seed)[blocks, 256](out, total, it.a[:n])
         sums.append(float(out.sum()))
-    return sums
+        races += run.races
+    return sums, races
 
 
 def stopped(it, n):
@@ -95,9 +116,11 @@ CLAIMS = {
     "Thread 231 of block 3 has element 3 · 256 + 231 = 999": lambda it: (
         3 * 256 + 231 == it.a.size - 1 == 999
     ),
-    "Both lines of this one are the same line": lambda it: (
-        dotted(it)[0].races[0].first.line == dotted(it)[0].races[0].second.line
-        and dotted(it)[1] < it.a @ it.b / 100
+    "Both lines of this one are the same line, and both threads are at the same cell": (
+        lambda it: (
+            dotted(it)[0].races[0].first.line == dotted(it)[0].races[0].second.line
+            and dotted(it)[1] < it.a @ it.b / 100
+        )
     ),
     "The report has three more races, for the same line: between warps of a block, and "
     "stores against stores": lambda it: (
@@ -117,18 +140,26 @@ CLAIMS = {
         .count
         == 4 * 6
     ),
-    "Only the last block is wrong": lambda it: (
+    "each count is 4 · 205 = 820 too large": lambda it: (
+        set(thrown(it) - np.bincount(it.faces)) == {820} and 4 * 205 == 820
+    ),
+    "With 1,024 samples all four sums are right": lambda it: (
         [powered(it, n)[1] for n in (1024, 1000)] == [[], [3]]
     ),
-    "24 threads missed the barrier, and 24 cells were read that nobody wrote": (
+    "24 threads missed the barrier, and 24 cells were read that nobody wrote. They are "
+    "the cells of those threads": (
         lambda it: (
             [each.threads for each in powered(it, 1000)[0].barriers]
             == [each.count for each in powered(it, 1000)[0].uninitialised]
             == [24]
         )
     ),
-    "With 32 there is one, the answer is right, and the report still lists three minor "
-    "races": lambda it: (
+    "Thread 1 stores to cell 1, thread 33 loads it": lambda it: (
+        [found in repr(peaked(it, 128)[0].races[1]) for found in STORED_AND_LOADED]
+        == [True, True]
+    ),
+    "With 32 threads there is one warp, the answer is right, and the report still "
+    "lists three minor races": lambda it: (
         (peaked(it, 32)[1], len(peaked(it, 32)[0].races.minor)) == (0, 3)
         and not peaked(it, 32)[0].races
         and peaked(it, 128)[1] > 0
@@ -144,9 +175,14 @@ CLAIMS = {
     ),
     "For one block all sums are 1 but for rounding; for four, two of the four seeds "
     "give more than 2": lambda it: (
-        np.allclose(shared_out(it, 1, 250), 1)
-        and [total > 2 for total in shared_out(it, 4, 1000)]
+        np.allclose(shared_out(it, it.shares_wrong, 1, 250)[0], 1)
+        and [total > 2 for total in shared_out(it, it.shares_wrong, 4, 1000)[0]]
         == [False, True, False, True]
+    ),
+    "With an atomic load there is no race, but the load may still come too early, and "
+    "the sums stay wrong": lambda it: (
+        not shared_out(it, atomic_shares, 4, 1000)[1]
+        and max(shared_out(it, atomic_shares, 4, 1000)[0]) > 1.1
     ),
     "Threads 0 to 199 wait at one barrier, 200 to 255 at the other": lambda it: (
         "reached by 56 of the 256 threads" in stopped(it, 200)
@@ -157,8 +193,12 @@ CLAIMS = {
         "as line" in warned(it, it.fall_wrong, "float64")[0]
         and not warned(it, it.fall, "float64")
     ),
-    "Both the square and the sum fit in 64 bits": lambda it: (
+    "No sum of squares is negative, but some of these are": lambda it: (
+        it.narrow.min() < 0 < it.wide.min()
+    ),
+    "The store to an `int32` keeps its last 32 bits": lambda it: (
         narrowed(it) == [True, False]
+        and np.array_equal(it.narrow, it.wide.astype(np.int32))
     ),
     "theirs are 32 words apart, in one bank": lambda it: (
         [multiplied(it, width).bank_conflicts.conflicts for width in (32, 33)]
