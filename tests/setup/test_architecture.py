@@ -83,6 +83,12 @@ RULES = (
     ),
     Rule("plotting", "core", "matplotlib PIL IPython ipywidgets", "takes numbers"),
     Rule(
+        "film",
+        "core frontend emulator plotting",
+        "matplotlib",
+        "one block of a launch, step by step: listens, and knows no judge's insides",
+    ),
+    Rule(
         "intrinsics",
         "frontend emulator",
         "numba llvmlite",

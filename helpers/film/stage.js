@@ -1,0 +1,214 @@
+// The page of one film: its elements, and what they say at a step.
+
+const ICONS = {
+  play: "M4 2l10 6-10 6z",
+  pause: "M4 2h3v12H4zM9 2h3v12H9z",
+  back: "M13 2L5 8l8 6zM2 2h2v12H2z",
+  step: "M3 2l8 6-8 6zM12 2h2v12h-2z",
+};
+const BUTTONS = [
+  ["play", "Play", "Play or pause (space)"],
+  ["back", "", "Step back (left arrow)"],
+  ["step", "Step", "Step (right arrow)"],
+  [
+    "line",
+    "Same line",
+    "To the next step of the same line (down arrow; up: the one before)",
+  ],
+  ["barrier", "Barrier", "To the next barrier (b; with shift: the one before)"],
+  ["finding", "Finding", "To the next finding (f; with shift: the one before)"],
+];
+const SPEEDS = [1, 2, 4, 8, 16, 30, 60];
+const SIGNS = { conflict: "▲", coalescing: "▲", divergence: "▲" };
+
+const svgOf = (icon) =>
+  `<svg viewBox="0 0 16 16" width="13" height="13" aria-hidden="true">` +
+  `<path d="${ICONS[icon] || "M2 3l6 5-6 5zM8 3l6 5-6 5z"}"/></svg>`;
+
+const BODY = `
+<div class="film" role="group" tabindex="0">
+  <div class="head"><strong></strong> <span></span></div>
+  <div class="controls" role="group" aria-label="Controls of the film">
+    ${BUTTONS.map(
+      ([name, label, title]) =>
+        `<button type="button" data-do="${name}"
+      title="${title}" aria-label="${title.split(" (")[0]}">${svgOf(name)}` +
+        `<span>${label}</span></button>`,
+    ).join("")}
+    <label>speed <select aria-label="Steps a second">${SPEEDS.map(
+      (it) => `<option value="${it}">${it}/s</option>`,
+    ).join("")}</select></label>
+    <span class="count"></span>
+  </div>
+  <div class="time"><canvas aria-hidden="true"></canvas>
+    <input type="range" min="0" step="1" aria-label="Step"></div>
+  <p class="told" role="status"></p>
+  <div class="body">
+    <ol class="source" aria-label="Source"></ol>
+    <div class="stage"><canvas class="scene" role="img"></canvas>
+      <canvas class="motion" aria-hidden="true"></canvas>
+      <div class="tip" hidden></div></div>
+    <div class="side">
+      <div class="findings"></div>
+      <div class="following">
+        <label>follow <input type="text" size="20" spellcheck="false"></label>
+        <button type="button" class="leave" hidden>stop</button>
+        <div class="who" role="status"></div><ol class="history"></ol>
+      </div>
+    </div>
+  </div>
+  <div class="legend"></div>
+</div>`;
+
+const LEGEND = [
+  ["busy", "lanes of this step"],
+  ["load", "load"],
+  ["store", "store"],
+  ["other", "at another line"],
+  ["aside", "not in this branch"],
+  ["waits", "waits at a barrier"],
+  ["gone", "done"],
+  ["none", "nothing written yet"],
+  ["conflict", "queue at a bank, or a finding"],
+];
+
+function element(name, text, more = {}) {
+  return Object.assign(document.createElement(name), { textContent: text, ...more });
+}
+
+// A text in an element, what is between backticks as code.
+function withCode(box, text) {
+  box.append(...text.split("`").map((it, at) => (at % 2 ? element("code", it) : it)));
+  return box;
+}
+
+// The axes of a grid or a block that are in use.
+const axesOf = (sizes) => sizes.slice(0, sizes[2] > 1 ? 3 : sizes[1] > 1 ? 2 : 1);
+
+function headOf({ kernel, grid, block, watched, warps, left_out }) {
+  const at = watched.slice(0, axesOf(grid).length).join(", ");
+  const facts = [
+    `block ${axesOf(grid).length > 1 ? `(${at})` : at} of ${axesOf(grid).join(" × ")}`,
+    `${axesOf(block).join(" × ")} threads`,
+    counted(warps, "warp"),
+  ];
+  return [kernel, [...facts, left_out].filter(Boolean).join(" · ")];
+}
+
+// The source, with the warps that stand at each line.
+function fillSource(list, film, choose) {
+  film.record.files.forEach((file, at) => {
+    if (at) list.append(element("li", file.place, { className: "place" }));
+    file.lines.forEach((text, offset) => {
+      const number = file.first + offset;
+      const row = element("li", "");
+      const code = element("code", text || " ");
+      const indent = text.search(/\S|$/) + 4;
+      code.style = `padding-left: ${indent}ch; text-indent: -${indent}ch`;
+      row.append(
+        element("span", String(number), { className: "number" }),
+        code,
+        element("span", "", { className: "warps" }),
+      );
+      row.dataset.place = `${at} ${number}`;
+      row.addEventListener("click", () => choose(at, number));
+      list.append(row);
+    });
+  });
+}
+
+function runsOf(numbers) {
+  const runs = [];
+  for (const it of numbers) {
+    const run = runs[runs.length - 1];
+    if (run && run[1] === it - 1) run[1] = it;
+    else runs.push([it, it]);
+  }
+  return runs.map(([a, b]) => (a === b ? `${a}` : `${a}–${b}`)).join(",");
+}
+
+function markSource(list, film, n) {
+  const step = film.steps[n];
+  const standing = new Map();
+  film.state.warps.forEach((at, warp) => {
+    if (at < 0) return;
+    const place = `${film.steps[at].f || 0} ${film.steps[at].l}`;
+    standing.set(place, [...(standing.get(place) || []), warp]);
+  });
+  const wrong = film.findingsAt(n).length > 0;
+  for (const row of list.children) {
+    const { place } = row.dataset;
+    const here = place === `${step.f || 0} ${step.l}`;
+    row.classList.toggle("here", here);
+    row.classList.toggle("wrong", here && wrong);
+    if (here) row.setAttribute("aria-current", "step");
+    else row.removeAttribute("aria-current");
+    if (!row.dataset.place) continue;
+    const warps = standing.get(place);
+    const text = warps ? `w${runsOf(warps)}` : "";
+    if (row.lastChild.textContent !== text) row.lastChild.textContent = text;
+    if (here) keepInSight(list, row);
+  }
+}
+
+function keepInSight(list, row) {
+  const [top, bottom] = [row.offsetTop, row.offsetTop + row.offsetHeight];
+  if (top < list.scrollTop) list.scrollTop = top - 20;
+  if (bottom > list.scrollTop + list.clientHeight) {
+    list.scrollTop = bottom - list.clientHeight + 20;
+  }
+}
+
+function fillFindings(box, film, go) {
+  film.record.findings.forEach((finding, at) => {
+    const part = element("div", "", { className: "finding" });
+    const sign = SIGNS[finding.kind] || "✖";
+    part.append(withCode(element("b", ""), `${sign} ${finding.title}`));
+    const steps = [...new Set(finding.steps)];
+    for (const step of steps.slice(0, 4)) {
+      const button = element("button", `step ${step + 1}`, { type: "button" });
+      button.addEventListener("click", () => go(step));
+      part.append(" ", button);
+    }
+    part.append(withCode(element("p", ""), finding.text));
+    part.dataset.at = at;
+    box.append(part);
+  });
+}
+
+function markFindings(box, film, n) {
+  const now = film.steps[n].n || [];
+  for (const part of box.children) {
+    part.classList.toggle("now", now.includes(Number(part.dataset.at)));
+  }
+}
+
+// One row for each warp, one column for each step: what happens when.
+function drawScore(pen, film, followed, n) {
+  const { theme } = pen;
+  const [width, height] = pen.size;
+  const x = (step) => 7 + (step / Math.max(1, film.last)) * (width - 14);
+  const wide = Math.max(1, (width - 14) / (film.last + 1));
+  const row = (height - 12) / film.record.warps;
+  pen.clear();
+  film.steps.forEach((step, at) => {
+    const kind = kindOf(step);
+    const fill = kind === "busy" ? theme.middle : theme[kind];
+    const y = step.w * row;
+    pen.box(x(at) - wide / 2, y, wide, Math.max(1, row - 0.5), { fill });
+    if (step.e === "pass") pen.box(x(at), 0, 1, height - 10, { fill: theme.ink });
+    if (step.n && step.n.length) {
+      pen.box(x(at) - 1.5, height - 10, 3, 9, { fill: theme.conflict });
+    }
+  });
+  for (const at of followed) pen.box(x(at) - 1, height - 6, 2, 6, { fill: theme.ink });
+  pen.box(x(n) - 1, 0, 2, height, { fill: theme.ink });
+}
+
+function fillLegend(box) {
+  for (const [name, text] of LEGEND) {
+    const part = element("span", text);
+    part.prepend(element("i", "", { className: name }));
+    box.append(part);
+  }
+}
