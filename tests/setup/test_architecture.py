@@ -77,7 +77,7 @@ RULES = (
     ),
     Rule(
         "scripts",
-        "core emulator host report frontend door",
+        "core emulator host judges report door",
         "numba pytest",
         "runs somebody's own program, and reports on its launches",
     ),
