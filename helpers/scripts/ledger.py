@@ -81,9 +81,10 @@ def _key(kind, finding) -> tuple:
 
 def _rank(found) -> tuple:
     """How bad the findings of a run are."""
-    wrong = [kind for kind, finding in found if finding.level == "wrong"]
-    costs = sum(finding.cost for _, finding in found if finding.level != "wrong")
-    return sum(kind in FAULTS for kind in wrong), len(wrong), costs
+    wrong = [(kind, it.cost) for kind, it in found if it.level == "wrong"]
+    faults = sum(kind in FAULTS for kind, _ in wrong)
+    costs = sum(it.cost for _, it in found if it.level != "wrong")
+    return faults, len(wrong), sum(cost for _, cost in wrong), costs
 
 
 class Ledger:
