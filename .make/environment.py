@@ -187,7 +187,7 @@ def pip_install(*arguments):
             show(line.strip())
     show("")
     if pip.returncode:
-        sys.exit(failure(LOG.read_text(encoding="utf-8").strip().splitlines()))
+        sys.exit(failure(LOG.read_text().strip().splitlines()))
 
 
 def failure(lines):
