@@ -14,6 +14,8 @@ from textwrap import dedent
 from types import CodeType
 from typing import NamedTuple
 
+WIDEST_LINE = 48  # characters of a source line that others are aligned with
+
 
 @dataclass(frozen=True)
 class Site:
