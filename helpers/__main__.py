@@ -3,12 +3,22 @@ page on what this machine can do, and what it lacks.
 """
 
 import argparse
+import os
 import sys
 from importlib import import_module
 
 from helpers.doctor import examine, page
 
-COMMANDS = {}  # name: module with `add_options(parser)` and `main(options)`, and a line
+COMMANDS = {  # the module with its `add_options(parser)` and `main(options)`
+    "run": (
+        "helpers.scripts.command",
+        "run a program, and report what is wrong or slow in its kernels",
+    ),
+}
+SIMULATOR = (
+    "NUMBA_ENABLE_CUDASIM is set, so Numba's simulator would answer the launches: "
+    "unset it"
+)
 OTHERS = "without a command: what this machine can do, and what it lacks"
 
 
@@ -17,6 +27,9 @@ def main(arguments=None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     if not arguments:
         return examined()
+    if os.environ.get("NUMBA_ENABLE_CUDASIM", "0").strip() not in ("", "0"):
+        print(f"python -m helpers: {SIMULATOR}", file=sys.stderr)
+        return 2
     try:
         options = parser(arguments[0]).parse_args(arguments)
     except ImportError:  # a package is missing: the page says which

@@ -15,6 +15,7 @@ from types import CodeType
 from typing import NamedTuple
 
 WIDEST_LINE = 48  # characters of a source line that others are aligned with
+INLINED = re.compile(r"\w+?_v\d+_")  # what Numba puts before names that it inlines
 
 
 @dataclass(frozen=True)
@@ -137,3 +138,12 @@ def file_name(file: str) -> str:
 def source_line(file: str, line: int) -> str:
     """The text of a source line, stripped."""
     return linecache.getline(file, line).strip()
+
+
+def without_inlined(name, known) -> str:
+    """A variable's name in the source, where Numba has put before it the functions that
+    it inlined: `x` of `twice_v3_x`, unless the longer name is known.
+    """
+    while name not in known and (before := INLINED.match(name)):
+        name = name[before.end() :]
+    return name

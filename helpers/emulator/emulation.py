@@ -36,7 +36,8 @@ class Run(Assertions):
     `coalescing` counts global memory, `bank_conflicts` shared memory, `local_memory`
     local arrays as if they spill, `divergence` active lanes, `operations` arithmetic:
     sums, and the same by source line in `by_line`. `reuse` has each argument's traffic
-    by its name; `waits` the barriers that a block, and the grid, waited at, and fences.
+    by its name; `balance` the requests to global memory of the busiest block and warp;
+    `waits` the barriers that a block, and the grid, waited at, and fences.
     `barriers` are those that threads missed, `lanes` those that a shuffle
     or a vote must not touch; these, `uninitialised`, `warnings` and `races` are
     sequences of what was found. The `assert_…` methods return the run, or fail with a
@@ -64,6 +65,7 @@ class Run(Assertions):
     warnings: tuple = field(repr=False)
     races: object = field(repr=False)
     function: object = field(default=None, repr=False)
+    balance: object = field(default=None, repr=False)
 
     @cached_property
     def source(self):
@@ -109,12 +111,12 @@ def emulate(kernel, *, seed=None, turns=None):
     return Emulation(kernel, whole("seed", seed), whole("turns", turns))
 
 
-def whole(name, value) -> int | None:
+def whole(name, value, verb="emulate") -> int | None:
     """An option that is a whole number, or None for what the environment says."""
     if value is None or isinstance(value, (int, np.integer)) and value >= 0:
         return value
     raise LaunchError(
-        f"`{name}` of `emulate` is a whole number, 0 or more, not {shown(value)}"
+        f"`{name}` of `{verb}` is a whole number, 0 or more, not {shown(value)}"
     )
 
 

@@ -82,6 +82,7 @@ BOXES = (
     Box("plotting", ("takes numbers,", "never machines"), 750, 318, 106),
     Box("language", ("what functions", "compute"), 862, 318, 98),
     Box("scripts", ("runs a program,", "reports on it"), 20, 392, 120),
+    Box("film", ("one block, step by", "step: listens"), 146, 392, 122),
     Box(
         "core",
         ("what rooms say to each other, and facts: source, hardware, errors, style",),
