@@ -111,12 +111,12 @@ def emulate(kernel, *, seed=None, turns=None):
     return Emulation(kernel, whole("seed", seed), whole("turns", turns))
 
 
-def whole(name, value) -> int | None:
+def whole(name, value, verb="emulate") -> int | None:
     """An option that is a whole number, or None for what the environment says."""
     if value is None or isinstance(value, (int, np.integer)) and value >= 0:
         return value
     raise LaunchError(
-        f"`{name}` of `emulate` is a whole number, 0 or more, not {shown(value)}"
+        f"`{name}` of `{verb}` is a whole number, 0 or more, not {shown(value)}"
     )
 
 

@@ -10,7 +10,19 @@ const KEYS = {
   B: ["barrier", -1],
   f: ["finding", 1],
   F: ["finding", -1],
+  m: ["moment", 1],
+  M: ["moment", -1],
 };
+
+// What a view shows under the mouse.
+function hitBy(view, event) {
+  const box = view.pen.canvas.getBoundingClientRect();
+  const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+  const found = view.hits.find(
+    ([left, top, w, h]) => x >= left && x < left + w && y >= top && y < top + h,
+  );
+  return found && found[4];
+}
 
 class Player {
   constructor(host, record) {
@@ -32,8 +44,9 @@ class Player {
       pen: new Pen(this.find(".scene")),
       thread: null,
       cell: null,
-      ranges: rangesOf(this.film),
     };
+    this.scene.scales = scalesOf(this.film, this.scene.pen);
+    this.scene.block = { film: this.film, pen: new Pen(this.find(".block canvas")) };
     this.fill();
     this.listen();
     this.dress();
@@ -51,6 +64,7 @@ class Player {
     this.find("[type=range]").max = film.last;
     fillSource(this.find(".source"), film, (file, line) => this.toLine(file, line));
     fillFindings(this.find(".findings"), film, (n) => this.go(n));
+    fillMoments(this.find(".moments"), film, (n) => this.go(n));
     fillLegend(this.find(".legend"));
     for (const kind of ["barrier", "finding"]) {
       const none = film.stops(kind, 0).length === 0;
@@ -75,12 +89,7 @@ class Player {
     const text = this.find("[type=text]");
     text.addEventListener("change", () => this.followWords(text.value));
     this.find(".leave").addEventListener("click", () => this.follow({}));
-    const scene = this.find(".scene");
-    scene.addEventListener("click", (event) => this.follow(this.hit(event) || {}));
-    scene.addEventListener("pointermove", (event) => this.hover(event));
-    scene.addEventListener("pointerleave", () => {
-      this.find(".tip").hidden = true;
-    });
+    for (const view of [this.scene, this.scene.block]) this.listenTo(view);
     const dress = () => {
       this.dress();
       this.show();
@@ -93,6 +102,15 @@ class Player {
     new MutationObserver(dress).observe(document.body, options);
   }
 
+  listenTo(view) {
+    const { canvas } = view.pen;
+    canvas.addEventListener("click", (event) => this.follow(hitBy(view, event) || {}));
+    canvas.addEventListener("pointermove", (event) => this.hover(view, event));
+    canvas.addEventListener("pointerleave", () => {
+      this.find(".tip").hidden = true;
+    });
+  }
+
   dress() {
     const { body } = document;
     const told = body.dataset.jpThemeLight;
@@ -103,21 +121,23 @@ class Player {
           matchMedia("(prefers-color-scheme: dark)").matches;
     this.host.dataset.theme = dark ? "dark" : "light";
     const theme = themeOf(this.find(".film"));
-    for (const pen of [this.scene.pen, this.motion, this.score]) pen.dress(theme);
+    const pens = [this.scene.pen, this.scene.block.pen, this.motion, this.score];
+    for (const pen of pens) pen.dress(theme);
   }
 
   measure() {
-    const width = this.find(".stage").clientWidth;
-    if (!width || (width === this.width && this.scene.page)) return;
-    this.width = width;
-    this.scene.page = layoutOf(this.film, width);
-    const { height } = this.scene.page;
-    this.scene.pen.resize(width, height);
-    this.motion.resize(width, height);
-    this.score.resize(
-      this.find(".time").clientWidth,
-      12 + Math.min(40, Math.max(14, this.film.record.warps * 5)),
-    );
+    const widths = [".stage", ".block", ".time"].map((it) => this.find(it).clientWidth);
+    if (!widths[0] || (this.scene.page && String(widths) === String(this.widths)))
+      return;
+    this.widths = widths;
+    const { film, scene } = this;
+    scene.page = layoutOf(film, widths[0], scene.scales);
+    scene.block.page = blockPage(film, widths[1]);
+    scene.pen.resize(widths[0], scene.page.height);
+    this.motion.resize(widths[0], scene.page.height);
+    scene.block.pen.resize(widths[1], scene.block.page.height);
+    const rows = Math.min(48, Math.max(14, film.record.warps * 4));
+    this.score.resize(widths[2], 12 + rows);
     this.show();
   }
 
@@ -134,18 +154,7 @@ class Player {
     drawScore(this.score, film, this.followed, n);
     this.motion.clear();
     const told = stepInWords(film, n);
-    const wrong = film.findingsAt(n);
-    const status = this.find(".told");
-    status.setAttribute("aria-live", this.playing ? "off" : "polite");
-    status.replaceChildren(element("code", lineOf(film, film.steps[n])), told);
-    status.classList.toggle("wrong", wrong.length > 0);
-    for (const finding of wrong) {
-      const sign = SIGNS[finding.kind] || "✖";
-      status.append(withCode(element("em", ""), `${sign} ${finding.title}`));
-      status.append(
-        withCode(element("span", "", { className: "unseen" }), finding.text),
-      );
-    }
+    this.tell(told);
     this.find(".scene").setAttribute("aria-label", told);
     this.find(".count").textContent = `step ${n + 1} of ${film.last + 1}`;
     const slider = this.find("[type=range]");
@@ -154,6 +163,25 @@ class Player {
     markSource(this.find(".source"), film, n);
     markFindings(this.find(".findings"), film, n);
     this.markHistory();
+  }
+
+  // The live region: the line, what happens in it, and what is wrong.
+  tell(told) {
+    const { film, n } = this;
+    const status = this.find(".told");
+    const moment = film.momentAt(n);
+    status.setAttribute("aria-live", this.playing ? "off" : "polite");
+    status.replaceChildren(element("code", lineOf(film, film.steps[n])), told);
+    status.dataset.level = film.levelAt(n);
+    for (const finding of film.findingsAt(n)) {
+      const words = `${signOf(finding)} ${finding.title}`;
+      status.append(withCode(element("em", ""), words));
+      const more = element("span", "", { className: "unseen" });
+      status.append(withCode(more, finding.text));
+    }
+    if (moment && !film.findingsAt(n).length) {
+      status.append(withCode(element("em", "◆ "), moment.caption));
+    }
   }
 
   // Lets the dots of a step run once.
@@ -239,23 +267,14 @@ class Player {
     event.stopPropagation();
   }
 
-  hit(event) {
-    const box = this.find(".scene").getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    const inside = ([left, top, w, h]) =>
-      x >= left && x < left + w && y >= top && y < top + h;
-    const found = this.scene.hits.find(inside);
-    return found && found[4];
-  }
-
-  hover(event) {
-    const it = this.hit(event);
+  hover(view, event) {
+    const it = hitBy(view, event);
     const tip = this.find(".tip");
     tip.hidden = !it;
-    this.find(".scene").style.cursor = it && it.bank === undefined ? "pointer" : "";
+    view.pen.canvas.style.cursor = it && it.bank === undefined ? "pointer" : "";
     if (!it) return;
     tip.textContent = this.tipOf(it);
-    const box = this.find(".stage").getBoundingClientRect();
+    const box = this.find(".film").getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
     const room = box.width - tip.offsetWidth - 4;
     tip.style.left = `${Math.max(0, Math.min(x + 12, room))}px`;
@@ -264,7 +283,9 @@ class Player {
 
   tipOf({ thread, array, cell, bank, lanes, name, value }) {
     if (bank !== undefined) return `bank ${bank}: ${lanesInWords(lanes)}`;
-    if (name !== undefined) return `${name} = ${numeral(value)} in thread ${thread}`;
+    if (name !== undefined) {
+      return `${name} = ${numeral(value) || "?"} in thread ${thread}`;
+    }
     if (thread !== undefined) return threadInWords(this.film, thread);
     return cellInWords(this.film, array, cell);
   }

@@ -1,33 +1,24 @@
 // Where everything stands in the scene: fixed for a film and a width, so nothing jumps.
 
-const SHIFT = 9; // pixels that a waiting warp moves towards the barrier
-const TITLE = 17,
-  GAP = 14;
-const MOST_VARIABLES = 8,
-  MOST_ROWS = 64,
-  MOST_WAVES = 32;
+const GAP = 14;
+const MOST_VARIABLES = 8;
+const HIGHEST = 48; // pixels of an upright number
+const MOST_ROWS = 64;
+const MOST_WAVES = 32;
+const BETWEEN = 28; // pixels between two grids, with the numbers of rows
 
-function layoutOf(film, width) {
-  const narrow = width < 460;
-  const [left, right] = narrow ? [40, 40] : [62, 86];
+function layoutOf(film, width, scales) {
+  const narrow = width < 440;
+  const [left, right] = narrow ? [40, 40] : [62, 92];
   const lane = Math.min(24, (width - left - right) / WARP);
   const span = lane * WARP;
-  const page = { width, narrow, left, lane, span, right: left + span, y: 2 };
-  page.block = placeBlock(film, page);
+  const page = { width, narrow, left, lane, span, right: left + span, y: 0 };
   page.globals = placeGlobals(film, page);
-  page.focus = placeFocus(film, page);
+  page.focus = placeFocus(film, page, scales);
   page.banks = placeBanks(film, page);
   page.shared = placeShared(film, page);
   page.height = page.y + 4;
   return page;
-}
-
-function placeBlock(film, page) {
-  const { warps } = film.record;
-  const pitch = warps <= 4 ? 18 : warps <= 8 ? 15 : warps <= 16 ? 12 : 9;
-  const top = page.y + TITLE;
-  page.y = top + warps * pitch + GAP;
-  return { title: top - TITLE / 2, top, pitch, every: pitch < 12 ? 2 : 1 };
 }
 
 const isGlobal = (array) => array.space !== "shared";
@@ -45,11 +36,22 @@ function placeGlobals(film, page) {
   });
 }
 
-function placeFocus(film, page) {
+// Numbers that are wider than a lane are written upright, in a higher row.
+function rowHeight({ widths } = { widths: [] }, lane) {
+  const fits = widths.some(([, width]) => width <= lane - 2);
+  const [, width] = widths.find(([, it]) => it <= HIGHEST) || [0, 0];
+  return fits || lane < 13 || !width ? 14 : Math.ceil(width) + 6;
+}
+
+function placeFocus(film, page, scales) {
   const names = (film.record.variables || []).slice(0, MOST_VARIABLES);
   const top = page.y + (page.globals.some(Boolean) ? 32 : 4);
-  const rows = names.map((name, at) => [name, top + 22 + at * 17]);
-  const bottom = top + 22 + names.length * 17;
+  let bottom = top + 22;
+  const rows = names.map((name) => {
+    const high = rowHeight(scales.get(name), page.lane);
+    bottom += high + 3;
+    return { name, y: bottom - high - 3, high };
+  });
   page.y = bottom;
   return { top, rows, bottom, height: 20 };
 }
@@ -79,45 +81,39 @@ function gridOf({ shape }) {
   return [Math.ceil(cells / across), across];
 }
 
-// Shared arrays: in a row while they fit with cells of 11 pixels, else one by one.
+// Shared arrays: side by side while they fit with cells of 8 pixels, else one by one.
 function placeShared(film, page) {
   const arrays = film.record.arrays.map((it, at) => [it, at]);
   const shared = arrays.filter(([it]) => !isGlobal(it));
   const places = film.record.arrays.map(() => null);
   if (!shared.length) return places;
-  page.y += page.banks ? 26 : 30;
+  page.y += page.banks ? 24 : 28;
   const columns = shared.reduce((sum, [it]) => sum + gridOf(it)[1], 0);
-  const room = page.width - page.left * shared.length - 8;
-  const beside = shared.length > 1 && room / columns >= 11;
+  const room = page.width - page.left - BETWEEN * (shared.length - 1) - 8;
+  const given = shared.length > 1 && room / columns >= 8 ? room / columns : 0;
   const top = page.y;
-  let x = page.left,
-    low = top;
+  let [x, low] = [page.left, top];
   for (const [array, at] of shared) {
-    const place = placeGrid(
-      page,
-      array,
-      x,
-      beside ? top : page.y,
-      beside && room / columns,
-    );
+    const place = placeGrid(page, array, x, given ? top : page.y, given);
     places[at] = place;
     low = Math.max(low, place.y + place.rows * place.h);
-    if (beside) x += place.columns * place.w + page.left;
-    else page.y = low + GAP + 4;
+    if (given) x += place.columns * place.w + BETWEEN;
+    else page.y = low + GAP;
   }
-  page.y = low + GAP;
+  page.y = low + GAP / 2;
   return places;
 }
 
 function placeGrid(page, array, x, top, given) {
   const [rows, columns] = gridOf(array);
-  const room = page.width - x - 4;
-  const fit = given || Math.min(room, page.span) / columns;
-  const w = Math.min(fit, columns <= 16 ? 32 : 26);
-  const h = Math.max(3, Math.min(w, 22, 440 / rows));
   const flat = array.shape.length === 1;
-  const y = top + TITLE + (flat && rows === 1 ? 0 : 13);
-  return { x, y, w, h: flat && rows === 1 ? 20 : h, rows, columns, title: top + 7 };
+  const line = flat && rows === 1;
+  const fit = given || Math.min(page.width - x - 4, page.span) / columns;
+  const w = Math.min(fit, columns <= 16 ? 32 : 26);
+  const tall = rows <= 10 ? Math.max(16, Math.min(w, 22)) : Math.min(w, 18);
+  const h = line ? 20 : Math.max(3, Math.min(tall, 440 / rows));
+  const y = top + TITLE + (line ? 0 : 13);
+  return { x, y, w, h, rows, columns, title: top + 7 };
 }
 
 // The cell of an array as a box of the scene, or null where it is not shown.

@@ -1,19 +1,20 @@
 // Arrays in the scene, and the lines that join their cells to lanes.
 
+const MOST_CROSSES = 2; // of a finding: more would hide the cells
+
 function heading(scene, array, place, more) {
   const { pen, film, page } = scene;
   const { name, dtype, shape, space } = film.record.arrays[array];
+  const { paper: halo, faint: colour } = pen.theme;
   const x = place.x || page.left;
-  pen.text(x, place.title, name, { bold: true, halo: pen.theme.paper });
   const facts = [`${dtype} ${shape.join(" × ")}`, space, ...more];
-  const text = facts.slice(page.narrow ? 1 : 0).join(" · ");
   const from = x + name.length * 7 + 8;
-  const room =
-    (place.columns ? Math.max(150, place.columns * place.w) + x : page.width) - from;
-  pen.text(from, place.title, shortened(pen, text, room), {
-    colour: pen.theme.faint,
-    halo: pen.theme.paper,
-  });
+  const wide = Math.max(130, (place.columns || 0) * place.w);
+  const room = (place.columns ? x + wide : page.width) - from;
+  const texts = [facts, facts.slice(1), more].map((it) => it.join(" · "));
+  const text = texts.find((it) => pen.width(it) <= room) || "";
+  pen.text(x, place.title, name, { bold: true, halo });
+  pen.text(from, place.title, text, { colour, halo });
 }
 
 // The sectors that this step moves; pale, those of the last step that moved some.
@@ -24,8 +25,6 @@ function drawGlobal(scene, array) {
   const last = film.touching[array][n];
   const now = last === n;
   const sectors = last < 0 ? [] : film.sectors(array, last);
-  const moved = now ? [`${counted(sectors.length, "sector")} now`] : [];
-  heading(scene, array, place, moved);
   pen.context.globalAlpha = now ? 1 : 0.4;
   const touched = new Set();
   for (const access of last < 0 ? [] : film.steps[last].a) {
@@ -40,12 +39,23 @@ function drawGlobal(scene, array) {
   drawWhole(scene, array, now ? sectors : []);
 }
 
+// What a step moves of a global array: how many sectors, and from where to where.
+function movedInWords(film, array, n) {
+  const accesses = (film.steps[n].a || []).filter((it) => it.r === array);
+  const cells = accesses.flatMap((it) => film.touched(it).map(([, cell]) => cell));
+  if (!cells.length) return [];
+  const { shape } = film.record.arrays[array];
+  const ends = [Math.min(...cells), Math.max(...cells)].map((it) => indexOf(shape, it));
+  const where = ends[0] === ends[1] ? ends[0] : ends.join(" … ");
+  const sectors = accesses.reduce((sum, it) => sum + (it.s || 0), 0);
+  return [sectors ? `${counted(sectors, "sector")}: ${where}` : where];
+}
+
 function drawSector(scene, array, sector, at, touched, now) {
   const { pen, film, page } = scene;
   const { itemsize, shape, offset } = film.record.arrays[array];
   const { across, wide, top } = page.globals[array];
-  const x = page.left + (at % across) * wide,
-    y = top + Math.floor(at / across) * 20;
+  const [x, y] = [page.left + (at % across) * wide, top + Math.floor(at / across) * 20];
   pen.box(x, y, wide - 3, 16, { fill: pen.theme.rule });
   const first = Math.ceil((sector * 32 - (offset || 0)) / itemsize);
   const cells = film.state.cells[array];
@@ -59,7 +69,7 @@ function drawSector(scene, array, sector, at, touched, now) {
     const value = cells.get(cell);
     const fill = fillOf(scene, array, value === undefined ? NaN : value);
     pen.box(...box, { fill, rim: w > 4 ? pen.theme.paper : undefined });
-    if (now) pen.digits(...box, value, fill);
+    if (now) pen.label(box, textOf(scene, array, value, w), fill);
   }
 }
 
@@ -79,12 +89,6 @@ function drawWhole(scene, array, sectors) {
     const x = page.left + Math.min(from * page.span, page.span - w);
     pen.box(x, y, w, 5, { fill: pen.theme[KINDS[access.k]] });
   }
-  if (!sectors.length) return;
-  const cells = film.touched(access).map(([, cell]) => cell);
-  const [first, last] = [Math.min(...cells), Math.max(...cells)];
-  const ends = [first, last].map((it) => indexOf(shape, it));
-  const text = first === last ? ends[0] : ends.join(" … ");
-  pen.text(page.right + 6, top + 8, shortened(pen, text, page.width - page.right - 6));
 }
 
 function drawShared(scene, array) {
@@ -101,25 +105,28 @@ function drawShared(scene, array) {
     scene.hits.push([x, y, w, h, { array, cell }]);
     if (value === undefined || value === null) {
       pen.box(...box, { fill: pen.theme.paper });
-      pen.hatch(...box, pen.theme.hatch || pen.theme.idle);
+      pen.hatch(...box, pen.theme.idle);
       continue;
     }
     pen.box(...box, { fill: fillOf(scene, array, value) });
   }
 }
 
-// The numbers of a shared array, above the lines that cross it.
+// Names and numbers, above the lines that cross them.
 function drawValues(scene, array) {
-  const { pen, film, page } = scene;
+  const { pen, film, page, n } = scene;
+  const strip = page.globals[array];
+  if (strip) heading(scene, array, strip, movedInWords(film, array, n));
   const place = page.shared[array];
   if (!place) return;
   heading(scene, array, place, []);
   drawTicks(scene, array, place);
-  const lines = scene.joins.length > 0;
+  const crossed = scene.joins.length > 0;
   for (const [cell, value] of film.state.cells[array]) {
-    const [x, y, w, h] = boxOf(film, page, array, cell, scene.n);
-    const fill = fillOf(scene, array, value);
-    pen.digits(x, y, w - 1, h - 1, value, fill, lines);
+    const [x, y, w, h] = boxOf(film, page, array, cell, n);
+    const text = textOf(scene, array, value, w);
+    if (!text) return;
+    pen.label([x, y, w - 1, h - 1], text, fillOf(scene, array, value), crossed);
   }
 }
 
@@ -153,7 +160,9 @@ function join(scene, access, lane, cell, bank, wave) {
         [x, bottom, through[0], through[1]],
         [through[0], through[2], across, down],
       ]
-    : [[x, top, across, box[1] + box[3]]];
+    : film.isShared(access.r)
+      ? [[x, bottom, across, down]]
+      : [[x, top, across, box[1] + box[3]]];
   scene.joins.push({ legs, access, lane, cell, wave: wave || 0 });
 }
 
@@ -172,10 +181,9 @@ function drawJoins(scene) {
   for (const { legs, access, lane, cell } of scene.joins) {
     const marked = isMarked(film, n, access.r, cell);
     const thread = film.steps[n].w * WARP + lane;
-    const chosen = scene.thread === thread;
+    const [width, alpha] = marked || scene.thread === thread ? [2, 1] : [1.2, 0.6];
     const colour = pen.theme[marked ? "conflict" : KINDS[access.k]];
-    for (const leg of legs)
-      pen.curve(leg, colour, marked || chosen ? 2.5 : 1.2, marked || chosen ? 1 : 0.6);
+    for (const leg of legs) pen.curve(leg, colour, width, alpha);
   }
 }
 
@@ -189,17 +197,20 @@ function drawTouched(scene) {
     else pen.box(x - 0.5, y - 0.5, w, h, { rim, thick });
   }
   for (const finding of film.findingsAt(n)) {
-    for (const [array, cell] of finding.cells || []) drawMark(scene, array, cell);
+    (finding.cells || []).forEach(([array, cell], at) => {
+      drawMark(scene, array, cell, at < MOST_CROSSES);
+    });
   }
 }
 
-// A cell in which something is wrong: a thick rim and a cross.
-function drawMark(scene, array, cell) {
+// A cell in which something is wrong: a thick rim and, at the first ones, a cross.
+function drawMark(scene, array, cell, cross) {
   const { pen, film, page, n } = scene;
   const box = boxOf(film, page, array, cell, n);
   if (!box) return;
   const [x, y, w, h] = box;
   pen.box(x - 2, y - 2, w + 3, h + 3, { rim: pen.theme.conflict, thick: 3 });
+  if (!cross) return;
   const [right, top] = [x + w, y];
   pen.dot(right, top, 6, pen.theme.conflict, pen.theme.paper);
   const { context } = pen;
@@ -215,24 +226,20 @@ function drawMark(scene, array, cell) {
 
 function drawFollowed(scene) {
   const { pen, film, page, n, thread, cell } = scene;
-  if (cell) {
-    const box = boxOf(film, page, ...cell, n);
-    if (box)
-      pen.box(box[0] - 2, box[1] - 2, box[2] + 3, box[3] + 3, {
-        rim: pen.theme.ink,
-        thick: 2,
-      });
-  }
-  for (const [x, y, w, h, it] of thread === null ? [] : scene.hits) {
-    if (it.thread !== thread || it.name) continue;
-    pen.box(x - 1, y - 2, w + 1, h + 4, { rim: pen.theme.ink, thick: 2 });
+  const around = (target, [x, y, w, h]) =>
+    target.box(x - 2, y - 2, w + 3, h + 3, { rim: pen.theme.ink, thick: 2 });
+  const box = cell && boxOf(film, page, ...cell, n);
+  if (box) around(pen, box);
+  for (const view of thread === null ? [] : [scene, scene.block]) {
+    for (const hit of view.hits) {
+      if (hit[4].thread === thread && !hit[4].name) around(view.pen, hit);
+    }
   }
 }
 
 // Dots that run along the lines, wavefront after wavefront; `t` goes from 0 to 1.
 function drawMotion(scene, pen, t) {
   pen.clear();
-  const { film } = scene;
   const waves = 1 + scene.joins.reduce((most, it) => Math.max(most, it.wave), 0);
   for (const { legs, access, wave } of scene.joins) {
     const share = (t * (waves + 1) - wave) / 2;

@@ -14,7 +14,7 @@ from importlib.resources import files
 
 from helpers.core import style
 
-SCRIPTS = "replay words pen layout scene memory stage controls".split()
+SCRIPTS = "replay words pen block layout scene memory stage controls".split()
 COLOURS = {
     "ink": style.INK,
     "paper": style.PAPER,
@@ -79,7 +79,8 @@ def packed(text) -> str:
 def player() -> str:
     """The script with its style sheet."""
     light = "".join(f"--{name}: {colour};" for name, colour in COLOURS.items())
-    look = json.dumps(f":host {{{light}}} {bare('player.css')}")
+    sheets = [f":host {{{light}}}", bare("colours.css"), bare("player.css")]
+    look = json.dumps("\n".join(sheets))
     code = "\n".join(bare(f"{name}.js") for name in SCRIPTS)
     return f"(() => {{\n'use strict';\nconst STYLE = {look};\n{code}\n}})();"
 

@@ -132,15 +132,21 @@ class Pen {
     this.context.fillRect(x, y, w, h);
   }
 
-  // A number in the middle of a box, with two digits where four do not fit, or none.
-  digits(x, y, w, h, value, fill, halo = false) {
-    if (h < 11 || w < 7) return false;
-    const shapes = [numeral(value), numeral(value, 2)];
-    const text = shapes.find((it) => this.width(it) <= w - 1);
-    if (!text) return false;
+  // A text in the middle of a box, if it fits.
+  label([x, y, w, h], text, fill, halo = false) {
+    if (!text || h < 11 || this.width(text) > w + 0.5) return;
     const how = { align: "center", colour: this.ink(fill), halo: halo && fill };
     this.text(x + w / 2, y + h / 2, text, how);
-    return true;
+  }
+
+  // The same, read from below.
+  upright([x, y, w, h], text, fill) {
+    const { context } = this;
+    context.save();
+    context.translate(x + w / 2, y + h / 2);
+    context.rotate(-Math.PI / 2);
+    this.text(0, 0, text, { align: "center", colour: this.ink(fill) });
+    context.restore();
   }
 
   // A line from lane to cell that leaves and arrives upright.

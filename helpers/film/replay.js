@@ -6,8 +6,11 @@ const RUNS = 0,
   AT_BARRIER = 1,
   AT_WARP = 2,
   LEFT = 3;
+const STATUS = { barrier: AT_BARRIER, pass: AT_BARRIER, wait: AT_WARP, leave: LEFT };
 
 const sizeOf = (shape) => shape.reduce((product, it) => product * it, 1);
+// What happens at the end of a step: "barrier", "leave pass", ...
+const endsIn = (step, event) => (step.e || "").split(" ").includes(event);
 const bit = (mask, lane) => (mask >>> lane) & 1;
 
 function lanesOf(mask) {
@@ -25,7 +28,7 @@ function initialCells(initial) {
 
 class Film {
   constructor(record) {
-    this.record = record;
+    this.record = { findings: [], moments: [], ...record };
     this.steps = record.steps;
     this.last = this.steps.length - 1;
     this.lanes = record.warps * WARP;
@@ -78,12 +81,11 @@ class Film {
   advance(n) {
     const { state } = this;
     const step = this.steps[n];
-    if (n > 0 && this.steps[n - 1].e === "pass") {
+    if (n > 0 && endsIn(this.steps[n - 1], "pass")) {
       state.status = state.status.map((it) => (it === AT_BARRIER ? RUNS : it));
     }
-    const ends = { barrier: AT_BARRIER, pass: AT_BARRIER, wait: AT_WARP, leave: LEFT };
     for (const lane of lanesOf(step.m)) {
-      state.status[step.w * WARP + lane] = ends[step.e] || RUNS;
+      state.status[step.w * WARP + lane] = STATUS[(step.e || "").split(" ")[0]] || RUNS;
       state.stood[step.w * WARP + lane] = n;
     }
     state.warps[step.w] = n;
@@ -186,15 +188,26 @@ class Film {
     return (this.steps[n].n || []).map((it) => this.record.findings[it]);
   }
 
+  // The worst level of the findings of a step, or nothing.
+  levelAt(n) {
+    const levels = this.findingsAt(n).map((it) => it.level || "wrong");
+    return ["wrong", "costly", "slight"].find((it) => levels.includes(it)) || "";
+  }
+
+  momentAt(n) {
+    return this.record.moments.find((it) => it.step === n);
+  }
+
   // The steps that a button stops at, in order.
   stops(kind, n) {
     const here = this.steps[n];
-    const opens = this.steps.some((it) => it.e === "pass");
+    const opens = this.steps.some((it) => endsIn(it, "pass"));
     const tests = {
       line: (it) => it.l === here.l && it.f === here.f,
-      barrier: (it) => it.e === (opens ? "pass" : "barrier"),
+      barrier: (it) => endsIn(it, opens ? "pass" : "barrier"),
       finding: (it) => (it.n || []).length > 0,
+      moment: (_, at) => this.momentAt(at) !== undefined,
     };
-    return [...this.steps.keys()].filter((it) => tests[kind](this.steps[it]));
+    return [...this.steps.keys()].filter((it) => tests[kind](this.steps[it], it));
   }
 }

@@ -19,7 +19,9 @@ const BUTTONS = [
   ["finding", "Finding", "To the next finding (f; with shift: the one before)"],
 ];
 const SPEEDS = [1, 2, 4, 8, 16, 30, 60];
-const SIGNS = { conflict: "▲", coalescing: "▲", divergence: "▲" };
+const MOST_STEPS = 4; // of a finding, as buttons
+const SIGNS = { wrong: "✖", costly: "▲", slight: "△" };
+const signOf = ({ level }) => SIGNS[level || "wrong"];
 
 const svgOf = (icon) =>
   `<svg viewBox="0 0 16 16" width="13" height="13" aria-hidden="true">` +
@@ -27,7 +29,8 @@ const svgOf = (icon) =>
 
 const BODY = `
 <div class="film" role="group" tabindex="0">
-  <div class="head"><strong></strong> <span></span></div>
+  <div class="head"><strong></strong> <span></span><span class="count"></span></div>
+  <div class="panel">
   <div class="controls" role="group" aria-label="Controls of the film">
     ${BUTTONS.map(
       ([name, label, title]) =>
@@ -38,18 +41,20 @@ const BODY = `
     <label>speed <select aria-label="Steps a second">${SPEEDS.map(
       (it) => `<option value="${it}">${it}/s</option>`,
     ).join("")}</select></label>
-    <span class="count"></span>
   </div>
   <div class="time"><canvas aria-hidden="true"></canvas>
-    <input type="range" min="0" step="1" aria-label="Step"></div>
+    <input type="range" min="0" step="1" aria-label="Step"></div></div>
   <p class="told" role="status"></p>
   <div class="body">
     <ol class="source" aria-label="Source"></ol>
+    <div class="block">
+      <canvas role="img" aria-label="Warps of the block"></canvas></div>
     <div class="stage"><canvas class="scene" role="img"></canvas>
       <canvas class="motion" aria-hidden="true"></canvas>
-      <div class="tip" hidden></div></div>
+    </div>
     <div class="side">
       <div class="findings"></div>
+      <details class="moments"><summary>moments</summary><ol></ol></details>
       <div class="following">
         <label>follow <input type="text" size="20" spellcheck="false"></label>
         <button type="button" class="leave" hidden>stop</button>
@@ -58,6 +63,7 @@ const BODY = `
     </div>
   </div>
   <div class="legend"></div>
+  <div class="tip" hidden></div>
 </div>`;
 
 const LEGEND = [
@@ -71,6 +77,9 @@ const LEGEND = [
   ["none", "nothing written yet"],
   ["conflict", "queue at a bank, or a finding"],
 ];
+
+const KEYBOARD =
+  "keys: ← → step, space plays, ↑ ↓ same line, b barrier, f finding, m moment";
 
 function element(name, text, more = {}) {
   return Object.assign(document.createElement(name), { textContent: text, ...more });
@@ -92,7 +101,10 @@ function headOf({ kernel, grid, block, watched, warps, left_out }) {
     `${axesOf(block).join(" × ")} threads`,
     counted(warps, "warp"),
   ];
-  return [kernel, [...facts, left_out].filter(Boolean).join(" · ")];
+  return [
+    kernel,
+    [...facts, (left_out || "").replace(/\.$/, "")].filter(Boolean).join(" · "),
+  ];
 }
 
 // The source, with the warps that stand at each line.
@@ -103,7 +115,7 @@ function fillSource(list, film, choose) {
       const number = file.first + offset;
       const row = element("li", "");
       const code = element("code", text || " ");
-      const indent = text.search(/\S|$/) + 4;
+      const indent = text.search(/\S|$/) + 2;
       code.style = `padding-left: ${indent}ch; text-indent: -${indent}ch`;
       row.append(
         element("span", String(number), { className: "number" }),
@@ -115,6 +127,19 @@ function fillSource(list, film, choose) {
       list.append(row);
     });
   });
+}
+
+// The moments that matter, as buttons.
+function fillMoments(box, film, go) {
+  for (const { step, caption } of film.record.moments) {
+    const item = element("li", "");
+    const button = withCode(element("button", "", { type: "button" }), caption);
+    button.prepend(`${step + 1}: `);
+    button.addEventListener("click", () => go(step));
+    item.append(button);
+    box.querySelector("ol").append(item);
+  }
+  box.hidden = !film.record.moments.length;
 }
 
 function runsOf(numbers) {
@@ -135,12 +160,12 @@ function markSource(list, film, n) {
     const place = `${film.steps[at].f || 0} ${film.steps[at].l}`;
     standing.set(place, [...(standing.get(place) || []), warp]);
   });
-  const wrong = film.findingsAt(n).length > 0;
+  const level = film.levelAt(n);
   for (const row of list.children) {
     const { place } = row.dataset;
     const here = place === `${step.f || 0} ${step.l}`;
     row.classList.toggle("here", here);
-    row.classList.toggle("wrong", here && wrong);
+    row.dataset.level = here ? level : "";
     if (here) row.setAttribute("aria-current", "step");
     else row.removeAttribute("aria-current");
     if (!row.dataset.place) continue;
@@ -159,17 +184,27 @@ function keepInSight(list, row) {
   }
 }
 
+// A step in a few words; of a race, the two sides are told apart.
+function stepName(film, step, steps) {
+  const { w, l } = film.steps[step];
+  const where = steps.length < 3 ? `: warp ${w}, line ${l}` : "";
+  return `step ${step + 1}${where}`;
+}
+
 function fillFindings(box, film, go) {
   film.record.findings.forEach((finding, at) => {
     const part = element("div", "", { className: "finding" });
-    const sign = SIGNS[finding.kind] || "✖";
+    part.dataset.level = finding.level || "wrong";
+    const sign = signOf(finding);
     part.append(withCode(element("b", ""), `${sign} ${finding.title}`));
     const steps = [...new Set(finding.steps)];
-    for (const step of steps.slice(0, 4)) {
-      const button = element("button", `step ${step + 1}`, { type: "button" });
+    for (const step of steps.slice(0, MOST_STEPS)) {
+      const button = element("button", stepName(film, step, steps), { type: "button" });
       button.addEventListener("click", () => go(step));
       part.append(" ", button);
     }
+    const more = steps.length - MOST_STEPS;
+    if (more > 0) part.append(` and ${counted(more, "more step")}`);
     part.append(withCode(element("p", ""), finding.text));
     part.dataset.at = at;
     box.append(part);
@@ -188,7 +223,7 @@ function drawScore(pen, film, followed, n) {
   const { theme } = pen;
   const [width, height] = pen.size;
   const x = (step) => 7 + (step / Math.max(1, film.last)) * (width - 14);
-  const wide = Math.max(1, (width - 14) / (film.last + 1));
+  const wide = Math.max(1, (width - 14) / Math.max(1, film.last));
   const row = (height - 12) / film.record.warps;
   pen.clear();
   film.steps.forEach((step, at) => {
@@ -196,10 +231,10 @@ function drawScore(pen, film, followed, n) {
     const fill = kind === "busy" ? theme.middle : theme[kind];
     const y = step.w * row;
     pen.box(x(at) - wide / 2, y, wide, Math.max(1, row - 0.5), { fill });
-    if (step.e === "pass") pen.box(x(at), 0, 1, height - 10, { fill: theme.ink });
-    if (step.n && step.n.length) {
-      pen.box(x(at) - 1.5, height - 10, 3, 9, { fill: theme.conflict });
-    }
+    if (endsIn(step, "pass")) pen.box(x(at), 0, 1, height - 10, { fill: theme.ink });
+    const level = film.levelAt(at);
+    const colour = level === "wrong" ? theme.conflict : theme.store;
+    if (level) pen.box(x(at) - 1.5, height - 10, 3, 6, { fill: colour });
   });
   for (const at of followed) pen.box(x(at) - 1, height - 6, 2, 6, { fill: theme.ink });
   pen.box(x(n) - 1, 0, 2, height, { fill: theme.ink });
@@ -211,4 +246,5 @@ function fillLegend(box) {
     part.prepend(element("i", "", { className: name }));
     box.append(part);
   }
+  box.append(element("span", KEYBOARD));
 }

@@ -3,7 +3,7 @@
 const VERBS = { load: "load", store: "store", atomic: "update", copy: "copy" };
 const AFTER = {
   barrier: "They wait at the barrier.",
-  pass: "The last warp has arrived: the barrier opens.",
+  pass: "All warps have come to the barrier, and it opens.",
   leave: "These lanes are done.",
   split: "The lanes part here.",
   wait: "They wait for other lanes of their warp.",
@@ -65,14 +65,25 @@ function accessInWords(film, access) {
   );
 }
 
+// The variables that a step gives values, with the value where all lanes share it.
+function assignedInWords({ v }) {
+  return Object.entries(v || {}).map(([name, it]) => {
+    return Array.isArray(it) ? name : `${name} = ${numeral(it)}`;
+  });
+}
+
 function stepInWords(film, n) {
   const step = film.steps[n];
-  const lanes = lanesOf(step.m);
+  const who = lanesInWords(lanesOf(step.m));
   const told = (step.a || []).map((it) => accessInWords(film, it));
-  const what = told.length ? told.join("; ") : `${lanesInWords(lanes)} at work`;
-  const part = lanes.length < WARP && told.length ? `${lanesInWords(lanes)}: ` : "";
-  const after = AFTER[step.e] ? ` ${AFTER[step.e]}` : "";
-  return `Warp ${step.w}, line ${step.l}, ${part}${what}.${after}`;
+  const names = assignedInWords(step);
+  const apart = told.some((it) => !it.startsWith(who)) && who !== "32 lanes";
+  if (!told.length) told.push(names.length ? `${who} set ${names.join(", ")}` : who);
+  const after = (step.e || "")
+    .split(" ")
+    .map((it) => (AFTER[it] ? ` ${AFTER[it]}` : ""));
+  const part = apart ? `${who} at work: ` : "";
+  return `Warp ${step.w}, line ${step.l}: ${part}${told.join("; ")}.${after.join("")}`;
 }
 
 function cellInWords(film, array, cell) {

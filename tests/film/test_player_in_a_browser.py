@@ -221,7 +221,7 @@ def test_a_finding_is_told_in_the_frame_in_which_it_happens(opened):
     go(tab, 2)
     assert 2 == tab.locator(".finding.now").count()
     assert "race on tile between lines 13 and 14" in tab.locator(".told").inner_text()
-    tab.get_by_role("button", name="step 6", exact=True).click()
+    tab.get_by_role("button", name="step 6: warp 1, line 13").click()
     assert 5 == shown(tab)
 
 
@@ -233,7 +233,7 @@ def test_a_step_is_said_in_a_sentence(opened):
     told = tab.locator(".told")
 
     assert "status" == told.get_attribute("role")
-    sentence = "Warp 1, line 14, 32 lanes load tile (32 cells, 2 wavefronts)."
+    sentence = "Warp 1, line 14: 32 lanes load tile (32 cells, 2 wavefronts)."
     assert sentence in told.inner_text()
     assert sentence in tab.locator(".scene").get_attribute("aria-label")
 

@@ -84,7 +84,7 @@ RULES = (
     Rule("plotting", "core", "matplotlib PIL IPython ipywidgets", "takes numbers"),
     Rule(
         "film",
-        "core frontend emulator plotting",
+        "core frontend emulator program report scripts plotting",
         "matplotlib",
         "one block of a launch, step by step: listens, and knows no judge's insides",
     ),
