@@ -1,0 +1,146 @@
+// Twins of the lesson's kernels: SIDE, WEIGHTS, SHARE and LAYERS or ROWS come first.
+
+__device__ float spread(float here, float west, float east, float north,
+                        float south, float below, float above)
+{
+    float around = west + east + north + south + below + above;
+    return here + SHARE * (around - 6.0f * here);
+}
+
+extern "C" __global__ void step_plain(float *out, const float *src,
+                                      int depth, int height, int width)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    int z = blockIdx.z * blockDim.z + threadIdx.z;
+    if (0 < z && z < depth - 1 && 0 < y && y < height - 1 && 0 < x && x < width - 1) {
+        int row = width, layer = width * height, i = z * layer + y * row + x;
+        out[i] = spread(src[i], src[i - 1], src[i + 1], src[i - row], src[i + row],
+                        src[i - layer], src[i + layer]);
+    }
+}
+
+extern "C" __global__ void step_layers(float *out, const float *src,
+                                       int depth, int height, int width)
+{
+    __shared__ float tile[10][34];
+    int x = threadIdx.x + 1, y = threadIdx.y + 1;
+    int i = blockIdx.x * 32 + x, j = blockIdx.y * 8 + y;
+    int z = blockIdx.z * LAYERS + 1, end = min(z + LAYERS, depth - 1);
+    int row = width, layer = width * height, at = z * layer + j * row + i;
+    bool here = i < width && j < height, mine = i + 1 < width && j + 1 < height;
+    float below = 0, cell = 0, above = 0;
+    if (here) {
+        below = src[at - layer];
+        cell = src[at];
+    }
+    for (; z < end; z++, at += layer) {
+        if (here) {
+            above = src[at + layer];
+            tile[y][x] = cell;
+            if (x == 1)
+                tile[y][0] = src[at - 1];
+            if (y == 1)
+                tile[0][x] = src[at - row];
+        }
+        if (mine) {
+            if (x == 32)
+                tile[y][33] = src[at + 1];
+            if (y == 8)
+                tile[9][x] = src[at + row];
+        }
+        __syncthreads();
+        if (mine)
+            out[at] = spread(cell, tile[y][x - 1], tile[y][x + 1], tile[y - 1][x],
+                             tile[y + 1][x], below, above);
+        __syncthreads();
+        below = cell;
+        cell = above;
+    }
+}
+
+__device__ float4 load4(const float *place) { return *(const float4 *)place; }
+
+extern "C" __global__ void step_fours(float *out, const float *src,
+                                      int depth, int height, int width)
+{
+    int x = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+    int y = blockIdx.y * blockDim.y + threadIdx.y + 1;
+    int z = blockIdx.z * LAYERS + 1, end = min(z + LAYERS, depth - 1);
+    int row = width, layer = width * height, at = z * layer + y * row + x;
+    if (y >= height - 1 || x >= width || z >= end)
+        return;
+    bool first = x == 0, last = x + 4 >= width;
+    float4 below = load4(src + at - layer), here = load4(src + at);
+    for (; z < end; z++, at += layer) {
+        float4 above = load4(src + at + layer);
+        float4 north = load4(src + at - row), south = load4(src + at + row);
+        float west = first ? here.x : src[at - 1], east = last ? here.w : src[at + 4];
+        float a = spread(here.x, west, here.y, north.x, south.x, below.x, above.x);
+        float b = spread(here.y, here.x, here.z, north.y, south.y, below.y, above.y);
+        float c = spread(here.z, here.y, here.w, north.z, south.z, below.z, above.z);
+        float d = spread(here.w, here.z, east, north.w, south.w, below.w, above.w);
+        *(float4 *)(out + at) = make_float4(first ? here.x : a, b, c, last ? here.w : d);
+        below = here;
+        here = above;
+    }
+}
+
+extern "C" __global__ void filter_plain(float *out, const float *src,
+                                        const float *weights, int rows, int cols)
+{
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row < rows && col < cols) {
+        float total = 0;
+        for (int i = 0; i < SIDE; i++)
+            for (int j = 0; j < SIDE; j++)
+                total += weights[SIDE * i + j] * src[(row + i) * (cols + 12) + col + j];
+        out[row * cols + col] = total;
+    }
+}
+
+extern "C" __global__ void filter_constant(float *out, const float *src,
+                                           int rows, int cols)
+{
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row < rows && col < cols) {
+        float total = 0;
+#pragma unroll
+        for (int i = 0; i < SIDE; i++)
+#pragma unroll
+            for (int j = 0; j < SIDE; j++)
+                total += WEIGHTS[i][j] * src[(row + i) * (cols + 12) + col + j];
+        out[row * cols + col] = total;
+    }
+}
+
+extern "C" __global__ void filter_walking(float *out, const float *src,
+                                          int rows, int cols)
+{
+    int col = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+    int row = ROWS * (blockIdx.y * blockDim.y + threadIdx.y);
+    int first = row + SIDE - 1, end = min(row + ROWS, rows) + SIDE - 1;
+    if (col >= cols)
+        return;
+    float sums[SIDE + 1][4] = {}, near[16];
+    for (; row < end; row++) {
+#pragma unroll
+        for (int j = 0; j < 16; j += 4)
+            *(float4 *)(near + j) = load4(src + row * (cols + 12) + col + j);
+#pragma unroll
+        for (int i = 0; i < SIDE; i++) {
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                sums[i][e] = sums[i + 1][e];
+#pragma unroll
+            for (int j = 0; j < SIDE; j++)
+#pragma unroll
+                for (int e = 0; e < 4; e++)
+                    sums[i][e] += WEIGHTS[SIDE - 1 - i][j] * near[e + j];
+        }
+        if (row >= first)
+            *(float4 *)(out + (row - SIDE + 1) * cols + col) = *(float4 *)sums[0];
+    }
+}
