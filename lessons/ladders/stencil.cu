@@ -116,31 +116,46 @@ extern "C" __global__ void filter_constant(float *out, const float *src,
     }
 }
 
-extern "C" __global__ void filter_walking(float *out, const float *src,
-                                          int rows, int cols)
+__device__ void load_sixteen(float *near, const float *place)
 {
-    int col = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
-    int row = ROWS * (blockIdx.y * blockDim.y + threadIdx.y);
-    int first = row + SIDE - 1, end = min(row + ROWS, rows) + SIDE - 1;
-    if (col >= cols)
-        return;
-    float sums[SIDE + 1][4] = {}, near[16];
-    for (; row < end; row++) {
 #pragma unroll
-        for (int j = 0; j < 16; j += 4)
-            *(float4 *)(near + j) = load4(src + row * (cols + 12) + col + j);
+    for (int j = 0; j < 16; j += 4)
+        *(float4 *)(near + j) = load4(place + j);
+}
+
+__device__ void add_row(float sums[SIDE + 1][4], const float *near)
+{
 #pragma unroll
-        for (int i = 0; i < SIDE; i++) {
+    for (int i = 0; i < SIDE; i++) {
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+            sums[i][e] = sums[i + 1][e];
+#pragma unroll
+        for (int j = 0; j < SIDE; j++)
 #pragma unroll
             for (int e = 0; e < 4; e++)
-                sums[i][e] = sums[i + 1][e];
-#pragma unroll
-            for (int j = 0; j < SIDE; j++)
-#pragma unroll
-                for (int e = 0; e < 4; e++)
-                    sums[i][e] += WEIGHTS[SIDE - 1 - i][j] * near[e + j];
-        }
-        if (row >= first)
+                sums[i][e] += WEIGHTS[SIDE - 1 - i][j] * near[e + j];
+    }
+}
+
+extern "C" __global__ void filter_ahead(float *out, const float *src,
+                                        int rows, int cols)
+{
+    int col = 4 * (blockIdx.x * blockDim.x + threadIdx.x), wide = cols + 12;
+    int row = ROWS * (blockIdx.y * blockDim.y + threadIdx.y);
+    int first = row + SIDE - 1, end = min(row + ROWS, rows) + SIDE - 1;
+    if (col >= cols || row >= end)
+        return;
+    float sums[SIDE + 1][4] = {}, even[16], odd[16];
+    load_sixteen(even, src + row * wide + col);
+    for (; row < end; row += 2) {
+        load_sixteen(odd, src + min(row + 1, end - 1) * wide + col);
+        add_row(sums, even);
+        if (first <= row)
             *(float4 *)(out + (row - SIDE + 1) * cols + col) = *(float4 *)sums[0];
+        load_sixteen(even, src + min(row + 2, end - 1) * wide + col);
+        add_row(sums, odd);
+        if (first <= row + 1 && row + 1 < end)
+            *(float4 *)(out + (row - SIDE + 2) * cols + col) = *(float4 *)sums[0];
     }
 }
