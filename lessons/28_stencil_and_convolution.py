@@ -62,7 +62,7 @@ def stepped(src):
     return new
 
 # %% [markdown]
-# A cell is [z, y, x], and x runs along a row. All indices have the type uint32, as in [the last lessons](27_histogram.ipynb).
+# A cell is [z, y, x], and x runs along a row. All indices have the type uint32, as in [the matrix product](23_matrix_product.ipynb).
 # **Each thread loads a cell and its six neighbours.**
 
 # %%
@@ -91,7 +91,8 @@ random = np.random.default_rng(0)
 
 def over(shape, *sides):
     """Blocks that cover a shape; a block covers so many along x, y, z."""
-    return tuple(max(1, -(-n // side)) for n, side in zip(shape[::-1], sides))
+    return tuple(max(1, -(-n // side)) for n, side in zip(
+        shape[::-1], sides, strict=True))
 
 
 def step(rung, src):
@@ -203,10 +204,10 @@ print(against("step", "plain", "tiled"))
 plot_reuse(in_tiled.reuse["src"].loads[2], "layer 2 of src")
 
 # %% [markdown]
-# In layer 2, a cell within a tile is loaded once. Where two halos overlap it is loaded twice, and where four meet, four times.
+# In layer 2, cells in one tile only are loaded once, those where four halos meet four times.
 #
 # The tile needs a third of the global loads, and makes the step 1.5 times *slower*.
-# L1 had served most of those loads. Now there are as many shared loads instead, and work to fill the tile: Nsight Compute counts 195 instructions of a warp for 32 cells instead of 113.
+# L1 had served most of those loads. Now there are as many shared loads instead, and work to fill the tile: Nsight Compute counts 190 instructions of a warp for 32 cells instead of 118.
 #
 # ## Registers along the third axis
 #
@@ -283,8 +284,8 @@ print(table(COUNTS, [counted("tiled", in_tiled),
 against("step", "tiled", "layers", "layers in C++")
 
 # %% [markdown]
-# The walk needs 108 instructions for 32 cells, a little over half of the tile's 195, and takes 73% of its time.
-# Now its warps wait most for the barriers, two in each layer.
+# The walk needs 117 instructions for 32 cells instead of 190, and takes 56% of the time.
+# Its warps wait most for the barriers, two in each layer.
 #
 # ## Without the tile
 #
@@ -319,8 +320,8 @@ in_walk = step(walk, cube)
 against("step", "layers", "walk")
 
 # %% [markdown]
-# Without the tile, 52 instructions are left, half of the 108. The step takes 63% of the time, and is faster than the C++ kernel with a tile.
-# Its warps wait for loads: 32 cells need 5.2 requests, in turn.
+# Without the tile, 59 instructions are left, half of the 117. The step takes 76% of the time, less than the walk with a tile in C++.
+# Now the warps wait for loads, and each 32 cells take 5.2 requests.
 #
 # ## Four cells at a time
 #
@@ -338,6 +339,13 @@ def spread_four(four, west, east, north, south, below, above):
             spread(b, a, c, north[1], south[1], below[1], above[1]),
             spread(c, b, d, north[2], south[2], below[2], above[2]),
             spread(d, c, east, north[3], south[3], below[3], above[3]))
+
+
+@part
+def but_for(four, new, first, last):
+    """Four new cells, but for one on the surface, which stays as it is."""
+    a, b, c, d = new
+    return four[0] if first else a, b, c, four[3] if last else d
 
 # %%
 def make_fours(LAYERS):
@@ -359,15 +367,10 @@ def make_fours(LAYERS):
                 south = load4(src, (z, uint32(y + 1), x))
                 west = four[0] if first else src[z, y, uint32(x - 1)]
                 east = four[3] if last else src[z, y, uint32(x + 4)]
-                a, b, c, d = spread_four(
-                    four, west, east, north, south, below, above)
-                store4(out, (z, y, x), (four[0] if first else a, b, c,
-                                        four[3] if last else d))
+                new = spread_four(four, west, east, north, south, below, above)
+                store4(out, (z, y, x), but_for(four, new, first, last))
                 below, four, z = four, above, uint32(z + 1)
     return step_fours
-
-# %% [markdown]
-# The first cell of a row and its last lie on the surface: there, the kernel stores what it loaded.
 
 # %%
 fours = make_fours(FEW), (32, 8), 128, 8, FEW
@@ -385,49 +388,105 @@ print(table(COUNTS, [counted("walk", in_walk), counted("fours", in_fours)]))
 against("step", "walk", "fours", "fours in C++")
 
 # %% [markdown]
-# A quarter of the requests, a third of the instructions, 54% of the time: XXX% of the copy's rate.
-# The count of instructions promised more. But now memory is busy for 82% of the time: we are near the limit.
-# The kernel reads 2% more from memory than it must: the layers between two walks are loaded twice.
+# A quarter of the requests, a third of the instructions, 57% of the time.
+# The count of instructions promised more. But now memory sets the pace: each rung before it was far from it.
+#
+# ## A shape that the compiler knows
+#
+# Five loads of a layer take five addresses of 64 bits, which the thread keeps in registers.
+# If a layer's height and width are known when the kernel is compiled, all cells lie a known distance from one of them, and a load has that distance in itself.
+# The arrays are flat here: the cell below has index `i`.
+# **Walk up, four cells wide, by distances that the compiler knows.**
+
+# %%
+def make_known(LAYERS, HEIGHT, WIDTH):
+    """The same, for layers of one height and width."""
+    LAYER = HEIGHT * WIDTH
+
+    @cuda.jit
+    def step_known(out, src):
+        """Walk up, four cells wide, by distances that the compiler knows."""
+        x, y = cuda.grid(2)
+        x, y = uint32(4 * x), uint32(y + 1)
+        z = uint32(LAYERS * cuda.blockIdx.z)
+        i, depth = uint32(LAYER * z + WIDTH * y + x), uint32(src.size // LAYER)
+        if x < WIDTH and y + 1 < HEIGHT and z + 2 < depth:
+            end = uint32(i + LAYER * min(LAYERS, depth - 2 - z))
+            first, last = x == 0, x == WIDTH - 4
+            below, four = load4(src, i), load4(src, i + LAYER)
+            while i < end:
+                above = load4(src, i + 2 * LAYER)
+                north = load4(src, i + (LAYER - WIDTH))
+                south = load4(src, i + (LAYER + WIDTH))
+                west = four[0] if first else src[i + (LAYER - 1)]
+                east = four[3] if last else src[i + (LAYER + 4)]
+                new = spread_four(four, west, east, north, south, below, above)
+                store4(out, i + LAYER, but_for(four, new, first, last))
+                below, four, i = four, above, uint32(i + LAYER)
+    return step_known
+
+
+# %%
+def step_flat(src):
+    """Emulate the last rung, check it, and return the run."""
+    depth, *layer = src.shape
+    out = src.copy()
+    out[1:-1, 1:-1, 1:-1] = np.nan
+    run = emulate(make_known(FEW, *layer))[over(src.shape, 128, 8, FEW),
+                                           (32, 8)](out.ravel(), src.ravel())
+    check(out, stepped(src) if min(src.shape) > 2 else src)
+    return run
+
+
+for src in cube, adverse, adverse[:3, :3, :4].copy(), np.ones((2, 5, 8), "f"):
+    in_known = step_flat(src)
+against("step", "fours", "known", "known in C++")
+
+# %% [markdown]
+# KNOWN
 #
 # All rungs, with what Nsight Compute counts:
 
 # %% tags=["timing"]
-LAYERS, CELLS = 64, 512**3
-big = np.zeros((2, 512, 512, 512), np.float32)
+LAYERS, KNOWN_LAYERS, SHAPE, CELLS = 64, 128, (512, 512, 512), 512**3
+big = np.zeros((2, *SHAPE), np.float32)
 rungs = {"plain": plain, "tiled": tiled,
          "layers": (make_layers(LAYERS), (32, 8), 32, 8, LAYERS),
          "walk": (make_walk(LAYERS), (32, 8), 32, 8, LAYERS),
          "fours": (make_fours(LAYERS), (64, 4), 256, 4, LAYERS)}
+known = make_known(KNOWN_LAYERS, 512, 512), (64, 4), 256, 4, KNOWN_LAYERS
 
 
-def clock(rung, *arrays):
-    """Measure a rung, with the counters."""
+def clock(rung, shape, *arrays):
+    """A rung's registers, and its measurement with counters."""
     kernel, threads, *sides = rung
-    blocks = over(arrays[0].shape, *sides)
+    blocks = over(shape, *sides)
     registers = assemble(kernel)[blocks, threads](*arrays).registers
-    return registers, measure(kernel)[blocks, threads](*arrays).counters
+    return registers, measure(kernel)[blocks, threads](*arrays)
 
 
-def row_of(name, ladder, registers, counters, elements):
+def row_of(name, ladder, registers, m, elements):
     """A rung's registers, instructions, busiest parts and time."""
-    get = lambda it: counters.get(it, np.nan)           # noqa: E731
-    return (name, registers, 32 * get("instructions") / elements,
-            *map(get, BUSY), baseline(f"{ladder}, {name}").median_us)
+    counts = [m.counters.get(it, np.nan) for it in ("instructions", *BUSY)]
+    return (name, registers, 32 * counts[0] / elements, *counts[1:],
+            baseline(f"{ladder}, {name}").median_us)
 
 # %% tags=["timing"]
 BUSY = "issue_percent", "l1_data_percent", "memory_percent"
 HEAD = ("rung", "registers", "instructions for 32", "issue slots used, %",
         "L1 data path busy, %", "memory busy, %", "time, µs")
-measured = {name: clock(rung, *big) for name, rung in rungs.items()}
+measured = {name: clock(rung, SHAPE, *big) for name, rung in rungs.items()}
+measured["known"] = clock(known, SHAPE, *big.reshape(2, -1))
 print(table(HEAD, [row_of(name, "step", *it, CELLS)
                    for name, it in measured.items()]))
-times = recorded("step", *rungs)
+times = recorded("step", *measured, "known in C++")
 plot_times(list(times), [it.median_us for it in times.values()],
            [(it.lower_us, it.upper_us) for it in times.values()],
            baseline("step, copy").median_us, "the driver's copy")
 
 # %% [markdown]
 # From rung to rung, the order of the times is that of the instructions, not that of the loads.
+# (`measure` ran each rung alone, on zeros; its times differ by less than 2% from these.)
 #
 # ## A filter of 121 weights
 #
@@ -539,7 +598,7 @@ print(table(COUNTS, [counted("plain", in_f_plain, image.size),
 recorded("filter", "plain", "constant", "constant in C++")
 
 # %% [markdown]
-# Half of the loads from global memory are gone, and a quarter of the time.
+# Half of the loads from global memory are gone, and 44% of the time.
 # `ULDC.64` brings two weights from constant memory (`c[0x3]`) for the whole warp, into *uniform* registers. There, an `FFMA` can take them.
 #
 # ## Four pixels at a time
@@ -582,7 +641,7 @@ recorded("filter", "constant", "fours")
 
 # %% [markdown]
 # Eleven requests instead of 121, and about a third of the time.
-# A load of 16 bytes takes the data path four cycles, so its work falls less than the requests: it is 96% busy now.
+# The requests are wider, so the work of the data path falls less than their number: it is 94% busy.
 #
 # ## Walk down
 #
@@ -665,11 +724,11 @@ print(table(COUNTS, [counted("fours", in_f_fours, image.size),
 recorded("filter", "fours", "walking")
 
 # %% [markdown]
-# WALKING
+# One request is left where there were eleven, and the data path is 13% busy. But the time falls by only 13%.
 #
 # ## A row ahead
 #
-# A warp loads a row and needs it at once.
+# A warp loads a row and needs it at once, so all four of a scheduler's warps often wait for loads.
 # **Load the next row before the sums of this one; two rows a turn, so that nothing has to be moved.**
 
 # %%
@@ -714,12 +773,19 @@ strips = (ACROSS, 1), 4 * ACROSS, STRIP
 f_rungs = {"constant": f_constant[:-1], "fours": f_fours[:-1],
            "walking": (make_walking(STRIP, add_row, WEIGHTS), *strips),
            "ahead": (make_ahead(STRIP, add_row, WEIGHTS), *strips)}
-f_measured = {name: clock(rung, filtered_photo, photo)
+f_measured = {name: clock(rung, filtered_photo.shape, filtered_photo, photo)
               for name, rung in f_rungs.items()}
 table([*HEAD, "of which to issue, µs"],
       [(*row_of(name, "filter", *it, PIXELS),
-        least_us(it[1].get("instructions", np.nan)))
+        least_us(it[1].counters.get("instructions", np.nan)))
        for name, it in f_measured.items()])
+
+# %% [markdown]
+# The loop of the last rung holds its weights as numbers within the `FFMA`: `assemble` shows `FFMA R15, R24, 0.0047…, R15`. Nothing is left but products, loads, and a few instructions for each row.
+#
+# It issues 132 instructions for 32 pixels, 121 of which are wanted. The strips' first ten rows cost another 4%, all else 5%.
+# To issue them takes 264 µs, so that is the limit of this kernel. It takes 293 µs: 90% of the limit.
+# The walk without a row ahead issues as many, and takes a third more time.
 
 # %% tags=["timing"]
 f_times = recorded("filter", "plain", *f_rungs, "ahead in C++")
@@ -728,10 +794,6 @@ plot_times(list(f_times), [it.median_us for it in f_times.values()],
            least_us(121 * PIXELS / 32), "121 FFMA a pixel")
 
 # %% [markdown]
-# The loop of the last rung holds its weights as numbers within the `FFMA`: `assemble` shows `FFMA R15, R24, 0.0047…, R15`. Nothing is left but products, loads, and a few instructions for each row.
-#
-# LIMIT
-#
 # ## Two filters in one pass
 #
 # Some filters are **separable**: each weight is a product of one for its row and one for its column.
