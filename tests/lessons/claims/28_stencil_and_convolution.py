@@ -149,6 +149,18 @@ CLAIMS = {
         about("293", time(FILTER, "ahead"))
         and about("90%", issuing(it) / time(FILTER, "ahead"))
     ),
+    "One pass takes 68% of the time of two launches": lambda it: (
+        about("68%", ratio(BOTH, "fused", "two launches"))
+    ),
+    "It reaches 67% of the copy's rate": lambda it: (
+        about("67%", ratio(BOTH, "copy", "fused"))
+    ),
+    "takes two thirds of the time of 121 weights": lambda it: (
+        0.64 < time(BOTH, "fused") / time(FILTER, "ahead") < 0.69
+    ),
+    "8 × 33 blocks are two for each of 132 multiprocessors": lambda it: (
+        it.over((8192, 8192), 4 * it.ACROSS, it.STRIP) == (8, 33) and 8 * 33 == 2 * 132
+    ),
     "issues as many, and takes a third more time": lambda it: (
         0.99
         < instructions(it, FILTER, "walking") / instructions(it, FILTER, "ahead")
