@@ -557,7 +557,7 @@ def filter_plain(out, src, weights):
         out[row, col] = total
 
 
-image = random.random((16, 256), dtype=np.float32)
+image = random.random((16, 128), dtype=np.float32)
 f_plain = filter_plain, (32, 8), 32, 8, (WEIGHTS,)
 in_f_plain = convolve(f_plain, image)
 
