@@ -320,7 +320,7 @@ in_walk = step(walk, cube)
 against("step", "layers", "walk")
 
 # %% [markdown]
-# Without the tile, 59 instructions are left, half of the 117. The step takes 76% of the time, less than the walk with a tile in C++.
+# Without the tile, 59 instructions are left, half of the 117. The step takes 77% of the time, less than the walk with a tile in C++.
 # Now the warps wait for loads, and each 32 cells take 5.2 requests.
 #
 # ## Four cells at a time
@@ -340,16 +340,8 @@ def spread_four(four, west, east, north, south, below, above):
             spread(c, b, d, north[2], south[2], below[2], above[2]),
             spread(d, c, east, north[3], south[3], below[3], above[3]))
 
-
-@part
-def but_for(four, new, first, last):
-    """Four new cells, but for one on the surface, which stays as it is."""
-    a, b, c, d = new
-    return four[0] if first else a, b, c, four[3] if last else d
-
 # %%
 def make_fours(LAYERS):
-    """A step whose threads walk up through some layers, four cells wide."""
     @cuda.jit
     def step_fours(out, src):
         """Walk up, four cells wide: load, spread and store four at once."""
@@ -357,7 +349,8 @@ def make_fours(LAYERS):
         x, y = uint32(4 * x), uint32(y + 1)
         z = uint32(cuda.blockIdx.z * LAYERS + 1)
         end = uint32(min(z + LAYERS, src.shape[0] - 1))
-        if inside(src, z, y, uint32(x + 1)):
+        if (x < src.shape[2] and y + 1 < src.shape[1]
+                and z + 1 < src.shape[0]):
             first, last = x == 0, uint32(x + 4) >= src.shape[2]
             below = load4(src, (uint32(z - 1), y, x))
             four = load4(src, (z, y, x))
@@ -367,8 +360,10 @@ def make_fours(LAYERS):
                 south = load4(src, (z, uint32(y + 1), x))
                 west = four[0] if first else src[z, y, uint32(x - 1)]
                 east = four[3] if last else src[z, y, uint32(x + 4)]
-                new = spread_four(four, west, east, north, south, below, above)
-                store4(out, (z, y, x), but_for(four, new, first, last))
+                a, b, c, d = spread_four(
+                    four, west, east, north, south, below, above)
+                store4(out, (z, y, x), (four[0] if first else a, b, c,
+                                        four[3] if last else d))
                 below, four, z = four, above, uint32(z + 1)
     return step_fours
 
@@ -389,72 +384,17 @@ against("step", "walk", "fours", "fours in C++")
 
 # %% [markdown]
 # A quarter of the requests, a third of the instructions, 57% of the time.
-# The count of instructions promised more. But now memory sets the pace: each rung before it was far from it.
-#
-# ## A shape that the compiler knows
-#
-# Five loads of a layer take five addresses of 64 bits, which the thread keeps in registers.
-# If a layer's height and width are known when the kernel is compiled, all cells lie a known distance from one of them, and a load has that distance in itself.
-# The arrays are flat here: the cell below has index `i`.
-# **Walk up, four cells wide, by distances that the compiler knows.**
-
-# %%
-def make_known(LAYERS, HEIGHT, WIDTH):
-    """The same, for layers of one height and width."""
-    LAYER = HEIGHT * WIDTH
-
-    @cuda.jit
-    def step_known(out, src):
-        """Walk up, four cells wide, by distances that the compiler knows."""
-        x, y = cuda.grid(2)
-        x, y = uint32(4 * x), uint32(y + 1)
-        z = uint32(LAYERS * cuda.blockIdx.z)
-        i, depth = uint32(LAYER * z + WIDTH * y + x), uint32(src.size // LAYER)
-        if x < WIDTH and y + 1 < HEIGHT and z + 2 < depth:
-            end = uint32(i + LAYER * min(LAYERS, depth - 2 - z))
-            first, last = x == 0, x == WIDTH - 4
-            below, four = load4(src, i), load4(src, i + LAYER)
-            while i < end:
-                above = load4(src, i + 2 * LAYER)
-                north = load4(src, i + (LAYER - WIDTH))
-                south = load4(src, i + (LAYER + WIDTH))
-                west = four[0] if first else src[i + (LAYER - 1)]
-                east = four[3] if last else src[i + (LAYER + 4)]
-                new = spread_four(four, west, east, north, south, below, above)
-                store4(out, i + LAYER, but_for(four, new, first, last))
-                below, four, i = four, above, uint32(i + LAYER)
-    return step_known
-
-
-# %%
-def step_flat(src):
-    """Emulate the last rung, check it, and return the run."""
-    depth, *layer = src.shape
-    out = src.copy()
-    out[1:-1, 1:-1, 1:-1] = np.nan
-    run = emulate(make_known(FEW, *layer))[over(src.shape, 128, 8, FEW),
-                                           (32, 8)](out.ravel(), src.ravel())
-    check(out, stepped(src) if min(src.shape) > 2 else src)
-    return run
-
-
-for src in cube, adverse, adverse[:3, :3, :4].copy(), np.ones((2, 5, 8), "f"):
-    in_known = step_flat(src)
-against("step", "fours", "known", "known in C++")
-
-# %% [markdown]
-# KNOWN
+# The count of instructions promised more. But memory is 81% busy now, instead of 47%, and the step reaches 94% of the copy's rate.
 #
 # All rungs, with what Nsight Compute counts:
 
 # %% tags=["timing"]
-LAYERS, KNOWN_LAYERS, SHAPE, CELLS = 64, 128, (512, 512, 512), 512**3
+LAYERS, SHAPE, CELLS = 64, (512, 512, 512), 512**3
 big = np.zeros((2, *SHAPE), np.float32)
 rungs = {"plain": plain, "tiled": tiled,
          "layers": (make_layers(LAYERS), (32, 8), 32, 8, LAYERS),
          "walk": (make_walk(LAYERS), (32, 8), 32, 8, LAYERS),
          "fours": (make_fours(LAYERS), (64, 4), 256, 4, LAYERS)}
-known = make_known(KNOWN_LAYERS, 512, 512), (64, 4), 256, 4, KNOWN_LAYERS
 
 
 def clock(rung, shape, *arrays):
@@ -476,10 +416,9 @@ BUSY = "issue_percent", "l1_data_percent", "memory_percent"
 HEAD = ("rung", "registers", "instructions for 32", "issue slots used, %",
         "L1 data path busy, %", "memory busy, %", "time, µs")
 measured = {name: clock(rung, SHAPE, *big) for name, rung in rungs.items()}
-measured["known"] = clock(known, SHAPE, *big.reshape(2, -1))
 print(table(HEAD, [row_of(name, "step", *it, CELLS)
                    for name, it in measured.items()]))
-times = recorded("step", *measured, "known in C++")
+times = recorded("step", *measured, "fours in C++")
 plot_times(list(times), [it.median_us for it in times.values()],
            [(it.lower_us, it.upper_us) for it in times.values()],
            baseline("step, copy").median_us, "the driver's copy")
@@ -732,32 +671,32 @@ plot_strip_walk(20)
 # ## A row ahead
 #
 # A warp loads a row and needs it at once, so all four of a scheduler's warps often wait for loads.
-# **Load the next row before the sums of this one; two rows a turn, so that nothing has to be moved.**
+# **Load the next row before the sums of this one; two rows a turn, so that nothing has to be moved.** `ROWS` is even.
 
 # %%
 def make_ahead(ROWS, add, WEIGHTS):
-    """The same, with the next row on its way; `ROWS` is even."""
     @cuda.jit
     def filter_ahead(out, src):
         """Load the next row, then add this one, and store; twice a turn."""
         weights = cuda.const.array_like(WEIGHTS)
         sums = cuda.local.array((12, 4), float32)
-        one, two = cuda.local.array(16, float32), cuda.local.array(16, float32)
+        even = cuda.local.array(16, float32)
+        odd = cuda.local.array(16, float32)
         col, strip = cuda.grid(2)
         row, col = uint32(ROWS * strip), uint32(4 * col)
+        first = uint32(row + LAST)
         end = uint32(min(row + ROWS, out.shape[0]) + LAST)
-        first, last = uint32(row + LAST), uint32(end - 1)
-        clear(sums)
+        last = uint32(end - 1); clear(sums)     # noqa: E702
         if col < out.shape[1] and row < end:
-            load_sixteen(one, src, row, col)
+            load_sixteen(even, src, row, col)
             while row < end:
                 after = uint32(row + 1)
-                load_sixteen(two, src, min(after, last), col)
-                add(sums, weights, one)
+                load_sixteen(odd, src, min(after, last), col)
+                add(sums, weights, even)
                 store_complete(out, sums, row, col, first, end)
                 row = uint32(row + 2)
-                load_sixteen(one, src, min(row, last), col)
-                add(sums, weights, two)
+                load_sixteen(even, src, min(row, last), col)
+                add(sums, weights, odd)
                 store_complete(out, sums, after, col, first, end)
     return filter_ahead
 
@@ -787,11 +726,11 @@ table([*HEAD, "of which to issue, µs"],
 # The loop of the last rung holds its weights as numbers within the `FFMA`: `assemble` shows `FFMA R15, R24, 0.0047…, R15`. Nothing is left but products, loads, and a few instructions for each row.
 #
 # It issues 132 instructions for 32 pixels, 121 of which are wanted. The strips' first ten rows cost another 4%, all else 5%.
-# To issue them takes 264 µs, so that is the limit of this kernel. It takes 293 µs: 90% of the limit.
+# To issue them takes 265 µs, so that is the limit of this kernel. It takes 293 µs: 90% of the limit.
 # The walk without a row ahead issues as many, and takes a third more time.
 
 # %% tags=["timing"]
-f_times = recorded("filter", "plain", *f_rungs, "ahead in C++")
+f_times = recorded("filter", "plain", *f_rungs, "constant in C++")
 plot_times(list(f_times), [it.median_us for it in f_times.values()],
            [(it.lower_us, it.upper_us) for it in f_times.values()],
            least_us(121 * PIXELS / 32), "121 FFMA a pixel")
@@ -866,7 +805,7 @@ in_f_fused = convolve(f_fused, image, np.outer(BELL, BELL))
 
 # %% tags=["timing"]
 FUSED_ROWS, FUSED_ACROSS = 144, 128
-against("separable", "two launches", "fused")
+against("separable", "two launches", "walking")
 
 # %% [markdown]
 # One pass takes 68% of the time of two launches, which store an image between them and load it again. It reaches 67% of the copy's rate, and takes two thirds of the time of 121 weights.
@@ -974,7 +913,7 @@ task.check(walk_down)
 #
 # Write the plain kernel first, and ask how far it is from a copy, or from its `FFMA` alone. For a single filter of a photograph, `cupyx.scipy.ndimage` or OpenCV is enough.
 #
-# The strips of 250 rows and the walks of 64 and 128 layers were chosen by the clock, for these sizes and this GPU: 8 × 33 blocks are two for each of 132 multiprocessors. Another GPU wants other numbers.
+# The strips of 250 rows and the walks of 64 layers were chosen by the clock, for these sizes and this GPU: 8 × 33 blocks are two for each of 132 multiprocessors. Another GPU wants other numbers.
 #
 # A filter that is much wider than 11 pixels is cheaper by a Fourier transform.
 #

@@ -61,29 +61,26 @@ extern "C" __global__ void step_layers(float *out, const float *src,
 
 __device__ float4 load4(const float *place) { return *(const float4 *)place; }
 
-extern "C" __global__ void step_known(float *out, const float *src,
+extern "C" __global__ void step_fours(float *out, const float *src,
                                       int depth, int height, int width)
 {
-    constexpr int LAYER = HEIGHT * WIDTH;
     int x = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
-    int y = blockIdx.y * blockDim.y + threadIdx.y + 1, z = blockIdx.z * MOST;
-    if (x >= WIDTH || y + 1 >= HEIGHT || z + 2 >= depth)
+    int y = blockIdx.y * blockDim.y + threadIdx.y + 1;
+    int z = blockIdx.z * LAYERS + 1, end = min(z + LAYERS, depth - 1);
+    int row = width, layer = width * height, at = z * layer + y * row + x;
+    if (y >= height - 1 || x >= width || z >= end)
         return;
-    int i = z * LAYER + y * WIDTH + x, end = i + LAYER * min(MOST, depth - 2 - z);
-    bool first = x == 0, last = x == WIDTH - 4;
-    float4 below = load4(src + i), here = load4(src + i + LAYER);
-    for (; i < end; i += LAYER) {
-        float4 above = load4(src + i + 2 * LAYER);
-        float4 north = load4(src + i + LAYER - WIDTH);
-        float4 south = load4(src + i + LAYER + WIDTH);
-        float west = first ? here.x : src[i + LAYER - 1];
-        float east = last ? here.w : src[i + LAYER + 4];
+    bool first = x == 0, last = x + 4 >= width;
+    float4 below = load4(src + at - layer), here = load4(src + at);
+    for (; z < end; z++, at += layer) {
+        float4 above = load4(src + at + layer);
+        float4 north = load4(src + at - row), south = load4(src + at + row);
+        float west = first ? here.x : src[at - 1], east = last ? here.w : src[at + 4];
         float a = spread(here.x, west, here.y, north.x, south.x, below.x, above.x);
         float b = spread(here.y, here.x, here.z, north.y, south.y, below.y, above.y);
         float c = spread(here.z, here.y, here.w, north.z, south.z, below.z, above.z);
         float d = spread(here.w, here.z, east, north.w, south.w, below.w, above.w);
-        *(float4 *)(out + i + LAYER) =
-            make_float4(first ? here.x : a, b, c, last ? here.w : d);
+        *(float4 *)(out + at) = make_float4(first ? here.x : a, b, c, last ? here.w : d);
         below = here;
         here = above;
     }

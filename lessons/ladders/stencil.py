@@ -62,10 +62,9 @@ def steps(bench):
     works = {"copy": (lambda: it.cupy.copyto(it.out, it.src), partial(it.right, it.src))}
     right = partial(it.right, it.stepped)
     for name, (kernel, launch) in step_rungs(ours).items():
-        arrays = [array.ravel() if name == "known" else array for array in (it.out, it.src)]
-        works[name] = numba_work(kernel, launch, *arrays), right
+        works[name] = numba_work(kernel, launch, it.out, it.src), right
     shape = [np.int32(CUBE)] * 3
-    for name in "plain", "layers", "known":
+    for name in "plain", "layers", "fours":
         kernel = twins(bench.cupy)[f"step_{name}"]
         launch = step_rungs(ours)[name][1]
         arguments = it.out, it.src, *shape
@@ -78,15 +77,12 @@ def step_rungs(ours):
     layers, many = ours["LAYERS"], -(-CUBE // ours["LAYERS"])
     one = (CUBE // 32, CUBE // 8, CUBE // 4), (32, 8, 4)
     walk = (CUBE // 32, CUBE // 8, many), (32, 8)
-    most = ours["KNOWN_LAYERS"]
-    four = (CUBE // 256, CUBE // 4, -(-CUBE // most)), (64, 4)
     return {
         "plain": (ours["step_plain"], one),
         "tiled": (ours["step_tiled"], one),
         "layers": (ours["make_layers"](layers), walk),
         "walk": (ours["make_walk"](layers), walk),
         "fours": (ours["make_fours"](layers), ((CUBE // 256, CUBE // 4, many), (64, 4))),
-        "known": (ours["make_known"](most, CUBE, CUBE), four),
     }
 
 
@@ -166,7 +162,7 @@ def both(bench):
     works = {
         "copy": (lambda: cupy.copyto(one, two), lambda: True),
         "two launches": (lambda: (across(), down()), it.right),
-        "fused": (numba_work(ours["make_walking"](*made), walk, it.out, it.src), it.right),
+        "walking": (numba_work(ours["make_walking"](*made), walk, it.out, it.src), it.right),
     }
     return named("separable", works, {"bytes": 8 * PIXELS})
 
@@ -184,12 +180,11 @@ def twins(cupy):
         "constexpr int SIDE = 11;",
         f"__device__ constexpr float WEIGHTS[SIDE][SIDE] = {{{', '.join(rows)}}};",
         f"constexpr float SHARE = {float(ours['SHARE'])}f;",
-        f"constexpr int LAYERS = {ours['LAYERS']}, MOST = {ours['KNOWN_LAYERS']};",
-        f"constexpr int HEIGHT = {CUBE}, WIDTH = {CUBE}, ROWS = {ours['STRIP']};",
+        f"constexpr int LAYERS = {ours['LAYERS']}, ROWS = {ours['STRIP']};",
     )
     code = "\n".join([*lines, SOURCE.read_text("utf-8")])
     module = cupy.RawModule(code=code, backend="nvcc", options=("-O3",))
-    names = [f"step_{it}" for it in ("plain", "layers", "known")]
+    names = [f"step_{it}" for it in ("plain", "layers", "fours")]
     names += [f"filter_{it}" for it in ("plain", "constant", "ahead")]
     return {name: module.get_function(name) for name in names}
 
