@@ -98,7 +98,7 @@ def finish(ax, across, down, rows):
 
 
 def plot_strip_walk(row, side=11, made=4, ax=None):
-    """The rows of sums to which a thread adds a row of pixels, on its walk down a strip.
+    """The rows of sums to which a thread adds a row of pixels, walking down a strip.
 
     Each of `side` rows of `made` sums has in it as many rows of products as its number
     says, once this row is added; the first is complete.
@@ -111,7 +111,8 @@ def plot_strip_walk(row, side=11, made=4, ax=None):
             colour = style.STORE if i == 0 else style.PLAIN
             for col in range(made):
                 cell(ax, col, 1.6 + i, str(side - i), colour)
-        label(ax, made, 2.1, "complete: stored", (6, 0), ha="left", fontsize=style.SMALL)
+        beside = {"ha": "left", "fontsize": style.SMALL}
+        label(ax, made, 2.1, "complete: stored", (6, 0), **beside)
         rows = {1.6 + i: f"sums of row {row - side + 1 + i}" for i in range(side)}
         finish(ax, needed, side + 1.6, {0: f"row {row} of pixels"} | rows)
     first = row - side + 1
