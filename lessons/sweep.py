@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import sys
 from datetime import date
+from functools import cache
 
 from helpers.core.device import device
 from helpers.measuring.timing import versions
@@ -77,13 +78,12 @@ def attempt(task):
     """Compile a variant, check it, and time it by turns with the library."""
     name, variant = task
     module = ladder(name)
-    library, works = next(iter(module.LADDERS.values()))
+    library, _ = next(iter(module.LADDERS.values()))
     bench = Bench(quiet=True)
     try:
         work = module.sweep_work(bench, module.SWEEP[variant])
         with attempt.lock:
-            theirs = works(bench)[library]
-            bench.run({library: theirs, variant: work})
+            bench.run({library: work_of_library(name), variant: work})
     except Exception as error:
         bench.failed.append(f"{type(error).__name__}: {error}")
     if bench.failed:
@@ -91,6 +91,13 @@ def attempt(task):
     ours, theirs = bench.baselines[variant], bench.baselines[library]
     percent = round(100 * theirs["median_us"] / ours["median_us"], 1)
     return {"variant": variant, "percent": percent, **ours}
+
+
+@cache
+def work_of_library(name):
+    """What the variants are held to, made once in a process."""
+    library, works = next(iter(ladder(name).LADDERS.values()))
+    return works(Bench(quiet=True))[library]
 
 
 def write(name, rows):

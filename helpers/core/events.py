@@ -2,8 +2,8 @@
 
 Each has a topic, and reaches the listeners of it: "launch", "allocation", "step",
 "split", "sync", "missed_barrier", "stray_lanes", "fence", "negative_index", "overflow",
-"raised", "early", an access by its space, "global", "shared", "local" or "const", and
-"end" with the Warps of a batch that is done.
+"raised", "early", "repeat", an access by its space, "global", "shared", "local" or
+"const", and "end" with the Warps of a batch that is done.
 
 Compiled pieces of a program emit many requests at once: the topic is "requests", and
 "values" has a listener where they must say what is stored.
@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from helpers.core.source import Reference, Site
+
+GOLDEN = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: multiples lie far apart
 
 TOPICS = (
     *(
@@ -29,6 +31,7 @@ TOPICS = (
         "overflow",
         "raised",
         "early",
+        "repeat",
         "end",
     ),
     *("global", "shared", "local", "const", "requests", "values"),
@@ -38,7 +41,8 @@ TOPICS = (
 class LaunchBegin(NamedTuple):
     """A launch begins: its shape, and the program's references and code in order.
 
-    `program` has other facts about the code; `arguments` are the launch's, by name.
+    `program` has other facts about the code; `arguments` are the launch's, by name. The
+    seed chooses the order of its warps, and the turns of its blocks.
     """
 
     grid_dim: tuple
@@ -47,6 +51,18 @@ class LaunchBegin(NamedTuple):
     code: tuple
     program: object = None
     arguments: dict | None = None
+    seed: int = 0
+
+
+def in_turn(seed, blocks) -> np.ndarray:
+    """The order in which blocks that run together take their turns at an atomic: no
+    hardware promises one. An even seed and the next have opposite orders, so that no
+    block is the last in both; with the usual seed, 0, the highest of many is not.
+    """
+    pair = np.uint64(int(seed) // 2 * GOLDEN % 2**64)
+    keys = (np.asarray(blocks).astype(np.uint64) + np.uint64(2)) * np.uint64(GOLDEN)
+    keys ^= pair
+    return np.argsort(~keys if seed % 2 else keys)
 
 
 class Allocation(NamedTuple):
@@ -159,6 +175,15 @@ class Step(NamedTuple):
     who: Warps
     lanes: int = 0
     warps: int = 0
+
+
+class Repeat(NamedTuple):
+    """An instruction goes on to its next element; a Step counts the first one alone."""
+
+    site: Site
+    who: Warps
+    lanes: int
+    warps: int
 
 
 class BranchSplit(NamedTuple):

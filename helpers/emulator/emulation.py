@@ -36,7 +36,7 @@ class Run(Assertions):
     `coalescing` counts global memory, `bank_conflicts` shared memory, `local_memory`
     local arrays as if they spill, `divergence` active lanes, `operations` arithmetic:
     sums, and the same by source line in `by_line`. `reuse` has each argument's traffic
-    by its name; `waits` the barriers that a block, and the grid, waited at.
+    by its name; `waits` the barriers that a block, and the grid, waited at, and fences.
     `barriers` are those that threads missed, `lanes` those that a shuffle
     or a vote must not touch; these, `uninitialised`, `warnings` and `races` are
     sequences of what was found. The `assert_…` methods return the run, or fail with a
@@ -100,10 +100,10 @@ def emulate(kernel, *, seed=None, turns=None):
     """Run `emulate(kernel)[blocks, threads](*args)` in the emulator and return a Run.
 
     Arrays are changed in place, as by a launch. The seed chooses the order in which
-    warps run. A loop that comes back to where it was is an error, as it never ends; a
-    long one runs, but for at most `turns` iterations of a warp. Where they are left
-    out, and for a plain launch, the environment variables `EMULATOR_SEED` (0) and
-    `EMULATOR_TURNS` (no limit) apply.
+    warps run, and blocks take turns at an atomic. A loop that comes back to where it
+    was is an error, as it never ends; a long one runs, but for at most `turns`
+    iterations of a warp. Where they are left out, and for a plain launch, the
+    environment variables `EMULATOR_SEED` (0) and `EMULATOR_TURNS` (no limit) apply.
     """
     require_kernel(kernel, "emulate")
     return Emulation(kernel, whole("seed", seed), whole("turns", turns))

@@ -7,17 +7,29 @@ NVIDIA's compiler is installed.
 
 import re
 from functools import partial
-from math import ceil
+from math import ceil, floor
 from typing import NamedTuple
 
 from helpers.assembly import assemble
 from helpers.assembly.compiler import missing
-from helpers.core.hardware import WARP_SIZE
 from helpers.emulator.program import static_bytes
-from helpers.exercises.faults import at_size
 from helpers.exercises.sources import lines_changed
-from helpers.exercises.totals import INSTRUCTIONS, SPARE, all_instructions, totals_of
-from helpers.exercises.trials import EVEN
+from helpers.exercises.totals import (
+    INSTRUCTIONS,
+    LOOKED_UP,
+    SPARE,
+    TIMES_RAGGED,
+    all_instructions,
+    allowed,
+    answered,
+    excess_of_total,
+    loads_of,
+    placed,
+    sizes_of,
+    times_of,
+    totals_of,
+)
+from helpers.exercises.trials import RAGGED
 
 
 class Excess(NamedTuple):
@@ -32,10 +44,11 @@ def excesses(case):
     """The budgets that a case does not keep, in the order of the exercise, and then
     the totals; how many lines changed is asked after what they achieve.
 
-    Each is held at every even size, lest an answer be good at one alone.
+    Each is held at every even size, lest an answer be good at one alone, and what adds
+    up at a ragged one, lest whole blocks alone be good.
     """
     for name, hold in limits_of(case.task):
-        for outcome in of_each_size(case):
+        for outcome in sizes_of(case):
             if told := hold(case, outcome):
                 line = re.search(r"[Ll]ine (\d+)", told)
                 yield Excess(name, told, int(line[1]) if line else None)
@@ -60,56 +73,31 @@ def limits_of(task):
         yield from (work, *totals)
 
 
-def of_each_size(case):
-    """The first run of each even size."""
-    found = {}
-    for it in case.outcomes:
-        if it.trial.kind == EVEN:
-            found.setdefault(it.trial.size, it)
-    return list(found.values())
-
-
-def excess_of_total(case, outcome, total) -> str:
-    """How a run reaches so many times the answer's own total; "" if it does not.
-
-    Twice as much in one half of what it does would be 1.5 times.
-    """
-    mine, best = total.count(outcome), total.count(answered(case, outcome))
-    warps = outcome.run.blocks * -(-outcome.run.threads_per_block // WARP_SIZE)
-    limit = max(ceil(case.task.work * best) - 1, 0) + total.spare * warps
-    if mine <= limit:
-        return ""
-    return f"{total.sentence.format(mine)}, and {allowed(limit)}; {best:,} are enough."
-
-
 def excess(case, outcome, name, limit) -> str:
     """How a run is over a limit, and at which size; "" if it is not."""
     first = outcome is case.outcomes[0]
     row = BUDGETS.get(name)
     if row is None:
         return assembled(case, name, limit) if first else ""
+    if outcome.trial.kind == RAGGED and not row.count:
+        return ""
     if row.count and not first:
         limit = scaled(case, outcome, row.count, limit)
     told = row.hold(case, outcome, limit)
-    return told if first or not told else f"{at_size(outcome)} {told}"
+    return placed(case, outcome, told) if told else ""
 
 
 def scaled(case, outcome, count, limit):
-    """A limit of the first size at another, where the answer needs more, or less."""
+    """A limit of the first size at another, where the answer needs more, or less; at a
+    ragged one, so many times as much.
+    """
     if isinstance(limit, dict):
         each = limit.items()
         return {it: scaled(case, outcome, count(it), most) for it, most in each}
     there, here = (count(answered(case, it)) for it in (case.outcomes[0], outcome))
-    return ceil(10_000 * limit * here / there) / 10_000 if there else limit
-
-
-def answered(case, outcome):
-    """What the exercise's own answer does in the trial of an outcome."""
-    size = outcome.trial.size
-    if size not in case.answered:
-        kernel = case.task.kernel(case.task.answer_text)
-        case.answered[size] = outcome.trial.run(kernel)
-    return case.answered[size]
+    here *= TIMES_RAGGED if outcome.trial.kind == RAGGED else 1
+    found = ceil(10_000 * limit * here / there) / 10_000 if there else limit
+    return int(found) if found == int(found) else found
 
 
 def described(task):
@@ -127,6 +115,13 @@ def described(task):
     held = f"{', '.join(first)} and {last}" if first else last
     most = f"less than {task.work:g} times those of the course's answer"
     yield f"{held}: {most}, and {SPARE} instructions a warp"
+    if task.ragged:
+        times = f"less than {times_of(task, ragged=True):g} times these"
+        others = any(name in BUDGETS and BUDGETS[name].count for name in task.budget)
+        more = f", and {TIMES_RAGGED} times the other counts" * others
+        yield f"at the largest size that does not fill its blocks: {times}{more}"
+    arrays = task.captured or "none"
+    yield f"numbers of the kernel's own: {arrays} in arrays, {LOOKED_UP} in tuples"
 
 
 def unheld(task) -> list:
@@ -147,11 +142,6 @@ def complaint(ask, *arguments, **named) -> str:
         text = re.split(r"\. (?=[A-Z])", str(error))[0].rstrip(".")
         return f"{text[:1].upper()}{text[1:]}."
     return ""
-
-
-def allowed(limit) -> str:
-    """How many are allowed, in words."""
-    return f"{limit:,} {'is' if limit == 1 else 'are'} allowed"
 
 
 def sectors(case, outcome, limit):
@@ -206,33 +196,24 @@ def mean_loads(array):
     """How often an outcome loads an element of an array, on average."""
 
     def count(outcome):
-        run, called = outcome.run, outcome.names[array]
-        found = run.reuse[called].loads
-        rows = accesses(outcome, array).values()  # an atomic operation loads, too
-        updates = sum(row.active_lanes for row in rows if row.kind == "atomic")
-        return (found.sum() + updates) / found.size
+        return loads_of(outcome, array) / outcome.held[array].size
 
     return count
-
-
-def accesses(outcome, array) -> dict:
-    """The lines that touch an array."""
-    called = outcome.names[array]
-    rows = outcome.run.coalescing.by_line.items()
-    return {site: row for site, row in rows if row.array == called}
 
 
 def loads(case, outcome, limits):
     for array, limit in limits.items():
         mean = mean_loads(array)(outcome)
         if mean > limit:
-            rows = accesses(outcome, array).items()
+            called, rows = outcome.names[array], outcome.run.coalescing.by_line.items()
             lines = (
-                f" (line {site.line})" for site, row in rows if row.kind != "store"
+                f" (line {site.line})"
+                for site, row in rows
+                if row.array == called and row.kind != "store"
             )
             line = next(lines, "")  # a kernel may give the array another name
             return (
-                f"An element of `{outcome.names[array]}` is loaded {mean:.4g} times on "
+                f"An element of `{called}` is loaded {mean:.4g} times on "
                 f"average{line}, and {allowed(limit)}."
             )
     return ""
@@ -253,7 +234,25 @@ def barriers(case, outcome, limit):
 
 
 def active(case, outcome, limit):
-    return complaint(outcome.run.assert_no_divergence, at_least=limit)
+    """The share, and no more idle lanes than it leaves the course's own answer: busy
+    lanes that do nothing of use would keep the share.
+    """
+    if told := complaint(outcome.run.assert_no_divergence, at_least=limit):
+        return told
+    best = answered(case, outcome).run.divergence.present_lanes
+    idle, most = idle_lanes(outcome.run.divergence), floor((1 - limit) * best)
+    if idle <= most:
+        return ""
+    rows = outcome.run.divergence.by_line
+    site = max(rows, key=lambda it: idle_lanes(rows[it]))
+    return (
+        f"{idle:,} lanes are idle, counted at each instruction, and {allowed(most)}; "
+        f"{idle_lanes(rows[site]):,} of them on line {site.line}, `{site.text}`."
+    )
+
+
+def idle_lanes(row):
+    return row.present_lanes - row.active_lanes
 
 
 def warp_instructions(case, outcome, limit):
@@ -362,7 +361,11 @@ BUDGETS = {
         warp_instructions,
         all_instructions,
     ),
-    "active": Budget("active lanes: at least a share of {}", active),
+    "active": Budget(
+        "active lanes: at least a share of {}, and no more idle ones than it leaves "
+        "the course's answer",
+        active,
+    ),
     "operations": Budget(
         "arithmetic operations: at most {}", operations, all_operations
     ),

@@ -1,6 +1,6 @@
 """Finds exercises by name. `helpers` knows no lesson: a course is a package that
-declares itself by an entry point of the group `thirty_two_lanes.exercises`, and
-whose modules hold the exercises.
+declares itself by an entry point of the group `thirty_two_lanes.exercises`: a module
+that holds the exercises, or a package whose modules do.
 """
 
 import importlib
@@ -44,7 +44,10 @@ def exercises() -> dict:
 
 
 def modules(package):
-    """The modules of a package, in the order of their names."""
+    """The modules of a package, in the order of their names; a module itself."""
+    if not hasattr(package, "__path__"):
+        yield package
+        return
     for it in sorted(pkgutil.iter_modules(package.__path__), key=lambda it: it.name):
         yield importlib.import_module(f"{package.__name__}.{it.name}")
 

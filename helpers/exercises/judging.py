@@ -19,6 +19,7 @@ from helpers.exercises.arguments import Out
 from helpers.exercises.budgets import excesses, unheld
 from helpers.exercises.faults import at_size, first_sentence, refuse_faults
 from helpers.exercises.sources import lines_changed
+from helpers.exercises.totals import LOOKED_UP
 from helpers.exercises.trials import EVEN, LARGER, POISON, RAGGED, trials_of
 from helpers.exercises.verdict import Refusal, Verdict
 from helpers.frontend.kernels import argument_names, argument_types, require_kernel
@@ -234,21 +235,37 @@ def equal_expected(one, other):
 
 
 def brings_nothing_along(case):
-    """Has it no arrays of its own that could hold the answer?"""
-    arrays = {
-        it.name: it.array
-        for block in case.program.ir.blocks
-        for it in block
-        if isinstance(it, ir.Captured)
-    }
-    total = sum(array.size for array in arrays.values())
+    """Has it no arrays and no tuples of its own that could hold the answer?"""
+    code = [it for block in case.program.ir.blocks for it in block]
+    captured = [it for it in code if isinstance(it, ir.Captured)]
+    arrays = {it.array.tobytes(): numbers_in(it.array) for it in captured}
+    tuples = {it.operands[1:] for it in code if is_looked_up(it)}
+    looked_up = max(sum(map(items_in, tuples)) - LOOKED_UP, 0)
+    total = sum(arrays.values()) + looked_up
     if total > case.task.captured:
-        names = ", ".join(f"`{name}`" for name in arrays)
+        names = [f"`{it}`" for it in dict.fromkeys(it.name for it in captured)]
+        places = ", ".join(names + ["tuples"] * bool(looked_up))
         raise Refusal(
             "constant",
-            f"The kernel brings {total:,} numbers of its own along, in {names}; "
+            f"The kernel brings {total:,} numbers of its own along, in {places}; "
             f"{case.task.captured:,} are allowed. What it needs are its arguments.",
         )
+
+
+def numbers_in(array) -> int:
+    """How many numbers an array holds; one of records holds more than its size."""
+    return max(array.size, array.nbytes // 8)
+
+
+def is_looked_up(instruction) -> bool:
+    """Is it an item of a tuple, by an index that is computed?"""
+    return isinstance(instruction, ir.Operation) and instruction.operator == "choose"
+
+
+def items_in(operands) -> int:
+    """How many numbers some items are, or tuples of them."""
+    values = (getattr(it, "value", it) for it in operands)
+    return sum(items_in(it) if isinstance(it, tuple) else 1 for it in values)
 
 
 # ---------------------------------------------------------------- the budget

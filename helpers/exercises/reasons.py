@@ -17,7 +17,7 @@ REASONS = {
     "constant": "the answer does not depend on the input",
     "tail": "right for whole blocks, wrong at other sizes",
     "larger": "right at small sizes, wrong at larger ones",
-    "wrong": "values differ from the specification",
+    "wrong": "not all values are right",
     "over_budget": "right, and over its budget",
 }
 

@@ -81,18 +81,31 @@ def of_grade(new):
     new.add_argument("submitted", type=Path, help="a folder for each student")
     new.add_argument("--release", type=Path, required=True, help="what was handed out")
     new.add_argument("--out", type=Path, required=True, help="where the marks go")
-    new.add_argument("--secret", default="", help="what the inputs are made of")
-    new.add_argument("--workers", type=int, default=0, help="on this machine")
+    new.add_argument(
+        "--secret",
+        default="",
+        help="a text from which the judge's inputs follow; without it, drawn once",
+    )
+    new.add_argument(
+        "--workers",
+        type=int,
+        default=0,
+        help="how many at a time on this machine; without it, as many as it has cores",
+    )
     new.add_argument("--scheduler", default="", help="the address of a Dask cluster")
     new.add_argument("--container", default="", help="the image to run cells in")
-    new.add_argument("--isolated", action="store_true", help="or not at all")
+    new.add_argument(
+        "--isolated",
+        action="store_true",
+        help="mark nothing where neither bubblewrap nor a container isolates",
+    )
     new.add_argument(
         "--export",
         nargs="+",
         action="extend",
         default=[],
         choices=FORMATS,
-        help="marks as well as",
+        help="write the marks for these programs, too",
     )
 
 
@@ -119,14 +132,14 @@ def release_command(options) -> int:
 
 def grade_command(options) -> int:
     level = isolation.level_of(options.container)
-    say(f"submissions run in: {isolation.LEVELS[level]}")
+    say(f"isolation of submissions: {isolation.LEVELS[level]}")
     if options.isolated and level == "process":
         raise NurseryError("`--isolated` was asked for, and nothing isolates here")
     manifest = load(options.release)
-    grade_folder(options.submitted, manifest, options.out, options, say)
+    whole = grade_folder(options.submitted, manifest, options.out, options, say)
     say(f"{options.out / 'marks.csv'} has the marks")
     export(options.out, options.export)
-    return 0
+    return 0 if whole else 1
 
 
 def export_command(options) -> int:

@@ -24,6 +24,10 @@ body {max-width: 50em; margin: 2em auto; padding: 0 1em; line-height: 1.45;
 font-family: system-ui, sans-serif; overflow-wrap: break-word}
 pre {padding: .6em .9em; overflow-x: auto; border-left: 3px solid #8888;
 background: #8882; font-size: 13px; white-space: pre}
+pre.said {white-space: pre-wrap}
+table {border-collapse: collapse}
+th, td {padding: .2em .9em .2em 0; border-bottom: 1px solid #8886; text-align: left;
+font-weight: normal}
 code {background: #8882; padding: 0 .2em}
 blockquote {margin: 1em 0; padding: 0 .9em; border-left: 3px solid #8888}
 h2 {margin-top: 2em; border-bottom: 1px solid #8886}
@@ -71,18 +75,34 @@ def blocks_of(result, seed):
     rows = result["exercises"]
     yield "h1", f"{result['assignment']}: {standing(rows)}"
     yield "p", f"For {result['student']}."
+    whys = {row["sentence"] if row["reason"] == NOT_GRADED else "" for row in rows}
+    lost = len(whys) == 1 and any(whys)
+    if len(rows) > 1 and not lost:
+        yield "table", [(row["exercise"], points(row)) for row in rows]
     if result["ended"]:
         told = f"Your notebook {result['ended']}: cells after that were not run."
         yield "p", told
-    for it in result["cells"]:
-        yield "p", f"Cell {it['cell']} ended with an error:"
-        yield "pre", without_tags(it["error"])
-    whys = {row["sentence"] if row["reason"] == NOT_GRADED else "" for row in rows}
-    if len(whys) == 1 and any(whys):
+    errors = [it for it in result["cells"] if not follows(it)]
+    for it in errors:
+        yield "p", f"{named(it)} ended with an error:"
+        yield "said", without_tags(it["error"])
+    if lost:
         yield "p", whys.pop()
         return
     for row in rows:
-        yield from exercise_blocks(row, seed, result["cells"])
+        yield from exercise_blocks(row, seed, errors)
+
+
+def named(error) -> str:
+    """The cell of an error, which text cells do not count for, and how it begins."""
+    begins = error.get("begins", "").replace("`", "'")
+    return f"Code cell {error['cell']}" + (f", which begins `{begins}`," * bool(begins))
+
+
+def follows(error) -> bool:
+    """Does an error only say that there is no answer to check? So does its exercise."""
+    is_check = "exercise(" in error.get("begins", "")
+    return is_check and error["error"].startswith("NameError")
 
 
 def standing(rows) -> str:
@@ -106,14 +126,14 @@ def exercise_blocks(row, seed, errors=()):
     yield from task_blocks(row["exercise"], seed)
     if row["answer"]:
         yield "p", "Your answer:"
-        words = isinstance(task, Explain)
-        yield ("quote", row["answer"]) if words else ("pre", numbered(row))
+        kind = {"explain": "quote", "predict": "said"}.get(task.kind, "pre")
+        yield kind, numbered(row) if kind == "pre" else row["answer"]
     if row["reason"] not in ("", *TOLD_BY_SENTENCE):
         word = row["reason"].partition(":")[0]
         yield "p", f"Not yet: {REASONS.get(word, row['reason'])}."
     yield "p", sentence(row, task, errors)
     if row["report"]:
-        yield "pre", without_tags(row["report"])
+        yield "said", without_tags(row["report"])
     if row["hints"]:
         yield "p", f"Hint: {row['hints'][0]}"
 
@@ -161,7 +181,7 @@ def sentence(row, task, errors) -> str:
         empty = "Nothing is predicted." if isinstance(task, Predict) else ""
         return empty or "Handed in as it was given."
     if row["reason"] == "no_answer" and not row["answer"] and errors:
-        first = f"Cell {errors[0]['cell']} is the first that ended with an error"
+        first = f"Code cell {errors[0]['cell']} is the first that ended with an error"
         return f"{told} {first}: if it defines the answer, that is why."
     return told
 
@@ -191,11 +211,14 @@ def numbered(row) -> str:
 def markdown(block) -> str:
     """A block in Markdown."""
     kind, text = block
-    if kind == "pre":
+    if kind in ("pre", "said"):
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
         return f"{fence}\n{printable(text, LINES)}\n{fence}"
     if kind == "ul":
         return "\n".join(f"- {inline(it, escaped, spanned)}" for it in text)
+    if kind == "table":
+        rows = ("| " + " | ".join(map(escaped, it)) + " |" for it in text)
+        return "\n".join(["| exercise | points |", "|---|---|", *rows])
     marks = {"h1": "# ", "h2": "## ", "p": "", "quote": "> "}[kind]
     return marks + inline(text, escaped, spanned)
 
@@ -205,9 +228,14 @@ def html(block) -> str:
     kind, text = block
     if kind == "pre":
         return f"<pre>{escape(printable(text, LINES))}</pre>"
+    if kind == "said":  # its long lines are sentences
+        return f'<pre class="said">{escape(printable(text, LINES))}</pre>'
     if kind == "ul":
         items = (f"<li>{inline(it, escape, marked_up)}</li>" for it in text)
         return "\n".join(["<ul>", *items, "</ul>"])
+    if kind == "table":
+        rows = (f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in text)
+        return "\n".join(["<table>", *rows, "</table>"])
     tag = {"quote": "blockquote"}.get(kind, kind)
     return f"<{tag}>{inline(text, escape, marked_up)}</{tag}>"
 

@@ -13,12 +13,15 @@ from dataclasses import asdict
 
 from helpers.grading import submissions
 from helpers.grading.references import require_right
+from helpers.grading.report import missing
 from helpers.grading.store import Store, grader_digest, key_of
-from helpers.grading.words import printable
+from helpers.grading.words import many, printable
 from helpers.grading.worker import NOT_GRADED, Work, end_nurseries, grade, row_of
 
 AHEAD = 2  # submissions waiting for each that is being marked
 RETRIES = 3  # of one whose worker was lost
+MOST_SAID = 500  # characters of an error
+ENOUGH = 20  # submissions for a guess at what others take
 EVERY_S = 5  # between two lines of progress
 
 
@@ -26,23 +29,31 @@ class SchedulerError(Exception):
     """A cluster that cannot be used; the message says what to do."""
 
 
-def grade_folder(folder, manifest, out, options, say=print) -> Store:
-    """Mark all submissions in a folder that were not marked before."""
+def grade_folder(folder, manifest, out, options, say=print) -> bool:
+    """Mark all submissions in a folder that were not marked before; is all graded?"""
+    if not folder.is_dir():
+        raise submissions.NoSubmissions(f"{folder} is not there, or is no folder")
     found = submissions.find(folder, manifest.assignments)
-    for line in submissions.left_out(folder, manifest.assignments, found):
+    others = [*submissions.left_out(folder, manifest.assignments, found)]
+    for line in others:
         say(line)
     if not found:
         told = f"{folder} has no submissions: a folder for each student must be in it"
         raise submissions.NoSubmissions(told)
     store = Store(out)
     with store.alone():
+        store.keep_release(manifest, options.release)
+        store.keep_left_out(others)
         mark_found(folder, found, manifest, store, options, say)
         store.write_marks()
     given = {(it.student, it.assignment) for it in found}
     if kept := [it for it in store.results() if names_of(it) not in given]:
         names = ", ".join("{} ({})".format(*names_of(it)) for it in kept)
         say(f"kept from before, not handed in now: {printable(names)}")
-    return store
+    lost = [it for it in store.results() if names_of(it) in given and missing(it)]
+    for it in lost:
+        say(printable("{} ({}): ".format(*names_of(it)) + missing(it)))
+    return not lost
 
 
 def names_of(result):
@@ -61,8 +72,9 @@ def mark_found(folder, found, manifest, store, options, say):
         pool.submit(require_right, manifest, secret, options.container).result()
         say("the course's own answers earn all points")
         spent = mark_all(pool, workers, jobs, manifest, store, say)
-    thousand = spent / len(jobs) * 1000 / 3600
-    say(f"1,000 such submissions take {thousand:.2f} hours of one core")
+    if len(jobs) >= ENOUGH:
+        hours = float(f"{spent / len(jobs) * 1000 / 3600:.1g}")
+        say(f"1,000 such submissions take about {many(hours, 'hour')} of one core")
 
 
 def secret_of(store, given) -> str:
@@ -91,6 +103,7 @@ def to_do(folder, found, manifest, store, secret, container) -> list:
             if store.has(it.student, it.assignment, key):
                 continue
             cells = tuple(submissions.cells_of(data))
+            submissions.require_its_own(cells, items)
         except submissions.Unreadable as error:
             result = not_graded(rows, f"The notebook is not graded: {error}.")
             result["release"] = manifest.digest(it.assignment)
@@ -119,10 +132,11 @@ def executor(options):
                 yield pool, workers
         return
     workers = options.workers or os.cpu_count() or 1
+    pool = ThreadPoolExecutor(workers)
     try:
-        with ThreadPoolExecutor(workers) as pool:
-            yield pool, workers
-    finally:
+        yield pool, workers
+    finally:  # after Ctrl-C nobody waits for what is running
+        pool.shutdown(wait=False, cancel_futures=True)
         end_nurseries()
 
 
@@ -143,15 +157,27 @@ def mark_all(pool, workers, jobs, manifest, store, say) -> float:
     while waiting or running:
         while waiting and len(running) < (1 + AHEAD) * workers:
             submission, key, work = waiting.pop()
-            running[pool.submit(grade, work)] = submission, key
+            running[pool.submit(grade, work)] = submission, key, work
         for future in wait(running, return_when=FIRST_COMPLETED).done:
-            submission, key = running.pop(future)
-            result = future.result()
+            submission, key, work = running.pop(future)
+            result = result_of(future, submission, work, say)
             spent += result.pop("seconds")
             result["release"] = manifest.digest(submission.assignment)
             store.keep(submission.student, submission.assignment, key, result)
             progress.one_more()
     return spent
+
+
+def result_of(future, submission, work, say) -> dict:
+    """The marks of a submission, or that it has none: it stops no other one's."""
+    try:
+        return future.result()
+    except Exception as error:
+        what = type(error).__name__
+        who = f"{submission.student} ({submission.assignment})"
+        say(f"{who} is not graded: {what}: {error}"[:MOST_SAID])
+        why = f"The grader failed at it ({what}): a person must look."
+        return not_graded(work.items, why) | {"seconds": 0.0}
 
 
 class Progress:

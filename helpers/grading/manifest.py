@@ -58,6 +58,11 @@ class Manifest:
             found[name] = [(it.exercise, it.asked) for it in items]
         return found
 
+    def __str__(self):
+        """What tells one release from another, in words."""
+        seed = "no seed" if self.seed is None else f"the seed {self.seed}"
+        return f"{', '.join(self.assignments)} with {seed}"
+
 
 def item_of(task, points=None) -> Item:
     """An exercise as an assignment asks for it, for as many points as are given."""

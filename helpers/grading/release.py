@@ -17,6 +17,7 @@ from helpers.grading.manifest import (
     item_of,
     parse,
 )
+from helpers.grading.words import many
 
 GROUP = "thirty_two_lanes.assignments"
 
@@ -28,8 +29,9 @@ def release(out, names=(), seed=None, points=(), say=print) -> Manifest:
     """
     out = Path(out)
     made = list(assignments(names, seed, points))
-    if not made:
-        raise ManifestError(f"there is no assignment {', '.join(names) or 'at all'}")
+    unknown = [it for it in names if not any(assignments([it], seed, points))]
+    if unknown or not made:
+        raise ManifestError(f"there is no assignment {', '.join(unknown) or 'at all'}")
     found = {
         name: [item_of(task, task.points) for task in tasks] for name, _, tasks in made
     }
@@ -40,7 +42,7 @@ def release(out, names=(), seed=None, points=(), say=print) -> Manifest:
     for name, notebook, _ in made:
         nbformat.write(notebook, out / f"{name}.ipynb")
         total = sum(item.points for item in found[name])
-        say(f"{name}: {len(found[name])} exercises, {total:g} points")
+        say(f"{name}: {many(len(found[name]), 'exercise')}, {many(total, 'point')}")
     (out / NAME).write_text(manifest.as_json(), "utf-8")
     return manifest
 

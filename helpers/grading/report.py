@@ -6,6 +6,7 @@ from collections import Counter
 from statistics import mean, median
 
 from helpers.core.tables import table
+from helpers.exercises.reasons import REASONS
 from helpers.grading.words import many, printable
 from helpers.grading.worker import NOT_GRADED, PERSON
 
@@ -18,14 +19,18 @@ def report(store) -> str:
     if not results:
         return "nothing is marked yet"
     names = sorted({it["assignment"] for it in results})
+    students = {it["student"] for it in results}
     parts = [
-        about(name, [r for r in results if r["assignment"] == name]) for name in names
+        about(name, [r for r in results if r["assignment"] == name], students)
+        for name in names
     ]
+    if others := store.left_out():
+        parts.append("\n".join(["what the last `grade` did not mark:", *others]))
     return "\n\n".join(parts)
 
 
-def about(name, results) -> str:
-    """The report on an assignment."""
+def about(name, results, students) -> str:
+    """The report on an assignment, which some of these students have handed in."""
     marked = [it for it in results if not missing(it)]
     waits, rows = waiting(marked), results[0]["exercises"]
     most = sum(it["max_points"] for it in rows if not waits[it["exercise"]])
@@ -41,10 +46,14 @@ def about(name, results) -> str:
         totals = [total(it, waits) for it in marked]
         middle = f"mean {mean(totals):.1f}, median {median(totals):g}"
         lines += [f"{middle} of {many(most, 'point')}", *histogram(totals, most)]
-    lines += ["", str(exercises(results))]
+    lines += ["", str(exercises(results, waits))]
+    given = {reason_of(row) for it in results for row in it["exercises"]}
+    lines += [f"  {it}: {words}" for it, words in REASONS.items() if it in given]
     if lost := [it for it in results if missing(it)]:
         lines += ["", "not graded:"]
         lines += [printable(f"  {it['student']}: {missing(it)}") for it in lost]
+    if absent := sorted(students - {it["student"] for it in results}):
+        lines += ["", printable(f"not handed in: {', '.join(absent)}")]
     return "\n".join(lines)
 
 
@@ -78,7 +87,12 @@ def histogram(totals, most):
         yield f"  {tenth * most / 10:6.1f} and more  {bar} {count or ''}".rstrip()
 
 
-def exercises(results):
+def reason_of(row) -> str:
+    """The word of a row's reason, without the name of a budget."""
+    return row["reason"].partition(":")[0]
+
+
+def exercises(results, waits):
     """A row for each exercise: its mean, and how often which reason was given."""
     rows = []
     for place, first in enumerate(results[0]["exercises"]):
@@ -86,6 +100,7 @@ def exercises(results):
         given = [it["points"] for it in mine if it["points"] is not None]
         reasons = Counter(it["reason"] or "right" for it in mine)
         told = ", ".join(f"{name} {n}" for name, n in reasons.most_common())
-        average = f"{mean(given):.2f}" if given else reasons.most_common(1)[0][0]
+        average = f"{mean(given):.2f}" if given else "none"
+        average = "waits" if waits[first["exercise"]] else average
         rows.append([first["exercise"], average, first["max_points"], told])
     return table(["exercise", "mean", "of", "reasons"], rows)

@@ -10,6 +10,7 @@ import io
 import json
 import math
 import os
+import re
 import secrets
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -20,10 +21,14 @@ import numpy as np
 
 import helpers
 from helpers.exercises.catalogue import exercises
+from helpers.grading.manifest import parse
+from helpers.grading.words import shown
 from helpers.grading.worker import NOT_GRADED
 
 OF_A_ROW = "exercise", "points", "max_points", "reason"
 COLUMNS = "student", "assignment", *OF_A_ROW
+FORMULA = "=", "+", "-", "@", "\t", "\r", "\n"  # how one may begin
+CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 BY_HAND = "by hand"  # the reason of points that a person gave
 HAND_COLUMNS = "student", "assignment", "exercise", "points", "comment"
 
@@ -112,6 +117,31 @@ class Store:
         mark_by_hand(self.folder / "by_hand.csv", found)
         return found
 
+    def keep_release(self, manifest, name):
+        """Keep by what release marks are made, but for its points; raises MarksError
+        where others were made by another one: points by hand would go on to answers
+        of another variant.
+        """
+        path = self.folder / ".release.json"  # no student is called so
+        if path.exists() and any(self.folder.glob("*/*.json")):
+            before = parse(path)
+            if before.handed_out() != manifest.handed_out():
+                raise MarksError(
+                    f"{self.folder} has the marks of another release, of {before}; "
+                    f"{name} is of {manifest}. Nobody is graded: choose another folder "
+                    "for its marks, or remove this one"
+                )
+        self.write(path, manifest.as_json())
+
+    def keep_left_out(self, lines):
+        """Keep what the last `grade` did not mark, for the report."""
+        self.write(self.folder / ".left_out", "".join(f"{it}\n" for it in lines))
+
+    def left_out(self) -> list[str]:
+        """What the last `grade` did not mark, in lines."""
+        path = self.folder / ".left_out"
+        return path.read_text("utf-8").splitlines() if path.exists() else []
+
     def require_made_by(self, manifest, name):
         """Is there any mark, and is each made by this release? Raises MarksError."""
         self.require_any()
@@ -160,7 +190,7 @@ def read_result(path) -> dict:
 
 
 def mark_by_hand(path, results):
-    """Give rows without points those that a person wrote down."""
+    """Give rows the points that a person wrote down, whatever a machine gave."""
     rows = {}
     for result in results:
         for row in result["exercises"]:
@@ -180,8 +210,8 @@ def give(rows, given):
     row = rows.get((student, assignment, exercise))
     if row is None:
         raise ValueError(f"no `{exercise}` of `{student}` in `{assignment}` is marked")
-    if row["points"] is not None:
-        raise ValueError(f"`{exercise}` of `{student}` has points: remove the line")
+    if row["reason"] == BY_HAND:
+        raise ValueError(f"`{exercise}` of `{student}` has a line above this one")
     try:
         points = float(text)
     except ValueError:
@@ -190,6 +220,7 @@ def give(rows, given):
         raise ValueError(f"points are from 0 to {row['max_points']:g}, not `{text}`")
     row["points"], row["reason"] = points, BY_HAND
     row["sentence"] = comment or "A person marked it."
+    row |= {"report": "", "line": None, "hints": []}  # a person knew better
 
 
 def lines_by_hand(path):
@@ -220,15 +251,16 @@ def line_of(values) -> str:
 
 
 def cell(value):
-    """A cell of a table: nothing where there are no points, and no formula."""
+    """A cell of a table: nothing where there are no points, no formula, and nothing
+    that a terminal obeys.
+    """
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if isinstance(value, str) and value.startswith(
-        ("=", "+", "-", "@", "\t", "\r", "\n")
-    ):
-        return "'" + value
+    if isinstance(value, str):
+        value = CONTROLS.sub(lambda it: shown(it[0]), value)
+        return "'" * value.startswith(FORMULA) + value
     return value
 
 

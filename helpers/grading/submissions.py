@@ -1,14 +1,18 @@
 """Submitted notebooks: where they are, and their cells, read with distrust.
 
 A folder for each student, in it `<assignment>.ipynb` or, as nbgrader has it,
-`<assignment>/<assignment>.ipynb`. Links are not followed, and only files are opened.
+`<assignment>/<assignment>.ipynb`; or all in one folder, as Canvas exports them. Links
+are not followed, and only files are opened.
 """
 
 import errno
 import json
 import os
+import re
 import stat
 from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 
 from helpers.grading.sandbox.limits import MOST_CELLS, NOTEBOOK_BYTES
@@ -19,6 +23,10 @@ RESERVED = {  # names in the folder of marks, where each student has a folder, t
     *("marks.csv", "by_hand.csv", "junit.xml", "gradebook.db", "gradescope"),
 }
 MOST_NAMED = 5
+COPY = r"(?: ?\(\d+\)|-\d+|-Copy\d+)" + re.escape(
+    SUFFIX
+)  # of browsers, Canvas, Jupyter
+CANVAS = re.compile(r"([^_]+)(?:_LATE)?_(\d+)_\d+_(.+)", re.DOTALL)
 
 
 class Unreadable(Exception):
@@ -40,41 +48,77 @@ class Submission:
 
 def find(folder, assignments) -> list[Submission]:
     """The submissions in a folder, in the order of the students' names."""
-    return sorted(
-        Submission(student.name, name, path)
-        for student in os.scandir(folder)
-        if student.is_dir(follow_symlinks=False)
-        and not student.name.startswith(".")
-        and student.name not in RESERVED
-        for name in assignments
-        if (path := place(Path(student.path), name))
-    )
+    found = {}
+    for it in chain(in_folders(folder, assignments), exported(folder, assignments)):
+        found.setdefault((it.student, it.assignment), it)
+    return sorted(found.values())
+
+
+def in_folders(folder, assignments):
+    """Those in a folder for each student."""
+    for student in visible(folder):
+        if student.is_dir(follow_symlinks=False) and student.name not in RESERVED:
+            for name in assignments:
+                if path := place(Path(student.path), name, assignments):
+                    yield Submission(student.name, name, path)
+
+
+def exported(folder, assignments):
+    """Those that Canvas exports, `annlee_123_456_12_coalescing.ipynb`: two students may
+    have one name, and the first number is the student's own.
+    """
+    found = {}
+    for entry in visible(folder):
+        parts = CANVAS.fullmatch(entry.name)
+        if parts and entry.is_file(follow_symlinks=False):
+            for name in assignments:
+                if parts[3] == name + SUFFIX or is_copy(parts[3], name, assignments):
+                    key = f"{parts[1]}_{parts[2]}", name
+                    found.setdefault(key, []).append(Path(entry.path))
+    return [Submission(*key, it[0]) for key, it in found.items() if len(it) == 1]
+
+
+def place(folder, name, assignments):
+    """The path of a student's notebook; None where there is none, or where nobody
+    knows which of several copies is meant.
+    """
+    for it in (folder / (name + SUFFIX), folder / name / (name + SUFFIX)):
+        if os.path.lexists(it):
+            return it
+    copies = [it.path for it in visible(folder) if is_copy(it.name, name, assignments)]
+    return Path(copies[0]) if len(copies) == 1 else None
+
+
+def is_copy(file, name, assignments) -> bool:
+    """Is it what a browser calls a notebook that was there before: `name (1).ipynb`?"""
+    other = file.removesuffix(SUFFIX) in assignments
+    return not other and bool(re.fullmatch(re.escape(name) + COPY, file))
 
 
 def left_out(folder, assignments, found):
-    """A line for each entry of which nothing is marked, and for each student with
-    notebooks that nobody asked for; hidden entries are left out.
+    """A line for each entry of which nothing is marked, and for each student with more
+    than what is marked; hidden entries are left out.
     """
-    students = {it.student for it in found}
+    students, used = {it.student for it in found}, {str(it.path) for it in found}
     flat = [name + SUFFIX for name in assignments]
-    expected = {*flat, *(f"{name}/{name}{SUFFIX}" for name in assignments)}
-    for entry in sorted(os.scandir(folder), key=lambda it: it.name):
-        if entry.name.startswith("."):
+    for entry in visible(folder):
+        if entry.path in used:
             continue
         name = f"`{printable(entry.name)}`"
         if entry.is_symlink():
             yield f"{name} is not marked: it is a link, and links are not followed"
         elif not entry.is_dir():
-            yield f"{name} is not marked: it is no student's folder"
+            yield f"{name} is not marked: put it into a folder for its student"
         elif entry.name in RESERVED:
             yield f"{name} is not marked: marks have such a file; rename the folder"
         else:
-            others = [it for it in names_in(entry.path) if it not in expected]
+            paths = {it: os.path.join(entry.path, it) for it in names_in(entry.path)}
+            others = [it for it, path in paths.items() if path not in used]
             if entry.name not in students:
-                told = f"expected {listed(flat)}, found {listed(others)}"
+                told = f"expected {listed(flat)}, found {listed(others, flat)}"
                 yield f"{name} is not marked: {told}"
-            elif more := [it for it in others if it.lower().endswith(SUFFIX)]:
-                yield f"{name} has what no assignment is called: {listed(more)}"
+            elif others:
+                yield f"{name} has more, which is not marked: {listed(others, flat)}"
 
 
 def names_in(folder) -> list[str]:
@@ -95,18 +139,22 @@ def visible(folder) -> list:
     return [it for it in entries if not it.name.startswith(".")]
 
 
-def listed(names) -> str:
-    """The first few names."""
+def listed(names, known=()) -> str:
+    """The first few names, each with the one that may be meant."""
     if not names:
         return "nothing"
-    first = [f"`{printable(it)}`" for it in names[:MOST_NAMED]]
+    first = [f"`{printable(it)}`{meant(it, known)}" for it in names[:MOST_NAMED]]
     return ", ".join(first + ["…"] * (len(names) > MOST_NAMED))
 
 
-def place(folder, name):
-    """The path of a student's notebook; None where there is none."""
-    flat, nested = folder / (name + SUFFIX), folder / name / (name + SUFFIX)
-    return next((it for it in (flat, nested) if os.path.lexists(it)), None)
+def meant(name, known) -> str:
+    """A notebook's name that is much like this one, as a question."""
+    if not name.lower().endswith(SUFFIX):
+        return ""
+    by_stem = {it.lower().removesuffix(SUFFIX): it for it in known}
+    file = re.sub(f"{COPY}$", SUFFIX, name.rpartition("/")[2].lower())
+    near = get_close_matches(file.removesuffix(SUFFIX), by_stem, 1)
+    return f" (is it `{by_stem[near[0]]}`?)" if near else ""
 
 
 def read(folder, path) -> bytes:
@@ -147,13 +195,26 @@ def open_within(folder, path) -> int:
 def cells_of(data) -> list[str]:
     """The texts of a notebook's code cells; raises Unreadable."""
     try:
-        cells = json.loads(data)["cells"]
+        cells = json.loads(data, parse_int=float)["cells"]  # of any number of digits
         found = [text_of(it) for it in cells if it["cell_type"] == "code"]
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
-        raise Unreadable("it is no notebook") from None
+        raise Unreadable("the file cannot be read as a notebook (JSON)") from None
     if len(found) > MOST_CELLS:
         raise Unreadable(f"it has {len(found):,} cells; {MOST_CELLS:,} are the most")
     return found
+
+
+def require_its_own(cells, items):
+    """Has a notebook at least half of an assignment's exercises? Raises Unreadable.
+
+    A lesson has the name of its assignment, and an exercise or two of it.
+    """
+    words = set(re.findall(r"\w+", "\n".join(cells)))
+    there = sum(not words.isdisjoint({it.exercise, it.answer}) for it in items)
+    if 2 * there < len(items):
+        few = f"only {there} of its {len(items)}" if there else "none of its"
+        told = f"{few} exercises {'are' if there > 1 else 'is'} in it"
+        raise Unreadable(f"{told}: it may be the lesson, or another assignment")
 
 
 def text_of(cell) -> str:

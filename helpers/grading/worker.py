@@ -8,6 +8,7 @@ import json
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
+from textwrap import shorten
 
 from helpers.grading.sandbox.children import LOST, Nursery
 from helpers.grading.sandbox.limits import Limits
@@ -17,6 +18,7 @@ PERSON = "for a person"  # the reason of what nobody judges here
 NOT_GRADED = "not graded"
 BUSY = 0.5  # of the time of a process: one that computes less waits for its turn
 MOST_SHOWN = 4_000  # characters of a value
+BEGINNING = 60  # of a cell
 DEEPEST = 100  # levels of what is handed over
 
 
@@ -68,7 +70,8 @@ def grade(work: Work) -> dict:
     limits = Limits(**work.limits)
     with nursery("collect", work.container) as collect:
         ran = collect.ask(request, limits)
-    answers, cells = handed_over(ran["messages"], names)
+    answers, errors = handed_over(ran["messages"], names)
+    cells = [it | {"begins": beginning(work.cells, it["cell"])} for it in errors]
     excuse = excuse_of(ran, limits)
     with nursery("judge", work.container) as judge:
         marks = [
@@ -111,6 +114,13 @@ def handed_over(messages, names):
         if type(cell) is int and isinstance(error, str) and error:
             errors.append({"cell": cell, "error": error[:300]})
     return answers, errors[:100]
+
+
+def beginning(cells, number) -> str:
+    """How a cell begins, to find it by: some programs number cells otherwise."""
+    lines = cells[number - 1].split("\n") if 0 < number <= len(cells) else []
+    first = [it.strip() for it in lines if it.strip()][:2]
+    return shorten(" ".join(first), BEGINNING, placeholder=" …")
 
 
 def is_shallow(value) -> bool:
@@ -192,4 +202,12 @@ def shown(answer) -> str:
         value = answer_of(answer)
     except Malformed:
         return ""  # the sentence says what it was
-    return (value if isinstance(value, str) else repr(value))[:MOST_SHOWN]
+    return (value if isinstance(value, str) else python(value))[:MOST_SHOWN]
+
+
+def python(value) -> str:
+    """A value as its writer knows it: `...` is what an assignment gives."""
+    if isinstance(value, dict):
+        rows = (f"{python(name)}: {python(it)}" for name, it in value.items())
+        return "{" + ", ".join(rows) + "}"
+    return "..." if value is ... else repr(value)

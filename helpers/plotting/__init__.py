@@ -4,10 +4,16 @@
 """
 
 from helpers.plotting.banks import plot_banks
-from helpers.plotting.blocks import plot_exchange, plot_halo, plot_strip_walk
+from helpers.plotting.blocks import (
+    plot_exchange,
+    plot_halo,
+    plot_strip_walk,
+    plot_tree,
+)
 from helpers.plotting.charts import (
     plot_conflicts,
     plot_exposed,
+    plot_rungs,
     plot_series,
     plot_stages,
     plot_times,
@@ -16,11 +22,12 @@ from helpers.plotting.grids import (
     plot_grid,
     plot_grid_2d,
     plot_grid_stride,
+    plot_look_back,
     plot_schedule,
 )
 from helpers.plotting.hierarchy import plot_hierarchy
 from helpers.plotting.instructions import plot_instructions
-from helpers.plotting.intervals import plot_intervals
+from helpers.plotting.intervals import plot_intervals, plot_scan
 from helpers.plotting.picture import Picture as Picture
 from helpers.plotting.products import (
     plot_reuse,
@@ -29,9 +36,14 @@ from helpers.plotting.products import (
     plot_tile_cycle,
     plot_tile_walk,
 )
-from helpers.plotting.rates import plot_bandwidth, plot_latency, plot_speeds
+from helpers.plotting.rates import (
+    plot_bandwidth,
+    plot_latency,
+    plot_rates,
+    plot_speeds,
+)
 from helpers.plotting.sectors import plot_sectors
-from helpers.plotting.tiles import plot_tile_banks
+from helpers.plotting.tiles import plot_register_tile, plot_tile_banks
 from helpers.plotting.traffic import plot_levels, plot_sweeps
 from helpers.plotting.warps import plot_issues, plot_lanes, plot_warps
 
@@ -52,9 +64,14 @@ __all__ = [
     "plot_lanes",
     "plot_latency",
     "plot_levels",
+    "plot_look_back",
+    "plot_rates",
+    "plot_register_tile",
     "plot_reuse",
     "plot_roofline",
     "plot_row_times_column",
+    "plot_rungs",
+    "plot_scan",
     "plot_schedule",
     "plot_sectors",
     "plot_series",
@@ -66,5 +83,6 @@ __all__ = [
     "plot_tile_cycle",
     "plot_tile_walk",
     "plot_times",
+    "plot_tree",
     "plot_warps",
 ]

@@ -90,6 +90,53 @@ def draw_tile(ax, block, threads, radius):
         cell(ax, left, 1.6 + 1.3 * block, str(place % threads), colour, share=share)
 
 
+def plot_tree(steps, cells, ax=None):
+    """How the threads of a block add up the cells of a shared array, step by step.
+
+    A step holds, for each thread that adds, {thread: (cell, the cell it adds to that)}.
+    The number in a box is the thread that stores there.
+    """
+    refuse_too_many(cells)
+    down = 1 + TREE_ROWS * len(steps)
+    with canvas(ax, 0.2 + (down + 1.2) * ROW_INCHES, width_for(cells)) as ax:
+        for place in range(cells):
+            cell(ax, place, 0, str(place), style.STORE)
+        for turn, step in enumerate(steps, start=1):
+            draw_sums(ax, step, TREE_ROWS * turn, cells)
+        names = ["loaded"] + [f"step {turn}" for turn in range(1, len(steps) + 1)]
+        finish(ax, cells, down, {TREE_ROWS * row: it for row, it in enumerate(names)})
+        note = "number: the thread that stores to the cell"
+        label(ax, 0, down, note, (0, -9), ha="left", fontsize=style.SMALL)
+    return Picture(ax.figure, tree_of(steps, cells))
+
+
+TREE_ROWS = 1.9  # from one step to the next
+
+
+def draw_sums(ax, step, top, cells):
+    """Draw the cells after a step, with lines from the two that were added."""
+    stored = {into: (thread, other) for thread, (into, other) in step.items()}
+    for place in range(cells):
+        if place not in stored:
+            cell(ax, place, top, "", style.IDLE, share=0.1)
+            continue
+        thread, other = stored[place]
+        cell(ax, place, top, str(thread), style.STORE)
+        for source in (place, other):
+            ends = [source + 0.5, place + 0.5], (top - TREE_ROWS + 1, top)
+            ax.plot(*ends, color=style.LOAD, linewidth=1.1, zorder=0)
+
+
+def tree_of(steps, cells):
+    """Who adds what to what, in words."""
+    told = [
+        ", ".join(f"thread {t} adds cell {b} to {a}" for t, (a, b) in step.items())
+        for step in steps
+    ]
+    numbered = [f"step {turn}: {it}" for turn, it in enumerate(told, start=1)]
+    return f"{counted(cells, 'cell')}; {'; '.join(numbered)}."
+
+
 def finish(ax, across, down, rows):
     """Count rows downwards, with the names given to them."""
     bare(ax)

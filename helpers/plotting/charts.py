@@ -324,3 +324,48 @@ def exposed_text(more, extra, requests):
         parts.append(f"{name}: {', '.join(pairs) or 'not measured'}")
     start = "Further cycles, in thousands, against one for each further wavefront"
     return f"{start}: {'; '.join(parts)}."
+
+
+def plot_rungs(names, most, reached, limit=None, limit_label="the library", ax=None):
+    """What each rung of a ladder could reach by its counts, and what it did, in %.
+
+    What was not measured is None or NaN; `limit` is drawn as a line.
+    """
+    most, reached = (known(it) or [NAN] * len(names) for it in (most, reached))
+    with canvas(ax, 0.95 + 0.34 * len(names)) as ax:
+        for place, (could, did) in enumerate(zip(most, reached, strict=True)):
+            draw_rung(ax, place, could, did)
+        for at in known([limit]):
+            ax.axvline(at, color=style.INK, linewidth=1.2, linestyle=(0, (4, 3)))
+            note = {"fontsize": style.SMALL, "va": "bottom"}
+            label(ax, at, -0.6, f"{limit_label}, {at:.0f}%", (0, 2), **note)
+        ax.set(xlim=(0, 104), xlabel="% of the peak")
+        ax.set(ylim=(len(names) - 0.4, -0.6))
+        ax.set_yticks(range(len(names)), names)
+        ax.tick_params(axis="y", length=0, labelsize=9)
+        above = {"offset": (0, 20), "xycoords": "axes fraction", "ha": "left"}
+        label(ax, 0, 1, "○ at most, by its counts", color=style.EMULATED, **above)
+        label(ax, 0.3, 1, "◆ measured", color=style.MEASURED, **above)
+    told = [
+        f"{name}: at most {percent(could)}, {percent(did)} measured"
+        for name, could, did in zip(names, most, reached, strict=True)
+    ]
+    told += [f"{limit_label}: {percent(at)}" for at in known([limit])]
+    return Picture(ax.figure, f"Shares of the peak. {'; '.join(told)}.")
+
+
+def draw_rung(ax, place, could, did):
+    """Draw a ring where a rung could be, and a diamond where it is."""
+    ends = [it for it in (could, did) if not math.isnan(it)]
+    if len(ends) == 2:
+        ax.plot(ends, [place] * 2, color=style.IDLE, linewidth=1)
+    ring = {"s": 60, "facecolor": style.PAPER, "linewidth": 1.6}
+    if not math.isnan(could):
+        ax.scatter(could, place, edgecolor=style.EMULATED, zorder=3, **ring)
+    if not math.isnan(did):
+        ax.scatter(did, place, marker="D", s=30, color=style.MEASURED, zorder=4)
+        label(ax, did, place, f"{did:.0f}", (-14, 0), fontsize=style.SMALL)
+
+
+def percent(value):
+    return "unknown" if math.isnan(value) else f"{value:.0f}%"

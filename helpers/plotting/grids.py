@@ -193,3 +193,59 @@ def schedule_of(rows, blocks, multiprocessors, places):
         f"{counted(blocks, 'block')} on {counted(multiprocessors, 'multiprocessor')}, "
         f"at most {places} at a time on each: {'; '.join(parts)}."
     )
+
+
+def plot_look_back(known, lanes, ax=None):
+    """What the next tile of a scan finds when its warp looks back at all before it.
+
+    `known` has "prefix", "sum" or "" for each of them; the warp asks for as many at
+    once as it has `lanes`, until one of them has its prefix.
+    """
+    tiles = len(known)
+    refuse_too_many(tiles + 1)
+    windows = looks(known, lanes)
+    nearest = max((at for at, it in enumerate(known) if it == "prefix"), default=0)
+    size = 0.35 + (1.6 + len(windows)) * 2 * ROW_INCHES, width_for(tiles)
+    with canvas(ax, *size) as ax:
+        for tile, what in enumerate([*known, "looks"]):
+            cell(ax, tile, 0, str(tile), *KNOWN[what][:1], share=KNOWN[what][1])
+            label(ax, tile + 0.5, 1.5, KNOWN[what][2], fontsize=style.SMALL)
+        for turn, (first, last) in enumerate(windows):
+            for tile in range(first, last):
+                text = "+" if tile >= nearest else ""
+                cell(ax, tile, 2.2 + 1.5 * turn, text, style.LOAD, share=0.15)
+        bare(ax)
+        ax.set(xlim=(-0.1, tiles + 1.1), ylim=(2.3 + 1.5 * len(windows), -0.1))
+        rows = {0.5: "tile", 1.5: "has"}
+        rows |= {2.7 + 1.5 * turn: f"look {turn + 1}" for turn in range(len(windows))}
+        ax.set_yticks(list(rows), rows.values())
+    return Picture(ax.figure, look_back_of(known, windows, nearest))
+
+
+KNOWN = {  # colour, share of it, and what stands below a tile
+    "prefix": (style.STORE, 0.45, "prefix"),
+    "sum": (style.PLAIN, 0.3, "sum"),
+    "": (style.IDLE, 0.15, "nothing"),
+    "looks": (style.LOAD, 0.45, "looks"),
+}
+
+
+def looks(known, lanes):
+    """The tiles that a warp asks for at a time, (first, end), nearest first."""
+    found, end = [], len(known)
+    while end > 0:
+        first = max(0, end - lanes)
+        found.append((first, end))
+        if "prefix" in known[first:end]:
+            break
+        end = first
+    return found
+
+
+def look_back_of(known, windows, nearest):
+    """What the warp reads and adds, in words."""
+    asked = "; ".join(f"tiles {first} to {end - 1}" for first, end in windows)
+    return (
+        f"Tile {len(known)} looks at {asked}. It adds the prefix of tile {nearest} and "
+        f"the sums of {counted(len(known) - 1 - nearest, 'tile')} after it."
+    )

@@ -1,6 +1,8 @@
-"""What each thread of a block does between barriers, and which cells are in a race."""
+"""What each thread of a block does between barriers: races, and the steps of a scan."""
 
 from helpers.core import style
+from helpers.core.errors import ArgumentError
+from helpers.plotting.grids import refuse_too_many, width_for
 from helpers.plotting.picture import Picture, bare, canvas, cell, counted, label
 
 ROW_INCHES = 0.27
@@ -77,3 +79,58 @@ def words_of(turn, interval):
     racing = len(racing_cells(interval))
     verdict = f"{counted(racing, 'cell')} in a race" if racing else "no race"
     return f"interval {turn}: {' and '.join(parts) or 'nothing'}, {verdict}"
+
+
+def plot_scan(elements, steps, ax=None):
+    """What the cells of a scan hold, step by step, and which cell is added to which.
+
+    A step lists (source, target) pairs: the sum in the source is added to the sum in
+    the target, which must begin where the source's ends. `0–3` is the sum of elements 0
+    to 3; sums that begin at element 0 are ready.
+    """
+    refuse_too_many(elements)
+    with canvas(ax, 0.3 + 2 * ROW_INCHES * (len(steps) + 1), width_for(elements)) as ax:
+        held = [(at, at) for at in range(elements)]
+        draw_sums(ax, held, 0)
+        for turn, step in enumerate(steps):
+            held = added(held, step)
+            draw_sums(ax, held, 2 * (turn + 1), {target for _, target in step})
+            for source, target in step:
+                ends = [source + 0.5, target + 0.5], [2 * turn + 1, 2 * turn + 2]
+                ax.plot(*ends, color=style.STORE, linewidth=1.1, zorder=0)
+        bare(ax)
+        ax.set(xlim=(-0.1, elements + 0.1), ylim=(2 * len(steps) + 1.1, -0.1))
+        names = ["elements", *(f"step {turn + 1}" for turn in range(len(steps)))]
+        ax.set_yticks([2 * row + 0.5 for row in range(len(names))], names)
+    return Picture(ax.figure, scan_of(held, steps))
+
+
+def added(held, step):
+    """The first and last element of each cell's sum after a step."""
+    after = list(held)
+    for source, target in step:
+        if held[source][1] + 1 != held[target][0]:
+            text = f"cell {source} does not end where cell {target} begins"
+            raise ArgumentError(text)
+        after[target] = held[source][0], held[target][1]
+    return after
+
+
+def draw_sums(ax, held, top, changed=()):
+    """Draw a row of cells with what each holds."""
+    for at, (first, last) in enumerate(held):
+        text = str(last) if first == last else f"{first}–{last}"
+        colour = style.STORE if at in changed else style.PLAIN
+        share = 0.45 if first == 0 else 0.12
+        cell(ax, at, top, text, colour, share=share)
+
+
+def scan_of(held, steps):
+    """How many sums each step adds, and how many are ready, in words."""
+    counts = ", ".join(str(len(step)) for step in steps)
+    ready = sum(first == 0 for first, _ in held)
+    return (
+        f"A scan of {counted(len(held), 'element')} in {counted(len(steps), 'step')}, "
+        f"with {counts} additions; then {ready} cells hold the sum of all elements up "
+        "to theirs."
+    )

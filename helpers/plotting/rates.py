@@ -203,6 +203,78 @@ def draw_speed(ax, place, speed, low, near):
     label(ax, speed, place, text, (0, 10) if near else (8, 0), **beside)
 
 
+def plot_rates(rates, limit=None, limit_label="the limit", ax=None):
+    """The GB/s of several programs on up to four inputs: {program: {input: GB/s}}.
+
+    The axis is logarithmic. `limit` is a rate that none can pass; where nothing was
+    measured there is NaN.
+    """
+    inputs = list(dict.fromkeys(name for row in rates.values() for name in row))
+    rows = {
+        name: dict(zip(row, known(row.values()) or [NAN] * len(row), strict=True))
+        for name, row in rates.items()
+    }
+    measured = [rate for row in rows.values() for rate in there(row.values())]
+    with canvas(ax, 1.1 + 0.42 * len(rates)) as ax:
+        ax.set(xscale="log", xlabel="GB/s", ylim=(len(rates) - 0.4, -0.6))
+        ax.set(xlim=(min(measured, default=1) / 3, 3 * max(measured, default=10)))
+        for place, row in enumerate(rows.values()):
+            draw_rates(ax, place, [row.get(name, NAN) for name in inputs])
+        draw_key(ax, inputs)
+        for rate in known([limit]):
+            ax.axvline(rate, color=style.INK, linewidth=1.2, linestyle=(0, (4, 3)))
+            note = {"ha": "left", "fontsize": style.SMALL}
+            label(ax, rate, -0.45, f"{limit_label}, {rate:,.0f}", (5, 0), **note)
+        ax.xaxis.set_major_formatter("{x:,.10g}")
+        ax.set_yticks(range(len(rates)), rates)
+        ax.tick_params(axis="y", length=0, labelsize=9)
+    parts = [f"{name}: {listed_rates(row)}" for name, row in rows.items()]
+    parts += [f"{limit_label} is {rate:,.0f}" for rate in known([limit])]
+    return Picture(ax.figure, f"GB/s: {'; '.join(parts)}.")
+
+
+MARKS = {"o": style.MEASURED, "s": style.PAPER, "^": style.MEASURED, "D": style.PAPER}
+
+
+def marks():
+    """How each input is marked: shapes, filled and open in turn."""
+    look = {"linestyle": "", "markersize": 5, "markeredgecolor": style.MEASURED}
+    return [look | {"marker": it, "markerfacecolor": MARKS[it]} for it in MARKS]
+
+
+def draw_rates(ax, place, values):
+    """Draw one program's rates, each input a little lower, and the ends' values."""
+    if not there(values):
+        left = ax.get_xlim()[0]
+        label(ax, left, place, "not measured", (6, 0), ha="left", fontsize=9)
+        return
+    low, high = min(there(values)), max(there(values))
+    ax.plot([low, high], [place] * 2, color=style.MEASURED, linewidth=1)
+    for turn, (value, look) in enumerate(zip(values, marks(), strict=False)):
+        ax.plot(value, place + 0.16 * (turn - (len(values) - 1) / 2), **look)
+    label(ax, low, place, speed_text(low), (-8, 0), ha="right", fontsize=9)
+    if speed_text(high) != speed_text(low):
+        label(ax, high, place, speed_text(high), (8, 0), ha="left", fontsize=9)
+
+
+def there(values):
+    """The values that are numbers."""
+    return [it for it in values if not math.isnan(it)]
+
+
+def draw_key(ax, inputs):
+    """Say above the rates which mark is which input."""
+    for name, look in zip(inputs, marks(), strict=False):
+        ax.plot([], [], label=name, **look)
+    where = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+    ax.legend(ncols=len(inputs), frameon=False, fontsize=style.SMALL, **where)
+
+
+def listed_rates(row):
+    """The rates of one program in words."""
+    return ", ".join(f"{speed_text(it)} for {name}" for name, it in row.items())
+
+
 def speed_text(speed):
     """A speed with as many digits as matter."""
     if math.isnan(speed):

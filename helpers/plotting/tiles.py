@@ -1,4 +1,6 @@
-"""The bank of each element of a tile in shared memory, and what a warp touches."""
+"""Tiles: the bank of each element in shared memory and what a warp touches, and which
+elements of a product are a thread's.
+"""
 
 from collections import Counter
 
@@ -10,6 +12,7 @@ from helpers.plotting.picture import Picture, bare, canvas, cell, counted, insid
 MARGIN_INCHES = 0.5
 COL_INCHES = 0.225
 ROW_INCHES = 0.165
+STRIP, GAP = 14, 6  # how tiles of a and b are drawn, in elements of c
 
 
 def plot_tile_banks(banks, touched=(), kind="load", padding=0, ax=None):
@@ -68,3 +71,77 @@ def draw_tile(ax, banks, padding, touched):
     ax.set(xlabel="column", ylabel="row")
     ax.set_xticks(np.arange(0, cols, 4) + 0.5, range(0, cols, 4))
     ax.set_yticks(np.arange(0, rows, 4) + 0.5, range(0, rows, 4))
+
+
+# ---------------------------------------------------------------- a thread's sums
+
+
+def plot_register_tile(rows, cols, block, warp=((), ()), ax=None):
+    """The rows and columns of c that one thread of a block adds up, and what it loads.
+
+    `block` is (rows, columns) of c; `warp` has the rows and the columns of its warp.
+    """
+    high, wide = block
+    inches = 5.4 / (wide + STRIP + GAP)
+    with canvas(ax, 0.3 + 0.75 * inches * (high + STRIP + GAP)) as ax:
+        for left, top, right, bottom in (
+            (0, 0, wide, high),
+            (-GAP - STRIP, 0, -GAP, high),
+            (0, -GAP - STRIP, wide, -GAP),
+        ):
+            across, down = [left, right, right, left, left], [top, top, bottom, bottom]
+            ax.plot(across, [*down, top], color=style.INK, linewidth=0.8)
+        fill(ax, *warp, wide, high, (style.PLAIN,) * 3, 0.08)
+        fill(ax, rows, cols, wide, high, (style.LOAD, style.LOAD, style.STORE), 1)
+        draw_names(ax, block)
+        bare(ax)
+        edge = -GAP - STRIP - 1
+        ax.set(xlim=(edge, wide + 1), ylim=(high + 1, edge), aspect="equal")
+    sums = counted(len(rows) * len(cols), "sum")
+    return Picture(
+        ax.figure,
+        f"A block computes {high} × {wide} elements of c. A thread has {sums} of "
+        f"them: rows {said(rows)}; columns {said(cols)}. At each step it loads "
+        f"{len(rows)} numbers of a and {len(cols)} of b.",
+    )
+
+
+def fill(ax, rows, cols, wide, high, colours, share):
+    """Fill rows in the tile of a, columns in that of b, and where they cross."""
+    from matplotlib.patches import Rectangle
+
+    across, down = runs(cols), runs(rows)
+    boxes = [(colours[0], -GAP - STRIP, y, STRIP, n) for y, n in down]
+    boxes += [(colours[1], x, -GAP - STRIP, n, STRIP) for x, n in across]
+    boxes += [(colours[2], x, y, n, m) for x, n in across for y, m in down]
+    for colour, x, y, width, height in boxes:
+        box = Rectangle((x, y), width, height, linewidth=0.8, edgecolor=colour)
+        box.set(facecolor=style.tint(colour, share))
+        ax.add_patch(box)
+
+
+def runs(numbers):
+    """Neighbouring numbers together, as (the first, how many)."""
+    found = []
+    for number in sorted(numbers):
+        if found and number == sum(found[-1]):
+            found[-1] = found[-1][0], found[-1][1] + 1
+        else:
+            found.append((number, 1))
+    return found
+
+
+def said(numbers):
+    """Runs of numbers, in words."""
+    ends = ((at, at + n - 1) for at, n in runs(numbers))
+    return ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in ends)
+
+
+def draw_names(ax, block):
+    """Name the three parts."""
+    high, wide = block
+    corner = {"ha": "left", "va": "top", "fontsize": style.SMALL}
+    label(ax, 0, high, f"c: {high} × {wide} elements of a block", (4, 12), **corner)
+    label(ax, wide, -GAP - STRIP, "tile of b", (-4, -6), **corner | {"ha": "right"})
+    turned = {"rotation": 90, "va": "bottom", "fontsize": style.SMALL}
+    label(ax, -GAP - STRIP / 2, high, "tile of a", (0, 4), **turned)

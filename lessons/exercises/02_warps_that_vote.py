@@ -1,6 +1,5 @@
 """Exercises of lesson 2, continued: lanes that vote, and lanes that stay together."""
 
-from functools import cache
 from math import ceil
 
 import numpy as np
@@ -254,7 +253,9 @@ class GiveUp(Write):
     """
 
     def inputs(self, rng, n):
-        numbers, steps = np.arange(400), walk_lengths(400)
+        # too many for a table, and small ones, which arrive early
+        numbers = np.append(np.arange(400), rng.integers(400, 10**5, 400))
+        steps = np.array([walk_length(number) for number in numbers.tolist()])
         long, short = (
             numbers[(60 < steps) & (steps < 120)],
             numbers[steps <= 30],
@@ -385,13 +386,8 @@ class GiveUp(Write):
     }
 
 
-@cache
-def walk_lengths(count):
-    """The steps to 1 from each number below `count`."""
-    return np.array([walk_length(number) for number in range(count)])
-
-
 def walk_length(number):
+    """The steps to 1 from a number."""
     steps = 0
     while number > 1:
         number = 3 * number + 1 if number % 2 else number // 2

@@ -40,7 +40,7 @@ class Dot(Write):
         return self.block // 2
 
     def inputs(self, rng, size):
-        a = numbers(rng, self.type, -50, 60, size)
+        a = numbers(rng, self.type, -10, 60, size)
         b = rng.uniform(1, 5, size).astype(self.type)
         return {"out": InOut(np.zeros(1, self.type)), "a": a, "b": b}
 
@@ -275,6 +275,16 @@ class LastBlock(Write):
         "block 0, whenever it is done": (
             *("race", ask),
             "cuda.atomic.add(finished, 0, 1)\n        if cuda.blockIdx.x == 0:",
+        ),
+        "the block with the highest number": (
+            *("race", "ticket == cuda.gridDim.x - 1"),
+            "cuda.blockIdx.x == cuda.gridDim.x - 1",
+        ),
+        "block 0, if all have finished by then": (
+            *("wrong", ask),
+            "cuda.atomic.add(finished, 0, 1)\n        cuda.threadfence()\n"
+            "        if cuda.blockIdx.x == 0 and "
+            "cuda.atomic.add(finished, 0, 0) == cuda.gridDim.x:",
         ),
         "the first block to finish": ("race", "== cuda.gridDim.x - 1", "== 0"),
         "one block more than there are": (

@@ -74,8 +74,11 @@ Launch:
 Budget:
     sectors per request to global memory: at most 4
     barriers that a block waits at: at most 0
-    instructions and sectors: less than 1.5 times those of the course's answer, and 16 \
-instructions a warp
+    instructions, sectors and atomic operations with fences: less than 1.5 times those \
+of the course's answer, and 16 instructions a warp
+    at the largest size that does not fill its blocks: less than 2 times these, and 2 \
+times the other counts
+    numbers of the kernel's own: none in arrays, 16 in tuples
 
 Specification:
     def spec(a):
@@ -106,8 +109,11 @@ out[i] = a[i] / 2
 `threads = (32, 8)`
 - **Budget:** sectors per request to global memory: at most 4; \
 barriers that a block waits at: at most 0; \
-instructions and sectors: less than 1.5 times those of the course's answer, and 16 \
-instructions a warp
+instructions, sectors and atomic operations with fences: less than 1.5 times those \
+of the course's answer, and 16 instructions a warp; \
+at the largest size that does not fill its blocks: less than 2 times these, and 2 \
+times the other counts; \
+numbers of the kernel's own: none in arrays, 16 in tuples
 
 ```python
 def spec(a):

@@ -143,6 +143,23 @@ def more(n):
 @cuda.jit
 def mirror(out, a):
     out[0, 0] = more(1)""",
+    "a shape whose size wraps around to that of the array": """\
+@cuda.jit
+def mirror(out, a):
+    beyond = a.reshape((2**62 + a.size // 4, 4))
+    total = 0.0
+    for i in range(9000):
+        total += beyond[1_000_000_000 * (i > 6000), 0]
+    out[0, 0] = total""",
+    "shared memory of negative sizes": """\
+SIZES = -2, -8
+@cuda.jit
+def mirror(out, a):
+    mine = cuda.shared.array(SIZES, float32)
+    total = 0.0
+    for i in range(9000):
+        total += mine[1_000_000_000 * (i > 6000), 0]
+    out[0, 0] = total""",
     "a name that looks alike": WRONG.replace("mirror", "mirrоr"),
     "the name twice, right and then wrong": RIGHT + "\n" + WRONG,
     "another module as numpy": """\
@@ -202,6 +219,46 @@ while True:
 with open("large", "wb") as file:
     for _ in range(10_000): file.write(bytes(2**20))""",
     "many files": "for i in range(200_000): open(f'f{i}', 'w').write('x')",
+    "many files without bytes": """\
+import os
+for i in range(10**7): os.symlink("x", str(i))""",
+    "messages in sockets": """\
+import os, socket
+held = [os.fork()]
+while True:
+    try: held += socket.socketpair()
+    except OSError: continue
+    held[-1].setblocking(False)
+    try:
+        while True: held[-1].send(bytes(2**16))
+    except OSError: pass""",
+    "folders within folders": """\
+import os
+for _ in range(3000): os.mkdir("d"); os.chdir("d")""",
+    "memory that processes share": """\
+import mmap, os
+held = []
+while True:
+    held.append(mmap.mmap(-1, 2**26)); held[-1].write(bytes(2**26))
+    held[-1].madvise(mmap.MADV_DONTNEED)""",
+    "files of the course, leased": """\
+import fcntl, os
+for inner, _, names in os.walk("/grading/course"):
+    for name in names:
+        file = os.open(os.path.join(inner, name), os.O_RDONLY)
+        try: fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        except OSError: os.close(file)
+        else: os._exit(3)""",
+    "what the machine has a number of": """\
+import ctypes, platform
+libc, of = ctypes.CDLL(None), ctypes.c_ulong()
+io_setup = {"x86_64": 206, "aarch64": 0}[platform.machine()]
+assert libc.syscall(io_setup, 60_000, ctypes.byref(of)) == -1""",
+    "a socket of the machine's host": """\
+import socket
+try: socket.socket(40, socket.SOCK_STREAM).bind((2**32 - 1, 9999))
+except OSError: pass
+else: import os; os._exit(3)""",
     "a daemon": """\
 import os, time
 if not os.fork():
@@ -221,6 +278,26 @@ os.kill(os.getppid(), signal.SIGKILL)""",
     "its parent, stopped": """\
 import os, signal
 os.kill(os.getppid(), signal.SIGSTOP)""",
+    "its parent, by any signal": """\
+import os, signal
+for number in range(1, signal.NSIG):
+    try: os.kill(os.getppid(), number)
+    except OSError: pass""",
+    "answers in its parent's place": """\
+import os
+for process in {1, os.getppid()}:
+    for number in (0, 1, 900, 901):
+        try: to = os.open(f"/proc/{process}/fd/{number}", os.O_WRONLY)
+        except OSError: continue
+        os.write(to, b'{"ended": "done", "messages": [], "seconds": 1.0, '
+                     b'"cpu_seconds": 1.0}\\n')""",
+    "no answers in its parent's place": """\
+import os
+for process in {1, os.getppid()}:
+    for number in (1, 901):
+        try: to = os.open(f"/proc/{process}/fd/{number}", os.O_WRONLY)
+        except OSError: continue
+        os.write(to, b"3\\n")""",
     "its parent's memory": """\
 import os
 for name in ("mem", "maps", "environ", "fd"):
@@ -291,11 +368,14 @@ sys.path.insert(0, "."); sys.modules.pop("json"); import json""",
 }
 ONLY_ALONE = (  # without a sandbox they end or stop processes of this machine
     *("a fork bomb", "its parent", "all processes", "its parent, stopped"),
+    *("its parent, by any signal", "answers in its parent's place"),
+    *("no answers in its parent's place", "many files without bytes"),
+    *("memory that processes share", "messages in sockets"),
     *("a large file", "many files", "much memory", "a module for the next one"),
     *("the folder of all", "threads without end"),
 )
 SLOW = (  # each takes seconds, most of them until a limit is met
     *("a source of 50,000 lines", "a kernel that does not end", "a stack overflow"),
     *("SIGINT ignored", "a loop that catches all", "a loop at import", "many files"),
-    *("its parent", "all processes", "its parent, stopped", "much memory"),
+    *("much memory", "a shape whose size wraps around to that of the array"),
 )

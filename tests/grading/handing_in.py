@@ -14,7 +14,7 @@ PEOPLE = {  # what each hands in, and the points that it earns
     "ann": ([HEAD, RIGHT, CHECK, PREDICTED], [2, 2]),
     "bob": ([HEAD, WRONG, CHECK, PREDICTED], [0, 2]),
     "cem": ([HEAD, RIGHT, "raise SystemExit"], [2, 0]),
-    "dee": ([], [0, 0]),
+    "dee": ([HEAD, CHECK], [0, 0]),
 }
 
 

@@ -8,6 +8,7 @@ import pytest
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.grading.__main__ import main
 from helpers.grading.feedback import (
+    blocks_of,
     exercise_blocks,
     html,
     markdown,
@@ -15,7 +16,7 @@ from helpers.grading.feedback import (
     task_blocks,
 )
 from helpers.grading.store import Store
-from helpers.grading.worker import row_of, shown
+from helpers.grading.worker import beginning, row_of, shown
 from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
 from tests.grading.handing_in import course, grade, hand_in
 
@@ -35,7 +36,7 @@ def marked(tmp_path_factory):
     people = {
         "ann": ([HEAD, RIGHT, CHECK, PREDICTED, told], []),
         "bob": ([HEAD, EVIL, CHECK, "1 / 0", "active_share = 0.5"], []),
-        "c<b>": ([HEAD, "import os; os._exit(1)"], []),
+        "c<b>": ([HEAD, "import os; os._exit(1)", CHECK, PREDICTED], []),
     }
     course(folder, people, ASKED)
     hand_in(folder, "dee", "no notebook")
@@ -69,7 +70,8 @@ def test_the_page_of_a_wrong_answer_has_the_report_and_one_hint(marked):
     assert "## mirror: 0 of 2 points" in text
     assert "values differ" in text
     assert 1 <= text.count("Hint: ") <= 3
-    assert "Cell 4 ended with an error:\n\n```\nZeroDivisionError: div" in text
+    told = "Code cell 4, which begins `1 / 0`, ended with an error:\n\n```\nZeroDiv"
+    assert told in text
 
 
 def test_the_page_of_who_ended_early_says_so(marked):
@@ -81,7 +83,7 @@ def test_the_page_of_what_is_not_graded_gives_no_points(marked):
     """It says why, once."""
     text = page(marked, "dee")
     assert "# one: 7 points not graded" in text
-    assert 1 == text.count("it is no notebook")
+    assert 1 == text.count("the file cannot be read as a notebook")
 
 
 class Tags(HTMLParser):
@@ -111,6 +113,7 @@ def test_nothing_of_a_submission_is_code_in_its_page(marked, student):
     tags = Tags(page(marked, student, ".html"))
     assert [] == tags.open
     known = "html head meta title style body h1 h2 p pre code ul li blockquote"
+    known += " table tr th td"
     assert tags.seen <= {*known.split()}
 
 
@@ -171,7 +174,10 @@ ROW = row_of({"exercise": "mirror", "points": 1}, 0, "no_answer", "")
     "changed, told",
     [
         ({"sentence": "Find the line at fault, and check again."}, "as it was given."),
-        ({"sentence": "There is no `mirror` in the notebook."}, "Cell 3 is the first"),
+        (
+            {"sentence": "There is no `mirror` in the notebook."},
+            "Code cell 3 is the first",
+        ),
         ({"points": None, "reason": "for a person"}, "1 point, for a person"),
         (
             {"sentence": "`a` (<mirror, handed in 1>, line 6) b"},
@@ -200,6 +206,61 @@ def test_the_points_say_what_waits():
     assert "3 points for a person to mark" == standing(rows[1:2])
 
 
+def test_a_page_begins_with_a_table_of_points(marked):
+    """In both forms."""
+    rows = ("active_share", "0.33 of 2 points"), ("mirror", "2 of 2 points")
+    for name, told in rows:
+        row = f"| {name.replace('_', chr(92) + '_')} | {told} |"
+        assert row in page(marked, "ann").partition("\n## ")[0]
+        row = f"<tr><th>{name}</th><td>{told}</td></tr>"
+        assert row in page(marked, "ann", ".html").partition("<h2>")[0]
+    assert "| mirror" not in page(marked, "dee")
+
+
+def test_a_prediction_is_told_what_it_is(marked):
+    """It has no specification from which it could differ."""
+    text = page(marked, "ann")
+    assert "Not yet: not all values are right." in text
+    assert "specification" not in text.partition("## active")[2]
+
+
+ERRORS = [
+    {"cell": 2, "error": "NameError: name 'x'", "begins": "@cuda.jit def `mirror`(a):"},
+    {
+        "cell": 3,
+        "error": "NameError: name 'mirror'",
+        "begins": 'task = exercise("mirror',
+    },
+    {"cell": 4, "error": "TypeError: 3", "begins": 'exercise("mirror").check(3, 4)'},
+]
+
+
+def test_errors_that_follow_from_others_are_left_out():
+    """A check of what no cell defined; a cell is named by its first words."""
+    rows = [ROW | {"sentence": "There is no `mirror` in the notebook."}] * 2
+    result = {"assignment": "one", "student": "ann", "exercises": rows, "ended": ""}
+    text = "\n".join(map(markdown, blocks_of(result | {"cells": ERRORS}, None)))
+    assert "Code cell 2, which begins `@cuda.jit def 'mirror'(a):`, ended" in text
+    assert "Code cell 4, which" in text
+    assert "Code cell 3" not in text
+
+
+def test_a_cell_is_named_by_how_it_begins():
+    """A child may name a cell that is not there."""
+    cells = ["\n@cuda.jit\ndef mirror(out, a):\n    pass", "x = " + "1 + " * 40 + "1"]
+    assert "@cuda.jit def mirror(out, a):" == beginning(cells, 1)
+    assert beginning(cells, 2).endswith("+ 1 …")
+    assert ["", "", ""] == [beginning(cells, it) for it in (0, 3, 10**30)]
+
+
+def test_long_lines_of_reports_are_wrapped(marked):
+    """Nobody scrolls sideways to read a sentence; code keeps its lines."""
+    text = page(marked, "bob", ".html")
+    assert '<pre class="said">ZeroDivisionError' in text
+    assert "pre.said {white-space: pre-wrap}" in text
+    assert "<pre>def spec(a):" in text
+
+
 STANDS = (1, "wrong"), (None, "for a person"), (None, "not graded")
 
 
@@ -211,6 +272,7 @@ STANDS = (1, "wrong"), (None, "for a person"), (None, "not graded")
         ({"value": {"tuple": [True, {"int": "2"}]}}, "(True, 2)"),
         ({"value": {"refused": "Yes"}}, ""),
         ({"value": None}, "None"),
+        ({"value": {"dict": [["a", {"ellipsis": ""}]]}}, "{'a': ...}"),
         (3, ""),
     ],
 )
@@ -225,7 +287,13 @@ def test_the_report_counts_points_reasons_and_the_not_graded(marked, capsys):
     text = capsys.readouterr().out
     assert "one: 4 submissions, 7 points" in text
     assert re.search(r"mirror +0\.67 +2 ", text)
-    assert "dee: The notebook is not graded: it is no notebook." in text
+    assert re.search(r"offset_or_stride +waits +3 +no_answer 2, for a person 1", text)
+    assert "  wrong: not all values are right\n" in text
+    assert "race: " not in text
+    assert (
+        "dee: The notebook is not graded: the file cannot be read as a notebook (JSON)."
+        in text
+    )
     waits = "not counted: offset_or_stride, 3 points, waits for a person in 1 answer"
     assert waits in text
     assert "mean 0.8, median 0 of 4 points" in text

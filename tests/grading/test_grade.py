@@ -9,8 +9,9 @@ import pytest
 
 from helpers.exercises import budgets
 from helpers.grading import grading, references, worker
-from helpers.grading.__main__ import main
+from helpers.grading.__main__ import main, parser
 from helpers.grading.grading import secret_of
+from helpers.grading.manifest import load
 from helpers.grading.sandbox import isolation
 from helpers.grading.store import Store
 from helpers.grading.submissions import find
@@ -77,7 +78,12 @@ def test_a_folder_without_submissions_is_an_error(tmp_path, capsys):
     assert 2 == grade(tmp_path)
     told = capsys.readouterr().err
     assert "`eve` is not marked: expected `one.ipynb`, found `One (1).ipynb`" in told
+    assert "`One (1).ipynb` (is it `one.ipynb`?)" in told
     assert "submitted has no submissions: a folder for each student" in told
+    (tmp_path / "submitted").rename(tmp_path / "handed_in")
+    assert 2 == grade(tmp_path)
+    told = capsys.readouterr().err
+    assert f"nobody is graded: {tmp_path}/submitted is not there" in told
     assert not (tmp_path / "marks").exists()
 
 
@@ -114,6 +120,23 @@ def test_progress_is_told_now_and_then_and_at_the_end(monkeypatch):
         progress.one_more()
     first = "3 of 5 marked in 6 s, about 4 s left"
     assert [first, "5 of 5 marked in 8 s"] == told
+
+
+@pytest.mark.parametrize("count, told", [(19, 0), (20, 1)])
+def test_a_guess_at_the_cost_needs_some_submissions(tmp_path, monkeypatch, count, told):
+    """A few of them vary too much."""
+    answers = ["active_share = {16: .5, 48: .75, 96: 1.0}"]
+    people = {f"s{number}": (answers, []) for number in range(count)}
+    course(tmp_path, people, asked=["active_share"])
+    monkeypatch.setattr(grading, "mark_all", lambda *_: 1.23 * count)
+    said = []
+    manifest = load(tmp_path / "release")
+    options = parser().parse_args(["grade", "x", "--release", "x", "--out", "x"])
+    options.workers = 1
+    folders = tmp_path / "submitted", manifest, tmp_path / "marks"
+    grading.grade_folder(*folders, options, said.append)
+    guess = "1,000 such submissions take about 0.3 hours of one core"
+    assert told == said.count(guess)
 
 
 # ---------------------------------------------------------------- what stops it
@@ -250,12 +273,17 @@ CELLS = {
     "reordered": ([PREDICTED, HEAD, RIGHT, CHECK], [2, 2]),
     "the check first": ([HEAD, CHECK, RIGHT, PREDICTED], [2, 2]),
     "duplicated": ([HEAD, RIGHT, RIGHT, CHECK, CHECK, PREDICTED], [2, 2]),
-    "the kernel renamed": ([HEAD, RIGHT.replace("mirror", "mirrors")], [0, 0]),
+    "the kernel renamed": ([HEAD, RIGHT.replace("mirror", "mirrors"), CHECK], [0, 0]),
     "the check deleted": ([HEAD, RIGHT, PREDICTED], [2, 2]),
     "the answer deleted": ([HEAD, CHECK, PREDICTED], [0, 2]),
     "the imports deleted": ([RIGHT, CHECK, PREDICTED], [0, 2]),
     "another exercise's name claimed": ([HEAD, RIGHT, "active_share = mirror"], [2, 0]),
     "the wrong answer last": ([HEAD, RIGHT, WRONG, PREDICTED], [0, 2]),
+    "magics around a cell": (
+        [HEAD, f"\n%%time\n%%capture out\n{RIGHT}", f"%%time\n{PREDICTED}"],
+        [2, 2],
+    ),
+    "await": ([HEAD, f"import asyncio\nawait asyncio.sleep(0)\n{RIGHT}"], [2, 0]),
     "magics and shells": ([HEAD, "%timeit 1\n!ls", RIGHT, PREDICTED], [2, 2]),
 }
 
@@ -290,6 +318,26 @@ def test_a_kernel_keeps_what_its_names_meant_when_it_was_first_checked(cells, po
     assert points == asking.marks(HEAD, *cells)["exercises"][0]["points"]
 
 
+def test_the_lesson_under_its_assignments_name_is_not_graded(tmp_path, capsys):
+    """It has one exercise of several; `grade` and `report` say so."""
+    asked = "mirror", "active_share", "offset_or_stride"
+    people = {
+        "ann": ([HEAD, RIGHT, PREDICTED], []),
+        "dan": ([HEAD, RIGHT, CHECK], []),
+        "eve": ([HEAD], []),
+    }
+    course(tmp_path, people, asked)
+    assert 1 == grade(tmp_path)
+    told = capsys.readouterr().err
+    lesson = "it may be the lesson, or another assignment"
+    only = f"The notebook is not graded: only 1 of its 3 exercises is in it: {lesson}"
+    none = f"The notebook is not graded: none of its exercises is in it: {lesson}"
+    assert f"dan (one): {only}.\neve (one): {none}.\n" in told
+    assert {"ann": [2, 2, 0], "dan": [None] * 3, "eve": [None] * 3} == marks(tmp_path)
+    assert 0 == main(["report", str(tmp_path / "marks")])
+    assert f"  dan: {only}.\n  eve: {none}." in capsys.readouterr().out
+
+
 def test_points_that_a_notebook_raises_are_not_read(tmp_path):
     """nbgrader's marks in a cell are the notebook's own words."""
     course(tmp_path, {})
@@ -301,63 +349,3 @@ def test_points_that_a_notebook_raises_are_not_read(tmp_path):
     grade(tmp_path)
     assert {"eve": [0, 0]} == marks(tmp_path)
     assert 2 == row(tmp_path, "eve")["max_points"]
-
-
-def test_a_release_is_what_is_graded(tmp_path, capsys):
-    """Its notebooks, handed in untouched, earn nothing and break nothing."""
-    out = tmp_path / "release"
-    given = ["release", "12", "--out", str(out), "--seed", "7"]
-    assert 0 == main(given)
-    text = (out / "12_coalescing.ipynb").read_text("utf-8")
-    hand_in(tmp_path, "ann", text, "12_coalescing")
-    assert 0 == grade(tmp_path)
-    path = tmp_path / "marks" / "ann" / "12_coalescing.json"
-    rows = json.loads(path.read_text("utf-8"))["exercises"]
-    assert {0} == {it["points"] for it in rows}
-    assert {"no_answer"} == {it["reason"] for it in rows}
-
-
-@pytest.fixture
-def released(tmp_path):
-    """The bytes of a release of two assignments."""
-    given = ["release", "12", "13", "--out", str(tmp_path / "ps1"), "--seed", "7"]
-    assert 0 == main(given)
-    return written(tmp_path, "ps1")
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        ["12", "13"],
-        ["12", "--seed", "7"],
-        ["12", "13", "--seed", "8"],
-        ["12", "--points", "mirror=5"],
-    ],
-    ids=" ".join,
-)
-def test_a_release_is_not_overwritten_by_another(tmp_path, released, given, capsys):
-    """Its notebooks may be with the students already."""
-    assert 2 == main(["release", *given, "--out", str(tmp_path / "ps1")])
-    told = capsys.readouterr().err
-    assert "choose another folder, or remove it" in told
-    assert "nobody is graded" not in told
-    assert released == written(tmp_path, "ps1")
-
-
-def test_a_release_may_be_given_other_points(tmp_path, released):
-    """Its notebooks and its manifest are written together."""
-    given = ["release", "12", "13", "--out", str(tmp_path / "ps1"), "--seed", "7"]
-    assert 0 == main([*given, "--points", "mirror=5"])
-    assert released.keys() == written(tmp_path, "ps1").keys()
-    assert released != written(tmp_path, "ps1")
-
-
-@pytest.mark.parametrize(
-    "given", ["mirrors=5", "mirror=-1", "mirror=nan", "mirror=inf"]
-)
-def test_points_are_checked_before_anything_is_written(tmp_path, given, capsys):
-    """Half a release would be handed out."""
-    out = tmp_path / "ps1"
-    assert 2 == main(["release", "12", "--out", str(out), "--points", given])
-    assert capsys.readouterr().err.startswith("--points: ")
-    assert not out.exists()

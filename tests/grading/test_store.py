@@ -23,7 +23,7 @@ from helpers.grading.store import (
     line_of,
 )
 from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
-from tests.grading.handing_in import PREDICTED, course, grade, written
+from tests.grading.handing_in import PREDICTED, course, grade, hand_in, written
 
 ROW = {"exercise": "mirror", "points": 1, "max_points": 2, "reason": "wrong"}
 LOST = ROW | {"points": None, "reason": "not graded"}
@@ -90,6 +90,12 @@ def test_a_cell_of_the_table_is_no_formula():
     assert ["'=1+1", "'@x", "'-1", "'\r=1", "", 3, "ann"] == [
         cell(it) for it in ("=1+1", "@x", "-1", "\r=1", None, 3, "ann")
     ]
+
+
+def test_a_cell_of_the_table_does_nothing_to_a_terminal():
+    """Whoever prints it sees the numbers of such characters."""
+    found = [cell(it) for it in ("a\x1b[31mb", "\x9b2J", "ä\u3000安", "a\x00\x7f")]
+    assert [r"a\x1b[31mb", r"\x9b2J", "ä\u3000安", r"a\x00\x7f"] == found
 
 
 def test_equal_points_are_written_alike():
@@ -170,13 +176,31 @@ def test_a_person_gives_the_points_that_no_machine_gave(waiting, capsys):
     assert "by hand 2" in capsys.readouterr().out
 
 
+def test_a_person_corrects_the_points_of_a_machine(waiting, capsys):
+    """After an appeal; what the machine found is no longer told, and stays beside."""
+    told = {"report": "An index.", "line": 3, "hints": ["Look."]}
+    waiting.keep("ann", "one", "key", {"exercises": [ROW | told, OPEN]})
+    before = waiting.path("ann", "one").read_bytes()
+    path = waiting.folder / "by_hand.csv"
+    path.write_text(f"{HEADING}ann,one,mirror,2,The task was unclear.\n")
+    (row, _), *_ = (
+        it["exercises"] for it in waiting.results() if it["student"] == "ann"
+    )
+    assert (2, "by hand", "The task was unclear.", "", None, []) == tuple(
+        row[it] for it in ("points", "reason", "sentence", "report", "line", "hints")
+    )
+    assert before == waiting.path("ann", "one").read_bytes()
+    assert 0 == main(["report", str(waiting.folder)])
+    assert "wrong 2, by hand 1" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "line, told",
     [
         ("eve,one,why,1,", "no `why` of `eve` in `one` is marked"),
         ("ann,two,why,1,", "no `why` of `ann` in `two` is marked"),
         ("ann,one,how,1,", "no `how` of `ann` in `one` is marked"),
-        ("ann,one,mirror,1,", "`mirror` of `ann` has points: remove the line"),
+        ("bob,one,why,2,", "`why` of `bob` has a line above this one"),
         ("ann,one,why,3,", "points are from 0 to 2, not `3`"),
         ("ann,one,why,-1,", "points are from 0 to 2, not `-1`"),
         ("ann,one,why,nan,", "points are from 0 to 2, not `nan`"),
@@ -223,7 +247,7 @@ def test_where_nothing_is_marked_it_says_so_and_writes_nothing(tmp_path, capsys)
 
 def test_feedback_is_of_the_release_that_marks_were_made_by(tmp_path, capsys):
     """Tasks of another variant would be shown beside the answers."""
-    manifest = course(tmp_path, {"ann": ([], [])})
+    manifest = course(tmp_path, {"ann": ([CHECK], [])})
     assert 0 == grade(tmp_path, "--export", "junit", "gradescope")
     marks = tmp_path / "marks"
     assert (marks / "junit.xml").exists() and (marks / "gradescope" / "ann").is_dir()
@@ -235,6 +259,28 @@ def test_feedback_is_of_the_release_that_marks_were_made_by(tmp_path, capsys):
     assert 2 == main(line)
     assert "not made by" in (told := capsys.readouterr().err)
     assert "of ann (one): give the release" in told
+
+
+def test_marks_of_another_release_are_not_marked_anew(tmp_path, capsys):
+    """Points by hand would stay beside answers to other questions."""
+    manifest = course(tmp_path, {"ann": ([HEAD, RIGHT, CHECK, PREDICTED], [])})
+    assert 0 == grade(tmp_path)
+    before, file = written(tmp_path), tmp_path / "release" / "manifest.json"
+    capsys.readouterr()
+    items = manifest.assignments["one"]
+    of_2028 = [item_of(exercise(it.exercise, 2028)) for it in items]
+    for other in (Manifest(2028, {"one": of_2028}), Manifest(None, {"two": items})):
+        hand_in(tmp_path, "ann", "", "two")
+        file.write_text(other.as_json())
+        assert 2 == grade(tmp_path)
+        assert f"another release, of {manifest}; " in (told := capsys.readouterr().err)
+        assert f"release is of {other}. Nobody is graded" in told
+        assert before == written(tmp_path)
+    items = [item_of(exercise(it.exercise), 5) for it in items]
+    file.write_text(Manifest(None, {"one": items}).as_json())
+    Store(tmp_path / "marks").path("ann", "one").write_text("{")  # it is marked anew
+    assert 0 == grade(tmp_path)
+    assert "1 of them to be marked" in capsys.readouterr().err
 
 
 @pytest.mark.slow

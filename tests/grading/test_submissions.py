@@ -6,9 +6,18 @@ import os
 import pytest
 
 from helpers.grading import submissions
+from helpers.grading.__main__ import main
 from helpers.grading.sandbox.limits import NOTEBOOK_BYTES
 from helpers.grading.submissions import Unreadable, cells_of, find, read
-from tests.grading.handing_in import course, grade, hand_in, marks, notebook, row
+from tests.grading.handing_in import (
+    PREDICTED,
+    course,
+    grade,
+    hand_in,
+    marks,
+    notebook,
+    row,
+)
 
 
 def test_what_is_no_notebook_is_not_graded_and_stops_nobody(tmp_path):
@@ -29,7 +38,7 @@ def test_what_is_no_notebook_is_not_graded_and_stops_nobody(tmp_path):
         place(path)
     (tmp_path / "submitted" / "linked").symlink_to(tmp_path / "submitted" / "ann")
 
-    assert 0 == grade(tmp_path)
+    assert 1 == grade(tmp_path)
     points = marks(tmp_path)
     assert {"ann": [2], **dict.fromkeys(("folder", "half", "link"), [None])} == {
         name: points[name] for name in ("ann", "folder", "half", "link")
@@ -83,7 +92,10 @@ def test_the_code_of_a_notebook_is_its_cells():
         {"cell_type": "raw", "source": 3},
         {"cell_type": "code", "source": "d"},
     ]
-    assert ["a\nb", "d"] == cells_of(json.dumps({"cells": cells}))
+    data = json.dumps({"cells": cells, "by others": 1})
+
+    assert ["a\nb", "d"] == cells_of(data)
+    assert ["a\nb", "d"] == cells_of(data.replace("1", "9" * 5000))
 
 
 def test_hidden_folders_and_files_are_no_students(tmp_path):
@@ -91,10 +103,11 @@ def test_hidden_folders_and_files_are_no_students(tmp_path):
     for name in (".git", "ann"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "one.ipynb").touch()
-    (tmp_path / "readme.txt").touch()
+    for name in ("readme.txt", ".hidden_1_2_one.ipynb"):
+        (tmp_path / name).touch()
     assert ["ann"] == [it.student for it in find(tmp_path, ["one"])]
     found = find(tmp_path, ["one"])
-    assert ["`readme.txt` is not marked: it is no student's folder"] == [
+    assert ["`readme.txt` is not marked: put it into a folder for its student"] == [
         *submissions.left_out(tmp_path, ["one"], found)
     ]
 
@@ -134,10 +147,12 @@ def test_what_is_not_marked_is_told_with_what_was_expected(tmp_path):
     """Other names, other files, nothing; and a name does nothing to a terminal."""
     for student, name in (
         ("ann", "one.ipynb"),
-        ("ann", "two (1).ipynb"),
+        ("ann", "one (1).ipynb"),
         ("ann", "notes.txt"),
         ("bob", "One.ipynb"),
         ("cem", "one/one (1).ipynb"),
+        ("dan", "two (1).ipynb"),
+        ("dan", "two (2).ipynb"),
         ("dee\x1b[2J\n", "one.pdf"),
         ("eve", ".hidden/one.ipynb"),
     ):
@@ -147,9 +162,68 @@ def test_what_is_not_marked_is_told_with_what_was_expected(tmp_path):
     names = "one", "two"
     expected = "is not marked: expected `one.ipynb`, `two.ipynb`, found"
     assert [
-        "`ann` has what no assignment is called: `two (1).ipynb`",
-        f"`bob` {expected} `One.ipynb`",
-        f"`cem` {expected} `one/one (1).ipynb`",
+        "`ann` has more, which is not marked: `notes.txt`, "
+        "`one (1).ipynb` (is it `one.ipynb`?)",
+        f"`bob` {expected} `One.ipynb` (is it `one.ipynb`?)",
+        f"`cem` {expected} `one/one (1).ipynb` (is it `one.ipynb`?)",
+        f"`dan` {expected} `two (1).ipynb` (is it `two.ipynb`?), "
+        "`two (2).ipynb` (is it `two.ipynb`?)",
         f"`dee\\x1b[2J\\n` {expected} `one.pdf`",
         f"`eve` {expected} nothing",
     ] == [*submissions.left_out(tmp_path, names, find(tmp_path, names))]
+
+
+@pytest.mark.parametrize("file", ["one (1).ipynb", "one(2).ipynb", "one-Copy1.ipynb"])
+def test_a_copys_name_is_understood(tmp_path, file):
+    """A browser writes ` (1)` where the notebook was downloaded before."""
+    path = hand_in(tmp_path, "ann", "", file.removesuffix(".ipynb"))
+    folder = path.parents[1]
+    (found,) = find(folder, ["one", "two"])
+    assert ("ann", "one", path) == (found.student, found.assignment, found.path)
+    assert [] == [*submissions.left_out(folder, ["one", "two"], [found])]
+
+
+def test_a_copys_name_may_be_another_assignments(tmp_path):
+    """It is that one's alone."""
+    hand_in(tmp_path, "ann", "", "one-1")
+    found = find(tmp_path / "submitted", ["one", "one-1"])
+    assert ["one-1"] == [it.assignment for it in found]
+
+
+def test_an_export_of_canvas_is_understood(tmp_path):
+    """All in one folder, with the student's name and number before the file's name."""
+    for name in (
+        *("annlee_12_456_one.ipynb", "annlee_34_457_one-1.ipynb"),
+        *("bobray_LATE_56_458_one.ipynb", "bobray_56_459_homework.pdf"),
+        *("cemkaya_78_460_one-1.ipynb", "cemkaya_78_461_one-2.ipynb"),
+    ):
+        (tmp_path / name).write_text(notebook([]))
+    (tmp_path / "dee_9_462_one.ipynb").symlink_to("annlee_12_456_one.ipynb")
+    found = find(tmp_path, ["one"])
+    assert ["annlee_12", "annlee_34", "bobray_56"] == [it.student for it in found]
+    assert read(tmp_path, found[2].path)
+    told = "is not marked: put it into a folder for its student"
+    assert [
+        f"`bobray_56_459_homework.pdf` {told}",
+        f"`cemkaya_78_460_one-1.ipynb` {told}",
+        f"`cemkaya_78_461_one-2.ipynb` {told}",
+        "`dee_9_462_one.ipynb` is not marked: it is a link, and links are not followed",
+    ] == [*submissions.left_out(tmp_path, ["one"], found)]
+
+
+def test_the_report_names_who_is_missing(tmp_path, capsys):
+    """Also what `grade` left out, which it said once, long ago."""
+    course(tmp_path, {}, asked=["active_share"])
+    path = tmp_path / "release" / "manifest.json"
+    data = json.loads(path.read_text())
+    data["assignments"]["two"] = data["assignments"]["one"]
+    path.write_text(json.dumps(data))
+    for student, name in (("ann", "one"), ("ann", "two"), ("bob", "two"), ("cem", "x")):
+        hand_in(tmp_path, student, notebook([PREDICTED]), name)
+    assert 0 == grade(tmp_path)
+    capsys.readouterr()
+    assert 0 == main(["report", str(tmp_path / "marks")])
+    told = capsys.readouterr().out
+    assert 1 == told.count("not handed in: bob\n")
+    assert 1 == told.count("not handed in: ")
+    assert told.endswith("expected `one.ipynb`, `two.ipynb`, found `x.ipynb`\n")

@@ -11,6 +11,7 @@ from helpers.exercises.exercise import Explain, Fix, Predict, SpeedUp, Write
 from helpers.exercises.judging import LOOKS, Case, is_no_stub
 from helpers.exercises.reasons import REASONS
 from helpers.exercises.verdict import Refusal
+from tests.quick import slow
 
 SEEDS = (None, 1, 2)
 FEWEST_WRONG = 6
@@ -20,8 +21,8 @@ EVERYTHING_ELSE = [look for look in LOOKS if look is not is_no_stub]
 def variants(of_kind, in_turn=False):
     """The name and seed of each exercise's variants, those that are the same once.
 
-    `in_turn` adds which answers to judge: each variant gets its part of them, and in a
-    slow test all.
+    `in_turn` adds which answers to judge: the first variant gets its part of them, and
+    in slow tests each gets all.
     """
     found = {}
     for name, kind in exercises().items():
@@ -29,14 +30,17 @@ def variants(of_kind, in_turn=False):
             chosen = repr(exercise(name, seed).chosen)
             found.setdefault(name, {}).setdefault(chosen, seed)
     if not in_turn:
-        rows = [(name, seed) for name in found for seed in found[name].values()]
+        rows = []
+        for name, seeds in found.items():
+            first, *others = ((name, seed) for seed in seeds.values())
+            rows += [first, *map(slow, others)]
         return pytest.mark.parametrize("name, seed", rows)
     rows = []
     for name, seeds in found.items():
         for turn, seed in enumerate(seeds.values()):
-            rows.append((name, seed, slice(turn, None, len(seeds))))
-            every = name, seed, slice(None)
-            rows.append(pytest.param(*every, marks=pytest.mark.slow))
+            if not turn:
+                rows.append((name, seed, slice(0, None, len(seeds))))
+            rows.append(slow((name, seed, slice(None))))
     return pytest.mark.parametrize("name, seed, some", rows)
 
 
@@ -54,7 +58,7 @@ def test_an_answer_earns_all_points_and_what_is_given_is_no_error(name, seed):
 
 @variants(Write, in_turn=True)
 def test_a_wrong_answer_is_refused_for_its_reason(name, seed, some):
-    """Each in one of the variants, and in all of them where there is time."""
+    """Some in the first variant, and each in all of them where there is time."""
     task = exercise(name, seed)
     texts = [*task.wrong_texts().items()][some]
     told = {

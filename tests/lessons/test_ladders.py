@@ -16,13 +16,13 @@ TIMES_US = {"library": 200.0, "first": 400.0, "last": 100.0, "wrong": 1.0}
 def works(bench):
     """A ladder of two rungs, one of which is wrong, and a library."""
     found = {
-        name: (lambda name=name: bench.__dict__.update(now=name), lambda: True, SIZES)
+        name: (lambda name=name: LAUNCHED.append(name), lambda: True, SIZES)
         for name in ("library", "first", "last")
     }
     return found | {"wrong": (lambda: None, lambda: False, SIZES)}
 
 
-SIZES = {"bytes": 10**6}
+SIZES, LAUNCHED = {"bytes": 10**6}, []
 LADDER = SimpleNamespace(
     LADDERS={"of three": ("library", works)},
     SWEEP={"two": 2, "four": 4, "none": 0},
@@ -33,7 +33,7 @@ LADDER = SimpleNamespace(
 def clock(bench, launch):
     """The time that a work of ours takes."""
     launch()
-    return TIMES_US[bench.now]
+    return TIMES_US[LAUNCHED[-1]]
 
 
 @pytest.fixture
@@ -46,6 +46,7 @@ def gpu(monkeypatch):
         monkeypatch.setattr(module, "device", SimpleNamespace(has_gpu=True, name="A B"))
         monkeypatch.setattr(module, "ladder", lambda name: LADDER)
         monkeypatch.setattr(module, "names", lambda: ["three"])
+    sweep.work_of_library.cache_clear()
 
 
 def test_a_ladder_is_a_share_of_its_library(gpu, capsys):

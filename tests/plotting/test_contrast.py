@@ -52,11 +52,20 @@ FIGURES = {
     "plot_lanes": lambda: plotting.plot_lanes({"a line": HALF}),
     "plot_latency": lambda: plotting.plot_latency([512, 4096], [9, 8], {"L1": 1024}),
     "plot_levels": lambda: plotting.plot_levels({"rows": ASKED}),
+    "plot_look_back": lambda: plotting.plot_look_back(["prefix", "sum", "", "sum"], 2),
+    "plot_rates": lambda: plotting.plot_rates(
+        {"a": {"p": 1, "q": 20}, "b": {"p": 300, "q": 300}}, 4000
+    ),
+    "plot_register_tile": lambda: plotting.plot_register_tile(
+        [0, 1, 8, 9], [0, 1], (32, 16), (range(16), range(8))
+    ),
     "plot_reuse": lambda: [
         plotting.plot_reuse(np.arange(size).reshape(1, -1)) for size in (4, 40)
     ],
     "plot_roofline": lambda: plotting.plot_roofline({"a": (2, 100), "b": (3, None)}),
     "plot_row_times_column": lambda: plotting.plot_row_times_column(tile=2),
+    "plot_scan": lambda: plotting.plot_scan(4, [[(0, 1), (2, 3)], [(1, 3)]]),
+    "plot_rungs": lambda: plotting.plot_rungs(["a", "b"], [90, 12], [70, None], 77),
     "plot_schedule": lambda: plotting.plot_schedule({0: 2, 1: 3, 2: 1}, 2),
     "plot_sectors": lambda: [
         plotting.plot_sectors([0, 4, 128], kind=kind) for kind in style.KINDS
@@ -75,6 +84,7 @@ FIGURES = {
     "plot_tile_cycle": plotting.plot_tile_cycle,
     "plot_tile_walk": plotting.plot_tile_walk,
     "plot_times": lambda: plotting.plot_times(["a"], [3], [(2, 4)], 1),
+    "plot_tree": lambda: plotting.plot_tree([{0: (0, 1), 1: (2, 3)}, {0: (0, 2)}], 4),
     "plot_warps": lambda: [plotting.plot_warps(it) for it in (33, (4, 4))],
 }
 LEAST = {"text": 4.5, "mark": 3}

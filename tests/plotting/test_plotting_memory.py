@@ -49,6 +49,11 @@ SENTENCES = {
         "14 pixels of row 20 go into 11 rows of 4 sums: those of row 10, which are "
         "complete, to those of row 20, which have one row of products.",
     ),
+    "a tree of sums": (
+        lambda: plotting.plot_tree([{0: (0, 1), 1: (2, 3)}, {0: (0, 2)}], 4),
+        "4 cells; step 1: thread 0 adds cell 1 to 0, thread 1 adds cell 3 to 2; "
+        "step 2: thread 0 adds cell 2 to 0.",
+    ),
     "barrier intervals": (
         lambda: plotting.plot_intervals(
             [[[("store", 0)], [("store", 1), ("load", 1)]], [[("load", 1)], []]]

@@ -61,6 +61,13 @@ SENTENCES = {
         lambda: plotting.plot_speeds(["a"], [math.nan]),
         "GFLOP/s: not measured for a.",
     ),
+    "rates of several inputs": (
+        lambda: plotting.plot_rates(
+            {"a": {"p": 1.25, "q": 2000}, "b": {"p": None, "q": None}}, 4000, "limit"
+        ),
+        "GB/s: a: 1.25 for p, 2,000 for q; b: not measured for p, not measured for q; "
+        "limit is 4,000.",
+    ),
     "a roofline": (
         lambda: plotting.plot_roofline({"one": (0.25, 900), "two": (32, math.nan)}),
         f"{ROOF}; one: 0.25 operations a byte, at most 1,200 GFLOP/s, 900 measured; "
@@ -141,3 +148,12 @@ def test_a_value_near_the_peak_stands_above_its_mark():
     sides = {it.get_text(): it.get_ha() for it in picture.axes[0].texts}
 
     assert ("left", "center") == (sides["5"], sides["30,000"])
+
+
+def test_rates_that_round_to_one_are_written_once():
+    """Beside the marks of each row stand its lowest and its highest rate."""
+    rates = {"far": {"p": 1, "q": 500}, "near": {"p": 700.1, "q": 699.9}}
+    picture = plotting.plot_rates(rates)
+    texts = [it.get_text() for it in picture.axes[0].texts]
+
+    assert ["1", "500", "700"] == texts

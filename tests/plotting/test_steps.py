@@ -9,7 +9,7 @@ import pytest
 from helpers import plotting
 from helpers.core import style
 from helpers.core.errors import ArgumentError
-from helpers.plotting.grids import schedule
+from helpers.plotting.grids import looks, schedule
 
 EVERYONE = [True] * 32
 EVEN = [lane % 2 == 0 for lane in range(32)]
@@ -23,6 +23,16 @@ SENTENCES = {
         lambda: plotting.plot_schedule({0: 2}, 2),
         "1 block on 2 multiprocessors, at most 2 at a time on each: "
         "multiprocessor 0 runs 0; multiprocessor 1 runs none.",
+    ),
+    "a scan": (
+        lambda: plotting.plot_scan(4, [[(0, 1), (2, 3)], [(1, 3)]]),
+        "A scan of 4 elements in 2 steps, with 2, 1 additions; then 3 cells hold the "
+        "sum of all elements up to theirs.",
+    ),
+    "a tile that looks back": (
+        lambda: plotting.plot_look_back(["prefix", "prefix", "sum", "sum"], lanes=2),
+        "Tile 4 looks at tiles 2 to 3; tiles 0 to 1. It adds the prefix of tile 1 and "
+        "the sums of 2 tiles after it.",
     ),
     "steps": (
         lambda: plotting.plot_stages(
@@ -46,6 +56,27 @@ SENTENCES = {
 def test_a_picture_says_what_it_shows(plot, sentence):
     """The text alternative carries the picture's numbers."""
     assert sentence == plot().alt
+
+
+def test_a_scan_adds_sums_only_where_one_ends_and_the_other_begins():
+    """Elements 0 and 1 of a sum would be counted twice, or element 1 left out."""
+    for step in [(0, 2)], [(1, 1)]:
+        with pytest.raises(ArgumentError, match="does not end where"):
+            plotting.plot_scan(4, [step])
+
+
+@pytest.mark.parametrize(
+    ("known", "windows"),
+    [
+        (["prefix"] * 5, [(3, 5)]),
+        (["prefix", "sum", "sum", "sum"], [(2, 4), (0, 2)]),
+        (["sum"], [(0, 1)]),
+        ([], []),
+    ],
+)
+def test_a_tile_looks_back_until_it_finds_a_prefix(known, windows):
+    """Two tiles at a time, nearest first, and no further than the first tile."""
+    assert windows == looks(known, 2)
 
 
 def test_a_block_takes_the_place_of_the_first_that_ends():

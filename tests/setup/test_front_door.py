@@ -45,11 +45,13 @@ def test_the_front_door_offers_the_same_names_as_ever():
     verbs = "assemble baseline check device emulate expect explore load4 measure store4"
     figures = (
         "bandwidth banks conflicts exchange exposed grid grid_2d grid_stride halo "
-        "hierarchy instructions intervals issues lanes latency levels reuse roofline "
-        "row_times_column schedule sectors series speeds stages sweeps tile_banks "
-        "tile_cycle tile_walk times warps"
+        "hierarchy instructions intervals issues lanes latency levels look_back rates "
+        "register_tile reuse roofline row_times_column rungs scan schedule sectors "
+        "series speeds stages sweeps tile_banks tile_cycle tile_walk times tree warps"
     )
     expected = {*verbs.split(), "allow_dynamic_shared", "exercise", "table", "twin"}
+    expected |= {"copy4_async", "commit_copies", "wait_copies"}
+    expected |= {"load_acquire", "store_release"}
     expected |= {f"plot_{name}" for name in figures.split()}
     assert expected == set(helpers.__all__) == given.keys() - {"__builtins__"}
     assert len(expected) == len(helpers.__all__)

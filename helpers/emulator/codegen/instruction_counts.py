@@ -1,7 +1,8 @@
 """What each basic block of a program does, by source line: instructions and arithmetic.
 
 Instructions are those of our IR that become machine code of their own: operations,
-conversions, calls, accesses and branches, and no copies. Operations count as in a
+conversions, calls, accesses and branches, and no copies. What stores to many elements
+counts once for the first, and the machine tells of the others. Operations count as in a
 roofline: one for an add, a subtraction, a product, a division, a root, a function of
 `math`; two for `fma`; of complex numbers 2 to add, 6 to multiply, 8 for the rest. A
 conversion, a comparison and a choice are none. An atomic update is one. Not modelled:

@@ -38,8 +38,11 @@ class Steps:
         """Add one run of a basic block."""
         self.warps[step.basic_block] += step.warps
         self.lanes[step.basic_block] += step.lanes
-        present = min(WARP_SIZE, self.threads - WARP_SIZE * step.who.warp)
-        self.present[step.basic_block] += step.warps * present
+        self.present[step.basic_block] += step.warps * self.lanes_of(step.who.warp)
+
+    def lanes_of(self, warp) -> int:
+        """The lanes that a warp of a block has."""
+        return min(WARP_SIZE, self.threads - WARP_SIZE * warp)
 
     def by_work(self):
         """Each basic block's work on a line, with the warps and lanes that did it, and
@@ -72,11 +75,19 @@ class Divergence(Steps):
 
     def __init__(self):
         super().__init__()
-        self.splits = {}
+        self.splits, self.repeats = {}, {}
 
     def listeners(self) -> dict:
         """Its listeners, by topic."""
-        return super().listeners() | {"split": self.add_split}
+        own = {"split": self.add_split, "repeat": self.repeat}
+        return super().listeners() | own
+
+    def repeat(self, repeat):
+        """Add an instruction that goes on to its next element."""
+        row = self.repeats.setdefault(repeat.site, _share())
+        row.instructions += repeat.warps
+        row.active_lanes += repeat.lanes
+        row.present_lanes += repeat.warps * self.lanes_of(repeat.who.warp)
 
     def add_split(self, split):
         """Add the warps that a branch splits."""
@@ -86,7 +97,7 @@ class Divergence(Steps):
 
     def table(self) -> Share:
         """The sums, `.active_share` too, and `.by_line`."""
-        rows = {}
+        rows = {site: _share(**vars(row)) for site, row in self.repeats.items()}
         for work, warps, lanes, present in self.by_work():
             row = rows.setdefault(work.site, _share())
             row.instructions += work.instructions * warps
@@ -119,9 +130,9 @@ class Operations(Steps):
         return Counts(**_sums(rows.values(), _no_operations()), by_line=table)
 
 
-def _share():
+def _share(**counts):
     names = "instructions", "active_lanes", "present_lanes", "branches", "splits"
-    return Share(**dict.fromkeys(names, 0))
+    return Share(**dict.fromkeys(names, 0) | counts)
 
 
 def _no_operations():

@@ -143,7 +143,8 @@ class Traffic:
 
     def __init__(self, allocation):
         self.allocation, self.name = allocation, allocation.name
-        self.bytes_asked = self.bytes_moved = self.lanes_stored = 0
+        self.bytes_asked = self.bytes_moved = 0
+        self.lanes_stored = self.lanes_updated = 0  # updates are among the stores
         self.loaded, self.stored = Tally(allocation), Tally(allocation)
 
     def add(self, access):
@@ -154,7 +155,9 @@ class Traffic:
         if access.reference.kind == "load":
             return self.loaded.add(access)
         self.stored.add(access)
-        self.lanes_stored += int(counts[BYTES]) // access.dtype.itemsize
+        lanes = int(counts[BYTES]) // access.dtype.itemsize
+        self.lanes_stored += lanes
+        self.lanes_updated += lanes if access.reference.kind == "atomic" else 0
 
     @cached_property
     def loads(self) -> np.ndarray:

@@ -1,11 +1,14 @@
 """Waits: the barriers at which a block waited, and those of the grid.
 
 `block` is the most of all blocks, since blocks may pass different numbers of them.
-Nsight Compute has no such counter; it counts the instruction of each warp.
+`fences` are those of all threads, a store that releases among them; nobody waits at
+one, but a barrier of one's own needs them. Nsight Compute has no such counters; it
+counts the instruction of each warp.
 """
 
 import numpy as np
 
+from helpers.core.hardware import WARP_SIZE
 from helpers.emulator.judges.judge import Counts
 
 
@@ -13,11 +16,11 @@ class Waits:
     """Counts barriers by the first block of a batch."""
 
     def __init__(self):
-        self.grid, self.of_blocks = 0, {}
+        self.grid, self.of_blocks, self.fences = 0, {}, 0
 
     def listeners(self) -> dict:
         """Its listeners, by topic."""
-        return {"sync": self.add}
+        return {"sync": self.add, "fence_passed": self.fence}
 
     def add(self, sync):
         """Add a barrier of blocks or of the grid; lanes that wait are none."""
@@ -28,7 +31,13 @@ class Waits:
             one = 1 if sync.blocks is None else sync.blocks.astype(np.int64)
             self.of_blocks[first] = self.of_blocks.get(first, 0) + one
 
+    def fence(self, fence):
+        """Add the fences of a warp's active lanes."""
+        active = np.True_ if fence.active is None else fence.active
+        shape = WARP_SIZE, fence.who.blocks
+        self.fences += int(np.broadcast_to(active, shape).sum())
+
     def table(self) -> Counts:
-        """The barriers of a block, at most, and of the grid."""
+        """The barriers of a block, at most, and of the grid; and all fences."""
         most = max((int(np.max(it)) for it in self.of_blocks.values()), default=0)
-        return Counts(block=most, grid=self.grid)
+        return Counts(block=most, grid=self.grid, fences=self.fences)

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from helpers.core.errors import NoProgressError, NoValueError
-from helpers.core.events import Allocation, BranchSplit, Step
+from helpers.core.events import Allocation, BranchSplit, Step, in_turn
 from helpers.emulator.machine.accesses.async_copies import Copies
 from helpers.emulator.machine.barriers import (
     emit_unnamed,
@@ -41,6 +41,7 @@ class Batch:
         self.geometry = launch.geometry
         self.first, self.blocks = first, last - first
         self.block = launch.geometry.blocks_of(first, last)
+        self.in_turn = in_turn(launch.seed, np.arange(first, last))  # at atomics
         self.shared, self.dynamic = {}, None
         self.copies = Copies()
         self.waits_for_grid = False

@@ -23,9 +23,9 @@ def checked(index, size, active, warp, reference, axis):
         index.view(f"u{index.dtype.itemsize}") if index.dtype.kind == "i" else index
     )
     if size.ndim:
-        inside = (unsigned < size.astype(np.uint64)).all()
-    else:
-        inside = int(unsigned.max()) < int(size)
+        inside = (index >= 0).all() & (unsigned < size.astype(np.uint64)).all()
+    else:  # a negative index of few bits may be less than the size, too
+        inside = int(unsigned.max()) < min(int(size), np.iinfo(index.dtype).max + 1)
     if inside:
         return _wide(index)
     if active is not None:

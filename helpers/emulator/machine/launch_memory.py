@@ -104,10 +104,10 @@ class Memory:
         if device is None:
             low, high = np.lib.array_utils.byte_bounds(array)
             device = allocation_at(low)
-        if low not in self.allocations:
-            self.allocations[low] = self.next_address
+        if (low, high) not in self.allocations:  # one may be empty
+            self.allocations[low, high] = self.next_address
             self.next_address += _up(max(high - low, 1), ALIGNMENT) + ALIGNMENT
-        start = self.allocations[low]
+        start = self.allocations[low, high]
         first = start + array.__array_interface__["data"][0] - low
         return Allocation(
             *(name, "global", start, high - low, written, first),

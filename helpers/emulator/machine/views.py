@@ -10,6 +10,8 @@ from helpers.core.errors import KernelError
 from helpers.emulator.machine.arrays import Array, Choice, c_strides, is_one
 from helpers.emulator.machine.bounds import checked, out_of_bounds
 
+FAR = 2**62
+
 
 def by_choice(function):
     """A function of an array, taken of each array of a choice."""
@@ -81,6 +83,7 @@ def _slice(part, size, reference):
         start, stop, step = ends.indices(int(size))
         return np.int64(start), np.int64(len(range(start, stop, step))), np.int64(step)
     step = np.int64(1) if part.step is None else _wide(part.step)
+    step = np.clip(step, -FAR, FAR)  # beyond all sizes, and no sum wraps around
     down = step < 0
     first, last = np.where(down, -1, 0), np.where(down, size - 1, size)
     start = np.where(down, last, first)
@@ -168,20 +171,28 @@ def reinterpret(warp, array, dtype, site, active):
 @by_choice
 def reshape(warp, array, shape, site, active):
     """A contiguous array with other axes; -1 stands for what is left."""
-    size = functools.reduce(operator.mul, array.shape, np.int64(1))
-    known = functools.reduce(operator.mul, shape, np.int64(1))
-    fits = known == size
-    if np.any(known < 0):
-        fits = size % np.where(known == 0, 1, -known) == 0
-        left = size // np.where(known == 0, 1, -known)
-        shape = [np.where(n < 0, left, n)[()] for n in shape]
+    size, unknown = _product(array.shape), sum(n < 0 for n in shape)
+    known = _product(np.where(n < 0, 1, n) for n in shape)
+    left = size // np.where(known == 0, 1, known)
+    shape = [np.where(n < 0, left, n) for n in shape]
+    fits = (unknown <= 1) & (_product(shape) == size)
     if not np.all(fits if active is None else fits | ~active):
         old = "×".join(str(int(np.max(n))) for n in array.shape)
         raise KernelError(
             f"line {site.line} reshapes `{array.name}`, whose shape is {old}, to a "
             "shape with another number of elements\n"
-            f"    {site.text}\n  {site.place}"
+            f"    {site.text}\n  {site.place}\n"
+            f"  Remedy: let the sizes multiply to {np.max(size)}; one of them may be "
+            "-1, which stands for what is left"
         )
-    shape = tuple(np.asarray(n).astype(np.int64)[()] for n in shape)
+    if not np.all(fits):  # threads that take no part may have any sizes
+        shape = [np.where(fits, n, 0) for n in shape]
+    shape = tuple(n.astype(np.int64)[()] for n in shape)
     innermost = np.int64(array.dtype.itemsize // array.cells.step)
     return array.part(array.base, shape, c_strides(shape, innermost))
+
+
+def _product(sizes):
+    """How many elements that is, exactly: NumPy's integers wrap around."""
+    exact = (np.asarray(n).astype(object) for n in sizes)
+    return np.asarray(functools.reduce(operator.mul, exact, 1), object)

@@ -211,6 +211,8 @@ class State:
     def _can_access(self, name, array) -> bool:
         """Can compiled code access this array, and tell that it does?"""
         place = self.layout.places.get(("told", name))
+        if not is_within(array):
+            return False
         if place is not None and is_tellable(array):
             self.context[place : place + 2] = told_of(array)
         return place is None or is_tellable(array)
@@ -255,6 +257,28 @@ class State:
 def is_part(value) -> bool:
     """Is this a view of another array, which may be a buffer of ours?"""
     return isinstance(value, np.ndarray) and value.base is not None
+
+
+def is_within(array) -> bool:
+    """Does each index below a size lead to a cell of this array's memory? Compiled code
+    asks no more, whatever a fault in a view has made of sizes and strides.
+    """
+    cells, right, empty = array.cells, True, False
+    low = high = _exact(array.base)
+    for size, stride in zip(array.shape, array.strides, strict=True):
+        size, stride = _exact(size), _exact(stride)
+        right, empty = right & (size >= 0), empty | (size == 0)
+        reach = (size - 1) * stride
+        low = low + (reach - abs(reach)) // 2
+        high = high + (reach + abs(reach)) // 2
+    place = 0 if cells.place is None else int(np.max(cells.place))
+    inside = (low >= 0) & (high * cells.scale + place < cells.flat.size)
+    return bool(np.all(right & (empty | inside)))
+
+
+def _exact(number):
+    """A number, or one of each thread, of which no product wraps around."""
+    return number.astype(object) if isinstance(number, np.ndarray) else int(number)
 
 
 def is_tellable(array) -> bool:

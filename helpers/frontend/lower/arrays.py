@@ -31,6 +31,12 @@ def allocate(builder, target, space, value):
     if shape is None:
         shape = tuple(int(item.value) for item in builder.items(arguments[0]))
     shape = tuple(shape) if isinstance(shape, tuple) else (int(shape),)
+    if min(shape, default=1) < (shape != (0,) or space == "local"):
+        builder.refuse(  # Numba asks only how many elements there are in all
+            "a shared or local array has at least 1 element along each axis, and "
+            f"this one has {min(shape)}",
+            KernelError,
+        )
     name = builder.declare(target, result)
     # a thread has its own local arrays in each call, a block has one shared array
     key = (*builder.specialisation, target) if space == "shared" else (name,)

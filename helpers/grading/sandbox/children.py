@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import select
 import subprocess
 import sys
@@ -11,8 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.limits import Limits
 
-READY_S, GRACE_S = 60, 15
-LOST = {"ended": "ended its parent", "seconds": 0.0, "cpu_seconds": 0.0}
+READY_S, GRACE_S, CLEARING_S = 60, 15, 10
+LOST = {
+    "ended": "lost its process",
+    "messages": [],
+    "seconds": 0.0,
+    "cpu_seconds": 0.0,
+}
 # bubblewrap ends with the thread that began it, and this one lives as long as we do
 _starter = ThreadPoolExecutor(1)
 
@@ -26,25 +32,32 @@ class Nursery:
 
     def __init__(self, kind, container=""):
         self.kind, self.container = kind, container
-        self.level = isolation.level_of(container)
+        self.level = isolation.level_of(container if kind == "collect" else "")
         self.process = None
 
     def ask(self, request, limits) -> dict:
         """What a child hands over, and how it ended."""
-        if self.process and self.process.poll() is not None:
+        if self.process and self.is_lost():
             self.end()  # between two submissions: it is nobody's fault
-        process = self.process or self.begin()
-        line = json.dumps({**request, "limits": limits.as_dict()}).encode() + b"\n"
+        process, name = self.process or self.begin(), secrets.token_hex(8)
+        whole = {**request, "id": name, "limits": limits.as_dict()}
         try:
-            process.stdin.write(line)
-            process.stdin.flush()
-            answer = self.read(limits.wall_s + GRACE_S)
+            process.stdin.write(json.dumps(whole).encode() + b"\n")
+            answer = self.read(process, limits.wall_s + GRACE_S)
         except (BrokenPipeError, ConnectionError, ValueError):
             answer = None
-        if answer is None:
-            self.end()
-            return {**LOST, "messages": []}
-        return answer
+        if self.process is not process:
+            raise NurseryError(f"the process that is to {self.kind} was ended")
+        if isinstance(answer, dict) and answer.pop("id", "") == name:
+            if is_answer(answer):
+                return answer
+        self.end()
+        return {**LOST}
+
+    def is_lost(self) -> bool:
+        """Has it ended, or does it say what nobody asked for?"""
+        said = select.select([self.process.stdout], [], [], 0)[0]
+        return bool(said) or self.process.poll() is not None
 
     def begin(self):
         """Start it, and wait until its packages are imported."""
@@ -64,7 +77,7 @@ class Nursery:
             start_new_session=True,
             bufsize=0,
         ).result()
-        if self.read(READY_S) is None:
+        if self.read(self.process, READY_S) is None:
             self.process.kill()
             told = self.process.stderr.read().decode("utf-8", "replace").strip()
             self.end()
@@ -72,28 +85,42 @@ class Nursery:
             raise NurseryError(f"the process that is to {self.kind} ends: {reason}")
         return self.process
 
-    def read(self, seconds):
+    def read(self, process, seconds):
         """A line of its answers; None if it ends, or does not answer in time."""
         data, deadline = b"", time.monotonic() + seconds
         most = 8 * Limits.handed_over_bytes
         while not data.endswith(b"\n") and len(data) < most:
             left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
+            if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
                 return None
-            more = self.process.stdout.read(2**16)
+            more = process.stdout.read(2**16)
             if not more:
                 return None
             data += more
         return json.loads(data)
 
     def end(self):
-        """End it, and what it started."""
-        if self.process:
-            self.process.kill()
-            self.process.wait()
-            for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
-                pipe.close()
-            self.process = None
+        """End it, and what it started: without requests it clears up, if it can."""
+        if not self.process:
+            return
+        process, self.process = self.process, None
+        process.stdin.close()
+        try:
+            process.wait(CLEARING_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        for pipe in (process.stdout, process.stderr):
+            pipe.close()
+
+
+def is_answer(found) -> bool:
+    """Is it of the form of a nursery's answers, to the last type?"""
+    return (
+        found.keys() == LOST.keys()
+        and all(type(found[name]) is type(value) for name, value in LOST.items())
+        and all(isinstance(it, str) for it in found["messages"])
+    )
 
 
 def require_no_root():

@@ -3,7 +3,8 @@
 bubblewrap gives the untrusted child no network, no other process to see, no folder of
 the course and no other submission: of the machine's files it has the interpreter, its
 packages and `helpers`, and cannot write to them. It can write to one folder, which is
-emptied after it.
+emptied after it. The judge has the same and the courses, wherever bubblewrap is there:
+it runs no line of a submission, but emulates its kernels.
 """
 
 import os
@@ -21,6 +22,8 @@ from helpers.grading.sandbox.limits import Limits
 HELPERS = Path(__file__).resolve().parents[2]
 SYSTEM = "/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/alternatives"
 COURSE, WORK = "/grading/course", "/grading/work"
+# where memory is short, the system ends the processes of a nursery first
+FIRST_TO_END = 'echo 1000 > /proc/self/oom_score_adj; exec "$@"'
 # where Docker's command finds its daemon; none of it reaches the container
 DOCKERS = "PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "DOCKER_CONTEXT"
 LEVELS = {
@@ -48,19 +51,18 @@ def level_of(container="") -> str:
 
 
 def command(kind, level, container="") -> list[str]:
-    """The command of a nursery; the judge is plain, since it runs no submission."""
+    """The command of a nursery."""
     nursery = "-P -B -m helpers.grading.sandbox.nursery"
     program = [sys.executable, *nursery.split(), kind]
-    if kind == "judge" or level == "process":
-        return program
     if level == "container":
         return [*docker(container), "python", *program[1:]]
-    return [*bubblewrap(), *program]
+    alone = bubblewrap(kind) if level == "bubblewrap" else []
+    return ["sh", "-c", FIRST_TO_END, "sh", *alone, *program]
 
 
 def environment(kind, level) -> dict:
     """The little that a nursery, or the command that begins its container, is given."""
-    if level == "container" and kind == "collect":
+    if level == "container":
         return {name: os.environ[name] for name in DOCKERS if name in os.environ}
     found = {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -74,29 +76,37 @@ def environment(kind, level) -> dict:
         "PYTHONPATH": str(HELPERS.parent),
     }
     if kind == "judge" and (path := os.environ.get("PYTHONPATH")):
-        found["PYTHONPATH"] += os.pathsep + path
+        folders = map(os.path.abspath, path.split(os.pathsep))
+        found["PYTHONPATH"] = os.pathsep.join([found["PYTHONPATH"], *folders])
     return found
 
 
-def bubblewrap() -> list[str]:
-    """bubblewrap's command line, to which a program is added."""
-    options = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session"]
-    options += ["--uid", "65534", "--gid", "65534"]
-    for path in dict.fromkeys([*SYSTEM, *packages()]):
-        if Path(path).is_symlink():
-            options += ["--symlink", os.readlink(path), path]
-        elif Path(path).exists():
-            options += ["--ro-bind", path, path]
-    for folder in courses():  # installed among the packages, perhaps
-        options += ["--tmpfs", folder, "--remount-ro", folder]
-    options += ["--ro-bind", str(HELPERS), f"{COURSE}/helpers"]
+def bubblewrap(kind) -> list[str]:
+    """bubblewrap's command line, to which a program is added: it is process 1, since
+    bubblewrap itself could be traced, and the grader's pipes be found with it.
+    """
+    options = ["bwrap", "--unshare-all", "--as-pid-1", "--die-with-parent"]
+    options += ["--new-session", "--uid", "65534", "--gid", "65534"]
+    for path in filter(os.path.exists, SYSTEM):
+        linked = os.path.islink(path)
+        source = ["--symlink", os.readlink(path)] if linked else ["--ro-bind", path]
+        options += [*source, path]
+    places = {*packages(), *(sources() if kind == "judge" else ())} - {*SYSTEM}
+    for path in sorted(filter(os.path.exists, places)):  # a folder before its own
+        options += ["--ro-bind", path, path]
+    if kind == "collect":
+        for folder in hidden():
+            options += ["--tmpfs", folder, "--remount-ro", folder]
+        options += ["--ro-bind", str(HELPERS), f"{COURSE}/helpers"]
+        options += ["--setenv", "PYTHONPATH", COURSE]
     options += ["--proc", "/proc", "--remount-ro", "/proc"]  # root's /proc/sys is real
-    options += ["--dev", "/dev", "--remount-ro", "/dev"]
+    options += ["--dev", "/dev", "--ro-bind", "/dev/null", "/dev/zero"]  # no memory
+    options += ["--remount-ro", "/dev"]
     options += ["--tmpfs", "/dev/shm", "--remount-ro", "/dev/shm"]
     options += ["--size", str(Limits.folder_bytes), "--tmpfs", WORK, "--chdir", WORK]
     options += ["--remount-ro", "/"]  # else one child could leave modules to the next
-    options += ["--setenv", "TMPDIR", WORK, "--setenv", "PYTHONPATH", COURSE]
-    return [*options, "--setenv", "GRADING_ALONE", "1", "--"]
+    options += ["--setenv", "TMPDIR", WORK, "--setenv", "GRADING_ALONE", "1"]
+    return [*options, "--"]
 
 
 def packages() -> list[str]:
@@ -109,21 +119,35 @@ def packages() -> list[str]:
     return [sys.base_prefix, sys.prefix, *site]
 
 
+def sources() -> list[str]:
+    """What the judge reads beside: `helpers`, the courses, and its path; not the whole
+    folders in which submissions and marks may lie as well.
+    """
+    mixed = os.getcwd(), str(HELPERS.parent)
+    path = [it for it in map(os.path.abspath, sys.path) if it not in mixed]
+    return [*path, str(HELPERS), *courses()]
+
+
 def courses() -> list[str]:
-    """The folders of courses among the packages that a child can read."""
+    """The folders of courses."""
     names = {point.value.partition(".")[0] for point in entry_points(group=GROUP)}
-    folders = {str(Path(find_spec(name).origin).parent) for name in names}
-    return sorted(it for it in folders if it.startswith(tuple(packages())))
+    return sorted(str(Path(find_spec(name).origin).parent) for name in names)
+
+
+def hidden() -> list[str]:
+    """The folders of courses among the packages that a child can read."""
+    return [it for it in courses() if it.startswith(tuple(packages()))]
 
 
 def docker(image) -> list[str]:
     """Docker's command line; the image has this course's packages."""
     return [
         *("docker", "run", "--rm", "--interactive", "--network", "none", "--read-only"),
-        *("--ipc", "none"),
+        *("--ipc", "none", "--init=false"),  # a nursery is process 1, as above
         *("--cap-drop", "ALL", "--security-opt", "no-new-privileges"),
         *("--user", "65534"),
         *("--pids-limit", "128", "--memory", "4g", "--cpus", "1"),
+        *("--oom-score-adj", "1000"),
         *("--tmpfs", f"{WORK}:size={Limits.folder_bytes}", "--workdir", WORK),
         *("--volume", f"{HELPERS}:{COURSE}/helpers:ro"),
         *("--env", f"PYTHONPATH={COURSE}", "--env", f"TMPDIR={WORK}"),

@@ -12,8 +12,10 @@ class Limits:
     cell_s: int = 20  # of computing in one cell: it is interrupted, the next one runs
     memory_bytes: int = 5 * 2**29  # of addresses, those of the warm parent too
     resident_bytes: int = 2**31  # of memory, of all its processes together
+    sockets: int = 128  # each may hold some MB that no process shows
     file_bytes: int = 2**24
     folder_bytes: int = 2**26
+    files: int = 20_000  # in that folder; one without bytes takes memory as well
     processes: int = 48  # with their threads, of which a usual pool has 32
     handed_over_bytes: int = 2**22
 

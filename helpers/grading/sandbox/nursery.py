@@ -11,14 +11,15 @@ parent (`PR_SET_DUMPABLE`), so the next child starts as clean as the first.
 import ctypes
 import json
 import os
+import re
 import resource
 import select
-import shutil
 import signal
 import sys
 import tempfile
 import time
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 
 import psutil
@@ -30,9 +31,11 @@ WORK = {
     "collect": "helpers.grading.sandbox.collecting",
     "judge": "helpers.grading.sandbox.judging",
 }
-PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 4, 36, 38
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 HIGH = 900  # file descriptors of ours, out of the way of who closes the first ones
 POLL_S = 0.05
+GONE = "nobody waits for it"
 CHANGED = 70  # the exit status of a process that nobody may be served by any more
 
 
@@ -46,10 +49,14 @@ def main(kind):
     with os.fdopen(requests, "rb") as lines, os.fdopen(answers, "wb") as out:
         write(out, {"ready": os.getpid()})
         for line in lines:
-            answer = attend(work, json.loads(line))
+            request = json.loads(line)
+            name = request.pop("id")
+            answer = attend(work, request)
             if standing() != at_start:
                 os._exit(CHANGED)  # a child did that: nobody may be served after it
-            write(out, answer)
+            if answer["ended"] == GONE:
+                return
+            write(out, {**answer, "id": name})
 
 
 def write(out, answer):
@@ -68,11 +75,15 @@ def harden():
     """Let no child trace this process or outlive it; Linux alone knows how."""
     if sys.platform != "linux":
         return
-    control = ctypes.CDLL(None, use_errno=True).prctl
-    control(PR_SET_DUMPABLE, 0, 0, 0, 0)
-    control(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    control(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    control(PR_SET_DUMPABLE, 0)
+    control(PR_SET_CHILD_SUBREAPER, 1)
+    control(PR_SET_NO_NEW_PRIVS, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Python's own would end process 1
     system_calls.require()
+
+
+def control(*arguments):
+    ctypes.CDLL(None, use_errno=True).prctl(*arguments, 0, 0, 0)
 
 
 def standing():
@@ -121,22 +132,39 @@ def cpu_of_children() -> float:
 def empty(folder):
     """Remove a child's folder; where all folders are a child's, what it left beside."""
     home = Path(folder).parent
-    if alone_here():
-        if home.stat().st_uid == os.getuid():  # else no child could take rights away
-            home.chmod(0o700)
-        for name in os.listxattr(home):  # among them, who may use folders made there
-            os.removexattr(home, name)
-    for left in home.iterdir() if alone_here() else [Path(folder)]:
+    if not alone_here():
+        return remove(Path(folder))
+    if home.stat().st_uid == os.getuid():  # else no child could take rights away
+        home.chmod(0o700)
+    for name in os.listxattr(home):  # among them, who may use folders made there
+        os.removexattr(home, name)
+    for left in list(home.iterdir()):
         if left.is_symlink() or not left.is_dir():
             left.unlink()
-            continue
-        left.chmod(0o700)
-        for inner, folders, _ in os.walk(left):  # it may have taken all rights away
-            for it in (Path(inner, name) for name in folders):
-                it.is_symlink() or it.chmod(0o700)
-        shutil.rmtree(left, ignore_errors=True)
-    if alone_here() and any(home.iterdir()):
+        else:
+            remove(left)
+    if any(home.iterdir()):
         os._exit(CHANGED)
+
+
+def remove(folder):
+    """Remove a folder, whose rights may be gone: inner ones are moved up first, since
+    they may be so deep that no path leads to them.
+    """
+    aside, names = Path(tempfile.mkdtemp(dir=folder.parent)), count()
+    folders = [folder]
+    while folders:
+        here = folders.pop()
+        here.chmod(0o700)
+        for it in list(os.scandir(here)):
+            if it.is_dir(follow_symlinks=False):
+                os.chmod(it, 0o700)  # else it cannot be moved
+                folders.append(aside / str(next(names)))
+                os.rename(it, folders[-1])
+            else:
+                os.unlink(it)
+        here.rmdir()
+    aside.rmdir()
 
 
 def live(work, request, send, folder, limits):
@@ -144,6 +172,8 @@ def live(work, request, send, folder, limits):
     status = 1
     try:
         os.setsid()
+        control(PR_SET_PDEATHSIG, signal.SIGKILL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.dup2(send, HIGH + 2)
         os.closerange(3, HIGH + 2)
         os.closerange(HIGH + 3, HIGH + 100)
@@ -186,7 +216,9 @@ def listen(receive, deadline, limits):
     """The lines that a child writes until it says that it is done."""
     data, next_count = b"", 0.0
     while (left := deadline - time.monotonic()) > 0:
-        ready, _, _ = select.select([receive], [], [], min(left, POLL_S))
+        ready, _, _ = select.select([receive, HIGH], [], [], min(left, POLL_S))
+        if HIGH in ready:  # who asked is gone; else nothing comes before our answer
+            return GONE, []
         if time.monotonic() > next_count:  # whether or not somebody writes
             if too_much := excess(limits):
                 return too_much, whole_lines(data)
@@ -219,25 +251,42 @@ def descendants():
 
 def excess(limits) -> str:
     """What children use too much of with all that they started, or nothing: threads, of
-    which a process has one at least, or memory beside their copy of this process's.
+    which a process has one at least, files, sockets, or memory beside their copy of
+    this process's.
     """
     threads = memory = 0
-    copied = own_memory(psutil.Process())
+    copied = own_memory(os.getpid())
     for process in descendants():
         try:
             threads += process.num_threads()
-            memory += max(0, own_memory(process) - copied)
-        except psutil.Error:
+            memory += max(0, own_memory(process.pid) - copied)
+        except (psutil.Error, OSError):
             pass
     if threads > limits.processes:
         return "too many processes"
+    if alone_here() and files_left() > limits.files:
+        return "too many files"
+    if alone_here() and sockets_open() > limits.sockets:
+        return "too many sockets"
     return "too much memory" if memory > limits.resident_bytes else ""
 
 
-def own_memory(process) -> int:
-    """The bytes in memory that come from no file."""
-    found = process.memory_info()
-    return found.rss - found.shared
+def own_memory(pid) -> int:
+    """The bytes in memory that come from no file, those too that processes share."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    found = re.findall(r"^Rss(?:Anon|Shmem):\s+(\d+) kB$", status, re.MULTILINE)
+    return 1024 * sum(map(int, found))
+
+
+def files_left() -> int:
+    """The files and folders where children may write, deleted ones, too, while open."""
+    about = os.statvfs(tempfile.gettempdir())
+    return about.f_files - about.f_ffree
+
+
+def sockets_open() -> int:
+    """The sockets of this network, which nobody has but children."""
+    return int(re.search(r"used (\d+)", Path("/proc/net/sockstat").read_text())[1])
 
 
 def end_all():
@@ -282,3 +331,4 @@ def reap() -> bool:
 
 if __name__ == "__main__":
     main(sys.argv[1])
+    os._exit(0)  # nothing is left, and to unload the packages takes long

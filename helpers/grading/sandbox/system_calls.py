@@ -2,7 +2,8 @@
 
 It refuses calls that affect more than the child's own memory and files: the keys of the
 user who grades, limits of other processes, memory that no limit counts or that outlives
-the child, new namespaces. A call that is not named here is allowed.
+the child, what the machine has a number of, leases on its files, new namespaces. A call
+that is not named here is allowed.
 """
 
 import ctypes
@@ -25,19 +26,34 @@ move_pages 279 239          perf_event_open 298 241      bpf 321 280
 userfaultfd 323 282         io_uring_setup 425 425       io_uring_enter 426 426
 io_uring_register 427 427   setpriority 141 140          ioprio_set 251 30
 sched_setscheduler 144 119  sched_setparam 142 118       sched_setattr 314 274
-sched_setaffinity 203 122
+sched_setaffinity 203 122  io_setup 206 0
 """
 MACHINES = {"x86_64": 0, "aarch64": 1}  # the column of its numbers
 ARCHITECTURE = 0xC000003E, 0xC00000B7
-CLONE, PRLIMIT64, CLONE3 = (56, 220), (302, 261), 435
+CLONE3 = 435
 CLONE_NEW = 0x7E020000  # namespaces: user, process, network and the others
+SHARED_MEMORY = 0x21  # MAP_SHARED of no file: it stays where no process shows it
+F_SETLEASE = 1024  # who opens the file elsewhere would wait
 X32 = 0x40000000  # the bit of x86_64's other numbers
 
 # struct seccomp_data, and the words of classic BPF
 NUMBER, KIND, FIRST_ARGUMENT = 0, 4, 16
-LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+LOAD, AND, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 PR_SET_SECCOMP, FILTER = 22, 2
+
+# local sockets, those of the Internet and netlink's; a virtual machine has others
+FAMILIES = (EQUAL, 4, 0, 1), (EQUAL, 3, 0, 2), (EQUAL, 2, 0, 10), (EQUAL, 1, 0, 16)
+# calls that are refused for one argument: their numbers, its place, and what is asked
+# of it, after which comes the refusal, and behind that the call is allowed
+BY_ARGUMENT = {
+    "clone": ((56, 220), 0, [(ANY_BIT, 0, 1, CLONE_NEW)]),
+    "prlimit64": ((302, 261), 0, [(EQUAL, 1, 0, 0)]),  # of the process that asks
+    "socket": ((41, 198), 0, FAMILIES),
+    "socketpair": ((53, 199), 0, FAMILIES),
+    "fcntl": ((72, 25), 1, [(EQUAL, 0, 1, F_SETLEASE)]),
+    "mmap": ((9, 222), 3, [(AND, 0, 0, SHARED_MEMORY), (EQUAL, 0, 1, SHARED_MEMORY)]),
+}
 
 
 def refuse():
@@ -91,16 +107,10 @@ def filter_of(machine) -> bytes:
         rules += [(EQUAL, 0, 1, number), (RETURN, 0, 0, refused)]
     # its flags are in memory, where no filter sees them; the C library then asks clone
     rules += [(EQUAL, 0, 1, CLONE3), (RETURN, 0, 0, unknown)]
-    rules += [
-        (EQUAL, 0, 4, CLONE[machine]),
-        (LOAD, 0, 0, FIRST_ARGUMENT),
-        (ANY_BIT, 0, 1, CLONE_NEW),
-        (RETURN, 0, 0, refused),
-        (RETURN, 0, 0, ALLOW),
-        (EQUAL, 0, 3, PRLIMIT64[machine]),
-        (LOAD, 0, 0, FIRST_ARGUMENT),
-        (EQUAL, 1, 0, 0),  # of the process that asks
-        (RETURN, 0, 0, refused),
-        (RETURN, 0, 0, ALLOW),
-    ]
+    for numbers, place, asked in BY_ARGUMENT.values():
+        argument = (LOAD, 0, 0, FIRST_ARGUMENT + 8 * place)
+        answers = (RETURN, 0, 0, refused), (RETURN, 0, 0, ALLOW)
+        rules += [(EQUAL, 0, len(asked) + 3, numbers[machine])]
+        rules += [argument, *asked, *answers]
+    rules += [(RETURN, 0, 0, ALLOW)]
     return b"".join(struct.pack("HBBI", *rule) for rule in rules)

@@ -188,11 +188,11 @@ def test_kernels_count_as_on_the_gpu_or_the_instruction_says_why():
 def test_the_zoo_and_every_lesson_was_counted():
     """As they are now: run the script once more for what is new."""
     names = {case.name for case in ZOO if not (case.error or case.hangs)}
-    from tests.specimens.lesson_launches import lessons
+    from tests.specimens.lesson_launches import compared_lessons
 
     assert set() == names - set(agreement.launches())
     recorded = agreement.counters()["kernels"]
-    for lesson in lessons():
+    for lesson in compared_lessons():
         assert any(name.startswith(f"lesson_{lesson.stem}_") for name in recorded)
 
 

@@ -248,6 +248,26 @@ def brute_local(own, active, size):
     )
 
 
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_a_store_to_many_elements_is_an_instruction_for_each(blocks):
+    """In each warp that takes part; those of the same array without it are fewer."""
+
+    @cuda.jit
+    def fill(rows):
+        if cuda.threadIdx.x < 40:
+            rows[cuda.grid(1), :] = 1
+
+    counts = {}
+    for columns in (1, 7):
+        run = emulate(fill)[blocks, 48](np.zeros((48 * blocks, columns)))
+        counts[columns] = run.divergence.by_line[line_of(fill, "rows[cuda")]
+
+    more = {it: vars(counts[7])[it] - vars(counts[1])[it] for it in vars(counts[1])}
+    active, present = 6 * 40 * blocks, 6 * 48 * blocks
+    assert (6 * 2 * blocks, active) == (more["instructions"], more["active_lanes"])
+    assert (present, 0) == (more["present_lanes"], more["splits"])
+
+
 @pytest.mark.parametrize("size", [1, 2, 4, 8])
 def test_random_local_accesses_are_judged_byte_by_byte(size):
     """Each lane at an index of its own, some lanes off."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import cuda
 
-from helpers import emulate
+from helpers import emulate, store_release
 
 
 @cuda.jit
@@ -22,7 +22,7 @@ def test_the_block_that_waits_most_often_counts(blocks, most):
     run = emulate(rounds)[blocks, 64](np.zeros(64 * blocks), 3)
 
     assert (most, 0) == (run.waits.block, run.waits.grid)
-    assert {"block": most, "grid": 0} == run.to_dict()["waits"]
+    assert {"block": most, "grid": 0, "fences": 0} == run.to_dict()["waits"]
 
 
 def test_barriers_of_the_grid_are_counted_apart():
@@ -39,3 +39,21 @@ def test_barriers_of_the_grid_are_counted_apart():
     run = emulate(twice)[2, 32](np.zeros(64))
 
     assert (0, 2) == (run.waits.block, run.waits.grid)
+
+
+def test_each_thread_that_passes_a_fence_counts():
+    """A store that releases is one, too; an atomic operation is none."""
+
+    @cuda.jit
+    def hand_over(out, flags):
+        out[cuda.grid(1)] = 1
+        cuda.threadfence()
+        if cuda.threadIdx.x < 3:
+            cuda.threadfence_block()
+            cuda.atomic.add(flags, 0, 1)
+        if cuda.threadIdx.x == 0:
+            store_release(flags, 1, 1)
+
+    run = emulate(hand_over)[2, 64](np.zeros(128), np.zeros(2, np.int32))
+
+    assert 2 * (64 + 3 + 1) == run.waits.fences

@@ -70,6 +70,17 @@ def test_a_negative_index_counts_from_the_end_and_is_warned_of(dtype):
     assert [] == mistakes(emulate(gather_one)[1, 32](a, dtype(0), out))
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int16])
+def test_a_negative_index_of_few_bits_counts_from_the_end_of_a_long_array(dtype):
+    """As an unsigned number it is less than the size."""
+    a, out = np.arange(100_000), np.zeros(32, np.int64)
+
+    run = emulate(gather)[1, 32](a, np.arange(-32, 0).astype(dtype), out)
+
+    assert list(range(99_968, 100_000)) == out.tolist()
+    assert ["wrap"] == mistakes(run)
+
+
 @pytest.mark.parametrize("kernel", [gather, gather_some])
 @pytest.mark.parametrize("wrong", [100, -101, 127, -128])
 def test_an_index_outside_is_an_error_of_its_thread(kernel, wrong):

@@ -75,6 +75,16 @@ def test_an_empty_array_has_a_place_of_its_own():
     assert 3 == len({*starts}) and all(start % 256 == 0 for start in starts)
 
 
+def test_an_empty_part_of_an_array_is_not_the_rest_of_it():
+    """Both begin at one byte of the host's, and lie apart where they are copied to."""
+    memory = np.zeros(7)
+    found = spied(copy, memory[:0], memory, np.zeros(0)).by_name()
+
+    assert 0 == found["a"][2]
+    assert found["a"][1] + 256 <= found["b"][1]
+    assert found["b"][1] + 7 * 8 <= found["out"][1]
+
+
 class Request(NamedTuple):
     """A shared array as a program asks for it."""
 

@@ -111,6 +111,44 @@ def test_an_unguarded_histogram_loses_counts(seed):
     assert first.tolist() == again.tolist()
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_blocks_draw_tickets_in_no_order_of_their_own(seed):
+    """Each number once, neither up nor down; with the next seed the other way round,
+    and again the same.
+    """
+
+    @cuda.jit
+    def draw(counter, tickets):
+        tickets[cuda.blockIdx.x] = cuda.atomic.add(counter, 0, 1)
+
+    def tickets(seed):
+        drawn = np.zeros(8, np.int32)
+        emulate(draw, seed=seed)[8, 1](np.zeros(1, np.int32), drawn)
+        return drawn.tolist()
+
+    drawn = tickets(seed)
+
+    assert [*range(8)] == sorted(drawn)
+    assert drawn not in ([*range(8)], [*range(7, -1, -1)])
+    assert drawn == tickets(seed)
+    assert [7 - it for it in drawn] == tickets(seed ^ 1)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_blocks_come_to_a_counter_together_or_one_by_one(seed):
+    """With an odd seed only one of them finds that all have come."""
+
+    @cuda.jit
+    def look(counter, seen):
+        cuda.atomic.add(counter, 0, 1)
+        seen[cuda.blockIdx.x] = cuda.atomic.add(counter, 0, 0)
+
+    seen = np.zeros(8, np.int32)
+    emulate(look, seed=seed)[8, 1](np.zeros(1, np.int32), seen)
+
+    assert (sorted(seen.tolist()) == [*range(1, 9)]) == (seed % 2 == 1)
+
+
 @pytest.mark.parametrize("launch", [emulate(count), count])
 def test_threads_that_add_to_one_cell_lose_updates(launch):
     """4,096 threads add one each; on an H200 the sum was 2."""

@@ -5,6 +5,7 @@ import pytest
 from numba import cuda, float32, float64, int8, int16, int32, int64
 
 from helpers import emulate
+from helpers.emulator import KernelError
 
 DATA = np.arange(96, dtype=np.int32).reshape(8, 12) * 70_001
 
@@ -115,6 +116,42 @@ def test_a_contiguous_array_takes_another_shape(shape):
     assert expected.tolist() == stored(kernel, DATA, shape=expected.shape)
 
 
+MANY = 2**62  # four times as many are 0 in 64 bits
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [(MANY + 24, 4), (4, MANY + 24), (-2, -48), (-1, -1), (0, -1), (2**63 - 1, -1)],
+)
+def test_a_shape_with_another_number_of_elements_is_refused(shape):
+    """However large its sizes are: else an index would lead beyond the array."""
+
+    @cuda.jit
+    def kernel(a, rows, cols, out):
+        b = a.reshape((rows, cols))
+        out[0] = b[0, 0]
+
+    with pytest.raises(KernelError) as error:
+        stored(kernel, DATA, *shape)
+    assert "`a`, whose shape is 8×12, to a shape with another" in str(error.value)
+    assert "the sizes multiply to 96" in str(error.value)
+
+
+def test_each_thread_reshapes_by_its_own_sizes():
+    """Those of threads that take no part mean nothing."""
+
+    @cuda.jit
+    def kernel(a, rows, out):
+        t = cuda.threadIdx.x
+        if t < 4:
+            b = a.reshape((rows[t], -1))
+            out[t] = b.shape[1]
+
+    rows = np.array([1, 2, 4, 8, MANY, -3, 0, 5])
+    expected = [96, 48, 24, 12, 0, 0, 0, 0]
+    assert expected == stored(kernel, DATA, rows, shape=(8,), threads=8)
+
+
 @cuda.jit
 def sliced(a, start, stop, step, out):
     seen = a[start:stop:step]
@@ -137,6 +174,23 @@ def test_a_slice_is_numpys(ends):
     expected[1 : 1 + len(chosen)] = chosen[:, [3, -1]]
 
     assert expected.tolist() == stored(sliced, DATA, *ends, shape=(9, 2))
+
+
+@pytest.mark.parametrize("step", [2**63 - 1, -(2**63), 2**62 + 5, 9, -9])
+def test_a_step_beyond_the_end_takes_one_element(step):
+    """Also where it differs between threads."""
+
+    @cuda.jit
+    def kernel(a, steps, out):
+        t = cuda.threadIdx.x
+        seen = a[:: steps[t], 0]
+        out[t, 0] = seen.shape[0]
+        out[t, 1] = seen[0]
+
+    row = 0 if step > 0 else 7
+    expected = [[1, DATA[row, 0]], [8, DATA[0, 0]]]
+    steps = np.array([step, 1])
+    assert expected == stored(kernel, DATA, steps, shape=(2, 2), threads=2)
 
 
 @cuda.jit(device=True)

@@ -24,6 +24,8 @@ WRONG = [
     ("t = cuda.shared.array(MINUS, float32)|a[0] = t[0]", "this one has -1"),
     ("t = cuda.local.array(0, float32)|a[0] = t[0]", "at least 1 element"),
     ("t = cuda.shared.array((0, 4), float32)|a[0] = t[0, 0]", "at least 1 element"),
+    ("t = cuda.shared.array((-2, -8), float32)|a[0] = t[0, 0]", "this one has -2"),
+    ("t = cuda.local.array((-2, -8), float32)|a[0] = t[0, 0]", "this one has -2"),
     ("t = cuda.shared.array(n, float32)|a[0] = t[0]", "not known until the launch"),
     ("m = a.size|t = cuda.shared.array(m, float32)|a[0] = t[0]", "`m` is not known"),
     ("t = cuda.shared.array((TILE, n), float32)|a[0] = t[0, 0]", "`n` is not known"),

@@ -6,13 +6,16 @@ import os
 import re
 import socket
 import struct
+import subprocess
 
 import pytest
 
 from helpers.grading.sandbox import isolation
+from helpers.grading.sandbox.children import Nursery
 from tests.grading.asking import LEVEL, WHY_NOT, nursery_at, seen
 from tests.paths import ROOT
 
+needs_bubblewrap = pytest.mark.skipif(LEVEL != "bubblewrap", reason=WHY_NOT)
 NO_ID = 2**32 - 1  # an entry of access rights that names nobody
 
 
@@ -54,11 +57,11 @@ def test_there_is_no_network(inside):
 
 
 def test_no_process_but_its_own_can_be_seen(inside):
-    """Process 1 is bubblewrap, and whoever grades is nobody there."""
+    """Process 1 is its parent, and whoever grades is nobody there."""
     found = seen(
         inside, "sorted(int(it) for it in os.listdir('/proc') if it.isdigit())"
     )
-    assert len(eval(found)) <= 3
+    assert len(eval(found)) <= 2
     assert str(os.getpid()) not in re.findall(r"\d+", found)
 
 
@@ -132,12 +135,15 @@ def test_what_it_does_to_the_folder_of_all_is_undone(inside, code):
 
 
 def test_its_parent_cannot_be_read_or_traced(inside):
-    """The next submission is run by a copy of that process."""
+    """The next submission is run by a copy of that process, whose pipes the grader
+    reads.
+    """
     code = (
         "import os, ctypes\nfound = []\n"
-        "for name in ('mem', 'environ', 'maps', 'fd/900', 'fd/901'):\n"
-        "    try: open(f'/proc/{os.getppid()}/{name}', 'rb'); found.append(name)\n"
-        "    except OSError: pass\n"
+        "for name in ('mem', 'environ', 'maps', *(f'fd/{n}' for n in range(999))):\n"
+        "    for process in (1, os.getppid()):\n"
+        "        try: open(f'/proc/{process}/{name}', 'rb'); found.append(name)\n"
+        "        except OSError: pass\n"
         "trace = ctypes.CDLL(None, use_errno=True).ptrace\n"
         "found.append(trace(16, os.getppid(), 0, 0))"
     )
@@ -155,6 +161,73 @@ def test_its_files_have_a_limit_together(inside):
     assert "['x']" == seen(inside, "os.listdir('.')", "import os; open('x', 'w')")
 
 
+def test_memory_that_no_process_shows_is_not_to_be_had(inside):
+    """Zeros that processes share are held until the last one ends, seen or not."""
+    if LEVEL == "container":
+        pytest.skip("a container's memory is limited as a whole")
+    code = """\
+import mmap, os
+found = []
+for what in (lambda: -1, lambda: os.open("/dev/zero", os.O_RDWR)):
+    try: mmap.mmap(what(), 4096)
+    except OSError: found.append("refused")"""
+    assert "['refused', 'refused']" == seen(inside, "found", code)
+
+
+@needs_bubblewrap
+def test_the_judge_reads_courses_and_writes_nowhere(tmp_path):
+    """No other folder of this machine, and no network."""
+    (tmp_path / "other.ipynb").write_text("an answer")
+    code = f"""\
+import os, socket, lessons.exercises
+places = {[str(ROOT / "tests"), str(tmp_path), str(ROOT / "lessons")]}
+print([os.path.exists(it) for it in places])
+print([name for _, name in socket.if_nameindex()])
+for it in places[2:] + ["/", "/tmp", "/grading"]:
+    try: open(it + "/left", "w")
+    except OSError: print("no", end=" ")
+"""
+    expected = "[False, False, True]\n['lo']\nno no no no"
+    assert expected == told_by_judge(code)
+
+
+@needs_bubblewrap
+def test_the_judge_finds_courses_of_other_packages(tmp_path, monkeypatch):
+    """On the path of whoever grades, with the modules beside them."""
+    folder = tmp_path / "other_course"
+    (folder / "other_course-1.0.dist-info").mkdir(parents=True)
+    about = "[thirty_two_lanes.exercises]\ncourse = other_course\n"
+    (folder / "other_course-1.0.dist-info" / "entry_points.txt").write_text(about)
+    (folder / "other_course.py").write_text("from beside import FOUND")
+    (folder / "beside.py").write_text("FOUND = 3")
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.syspath_prepend(folder)
+    code = (
+        "from importlib.metadata import entry_points\n"
+        "points = entry_points(group='thirty_two_lanes.exercises')\n"
+        "print(*(it.load().FOUND for it in points if it.value == 'other_course'))"
+    )
+    assert "3" == told_by_judge(code)
+
+
+def told_by_judge(code):
+    """What a program prints where the judge runs."""
+    command = isolation.command("judge", "bubblewrap")
+    program = [*command[: command.index("-B")], "-c", code]
+    environment = isolation.environment("judge", "bubblewrap")
+    run = subprocess.run(program, env=environment, capture_output=True, text=True)
+    assert "" == run.stderr
+    return run.stdout.strip()
+
+
+@pytest.mark.parametrize("here, level", [(True, "bubblewrap"), (False, "process")])
+def test_the_judge_of_a_container_s_answers_is_in_none(monkeypatch, here, level):
+    """The image lacks the course; bubblewrap is used where it is there."""
+    monkeypatch.setattr(isolation, "has_bubblewrap", lambda: here)
+    assert level == Nursery("judge", "an/image").level
+    assert "container" == Nursery("collect", "an/image").level
+
+
 def test_each_level_is_a_row_of_the_documentation():
     """With the word that the grader prints."""
     page = (ROOT / "docs" / "GRADING.md").read_text(encoding="utf-8")
@@ -165,7 +238,8 @@ def test_each_level_is_a_row_of_the_documentation():
 def test_the_container_is_given_no_network_and_no_rights():
     """What is asked of Docker; asking.py says how to see that it obeys."""
     line = " ".join(isolation.command("collect", "container", "an/image"))
-    for option in ("--network none", "--read-only", "--cap-drop ALL", "--ipc none"):
+    options = "--network none", "--read-only", "--cap-drop ALL", "--ipc none"
+    for option in (*options, "--init=false"):
         assert option in line
     assert "an/image python -P -B -m" in line
     assert f"{ROOT}/helpers:" in line

@@ -1,14 +1,17 @@
 """A warm process and its children: limits, leftovers and how they end."""
 
 import json
+import mmap
 import os
+import time
 from dataclasses import replace
 
 import psutil
 import pytest
 
 from helpers.grading.sandbox import isolation
-from helpers.grading.sandbox.children import Nursery, NurseryError
+from helpers.grading.sandbox.children import LOST, Nursery, NurseryError
+from helpers.grading.sandbox.nursery import own_memory
 from tests.grading.asking import SHORT, needs_isolation, nursery_at, seen
 
 
@@ -73,11 +76,13 @@ def test_a_cell_that_others_keep_waiting_is_not_stopped(nursery):
     assert ("done", "") == (how, messages[0]["error"])
     how, messages = ended(nursery, code.format(60), cell_s=1)
     assert ("done", "it was stopped after 2 s") == (how, messages[0]["error"])
-    how, messages = ended(nursery, "while True: pass", cell_s=1)
-    assert messages[0]["error"] in (  # the second where the machine is busy
-        "it was stopped after 1 s of computing",
-        "it was stopped after 2 s",
-    )
+    awaiting = "import asyncio\nwhile True:\n    await asyncio.sleep(0)"
+    for code in ("while True: pass", awaiting):
+        how, messages = ended(nursery, code, cell_s=1)
+        assert messages[0]["error"] in (  # the second where the machine is busy
+            "it was stopped after 1 s of computing",
+            "it was stopped after 2 s",
+        )
 
 
 def test_too_much_that_is_handed_over_is_cut(nursery):
@@ -118,6 +123,125 @@ def test_memory_counts_that_of_all_processes_together(nursery):
         "held = b'x' * (80 * 2**20)\ntime.sleep(20)"
     )
     assert "too much memory" == ended(nursery, code, resident_bytes=2**28)[0]
+
+
+@needs_isolation
+def test_files_without_bytes_are_counted(nursery):
+    """They take the kernel's memory, which no process shows."""
+    code = "import os\nfor i in range(10**6): os.symlink('x', str(i))"
+    assert "too many files" == ended(nursery, code, files=500)[0]
+
+
+@needs_isolation
+def test_sockets_are_counted(nursery):
+    """Of all processes; what waits in them is in no process's memory."""
+    code = "import os, socket, time\nos.fork()\n"
+    code += "held = [socket.socketpair() for _ in range({})]\ntime.sleep(.5)"
+    assert "too many sockets" == ended(nursery, code.format(20), sockets=60)[0]
+    assert "done" == ended(nursery, code.format(9), sockets=60)[0]
+
+
+def test_memory_that_processes_share_is_theirs():
+    """As much as of a file's is not."""
+    before = own_memory(os.getpid())
+    with mmap.mmap(-1, 2**25) as shared:
+        shared.write(b"x" * 2**25)
+        assert 2**25 <= own_memory(os.getpid()) - before + 2**20
+
+
+def test_a_nursery_is_ended_first_where_memory_is_short(nursery):
+    """And no other process of this machine."""
+    assert "1000" == seen(nursery, "open('/proc/self/oom_score_adj').read().strip()")
+
+
+@pytest.mark.parametrize("way", ["is ended", "is killed", "loses who asks"])
+def test_who_interrupts_it_leaves_nothing_behind(tmp_path, way):
+    """A child that waits, also without a sandbox; its folder where it can be told."""
+    new = nursery_at("process")
+    process, note = new.begin(), tmp_path / "note"
+    code = (
+        "import os, time, pathlib\n"
+        f"pathlib.Path({str(note)!r}).write_text(f'{{os.getpid()}} {{os.getcwd()}}.')\n"
+        "time.sleep(60)"
+    )
+    request = {"id": "", "cells": [code], "answers": [], "limits": SHORT.as_dict()}
+    process.stdin.write(json.dumps(request).encode() + b"\n")
+    wait_until(lambda: note.exists() and note.read_text().endswith("."))
+    child, folder = note.read_text()[:-1].split()
+    if way == "is killed":
+        process.kill()
+    elif way == "loses who asks":
+        process.stdin.close()
+    else:
+        new.end()
+    wait_until(lambda: not psutil.pid_exists(int(child)))
+    wait_until(lambda: way == "is killed" or not os.path.exists(folder))
+    new.end()
+
+
+def wait_until(there):
+    """Wait, for some seconds at most."""
+    end = time.monotonic() + 20
+    while not there():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+FAKE = """
+import json, sys, time
+print('{"ready": 1}', flush=True)
+for line in sys.stdin:
+    name = json.loads(line)["id"]
+    right = {"id": name, "ended": "done", "messages": [], "seconds": 1.0,
+             "cpu_seconds": 1.0}
+"""
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """A function that makes a nursery of what it says to a request."""
+
+    def make(says):
+        program = [isolation.sys.executable, "-c", f"{FAKE}    {says}"]
+        monkeypatch.setattr(isolation, "command", lambda *_: program)
+        new.level = "process"
+        return new
+
+    new = Nursery("collect")
+    yield make
+    new.end()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("3", "[]", "None", "{}", "{'id': name}", "right | {'id': 'another'}"),
+        *("right | {'messages': [3]}", "right | {'messages': 'x'}"),
+        *("right | {'seconds': '1'}", "right | {'ended': None}", "right | {'more': 1}"),
+    ],
+)
+def test_what_is_no_answer_is_lost(fake, said):
+    """Its process is begun anew, and the next submission has an answer of its own."""
+    new = fake(f"print(json.dumps({said}), flush=True)")
+    assert LOST == new.ask({}, SHORT)
+    assert new.process is None
+    assert (
+        "done" == fake("print(json.dumps(right), flush=True)").ask({}, SHORT)["ended"]
+    )
+
+
+def test_no_answer_is_taken_for_that_of_the_next_one(fake):
+    """A line too many at once, or later: both would shift all that follow."""
+    answer = "json.dumps(right)"
+    new = fake(f"print({answer} + chr(10) + {answer}, flush=True)")
+    assert LOST == new.ask({}, SHORT)
+    late = f"print({answer}, flush=True); time.sleep(.2); print({answer}, flush=True)"
+    new = fake(late)
+    assert "done" == new.ask({}, SHORT)["ended"]
+    first = new.process.pid
+    time.sleep(1)
+    assert "done" == new.ask({}, SHORT)["ended"]
+    assert first != new.process.pid
 
 
 def test_what_a_submission_started_ends_with_it(nursery):
@@ -175,6 +299,15 @@ def test_nothing_is_left_of_its_folder(nursery):
     where = seen(nursery, "os.getcwd()", code)
     assert not os.path.exists(where)
     assert "False" == seen(nursery, f"os.path.exists({where!r})")
+
+
+def test_folders_within_folders_without_end_are_removed(nursery):
+    """Deeper than any path is long; the next one is served by the same process."""
+    code = "for _ in range(3000): os.mkdir('d'); os.chdir('d')"
+    before = f"import os\nwhere = os.getcwd()\n{code}\nos.chmod('.', 0)"
+    parent, folder = seen(nursery, "f'{os.getppid()} {where}'", before).split()
+    assert "False" == seen(nursery, f"os.path.exists({folder!r})")
+    assert parent == seen(nursery, "os.getppid()")
 
 
 def test_a_judge_answers_as_a_nursery_does():

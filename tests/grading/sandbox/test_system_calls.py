@@ -48,6 +48,11 @@ def nursery(request):
         pytest.param("272, 0x10000000", id="unshare: a user namespace"),
         pytest.param("56, 0x10000011, 0, 0, 0, 0", id="clone: a user namespace"),
         pytest.param("425, 1, bytes(120)", id="io_uring_setup"),
+        pytest.param("206, 60000, bytes(8)", id="io_setup"),
+        pytest.param("41, 40, 1, 0", id="socket: to the host of a virtual machine"),
+        pytest.param("41, 38, 5, 0", id="socket: the kernel's cryptography"),
+        pytest.param("53, 30, 1, 0, bytes(8)", id="socketpair: of another family"),
+        pytest.param("9, 0, 4096, 3, 0x21, -1, 0", id="mmap: shared, of no file"),
         pytest.param("251, 1, os.getppid(), 0x6000", id="ioprio_set"),
         pytest.param("314, os.getppid(), bytes(48), 0", id="sched_setattr"),
     ],
@@ -72,6 +77,29 @@ def test_no_child_changes_what_the_next_one_inherits(nursery, expression):
     at_first = seen(nursery, before)
     assert "1" == seen(nursery, expression, CALL)
     assert at_first == seen(nursery, before)
+
+
+def test_no_lease_on_a_file_keeps_others_waiting(nursery):
+    """Else opening it elsewhere would take until the lease is given back."""
+    lease = "tried(fcntl.fcntl, os.open(os.__file__, os.O_RDONLY), 1024, 0)"
+    assert "1" == seen(nursery, lease, CALL + "import fcntl")
+
+
+def test_sockets_and_mappings_of_its_own_are_allowed(nursery):
+    """As pools, event loops and `np.memmap` need them."""
+    code = """\
+import fcntl, mmap, socket
+import numpy as np
+found = []
+for family in (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK):
+    socket.socket(family, socket.SOCK_DGRAM).close()
+one, other = socket.socketpair()
+one.send(b"here"); found.append(other.recv(9))
+found.append(fcntl.fcntl(one, fcntl.F_GETFD))
+np.memmap("x", "u1", "w+", shape=9)[:] = 7
+found.append(int(np.memmap("x", "u1", "r").sum()))
+found.append(len(mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)))"""
+    assert "[b'here', 1, 63, 4096]" == seen(nursery, "found", code)
 
 
 def test_threads_processes_and_limits_of_its_own_are_allowed(nursery):
@@ -104,7 +132,7 @@ def test_who_asks_by_other_numbers_is_ended(nursery, call):
     """Here `getpid`; by those numbers each refused call could be asked for."""
     code = CALL + (
         "import mmap\ndef old(code):\n"
-        "    page = mmap.mmap(-1, 4096, prot=7); page.write(code)\n"
+        "    page = mmap.mmap(-1, 4096, 0x22, 7); page.write(code)\n"
         "    at = ctypes.addressof(ctypes.c_char.from_buffer(page))\n"
         "    return ctypes.CFUNCTYPE(ctypes.c_int)(at)()"
     )

@@ -3,7 +3,7 @@
 from numba import cuda
 
 from tests.lessons.claims import about
-from tests.lessons.claims.counted import (
+from tests.lessons.counted import (
     executed,
     faster,
     fetched,

@@ -9,7 +9,7 @@ from numba import cuda, float32, uint32, uint64
 from helpers import assemble, emulate
 from helpers.measuring.counters import REASONS
 from tests.lessons.claims import about
-from tests.lessons.claims.counted import (
+from tests.lessons.counted import (
     counting_and_loading,
     executed,
     instructions,

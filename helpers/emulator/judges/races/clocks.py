@@ -13,6 +13,7 @@ class Clocks:
 
     def __init__(self):
         self.width = self.threads_in_grid = WARP_SIZE  # threads of a block, of the grid
+        self.seed = 0  # of the launch
         self.epoch = 0  # barriers of the grid
         self.intervals = {}  # first block of a batch: barriers, a number or (1, blocks)
         self.threads = {}
@@ -20,6 +21,7 @@ class Clocks:
 
     def start(self, start):
         self.width = -(-int(np.prod(start.block_dim)) // WARP_SIZE) * WARP_SIZE
+        self.seed = start.seed
         blocks = int(np.prod(np.array(start.grid_dim, np.int64)))
         self.threads_in_grid = self.width * blocks
 

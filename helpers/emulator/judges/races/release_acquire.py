@@ -13,6 +13,7 @@ counts as one that does.
 
 import numpy as np
 
+from helpers.core.events import in_turn
 from helpers.core.hardware import WARP_SIZE
 
 MOST_RELEASES = 50_000  # of a launch; what is released later is not followed
@@ -45,8 +46,10 @@ class HappensBefore:
             self.released[thread] = bit | self.sets[self.acquired.get(thread, 0)]
 
     def atomic(self, access):
-        """Active threads acquire and leave releases at the cells that they update."""
-        for thread, cell in self._cells(access):
+        """Active threads acquire and leave releases at the cells that they update, in
+        the machine's order.
+        """
+        for thread, cell in self._cells(access, turns=True):
             left = self.left_at.get(cell, 0)
             if left:
                 self._acquire(thread, left)
@@ -69,11 +72,11 @@ class HappensBefore:
     def _releases_of(self, thread):
         return self.released[thread] | self.sets[self.acquired.get(thread, 0)]
 
-    def _cells(self, access):
+    def _cells(self, access, turns=False):
         """Each active thread and its cell, once somebody has released something."""
         if not self.releases:
             return
-        for thread, _, address in self._lanes(access, access.addresses):
+        for thread, _, address in self._lanes(access, access.addresses, turns=turns):
             block = thread // self.clocks.width if access.space == "shared" else None
             yield thread, (access.space, block, address)
 
@@ -144,16 +147,20 @@ class HappensBefore:
                 self.sets.append(whole)
             self.acquired[thread] = self.set_numbers[whole]
 
-    def _lanes(self, event, *columns):
-        """Thread, interval and more of each active lane, in order, as numbers."""
+    def _lanes(self, event, *columns, turns=False):
+        """Thread, interval and more of each active lane, in order, as numbers; where
+        blocks take turns, they are in theirs.
+        """
         threads = self.clocks.thread(event.who)
-        shape = threads.shape
         interval = self.clocks.interval(event.who)
         active = np.True_ if event.active is None else event.active
-        rows = np.broadcast_to(active, shape)
-        columns = (threads, interval, *columns)
-        columns = (np.broadcast_to(column, shape)[rows].tolist() for column in columns)
-        return zip(*columns, strict=True)
+        blocks = threads[0] // self.clocks.width
+        order = in_turn(self.clocks.seed, blocks) if turns else slice(None)
+        rows, *columns = (
+            np.broadcast_to(column, threads.shape)[:, order]
+            for column in (active, threads, interval, *columns)
+        )
+        return zip(*(column[rows].tolist() for column in columns), strict=True)
 
 
 def _bits(chosen) -> int:

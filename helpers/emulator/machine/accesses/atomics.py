@@ -1,4 +1,6 @@
-"""Atomic updates: each lane's, one after the other, in the order of the lanes."""
+"""Atomic updates: each lane's, one after the other, in the order of the lanes; blocks
+that run together take turns, as the seed chooses.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -91,10 +93,12 @@ def atomic(warp, reference, operator, array, indices, values, active, wanted):
         pattern = find_pattern(warp, reference, array, indices, active)
     emit(warp, reference, array, offset, active, pattern)
     cells = array.cells.flat
-    everyone = np.ones((32, warp.blocks), bool)
-    taking_part = everyone if active is None else everyone & active
-    flat = np.broadcast_to(array.cells.at(offset), everyone.shape)[taking_part]
-    lanes = [np.broadcast_to(value, everyone.shape)[taking_part] for value in values]
+    shape = 32, warp.blocks
+    here = np.broadcast_to(True if active is None else active, shape)
+    if wanted or not ATOMICS[operator].accumulate:  # else only rounding tells the order
+        here = _in_turn(warp, here)
+    flat = np.broadcast_to(array.cells.at(offset), shape)[here]
+    lanes = [np.broadcast_to(value, shape)[here] for value in values]
     new, accumulate = _update(operator, array, cells[flat], lanes[0])
     if accumulate and not wanted:
         if operator in ("max", "min"):  # a NaN is never greater, nor less
@@ -102,9 +106,18 @@ def atomic(warp, reference, operator, array, indices, values, active, wanted):
         accumulate.at(cells, flat, lanes[0])
         warp.memory.changes += 1
         return None
-    old = np.zeros(everyone.shape, array.dtype)
-    old[taking_part] = _one_by_one(warp, cells, flat, lanes, new)
+    old = np.zeros(shape, array.dtype)
+    old[here] = _one_by_one(warp, cells, flat, lanes, new)
     return old
+
+
+def _in_turn(warp, taking_part):
+    """The lanes and the blocks of the threads that take part, one after the other."""
+    if warp.blocks == 1:
+        return taking_part
+    order = warp.batch.in_turn
+    lane, place = np.nonzero(taking_part[:, order])
+    return lane, order[place]
 
 
 def _update(operator, array, before, value) -> Update:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from helpers.core.errors import KernelError
+from helpers.core.events import Repeat
 from helpers.emulator.machine.accesses.access import load, store
 
 
@@ -12,6 +13,8 @@ def fill(warp, array, reference, value, active):
         if isinstance(value, tuple):
             _fits(reference.site, part, len(value), threads)
         for place, (index, taking_part) in enumerate(elements(part, threads)):
+            if place:
+                _emit_repeat(warp, reference.site, taking_part)
             item = value[place] if isinstance(value, tuple) else value
             store(warp, reference, part, index, item, taking_part)
 
@@ -19,10 +22,17 @@ def fill(warp, array, reference, value, active):
 def move(warp, array, source, stored, loaded, active):
     """`array[...] = source`, a record for each element, or element by element."""
     for part, threads in _each_array(array, active):
-        for index, taking_part in elements(part, threads):
+        for place, (index, taking_part) in enumerate(elements(part, threads)):
+            if place:
+                _emit_repeat(warp, stored.site, taking_part)
             source_index = index if _ndim(source) else ()
             value = load(warp, loaded, source, source_index, taking_part)
             store(warp, stored, part, index, value, taking_part)
+
+
+def _emit_repeat(warp, site, active):
+    for listener in warp.listeners["repeat"]:
+        listener(Repeat(site, warp.who, *warp.counted(active)))
 
 
 def elements(array, active):

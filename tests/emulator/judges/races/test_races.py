@@ -199,6 +199,31 @@ def test_a_last_block_is_ordered_by_its_fence(fence):
     assert expected == [(r.kind, r.scope, r.cell) for r in run.races]
 
 
+@pytest.mark.parametrize("blocks", [2, 3, 4, 8])
+def test_no_block_is_the_last_by_its_number(blocks):
+    """Each is in a race with two seeds that follow each other, though it draws a
+    ticket: it is not the last one to draw.
+    """
+
+    @cuda.jit
+    def elected(chosen, parts, counter, out):
+        parts[cuda.blockIdx.x] = 1
+        cuda.threadfence()
+        ticket = cuda.atomic.add(counter, 0, 1)
+        if cuda.blockIdx.x == chosen and ticket >= 0:
+            for i in range(parts.size):
+                out[0] += parts[i]
+
+    def races(seed, chosen):
+        arrays = (np.zeros(n, np.int32) for n in (blocks, 1, 1))
+        return len(emulate(elected, seed=seed)[blocks, 1](chosen, *arrays).races)
+
+    found = [[races(seed, chosen) for seed in (0, 1)] for chosen in range(blocks)]
+
+    assert all(map(any, found))
+    assert [1, 1] == [pair.count(0) for pair in zip(*found, strict=True)]
+
+
 def test_a_lock_orders_what_it_guards():
     """Each holder sees what the one before did."""
 

@@ -1,0 +1,179 @@
+"""The ladder of histograms: 256 bins of 2^30 bytes, of four kinds, beside CUB's."""
+
+import ctypes
+import subprocess
+import tempfile
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+from numba import cuda
+
+from lessons.baselines import lesson_kernels
+
+SOURCE = Path(__file__).with_suffix(".cu")
+BYTES = 2**30
+FEW = 2**25     # for the rungs in global memory, of which each byte takes long
+KINDS = "uniform", "skewed", "constant", "adverse"
+BLOCKS, THREADS = 264, 1024
+GLOBAL = {  # counted value by value, in global memory
+    "global": "count_globally",
+    "aggregated globally": "aggregate_globally",
+}
+BYTEWISE = {"block": "count_in_blocks", "aggregated": "aggregate_in_blocks"}
+COPIES = {
+    "16 bytes": (1, 1, 1),
+    **{f"{count} copies": (count, count, 1) for count in (2, 4, 8, 16, 32)},
+    "32 copies behind": (32, 1, 256),
+    "32 copies padded": (32, 1, 257),
+}
+WIDE = {
+    "two loads": "count_two_loads",
+    "runs": "count_runs",
+    "read only": "read_only",
+}
+TWINS = {  # in CUDA C++: the function, and the bytes that it counts
+    "global in C++": ("global", FEW),
+    "block in C++": ("block", BYTES),
+    "16 bytes in C++": ("wide", BYTES),
+    "32 copies in C++": ("copies", BYTES),
+    "two loads in C++": ("two", BYTES),
+}
+
+
+def works_of(kind, bench):
+    """All that counts one kind of data. A time includes setting the bins to 0."""
+    cupy, ours = bench.cupy, kernels()
+    values = data(cupy, kind)
+    bins = cupy.zeros(256, np.uint32)
+    right = {size: right_for(cupy, values[:size], bins) for size in (BYTES, FEW)}
+    run = partial(numba_work, bins, values)
+    works = {
+        **{name: (run(ours[kernel], FEW), FEW) for name, kernel in GLOBAL.items()},
+        **{name: (run(ours[kernel]), BYTES) for name, kernel in BYTEWISE.items()},
+        **{
+            name: (run(ours["make_copies"](*how), wide=True), BYTES)
+            for name, how in COPIES.items()
+        },
+        **{name: (run(ours[kernel], wide=True), BYTES) for name, kernel in WIDE.items()},
+        "CUB": (cub_work(cupy, bins, values), BYTES),
+        **{
+            name: (twin_work(bins, values, call, size), size)
+            for name, (call, size) in TWINS.items()
+        },
+    }
+    return {
+        f"histogram {name}, {kind}": (
+            work,
+            (lambda: True) if name == "read only" else right[size],
+            {"bytes": size},
+        )
+        for name, (work, size) in works.items()
+    }
+
+
+@cache
+def kernels():
+    """The lesson's, each compiled once for all kinds of data."""
+    return lesson_kernels("27")
+
+
+@cache
+def data(cupy, kind):
+    """The bytes of a kind, on the GPU."""
+    if kind == "constant":
+        return cupy.full(BYTES, 77, np.uint8)
+    cupy.random.seed(0)
+    values = cupy.random.randint(0, 256, BYTES, dtype=np.uint8)
+    if kind == "adverse":
+        values &= np.uint8(0b11100000)
+    for _ in range(2 if kind == "skewed" else 0):
+        values &= cupy.random.randint(0, 256, BYTES, dtype=np.uint8)
+    return values
+
+
+def right_for(cupy, values, bins):
+    """Whether the bins are those of the values; clears them."""
+    expected = sum(
+        cupy.bincount(values[at : at + FEW], minlength=256)
+        for at in range(0, values.size, FEW)
+    )
+
+    def right():
+        good = bool((bins == expected).all())
+        bins.fill(0)
+        return good
+
+    return right
+
+
+def numba_work(bins, values, kernel, size=BYTES, wide=False, grid=(BLOCKS, THREADS)):
+    """A launch of one of the lesson's kernels."""
+    values = values[:size]
+    parts = (values.view(np.uint32), values[size:]) if wide else (values,)
+    arguments = [cuda.as_cuda_array(it) for it in (bins, *parts)]
+    stream = cuda.default_stream()
+
+    def launch():
+        bins.data.memset_async(0, bins.nbytes)
+        kernel[*grid, stream](*arguments)
+
+    return launch
+
+
+def cub_work(cupy, bins, values):
+    """The library's, which sets the bins to 0 itself."""
+    call = library().run_cub
+    size = ctypes.c_size_t()
+    arguments = [*map(pointer, (values, bins)), ctypes.c_int(values.size)]
+    call(None, ctypes.byref(size), *arguments)
+    room = cupy.empty(size.value, np.uint8)
+    return lambda: call(pointer(room), ctypes.byref(size), *arguments)
+
+
+def twin_work(bins, values, name, size):
+    """The same kernel in CUDA C++."""
+    call = getattr(library(), f"run_{name}")
+    arguments = [*map(pointer, (bins, values)), ctypes.c_uint(size), BLOCKS, THREADS]
+
+    def launch():
+        bins.data.memset_async(0, bins.nbytes)
+        call(*arguments)
+
+    return launch
+
+
+def pointer(array):
+    return ctypes.c_void_p(array.data.ptr)
+
+
+@cache
+def library():
+    """The functions in C++, compiled by nvcc."""
+    file = Path(tempfile.mkdtemp(), "histogram.so")
+    options = "-O3", "-std=c++17", "-arch=native", "-shared", "-Xcompiler", "-fPIC"
+    subprocess.run(["nvcc", *options, "-o", str(file), str(SOURCE)], check=True)
+    return ctypes.CDLL(str(file))
+
+
+def sweep_work(bench, grid):
+    """The last rung on uniform data, in so many blocks of so many threads."""
+    cupy, kernel = bench.cupy, kernels()["count_two_loads"]
+    values, bins = data(cupy, KINDS[0]), cupy.zeros(256, np.uint32)
+    launch = numba_work(bins, values, kernel, wide=True, grid=grid)
+    return launch, right_for(cupy, values, bins), {"bytes": BYTES}
+
+
+LADDERS = {
+    kind: (f"histogram CUB, {kind}", partial(works_of, kind)) for kind in KINDS
+}
+MULTIPROCESSORS = 132
+SWEEP = {
+    f"{blocks} × {threads} threads for a multiprocessor": (
+        blocks * MULTIPROCESSORS,
+        threads,
+    )
+    for threads in (256, 512, 1024)
+    for blocks in (1, 2, 3, 4, 6, 8)
+    if 512 <= blocks * threads <= 4096
+}

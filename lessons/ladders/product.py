@@ -1,0 +1,146 @@
+"""The rungs of the lesson "Multiply matrices as fast as cuBLAS", beside cuBLAS.
+
+At 4096 and 8192 a rung is right if its result is cuBLAS's, bit for bit; at ragged sizes,
+where cuBLAS may add in another order, if it is near one computed in float64.
+"""
+
+from functools import partial
+
+import numpy as np
+from numba import cuda
+
+from lessons.baselines import lesson_kernels
+from lessons.ladders import FOLDER
+
+SLOW = 3  # rungs at the bottom, which are left out at 8192
+RAGGED = (
+    (4095, 4095, 4095),
+    (4097, 4100, 4099),
+    (5000, 3000, 7000),
+    (3001, 3001, 3001),
+    (1000, 1000, 1000),
+)
+
+
+def square(bench, n):
+    """Products of n × n matrices by every rung, by its twins in CUDA C++ and by cuBLAS."""
+    cupy, ours = bench.cupy, lesson_kernels("24")
+    a, b, a_turned, c = matrices(cupy, n, n, n)
+    right, sizes = partial(filled_with, c, cupy.matmul(a, b)), {"flops": 2 * n**3}
+    works = {"cuBLAS": lambda: cupy.matmul(a, b, out=c)}
+    for name in list(ours["RUNGS"])[SLOW if n > 4096 else 0 :]:
+        works[name] = launch(ours, name, c, a, a_turned, b)
+    arrays = [cuda.as_cuda_array(it) for it in (c, a, b)]
+    room = ours["room_for"](*arrays[1:])
+    works["any size"] = partial(ours["multiply"], *arrays, *room)
+    twins = native(cupy, c, a, a_turned, b)
+    works |= {name: work for name, work in twins.items() if n <= 4096 or "last" in name}
+    found = {f"{name} {n}": (work, right, sizes) for name, work in works.items()}
+    return found | turning(cupy, ours, a, n)
+
+
+def turning(cupy, ours, a, n):
+    """Turning A alone, beside a copy of it."""
+    to = cupy.empty_like(a)
+    turn, arrays = ours["turn"], [cuda.as_cuda_array(it) for it in (to, a)]
+    works = {
+        "turning A": (lambda: turn[(n // 64, n // 64), (8, 32)](*arrays), a.T),
+        "copying A": (lambda: cupy.copyto(to, a), a),
+    }
+    sizes = {"bytes": 2 * a.nbytes}
+    return {
+        f"{name} {n}": (work, partial(filled_with, to, expected), sizes)
+        for name, (work, expected) in works.items()
+    }
+
+
+def filled_with(array, expected):
+    """Does an array hold what it should, bit for bit? Afterwards it holds NaN."""
+    good = bool((array == expected).all())
+    array.fill(np.nan)
+    return good
+
+
+def matrices(cupy, m, k, n):
+    """Two factors between -0.5 and 0.5, the first one turned, too, and their product."""
+    a = cupy.random.random((m, k), dtype=np.float32) - np.float32(0.5)
+    b = cupy.random.random((k, n), dtype=np.float32) - np.float32(0.5)
+    return a, b, cupy.ascontiguousarray(a.T), cupy.full((m, n), np.nan, np.float32)
+
+
+def launch(ours, name, c, a, a_turned, b):
+    """A rung's launch."""
+    kernel, *_, turned = ours["RUNGS"][name]
+    arrays = [cuda.as_cuda_array(it) for it in (c, a_turned if turned else a, b)]
+    blocks, threads = ours["launch"](name, *c.shape)
+    return lambda: kernel[blocks, threads](*arrays)
+
+
+def native(cupy, c, a, a_turned, b):
+    """The rungs in CUDA C++."""
+    source = (FOLDER / "product.cu").read_text("utf-8")
+    module = cupy.RawModule(code=source, backend="nvcc", options=("-O3",))
+    m, n = c.shape
+    sizes = [np.uint32(it) for it in (m, b.shape[0], n)]
+    launches = {
+        "columns": ((n // 64, m // 64), 512, a, ()),
+        "squares": ((n // 128, m // 128), 256, a, ()),
+        "last": ((n // 128, m // 256), 256, a_turned, (np.uint32(m), np.uint32(n))),
+    }
+
+    def work(name, grid, threads, first, more):
+        kernel = module.get_function(name)
+        return lambda: kernel(grid, (threads,), (c, first, b, *sizes, *more))
+
+    return {f"CUDA C++ {name}": work(name, *it) for name, it in launches.items()}
+
+
+def ragged(bench):
+    """The last rung, with all that it does around the kernel, beside cuBLAS."""
+    cupy, ours = bench.cupy, lesson_kernels("24")
+    found = {}
+    for m, k, n in RAGGED:
+        a, b, _, c = matrices(cupy, m, k, n)
+        exact = cupy.matmul(a.astype(np.float64), b.astype(np.float64))
+        bound = k * 2.0**-24 * cupy.matmul(abs(a), abs(b))
+
+        def right(c=c, exact=exact, bound=bound):
+            good = bool((abs(c - exact) <= bound).all())
+            c.fill(np.nan)
+            return good
+
+        arrays = [cuda.as_cuda_array(it) for it in (c, a, b)]
+        works = {
+            "cuBLAS": partial(cupy.matmul, a, b, out=c),
+            "any size": partial(ours["multiply"], *arrays, *ours["room_for"](*arrays[1:])),
+        }
+        for name, work in works.items():
+            found[f"{name} {m} × {k} × {n}"] = work, right, {"flops": 2 * m * k * n}
+    return found
+
+
+SWEEP = {
+    f"{cols} columns, {steps} steps{', snake' if snake else ''}": (cols, steps, snake)
+    for cols in (8, 16)
+    for steps in (8, 16)
+    for snake in (False, True)
+}
+
+
+def sweep_work(bench, choice, n=4096):
+    """The kernel with its copies in the background, with another tile or order."""
+    cupy, ours = bench.cupy, lesson_kernels("24")
+    a, b, a_turned, c = matrices(cupy, n, n, n)
+    rung = ours["make_async"](*choice), 16 * choice[0], 128, 256, True
+    ours["RUNGS"]["variant"] = rung
+    work = launch(ours, "variant", c, a, a_turned, b)
+    work()      # compiles it
+    right = partial(filled_with, c, cupy.matmul(a, b))
+    return work, right, {"flops": 2 * n**3}
+
+
+LADDERS = {
+    "4096": ("cuBLAS 4096", partial(square, n=4096)),
+    "8192": ("cuBLAS 8192", partial(square, n=8192)),
+    "ragged": ("cuBLAS 4097 × 4100 × 4099", ragged),
+}

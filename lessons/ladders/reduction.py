@@ -1,0 +1,183 @@
+"""The ladder of lesson 25: rungs of a sum, CUB's and one that only reads.
+
+A rung is the whole sum, all its launches. Each is right if it is as near to the sum in
+float64 as the lesson's bound says.
+"""
+
+import ctypes
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from numba import cuda
+
+N = 2**28
+FOLDER = Path(__file__).parent
+BLOCKS_EACH = 4     # of a multiprocessor
+
+
+def works(bench):
+    """Whole sums of N numbers, a copy of as many bytes, and a pass that only reads."""
+    return Sums(bench).works()
+
+
+LADDERS = {"sum of 2^28 numbers": ("CUB, sum", works)}
+
+
+class Sums:
+    """Numbers on the device, room for their sum, and works that put it there."""
+
+    def __init__(self, bench):
+        from lessons.baselines import lesson_kernels
+
+        self.cupy, self.ours = bench.cupy, lesson_kernels("25")
+        self.threads = self.ours["THREADS"]
+        self.src = self.cupy.random.random(N, dtype=np.float32)
+        self.truth = float(self.src.sum(dtype=np.float64))
+        self.out = self.room(1)
+        self.blocks = BLOCKS_EACH * cuda.get_current_device().MULTIPROCESSOR_COUNT
+        self.parts, self.finished = self.room(self.blocks), self.room(1, np.uint32)
+
+    def room(self, n, dtype=np.float32):
+        return self.cupy.zeros(n, dtype)
+
+    def works(self):
+        """{name: (launch, right, sizes)}; a rung's bound follows from its additions."""
+        ours, threads = self.ours, self.threads
+        by_tree = ours["additions_by_tree"]
+        many = ours["additions_of_many"](N, self.blocks, 1)
+        wide = ours["additions_of_many"](N, self.blocks, 4)
+        make, one, four = (ours[it] for it in ("make_sum", "load_one", "load_four"))
+        trees = {
+            name: self.rung(self.by_tree(ours[kernel], each), by_tree(N, each))
+            for name, kernel, each in (
+                ("interleaved", "sum_interleaved", threads),
+                ("strided", "sum_strided", threads),
+                ("halves", "sum_halves", threads),
+                ("one warp", "sum_by_one_warp", threads),
+                ("pairs", "sum_pairs", 2 * threads),
+                ("shuffled", "sum_shuffled", 2 * threads),
+            )
+        }
+        rungs = trees | {
+            "many": self.rung(self.twice(make(one, 1)), many),
+            "wide": self.rung(self.twice(make(four, 4)), wide),
+            "at once": self.rung(self.at_once(), wide),
+        }
+        found = {f"sum, {name}": it for name, it in rungs.items()}
+        return {**self.others(), **found, **self.native(by_tree, wide)}
+
+    def rung(self, launch, additions):
+        """A work that is right if its sum is as near as so many additions allow."""
+        bound = self.ours["bound"](additions) * self.truth
+
+        def right():
+            error = abs(float(self.out[0]) - self.truth)
+            self.out.fill(np.nan)
+            return error <= bound
+
+        return launch, right, {"bytes": 4 * N}
+
+    # ------------------------------------------------------------ in Numba
+
+    def by_tree(self, kernel, each):
+        """Launches until one number is left."""
+        arrays = self.steps(each)
+        made = [kernel[it.size, self.threads, cuda.default_stream()] for it in arrays[1:]]
+        views = [cuda.as_cuda_array(it) for it in arrays]
+
+        def launch():
+            for go, out, src in zip(made, views[1:], views, strict=False):
+                go(out, src)
+
+        return launch
+
+    def steps(self, each):
+        """The numbers, then room for as many as each launch leaves, down to one."""
+        arrays = [self.src]
+        while arrays[-1].size > 1:
+            left = -(-arrays[-1].size // each)
+            arrays.append(self.room(left) if left > 1 else self.out)
+        return arrays
+
+    def twice(self, kernel):
+        """A launch for a number of each block, and one for their sum."""
+        parts, src, out = map(cuda.as_cuda_array, (self.parts, self.src, self.out))
+        first = kernel[self.blocks, self.threads, cuda.default_stream()]
+        second = kernel[1, self.threads, cuda.default_stream()]
+
+        def launch():
+            first(parts, src)
+            second(out, parts)
+
+        return launch
+
+    def at_once(self):
+        arrays = self.out, self.parts, self.finished, self.src
+        views = [cuda.as_cuda_array(it) for it in arrays]
+        kernel = self.ours["make_sum_at_once"](self.ours["load_four"], 4)
+        go = kernel[self.blocks, self.threads, cuda.default_stream()]
+        return lambda: go(*views)
+
+    # ------------------------------------------------------------ by others
+
+    def native(self, by_tree, wide):
+        """The twins in CUDA C++."""
+        source = (FOLDER / "reduction.cu").read_text("utf-8")
+        module = self.cupy.RawModule(
+            code=source, options=("-O3",), backend="nvcc"
+        )
+        n = np.uint32(N)
+
+        def tree(name, each):
+            kernel, arrays = module.get_function(name), self.steps(each)
+            steps = list(zip(arrays[1:], arrays, strict=False))
+
+            def launch():
+                for out, src in steps:
+                    kernel((out.size,), (self.threads,), (out, src, np.uint32(src.size)))
+
+            return self.rung(launch, by_tree(N, each))
+
+        last, read = map(module.get_function, ("sum_at_once", "read_only"))
+        values = self.out, self.parts, self.finished, self.src, n
+        reading = (self.blocks,), (self.threads,), (self.finished, self.src, n)
+        return {
+            "CUDA C++ sum, interleaved": tree("sum_interleaved", self.threads),
+            "CUDA C++ sum, pairs": tree("sum_pairs", 2 * self.threads),
+            "CUDA C++ sum, at once": self.rung(
+                lambda: last((self.blocks,), (self.threads,), values), wide
+            ),
+            "only reading": (lambda: read(*reading), lambda: True, {"bytes": 4 * N}),
+        }
+
+    def others(self):
+        """CUB, with room for its parts asked for before, and a copy."""
+        library = built("reduction_cub.cu")
+        size, n = ctypes.c_size_t(), ctypes.c_longlong(N)
+        src, out = (ctypes.c_void_p(it.data.ptr) for it in (self.src, self.out))
+        library.sum(None, ctypes.byref(size), src, out, n)
+        room = self.cupy.empty(max(1, size.value), np.uint8)
+        values = ctypes.c_void_p(room.data.ptr), ctypes.byref(size), src, out, n
+
+        def launch():
+            assert room.size    # keeps it
+            library.sum(*values)
+
+        half, copy = self.src[: N // 2], self.room(N // 2)
+        copying = lambda: self.cupy.copyto(copy, half)  # noqa: E731
+        same = lambda: bool((copy == half).all())  # noqa: E731
+        return {
+            "CUB, sum": self.rung(launch, 2 * 28 + N / 2**16),
+            "copy of 2^27 numbers": (copying, same, {"bytes": 4 * N}),
+        }
+
+
+def built(name):
+    """A source of ours as a library that is loaded."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "library.so")
+        flags = "-O3", "-arch=native", "-shared", "-Xcompiler", "-fPIC"
+        subprocess.run(["nvcc", *flags, "-o", file, FOLDER / name], check=True)
+        return ctypes.CDLL(str(file))

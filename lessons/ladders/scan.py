@@ -1,0 +1,194 @@
+"""The ladder of scans: CUB's, a copy, the lesson's rungs, and three of them in CUDA C++.
+
+Rungs that scan each tile by itself are checked as such. A scan in one launch includes
+the time in which its tiles' words are set to zero, as CUB's does.
+"""
+
+import ctypes
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numba import cuda
+
+from lessons.baselines import lesson_kernels
+
+SOURCE = Path(__file__).with_suffix(".cu")
+N = 2**28
+SIZE = 1024     # elements of a tile that is scanned by itself
+SHAPE, LAST = (8, 512, 2), (12, 512, 2)     # fours, threads, blocks at least
+ONCE = {
+    "one by one": ("look_back_singly", *SHAPE),
+    "32 at a time": ("look_back", *SHAPE),
+    "more in flight": ("look_back", 12, 256, 4),
+    "larger tiles": ("look_back", *LAST),
+}
+
+
+class Arrays:
+    """What all rungs work on: whole numbers, whose sums float32 holds exactly."""
+
+    def __init__(self, cupy):
+        cupy.random.seed(26)
+        self.cupy = cupy
+        self.src = cupy.random.randint(-1, 2, N).astype(np.float32)
+        whole = cupy.cumsum(self.src.astype(np.int32), dtype=np.int32)
+        self.sums = whole.astype(np.float32)
+        self.out = cupy.full(N, np.nan, np.float32)
+        self.tile_sums = cupy.zeros(N // SIZE, np.float32)
+        self.state = cupy.zeros(N // SIZE, np.uint64)
+        self.stream = cuda.default_stream()
+
+    def right(self, expected=None):
+        """Is the output as expected? It is overwritten for whoever is next."""
+        good = bool((self.out == (self.sums if expected is None else expected)).all())
+        self.out.fill(np.nan)
+        return good
+
+    def right_tiles(self, size=SIZE):
+        """Is each tile scanned by itself?"""
+        tiles = self.sums.reshape(-1, size)
+        before = self.cupy.zeros((len(tiles), 1), np.float32)
+        before[1:, 0] = tiles[:-1, -1]
+        return self.right((tiles - before).ravel())
+
+    def launch(self, kernel, threads, *arrays, blocks):
+        """A launch of one of the lesson's kernels."""
+        arrays = [cuda.as_cuda_array(it) for it in arrays]
+        return lambda: kernel[blocks, threads, self.stream](*arrays)
+
+    def words(self, tiles):
+        """A word for each tile and the counter of taken ones, with what clears them."""
+        state = self.state[: tiles + 1]
+        clear = lambda: state.data.memset_async(0, state.nbytes)    # noqa: E731
+        return state[1:], state[:1].view(np.uint32)[:1], clear
+
+
+def works(bench):
+    """All rungs, each with its check."""
+    it, ours = Arrays(bench.cupy), lesson_kernels("26")
+    found = {
+        "CUB": (cub(it), it.right),
+        "copy": (lambda: it.cupy.copyto(it.out, it.src), lambda: it.right(it.src)),
+        **tile_works(it, ours),
+        "three launches": (three_launches(it, ours), it.right),
+        **{name: once(it, ours, *how) for name, how in ONCE.items()},
+        **twins(it),
+    }
+    sizes = {"bytes": 8 * N}
+    return {f"scan, {name}": (*work, sizes) for name, work in found.items()}
+
+
+def tile_works(it, ours):
+    """Tiles of 1,024 elements, each by itself."""
+    kernels = {
+        "doubling": (ours["scan_doubling"], SIZE),
+        "sweeps": (ours["make_sweeping"](32), SIZE // 2),
+        "padded": (ours["make_sweeping"](33), SIZE // 2),
+        "shuffles": (ours["scan_shuffling"], SIZE),
+        "fours": (ours["scan_fours"], SIZE // 4),
+    }
+    return {
+        name: (
+            it.launch(kernel, threads, it.out, it.src, blocks=N // SIZE),
+            it.right_tiles,
+        )
+        for name, (kernel, threads) in kernels.items()
+    }
+
+
+def three_launches(it, ours):
+    """Sums of tiles, their scan, and a scan of each tile."""
+    fours, threads = SHAPE[:2]
+    blocks = N // (4 * fours * threads)
+    sums = it.tile_sums[:blocks]
+    sum_tiles, scan_from = ours["make_ends"](fours, threads)
+    parts = (
+        it.launch(sum_tiles, threads, sums, it.src, blocks=blocks),
+        it.launch(ours["scan_in_turn"], SIZE, sums, blocks=1),
+        it.launch(scan_from, threads, it.out, it.src, sums, blocks=blocks),
+    )
+    return lambda: [part() for part in parts]
+
+
+def once(it, ours, look_back, fours, threads, resident):
+    """A scan in one launch."""
+    tiles = -(-N // (4 * fours * threads))
+    words, taken, clear = it.words(tiles)
+    kernel = ours["make_once"](ours[look_back], fours, threads, resident)
+    scan = it.launch(kernel, threads, it.out, it.src, words, taken, blocks=tiles)
+    return lambda: (clear(), scan()), it.right
+
+
+# ------------------------------------------------------------------ CUDA C++
+
+
+@cache
+def library():
+    """CUB's scan and the rungs in CUDA C++, compiled by nvcc."""
+    made = Path(tempfile.mkdtemp()) / "scan.so"
+    options = "-O3", "-arch=native", "-shared", "-Xcompiler", "-fPIC"
+    subprocess.run(["nvcc", *options, str(SOURCE), "-o", str(made)], check=True)
+    return ctypes.CDLL(str(made))
+
+
+def pointer(array):
+    return ctypes.c_void_p(array.data.ptr)
+
+
+def called(function, *arguments):
+    """Call a function of the library, which returns CUDA's error."""
+    if error := function(*arguments):
+        raise RuntimeError(f"CUDA's error {error}")
+
+
+def cub(it):
+    """The library's scan, with the memory that it asks for."""
+    size = ctypes.c_size_t(0)
+    arrays = pointer(it.src), pointer(it.out), ctypes.c_int(N)
+    called(library().cub_scan, None, ctypes.byref(size), *arrays)
+    memory = it.cupy.empty(size.value, np.uint8)
+    given = pointer(memory), ctypes.byref(size), *arrays
+    return lambda: (called(library().cub_scan, *given), memory)[0]
+
+
+def twins(it):
+    """The first rung, one in the middle and the last one."""
+    plain = pointer(it.out), pointer(it.src), ctypes.c_uint(N)
+    words, taken, clear = it.words(-(-N // (4 * LAST[0] * LAST[1])))
+    more = *plain[:2], pointer(words), pointer(taken), plain[2]
+    tools = library()
+    return {
+        "doubling in C++": (lambda: called(tools.doubling, *plain), it.right_tiles),
+        "shuffles in C++": (lambda: called(tools.shuffling, *plain), it.right_tiles),
+        "larger tiles in C++": (
+            lambda: (clear(), called(tools.once, *more)),
+            it.right,
+        ),
+    }
+
+
+# ------------------------------------------------------------------ the sweep
+
+LADDERS = {"sums of 2^28 float32": ("scan, CUB", works)}
+SWEEP = {
+    f"{fours} fours, {threads} threads, {resident} blocks": (fours, threads, resident)
+    for fours, threads, resident in (
+        *((4, 512, n) for n in (1, 2, 4)),
+        *((8, 512, n) for n in (1, 2)),
+        *((6, 512, n) for n in (1, 2, 3)),
+        *((12, 512, n) for n in (1, 2)),
+        *((12, 256, n) for n in (2, 3, 4)),
+        *((12, 128, n) for n in (4, 8)),
+        *((24, 256, n) for n in (1, 2)),
+        (9, 384, 3), (12, 384, 2), (16, 256, 3), (20, 128, 5), (24, 128, 4),
+    )
+}
+
+
+def sweep_work(bench, choice):
+    """The last rung in another shape."""
+    it, ours = Arrays(bench.cupy), lesson_kernels("26")
+    return *once(it, ours, "look_back", *choice), {"bytes": 8 * N}

@@ -1,0 +1,49 @@
+"""Numbers that a kernel brings along, in which its answer could be."""
+
+import numpy as np
+from numba import cuda
+
+from tests.exercises.specimen import PairSums
+
+TASK = PairSums()
+SUM = "tile[t] + tile[t + 1]"
+
+
+def test_tuples_are_brought_along_as_arrays_are():
+    """Those that are looked up by what a thread computes; a few may be."""
+    texts = {
+        "look = tuple(range(64))": 64 - 16,
+        "look = tuple((k, k + 1) for k in range(20))": 40 + 2 - 16,
+        "look = 0, 1, 2, 3": None,
+    }
+    for table, count in texts.items():
+        found = "look[t % 20][t % 2]" if "k + 1" in table else "look[t % 4]"
+        text = TASK.answer_text.replace(SUM, f"{SUM} + 0 * {found}")
+        verdict = TASK.judge(TASK.kernel(f"{table}\n{text}"), 1)
+
+        assert ("constant" if count else None) == verdict.reason, verdict.text
+        told = f"brings {count} numbers of its own along, in tuples"
+        assert not count or told in verdict.sentence
+
+
+def test_each_array_that_is_brought_along_counts():
+    """Two may have one name, and one may be used twice."""
+
+    def looking_up(table):
+        @cuda.jit(device=True)
+        def look(n):
+            return table[n] + 0 * table.size
+
+        return look
+
+    many, few = looking_up(np.arange(64)), looking_up(np.arange(3))
+
+    @cuda.jit
+    def pair_sums(out, a):
+        i = cuda.grid(1)
+        if i < a.size:
+            out[i] = a[i] + many(i % 64) + many(i % 32) + few(i % 3)
+
+    verdict = TASK.judge(pair_sums, 1)
+
+    assert "brings 67 numbers of its own along, in `table`;" in verdict.sentence

@@ -1,0 +1,149 @@
+"""What keeps each budget by itself, and is no answer: totals are in its way."""
+
+import re
+
+import pytest
+
+from helpers.exercises.catalogue import exercise
+from tests.exercises.specimen import SumsOfItsOwn
+
+OWN_BARRIER = """
+@cuda.jit
+def relay(out, a):
+    tile = cuda.shared.array(64, int32)
+    gate = cuda.shared.array(1, int64)
+    thread = cuda.threadIdx.x
+    right, left = (thread + 1) % 64, (thread + 63) % 64
+    leader, place = cuda.laneid == 0, thread - 32
+    total = int32(0)
+    if thread == 0:
+        gate[0] = 0
+    seen = 0
+    for first in range(32, a.size + 32, 64):
+        i = first + place
+        tile[thread] = a[i] if i < a.size else int32(0)
+        cuda.syncthreads()
+        total += tile[right] * tile[left]
+        cuda.syncwarp()
+        if leader:
+            cuda.threadfence_block()
+            cuda.atomic.add(gate, 0, 32)
+        while True:
+            if leader:
+                seen = cuda.atomic.add(gate, 0, 0)
+            if cuda.shfl_sync(0xFFFFFFFF, seen, 0) > first:
+                break
+        cuda.syncwarp()
+    out[thread] = total
+"""
+BUSY = """
+@cuda.jit
+def ray_sphere(depth, x, y, spheres):
+    i = cuda.grid(1)
+    if i < depth.size:
+        best = float32(500)
+        a, b = x[i], y[i]
+        for s in range(spheres.shape[0]):
+            dx, dy = a - spheres[s, 0], b - spheres[s, 1]
+            radius, z = spheres[s, 3], spheres[s, 2]
+            inside = radius * radius - dx * dx - dy * dy
+            if inside >= 0:
+                best = min(best, z - math.sqrt(inside))
+        idle = 0
+        for _ in range(5 * spheres.shape[0] + 4):
+            idle ^= 1
+        depth[i] = best if idle < 2 else float32(0)
+"""
+OUT_FOR_A_TILE = """
+@cuda.jit
+def distance_matrix(out, p, q):
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    left, top = col - x, row - y
+    if left + 8 <= out.shape[1] and top + 8 <= out.shape[0]:
+        if y < 2:
+            out[row, col] = p[y, top + x]
+        elif y < 4:
+            out[row, col] = q[y - 2, col]
+        cuda.syncthreads()
+        total = abs(out[top, left + y] - out[top + 2, col])
+        total += abs(out[top + 1, left + y] - out[top + 3, col])
+        cuda.syncthreads()
+        out[row, col] = total
+    elif row < out.shape[0] and col < out.shape[1]:
+        out[row, col] = abs(p[0, row] - q[0, col]) + abs(p[1, row] - q[1, col])
+"""
+ONE_THREAD = """
+@cuda.jit
+def mirror(out, a):
+    rows, cols = a.shape
+    if rows % 32 + cols % 32 == 0:
+        col, row = cuda.grid(2)
+        out[rows - 1 - row, col] = a[row, col]
+    elif cuda.grid(1) == 0 and cuda.blockIdx.y == 0 and cuda.threadIdx.y == 0:
+        for row in range(rows):
+            for col in range(cols):
+                out[rows - 1 - row, col] = a[row, col]
+"""
+NO_TILE = """
+TILE = 8
+
+
+@cuda.jit
+def distance_matrix(out, p, q):
+    tile_p = cuda.shared.array((2, TILE), float32)
+    tile_q = cuda.shared.array((2, TILE), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    if out.shape[0] % TILE + out.shape[1] % TILE > 0:
+        if row < out.shape[0] and col < out.shape[1]:
+            out[row, col] = abs(p[0, row] - q[0, col]) + abs(p[1, row] - q[1, col])
+        return
+    if y < 2:
+        tile_p[y, x], tile_q[y, x] = p[y, row - y + x], q[y, col]
+    cuda.syncthreads()
+    out[row, col] = abs(tile_p[0, y] - tile_q[0, x]) + abs(tile_p[1, y] - tile_q[1, x])
+"""
+CASES = {  # with the exercise's seed 7
+    "a barrier of atomic operations": ("relay", "barriers", OWN_BARRIER),
+    "lanes that are busy with nothing": ("ray_sphere", "active", BUSY),
+    "the output for a tile": ("distance_matrix", "loads", OUT_FOR_A_TILE),
+    "one thread, where blocks are not full": ("mirror", "requests", ONE_THREAD),
+    "no tile, where blocks are not full": ("distance_matrix", "loads", NO_TILE),
+}
+
+
+@pytest.mark.parametrize("name, budget, text", CASES.values(), ids=CASES)
+def test_what_keeps_a_budget_in_name_alone_is_over_it(name, budget, text):
+    """Each is right, and kept each limit by itself."""
+    task = exercise(name, 7)
+
+    verdict = task.judge(task.kernel(text), 1)
+
+    assert f"over_budget:{budget}" == verdict.reason, verdict.text
+
+
+def test_an_answer_is_held_to_the_largest_size_that_does_not_fill_its_blocks():
+    """At twice what the course's own needs; in a small one it may do what it likes."""
+    task = exercise("mirror", 7)
+    kept = ONE_THREAD.replace("cols % 32 == 0", "cols % 32 != 2")
+    guarded = "col, row = cuda.grid(2)\n        if row < rows and col < cols:\n    "
+    kept = kept.replace("col, row = cuda.grid(2)\n", guarded)
+
+    told = task.judge(task.kernel(ONE_THREAD), 1).sentence
+
+    assert re.search(r"size 97 × 31: 6,014 requests .* and 388 are allowed", told), told
+    assert None is task.judge(task.kernel(kept), 1).reason
+
+
+@pytest.mark.parametrize("alias", ["same = out", "same = out[:]"])
+def test_an_output_has_one_budget_under_all_its_names(alias):
+    """An atomic operation loads what it changes, whatever the kernel calls that."""
+    task = SumsOfItsOwn()
+    again = f"{alias}\n        out[i] = 0\n        cuda.atomic.add(same, i, tile[t])"
+    text = task.answer_text.replace("out[i] = tile[t]", f"{again}\n        out[i]")
+    text = text.replace("out[i] + tile", "out[i] = tile[t] + tile")
+
+    verdict = task.judge(task.kernel(text), 1)
+
+    assert "over_budget:loads" == verdict.reason, verdict.text

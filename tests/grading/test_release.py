@@ -1,0 +1,76 @@
+"""What is handed out: notebooks, and the manifest that they are marked by."""
+
+import json
+
+import pytest
+
+from helpers.grading.__main__ import main
+from tests.grading.handing_in import grade, hand_in, written
+
+
+def test_a_release_is_what_is_graded(tmp_path, capsys):
+    """Its notebooks, handed in untouched, earn nothing and break nothing."""
+    out = tmp_path / "release"
+    given = ["release", "12", "--out", str(out), "--seed", "7"]
+    assert 0 == main(given)
+    text = (out / "12_coalescing.ipynb").read_text("utf-8")
+    hand_in(tmp_path, "ann", text, "12_coalescing")
+    assert 0 == grade(tmp_path)
+    path = tmp_path / "marks" / "ann" / "12_coalescing.json"
+    rows = json.loads(path.read_text("utf-8"))["exercises"]
+    assert {0} == {it["points"] for it in rows}
+    assert {"no_answer"} == {it["reason"] for it in rows}
+
+
+@pytest.fixture
+def released(tmp_path):
+    """The bytes of a release of two assignments."""
+    given = ["release", "12", "13", "--out", str(tmp_path / "ps1"), "--seed", "7"]
+    assert 0 == main(given)
+    return written(tmp_path, "ps1")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["12", "13"],
+        ["12", "--seed", "7"],
+        ["12", "13", "--seed", "8"],
+        ["12", "--points", "mirror=5"],
+    ],
+    ids=" ".join,
+)
+def test_a_release_is_not_overwritten_by_another(tmp_path, released, given, capsys):
+    """Its notebooks may be with the students already."""
+    assert 2 == main(["release", *given, "--out", str(tmp_path / "ps1")])
+    told = capsys.readouterr().err
+    assert "choose another folder, or remove it" in told
+    assert "nobody is graded" not in told
+    assert released == written(tmp_path, "ps1")
+
+
+def test_each_name_of_a_release_is_an_assignment(tmp_path, capsys):
+    """Nobody hands out one of two, and finds out from the students."""
+    out = tmp_path / "ps1"
+    assert 2 == main(["release", "12", "mine", "99", "--out", str(out)])
+    assert "there is no assignment mine, 99\n" == capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_a_release_may_be_given_other_points(tmp_path, released):
+    """Its notebooks and its manifest are written together."""
+    given = ["release", "12", "13", "--out", str(tmp_path / "ps1"), "--seed", "7"]
+    assert 0 == main([*given, "--points", "mirror=5"])
+    assert released.keys() == written(tmp_path, "ps1").keys()
+    assert released != written(tmp_path, "ps1")
+
+
+@pytest.mark.parametrize(
+    "given", ["mirrors=5", "mirror=-1", "mirror=nan", "mirror=inf"]
+)
+def test_points_are_checked_before_anything_is_written(tmp_path, given, capsys):
+    """Half a release would be handed out."""
+    out = tmp_path / "ps1"
+    assert 2 == main(["release", "12", "--out", str(out), "--points", given])
+    assert capsys.readouterr().err.startswith("--points: ")
+    assert not out.exists()
