@@ -21,6 +21,12 @@ from helpers import (assemble, baseline, check, device, emulate, exercise,
                      expect, load4, measure, plot_reuse, plot_strip_walk,
                      plot_times, store4, table)
 
+
+def part(function):
+    """A device function that the compiler copies into its kernel."""
+    return cuda.jit(device=True, forceinline=True)(function)
+
+
 device
 
 # %% [markdown]
@@ -33,14 +39,10 @@ device
 # A step must load each cell once and store it once: 8 bytes.
 # Its nine operations take far less time. A copy moves the same bytes, so it is our limit.
 #
-# `@part` makes a device function that the compiler copies into its kernel.
+# A cell is [z, y, x], and x runs along a row. All indices have the type uint32, as in [the matrix product](23_matrix_product.ipynb).
+# **Each thread loads a cell and its six neighbours.**
 
 # %%
-def part(function):
-    """A device function that the compiler copies into its kernel."""
-    return cuda.jit(device=True, forceinline=True)(function)
-
-
 SHARE, SIX = np.float32(0.125), np.float32(6)
 
 
@@ -61,10 +63,6 @@ def stepped(src):
                 new[inner] += SHARE * (np.roll(old, by, axis) - old)[inner]
     return new
 
-# %% [markdown]
-# A cell is [z, y, x], and x runs along a row. All indices have the type uint32, as in [the matrix product](23_matrix_product.ipynb).
-# **Each thread loads a cell and its six neighbours.**
-
 # %%
 @part
 def inside(cells, z, y, x):
@@ -80,13 +78,16 @@ def step_plain(out, src):
     x, y, z = cuda.grid(3)
     x, y, z = uint32(x), uint32(y), uint32(z)
     if inside(src, z, y, x):
-        out[z, y, x] = spread(
+        new = spread(
             src[z, y, x], src[z, y, uint32(x - 1)], src[z, y, uint32(x + 1)],
             src[z, uint32(y - 1), x], src[z, uint32(y + 1), x],
             src[uint32(z - 1), y, x], src[uint32(z + 1), y, x])
+        out[z, y, x] = new
 
 # %%
 random = np.random.default_rng(0)
+cube = random.random((18, 34, 128), dtype=np.float32)
+INNER = 16 * 32 * 126       # cells inside of our small cube
 
 
 def over(shape, *sides):
@@ -95,19 +96,19 @@ def over(shape, *sides):
         shape[::-1], sides, strict=True))
 
 
-def step(rung, src):
+def step(rung, src, flat=False):
     """Emulate a step, check it, and return the run."""
     kernel, threads, *sides = rung
     out = src.copy()        # both have the same surface
     out[1:-1, 1:-1, 1:-1] = np.nan
-    run = emulate(kernel)[over(src.shape, *sides), threads](out, src)
+    arrays = [it.ravel() if flat else it for it in (out, src)]
+    run = emulate(kernel)[over(src.shape, *sides), threads](*arrays)
     check(out, stepped(src) if min(src.shape) > 2 else src)
     return run
 
 
-cube = random.random((18, 34, 128), dtype=np.float32)
-plain = step_plain, (32, 8, 4), 32, 8, 4
-in_plain = step(plain, cube)
+PLAIN = step_plain, (32, 8, 4), 32, 8, 4
+in_plain = step(PLAIN, cube)
 
 # %% [markdown]
 # Blocks have 32 × 8 × 4 threads, so a warp has 32 cells of a row.
@@ -120,54 +121,51 @@ in_plain = step(plain, cube)
 # Each cell is loaded by seven threads, so caches can serve six loads of seven.
 #
 # </details>
-
-# %%
-def per_32(run, kind, cells):
-    """The requests of a kind for 32 cells."""
-    rows = run.coalescing.by_kind, run.bank_conflicts.by_kind
-    return [32 * by[kind].requests / cells if kind in by else 0 for by in rows]
-
-
-INNER = 16 * 32 * 126       # cells inside of our small cube
-
-
-def counted(name, run, cells=INNER):
-    """A rung's requests: loads and stores, to global and to shared memory."""
-    (load, shared_load), (store, shared_store) = (
-        per_32(run, kind, cells) for kind in ("load", "store"))
-    return name, load, store, shared_load, shared_store
-
-
-COUNTS = "requests for 32 cells", "loads", "stores", "shared loads", "stores"
-table(COUNTS, [counted("plain", in_plain)])
-
-# %% [markdown]
-# The times of this lesson are recorded with cold caches, all rungs of a ladder by turns. Of the cube, which has 512 × 512 × 512 cells, the copy is the driver's.
+#
+# The times are recorded on a cube of 512 × 512 × 512 cells with cold caches, all rungs by turns with the driver's copy.
 
 # %% tags=["timing"]
-def recorded(ladder, *rungs):
-    """The recorded times of some rungs."""
-    return {it: baseline(f"{ladder}, {it}") for it in rungs}
+KINDS = "loads", "stores", "shared loads", "shared stores"
+counted, limit_us = {}, {"step": baseline("step, copy").median_us}
 
 
-def against(ladder, *rungs):
-    """Times, and the share of the copy's rate."""
-    found = recorded(ladder, "copy", *rungs)
-    copy = found["copy"].median_us
-    return table(["rung", "time, µs", "GB/s", "% of the copy"],
-                 [(name, it.median_us, it.gb_per_s,
-                   100 * copy / it.median_us) for name, it in found.items()])
+def count(name, run, elements):
+    """Keep a rung's requests for 32 elements, by kind and together."""
+    rows = run.coalescing.by_kind, run.bank_conflicts.by_kind
+    found = [32 * by[it].requests / elements if it in by else 0
+             for by in rows for it in ("load", "store")]
+    counted[name] = dict(zip(KINDS, found, strict=True), requests=sum(found))
 
 
-against("step", "plain", "plain in C++")
+def compare(ladder, *names):
+    """The rungs' requests for 32 elements, times, and shares of the limit."""
+    us = {it: baseline(f"{ladder}, {it}").median_us for it in names}
+    return table(["rung", *KINDS, "time, µs", "% of the limit"],
+                 [(name, *(counted.get(f"{ladder}, {name}", {}).get(it, "")
+                           for it in KINDS), it, 100 * limit_us[ladder] / it)
+                  for name, it in us.items()])
+
+
+count("step, plain", in_plain, INNER)
+compare("step", "copy", "plain", "plain in C++")
 
 # %% [markdown]
-# The plain step takes 2.9 times as long as the copy, and in C++ still 2.4 times.
+# The plain step takes PLAIN times as long as the copy, and in C++ still PLAINC times.
 # Which count has to fall?
 #
 # ## A tile with a halo
 #
 # A block needs 34 × 10 × 6 cells for its 32 × 8 × 4: its own and a **halo** around them.
+# That is 2 loads of a cell instead of 7.
+#
+# **Predict.** How long should the step take, if loads set the pace?
+#
+# <details><summary>Answer</summary>
+#
+# 2.0/7 of the time, if the copy were faster than that; so as long as a copy.
+#
+# </details>
+#
 # **Load the block's cells and their halo, wait, then take all seven from the tile.**
 
 # %%
@@ -196,137 +194,65 @@ def step_tiled(out, src):
             tile[z, uint32(y - 1), x], tile[z, uint32(y + 1), x],
             tile[uint32(z - 1), y, x], tile[uint32(z + 1), y, x])
 
-# %%
-tiled = step_tiled, (32, 8, 4), 32, 8, 4
-in_tiled = step(tiled, cube)
-print(table(COUNTS, [counted("plain", in_plain), counted("tiled", in_tiled)]))
-print(against("step", "plain", "tiled"))
+# %% tags=["timing"]
+TILED = step_tiled, (32, 8, 4), 32, 8, 4
+in_tiled = step(TILED, cube)
+count("step, tiled", in_tiled, INNER)
+print(compare("step", "plain", "tiled"))
 plot_reuse(in_tiled.reuse["src"].loads[2], "layer 2 of src")
 
 # %% [markdown]
 # In layer 2, cells in one tile only are loaded once, those where four halos meet four times.
 #
-# The tile needs a third of the global loads, and makes the step 1.5 times *slower*.
-# L1 had served most of those loads. Now there are as many shared loads instead, and work to fill the tile: Nsight Compute counts 190 instructions of a warp for 32 cells instead of 118.
+# The tile needs a third of the global loads, and makes the step TILED times *slower*.
+# L1 had served most of those loads. Now there are as many shared loads instead, and work to fill the tile: Nsight Compute counts ITILED instructions of a warp for 32 cells instead of IPLAIN.
 #
 # ## Registers along the third axis
 #
-# In the tile, each cell above and below is one that its own thread could keep, if it walked along z.
-# Then a block needs a tile of one layer only.
-# **Walk up: this layer in a tile, the cells around it in registers.**
-
-# %%
-@part
-def share_layer(tile, src, z, y, x, cell):
-    """Store a layer's cell in the tile; at its edge, load the halo, too."""
-    row, col = uint32(cuda.threadIdx.y + 1), uint32(cuda.threadIdx.x + 1)
-    tile[row, col] = cell
-    if col == 1:
-        tile[row, 0] = src[z, y, uint32(x - 1)]
-    if row == 1:
-        tile[0, col] = src[z, uint32(y - 1), x]
-    if col == 32 and x + 1 < src.shape[2]:
-        tile[row, 33] = src[z, y, uint32(x + 1)]
-    if row == 8 and y + 1 < src.shape[1]:
-        tile[9, col] = src[z, uint32(y + 1), x]
-
-
-@part
-def spread_in(tile, cell, below, above):
-    """A thread's cell after a step, of the tile and of two other layers."""
-    y, x = uint32(cuda.threadIdx.y + 1), uint32(cuda.threadIdx.x + 1)
-    return spread(cell, tile[y, uint32(x - 1)], tile[y, uint32(x + 1)],
-                  tile[uint32(y - 1), x], tile[uint32(y + 1), x], below, above)
-
-# %%
-def make_layers(LAYERS):
-    """A step whose blocks walk up through some layers, with a tile of one."""
-    @cuda.jit
-    def step_layers(out, src):
-        """Walk up: this layer in a tile, the cells around it in registers."""
-        tile = cuda.shared.array((10, 34), float32)
-        x, y = cuda.grid(2)
-        x, y = uint32(x + 1), uint32(y + 1)     # of the first cell inside
-        z = uint32(cuda.blockIdx.z * LAYERS + 1)
-        end = uint32(min(z + LAYERS + 1, src.shape[0]))
-        there = z + 1 < end and y < src.shape[1] and x < src.shape[2]
-        below = src[uint32(z - 1), y, x] if there else float32(0)
-        cell = src[z, y, x] if there else float32(0)
-        while z + 1 < end:
-            above = src[uint32(z + 1), y, x] if there else float32(0)
-            if there:
-                share_layer(tile, src, z, y, x, cell)
-            cuda.syncthreads()
-            if inside(src, z, y, x):
-                out[z, y, x] = spread_in(tile, cell, below, above)
-            cuda.syncthreads()
-            below, cell, z = cell, above, uint32(z + 1)
-    return step_layers
-
-# %% [markdown]
-# A step at each of 16 layers, from z to z + 15, needs 18 of them.
+# So leave the neighbours in the layer to L1. But the cells above and below are cells that the same thread could keep, if it walked along z: each is first above, then the cell itself, then below.
+# **Walk up: three cells in registers, the other neighbours from L1.**
 #
-# **Predict.** How many loads does a warp make for 32 cells, apart from the halo of a row?
+# **Predict.** A thread walks up through 4 layers. How many loads does a cell take now?
 #
 # <details><summary>Answer</summary>
 #
-# 18/16 of a load for its own column. Of eight warps, two load a row of the halo.
-# The lanes at the ends load one more cell each: two requests.
+# Four for the neighbours in the layer, and 6/4 for its own column: 5.5 instead of 7.
 #
 # </details>
 
-# %%
-FEW = 16        # layers, in our small cube
-layers = make_layers(FEW), (32, 8), 32, 8, FEW
-in_layers = step(layers, cube)
-print(table(COUNTS, [counted("tiled", in_tiled),
-                     counted("layers", in_layers)]))
-against("step", "tiled", "layers", "layers in C++")
+# %% tags=["timing"]
+LAYERS = 4
+
+
+@cuda.jit
+def step_walk(out, src):
+    """Walk up: three cells in registers, the other neighbours from L1."""
+    x, y = cuda.grid(2)
+    x, y = uint32(x + 1), uint32(y + 1)
+    z = uint32(cuda.blockIdx.z * LAYERS + 1)
+    end = uint32(min(z + LAYERS + 1, src.shape[0]))
+    if inside(src, z, y, x):
+        below, cell = src[uint32(z - 1), y, x], src[z, y, x]
+        while z + 1 < end:
+            above = src[uint32(z + 1), y, x]
+            out[z, y, x] = spread(
+                cell, src[z, y, uint32(x - 1)], src[z, y, uint32(x + 1)],
+                src[z, uint32(y - 1), x], src[z, uint32(y + 1), x],
+                below, above)
+            below, cell, z = cell, above, uint32(z + 1)
+
+
+WALK = step_walk, (32, 8), 32, 8, LAYERS
+count("step, walk", step(WALK, cube), INNER)
+compare("step", "plain", "walk", "walk in C++")
 
 # %% [markdown]
-# The walk needs 117 instructions for 32 cells instead of 190, and takes 56% of the time.
-# Its warps wait most for the barriers, two in each layer.
-#
-# ## Without the tile
-#
-# What if we let L1 serve the four neighbours in the layer, and keep the registers?
-# Then there is no barrier and no halo.
-# **Walk up: three cells in registers, the other neighbours from L1.**
-
-# %%
-def make_walk(LAYERS):
-    """A step whose threads walk up through some layers."""
-    @cuda.jit
-    def step_walk(out, src):
-        """Walk up: three cells in registers, the other neighbours from L1."""
-        x, y = cuda.grid(2)
-        x, y = uint32(x + 1), uint32(y + 1)
-        z = uint32(cuda.blockIdx.z * LAYERS + 1)
-        end = uint32(min(z + LAYERS + 1, src.shape[0]))
-        if inside(src, z, y, x):
-            below, cell = src[uint32(z - 1), y, x], src[z, y, x]
-            while z + 1 < end:
-                above = src[uint32(z + 1), y, x]
-                out[z, y, x] = spread(
-                    cell, src[z, y, uint32(x - 1)], src[z, y, uint32(x + 1)],
-                    src[z, uint32(y - 1), x], src[z, uint32(y + 1), x],
-                    below, above)
-                below, cell, z = cell, above, uint32(z + 1)
-    return step_walk
-
-
-walk = make_walk(FEW), (32, 8), 32, 8, FEW
-in_walk = step(walk, cube)
-against("step", "layers", "walk")
-
-# %% [markdown]
-# Without the tile, 59 instructions are left, half of the 117. The step takes 77% of the time, less than the walk with a tile in C++.
-# Now the warps wait for loads, and each 32 cells take 5.2 requests.
+# WALK
 #
 # ## Four cells at a time
 #
 # A thread that takes four neighbours in a row needs only two more cells of that row, one at each end.
-# All else it loads by fours.
+# It loads all else by fours.
 # The width of the cube must be a multiple of 4.
 # **Walk up, four cells wide: load, spread and store four at once.**
 
@@ -340,102 +266,151 @@ def spread_four(four, west, east, north, south, below, above):
             spread(c, b, d, north[2], south[2], below[2], above[2]),
             spread(d, c, east, north[3], south[3], below[3], above[3]))
 
+
+@part
+def but_for(four, new, first, last):
+    """Four new cells, but for those on the surface."""
+    a, b, c, d = new
+    return four[0] if first else a, b, c, four[3] if last else d
+
+# %% tags=["timing"]
+@cuda.jit
+def step_fours(out, src):
+    """Walk up, four cells wide: load, spread and store four at once."""
+    x, y = cuda.grid(2)
+    x, y = uint32(4 * x), uint32(y + 1)
+    z, (depth, height, width) = uint32(cuda.blockIdx.z * LAYERS + 1), src.shape
+    end = uint32(min(z + LAYERS, depth - 1))
+    if x < width and y + 1 < height and z + 1 < depth:
+        first, last = x == 0, uint32(x + 4) >= width
+        below, four = load4(src, (uint32(z - 1), y, x)), load4(src, (z, y, x))
+        while z < end:
+            above = load4(src, (uint32(z + 1), y, x))
+            north = load4(src, (z, uint32(y - 1), x))
+            south = load4(src, (z, uint32(y + 1), x))
+            west = four[0] if first else src[z, y, uint32(x - 1)]
+            east = four[3] if last else src[z, y, uint32(x + 4)]
+            new = spread_four(four, west, east, north, south, below, above)
+            store4(out, (z, y, x), but_for(four, new, first, last))
+            below, four, z = four, above, uint32(z + 1)
+
+
+FOURS = step_fours, (32, 8), 128, 8, LAYERS
+count("step, fours", step(FOURS, cube), INNER)
+compare("step", "walk", "fours")
+
+# %% [markdown]
+# FOURS
+#
+# ## A layer of known size
+#
+# Each load computes its address from three indices. If the height and width of a layer are known when the kernel is compiled, all cells lie a known distance from one of them, and a load holds that distance as a number.
+# The arrays are flat here: the cell below has index `i`.
+# **Walk up, four cells wide, by distances that the compiler knows.**
+
 # %%
-def make_fours(LAYERS):
+def make_known(LAYERS, HEIGHT, WIDTH):
+    LAYER = HEIGHT * WIDTH
+
     @cuda.jit
-    def step_fours(out, src):
-        """Walk up, four cells wide: load, spread and store four at once."""
+    def step_known(out, src):
+        """Walk up, four cells wide, by distances that the compiler knows."""
         x, y = cuda.grid(2)
         x, y = uint32(4 * x), uint32(y + 1)
-        z = uint32(cuda.blockIdx.z * LAYERS + 1)
-        end = uint32(min(z + LAYERS, src.shape[0] - 1))
-        if (x < src.shape[2] and y + 1 < src.shape[1]
-                and z + 1 < src.shape[0]):
-            first, last = x == 0, uint32(x + 4) >= src.shape[2]
-            below = load4(src, (uint32(z - 1), y, x))
-            four = load4(src, (z, y, x))
-            while z < end:
-                above = load4(src, (uint32(z + 1), y, x))
-                north = load4(src, (z, uint32(y - 1), x))
-                south = load4(src, (z, uint32(y + 1), x))
-                west = four[0] if first else src[z, y, uint32(x - 1)]
-                east = four[3] if last else src[z, y, uint32(x + 4)]
-                a, b, c, d = spread_four(
-                    four, west, east, north, south, below, above)
-                store4(out, (z, y, x), (four[0] if first else a, b, c,
-                                        four[3] if last else d))
-                below, four, z = four, above, uint32(z + 1)
-    return step_fours
+        z = uint32(LAYERS * cuda.blockIdx.z)
+        i, depth = uint32(LAYER * z + WIDTH * y + x), uint32(src.size // LAYER)
+        if x < WIDTH and y + 1 < HEIGHT and z + 2 < depth:
+            end = uint32(i + LAYER * min(LAYERS, depth - 2 - z))
+            first, last = x == 0, x == WIDTH - 4
+            below, four = load4(src, i), load4(src, i + LAYER)
+            while i < end:
+                above = load4(src, i + 2 * LAYER)
+                north = load4(src, i + (LAYER - WIDTH))
+                south = load4(src, i + (LAYER + WIDTH))
+                west = four[0] if first else src[i + (LAYER - 1)]
+                east = four[3] if last else src[i + (LAYER + 4)]
+                new = spread_four(four, west, east, north, south, below, above)
+                store4(out, i + LAYER, but_for(four, new, first, last))
+                below, four, i = four, above, uint32(i + LAYER)
+    return step_known
 
-# %%
-fours = make_fours(FEW), (32, 8), 128, 8, FEW
-in_fours = step(fours, cube)
+# %% tags=["timing"]
+def known(cells):
+    """The last rung, for layers of the size of these."""
+    return make_known(LAYERS, *cells.shape[1:]), (32, 8), 128, 8, LAYERS
+
+
+count("step, known", step(known(cube), cube, flat=True), INNER)
 adverse = random.random((17, 10, 132), dtype=np.float32)
 adverse[3, 4, 5:9], adverse[12, :, 77] = (np.nan, np.inf, -np.inf, -0.0), -0.0
-for src in (adverse, adverse[:3, :3, :4].copy(), adverse[:2, :, :8].copy(),
-            np.zeros((0, 4, 4), np.float32), np.ones((4, 5, 8), np.float32)):
-    for rung in plain, tiled, layers, walk, fours:
+for src in (adverse, adverse[:2].copy(), adverse[:3, :3, :4].copy(),
+            np.zeros((0, 3, 4), np.float32)):
+    for rung in PLAIN, TILED, WALK, FOURS:
         step(rung, src)
-for rung in plain, tiled, layers, walk:
+    step(known(src), src, flat=True)
+for rung in PLAIN, TILED, WALK:
     step(rung, adverse[:, :, :67].copy())
-
-print(table(COUNTS, [counted("walk", in_walk), counted("fours", in_fours)]))
-against("step", "walk", "fours", "fours in C++")
+compare("step", "fours", "known", "known in C++")
 
 # %% [markdown]
-# A quarter of the requests, a third of the instructions, 57% of the time.
-# The count of instructions promised more. But memory is 81% busy now, instead of 47%, and the step reaches 94% of the copy's rate.
+# KNOWN
 #
-# All rungs, with what Nsight Compute counts:
+# All rungs, with what Nsight Compute counts. *predicted* is the larger of two shares of the time of an earlier rung: what is left of the count that falls, and the copy's time.
 
-# %% tags=["timing"]
-LAYERS, SHAPE, CELLS = 64, (512, 512, 512), 512**3
-big = np.zeros((2, *SHAPE), np.float32)
-rungs = {"plain": plain, "tiled": tiled,
-         "layers": (make_layers(LAYERS), (32, 8), 32, 8, LAYERS),
-         "walk": (make_walk(LAYERS), (32, 8), 32, 8, LAYERS),
-         "fours": (make_fours(LAYERS), (64, 4), 256, 4, LAYERS)}
-
-
-def clock(rung, shape, *arrays):
-    """A rung's registers, and its measurement with counters."""
-    kernel, threads, *sides = rung
-    blocks = over(shape, *sides)
-    registers = assemble(kernel)[blocks, threads](*arrays).registers
-    return registers, measure(kernel)[blocks, threads](*arrays)
-
-
-def row_of(name, ladder, registers, m, elements):
-    """A rung's registers, instructions, busiest parts and time."""
-    counts = [m.counters.get(it, np.nan) for it in ("instructions", *BUSY)]
-    return (name, registers, 32 * counts[0] / elements, *counts[1:],
-            baseline(f"{ladder}, {name}").median_us)
-
-# %% tags=["timing"]
+# %%
+HEAD = ("rung", "what falls", "predicted", "measured", "registers",
+        "instructions for 32", "issue slots used, %",
+        "L1 data path busy, %", "memory busy, %", "time, µs", "% of the limit")
 BUSY = "issue_percent", "l1_data_percent", "memory_percent"
-HEAD = ("rung", "registers", "instructions for 32", "issue slots used, %",
-        "L1 data path busy, %", "memory busy, %", "time, µs")
-measured = {name: clock(rung, SHAPE, *big) for name, rung in rungs.items()}
-print(table(HEAD, [row_of(name, "step", *it, CELLS)
-                   for name, it in measured.items()]))
-times = recorded("step", *measured, "fours in C++")
-plot_times(list(times), [it.median_us for it in times.values()],
-           [(it.lower_us, it.upper_us) for it in times.values()],
-           baseline("step, copy").median_us, "the driver's copy")
+measured = {}
+
+
+def climb(ladder, name, rung, shape, arrays, since="", falls=""):
+    """What was predicted, measured and counted of a rung."""
+    (kernel, threads), blocks = rung[:2], over(shape, *rung[2:])
+    key, was = f"{ladder}, {name}", f"{ladder}, {since}"
+    m = measured[key] = measure(kernel)[blocks, threads](*arrays)
+    executed = 32 * m.counters.get("instructions", np.nan) / np.prod(shape)
+    counted[key]["instructions"] = executed
+    us, limit, gain = baseline(key).median_us, limit_us[ladder], ("", "")
+    if since:
+        left = counted[key].get(falls, 0) / counted[was].get(falls, 1)
+        before = baseline(was).median_us
+        gain = max(left, limit / before), us / before
+    registers = assemble(kernel)[blocks, threads](*arrays).registers
+    return (name, falls, *gain, registers, executed, *(
+        m.counters.get(it, np.nan) for it in BUSY), us, 100 * limit / us)
+
+# %% tags=["timing"]
+SHAPE = 512, 512, 512
+big = np.zeros((2, *SHAPE), np.float32)
+print(table(HEAD, [
+    climb("step", "plain", PLAIN, SHAPE, big),
+    climb("step", "tiled", TILED, SHAPE, big, "plain", "loads"),
+    climb("step", "walk", WALK, SHAPE, big, "plain", "loads"),
+    climb("step", "fours", FOURS, SHAPE, big, "walk", "requests"),
+    climb("step", "known", known(big[0]), SHAPE, big.reshape(2, -1), "fours",
+          "instructions")]))
+names = ["plain", "tiled", "walk", "fours", "known", "known in C++"]
+plot_times(names, [baseline(f"step, {it}").median_us for it in names],
+           limit_us=limit_us["step"], limit_label="the driver's copy")
 
 # %% [markdown]
-# From rung to rung, the order of the times is that of the instructions, not that of the loads.
-# (`measure` ran each rung alone, on zeros; its times differ by less than 2% from these.)
+# STEPEND
 #
 # ## A filter of 121 weights
 #
 # A **convolution** makes each pixel the sum of its neighbours times weights.
 # Our filter has 11 × 11 weights at random, so none can be shared or skipped. (Strictly, a convolution turns them by half a turn.)
 #
-# A scheduler issues one instruction for 32 lanes per cycle, and a multiprocessor has four of them. So how long does it take to issue the products and sums of 8192 × 8192 pixels, 121 `FFMA` for each, and nothing else?
+# To spare all rungs their conditions, the image has a margin of zeros, so output pixel [row, col] is the sum of `weights[i, j] * src[row + i, col + j]`.
+#
+# A scheduler issues one instruction for 32 lanes per cycle, and a multiprocessor has four of them. How long does it take to issue 121 `FFMA` for each of 8192 × 8192 pixels, and nothing else?
 
 # %%
-gpu, PIXELS = cuda.get_current_device(), 8192**2
+SIDE, LAST, PIXELS = 11, 10, 8192**2
+WEIGHTS = np.random.default_rng(0).random((SIDE, SIDE), np.float32) / SIDE**2
+gpu = cuda.get_current_device()
 
 
 def least_us(instructions):
@@ -444,28 +419,19 @@ def least_us(instructions):
         4 * gpu.MULTIPROCESSOR_COUNT * gpu.CLOCK_RATE)
 
 
+limit_us["filter"] = least_us(121 * PIXELS / 32)
+limit_us["separable"] = baseline("separable, copy").median_us
 table(["least time", "µs"],
-      [("121 FFMA a pixel", least_us(121 * PIXELS / 32)),
-       ("a copy of the image", baseline("separable, copy").median_us)])
-
-# %% [markdown]
-# Arithmetic takes nearly twice as long as a copy: here it sets the limit, and every instruction that is no `FFMA` comes on top.
-#
-# To spare all rungs their conditions, the image has a margin of zeros: 5 pixels around it, and on the right as many more as four neighbours at the edge of the output need.
-# Output pixel [row, col] is then the sum of `weights[i, j] * src[row + i, col + j]`.
+      [("121 FFMA a pixel", limit_us["filter"]),
+       ("a copy of the image", limit_us["separable"])])
 
 # %%
-SIDE, LAST = 11, 10
-WEIGHTS = np.random.default_rng(0).random((SIDE, SIDE), np.float32) / SIDE**2
-
-
 def filtered(src, shape, weights):
     """The sums of an image with its margin, in float64."""
-    sums, (rows, cols) = np.zeros(shape), shape
+    (rows, cols), src = shape, src.astype(np.float64)
     with np.errstate(invalid="ignore"):
-        for (i, j), weight in np.ndenumerate(weights.astype(np.float64)):
-            sums += weight * src[i:i + rows, j:j + cols]
-    return sums
+        return sum(float(weights[i, j]) * src[i:i + rows, j:j + cols]
+                   for i, j in np.ndindex(weights.shape))
 
 
 def convolve(rung, image, weights=WEIGHTS):
@@ -478,9 +444,6 @@ def convolve(rung, image, weights=WEIGHTS):
     run = emulate(kernel)[over(out.shape, *sides), threads](out, src, *more)
     check(out, filtered(src, out.shape, weights))
     return run
-
-# %% [markdown]
-# **Each thread adds up the products of 121 weights and pixels.**
 
 # %%
 @cuda.jit
@@ -497,18 +460,19 @@ def filter_plain(out, src, weights):
 
 
 image = random.random((16, 128), dtype=np.float32)
-f_plain = filter_plain, (32, 8), 32, 8, (WEIGHTS,)
-in_f_plain = convolve(f_plain, image)
+F_PLAIN = filter_plain, (32, 8), 32, 8, (WEIGHTS,)
+count("filter, plain", convolve(F_PLAIN, image), image.size)
 
 # %% [markdown]
-# Each product takes two loads, one of its weight and one of its pixel.
+# Arithmetic takes nearly twice as long as a copy: here it sets the limit, and every instruction that is no `FFMA` comes on top.
+# In the plain filter, each product takes two loads, one of its weight and one of its pixel.
 #
 # ## Weights in constant memory
 #
 # Weights that are known when the kernel is compiled need not come from global memory.
 # **The same, with the weights in constant memory.**
 
-# %%
+# %% tags=["assembly"]
 @cuda.jit
 def filter_constant(out, src):
     """Add up the products, with the weights in constant memory."""
@@ -523,64 +487,75 @@ def filter_constant(out, src):
         out[row, col] = total
 
 
-f_constant = filter_constant, (32, 8), 32, 8, ()
-in_f_constant = convolve(f_constant, image)
-
-# %% tags=["assembly"]
+F_CONSTANT = filter_constant, (32, 8), 32, 8, ()
+count("filter, constant", convolve(F_CONSTANT, image), image.size)
 photo, filtered_photo = (np.zeros((8192 + more, 8192 + wide), np.float32)
                          for more, wide in ((LAST, 12), (0, 0)))
 made = assemble(filter_constant)[(256, 1024), (32, 8)](filtered_photo, photo)
 print(*[it for it in made.instructions if "c[0x3]" in str(it)
         or it.base == "FFMA"][:4], sep="\n")
-print(table(COUNTS, [counted("plain", in_f_plain, image.size),
-                     counted("constant", in_f_constant, image.size)]))
-recorded("filter", "plain", "constant", "constant in C++")
+compare("filter", "plain", "constant", "constant in C++")
 
 # %% [markdown]
-# Half of the loads from global memory are gone, and 44% of the time.
+# CONSTANT
 # `ULDC.64` brings two weights from constant memory (`c[0x3]`) for the whole warp, into *uniform* registers. There, an `FFMA` can take them.
 #
 # ## Four pixels at a time
 #
 # Four pixels side by side need 14 pixels of a row: four loads of 16 bytes instead of 44.
-# **For each of eleven rows, load sixteen pixels and add to four sums.**
+# **For each row of weights, load a row of pixels and add to four sums.**
 
 # %%
 @part
-def load_sixteen(near, src, row, col):
-    """Load sixteen pixels of a row."""
-    for j in range(0, 16, 4):
+def load_row(near, src, row, col):
+    """Load as many pixels of a row as `near` has room for."""
+    for j in range(0, len(near), 4):
         near[j], near[j + 1], near[j + 2], near[j + 3] = load4(
             src, (row, col + j))
 
-# %%
-@cuda.jit
-def filter_fours(out, src):
-    """For each of eleven rows, load sixteen pixels and add to four sums."""
-    weights = cuda.const.array_like(WEIGHTS)
-    near, sums = cuda.local.array(16, float32), cuda.local.array(4, float32)
-    col, row = cuda.grid(2)
-    row, col = uint32(row), uint32(4 * col)
-    if row < out.shape[0] and col < out.shape[1]:
+
+@part
+def store_row(out, row, col, sums):
+    """Store the first row of sums: four pixels."""
+    store4(out, (row, col), (sums[0, 0], sums[0, 1], sums[0, 2], sums[0, 3]))
+
+
+@part
+def clear(sums):
+    """Set all sums to zero."""
+    for i in range(sums.shape[0]):
         for e in range(4):
-            sums[e] = 0
-        for i in range(SIDE):
-            load_sixteen(near, src, row + i, col)
-            for j in range(SIDE):
-                for e in range(4):
-                    sums[e] += weights[i, j] * near[e + j]
-        store4(out, (row, col), (sums[0], sums[1], sums[2], sums[3]))
+            sums[i, e] = 0
 
+# %% tags=["timing"]
+def make_wide(WEIGHTS):
+    rows, cols = WEIGHTS.shape
+    room = -(-(cols + 3) // 4) * 4
 
-f_fours = filter_fours, (32, 8), 128, 8, ()
-in_f_fours = convolve(f_fours, image)
-print(table(COUNTS, [counted("constant", in_f_constant, image.size),
-                     counted("fours", in_f_fours, image.size)]))
-recorded("filter", "constant", "fours")
+    @cuda.jit
+    def filter_wide(out, src):
+        """For each row of weights, load a row and add to four sums."""
+        weights = cuda.const.array_like(WEIGHTS)
+        near = cuda.local.array(room, float32)
+        sums = cuda.local.array((1, 4), float32)
+        col, row = cuda.grid(2)
+        row, col = uint32(row), uint32(4 * col)
+        clear(sums)
+        if row < out.shape[0] and col < out.shape[1]:
+            for i in range(rows):
+                load_row(near, src, row + i, col)
+                for j in range(cols):
+                    for e in range(4):
+                        sums[0, e] += weights[i, j] * near[e + j]
+            store_row(out, row, col, sums)
+    return filter_wide
+
+F_FOURS = make_wide(WEIGHTS), (32, 8), 128, 8, ()
+count("filter, fours", convolve(F_FOURS, image), image.size)
+compare("filter", "constant", "fours")
 
 # %% [markdown]
-# Eleven requests instead of 121, and about a third of the time.
-# The requests are wider, so the work of the data path falls less than their number: it is 94% busy.
+# FFOURS
 #
 # ## Walk down
 #
@@ -588,6 +563,14 @@ recorded("filter", "constant", "fours")
 # Let one thread make all of these.
 # It walks down a strip, with eleven rows of four sums under way, each of which lacks other rows of weights.
 # **Load a row, add it to eleven rows of sums, store a complete one.**
+#
+# **Predict.** How many requests for loads do 32 pixels take in strips of 16 rows, and in strips of 250?
+#
+# <details><summary>Answer</summary>
+#
+# A row takes four requests for 128 pixels, so one for 32. But 16 rows of output need 26 rows of pixels: 26/16 = 1.625 requests. 250 rows need 260: 1.04. The sums grow by the same factor.
+#
+# </details>
 
 # %%
 @part
@@ -608,25 +591,15 @@ def add_row(sums, weights, near):
     add_to(sums, weights, near, 4, 8)       # unroll a loop of 484 products
     add_to(sums, weights, near, 8, 11)
 
-# %%
-@part
-def clear(sums):
-    """Set all sums to zero; those of row 11 stay so."""
-    for i in range(SIDE + 1):
-        for e in range(4):
-            sums[i, e] = 0
-
 
 @part
-def store_complete(out, sums, row, col, first, end):
+def store_complete(out, row, col, sums, first, end):
     """Store the first row of sums, once all its rows of pixels are in it."""
     if first <= row and row < end:
-        store4(out, (uint32(row - LAST), col),
-               (sums[0, 0], sums[0, 1], sums[0, 2], sums[0, 3]))
+        store_row(out, uint32(row - LAST), col, sums)
 
-# %%
+# %% tags=["timing"]
 def make_walking(ROWS, add, WEIGHTS):
-    """A filter whose threads walk down strips of some rows, four wide."""
     @cuda.jit
     def filter_walking(out, src):
         """Load a row, add it to eleven rows of sums, store a complete one."""
@@ -637,36 +610,24 @@ def make_walking(ROWS, add, WEIGHTS):
         row, col = uint32(ROWS * strip), uint32(4 * col)
         first = uint32(row + LAST)
         end = uint32(min(row + ROWS, out.shape[0]) + LAST)
-        clear(sums)
+        clear(sums)         # those of row 11 stay zero
         while col < out.shape[1] and row < end:
-            load_sixteen(near, src, row, col)
+            load_row(near, src, row, col)
             add(sums, weights, near)
-            store_complete(out, sums, row, col, first, end)
+            store_complete(out, row, col, sums, first, end)
             row = uint32(row + 1)
     return filter_walking
 
-# %% [markdown]
-# **Predict.** How many requests for loads do 32 pixels take in strips of 16 rows, and in strips of 250?
-#
-# <details><summary>Answer</summary>
-#
-# A row takes four requests for 128 pixels, so one for 32. But a strip of 16 rows needs 26 rows of pixels: 26/16 = 1.625 requests. 250 rows need 260: 1.04.
-# The sums grow by the same factor, since the first ten rows of a strip go into sums that are never stored.
-#
-# </details>
 
-# %%
-f_walking = make_walking(FEW, add_row, WEIGHTS), (32, 1), 128, FEW, ()
-in_f_walking = convolve(f_walking, image)
-print(table(COUNTS, [counted("fours", in_f_fours, image.size),
-                     counted("walking", in_f_walking, image.size)]))
-print(recorded("filter", "fours", "walking"))
+short_walking = make_walking(16, add_row, WEIGHTS), (32, 1), 128, 16, ()
+count("filter, walking", convolve(short_walking, image), image.size)
+print(compare("filter", "fours", "walking"))
 plot_strip_walk(20)
 
 # %% [markdown]
 # The number in a sum says how many rows of products are in it once row 20 is added.
 #
-# One request is left where there were eleven, and the data path is 13% busy. But the time falls by only 13%.
+# FWALKING
 #
 # ## A row ahead
 #
@@ -686,168 +647,102 @@ def make_ahead(ROWS, add, WEIGHTS):
         row, col = uint32(ROWS * strip), uint32(4 * col)
         first = uint32(row + LAST)
         end = uint32(min(row + ROWS, out.shape[0]) + LAST)
-        last = uint32(end - 1); clear(sums)     # noqa: E702
+        clear(sums)
         if col < out.shape[1] and row < end:
-            load_sixteen(even, src, row, col)
+            load_row(even, src, row, col)
             while row < end:
                 after = uint32(row + 1)
-                load_sixteen(odd, src, min(after, last), col)
+                load_row(odd, src, min(after, uint32(end - 1)), col)
                 add(sums, weights, even)
-                store_complete(out, sums, row, col, first, end)
+                store_complete(out, row, col, sums, first, end)
                 row = uint32(row + 2)
-                load_sixteen(even, src, min(row, last), col)
+                load_row(even, src, min(row, uint32(end - 1)), col)
                 add(sums, weights, odd)
-                store_complete(out, sums, after, col, first, end)
+                store_complete(out, after, col, sums, first, end)
     return filter_ahead
 
-# %%
-f_ahead = make_ahead(FEW, add_row, WEIGHTS), (32, 1), 128, FEW, ()
-in_f_ahead = convolve(f_ahead, image)
+# %% tags=["timing"]
+short_ahead = make_ahead(16, add_row, WEIGHTS), (32, 1), 128, 16, ()
+count("filter, ahead", convolve(short_ahead, image), image.size)
 adverse = random.random((17, 130), dtype=np.float32)
 adverse[4, 5:8], adverse[12] = (np.nan, np.inf, -0.0), -0.0
-for rung in f_plain, f_constant, f_fours, f_walking, f_ahead:
+for rung in F_PLAIN, F_CONSTANT, F_FOURS, short_walking, short_ahead:
     for some in adverse[2:15, :37], adverse[:1, :1], adverse[:0]:
         convolve(rung, some)
 
-# %% tags=["timing"]
 STRIP, ACROSS = 250, 256
-strips = (ACROSS, 1), 4 * ACROSS, STRIP
-f_rungs = {"constant": f_constant[:-1], "fours": f_fours[:-1],
-           "walking": (make_walking(STRIP, add_row, WEIGHTS), *strips),
-           "ahead": (make_ahead(STRIP, add_row, WEIGHTS), *strips)}
-f_measured = {name: clock(rung, filtered_photo.shape, filtered_photo, photo)
-              for name, rung in f_rungs.items()}
-table([*HEAD, "of which to issue, µs"],
-      [(*row_of(name, "filter", *it, PIXELS),
-        least_us(it[1].counters.get("instructions", np.nan)))
-       for name, it in f_measured.items()])
+STRIPS = (ACROSS, 1), 4 * ACROSS, STRIP
+WALKING = make_walking(STRIP, add_row, WEIGHTS), *STRIPS
+AHEAD = make_ahead(STRIP, add_row, WEIGHTS), *STRIPS
+each = filtered_photo.shape, (filtered_photo, photo)
+print(table(HEAD, [
+    climb("filter", "constant", F_CONSTANT[:-1], *each, "plain", "loads"),
+    climb("filter", "fours", F_FOURS[:-1], *each, "constant", "requests"),
+    climb("filter", "walking", WALKING, *each, "fours", "requests"),
+    climb("filter", "ahead", AHEAD, *each, "walking", "waits")]))
+names = ["plain", "constant", "fours", "walking", "ahead", "ahead in C++"]
+plot_times(names, [baseline(f"filter, {it}").median_us for it in names],
+           limit_us=limit_us["filter"], limit_label="121 FFMA a pixel")
 
 # %% [markdown]
-# The loop of the last rung holds its weights as numbers within the `FFMA`: `assemble` shows `FFMA R15, R24, 0.0047…, R15`. Nothing is left but products, loads, and a few instructions for each row.
+# FILTEREND
 #
-# It issues 132 instructions for 32 pixels, 121 of which are wanted. The strips' first ten rows cost another 4%, all else 5%.
-# To issue them takes 265 µs, so that is the limit of this kernel. It takes 293 µs: 90% of the limit.
-# The walk without a row ahead issues as many, and takes a third more time.
-
-# %% tags=["timing"]
-f_times = recorded("filter", "plain", *f_rungs, "constant in C++")
-plot_times(list(f_times), [it.median_us for it in f_times.values()],
-           [(it.lower_us, it.upper_us) for it in f_times.values()],
-           least_us(121 * PIXELS / 32), "121 FFMA a pixel")
-
-# %% [markdown]
 # ## Two filters in one pass
 #
 # Some filters are **separable**: each weight is a product of one for its row and one for its column.
-# Then 11 weights across and 11 down do the same as 121.
-# **Filter all rows; then, in a second launch, all columns.**
+# Then 11 weights across and 11 down do the same as 121: `make_wide` makes a filter of each, for two launches.
+#
+# The kernel that walks can do both at once: it weighs a row across, and adds the result to eleven rows of sums, each with one weight.
+# **Weigh a row, then add that to eleven rows of sums.**
 
-# %%
+# %% tags=["timing"]
 BELL = np.hanning(SIDE + 2)[1:-1].astype(np.float32) / np.float32(6)
 
 
 @part
-def weigh(four, bell, near):
-    """Four sums of eleven weighted pixels of a row."""
-    for e in range(4):
-        total = float32(0)
-        for j in range(SIDE):
-            total += bell[j] * near[e + j]
-        four[e] = total
-
-
-@cuda.jit
-def filter_rows(out, src):
-    """Each thread makes four pixels of sixteen in a row."""
-    bell = cuda.const.array_like(BELL)
-    near, four = cuda.local.array(16, float32), cuda.local.array(4, float32)
-    col, row = cuda.grid(2)
-    row, col = uint32(row), uint32(4 * col)
-    if row < out.shape[0] and col < out.shape[1]:
-        load_sixteen(near, src, row, col)
-        weigh(four, bell, near)
-        store4(out, (row, col), (four[0], four[1], four[2], four[3]))
-
-# %%
-@cuda.jit
-def filter_columns(out, src):
-    """Each thread makes four pixels of eleven rows of four."""
-    bell = cuda.const.array_like(BELL)
-    col, row = cuda.grid(2)
-    row, col = uint32(row), uint32(4 * col)
-    a = b = c = d = float32(0)
-    if row < out.shape[0] and col < out.shape[1]:
-        for i in range(SIDE):
-            four = load4(src, (row + i, col))
-            a += bell[i] * four[0]
-            b += bell[i] * four[1]
-            c += bell[i] * four[2]
-            d += bell[i] * four[3]
-        store4(out, (row, col), (a, b, c, d))
-
-# %% [markdown]
-# The kernel that walks can do both at once: it weighs a row across, and adds the result to eleven rows of sums, each with one weight.
-# **Weigh a row, then add that to eleven rows of sums.**
-
-# %%
-@part
 def add_weighed(sums, bell, near):
     """Weigh a row, then add that to eleven rows of sums."""
     four = cuda.local.array(4, float32)
-    weigh(four, bell, near)
+    for e in range(4):
+        four[e] = 0
+        for j in range(SIDE):
+            four[e] += bell[j] * near[e + j]
     for i in range(SIDE):
         for e in range(4):
             sums[i, e] = sums[i + 1, e] + bell[LAST - i] * four[e]
 
 
-f_fused = make_walking(FEW, add_weighed, BELL), (32, 1), 128, FEW, ()
-in_f_fused = convolve(f_fused, image, np.outer(BELL, BELL))
-
-# %% tags=["timing"]
-FUSED_ROWS, FUSED_ACROSS = 144, 128
-against("separable", "two launches", "walking")
+for weights in BELL[None], BELL[:, None]:
+    convolve((make_wide(weights), (32, 8), 128, 8, ()), image, weights)
+fused = make_walking(16, add_weighed, BELL), (32, 1), 128, 16, ()
+count("separable, walking", convolve(fused, image, np.outer(BELL, BELL)),
+      image.size)
+FUSED = make_walking(144, add_weighed, BELL), (128, 1), 512, 144
+compare("separable", "copy", "two launches", "walking")
 
 # %% [markdown]
-# One pass takes 68% of the time of two launches, which store an image between them and load it again. It reaches 67% of the copy's rate, and takes two thirds of the time of 121 weights.
+# SEPARABLE
 #
 # ## What could go wrong
 #
-# Is the second barrier of the walk with a tile needed?
-# Here it is missing.
+# Why two arrays? Could a step store its cells where it loads them?
 
 # %%
-@cuda.jit
-def step_layers_wrong(out, src):
-    """Walk up with a tile, and wait once in each layer."""
-    tile = cuda.shared.array((10, 34), float32)
-    x, y = cuda.grid(2)
-    x, y, z = uint32(x + 1), uint32(y + 1), uint32(1)
-    there = y < src.shape[1] and x < src.shape[2]
-    while z + 1 < src.shape[0]:
-        if there:
-            share_layer(tile, src, z, y, x, src[z, y, x])
-        cuda.syncthreads()
-        if inside(src, z, y, x):
-            below, above = src[uint32(z - 1), y, x], src[uint32(z + 1), y, x]
-            out[z, y, x] = spread_in(tile, src[z, y, x], below, above)
-        z = uint32(z + 1)
-
-
-run = emulate(step_layers_wrong)[(4, 5), (32, 8)](cube.copy(), cube)
+there = cuda.to_device(cube[:6, :10, :64].copy())
+run = emulate(step_plain)[over(there.shape, 32, 8, 4), (32, 8, 4)](there, there)
 with expect(AssertionError):
     run.assert_no_races()
 
 # %% [markdown]
-# A warp that is done with a layer stores the next one in the tile, while another still reads this one.
-
-# %% [markdown]
+# A thread stores a cell while its neighbours may still need the old one. Within a block, a barrier after the loads would order the two. No barrier orders blocks, so the step needs a second array.
+#
 # ## On your own
 #
-# ★ How many requests for loads does the step `fours` make for 32 cells if it walks up through 4 layers instead of 16? Guess, then emulate it.
+# ★ How many requests for loads does the step `fours` make for 32 cells if it walks up through 16 layers instead of 4? Guess, then emulate it.
 #
 # <details><summary>Answer</summary>
 #
-# Its own column takes 6/4 instead of 18/16 of a request for each four cells, all else stays: 1.42 instead of 1.3.
+# Its own column takes 18/16 instead of 6/4 of a request for each four cells, all else stays: OWN16 instead of OWN4.
 #
 # </details>
 #

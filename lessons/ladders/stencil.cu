@@ -1,4 +1,5 @@
-// Twins of the lesson's kernels: SIDE, WEIGHTS, SHARE and LAYERS or ROWS come first.
+// Twins of the lesson's kernels, after its numbers: SIDE, WEIGHTS, SHARE, LAYERS, ROWS,
+// and the cube's HEIGHT and WIDTH.
 
 __device__ float spread(float here, float west, float east, float north,
                         float south, float below, float above)
@@ -20,40 +21,20 @@ extern "C" __global__ void step_plain(float *out, const float *src,
     }
 }
 
-extern "C" __global__ void step_layers(float *out, const float *src,
-                                       int depth, int height, int width)
+extern "C" __global__ void step_walk(float *out, const float *src,
+                                     int depth, int height, int width)
 {
-    __shared__ float tile[10][34];
-    int x = threadIdx.x + 1, y = threadIdx.y + 1;
-    int i = blockIdx.x * 32 + x, j = blockIdx.y * 8 + y;
+    int x = blockIdx.x * blockDim.x + threadIdx.x + 1;
+    int y = blockIdx.y * blockDim.y + threadIdx.y + 1;
     int z = blockIdx.z * LAYERS + 1, end = min(z + LAYERS, depth - 1);
-    int row = width, layer = width * height, at = z * layer + j * row + i;
-    bool here = i < width && j < height, mine = i + 1 < width && j + 1 < height;
-    float below = 0, cell = 0, above = 0;
-    if (here) {
-        below = src[at - layer];
-        cell = src[at];
-    }
+    int row = width, layer = width * height, at = z * layer + y * row + x;
+    if (x >= width - 1 || y >= height - 1 || z >= end)
+        return;
+    float below = src[at - layer], cell = src[at];
     for (; z < end; z++, at += layer) {
-        if (here) {
-            above = src[at + layer];
-            tile[y][x] = cell;
-            if (x == 1)
-                tile[y][0] = src[at - 1];
-            if (y == 1)
-                tile[0][x] = src[at - row];
-        }
-        if (mine) {
-            if (x == 32)
-                tile[y][33] = src[at + 1];
-            if (y == 8)
-                tile[9][x] = src[at + row];
-        }
-        __syncthreads();
-        if (mine)
-            out[at] = spread(cell, tile[y][x - 1], tile[y][x + 1], tile[y - 1][x],
-                             tile[y + 1][x], below, above);
-        __syncthreads();
+        float above = src[at + layer];
+        out[at] = spread(cell, src[at - 1], src[at + 1], src[at - row], src[at + row],
+                         below, above);
         below = cell;
         cell = above;
     }
@@ -61,16 +42,17 @@ extern "C" __global__ void step_layers(float *out, const float *src,
 
 __device__ float4 load4(const float *place) { return *(const float4 *)place; }
 
-extern "C" __global__ void step_fours(float *out, const float *src,
-                                      int depth, int height, int width)
+extern "C" __global__ void step_known(float *out, const float *src,
+                                      int depth, int, int)
 {
     int x = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
     int y = blockIdx.y * blockDim.y + threadIdx.y + 1;
     int z = blockIdx.z * LAYERS + 1, end = min(z + LAYERS, depth - 1);
-    int row = width, layer = width * height, at = z * layer + y * row + x;
-    if (y >= height - 1 || x >= width || z >= end)
+    constexpr int row = WIDTH, layer = WIDTH * HEIGHT;
+    int at = z * layer + y * row + x;
+    if (y >= HEIGHT - 1 || x >= WIDTH || z >= end)
         return;
-    bool first = x == 0, last = x + 4 >= width;
+    bool first = x == 0, last = x + 4 == WIDTH;
     float4 below = load4(src + at - layer), here = load4(src + at);
     for (; z < end; z++, at += layer) {
         float4 above = load4(src + at + layer);

@@ -1,5 +1,7 @@
 """The ladders of stencils: a step of a cube's cells, an 11 × 11 filter, and two filters
 at once, beside a copy of the same bytes; and some rungs in CUDA C++.
+
+Kernels, launches and what is right are the lesson's.
 """
 
 from functools import cache, partial
@@ -11,15 +13,9 @@ from numba import cuda
 from lessons.baselines import lesson_kernels
 
 SOURCE = Path(__file__).with_suffix(".cu")
-CUBE, IMAGE = 512, 8192
+SHAPE = CUBE, _, _ = 512, 512, 512
+IMAGE = 8192
 CELLS, PIXELS = CUBE**3, IMAGE**2
-
-
-def numba_work(kernel, launch, *arrays):
-    """A launch of one of the lesson's kernels."""
-    arrays = [cuda.as_cuda_array(it) for it in arrays]
-    stream = cuda.default_stream()
-    return lambda: kernel[*launch, stream](*arrays)
 
 
 def named(title, works, sizes):
@@ -27,22 +23,31 @@ def named(title, works, sizes):
     return {f"{title}, {name}": (*work, sizes) for name, work in works.items()}
 
 
+def launch_of(ours, rung, shape):
+    """The blocks and threads of one of the lesson's rungs."""
+    _, threads, *sides = rung
+    return ours["over"](shape, *sides[: len(shape)]), threads
+
+
+def numba_work(ours, rung, shape, *arrays):
+    """A launch of one of the lesson's rungs."""
+    arrays = [cuda.as_cuda_array(it) for it in arrays]
+    launch = *launch_of(ours, rung, shape), cuda.default_stream()
+    return lambda: rung[0][launch](*arrays)
+
+
 # ------------------------------------------------------------------ the cube
 
 
 class Cube:
-    """A cube's cells, what a step makes of them, and an output that begins as NaN."""
+    """A cube's cells, and an output whose cells inside begin as NaN."""
 
     def __init__(self, cupy):
         cupy.random.seed(28)
-        self.cupy = cupy
-        self.src = s = cupy.random.random((CUBE,) * 3, dtype=np.float32)
-        self.out, self.stepped = cupy.empty_like(s), s.copy()
-        inner = (slice(1, -1),) * 3
-        for axis in range(3):
-            for side in slice(None, -2), slice(2, None):
-                where = (*inner[:axis], side, *inner[axis + 1 :])
-                self.stepped[inner] += np.float32(0.125) * (s[where] - s[inner])
+        self.cupy, self.ours = cupy, lesson_kernels("28")
+        self.src = cupy.random.random(SHAPE, dtype=np.float32)
+        self.out = cupy.empty_like(self.src)
+        self.stepped = self.ours["stepped"](self.src).astype(np.float32)
         self.clear()
 
     def clear(self):
@@ -55,35 +60,29 @@ class Cube:
         self.clear()
         return good
 
+    def step(self, rung, flat=False):
+        """A step by one of the lesson's rungs, and its check."""
+        arrays = [it.ravel() if flat else it for it in (self.out, self.src)]
+        work = numba_work(self.ours, rung, SHAPE, *arrays)
+        return work, partial(self.right, self.stepped)
+
 
 def steps(bench):
     """A step of the cube, rung by rung."""
-    it, ours = Cube(bench.cupy), lesson_kernels("28")
-    works = {"copy": (lambda: it.cupy.copyto(it.out, it.src), partial(it.right, it.src))}
-    right = partial(it.right, it.stepped)
-    for name, (kernel, launch) in step_rungs(ours).items():
-        works[name] = numba_work(kernel, launch, it.out, it.src), right
-    shape = [np.int32(CUBE)] * 3
-    for name in "plain", "layers", "fours":
-        kernel = twins(bench.cupy)[f"step_{name}"]
-        launch = step_rungs(ours)[name][1]
-        arguments = it.out, it.src, *shape
-        works[f"{name} in C++"] = partial(kernel, *launch, arguments), right
-    return named("step", works, {"bytes": 8 * CELLS})
-
-
-def step_rungs(ours):
-    """Each rung's kernel and its launch."""
-    layers, many = ours["LAYERS"], -(-CUBE // ours["LAYERS"])
-    one = (CUBE // 32, CUBE // 8, CUBE // 4), (32, 8, 4)
-    walk = (CUBE // 32, CUBE // 8, many), (32, 8)
-    return {
-        "plain": (ours["step_plain"], one),
-        "tiled": (ours["step_tiled"], one),
-        "layers": (ours["make_layers"](layers), walk),
-        "walk": (ours["make_walk"](layers), walk),
-        "fours": (ours["make_fours"](layers), ((CUBE // 256, CUBE // 4, many), (64, 4))),
+    it = Cube(bench.cupy)
+    rungs = {name: it.ours[name.upper()] for name in ("plain", "tiled", "walk", "fours")}
+    known = it.ours["known"](it.src)
+    works = {
+        "copy": (lambda: it.cupy.copyto(it.out, it.src), partial(it.right, it.src)),
+        **{name: it.step(rung) for name, rung in rungs.items()},
+        "known": it.step(known, flat=True),
     }
+    for name, rung in {**rungs, "known": known}.items():
+        if kernel := twins(bench.cupy).get(f"step_{name}"):
+            launch = launch_of(it.ours, rung, SHAPE)
+            work = partial(kernel, *launch, (it.out, it.src, *map(np.int32, SHAPE)))
+            works[f"{name} in C++"] = work, partial(it.right, it.stepped)
+    return named("step", works, {"bytes": 8 * CELLS})
 
 
 # ------------------------------------------------------------------ the image
@@ -92,17 +91,13 @@ def step_rungs(ours):
 class Image:
     """An image with a margin, its filtered pixels, and an output that begins as NaN."""
 
-    def __init__(self, cupy, weights):
+    def __init__(self, cupy, ours, weights):
         cupy.random.seed(28)
-        self.cupy, side = cupy, len(weights)
+        self.cupy = cupy
         self.src = cupy.random.random((IMAGE + 10, IMAGE + 12), dtype=np.float32)
-        self.expected = cupy.zeros((IMAGE, IMAGE))
-        for i in range(side):
-            for j in range(side):
-                part = self.src[i : i + IMAGE, j : j + IMAGE]
-                self.expected += float(weights[i, j]) * part
-        self.expected = self.expected.astype(np.float32)
         self.out = cupy.full((IMAGE, IMAGE), np.nan, np.float32)
+        expected = ours["filtered"](self.src, self.out.shape, weights)
+        self.expected = expected.astype(np.float32)
 
     def right(self):
         good = bool(self.cupy.allclose(self.out, self.expected, rtol=1e-4, atol=1e-4))
@@ -110,39 +105,26 @@ class Image:
         return good
 
 
-ONE = (IMAGE // 32, IMAGE // 8), (32, 8)
-FOUR = (IMAGE // 128, IMAGE // 8), (32, 8)
-
-
-def strips(rows, threads):
-    """A launch of threads that walk down strips of some rows."""
-    return (IMAGE // (4 * threads), -(-IMAGE // rows)), (threads, 1)
-
-
 def filters(bench):
     """An 11 × 11 filter, rung by rung."""
     ours = lesson_kernels("28")
-    it = Image(bench.cupy, ours["WEIGHTS"])
+    it = Image(bench.cupy, ours, ours["WEIGHTS"])
     weights = bench.cupy.asarray(ours["WEIGHTS"])
-    walk = strips(ours["STRIP"], ours["ACROSS"])
-    made = ours["STRIP"], ours["add_row"], ours["WEIGHTS"]
     rungs = {
-        "plain": (ours["filter_plain"], ONE, weights),
-        "constant": (ours["filter_constant"], ONE),
-        "fours": (ours["filter_fours"], FOUR),
-        "walking": (ours["make_walking"](*made), walk),
-        "ahead": (ours["make_ahead"](*made), walk),
+        "plain": ours["F_PLAIN"],
+        "constant": ours["F_CONSTANT"],
+        "fours": ours["F_FOURS"],
+        "walking": ours["WALKING"],
+        "ahead": ours["AHEAD"],
     }
-    works = {
-        name: (numba_work(kernel, launch, it.out, it.src, *more), it.right)
-        for name, (kernel, launch, *more) in rungs.items()
-    }
-    shape = [np.int32(IMAGE)] * 2
-    for name, launch in {"plain": ONE, "constant": ONE, "ahead": walk}.items():
-        kernel = twins(bench.cupy)[f"filter_{name}"]
-        more = [weights] if name == "plain" else []
-        work = partial(kernel, *launch, (it.out, it.src, *more, *shape))
-        works[f"{name} in C++"] = work, it.right
+    works = {}
+    for name, rung in rungs.items():
+        arrays = it.out, it.src, *([weights] if name == "plain" else [])
+        works[name] = numba_work(ours, rung, it.out.shape, *arrays), it.right
+        if kernel := twins(bench.cupy).get(f"filter_{name}"):
+            launch = launch_of(ours, rung, it.out.shape)
+            work = partial(kernel, *launch, (*arrays, *map(np.int32, it.out.shape)))
+            works[f"{name} in C++"] = work, it.right
     return named("filter", works, {"flops": 2 * 121 * PIXELS})
 
 
@@ -150,19 +132,21 @@ def both(bench):
     """Two filters of 11 weights, one after the other and at once."""
     cupy, ours = bench.cupy, lesson_kernels("28")
     bell = ours["BELL"]
-    it = Image(cupy, np.outer(bell, bell))
+    it = Image(cupy, ours, np.outer(bell, bell))
     middle = cupy.empty((IMAGE + 10, IMAGE), np.float32)
-    across = numba_work(
-        ours["filter_rows"], ((FOUR[0][0], FOUR[0][1] + 2), FOUR[1]), middle, it.src
+    launch = ours["F_FOURS"][1:]
+    across, down = (
+        numba_work(ours, (ours["make_wide"](weights), *launch), to.shape, to, src)
+        for weights, to, src in (
+            (bell[None], middle, it.src),
+            (bell[:, None], it.out, middle),
+        )
     )
-    down = numba_work(ours["filter_columns"], FOUR, it.out, middle)
-    made = ours["FUSED_ROWS"], ours["add_weighed"], bell
-    walk = strips(ours["FUSED_ROWS"], ours["FUSED_ACROSS"])
     one, two = cupy.zeros((2, IMAGE, IMAGE), np.float32)
     works = {
         "copy": (lambda: cupy.copyto(one, two), lambda: True),
         "two launches": (lambda: (across(), down()), it.right),
-        "walking": (numba_work(ours["make_walking"](*made), walk, it.out, it.src), it.right),
+        "walking": (numba_work(ours, ours["FUSED"], one.shape, it.out, it.src), it.right),
     }
     return named("separable", works, {"bytes": 8 * PIXELS})
 
@@ -174,23 +158,42 @@ def both(bench):
 def twins(cupy):
     """The kernels in C++, with the lesson's numbers, compiled by nvcc."""
     ours = lesson_kernels("28")
-    rows = ("{" + ", ".join(f"{it!r}f" for it in row.tolist()) + "}"
-            for row in ours["WEIGHTS"].astype(float))
+    rows = (
+        "{" + ", ".join(f"{it!r}f" for it in row.tolist()) + "}"
+        for row in ours["WEIGHTS"].astype(float)
+    )
     lines = (
-        "constexpr int SIDE = 11;",
+        f"constexpr int SIDE = {ours['SIDE']};",
         f"__device__ constexpr float WEIGHTS[SIDE][SIDE] = {{{', '.join(rows)}}};",
         f"constexpr float SHARE = {float(ours['SHARE'])}f;",
         f"constexpr int LAYERS = {ours['LAYERS']}, ROWS = {ours['STRIP']};",
+        f"constexpr int HEIGHT = {CUBE}, WIDTH = {CUBE};",
     )
     code = "\n".join([*lines, SOURCE.read_text("utf-8")])
     module = cupy.RawModule(code=code, backend="nvcc", options=("-O3",))
-    names = [f"step_{it}" for it in ("plain", "layers", "fours")]
+    names = [f"step_{it}" for it in ("plain", "walk", "known")]
     names += [f"filter_{it}" for it in ("plain", "constant", "ahead")]
     return {name: module.get_function(name) for name in names}
 
+
+# ------------------------------------------------------------------ the sweep
 
 LADDERS = {
     "a step of 512^3 cells": ("step, copy", steps),
     "11 × 11 weights, 8192^2 pixels": ("filter, ahead in C++", filters),
     "11 weights across and 11 down": ("separable, copy", both),
 }
+SWEEP = {
+    f"{layers} layers, {across} × {down} threads": (layers, across, down)
+    for across, down in ((32, 8), (32, 4), (32, 16), (64, 4), (64, 8), (128, 4))
+    for layers in (2, 3, 4, 5, 6, 8, 16, 64)
+}
+
+
+def sweep_work(bench, choice):
+    """The step's last rung with other walks and blocks."""
+    layers, across, down = choice
+    it = Cube(bench.cupy)
+    kernel = it.ours["make_known"](layers, CUBE, CUBE)
+    rung = kernel, (across, down), 4 * across, down, layers
+    return *it.step(rung, flat=True), {"bytes": 8 * CELLS}
