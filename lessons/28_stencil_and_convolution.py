@@ -204,19 +204,19 @@ plot_reuse(in_tiled.reuse["src"].loads[2], "layer 2 of src")
 # %% [markdown]
 # In layer 2, cells in one tile only are loaded once, those where four halos meet four times.
 #
-# The tile needs a third of the global loads, and makes the step TILED times *slower*.
-# L1 had served most of those loads. Now there are as many shared loads instead, and work to fill the tile: Nsight Compute counts ITILED instructions of a warp for 32 cells instead of IPLAIN.
+# The tile needs a third of the loads, and makes the step TILED times *slower*.
+# L1 had served two thirds of those loads. Now there are as many shared loads instead, and work to fill the tile: Nsight Compute counts ITILED instructions of a warp for 32 cells instead of IPLAIN.
 #
 # ## Registers along the third axis
 #
-# So leave the neighbours in the layer to L1. But the cells above and below are cells that the same thread could keep, if it walked along z: each is first above, then the cell itself, then below.
+# So leave the neighbours in a layer to L1. The cells below and above can stay in registers if a thread walks along z: each is first above, then here, then below.
 # **Walk up: three cells in registers, the other neighbours from L1.**
 #
-# **Predict.** A thread walks up through 4 layers. How many loads does a cell take now?
+# **Predict.** A thread walks through 4 layers. How many loads does a cell take?
 #
 # <details><summary>Answer</summary>
 #
-# Four for the neighbours in the layer, and 6/4 for its own column: 5.5 instead of 7.
+# Four in its layer, and 6/4 for its column: 5.5 instead of 7.
 #
 # </details>
 
@@ -728,13 +728,27 @@ compare("separable", "copy", "two launches", "walking")
 # Why two arrays? Could a step store its cells where it loads them?
 
 # %%
-there = cuda.to_device(cube[:6, :10, :64].copy())
-run = emulate(step_plain)[over(there.shape, 32, 8, 4), (32, 8, 4)](there, there)
+@cuda.jit
+def step_in_place_wrong(cells):
+    """Load a cell and its six neighbours, and store the new cell."""
+    x, y, z = cuda.grid(3)
+    x, y, z = uint32(x), uint32(y), uint32(z)
+    if inside(cells, z, y, x):
+        new = spread(
+            cells[z, y, x],
+            cells[z, y, uint32(x - 1)], cells[z, y, uint32(x + 1)],
+            cells[z, uint32(y - 1), x], cells[z, uint32(y + 1), x],
+            cells[uint32(z - 1), y, x], cells[uint32(z + 1), y, x])
+        cells[z, y, x] = new
+
+
+few = cube[:6, :10, :64].copy()
+run = emulate(step_in_place_wrong)[(2, 1, 2), (32, 8, 4)](few)
 with expect(AssertionError):
     run.assert_no_races()
 
 # %% [markdown]
-# A thread stores a cell while its neighbours may still need the old one. Within a block, a barrier after the loads would order the two. No barrier orders blocks, so the step needs a second array.
+# A thread stores a cell while another may still need the old one. A barrier after the loads would order the threads of a block, but none orders blocks: so the step needs a second array.
 #
 # ## On your own
 #

@@ -13,8 +13,8 @@ from numba import cuda
 from lessons.baselines import lesson_kernels
 
 SOURCE = Path(__file__).with_suffix(".cu")
-SHAPE = CUBE, _, _ = 512, 512, 512
-IMAGE = 8192
+CUBE, IMAGE = 512, 8192
+SHAPE = (CUBE,) * 3
 CELLS, PIXELS = CUBE**3, IMAGE**2
 
 
