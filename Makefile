@@ -45,6 +45,10 @@ notebooks: setup  ## build notebooks/ from lessons/
 assignments: setup  ## build the exercises' notebooks; SEED=2027 for a variant, in work/
 	@$(VENV) -m lessons.build --assignments $(if $(SEED),--seed $(SEED)) $(OPTIONS)
 
+site: setup  ## build site/, the course as pages with search; needs no kernel
+	@$(VENV) -m pip install --quiet --no-build-isolation --editable ".[site]"
+	@$(VENV) -m lessons.site $(OPTIONS)
+
 check: setup  ## check style and notebooks alone
 	@$(VENV) -m ruff check
 	@$(VENV) -m lessons.build --check
@@ -56,4 +60,4 @@ tools: setup
 	@$(VENV) -m pip install --quiet --no-build-isolation --editable ".[authors]"
 
 .PHONY: help setup lab fresh test test-all bench mutants answers notebooks assignments \
-	check lock tools
+	site check lock tools

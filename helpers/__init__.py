@@ -16,6 +16,7 @@ from helpers.doctor import unusable
 
 __all__ = [
     "emulate",
+    "watch",
     "assemble",
     "measure",
     "check",
@@ -48,6 +49,7 @@ try:
         from helpers.emulator import emulate, twin
         from helpers.emulator.host import install as host
         from helpers.exercises.catalogue import exercise
+        from helpers.film.watch import watch
         from helpers.frontend.target import silence_numba
         from helpers.intrinsics.async_copies import (
             commit_copies,

@@ -646,4 +646,4 @@ task.check(fahrenheit)
 # - [Floating point and IEEE 754](https://docs.nvidia.com/cuda/floating-point/index.html): why a fused multiply-add gives other digits, and better ones.
 # - [Instruction set reference](https://docs.nvidia.com/cuda/cuda-binary-utilities/#instruction-set-reference): the names of the instructions.
 #
-# One question stays open: how many warps must a multiprocessor hold, so that one of them can always issue?
+# *Next:* [Find the bug](34_find_the_bug.ipynb): your kernel gives a wrong answer; what do you ask first?

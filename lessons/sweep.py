@@ -20,6 +20,7 @@ from helpers.core.device import device
 from helpers.measuring.timing import versions
 from lessons.baselines import Bench
 from lessons.ladders import FOLDER, ladder, names
+from lessons.ladders.native import compiled
 
 COMMAND = "python -m lessons.sweep"
 
@@ -34,7 +35,8 @@ def main(arguments=None):
     if not variants:
         print(f"no variant's name has {options.only!r}", file=sys.stderr)
         return 1
-    rows = measured(options.name, variants, options.processes)
+    with compiled(getattr(ladder(options.name), "LIBRARIES", ())):
+        rows = measured(options.name, variants, options.processes)
     if not options.only:
         write(options.name, rows)
     return 0 if all("error" not in row for row in rows) else 1
@@ -47,7 +49,7 @@ def parser():
     able = [name for name in names() if hasattr(ladder(name), "SWEEP")]
     new.add_argument("name", choices=able)
     new.add_argument("--only", default="", metavar="WORDS")
-    new.add_argument("--processes", type=int, default=min(8, os.cpu_count()))
+    new.add_argument("--processes", type=int, default=min(16, os.cpu_count()))
     return new
 
 

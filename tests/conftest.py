@@ -2,11 +2,17 @@
 
 import os
 import signal
+import sys
 
 import pytest
 
 # a loop that never ends, and never repeats itself, must not stop the tests for ever
 os.environ.setdefault("EMULATOR_TURNS", "3000000")
+
+# containers often forbid bytecode, and each of the many processes that tests start
+# would compile all of `helpers` for itself
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # a shell lets what it runs in the background ignore Ctrl-C, and so would every child
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -19,6 +25,7 @@ SHARED = {
     "tests/assembly/test_recorded.py": "executed lessons",
     "tests/emulator/judges/test_agreement.py": "executed lessons",
     "tests/emulator/test_numbas_tests.py": "Numba's tests",
+    "tests/lessons/test_claims.py": "executed lessons",
 }
 
 

@@ -2,8 +2,8 @@
 
 Each has a topic, and reaches the listeners of it: "launch", "allocation", "step",
 "split", "sync", "missed_barrier", "stray_lanes", "fence", "negative_index", "overflow",
-"raised", "early", "repeat", an access by its space, "global", "shared", "local" or
-"const", and "end" with the Warps of a batch that is done.
+"raised", "early", "repeat", "note", an access by its space, "global", "shared",
+"local" or "const", and "end" with the Warps of a batch that is done.
 
 Compiled pieces of a program emit many requests at once: the topic is "requests", and
 "values" has a listener where they must say what is stored.
@@ -32,6 +32,7 @@ TOPICS = (
         "raised",
         "early",
         "repeat",
+        "note",
         "end",
     ),
     *("global", "shared", "local", "const", "requests", "values"),
@@ -71,7 +72,8 @@ class Allocation(NamedTuple):
     `start` and `size` are that memory's first byte and length; `first` is the address
     of the first element, `strides` are bytes. `written`: may the kernel write it?
     `device`: is it on the device? `unwritten` marks its bytes that were
-    never written, None where there are none.
+    never written, None where there are none. `cells` are the machine's own, to look
+    into while it waits for a listener.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Allocation(NamedTuple):
     dtype: np.dtype
     device: bool = False
     unwritten: np.ndarray | None = None
+    cells: object = None
 
 
 class Warps(NamedTuple):
@@ -184,6 +187,15 @@ class Repeat(NamedTuple):
     who: Warps
     lanes: int
     warps: int
+
+
+class Noted(NamedTuple):
+    """A line begins, or a variable has got a value: what an `ir.Note` tells."""
+
+    note: object
+    value: object
+    active: np.ndarray | None
+    who: Warps
 
 
 class BranchSplit(NamedTuple):

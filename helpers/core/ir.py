@@ -12,15 +12,12 @@ own with one, since it runs again until its lanes have come. The code generator 
 terminators of both, `WaitAtBarrier` and `WaitForLanes`, which no front end writes.
 """
 
-import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from helpers.core.source import Reference, Site
-
-INLINED = re.compile(r"\w+?_v\d+_")  # what Numba puts before names that it inlines
 
 
 @dataclass(frozen=True)
@@ -322,6 +319,18 @@ class Raise:
     debug: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class Note:
+    """Tell listeners that a line of a function begins, or what a variable of the source
+    gets; only a kernel that is lowered with notes has them.
+    """
+
+    site: Site
+    function: object  # whose line it is
+    variable: str | None = None
+    value: Operand | None = None
+
+
 @dataclass(frozen=True)
 class Jump:
     block: int
@@ -382,15 +391,6 @@ def references_of(instruction) -> tuple[Reference, ...]:
 def without_function(name) -> str:
     """A variable's name in the function that it is of: `x.2` of `twice#1.x.2`."""
     return name.rpartition("#")[2].partition(".")[2] if "#" in name else name
-
-
-def without_inlined(name, known) -> str:
-    """A variable's name in the source, where Numba has put before it the functions that
-    it inlined: `x` of `twice_v3_x`, unless the longer name is known.
-    """
-    while name not in known and (before := INLINED.match(name)):
-        name = name[before.end() :]
-    return name
 
 
 def source_name(name) -> str | None:

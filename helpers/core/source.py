@@ -14,6 +14,8 @@ from textwrap import dedent
 from types import CodeType
 from typing import NamedTuple
 
+INLINED = re.compile(r"\w+?_v\d+_")  # what Numba puts before names that it inlines
+
 
 @dataclass(frozen=True)
 class Site:
@@ -135,3 +137,12 @@ def file_name(file: str) -> str:
 def source_line(file: str, line: int) -> str:
     """The text of a source line, stripped."""
     return linecache.getline(file, line).strip()
+
+
+def without_inlined(name, known) -> str:
+    """A variable's name in the source, where Numba has put before it the functions that
+    it inlined: `x` of `twice_v3_x`, unless the longer name is known.
+    """
+    while name not in known and (before := INLINED.match(name)):
+        name = name[before.end() :]
+    return name

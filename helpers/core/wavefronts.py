@@ -91,3 +91,33 @@ def _ordered(words, active, rows):
         order[new] // rows + NUM_BANKS * request, minlength=NUM_BANKS * len(order)
     )
     return counts.reshape(-1, NUM_BANKS).max(axis=1)
+
+
+def lanes_by_wavefront(addresses, active, itemsize, kind):
+    """The lanes of one request that each wavefront serves, (32,) each, in order.
+
+    A lane goes with the wavefront that brings the last of its words; those whose words
+    have come before, with the same one.
+    """
+    addresses, active = addresses[:, None], active[:, None]
+    waves = []
+    for lanes, chosen in served_together(addresses, active, itemsize, kind):
+        if not chosen.any():
+            continue
+        there = np.zeros(WARP_SIZE, bool)
+        there[lanes] = active[lanes, 0]
+        place = _wavefront_of_each(addresses[:, 0], there, itemsize)
+        waves += [there & (place == wave) for wave in range(place.max(initial=-1) + 1)]
+    return waves
+
+
+def _wavefront_of_each(addresses, active, itemsize):
+    """The wavefront that serves each active lane; -1 for the others."""
+    queues = {}  # bank: the words that it has been asked for, in order
+    place = np.full(WARP_SIZE, -1)
+    for lane in np.flatnonzero(active).tolist():
+        word = int(addresses[lane]) // WORD_BYTES
+        for one in range(word, word + max(1, itemsize // WORD_BYTES)):
+            queue = queues.setdefault(one % NUM_BANKS, {})
+            place[lane] = max(place[lane], queue.setdefault(one, len(queue)))
+    return place

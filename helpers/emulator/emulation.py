@@ -36,7 +36,8 @@ class Run(Assertions):
     `coalescing` counts global memory, `bank_conflicts` shared memory, `local_memory`
     local arrays as if they spill, `divergence` active lanes, `operations` arithmetic:
     sums, and the same by source line in `by_line`. `reuse` has each argument's traffic
-    by its name; `waits` the barriers that a block, and the grid, waited at, and fences.
+    by its name; `balance` the requests to global memory of the busiest block and warp;
+    `waits` the barriers that a block, and the grid, waited at, and fences.
     `barriers` are those that threads missed, `lanes` those that a shuffle
     or a vote must not touch; these, `uninitialised`, `warnings` and `races` are
     sequences of what was found. The `assert_…` methods return the run, or fail with a
@@ -64,6 +65,7 @@ class Run(Assertions):
     warnings: tuple = field(repr=False)
     races: object = field(repr=False)
     function: object = field(default=None, repr=False)
+    balance: object = field(default=None, repr=False)
 
     @cached_property
     def source(self):
@@ -109,12 +111,12 @@ def emulate(kernel, *, seed=None, turns=None):
     return Emulation(kernel, whole("seed", seed), whole("turns", turns))
 
 
-def whole(name, value) -> int | None:
+def whole(name, value, verb="emulate") -> int | None:
     """An option that is a whole number, or None for what the environment says."""
     if value is None or isinstance(value, (int, np.integer)) and value >= 0:
         return value
     raise LaunchError(
-        f"`{name}` of `emulate` is a whole number, 0 or more, not {shown(value)}"
+        f"`{name}` of `{verb}` is a whole number, 0 or more, not {shown(value)}"
     )
 
 
@@ -125,6 +127,7 @@ class Emulation:
     kernel: object
     seed: int | None = None
     turns: int | None = None
+    begin: object = None  # called with the arguments' types, before anything runs
 
     @short_traceback
     def __getitem__(self, config):
@@ -141,6 +144,8 @@ class Emulation:
         races = RaceJudge()
         with staged_arguments(self.kernel, arguments) as values:
             types = argument_types(self.kernel, values)
+            if self.begin:
+                self.begin(types)
             program = compile_kernel(self.kernel, types)
             bound = partial(
                 *(bind, self.kernel, program, config, values, types),

@@ -16,6 +16,7 @@ import numpy as np
 from helpers.core.device_memory import note_array_written
 from helpers.core.errors import LaunchError
 from helpers.core.ir import ArrayType
+from helpers.emulator.codegen.translate import translate
 from helpers.emulator.launch_errors import explained
 from helpers.emulator.limits import check_launch
 from helpers.emulator.machine.machine import Launch
@@ -25,6 +26,7 @@ from helpers.emulator.program import Program
 from helpers.emulator.program_cache import prepared
 from helpers.frontend.kernels import argument_names
 from helpers.frontend.known_values import plain
+from helpers.frontend.lower.statements import kernel_ir
 from helpers.frontend.refusals.refusals import faults_of
 from helpers.frontend.types import our_type
 
@@ -32,6 +34,15 @@ from helpers.frontend.types import our_type
 def compile_kernel(kernel, types) -> Program:
     """The program of a kernel for Numba's types of its arguments, translated once."""
     return prepared(kernel, types).program
+
+
+def compile_with_notes(kernel, types) -> Program:
+    """The same, but the program tells its lines and variables."""
+    compile_kernel(kernel, types)
+    with faults_of(kernel.py_func):
+        return translate(
+            kernel_ir(kernel.py_func, types, kernel.targetoptions, notes=True)
+        )
 
 
 def bind(

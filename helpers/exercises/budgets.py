@@ -17,11 +17,13 @@ from helpers.exercises.sources import lines_changed
 from helpers.exercises.totals import (
     INSTRUCTIONS,
     LOOKED_UP,
+    SHARES,
     SPARE,
     TIMES_RAGGED,
     all_instructions,
     allowed,
     answered,
+    excess_of_share,
     excess_of_total,
     loads_of,
     placed,
@@ -71,6 +73,7 @@ def limits_of(task):
         yield from (*totals, held("lines"), work)
     else:
         yield from (work, *totals)
+    yield "share", excess_of_share
 
 
 def excess(case, outcome, name, limit) -> str:
@@ -120,6 +123,11 @@ def described(task):
         others = any(name in BUDGETS and BUDGETS[name].count for name in task.budget)
         more = f", and {TIMES_RAGGED} times the other counts" * others
         yield f"at the largest size that does not fill its blocks: {times}{more}"
+    block, warp = (f"less than {it:g} times" for it in SHARES.values())
+    yield (
+        f"share of one block in the requests to global memory: {block} that in the "
+        f"course's answer; share of one warp: {warp}"
+    )
     arrays = task.captured or "none"
     yield f"numbers of the kernel's own: {arrays} in arrays, {LOOKED_UP} in tuples"
 

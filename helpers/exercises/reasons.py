@@ -149,6 +149,13 @@ HINTS = {
         "before it.",
         "Count what one thread does for one element, and what it does twice.",
     ),
+    "over_budget:share": (
+        "How many elements does a thread of the first block have, and how many one of "
+        "the last?",
+        "All blocks and warps should do about as much: then all multiprocessors work.",
+        "Begin at `cuda.grid(1)`. If there are more elements than threads, go on by "
+        "`cuda.gridsize(1)`.",
+    ),
     "wrong prediction": (
         "Take one of the cases that are named: which rule of the lesson decides it?",
         "Write down what the 32 lanes of one warp, or the threads of one block, do in "

@@ -3,7 +3,8 @@
 Instructions are held always. Sectors and wavefronts are held beside a budget for each
 request: many cheap requests would keep that one. Loads of outputs are held beside one
 for inputs, as an output might be a tile; atomic operations and fences beside one for
-barriers, as a barrier can be made of them.
+barriers, as a barrier can be made of them. And always the shares of the busiest block
+and warp, lest one of them do the work of all.
 """
 
 from math import ceil, prod
@@ -16,6 +17,7 @@ from helpers.exercises.trials import EVEN, RAGGED
 SPARE = 16  # instructions of a warp, for another way to an index
 LOOKED_UP = 16  # items of tuples, such as neighbours' offsets
 TIMES_RAGGED = 2  # times the answer's, in blocks that are half full
+SHARES = {"block": 1.5, "warp": 3}  # times the answer's, of the requests of all
 
 
 class Total(NamedTuple):
@@ -111,6 +113,31 @@ def excess_of_total(case, outcome, total) -> str:
         return ""
     told = f"{total.sentence.format(mine)}, and {allowed(limit)}; {best:,} are enough."
     return placed(case, outcome, told)
+
+
+def excess_of_share(case, outcome) -> str:
+    """How one block or warp does too much of the work of all; "" if none does.
+
+    It is held where blocks are full: in others, whole warps have nothing to do.
+    """
+    if outcome.trial.kind == RAGGED:
+        return ""
+    for who, times in SHARES.items():
+        most, all_mine = busiest(outcome.run, who)
+        enough, all_best = busiest(answered(case, outcome).run, who)
+        if most > enough and most * all_best >= times * enough * all_mine:
+            told = (
+                f"One {who} makes {most:,} of all {all_mine:,} requests to global "
+                f"memory; {enough:,} of {all_best:,} are enough. Share the work among "
+                f"all {who}s."
+            )
+            return placed(case, outcome, told)
+    return ""
+
+
+def busiest(run, who) -> tuple[int, int]:
+    """The requests to global memory of the busiest block or warp, and those of all."""
+    return getattr(run.balance, f"busiest_{who}"), run.coalescing.requests
 
 
 def placed(case, outcome, told) -> str:

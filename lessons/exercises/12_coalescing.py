@@ -167,6 +167,20 @@ class Mirror(SpeedUp):
             "if row < rows and col == 0:\n"
             "        for col in range(cols):\n            out[$there]",
         ),
+        "all in one block": (
+            "over_budget:share",
+            "if row < rows and col < cols:\n        out[$there]",
+            "rows = 0 if cuda.blockIdx.x + cuda.blockIdx.y else rows\n"
+            "    for k in range(row * 32 + col, rows * 32, 256):\n"
+            "        for col in range(k % 32, cols, 32):\n"
+            "            row = k // 32\n            out[$there]",
+        ),
+        "all in one warp of each block": (
+            "over_budget:share",
+            "if row < rows and col < cols:\n        out[$there]",
+            "end = rows if row % 8 == 0 and col < cols else 0\n"
+            "    for row in range(row, min(row + 8, end)):\n        out[$there]",
+        ),
         "an array of its own": (
             "constant",
             "@cuda.jit",

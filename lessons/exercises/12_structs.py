@@ -111,6 +111,12 @@ class TakeApart(SpeedUp):
             "if i < out.shape[1]:",
             "for i in range(0 if i else out.shape[1]):",
         ),
+        "all in one block": (
+            "over_budget:share",
+            "if i < out.shape[1]:",
+            "size = 0 if cuda.blockIdx.x else out.shape[1]\n"
+            "    for i in range(cuda.threadIdx.x, size, 128):",
+        ),
         "one field apart": (
             "over_budget:sectors",
             "x, y, z, mass = load4(structs, 4 * i)",

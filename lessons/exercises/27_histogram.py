@@ -165,6 +165,9 @@ class Letters(SpeedUp):
         "all in global memory": ("over_budget:atomics",
             "cuda.atomic.add(own, 32 * letter + lane, 1)",
             "cuda.atomic.add(counts, letter, 1)"),
+        "all in one block": ("over_budget:share",
+            "range(cuda.grid(1), text.size, cuda.gridsize(1))",
+            "range(thread, 0 if cuda.blockIdx.x else text.size, cuda.blockDim.x)"),
         "each copy by itself": ("over_budget:atomics",
             "            total += own[32 * thread + (thread + turn) % 32]\n"
             "        cuda.atomic.add(counts, thread, total)",
@@ -325,4 +328,7 @@ class SixteenAtOnce(SpeedUp):
             "four = load4(words, i)",
             "four = words[i], words[i + 1], words[i + 2], words[i + 3]"),
         "one copy": ("over_budget:conflicts", "32 * value + lane, 1", "32 * value, 1"),
+        "all in one block": ("over_budget:share",
+            "range(4 * cuda.grid(1), words.size, 4 * cuda.gridsize(1))",
+            "range(4 * thread, 0 if cuda.blockIdx.x else words.size, 512)"),
     }

@@ -1,8 +1,6 @@
 """The ladder of histograms: 256 bins of 2^30 bytes, of four kinds, beside CUB's."""
 
 import ctypes
-import subprocess
-import tempfile
 from functools import cache, partial
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import numpy as np
 from numba import cuda
 
 from lessons.baselines import lesson_kernels
+from lessons.ladders.native import built
 
 SOURCE = Path(__file__).with_suffix(".cu")
 BYTES = 2**30
@@ -123,7 +122,7 @@ def numba_work(bins, values, kernel, size=BYTES, wide=False, grid=(BLOCKS, THREA
 
 def cub_work(cupy, bins, values):
     """The library's, which sets the bins to 0 itself."""
-    call = library().run_cub
+    call = built(SOURCE).run_cub
     size = ctypes.c_size_t()
     arguments = [*map(pointer, (values, bins)), ctypes.c_int(values.size)]
     call(None, ctypes.byref(size), *arguments)
@@ -133,7 +132,7 @@ def cub_work(cupy, bins, values):
 
 def twin_work(bins, values, name, size):
     """The same kernel in CUDA C++."""
-    call = getattr(library(), f"run_{name}")
+    call = getattr(built(SOURCE), f"run_{name}")
     arguments = [*map(pointer, (bins, values)), ctypes.c_uint(size), BLOCKS, THREADS]
 
     def launch():
@@ -147,26 +146,19 @@ def pointer(array):
     return ctypes.c_void_p(array.data.ptr)
 
 
-@cache
-def library():
-    """The functions in C++, compiled by nvcc."""
-    file = Path(tempfile.mkdtemp(), "histogram.so")
-    options = "-O3", "-std=c++17", "-arch=native", "-shared", "-Xcompiler", "-fPIC"
-    subprocess.run(["nvcc", *options, "-o", str(file), str(SOURCE)], check=True)
-    return ctypes.CDLL(str(file))
-
-
 def sweep_work(bench, grid):
     """The last rung on uniform data, in so many blocks of so many threads."""
     cupy, kernel = bench.cupy, kernels()["count_two_loads"]
     values, bins = data(cupy, KINDS[0]), cupy.zeros(256, np.uint32)
     launch = numba_work(bins, values, kernel, wide=True, grid=grid)
+    launch()    # compiles it
     return launch, right_for(cupy, values, bins), {"bytes": BYTES}
 
 
 LADDERS = {
     kind: (f"histogram CUB, {kind}", partial(works_of, kind)) for kind in KINDS
 }
+LIBRARIES = (SOURCE,)
 MULTIPROCESSORS = 132
 SWEEP = {
     f"{blocks} × {threads} threads for a multiprocessor": (

@@ -5,15 +5,17 @@ float64 as the lesson's bound says.
 """
 
 import ctypes
-import subprocess
-import tempfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numba import cuda
 
+from lessons.ladders.native import built
+
 N = 2**28
 FOLDER = Path(__file__).parent
+LIBRARIES = (FOLDER / "reduction_cub.cu",)
 BLOCKS_EACH = 4     # of a multiprocessor
 
 
@@ -28,7 +30,7 @@ LADDERS = {"sum of 2^28 numbers": ("CUB, sum", works)}
 class Sums:
     """Numbers on the device, room for their sum, and works that put it there."""
 
-    def __init__(self, bench):
+    def __init__(self, bench, blocks_each=BLOCKS_EACH):
         from lessons.baselines import lesson_kernels
 
         self.cupy, self.ours = bench.cupy, lesson_kernels("25")
@@ -36,7 +38,7 @@ class Sums:
         self.src = self.cupy.random.random(N, dtype=np.float32)
         self.truth = float(self.src.sum(dtype=np.float64))
         self.out = self.room(1)
-        self.blocks = BLOCKS_EACH * cuda.get_current_device().MULTIPROCESSOR_COUNT
+        self.blocks = blocks_each * cuda.get_current_device().MULTIPROCESSOR_COUNT
         self.parts, self.finished = self.room(self.blocks), self.room(1, np.uint32)
 
     def room(self, n, dtype=np.float32):
@@ -154,7 +156,7 @@ class Sums:
 
     def others(self):
         """CUB, with room for its parts asked for before, and a copy."""
-        library = built("reduction_cub.cu")
+        library = built(*LIBRARIES)
         size, n = ctypes.c_size_t(), ctypes.c_longlong(N)
         src, out = (ctypes.c_void_p(it.data.ptr) for it in (self.src, self.out))
         library.sum(None, ctypes.byref(size), src, out, n)
@@ -166,18 +168,34 @@ class Sums:
             library.sum(*values)
 
         half, copy = self.src[: N // 2], self.room(N // 2)
-        copying = lambda: self.cupy.copyto(copy, half)  # noqa: E731
-        same = lambda: bool((copy == half).all())  # noqa: E731
+        copying = partial(self.cupy.copyto, copy, half)
         return {
             "CUB, sum": self.rung(launch, 2 * 28 + N / 2**16),
-            "copy of 2^27 numbers": (copying, same, {"bytes": 4 * N}),
+            "copy of 2^27 numbers": (
+                copying,
+                lambda: bool((copy == half).all()),
+                {"bytes": 4 * N},
+            ),
         }
 
 
-def built(name):
-    """A source of ours as a library that is loaded."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "library.so")
-        flags = "-O3", "-arch=native", "-shared", "-Xcompiler", "-fPIC"
-        subprocess.run(["nvcc", *flags, "-o", file, FOLDER / name], check=True)
-        return ctypes.CDLL(str(file))
+SWEEP = {
+    f"{threads} threads, {blocks} blocks for a multiprocessor, {loads} loads": (
+        threads,
+        blocks,
+        loads,
+    )
+    for threads, blocks in ((256, 8), (512, 2), (512, 3), (512, 4), (1024, 2))
+    for loads in (2, 4, 8)
+}
+
+
+def sweep_work(bench, choice):
+    """The last rung in blocks of another size, with other loads in flight."""
+    threads, blocks, loads = choice
+    it = Sums(bench, blocks)
+    it.ours |= {"THREADS": threads, "WARPS": threads // 32, "LOADS": loads}
+    it.threads = threads
+    work = it.at_once()
+    work()      # compiles it
+    return it.rung(work, it.ours["additions_of_many"](N, it.blocks, 4))

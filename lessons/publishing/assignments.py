@@ -7,6 +7,7 @@ in the places of the answers, and its solution. nbgrader's marks are on the cell
 import ast
 import json
 from copy import deepcopy
+from functools import lru_cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from textwrap import fill
@@ -101,6 +102,12 @@ def notebook_of(lesson, tasks, solved=False):
 
 def kinds_of(file) -> list:
     """The classes of the exercises that a file describes, in its order."""
+    return kinds_in(file, file.read_text("utf-8"))
+
+
+@lru_cache  # its kernels stay compiled for the next notebook
+def kinds_in(file, text) -> list:
+    """The same, as long as the file has this text."""
     spec = spec_from_file_location(f"exercises_{file.stem}", file)
     module = module_from_spec(spec)
     spec.loader.exec_module(module)

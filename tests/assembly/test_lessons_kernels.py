@@ -9,14 +9,17 @@ from helpers import assemble
 from helpers.assembly.compiler import compiled, missing
 from helpers.frontend.kernels import argument_types
 from tests.paths import RECORDED
-from tests.quick import some
+from tests.quick import slow, some
 from tests.specimens.lesson_launches import compared_lessons, launches, lessons
 
 ON_GPU = RECORDED / "assembly.json"
 CAPABILITIES = (7, 5), (8, 0), (8, 9), (9, 0), (10, 0)
 needs_compiler = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
+LADDERS = [it for it in lessons() if it not in compared_lessons()]
 each_lesson = pytest.mark.parametrize(
-    "lesson", some(lessons(), every=4), ids=lambda it: it.stem
+    "lesson",  # `make test` executes those that are compared in any case
+    [*some(compared_lessons(), every=3), *map(slow, LADDERS)],
+    ids=lambda it: it.stem,
 )
 
 

@@ -78,6 +78,8 @@ Budget:
 of the course's answer, and 16 instructions a warp
     at the largest size that does not fill its blocks: less than 2 times these, and 2 \
 times the other counts
+    share of one block in the requests to global memory: less than 1.5 times that in \
+the course's answer; share of one warp: less than 3 times
     numbers of the kernel's own: none in arrays, 16 in tuples
 
 Specification:
@@ -113,6 +115,8 @@ instructions, sectors and atomic operations with fences: less than 1.5 times tho
 of the course's answer, and 16 instructions a warp; \
 at the largest size that does not fill its blocks: less than 2 times these, and 2 \
 times the other counts; \
+share of one block in the requests to global memory: less than 1.5 times that in \
+the course's answer; share of one warp: less than 3 times; \
 numbers of the kernel's own: none in arrays, 16 in tuples
 
 ```python

@@ -1,32 +1,23 @@
 """Each comparison and each reason in a lesson is true of what was recorded."""
 
 import json
-import os
 import re
-from functools import lru_cache
-from unittest import mock
+from types import SimpleNamespace
 
 import pytest
 
-from helpers.assembly.recorded import PREFER, SETTING
 from helpers.measuring import recordings
 from lessons.build import ROOT
 from lessons.publishing.convert import lessons_of
 from tests.lessons.claims import about, claims_of, fallen, left_by, unsaid
 from tests.quick import slow, some
+from tests.specimens.lesson_launches import executed
 
 LESSONS = lessons_of(ROOT)
-LONG = range(23, 29)  # `make test` runs these lessons once, as notebooks
+LONG = range(23, 29)  # `make test` runs these lessons as notebooks
 FEWEST = 10
 
 each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda it: it.stem)
-
-
-@lru_cache(1)  # a lesson may hold a gigabyte
-def left(lesson):
-    """What a lesson leaves that assembles what was recorded, as its notebook does."""
-    with mock.patch.dict(os.environ, {SETTING: PREFER}):
-        return left_by(lesson)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +27,7 @@ def left(lesson):
 )
 def test_what_a_lesson_claims_is_true(lesson):
     """The build names the sentence of a lesson that a recording has made false."""
-    assert [] == fallen(lesson, left(lesson))
+    assert [] == fallen(lesson, SimpleNamespace(**executed(lesson).names))
 
 
 @each_lesson

@@ -232,9 +232,9 @@ def launches():
     recorded = counters().get("kernels", {})
     found = [(case, None) for case in ZOO if case.name in recorded]
     if any(name.startswith("lesson_") for name in recorded):
-        from tests.specimens.lesson_launches import launches, lessons
+        from tests.specimens.lesson_launches import compared_lessons, launches
 
-        for lesson in lessons():
+        for lesson in compared_lessons():
             found += [pair for pair in launches(lesson) if pair[0].name in recorded]
     fresh = [(c, r) for c, r in found if recorded[c.name]["digest"] == c.digest]
     return {case.name: (case, known or run(case)) for case, known in fresh}

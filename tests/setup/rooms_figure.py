@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tests.paths import ROOT
 
 FILE = ROOT / "docs" / "rooms.svg"
-WIDTH, HEIGHT = 980, 452
+WIDTH, HEIGHT = 980, 526
 STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #1f2328; }
 .name { font-weight: 600; }
@@ -81,11 +81,13 @@ BOXES = (
     Box("grading/sandbox", ("runs what", "nobody trusts"), 622, 318, 122),
     Box("plotting", ("takes numbers,", "never machines"), 750, 318, 106),
     Box("language", ("what functions", "compute"), 862, 318, 98),
+    Box("scripts", ("runs a program,", "reports on it"), 20, 392, 120),
+    Box("film", ("one block, step by", "step: listens"), 146, 392, 122),
     Box(
         "core",
         ("what rooms say to each other, and facts: source, hardware, errors, style",),
         20,
-        398,
+        472,
         914,
         40,
     ),

@@ -46,6 +46,7 @@ _READS = {
     ir.Atomic: ("array", "indices", "values"),
     ir.Print: ("items",),
     ir.Raise: (),
+    ir.Note: ("value",),
     ir.Branch: ("condition",),
     ir.Jump: (),
     ir.Return: (),

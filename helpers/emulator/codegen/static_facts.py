@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from helpers.core import ir
-from helpers.core.source import Site
+from helpers.core.source import Site, without_inlined
 from helpers.emulator.codegen.instruction_counts import NO_OPERATION
 
 _COMPARISONS = ("lt", "le", "gt", "ge")
@@ -225,5 +225,5 @@ def _begun(definitions, operand, site):
     numbers = [o for o in origins if isinstance(o, ir.Const)]
     name = operand.split("#")[-1].split(".", operand.count("#"))[-1].split(".")[0]
     if numbers and not name.startswith("$"):
-        return "variable", ir.without_inlined(name, site.text)
+        return "variable", without_inlined(name, site.text)
     return None

@@ -37,6 +37,7 @@ class Writer:
             "merge": access.merge,
             "show": output.show,
             "note": output.note,
+            "tell": output.tell,
             "convert_checked": bounds.convert_checked,
         }
         self.overwritten = {}  # an operation: the operand whose memory it takes
@@ -260,6 +261,10 @@ def _raise(writer, i):
     return f"note(warp, active, {writer.constant(i)})"
 
 
+def _tell(writer, i):
+    return f"tell(warp, active, {writer.constant(i)}, {writer.expression(i.value)})"
+
+
 def _store(writer, i):
     return (
         f"store(warp, {writer.constant(i.reference)}, {writer.expression(i.array)}, "
@@ -302,6 +307,7 @@ WRITERS = {  # what writes an instruction as a Python statement
     ir.Load: _load,
     ir.Print: _print,
     ir.Raise: _raise,
+    ir.Note: _tell,
     ir.Store: _store,
     ir.Atomic: _atomic,
 }

@@ -74,10 +74,14 @@ class LaunchConfiguration:
         contiguous_or_refused(kernel, arguments)
         with staged_arguments(kernel, arguments) as values:
             types = argument_types(kernel, values)
-            overload = _overload(kernel, types)
-            for callback in self.pre_launch_callbacks:
-                callback(overload, self)
+            self.begin(types)
             launch.run_plainly(kernel, self._config, values, types)
+
+    def begin(self, types):
+        """What comes before a launch for these argument types: compile, call back."""
+        overload = _overload(self.dispatcher, types)
+        for callback in self.pre_launch_callbacks:
+            callback(overload, self)
 
 
 @short_traceback

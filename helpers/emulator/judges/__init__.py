@@ -6,7 +6,7 @@ when the launch is over. So the order in which judges listen does not matter.
 
 from helpers.emulator.judges.banks import BankConflicts
 from helpers.emulator.judges.barriers import Barriers
-from helpers.emulator.judges.coalescing import Coalescing
+from helpers.emulator.judges.coalescing import Balance, Coalescing
 from helpers.emulator.judges.divergence import Divergence, Operations
 from helpers.emulator.judges.lanes import Lanes
 from helpers.emulator.judges.local_memory import LocalMemory
@@ -18,9 +18,10 @@ from helpers.emulator.judges.waits import Waits
 
 def new_judges() -> dict:
     """The judges of one launch, by the names that their tables have on a Run."""
-    reuse = Reuse()
+    coalescing, reuse = Coalescing(), Reuse()
     return {
-        "coalescing": Coalescing(),
+        "coalescing": coalescing,
+        "balance": Balance(coalescing),
         "bank_conflicts": BankConflicts(),
         "local_memory": LocalMemory(),
         "divergence": Divergence(),

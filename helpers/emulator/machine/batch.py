@@ -73,7 +73,7 @@ class Batch:
         strides = tuple(int(stride) * cells.step for stride in array.strides)
         where = ("shared", cells.address, size, True, cells.address, shape, strides)
         for listener in self.listeners["allocation"]:
-            listener(Allocation(array.name, *where, array.dtype))
+            listener(Allocation(array.name, *where, array.dtype, cells=cells))
 
     def run(self, rng) -> bool:
         """Run until all blocks are done (True), or none can go on for now (False)."""

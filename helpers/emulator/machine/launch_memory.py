@@ -60,9 +60,10 @@ class Memory:
             value = self.records[-1][1]
         if not isinstance(value, np.ndarray):
             return value
-        written = name in self.program.written
-        self.bound.append(self.allocation(value, spelt, written))
-        return bind(value, spelt, self.bound[-1].first)
+        allocation = self.allocation(value, spelt, name in self.program.written)
+        array = bind(value, spelt, allocation.first)
+        self.bound.append(allocation._replace(cells=array.cells))
+        return array
 
     def write_back_records(self):
         """Write back what was stored in records that are arguments."""
@@ -142,10 +143,10 @@ class Memory:
         key = id(array)
         if key not in self.arrays:
             allocation = self.allocation(array, name, space == "global")
-            self._emit(allocation)
+            captured = bind(array, name, allocation.first, space)
+            self._emit(allocation._replace(cells=captured.cells))
             if not self.allocation_listeners:
                 note_array_written(array)
-            captured = bind(array, name, allocation.first, space)
             self.arrays[key] = captured
             if space == "global" and self.restorable:
                 self._keep(captured.cells.memory)

@@ -2,14 +2,15 @@
 
 `print` gives a line for each thread, in the order in which the warps ran. With
 `debug=True` the launch raises in the end what a thread raised first; without it the
-thread ends silently, and is emitted. Not modelled: a launch that raises keeps its
-results, where a GPU leaves arrays of the host as they were.
+thread ends silently, and is emitted; so are the notes of a kernel that has them. Not
+modelled: a launch that raises keeps its results, where a GPU leaves arrays of the host
+as they were.
 """
 
 import numpy as np
 
 from helpers.core.errors import complete
-from helpers.core.events import Raised
+from helpers.core.events import Noted, Raised
 from helpers.core.hardware import WARP_SIZE
 
 MOST_LINES = 1_000  # of one launch; a GPU keeps a megabyte of them
@@ -57,6 +58,12 @@ def note(warp, active, request):
     thread = [int(np.broadcast_to(axis, shape)[lane, block]) for axis in warp.thread]
     place = [int(np.broadcast_to(axis, shape)[lane, block]) for axis in warp.block]
     warp.memory.raised = request, thread[::-1], place[::-1]
+
+
+def tell(warp, active, note, value):
+    """Emit that a line begins, or what a variable has got."""
+    for listener in warp.listeners["note"]:
+        listener(Noted(note, value, active, warp.who))
 
 
 def in_words(request) -> str:

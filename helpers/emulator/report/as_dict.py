@@ -18,6 +18,7 @@ def as_dict(run) -> dict:
         **{name: _table(getattr(run, name)) for name in TABLES},
         "reuse": {name: _values(it, TRAFFIC) for name, it in run.reuse.items()},
         "waits": vars(run.waits),
+        "balance": vars(run.balance),
         "barriers": [_named(it) for it in run.barriers],
         "lanes": [_named(it) for it in run.lanes],
         "uninitialised": [_named(it) for it in run.uninitialised],

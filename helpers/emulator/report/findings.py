@@ -13,7 +13,7 @@ COSTLY = 1.5  # times the ideal
 IDLE = 0.5  # of the lanes that a warp has, at which or below a line is divergent
 SIGNIFICANT = 0.05  # of all lanes of a run, which must idle on a line to be reported
 
-_MISTAKES = {
+MISTAKES = {
     "wrap": "guards",
     "overflow": "types",
     "exception": "guards",
@@ -41,11 +41,11 @@ def findings_of(run) -> list[Finding]:
     costs += [_float64(w) for w in run.warnings if w.kind == "float64"]
     costs.sort(key=lambda it: (it.level != "costly", -it.cost))
     return [
-        *map(_race, run.races),
+        *map(race, run.races),
         *map(missing, run.barriers),
         *map(stray, run.lanes),
         *map(uninitialised, run.uninitialised),
-        *(_mistake(w) for w in run.warnings if w.kind in _MISTAKES),
+        *(mistake(w) for w in run.warnings if w.kind in MISTAKES),
         *costs,
     ]
 
@@ -70,7 +70,8 @@ def figure(number) -> str:
 # ------------------------------------------------------------------ what may be wrong
 
 
-def _race(race):
+def race(race) -> Finding:
+    """Two lines that race."""
     return Finding(
         "wrong",
         race.first,
@@ -153,8 +154,9 @@ def _raised(sentence):
     return sentence[:1].upper() + sentence[1:]
 
 
-def _mistake(warning):
-    topic = _MISTAKES[warning.kind]
+def mistake(warning) -> Finding:
+    """A silent mistake."""
+    topic = MISTAKES[warning.kind]
     advice = f"{_raised(warning.text)}."
     return Finding("wrong", warning.site, topic, warning.text, advice)
 

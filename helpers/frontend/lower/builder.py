@@ -11,7 +11,13 @@ import numpy as np
 
 from helpers.core import ir
 from helpers.core.errors import UnsupportedError
-from helpers.core.source import Reference, Site, file_name, source_line
+from helpers.core.source import (
+    Reference,
+    Site,
+    file_name,
+    source_line,
+    without_inlined,
+)
 from helpers.frontend.known_values import constant_value
 from helpers.frontend.lower.state import Arrays, Loops, Tuples
 from helpers.frontend.refusals.refusals import at
@@ -42,6 +48,7 @@ class Builder:
         body.functions += 1
         self.block, self.line = None, self.function.__code__.co_firstlineno
         self.sites = {}
+        self.noted = None  # the block and line that a note was last about
         self.known = {}  # name: the Python object that it always is
         self.spelt = {}  # name of such an object from outside: how the source names it
         self.given = {}  # argument of an inlined function: such an object
@@ -125,7 +132,7 @@ class Builder:
             return f"part of {self.function.__name__}'s array"
         known = {*self.function.__code__.co_varnames, *WORD.findall(self.site().text)}
         whole = WORD.match(name)[0]
-        return ir.without_inlined(whole, known) + name[len(whole) :]
+        return without_inlined(whole, known) + name[len(whole) :]
 
     def refuse(self, sentence, error=UnsupportedError):
         """Stop: this line cannot be run."""

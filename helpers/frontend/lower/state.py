@@ -10,6 +10,7 @@ class Body:
 
     lower: Callable  # (builder, entry): the loop over statements, for inlined functions
     options: dict  # of `@cuda.jit`
+    notes: bool = False  # does the kernel tell its lines, and what variables get?
     blocks: dict = field(default_factory=dict)
     types: dict = field(default_factory=dict)
     functions: int = 0

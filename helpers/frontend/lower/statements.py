@@ -21,14 +21,17 @@ from helpers.frontend.lower.builder import Builder
 from helpers.frontend.lower.expressions import EXPRESSIONS, VALUES
 from helpers.frontend.lower.optionals import settled
 from helpers.frontend.lower.state import Body, Edges
+from helpers.frontend.notes import note_line, note_value
 from helpers.frontend.refusals.refusals import returns_nothing, unknown
 from helpers.frontend.types import is_text
 
 
 @np.errstate(all="ignore")  # constants are converted as on a GPU
-def kernel_ir(function, argument_types, options=None) -> ir.Kernel:
-    """Our IR of a kernel for one list of Numba's argument types."""
-    body = Body(lower, options or {})
+def kernel_ir(function, argument_types, options=None, notes=False) -> ir.Kernel:
+    """Our IR of a kernel for one list of Numba's argument types; with `notes`, it tells
+    which line begins, and what variables get.
+    """
+    body = Body(lower, options or {}, notes)
     typed = typed_ir(function, argument_types, options, body.typed)
     if typed.result != none:
         raise returns_nothing(function)
@@ -58,7 +61,9 @@ def lower(builder, entry):
         for statement in blocks[label].body:
             if not _is_foreign(builder, statement):
                 builder.line = statement.loc.line
+            note_line(builder, statement)
             _lower_statement(builder, statement)
+            note_value(builder, statement)
 
 
 def _is_foreign(builder, statement) -> bool:

@@ -139,6 +139,7 @@ def hand_made(
         bank_conflicts=table(bank_conflicts, wavefronts, 0, 0, 0),
         local_memory=table(None, sectors, 0, 0, 0),
         waits=SimpleNamespace(block=2, grid=0),
+        balance=SimpleNamespace(busiest_block=5, busiest_warp=5),
         divergence=table(divergence, share, 0, 0),
         operations=Counts(float32=0, by_line=ByLine()),
         reuse=reuse or {},

@@ -1,0 +1,362 @@
+// One film at work: the clock, the buttons, the keys and the mouse.
+
+const STILL = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+const KEYS = {
+  ArrowRight: ["step", 1],
+  ArrowLeft: ["step", -1],
+  ArrowDown: ["line", 1],
+  ArrowUp: ["line", -1],
+  b: ["barrier", 1],
+  B: ["barrier", -1],
+  f: ["finding", 1],
+  F: ["finding", -1],
+  m: ["moment", 1],
+  M: ["moment", -1],
+};
+
+// What a view shows under the mouse.
+function hitBy(view, event) {
+  const box = view.pen.canvas.getBoundingClientRect();
+  const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+  const found = view.hits.find(
+    ([left, top, w, h]) => x >= left && x < left + w && y >= top && y < top + h,
+  );
+  return found && found[4];
+}
+
+class Player {
+  constructor(host, record) {
+    this.film = new Film(record);
+    this.film.barriers = this.film.steps.some(
+      (it) => it.e === "barrier" || it.e === "pass",
+    );
+    const root = host.shadowRoot || host.attachShadow({ mode: "open" });
+    root.innerHTML = `<style>${STYLE}</style>${BODY}`;
+    this.host = host;
+    this.find = (selector) => root.querySelector(selector);
+    this.n = 0;
+    this.playing = false;
+    this.followed = [];
+    this.score = new Pen(this.find(".time canvas"));
+    this.motion = new Pen(this.find(".motion"));
+    this.scene = {
+      film: this.film,
+      pen: new Pen(this.find(".scene")),
+      thread: null,
+      cell: null,
+    };
+    this.scene.scales = scalesOf(this.film, this.scene.pen);
+    this.scene.block = { film: this.film, pen: new Pen(this.find(".block canvas")) };
+    this.fill();
+    this.listen();
+    this.dress();
+    new ResizeObserver(() => this.measure()).observe(this.find(".film"));
+    this.measure();
+  }
+
+  fill() {
+    const { film } = this;
+    const [name, facts] = headOf(film.record);
+    this.find(".head strong").textContent = name;
+    this.find(".head span").textContent = facts;
+    const said = film.record.description || "";
+    this.find(".film").setAttribute("aria-label", `Film of ${name}. ${said}`);
+    this.find("[type=range]").max = film.last;
+    fillSource(this.find(".source"), film, (file, line) => this.toLine(file, line));
+    fillFindings(this.find(".findings"), film, (n) => this.go(n));
+    fillMoments(this.find(".moments"), film, (n) => this.go(n));
+    fillLegend(this.find(".legend"));
+    for (const kind of ["barrier", "finding"]) {
+      const none = film.stops(kind, 0).length === 0;
+      this.find(`[data-do=${kind}]`).disabled = none;
+    }
+    const example = film.record.arrays.find((it) => it.space === "shared");
+    const cell = example ? ` or ${example.name}${indexOf(example.shape, 0)}` : "";
+    this.find("[type=text]").placeholder = `thread 5${cell}`;
+    const quick = SPEEDS.filter((it) => it <= Math.max(2, film.last / 45));
+    this.find("select").value = quick[quick.length - 1];
+  }
+
+  listen() {
+    const film = this.find(".film");
+    film.addEventListener("keydown", (event) => this.pressed(event));
+    this.find(".controls").addEventListener("click", (event) => {
+      const button = event.target.closest("button");
+      if (button) this.act(button.dataset.do, event.shiftKey ? -1 : 1);
+    });
+    const slider = this.find("[type=range]");
+    slider.addEventListener("input", () => this.go(Number(slider.value)));
+    const text = this.find("[type=text]");
+    text.addEventListener("change", () => this.followWords(text.value));
+    this.find(".leave").addEventListener("click", () => this.follow({}));
+    for (const view of [this.scene, this.scene.block]) this.listenTo(view);
+    const dress = () => {
+      this.dress();
+      this.show();
+    };
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", dress);
+    const options = {
+      attributes: true,
+      attributeFilter: ["data-jp-theme-light", "class"],
+    };
+    new MutationObserver(dress).observe(document.body, options);
+  }
+
+  listenTo(view) {
+    const { canvas } = view.pen;
+    canvas.addEventListener("click", (event) => this.follow(hitBy(view, event) || {}));
+    canvas.addEventListener("pointermove", (event) => this.hover(view, event));
+    canvas.addEventListener("pointerleave", () => {
+      this.find(".tip").hidden = true;
+    });
+  }
+
+  dress() {
+    const { body } = document;
+    const told = body.dataset.jpThemeLight;
+    const dark =
+      told !== undefined
+        ? told === "false"
+        : body.classList.contains("vscode-dark") ||
+          matchMedia("(prefers-color-scheme: dark)").matches;
+    this.host.dataset.theme = dark ? "dark" : "light";
+    const theme = themeOf(this.find(".film"));
+    const pens = [this.scene.pen, this.scene.block.pen, this.motion, this.score];
+    for (const pen of pens) pen.dress(theme);
+  }
+
+  measure() {
+    const widths = [".stage", ".block", ".time"].map((it) => this.find(it).clientWidth);
+    if (!widths[0] || (this.scene.page && String(widths) === String(this.widths)))
+      return;
+    this.widths = widths;
+    const { film, scene } = this;
+    scene.page = layoutOf(film, widths[0], scene.scales);
+    scene.block.page = blockPage(film, widths[1]);
+    scene.pen.resize(widths[0], scene.page.height);
+    this.motion.resize(widths[0], scene.page.height);
+    scene.block.pen.resize(widths[1], scene.block.page.height);
+    const rows = Math.min(48, Math.max(14, film.record.warps * 4));
+    this.score.resize(widths[2], 12 + rows);
+    this.show();
+  }
+
+  go(n) {
+    this.n = Math.max(0, Math.min(this.film.last, n));
+    this.show();
+    if (!this.playing) this.move();
+  }
+
+  show() {
+    const { film, n, scene } = this;
+    if (!scene.page) return;
+    drawScene(scene, n);
+    drawScore(this.score, film, this.followed, n);
+    this.motion.clear();
+    const told = stepInWords(film, n);
+    this.tell(told);
+    this.find(".scene").setAttribute("aria-label", told);
+    this.find(".count").textContent = `step ${n + 1} of ${film.last + 1}`;
+    const slider = this.find("[type=range]");
+    slider.value = n;
+    slider.setAttribute("aria-valuetext", `${n + 1} of ${film.last + 1}: ${told}`);
+    markSource(this.find(".source"), film, n);
+    markFindings(this.find(".findings"), film, n);
+    this.markHistory();
+  }
+
+  // The live region: the line, what happens in it, and what is wrong.
+  tell(told) {
+    const { film, n } = this;
+    const status = this.find(".told");
+    const moment = film.momentAt(n);
+    status.setAttribute("aria-live", this.playing ? "off" : "polite");
+    status.replaceChildren(element("code", lineOf(film, film.steps[n])), told);
+    status.dataset.level = film.levelAt(n);
+    for (const finding of film.findingsAt(n)) {
+      const words = `${signOf(finding)} ${finding.title}`;
+      status.append(withCode(element("em", ""), words));
+      const more = element("span", "", { className: "unseen" });
+      status.append(withCode(more, finding.text));
+    }
+    if (moment && !film.findingsAt(n).length) {
+      status.append(withCode(element("em", "◆ "), moment.caption));
+    }
+  }
+
+  // Lets the dots of a step run once.
+  move() {
+    cancelAnimationFrame(this.frame);
+    if (STILL() || !this.scene.joins || !this.scene.joins.length) return;
+    const waves = 1 + this.scene.joins.reduce((most, it) => Math.max(most, it.wave), 0);
+    const lasts = 500 + 120 * waves;
+    const start = performance.now();
+    const tick = (now) => {
+      const t = (now - start) / lasts;
+      drawMotion(this.scene, this.motion, Math.min(1, t));
+      if (t < 1) this.frame = requestAnimationFrame(tick);
+    };
+    this.frame = requestAnimationFrame(tick);
+  }
+
+  play(on) {
+    cancelAnimationFrame(this.frame);
+    if (on && this.n === this.film.last) this.n = 0;
+    this.playing = on;
+    const [name, label] = on ? ["pause", "Pause"] : ["play", "Play"];
+    const button = this.find("[data-do=play]");
+    button.innerHTML = `${svgOf(name)}<span>${label}</span>`;
+    button.setAttribute("aria-label", label);
+    this.show();
+    if (on) this.run();
+  }
+
+  run() {
+    let before = performance.now(),
+      at = this.n;
+    const tick = (now) => {
+      if (!this.playing) return undefined;
+      if (!this.host.isConnected) return this.play(false);
+      const speed = Number(this.find("select").value);
+      if (Math.floor(at) !== this.n) at = this.n; // the reader moved it
+      at += ((now - before) / 1000) * speed;
+      before = now;
+      const n = Math.min(this.film.last, Math.floor(at));
+      if (n !== this.n) this.go(n);
+      if (at >= this.film.last + 1) return this.play(false);
+      if (speed <= 8 && !STILL()) drawMotion(this.scene, this.motion, at - n);
+      this.frame = requestAnimationFrame(tick);
+    };
+    this.frame = requestAnimationFrame(tick);
+  }
+
+  act(what, way) {
+    if (what === "play") return this.play(!this.playing);
+    if (this.playing) this.play(false);
+    if (what === "back") return this.go(this.n - 1);
+    if (what === "step") return this.go(this.n + way);
+    const stops = this.film.stops(what, this.n);
+    const next =
+      way > 0
+        ? stops.find((it) => it > this.n)
+        : stops.reverse().find((it) => it < this.n);
+    if (next !== undefined) this.go(next);
+  }
+
+  toLine(file, line) {
+    const found = this.film.steps
+      .map((it, at) => [it, at])
+      .filter(([it]) => (it.f || 0) === file && it.l === line)
+      .map(([, at]) => at);
+    const next = found.find((it) => it > this.n);
+    if (found.length) this.go(next === undefined ? found[0] : next);
+  }
+
+  pressed(event) {
+    const { target, key } = event;
+    const typing = target.matches("[type=text]");
+    if (event.ctrlKey || event.metaKey || event.altKey || typing) return;
+    if (target.matches("select")) return;
+    if (key === " " && !target.matches("button")) this.act("play");
+    else if (key === "Home") this.go(0);
+    else if (key === "End") this.go(this.film.last);
+    else if (key === "Escape") this.follow({});
+    else if (KEYS[key]) this.act(...KEYS[key]);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  hover(view, event) {
+    const it = hitBy(view, event);
+    const tip = this.find(".tip");
+    tip.hidden = !it;
+    view.pen.canvas.style.cursor = it && it.bank === undefined ? "pointer" : "";
+    if (!it) return;
+    tip.textContent = this.tipOf(it);
+    const box = this.find(".film").getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    const room = box.width - tip.offsetWidth - 4;
+    tip.style.left = `${Math.max(0, Math.min(x + 12, room))}px`;
+    tip.style.top = `${y + 16}px`;
+  }
+
+  tipOf({ thread, array, cell, bank, lanes, name, value }) {
+    if (bank !== undefined) return `bank ${bank}: ${lanesInWords(lanes)}`;
+    if (name !== undefined) {
+      return `${name} = ${numeral(value) || "?"} in thread ${thread}`;
+    }
+    if (thread !== undefined) return threadInWords(this.film, thread);
+    return cellInWords(this.film, array, cell);
+  }
+
+  // Follows a thread or a cell through the film, or nothing.
+  follow({ thread = null, array, cell }) {
+    const { film, scene } = this;
+    scene.thread = thread;
+    scene.cell = array === undefined ? null : [array, cell];
+    let found = [];
+    if (thread !== null) {
+      const turns = film.historyOfThread(thread);
+      found = turns.map((n) => [n, turnInWords(film, n, thread % WARP)]);
+    } else if (scene.cell) {
+      const visits = film.historyOfCell(array, cell);
+      found = visits.map((it) => [it[0], visitInWords(film, it)]);
+    }
+    this.followed = found.map(([n]) => n);
+    const list = this.find(".history");
+    list.replaceChildren(...found.map(([n, text]) => this.visit(n, text)));
+    const who =
+      thread !== null
+        ? threadInWords(film, thread).split(":")[0]
+        : scene.cell
+          ? cellInWords(film, array, cell).split(/[:=]/)[0].trim()
+          : "";
+    const visits = found.length ? counted(found.length, "step") : "untouched";
+    this.find(".who").textContent = who && `${who}: ${visits}`;
+    this.find(".leave").hidden = !who;
+    this.show();
+  }
+
+  // What a reader types: "thread 5", "5" or "tile[3, 7]".
+  followWords(words) {
+    const { record } = this.film;
+    const thread = words.match(/^\s*(?:thread\s*)?(\d+)\s*$/);
+    if (!words.trim()) return this.follow({});
+    if (thread && Number(thread[1]) < record.threads) {
+      return this.follow({ thread: Number(thread[1]) });
+    }
+    const [, name, indices] = words.match(/^\s*(\w+)\s*\[([\d\s,]+)\]\s*$/) || [];
+    const array = record.arrays.findIndex((it) => it.name === name);
+    const cell =
+      array < 0 ? -1 : flatOf(record.arrays[array].shape, indices.split(","));
+    if (cell >= 0) return this.follow({ array, cell });
+    this.find(".who").textContent = `There is no ${words.trim()} in this film.`;
+    return undefined;
+  }
+
+  visit(n, text) {
+    const item = element("li", "");
+    const button = element("button", `${n + 1}: ${text}`, { type: "button" });
+    button.addEventListener("click", () => this.go(n));
+    item.dataset.step = n;
+    item.append(button);
+    return item;
+  }
+
+  markHistory() {
+    const list = this.find(".history");
+    for (const item of list.children) {
+      const here = Number(item.dataset.step) === this.n;
+      item.classList.toggle("here", here);
+      if (here) keepInSight(list, item);
+    }
+  }
+}
+
+// The script's element holds the place and the record, so that films share nothing.
+const { place, record } = document.currentScript;
+const host = place.querySelector(".lanes-film-player");
+host.player = new Player(host, record);
+place.querySelector(".lanes-film-sheet").hidden = true;
+place.dataset.film = "plays";

@@ -1,0 +1,252 @@
+// Arrays in the scene, and the lines that join their cells to lanes.
+
+const MOST_CROSSES = 2; // of a finding: more would hide the cells
+
+function heading(scene, array, place, more) {
+  const { pen, film, page } = scene;
+  const { name, dtype, shape, space } = film.record.arrays[array];
+  const { paper: halo, faint: colour } = pen.theme;
+  const x = place.x || page.left;
+  const facts = [`${dtype} ${shape.join(" × ")}`, space, ...more];
+  const from = x + name.length * 7 + 8;
+  const wide = Math.max(130, (place.columns || 0) * place.w);
+  const room = (place.columns ? x + wide : page.width) - from;
+  const texts = [facts, facts.slice(1), more].map((it) => it.join(" · "));
+  const text = texts.find((it) => pen.width(it) <= room) || "";
+  pen.text(x, place.title, name, { bold: true, halo });
+  pen.text(from, place.title, text, { colour, halo });
+}
+
+// The sectors that this step moves; pale, those of the last step that moved some.
+function drawGlobal(scene, array) {
+  const { pen, film, page, n } = scene;
+  const place = page.globals[array];
+  if (!place) return;
+  const last = film.touching[array][n];
+  const now = last === n;
+  const sectors = last < 0 ? [] : film.sectors(array, last);
+  pen.context.globalAlpha = now ? 1 : 0.4;
+  const touched = new Set();
+  for (const access of last < 0 ? [] : film.steps[last].a) {
+    if (access.r === array) film.touched(access).forEach(([, it]) => touched.add(it));
+  }
+  const shown = sectors.slice(0, place.across * place.rows);
+  shown.forEach((sector, at) => drawSector(scene, array, sector, at, touched, now));
+  pen.context.globalAlpha = 1;
+  if (last < 0) {
+    pen.box(page.left, place.top, page.span, 16, { rim: pen.theme.rule });
+  }
+  drawWhole(scene, array, now ? sectors : []);
+}
+
+// What a step moves of a global array: how many sectors, and from where to where.
+function movedInWords(film, array, n) {
+  const accesses = (film.steps[n].a || []).filter((it) => it.r === array);
+  const cells = accesses.flatMap((it) => film.touched(it).map(([, cell]) => cell));
+  if (!cells.length) return [];
+  const { shape } = film.record.arrays[array];
+  const ends = [Math.min(...cells), Math.max(...cells)].map((it) => indexOf(shape, it));
+  const where = ends[0] === ends[1] ? ends[0] : ends.join(" … ");
+  const sectors = accesses.reduce((sum, it) => sum + (it.s || 0), 0);
+  return [sectors ? `${counted(sectors, "sector")}: ${where}` : where];
+}
+
+function drawSector(scene, array, sector, at, touched, now) {
+  const { pen, film, page } = scene;
+  const { itemsize, shape, offset } = film.record.arrays[array];
+  const { across, wide, top } = page.globals[array];
+  const [x, y] = [page.left + (at % across) * wide, top + Math.floor(at / across) * 20];
+  pen.box(x, y, wide - 3, 16, { fill: pen.theme.rule });
+  const first = Math.ceil((sector * 32 - (offset || 0)) / itemsize);
+  const cells = film.state.cells[array];
+  const w = Math.min(wide - 3, ((wide - 3) * itemsize) / 32);
+  for (let cell = first; cell < first + Math.max(1, 32 / itemsize); cell += 1) {
+    if (cell < 0 || cell >= sizeOf(shape)) continue;
+    const byte = ((film.address(array, cell) % 32) + 32) % 32;
+    const box = [x + (byte / 32) * (wide - 3), y, w, 16];
+    scene.hits.push([...box, { array, cell }]);
+    if (!touched.has(cell)) continue;
+    const value = cells.get(cell);
+    const fill = fillOf(scene, array, value === undefined ? NaN : value);
+    pen.box(...box, { fill, rim: w > 4 ? pen.theme.paper : undefined });
+    if (now) pen.label(box, textOf(scene, array, value, w), fill);
+  }
+}
+
+// The whole array as a bar, with the sectors of this step where they lie in it.
+function drawWhole(scene, array, sectors) {
+  const { pen, film, page } = scene;
+  const { itemsize, shape, offset } = film.record.arrays[array];
+  const { top, rows } = page.globals[array];
+  const y = top + rows * 20 + 1;
+  const bytes = sizeOf(shape) * itemsize;
+  pen.box(page.left, y, page.span, 5, { fill: pen.theme.rule });
+  const step = film.steps[scene.n];
+  const access = (step.a || []).find((it) => it.r === array);
+  for (const sector of sectors) {
+    const from = Math.max(0, (sector * 32 - (offset || 0)) / bytes);
+    const w = Math.max(2, (32 / bytes) * page.span);
+    const x = page.left + Math.min(from * page.span, page.span - w);
+    pen.box(x, y, w, 5, { fill: pen.theme[KINDS[access.k]] });
+  }
+}
+
+function drawShared(scene, array) {
+  const { pen, film, page } = scene;
+  const place = page.shared[array];
+  if (!place) return;
+  const cells = film.state.cells[array];
+  const size = sizeOf(film.record.arrays[array].shape);
+  const gap = place.w > 7 ? 1 : 0.5;
+  for (let cell = 0; cell < size; cell += 1) {
+    const [x, y, w, h] = boxOf(film, page, array, cell, scene.n);
+    const box = [x, y, w - gap, h - gap];
+    const value = cells.get(cell);
+    scene.hits.push([x, y, w, h, { array, cell }]);
+    if (value === undefined || value === null) {
+      pen.box(...box, { fill: pen.theme.paper });
+      pen.hatch(...box, pen.theme.idle);
+      continue;
+    }
+    pen.box(...box, { fill: fillOf(scene, array, value) });
+  }
+}
+
+// Names and numbers, above the lines that cross them.
+function drawValues(scene, array) {
+  const { pen, film, page, n } = scene;
+  const strip = page.globals[array];
+  if (strip) heading(scene, array, strip, movedInWords(film, array, n));
+  const place = page.shared[array];
+  if (!place) return;
+  heading(scene, array, place, []);
+  drawTicks(scene, array, place);
+  const crossed = scene.joins.length > 0;
+  for (const [cell, value] of film.state.cells[array]) {
+    const [x, y, w, h] = boxOf(film, page, array, cell, n);
+    const text = textOf(scene, array, value, w);
+    if (!text) return;
+    pen.label([x, y, w - 1, h - 1], text, fillOf(scene, array, value), crossed);
+  }
+}
+
+// Numbers of rows and columns beside a grid.
+function drawTicks(scene, array, { x, y, w, h, rows, columns }) {
+  const { pen, film } = scene;
+  const flat = film.record.arrays[array].shape.length === 1;
+  const { faint: colour, paper: halo } = pen.theme;
+  const every = [1, 2, 4, 8, 16, 32, 64].find((it) => it * w >= 18) || 64;
+  for (let it = 0; it < columns && (rows > 1 || !flat); it += every) {
+    pen.text(x + (it + 0.5) * w, y - 7, String(it), { align: "center", colour, halo });
+  }
+  const skip = [1, 2, 4, 8, 16, 32].find((it) => it * h >= 12) || 32;
+  for (let it = 0; it < rows; it += skip) {
+    const label = String(flat ? it * columns : it);
+    pen.text(x - 5, y + (it + 0.5) * h, label, { align: "right", colour, halo });
+  }
+}
+
+// The line of one lane: through its bank, where the array is shared.
+function join(scene, access, lane, cell, bank, wave) {
+  const { film, page, n } = scene;
+  const box = boxOf(film, page, access.r, cell, n);
+  if (!box) return;
+  const x = page.left + (lane + 0.5) * page.lane;
+  const [across, down] = [box[0] + box[2] / 2, box[1] + box[3] / 2];
+  const { top, bottom } = page.focus;
+  const through = bank && [bank[0] + bank[2] / 2, bank[1], bank[1] + bank[3]];
+  const legs = through
+    ? [
+        [x, bottom, through[0], through[1]],
+        [through[0], through[2], across, down],
+      ]
+    : film.isShared(access.r)
+      ? [[x, bottom, across, down]]
+      : [[x, top, across, box[1] + box[3]]];
+  scene.joins.push({ legs, access, lane, cell, wave: wave || 0 });
+}
+
+function isMarked(film, n, array, cell) {
+  return film.findingsAt(n).some((it) => {
+    return (it.cells || []).some(([r, at]) => r === array && at === cell);
+  });
+}
+
+function drawJoins(scene) {
+  const { pen, film, n } = scene;
+  for (const access of film.steps[n].a || []) {
+    if (access.b) continue;
+    for (const [lane, cell] of film.touched(access)) join(scene, access, lane, cell);
+  }
+  for (const { legs, access, lane, cell } of scene.joins) {
+    const marked = isMarked(film, n, access.r, cell);
+    const thread = film.steps[n].w * WARP + lane;
+    const [width, alpha] = marked || scene.thread === thread ? [2, 1] : [1.2, 0.6];
+    const colour = pen.theme[marked ? "conflict" : KINDS[access.k]];
+    for (const leg of legs) pen.curve(leg, colour, width, alpha);
+  }
+}
+
+function drawTouched(scene) {
+  const { pen, film, page, n } = scene;
+  for (const { access, cell } of scene.joins) {
+    const [x, y, w, h] = boxOf(film, page, access.r, cell, n);
+    const rim = pen.theme[KINDS[access.k]];
+    const thick = w > 9 && h > 9 ? 2 : 1.5;
+    if (w < 5 || h < 5) pen.box(x, y, w, h, { fill: rim });
+    else pen.box(x - 0.5, y - 0.5, w, h, { rim, thick });
+  }
+  for (const finding of film.findingsAt(n)) {
+    (finding.cells || []).forEach(([array, cell], at) => {
+      drawMark(scene, array, cell, at < MOST_CROSSES);
+    });
+  }
+}
+
+// A cell in which something is wrong: a thick rim and, at the first ones, a cross.
+function drawMark(scene, array, cell, cross) {
+  const { pen, film, page, n } = scene;
+  const box = boxOf(film, page, array, cell, n);
+  if (!box) return;
+  const [x, y, w, h] = box;
+  pen.box(x - 2, y - 2, w + 3, h + 3, { rim: pen.theme.conflict, thick: 3 });
+  if (!cross) return;
+  const [right, top] = [x + w, y];
+  pen.dot(right, top, 6, pen.theme.conflict, pen.theme.paper);
+  const { context } = pen;
+  context.strokeStyle = pen.theme.paper;
+  context.lineWidth = 1.6;
+  context.beginPath();
+  for (const side of [-1, 1]) {
+    context.moveTo(right - 2.5, top - 2.5 * side);
+    context.lineTo(right + 2.5, top + 2.5 * side);
+  }
+  context.stroke();
+}
+
+function drawFollowed(scene) {
+  const { pen, film, page, n, thread, cell } = scene;
+  const around = (target, [x, y, w, h]) =>
+    target.box(x - 2, y - 2, w + 3, h + 3, { rim: pen.theme.ink, thick: 2 });
+  const box = cell && boxOf(film, page, ...cell, n);
+  if (box) around(pen, box);
+  for (const view of thread === null ? [] : [scene, scene.block]) {
+    for (const hit of view.hits) {
+      if (hit[4].thread === thread && !hit[4].name) around(view.pen, hit);
+    }
+  }
+}
+
+// Dots that run along the lines, wavefront after wavefront; `t` goes from 0 to 1.
+function drawMotion(scene, pen, t) {
+  pen.clear();
+  const waves = 1 + scene.joins.reduce((most, it) => Math.max(most, it.wave), 0);
+  for (const { legs, access, wave } of scene.joins) {
+    const share = (t * (waves + 1) - wave) / 2;
+    if (share <= 0 || share >= 1) continue;
+    const along = access.k === "load" ? 1 - share : share;
+    const leg = Math.min(legs.length - 1, Math.floor(along * legs.length));
+    const [x, y] = pointOn(legs[leg], along * legs.length - leg);
+    pen.dot(x, y, 3.2, scene.pen.theme[KINDS[access.k]], scene.pen.theme.paper);
+  }
+}

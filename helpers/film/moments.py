@@ -1,0 +1,175 @@
+"""The moments of a film that a contact sheet shows, and the film in a sentence or two.
+
+They are chosen by what happens: the first time that a shared array is filled, read or
+full, a barrier opens, a warp splits or a bank has a queue, each fault, the last store.
+All is read from the record, so that a film that was saved has the same.
+"""
+
+from typing import NamedTuple
+
+MOST, LEAST = 9, 4
+
+
+class Moment(NamedTuple):
+    """A step worth a picture; the lowest rank is kept first."""
+
+    rank: int
+    step: int
+    caption: str
+
+
+def moments_of(record) -> list[dict]:
+    """Four to nine moments in order, each with its caption; fewer in a shorter film."""
+    chosen, steps = [], set()
+    for moment in sorted(_candidates(record)):
+        if moment.step not in steps and len(chosen) < MOST:
+            chosen.append(moment)
+            steps.add(moment.step)
+    if len(chosen) < LEAST:
+        chosen += _spread(record, steps, LEAST - len(chosen))
+    chosen.sort(key=lambda moment: moment.step)
+    return [{"step": it.step, "caption": it.caption} for it in chosen]
+
+
+def _candidates(record):
+    """All moments that could be shown."""
+    for finding in record["findings"]:
+        if finding["level"] == "wrong" and finding["steps"]:
+            step = finding["steps"][-1]
+            yield Moment(0, step, _sentence(finding["title"]))
+    yield from _of_arrays(record)
+    yield from _of_threads(record)
+    yield from _of_queues(record)
+
+
+def _of_arrays(record):
+    """First fill, all filled and first read of shared arrays; the last store."""
+    filled, read, last = {}, set(), None
+    for number, step in enumerate(record["steps"]):
+        for access in step.get("a", ()):
+            array = record["arrays"][access["r"]]
+            if access["k"] != "load":
+                last = Moment(3, number, f"The last store, to `{array['name']}`")
+            if array["space"] == "shared":
+                yield from _of_shared(record, number, step, access, filled, read)
+    if last is not None:
+        yield last._replace(caption=f"{last.caption}, {_who(record, last.step)}")
+
+
+def _of_shared(record, number, step, access, filled, read):
+    array, place = record["arrays"][access["r"]], access["r"]
+    who = _who(record, number)
+    if access["k"] == "load":
+        if place not in read:
+            read.add(place)
+            yield Moment(3, number, f"`{array['name']}` is read, {who}")
+        return
+    cells = filled.setdefault(place, set())
+    if not cells:
+        yield Moment(2, number, f"`{array['name']}` gets its first values, {who}")
+    size, before = _product(array["shape"]), len(cells)
+    cells |= set(cells_of(record, access))
+    if before < size == len(cells):
+        yield Moment(4, number, f"`{array['name']}` is full")
+
+
+def _of_threads(record):
+    """The first barrier that opens, the first split, wait and leave."""
+    captions = {
+        "pass": (2, "All warps have come to the barrier, and it opens"),
+        "split": (2, "The lanes of a warp part: {active} come to {line}"),
+        "wait": (4, "Lanes wait for others of their warp, {who}"),
+        "leave": (6, "The first threads are done, {who}"),
+    }
+    for number, step in enumerate(record["steps"]):
+        if step.get("e") in captions:
+            rank, caption = captions.pop(step["e"])
+            words = {
+                "who": _who(record, number),
+                "active": _lanes(step["m"]),
+                "line": f"line {step['l']}",
+            }
+            yield Moment(rank, number, caption.format(**words))
+
+
+def _of_queues(record):
+    """The first bank conflict, and the request of most sectors; the first atomic."""
+    found = [f for f in record["findings"] if f["steps"]]
+    conflicts = [f for f in found if f["kind"] == "conflict"]
+    for finding in conflicts[:1]:
+        number = finding["steps"][0]
+        waves = max(len(a.get("b", ())) for a in record["steps"][number]["a"])
+        caption = f"Lanes queue at a bank: {waves} wavefronts, {_who(record, number)}"
+        yield Moment(1, number, caption)
+    for number, step in enumerate(record["steps"]):
+        for access in step.get("a", ()):
+            if access["k"] == "atomic":
+                name = record["arrays"][access["r"]]["name"]
+                caption = f"The first atomic update of `{name}`, {_who(record, number)}"
+                yield Moment(3, number, caption)
+                return
+
+
+def _spread(record, taken, count):
+    """Moments at equal distances, where too little happens."""
+    steps = record["steps"]
+    busy = [n for n, step in enumerate(steps) if "a" in step or "v" in step]
+    left = [n for n in busy if n not in taken]
+    for part in range(min(count, len(left))):
+        number = left[part * len(left) // min(count, len(left))]
+        yield Moment(9, number, _sentence(_who(record, number)))
+
+
+def cells_of(record, access) -> list:
+    """The cells of an access, of each lane that takes part."""
+    pattern = record["patterns"][access["p"]]
+    return [cell + access["o"] for cell in pattern if cell is not None]
+
+
+def _who(record, number):
+    step = record["steps"][number]
+    return f"warp {step['w']} at line {step['l']}"
+
+
+def _lanes(mask) -> str:
+    count = mask.bit_count()
+    return "1 lane" if count == 1 else f"{count} lanes"
+
+
+def _sentence(text):
+    return text[:1].upper() + text[1:]
+
+
+def _product(sizes) -> int:
+    product = 1
+    for size in sizes:
+        product *= size
+    return product
+
+
+def description_of(record) -> str:
+    """The film in a sentence or two."""
+    block = tuple(record["watched"])
+    name, threads, warps = record["kernel"], record["threads"], record["warps"]
+    barriers = sum(step.get("e") == "pass" for step in record["steps"])
+    shared = [f"`{a['name']}`" for a in record["arrays"] if a["space"] == "shared"]
+    parts = [
+        f"Block {block} of `{name}`: {threads:,} threads in {_counted(warps, 'warp')}, "
+        f"{_counted(len(record['steps']), 'step')}"
+    ]
+    if shared:
+        parts.append(f"shared memory holds {_listed(shared)}")
+    if barriers:
+        parts.append(f"{_counted(barriers, 'barrier')} opened")
+    wrong = [f["title"] for f in record["findings"] if f["level"] == "wrong"]
+    found = f"Found: {'; '.join(wrong)}." if wrong else "Nothing wrong was found."
+    return f"{', '.join(parts)}. {found}"
+
+
+def _counted(number, noun):
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _listed(names):
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,92 @@
+"""A film's page: the record, and the player that replays it, in one piece of HTML.
+
+It needs no network and no kernel. Where scripts are taken away, the contact sheet and
+the description stay. The player is plain JavaScript: the files beside this one, one
+after the other in a function of their own, so that the films of a page share nothing.
+"""
+
+import gzip
+import json
+from base64 import b64encode
+from functools import cache
+from html import escape
+from importlib.resources import files
+
+from helpers.core import style
+
+SCRIPTS = "replay words pen block layout scene memory stage controls".split()
+COLOURS = {
+    "ink": style.INK,
+    "paper": style.PAPER,
+    "load": style.LOAD,
+    "store": style.STORE,
+    "conflict": style.CONFLICT,
+    "idle": style.IDLE,
+}
+FILE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{color-scheme: light dark}}
+body {{margin: 12px; background: #fff}}
+@media (prefers-color-scheme: dark) {{body {{background: #0e1114}}}}
+</style>
+</head>
+<body>
+<main>
+{film}
+</main>
+</body>
+</html>
+"""
+
+
+def page(record, sheet=None) -> str:
+    """The film for a notebook's output; `sheet` is the <img> of its contact sheet.
+
+    JupyterLab hands no key to its own shortcuts that is pressed in the player.
+    """
+    said = escape(record.get("description") or "", quote=False)
+    text = json.dumps(record, separators=(",", ":"), allow_nan=False)
+    scripts = (
+        f"<script type='text/plain'>{packed(player())}</script>"
+        f"<script type='text/plain'>{packed(text)}</script>"
+        f"<script>{bare('boot.js')}</script>"
+    )
+    return (
+        "<div class='lanes-film' data-lm-suppress-shortcuts='true'>"
+        f"<div class='lanes-film-sheet'>{sheet or ''}<p>{said}</p></div>"
+        f"<div class='lanes-film-player'></div>{scripts}</div>"
+    )
+
+
+def document(record, sheet=None) -> str:
+    """The film as a file of its own."""
+    title = f"{record['kernel']}: a film of one block"
+    return FILE.format(title=escape(title), film=page(record, sheet))
+
+
+def packed(text) -> str:
+    """A text in gzip and base64: the same film is always the same page."""
+    return b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+@cache
+def player() -> str:
+    """The script with its style sheet."""
+    light = "".join(f"--{name}: {colour};" for name, colour in COLOURS.items())
+    sheets = [f":host {{{light}}}", bare("colours.css"), bare("player.css")]
+    look = json.dumps("\n".join(sheets))
+    code = "\n".join(bare(f"{name}.js") for name in SCRIPTS)
+    return f"(() => {{\n'use strict';\nconst STYLE = {look};\n{code}\n}})();"
+
+
+def bare(name) -> str:
+    """A file beside this one, without comments and indents."""
+    text = files("helpers.film").joinpath(name).read_text("utf-8")
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(it for it in lines if it and not it.startswith("//"))

@@ -1,0 +1,213 @@
+// The film at one step: replays the stores of the record, with keyframes for jumps.
+
+const WARP = 32;
+const KEYFRAME = 256;
+const RUNS = 0,
+  AT_BARRIER = 1,
+  AT_WARP = 2,
+  LEFT = 3;
+const STATUS = { barrier: AT_BARRIER, pass: AT_BARRIER, wait: AT_WARP, leave: LEFT };
+
+const sizeOf = (shape) => shape.reduce((product, it) => product * it, 1);
+// What happens at the end of a step: "barrier", "leave pass", ...
+const endsIn = (step, event) => (step.e || "").split(" ").includes(event);
+const bit = (mask, lane) => (mask >>> lane) & 1;
+
+function lanesOf(mask) {
+  return Array.from({ length: WARP }, (_, lane) => lane).filter((it) => bit(mask, it));
+}
+
+// What a value by lane is in one lane: `given` is a list, or one value for all.
+const inLane = (given, lane) => (Array.isArray(given) ? given[lane] : given);
+
+function initialCells(initial) {
+  if (initial === null || initial === undefined) return new Map();
+  const cells = Array.isArray(initial) ? initial : initial.only;
+  return new Map(Object.entries(cells).map(([cell, value]) => [Number(cell), value]));
+}
+
+class Film {
+  constructor(record) {
+    this.record = { findings: [], moments: [], ...record };
+    this.steps = record.steps;
+    this.last = this.steps.length - 1;
+    this.lanes = record.warps * WARP;
+    this.keyframes = [this.opening()];
+    this.state = this.copy(this.keyframes[0]);
+    this.touching = record.arrays.map((_, at) => this.stepsTouching(at));
+    this.moved = new Map();
+  }
+
+  opening() {
+    const each = (value) => new Array(this.lanes).fill(value);
+    const variables = this.record.variables || [];
+    return {
+      step: -1,
+      cells: this.record.arrays.map((it) => initialCells(it.initial)),
+      values: new Map(variables.map((name) => [name, each(null)])),
+      status: each(RUNS),
+      stood: each(-1), // the last step of each thread
+      warps: new Array(this.record.warps).fill(-1),
+    };
+  }
+
+  copy(state) {
+    return {
+      step: state.step,
+      cells: state.cells.map((it) => new Map(it)),
+      values: new Map([...state.values].map(([name, it]) => [name, it.slice()])),
+      status: state.status.slice(),
+      stood: state.stood.slice(),
+      warps: state.warps.slice(),
+    };
+  }
+
+  // The state after step n; -1 is before the first.
+  seek(n) {
+    const key = Math.min(Math.floor((n + 1) / KEYFRAME), this.keyframes.length - 1);
+    const near = this.keyframes[key];
+    if (n < this.state.step || near.step > this.state.step) {
+      this.state = this.copy(near);
+    }
+    while (this.state.step < n) {
+      this.advance(this.state.step + 1);
+      if ((this.state.step + 1) / KEYFRAME === this.keyframes.length) {
+        this.keyframes.push(this.copy(this.state));
+      }
+    }
+    return this.state;
+  }
+
+  advance(n) {
+    const { state } = this;
+    const step = this.steps[n];
+    if (n > 0 && endsIn(this.steps[n - 1], "pass")) {
+      state.status = state.status.map((it) => (it === AT_BARRIER ? RUNS : it));
+    }
+    for (const lane of lanesOf(step.m)) {
+      state.status[step.w * WARP + lane] = STATUS[(step.e || "").split(" ")[0]] || RUNS;
+      state.stood[step.w * WARP + lane] = n;
+    }
+    state.warps[step.w] = n;
+    for (const access of step.a || []) this.store(access);
+    this.assign(step);
+    state.step = n;
+  }
+
+  store(access) {
+    if (access.x === undefined) return;
+    const cells = this.state.cells[access.r];
+    for (const [lane, cell] of this.touched(access)) {
+      cells.set(cell, inLane(access.x, lane));
+    }
+  }
+
+  assign(step) {
+    for (const [name, given] of Object.entries(step.v || {})) {
+      const values = this.state.values.get(name);
+      for (const lane of values ? lanesOf(step.m) : []) {
+        const value = inLane(given, lane);
+        if (value !== null) values[step.w * WARP + lane] = value;
+      }
+    }
+  }
+
+  // [lane, cell] of each lane that takes part in an access.
+  touched(access) {
+    const found = [];
+    this.record.patterns[access.p].forEach((cell, lane) => {
+      if (cell !== null) found.push([lane, cell + (access.o || 0)]);
+    });
+    return found;
+  }
+
+  // The step up to each one in which an array was last touched, or -1.
+  stepsTouching(array) {
+    let last = -1;
+    return this.steps.map((step, n) => {
+      if ((step.a || []).some((it) => it.r === array)) last = n;
+      return last;
+    });
+  }
+
+  isShared(array) {
+    return this.record.arrays[array].space === "shared";
+  }
+
+  // Where one cell lies: its bytes from the start of shared memory, or modulo 128.
+  address(array, cell) {
+    const { offset, itemsize } = this.record.arrays[array];
+    return (offset || 0) + cell * itemsize;
+  }
+
+  // The sectors that a step moves of a global array, in order.
+  sectors(array, n) {
+    const key = `${array} ${n}`;
+    if (!this.moved.has(key)) this.moved.set(key, this.sectorsOf(array, this.steps[n]));
+    return this.moved.get(key);
+  }
+
+  sectorsOf(array, step) {
+    const found = new Set();
+    const { itemsize } = this.record.arrays[array];
+    for (const access of (step.a || []).filter((it) => it.r === array)) {
+      for (const [, cell] of this.touched(access)) {
+        const first = this.address(array, cell);
+        for (let byte = first; byte < first + itemsize; byte += 32) {
+          found.add(Math.floor(byte / 32));
+        }
+      }
+    }
+    return [...found].sort((a, b) => a - b);
+  }
+
+  // The steps that touch a cell: [step, access, lane], in order.
+  historyOfCell(array, cell) {
+    const found = [];
+    this.steps.forEach((step, n) => {
+      for (const access of step.a || []) {
+        if (access.r !== array) continue;
+        for (const [lane, it] of this.touched(access)) {
+          if (it === cell) found.push([n, access, lane]);
+        }
+      }
+    });
+    return found;
+  }
+
+  // The steps in which a thread takes part.
+  historyOfThread(thread) {
+    const [warp, lane] = [Math.floor(thread / WARP), thread % WARP];
+    const numbers = this.steps.keys();
+    return [...numbers].filter((n) => {
+      return this.steps[n].w === warp && bit(this.steps[n].m, lane);
+    });
+  }
+
+  findingsAt(n) {
+    return (this.steps[n].n || []).map((it) => this.record.findings[it]);
+  }
+
+  // The worst level of the findings of a step, or nothing.
+  levelAt(n) {
+    const levels = this.findingsAt(n).map((it) => it.level || "wrong");
+    return ["wrong", "costly", "slight"].find((it) => levels.includes(it)) || "";
+  }
+
+  momentAt(n) {
+    return this.record.moments.find((it) => it.step === n);
+  }
+
+  // The steps that a button stops at, in order.
+  stops(kind, n) {
+    const here = this.steps[n];
+    const opens = this.steps.some((it) => endsIn(it, "pass"));
+    const tests = {
+      line: (it) => it.l === here.l && it.f === here.f,
+      barrier: (it) => endsIn(it, opens ? "pass" : "barrier"),
+      finding: (it) => (it.n || []).length > 0,
+      moment: (_, at) => this.momentAt(at) !== undefined,
+    };
+    return [...this.steps.keys()].filter((it) => tests[kind](this.steps[it], it));
+  }
+}

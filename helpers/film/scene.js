@@ -1,0 +1,223 @@
+// The warp at work and the banks, drawn at one step.
+
+const shade = ({ low, middle, high }, share) =>
+  share < 0.5 ? mixed(low, middle, 2 * share) : mixed(middle, high, 2 * share - 1);
+
+function rangeOf(values) {
+  const numbers = values.map(Number).filter(Number.isFinite);
+  const low = numbers.reduce((a, b) => Math.min(a, b), Infinity);
+  return [low, numbers.reduce((a, b) => Math.max(a, b), -Infinity)];
+}
+
+// Of each array and variable: its range, and how wide its numbers are.
+function scalesOf(film, pen) {
+  const of = new Map();
+  film.record.arrays.forEach((array, at) => {
+    of.set(at, [...initialCells(array.initial).values()]);
+  });
+  for (const step of film.steps) {
+    for (const { r, x } of step.a || []) if (x !== undefined) of.get(r).push(x);
+    for (const [name, x] of Object.entries(step.v || {})) {
+      if (!of.has(name)) of.set(name, []);
+      of.get(name).push(x);
+    }
+  }
+  return new Map([...of].map(([key, values]) => [key, scaleOf(pen, values.flat())]));
+}
+
+function scaleOf(pen, values) {
+  const known = [...new Set(values)].filter((it) => it !== null);
+  const width = (digits) =>
+    known.reduce((most, it) => Math.max(most, pen.width(numeral(it, digits))), 0);
+  return { range: rangeOf(known), widths: [4, 2].map((it) => [it, width(it)]) };
+}
+
+// A number in its cell if those of the whole film fit, so that all cells look alike.
+function textOf(scene, key, value, room) {
+  const { widths } = scene.scales.get(key) || { widths: [] };
+  const fit = widths.find(([, width]) => width <= room - 2);
+  return fit ? numeral(value, fit[0]) : "";
+}
+
+function fillOf(scene, key, value) {
+  const { range } = scene.scales.get(key) || { range: [0, 0] };
+  const [low, high] = range;
+  const number = Number(value);
+  if (!Number.isFinite(number)) return scene.pen.theme.middle;
+  const share = high > low ? (number - low) / (high - low) : 0.35;
+  return shade(scene.pen.theme, 0.08 + 0.84 * share);
+}
+
+function drawScene(scene, n) {
+  const { pen, film } = scene;
+  scene.n = n;
+  scene.joins = [];
+  scene.hits = [];
+  film.seek(n);
+  Object.assign(scene.block, { n, hits: [] });
+  drawBlock(scene.block);
+  pen.clear();
+  drawFocus(scene);
+  drawBanks(scene);
+  film.record.arrays.forEach((_, at) => {
+    drawGlobal(scene, at);
+    drawShared(scene, at);
+  });
+  drawJoins(scene);
+  film.record.arrays.forEach((_, at) => drawValues(scene, at));
+  drawTouched(scene);
+  drawFollowed(scene);
+}
+
+function shortened(pen, text, room) {
+  if (pen.width(text) <= room) return text;
+  const letters = Math.max(1, Math.floor(room / pen.width("m")) - 1);
+  return `${text.slice(0, letters)}…`;
+}
+
+function drawFocus(scene) {
+  const { pen, film, page, n } = scene;
+  const { focus } = page;
+  const step = film.steps[n];
+  for (let lane = 0; lane < WARP; lane += 1) {
+    const x = page.left + lane * page.lane;
+    const thread = step.w * WARP + lane;
+    const fill = drawLane(scene, thread, x, focus.top, page.lane, focus.height);
+    numberLane(scene, lane, x, fill);
+  }
+  const label = page.narrow ? `w${step.w}` : `warp ${step.w}`;
+  const middle = focus.top + focus.height / 2;
+  pen.text(page.left - 6, middle, label, { align: "right", bold: true });
+  if (!page.narrow) pen.text(page.right + 4, middle, "lanes 0–31");
+  for (const row of focus.rows) drawVariable(scene, row);
+}
+
+// A lane's number, in its box or, where that is too small, above some.
+function numberLane({ pen, page }, lane, x, fill) {
+  const { top, height } = page.focus;
+  if (page.lane >= 15) {
+    if (fill) pen.label([x, top, page.lane, height], String(lane), fill);
+  } else if (lane % 8 === 0 || lane === 31) {
+    const [align, at] = lane < 31 ? ["left", x] : ["right", x + page.lane];
+    pen.text(at, top - 7, String(lane), { align, colour: pen.theme.faint });
+  }
+}
+
+function drawVariable(scene, { name, y, high }) {
+  const { pen, film, page, n } = scene;
+  const step = film.steps[n];
+  const first = step.w * WARP;
+  const values = film.state.values.get(name).slice(first, first + WARP);
+  const given = step.v && name in step.v;
+  const label = shortened(pen, name, page.left - 8);
+  const colour = given ? pen.theme.ink : pen.theme.faint;
+  pen.text(page.left - 6, y + high / 2, label, { align: "right", bold: given, colour });
+  const known = values.filter((it) => it !== null);
+  if (known.length > 1 && known.every((it) => it === known[0])) {
+    return drawAlike(scene, name, values, known[0], [y, high]);
+  }
+  values.forEach((value, lane) => {
+    const box = [page.left + lane * page.lane + 0.5, y, page.lane - 1.5, high];
+    if (first + lane >= film.record.threads) return;
+    scene.hits.push([...box, { thread: first + lane, name, value }]);
+    if (value === null) return pen.box(...box, { rim: pen.theme.rule });
+    const fill = fillOf(scene, name, value);
+    const told = given && bit(step.m, lane);
+    pen.box(...box, { fill, rim: told ? pen.theme.ink : undefined });
+    if (high > 14) pen.upright(box, textOf(scene, name, value, HIGHEST + 1), fill);
+    else pen.label(box, textOf(scene, name, value, page.lane), fill);
+  });
+}
+
+// One box for a value that all lanes share.
+function drawAlike(scene, name, values, value, [y, high]) {
+  const { pen, film, page, n } = scene;
+  const { v } = film.steps[n];
+  const [from, end] = [values.indexOf(value), values.lastIndexOf(value) + 1];
+  const box = [
+    page.left + from * page.lane + 0.5,
+    y,
+    (end - from) * page.lane - 1.5,
+    high,
+  ];
+  const fill = fillOf(scene, name, value);
+  pen.box(...box, { fill, rim: v && name in v ? pen.theme.ink : undefined });
+  pen.label(box, numeral(value), fill);
+}
+
+// The words that each bank serves in each wavefront: [bank, wave, lanes, cell].
+function wordsOf(film, access) {
+  const cells = new Map(film.touched(access));
+  const { itemsize } = film.record.arrays[access.r];
+  const found = new Map();
+  access.b.forEach((mask, wave) => {
+    for (const lane of lanesOf(mask)) {
+      const cell = cells.get(lane);
+      if (cell === undefined) continue;
+      const word = Math.floor(film.address(access.r, cell) / 4);
+      const key = `${wave} ${itemsize < 4 ? word : cell}`;
+      if (!found.has(key))
+        found.set(key, { bank: word % 32, wave, lanes: [], cells: [] });
+      found.get(key).lanes.push(lane);
+      found.get(key).cells.push(cell);
+    }
+  });
+  return [...found.values()];
+}
+
+function drawBanks(scene) {
+  const { pen, film, page, n } = scene;
+  if (!page.banks) return;
+  const { top, high, most } = page.banks;
+  const middle = top + high / 2;
+  pen.text(page.left - 6, middle, "banks", { align: "right", bold: true });
+  for (let bank = 0; bank < 32; bank += 1) {
+    const x = page.left + bank * page.lane;
+    pen.box(x + 0.5, top, page.lane - 1.5, most * high - 1, { fill: pen.theme.rule });
+  }
+  let wave = 0;
+  for (const access of film.steps[n].a || []) {
+    if (!access.b) continue;
+    drawQueue(scene, access, wave);
+    const count = access.b.length;
+    const text = page.narrow ? String(count) : counted(count, "wavefront");
+    if (!wave || high > 10) pen.text(page.right + 4, middle + wave * high, text);
+    wave += count;
+  }
+}
+
+// The bytes that a lane asks for at once: a wide access goes on in those behind it.
+function widthOf(film, access) {
+  const { itemsize } = film.record.arrays[access.r];
+  const { a } = film.steps[film.state.step];
+  const behind = a.slice(a.indexOf(access) + 1);
+  const other = behind.findIndex(
+    (it) => it.r !== access.r || it.k !== access.k || it.b,
+  );
+  return itemsize * (1 + (other < 0 ? behind.length : other));
+}
+
+function drawQueue(scene, access, before) {
+  const { pen, film, page } = scene;
+  const { top, high, most } = page.banks;
+  const words = wordsOf(film, access);
+  const itemsize = widthOf(film, access);
+  const ideal = Math.max(1, Math.ceil((itemsize * film.touched(access).length) / 128));
+  const across = Math.max(1, itemsize / 4);
+  for (const word of words) {
+    const queue = words.filter((it) => it.bank === word.bank).length;
+    const colour = queue > ideal ? pen.theme.conflict : pen.theme[KINDS[access.k]];
+    const wave = Math.min(before + word.wave, most - 1);
+    const x = page.left + word.bank * page.lane,
+      y = top + wave * high;
+    const box = [x + 0.5, y, page.lane * across - 1.5, high - 1];
+    pen.box(...box, { fill: colour });
+    const lanes = word.lanes;
+    const text = lanes.length > 1 ? `×${lanes.length}` : String(lanes[0]);
+    if (page.lane >= 13) pen.label(box, text, colour);
+    scene.hits.push([...box, { bank: word.bank, lanes }]);
+    word.cells.forEach((cell, at) => {
+      join(scene, access, lanes[at], cell, box, wave);
+    });
+  }
+}

@@ -1,0 +1,250 @@
+// The page of one film: its elements, and what they say at a step.
+
+const ICONS = {
+  play: "M4 2l10 6-10 6z",
+  pause: "M4 2h3v12H4zM9 2h3v12H9z",
+  back: "M13 2L5 8l8 6zM2 2h2v12H2z",
+  step: "M3 2l8 6-8 6zM12 2h2v12h-2z",
+};
+const BUTTONS = [
+  ["play", "Play", "Play or pause (space)"],
+  ["back", "", "Step back (left arrow)"],
+  ["step", "Step", "Step (right arrow)"],
+  [
+    "line",
+    "Same line",
+    "To the next step of the same line (down arrow; up: the one before)",
+  ],
+  ["barrier", "Barrier", "To the next barrier (b; with shift: the one before)"],
+  ["finding", "Finding", "To the next finding (f; with shift: the one before)"],
+];
+const SPEEDS = [1, 2, 4, 8, 16, 30, 60];
+const MOST_STEPS = 4; // of a finding, as buttons
+const SIGNS = { wrong: "✖", costly: "▲", slight: "△" };
+const signOf = ({ level }) => SIGNS[level || "wrong"];
+
+const svgOf = (icon) =>
+  `<svg viewBox="0 0 16 16" width="13" height="13" aria-hidden="true">` +
+  `<path d="${ICONS[icon] || "M2 3l6 5-6 5zM8 3l6 5-6 5z"}"/></svg>`;
+
+const BODY = `
+<div class="film" role="group" tabindex="0">
+  <div class="head"><strong></strong> <span></span><span class="count"></span></div>
+  <div class="panel">
+  <div class="controls" role="group" aria-label="Controls of the film">
+    ${BUTTONS.map(
+      ([name, label, title]) =>
+        `<button type="button" data-do="${name}"
+      title="${title}" aria-label="${title.split(" (")[0]}">${svgOf(name)}` +
+        `<span>${label}</span></button>`,
+    ).join("")}
+    <label>speed <select aria-label="Steps a second">${SPEEDS.map(
+      (it) => `<option value="${it}">${it}/s</option>`,
+    ).join("")}</select></label>
+  </div>
+  <div class="time"><canvas aria-hidden="true"></canvas>
+    <input type="range" min="0" step="1" aria-label="Step"></div></div>
+  <p class="told" role="status"></p>
+  <div class="body">
+    <ol class="source" aria-label="Source"></ol>
+    <div class="block">
+      <canvas role="img" aria-label="Warps of the block"></canvas></div>
+    <div class="stage"><canvas class="scene" role="img"></canvas>
+      <canvas class="motion" aria-hidden="true"></canvas>
+    </div>
+    <div class="side">
+      <div class="findings"></div>
+      <details class="moments"><summary>moments</summary><ol></ol></details>
+      <div class="following">
+        <label>follow <input type="text" size="20" spellcheck="false"></label>
+        <button type="button" class="leave" hidden>stop</button>
+        <div class="who" role="status"></div><ol class="history"></ol>
+      </div>
+    </div>
+  </div>
+  <div class="legend"></div>
+  <div class="tip" hidden></div>
+</div>`;
+
+const LEGEND = [
+  ["busy", "lanes of this step"],
+  ["load", "load"],
+  ["store", "store"],
+  ["other", "at another line"],
+  ["aside", "not in this branch"],
+  ["waits", "waits at a barrier"],
+  ["gone", "done"],
+  ["none", "nothing written yet"],
+  ["conflict", "queue at a bank, or a finding"],
+];
+
+const KEYBOARD =
+  "keys: ← → step, space plays, ↑ ↓ same line, b barrier, f finding, m moment";
+
+function element(name, text, more = {}) {
+  return Object.assign(document.createElement(name), { textContent: text, ...more });
+}
+
+// A text in an element, what is between backticks as code.
+function withCode(box, text) {
+  box.append(...text.split("`").map((it, at) => (at % 2 ? element("code", it) : it)));
+  return box;
+}
+
+// The axes of a grid or a block that are in use.
+const axesOf = (sizes) => sizes.slice(0, sizes[2] > 1 ? 3 : sizes[1] > 1 ? 2 : 1);
+
+function headOf({ kernel, grid, block, watched, warps, left_out }) {
+  const at = watched.slice(0, axesOf(grid).length).join(", ");
+  const facts = [
+    `block ${axesOf(grid).length > 1 ? `(${at})` : at} of ${axesOf(grid).join(" × ")}`,
+    `${axesOf(block).join(" × ")} threads`,
+    counted(warps, "warp"),
+  ];
+  return [
+    kernel,
+    [...facts, (left_out || "").replace(/\.$/, "")].filter(Boolean).join(" · "),
+  ];
+}
+
+// The source, with the warps that stand at each line.
+function fillSource(list, film, choose) {
+  film.record.files.forEach((file, at) => {
+    if (at) list.append(element("li", file.place, { className: "place" }));
+    file.lines.forEach((text, offset) => {
+      const number = file.first + offset;
+      const row = element("li", "");
+      const code = element("code", text || " ");
+      const indent = text.search(/\S|$/) + 2;
+      code.style = `padding-left: ${indent}ch; text-indent: -${indent}ch`;
+      row.append(
+        element("span", String(number), { className: "number" }),
+        code,
+        element("span", "", { className: "warps" }),
+      );
+      row.dataset.place = `${at} ${number}`;
+      row.addEventListener("click", () => choose(at, number));
+      list.append(row);
+    });
+  });
+}
+
+// The moments that matter, as buttons.
+function fillMoments(box, film, go) {
+  for (const { step, caption } of film.record.moments) {
+    const item = element("li", "");
+    const button = withCode(element("button", "", { type: "button" }), caption);
+    button.prepend(`${step + 1}: `);
+    button.addEventListener("click", () => go(step));
+    item.append(button);
+    box.querySelector("ol").append(item);
+  }
+  box.hidden = !film.record.moments.length;
+}
+
+function runsOf(numbers) {
+  const runs = [];
+  for (const it of numbers) {
+    const run = runs[runs.length - 1];
+    if (run && run[1] === it - 1) run[1] = it;
+    else runs.push([it, it]);
+  }
+  return runs.map(([a, b]) => (a === b ? `${a}` : `${a}–${b}`)).join(",");
+}
+
+function markSource(list, film, n) {
+  const step = film.steps[n];
+  const standing = new Map();
+  film.state.warps.forEach((at, warp) => {
+    if (at < 0) return;
+    const place = `${film.steps[at].f || 0} ${film.steps[at].l}`;
+    standing.set(place, [...(standing.get(place) || []), warp]);
+  });
+  const level = film.levelAt(n);
+  for (const row of list.children) {
+    const { place } = row.dataset;
+    const here = place === `${step.f || 0} ${step.l}`;
+    row.classList.toggle("here", here);
+    row.dataset.level = here ? level : "";
+    if (here) row.setAttribute("aria-current", "step");
+    else row.removeAttribute("aria-current");
+    if (!row.dataset.place) continue;
+    const warps = standing.get(place);
+    const text = warps ? `w${runsOf(warps)}` : "";
+    if (row.lastChild.textContent !== text) row.lastChild.textContent = text;
+    if (here) keepInSight(list, row);
+  }
+}
+
+function keepInSight(list, row) {
+  const [top, bottom] = [row.offsetTop, row.offsetTop + row.offsetHeight];
+  if (top < list.scrollTop) list.scrollTop = top - 20;
+  if (bottom > list.scrollTop + list.clientHeight) {
+    list.scrollTop = bottom - list.clientHeight + 20;
+  }
+}
+
+// A step in a few words; of a race, the two sides are told apart.
+function stepName(film, step, steps) {
+  const { w, l } = film.steps[step];
+  const where = steps.length < 3 ? `: warp ${w}, line ${l}` : "";
+  return `step ${step + 1}${where}`;
+}
+
+function fillFindings(box, film, go) {
+  film.record.findings.forEach((finding, at) => {
+    const part = element("div", "", { className: "finding" });
+    part.dataset.level = finding.level || "wrong";
+    const sign = signOf(finding);
+    part.append(withCode(element("b", ""), `${sign} ${finding.title}`));
+    const steps = [...new Set(finding.steps)];
+    for (const step of steps.slice(0, MOST_STEPS)) {
+      const button = element("button", stepName(film, step, steps), { type: "button" });
+      button.addEventListener("click", () => go(step));
+      part.append(" ", button);
+    }
+    const more = steps.length - MOST_STEPS;
+    if (more > 0) part.append(` and ${counted(more, "more step")}`);
+    part.append(withCode(element("p", ""), finding.text));
+    part.dataset.at = at;
+    box.append(part);
+  });
+}
+
+function markFindings(box, film, n) {
+  const now = film.steps[n].n || [];
+  for (const part of box.children) {
+    part.classList.toggle("now", now.includes(Number(part.dataset.at)));
+  }
+}
+
+// One row for each warp, one column for each step: what happens when.
+function drawScore(pen, film, followed, n) {
+  const { theme } = pen;
+  const [width, height] = pen.size;
+  const x = (step) => 7 + (step / Math.max(1, film.last)) * (width - 14);
+  const wide = Math.max(1, (width - 14) / Math.max(1, film.last));
+  const row = (height - 12) / film.record.warps;
+  pen.clear();
+  film.steps.forEach((step, at) => {
+    const kind = kindOf(step);
+    const fill = kind === "busy" ? theme.middle : theme[kind];
+    const y = step.w * row;
+    pen.box(x(at) - wide / 2, y, wide, Math.max(1, row - 0.5), { fill });
+    if (endsIn(step, "pass")) pen.box(x(at), 0, 1, height - 10, { fill: theme.ink });
+    const level = film.levelAt(at);
+    const colour = level === "wrong" ? theme.conflict : theme.store;
+    if (level) pen.box(x(at) - 1.5, height - 10, 3, 6, { fill: colour });
+  });
+  for (const at of followed) pen.box(x(at) - 1, height - 6, 2, 6, { fill: theme.ink });
+  pen.box(x(n) - 1, 0, 2, height, { fill: theme.ink });
+}
+
+function fillLegend(box) {
+  for (const [name, text] of LEGEND) {
+    const part = element("span", text);
+    part.prepend(element("i", "", { className: name }));
+    box.append(part);
+  }
+  box.append(element("span", KEYBOARD));
+}

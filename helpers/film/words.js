@@ -1,0 +1,130 @@
+// What happens in a step, a cell or a thread, in words.
+
+const VERBS = { load: "load", store: "store", atomic: "update", copy: "copy" };
+const AFTER = {
+  barrier: "They wait at the barrier.",
+  pass: "All warps have come to the barrier, and it opens.",
+  leave: "These lanes are done.",
+  split: "The lanes part here.",
+  wait: "They wait for other lanes of their warp.",
+};
+
+const counted = (count, noun) =>
+  `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+
+function numeral(value, digits = 4) {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "boolean") return value ? "1" : "0";
+  if (typeof value !== "number" || Number.isInteger(value)) return String(value);
+  return String(Number(value.toPrecision(digits))).replace(/^(-?)0\./, "$1.");
+}
+
+// A flat index as the kernel writes it: [3, 7].
+function indexOf(shape, cell) {
+  const index = [];
+  for (const size of [...shape].reverse()) {
+    index.unshift(cell % size);
+    cell = Math.floor(cell / size);
+  }
+  return `[${index.join(", ")}]`;
+}
+
+// The flat index of one by axes, or -1 where there is none.
+function flatOf(shape, index) {
+  const inside = (it, at) => Number(it) < shape[at];
+  if (shape.length !== index.length || !index.every(inside)) return -1;
+  return index.reduce((sum, it, at) => sum * shape[at] + Number(it), 0);
+}
+
+const lineOf = (film, step) => {
+  const { first, lines } = film.record.files[step.f || 0];
+  return (lines[step.l - first] || "").trim();
+};
+
+function lanesInWords(lanes) {
+  if (lanes.length === 1) return `lane ${lanes[0]}`;
+  const [first, last] = [lanes[0], lanes[lanes.length - 1]];
+  if (lanes.length === WARP) return "32 lanes";
+  if (last - first === lanes.length - 1) return `lanes ${first} to ${last}`;
+  return `${lanes.length} lanes`;
+}
+
+function accessInWords(film, access) {
+  const touched = film.touched(access);
+  const { name, shape } = film.record.arrays[access.r];
+  const cells = new Set(touched.map(([, cell]) => cell));
+  const where = cells.size === 1 ? `${name}${indexOf(shape, touched[0][1])}` : name;
+  const many = cells.size > 1 ? [counted(cells.size, "cell")] : [];
+  if (access.b) many.push(counted(access.b.length, "wavefront"));
+  if (access.s) many.push(counted(access.s, "sector"));
+  const who = lanesInWords(touched.map(([lane]) => lane));
+  const verb = VERBS[access.k] || access.k;
+  return (
+    `${who} ${verb}${touched.length === 1 ? "s" : ""} ${where}` +
+    (many.length ? ` (${many.join(", ")})` : "")
+  );
+}
+
+// The variables that a step gives values, with the value where all lanes share it.
+function assignedInWords({ v }) {
+  return Object.entries(v || {}).map(([name, it]) => {
+    return Array.isArray(it) ? name : `${name} = ${numeral(it)}`;
+  });
+}
+
+function stepInWords(film, n) {
+  const step = film.steps[n];
+  const who = lanesInWords(lanesOf(step.m));
+  const told = (step.a || []).map((it) => accessInWords(film, it));
+  const names = assignedInWords(step);
+  const apart = told.some((it) => !it.startsWith(who)) && who !== "32 lanes";
+  if (!told.length) told.push(names.length ? `${who} set ${names.join(", ")}` : who);
+  const after = (step.e || "")
+    .split(" ")
+    .map((it) => (AFTER[it] ? ` ${AFTER[it]}` : ""));
+  const part = apart ? `${who} at work: ` : "";
+  return `Warp ${step.w}, line ${step.l}: ${part}${told.join("; ")}.${after.join("")}`;
+}
+
+function cellInWords(film, array, cell) {
+  const { name, shape, space } = film.record.arrays[array];
+  const value = film.state.cells[array].get(cell);
+  const at = `${name}${indexOf(shape, cell)}`;
+  if (value !== undefined && value !== null) return `${at} = ${numeral(value)}`;
+  return space === "shared" ? `${at}: nothing written yet` : at;
+}
+
+function threadInWords(film, thread) {
+  const { block, files } = film.record;
+  const [x, y] = [block[0], block[1]];
+  const at = [thread % x, Math.floor(thread / x) % y, Math.floor(thread / x / y)];
+  const axes = block[2] > 1 ? 3 : y > 1 ? 2 : 1;
+  const name = axes > 1 ? ` (${at.slice(0, axes).join(", ")})` : "";
+  const step = film.steps[film.state.stood[thread]];
+  const states = ["", ", waits at the barrier", ", waits for its warp", ", done"];
+  const place = step && step.f ? ` of ${files[step.f].place}` : "";
+  const where = step ? `: line ${step.l}${place}` : ": not started";
+  return `thread ${thread}${name}${where}${states[film.state.status[thread]]}`;
+}
+
+function visitInWords(film, [n, access, lane]) {
+  const step = film.steps[n];
+  const value = access.x === undefined ? "" : ` ${numeral(inLane(access.x, lane))}`;
+  const verb = VERBS[access.k] || access.k;
+  return `thread ${step.w * WARP + lane} ${verb}s${value}, line ${step.l}`;
+}
+
+function turnInWords(film, n, lane) {
+  const step = film.steps[n];
+  const given = Object.entries(step.v || {}).map(
+    ([name, it]) => `${name} = ${numeral(inLane(it, lane))}`,
+  );
+  const cells = (step.a || []).flatMap((access) => {
+    const { name, shape } = film.record.arrays[access.r];
+    return film
+      .touched(access)
+      .filter(([it]) => it === lane)
+      .map(([, cell]) => `${VERBS[access.k]}s ${name}${indexOf(shape, cell)}`);
+  });
+  return [`line ${step.l}`, ...cells, ...given].join(", ");
+}

@@ -1,0 +1,34 @@
+"""Says on stderr, from time to time, which launch of a long program is under way."""
+
+import sys
+import time
+
+PATIENCE = 2.0  # seconds without a word at the beginning
+BETWEEN = {True: 1.0, False: 30.0}  # seconds, on a terminal and elsewhere
+CLEAR = "\r\033[K"
+
+
+class Progress:
+    """A line that is written over on a terminal; elsewhere a line every half minute."""
+
+    def __init__(self, stream=None, clock=time.monotonic):
+        self.stream, self.clock = stream or sys.stderr, clock
+        self.on_terminal = self.stream.isatty()
+        self.next, self.launches, self.told = clock() + PATIENCE, 0, False
+
+    def __call__(self, ledger, shape):
+        """A launch begins."""
+        self.launches += 1
+        if self.clock() < self.next:
+            return
+        self.next = self.clock() + BETWEEN[self.on_terminal]
+        before, end = (CLEAR, "") if self.on_terminal else ("helpers run: ", "\n")
+        line = f"{before}launch {self.launches:,}: {shape.kernel}"
+        print(line, end=end, file=self.stream, flush=True)
+        self.told = True
+
+    def clear(self):
+        """Take the line away."""
+        if self.told and self.on_terminal:
+            print(CLEAR, end="", file=self.stream, flush=True)
+        self.told = False

@@ -1,0 +1,678 @@
+# %% [markdown]
+# # Find the bug
+#
+# *60 minutes*
+#
+# **What you'll do:** find the fault in twelve wrong kernels, each by its symptom, fix it with a line or two, and show that the fix holds.
+#
+# **What you'll learn:**
+#
+# - go from a symptom to its cause in five steps
+# - read what `check` and `emulate` say, and in which order to act on it
+# - name the wrong belief behind a fault, so that you do not write it again
+#
+# **What you'll need:** races and barriers, as in [Wait for one another](15_barriers_and_races.ipynb), sectors, as in [Let neighbours read neighbours](12_coalescing.ipynb), and banks, as in [Keep out of each other's banks](14_bank_conflicts.ipynb).
+
+# %%
+import numpy as np
+from numba import cuda, float32, int32
+
+from helpers import check, device, emulate, exercise, expect
+
+random = np.random.default_rng(0)
+a, b = random.random((2, 1000), dtype=np.float32)
+
+device
+
+# %% [markdown]
+# ## Five steps
+#
+# 1. *Make it small.* Look for the fewest threads and elements that still go wrong. Take random numbers, and a size that is no multiple of the block.
+# 2. *Check* the result against NumPy with `check`. Which values are wrong: all, the last ones, others each time?
+# 3. *Emulate* the launch, and read the report from the top. What can give wrong answers comes first, what only costs time after it.
+# 4. *Follow one thread*, or one cell, that the report names: by hand, with small numbers.
+# 5. *Fix one thing*, then check at several sizes and seeds.
+#
+# Twelve wrong kernels follow, each with one fault.
+# Read each one before you run it, and guess: which line is wrong, and what did its author believe?
+
+# %% [markdown]
+# ## An error in the last block
+#
+# **Each thread subtracts its element from the next one.**
+# The guard is there, and the launch stops all the same.
+
+# %%
+@cuda.jit
+def changes_wrong(out, a):
+    """Each thread subtracts its element from the next one."""
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = a[i + 1] - a[i]
+
+
+out = np.zeros(999, np.float32)
+with expect(IndexError):
+    emulate(changes_wrong)[4, 256](out, a)
+
+# %% [markdown]
+# An error helps most: it names the line, the index, the array's size and the thread.
+# Thread 231 of block 3 has element 3 · 256 + 231 = 999, the last one, and asks for the next.
+# A GPU makes no such check: it reads whatever lies behind the array, or stops the program.
+#
+# **The belief:** "the line is guarded, so its indices are inside."
+# A guard protects only the index that it asks about.
+# This line has two, and the larger one must be inside.
+
+# %%
+@cuda.jit
+def changes(out, a):
+    """Each thread subtracts its element from the next one."""
+    i = cuda.grid(1)
+    if i + 1 < a.size:
+        out[i] = a[i + 1] - a[i]
+
+
+for n in 2, 256, 257, 1000:
+    out = np.full(n - 1, np.nan, np.float32)
+    emulate(changes)[4, 256](out, a[:n])
+    print(n, check(out, np.diff(a[:n])))
+
+# %% [markdown]
+# ## A sum that is far too small
+#
+# **Each thread adds the product of its two elements to the result**, the dot product of `a` and `b`.
+
+# %%
+@cuda.jit
+def dot_wrong(out, a, b):
+    """Each thread adds the product of its two elements to the result."""
+    i = cuda.grid(1)
+    if i < a.size:
+        out[0] += a[i] * b[i]
+
+
+total = np.zeros(1, np.float32)
+run = emulate(dot_wrong)[4, 256](total, a, b)
+with expect(AssertionError):
+    check(total, a @ b)
+run.races[0]
+
+# %% [markdown]
+# Where a sum is too small, ask for the races.
+# Both lines of this one are the same line, and both threads are at the same cell: many threads change `out[0]`.
+#
+# **The belief:** "`x += 1` is one step."
+# It is three: load, add, store. A thread that loads before another has stored overwrites what the other added.
+#
+# The report has three more races, for the same line: between warps of a block, and stores against stores.
+# One fix removes them all, so begin with the first.
+
+# %%
+@cuda.jit
+def dot(out, a, b):
+    """Each thread adds the product of its two elements to the result."""
+    i = cuda.grid(1)
+    if i < a.size:
+        cuda.atomic.add(out, 0, a[i] * b[i])
+
+
+for seed in range(4):
+    total = np.zeros(1, np.float32)
+    run = emulate(dot, seed=seed)[4, 256](total, a, b)
+    print(check(total, a @ b), run.races)
+
+# %% [markdown]
+# ## Right, with 32 times the sectors
+#
+# **Turn each pixel of an image into its negative.**
+# Both kernels are right, and one line differs.
+# Which one is wrong, and by how much?
+
+# %%
+@cuda.jit
+def negative_wrong(out, image):
+    """Turn each pixel into its negative."""
+    row, col = cuda.grid(2)
+    if row < image.shape[0] and col < image.shape[1]:
+        out[row, col] = 255 - image[row, col]
+
+
+@cuda.jit
+def negative(out, image):
+    """Turn each pixel into its negative."""
+    col, row = cuda.grid(2)
+    if row < image.shape[0] and col < image.shape[1]:
+        out[row, col] = 255 - image[row, col]
+
+
+image = random.integers(0, 256, (64, 96)).astype(np.uint8)
+out = np.zeros_like(image)
+for kernel, blocks in (negative_wrong, (2, 3)), (negative, (3, 2)):
+    run = emulate(kernel)[blocks, (32, 32)](out, image)
+    print(check(out, 255 - image), run, sep="\n")
+
+# %% [markdown]
+# No answer shows this fault; the first line of the report does: 12,288 sectors, where 384 would do.
+#
+# **The belief:** "threads are numbered along y first", or: the first number of `cuda.grid(2)` is the row.
+# The first is x, and neighbouring lanes differ in x.
+# So x must choose the column, the last index, and the launch counts blocks in the same order: along x first.
+#
+# ## Counts that nobody counted
+#
+# How often did each face of a die come up?
+# **Each block counts its throws, then adds its counts to the result.**
+
+# %%
+@cuda.jit
+def throws_wrong(out, faces):
+    """Each block counts its throws, then adds its counts to the result."""
+    counts = cuda.shared.array(6, int32)
+    i, thread = cuda.grid(1), cuda.threadIdx.x
+    if i < faces.size:
+        cuda.atomic.add(counts, faces[i], 1)
+    cuda.syncthreads()
+    if thread < 6:
+        cuda.atomic.add(out, thread, counts[thread])
+
+
+faces = random.integers(0, 6, 1000)
+found = np.zeros(6, np.int32)
+run = emulate(throws_wrong)[4, 256](found, faces)
+with expect(AssertionError):
+    check(found, np.bincount(faces))
+run.uninitialised
+
+# %% [markdown]
+# Four blocks with 6 counts each: the report's 24 cells are all of them.
+#
+# **The belief:** "shared memory starts at zero", as an array of `np.zeros` does.
+# It starts with whatever was there before.
+# The emulator puts 205 into each of these cells, so each count is 4 · 205 = 820 too large.
+# On a GPU they may happen to hold 0, and then the answer is right by luck.
+#
+# The fix is three lines: nobody may count before the zeros are there.
+
+# %%
+@cuda.jit
+def throws(out, faces):
+    """Each block counts its throws, then adds its counts to the result."""
+    counts = cuda.shared.array(6, int32)
+    i, thread = cuda.grid(1), cuda.threadIdx.x
+    if thread < 6:
+        counts[thread] = 0
+    cuda.syncthreads()
+    if i < faces.size:
+        cuda.atomic.add(counts, faces[i], 1)
+    cuda.syncthreads()
+    if thread < 6:
+        cuda.atomic.add(out, thread, counts[thread])
+
+
+for seed in range(4):
+    found = np.zeros(6, np.int32)
+    run = emulate(throws, seed=seed)[4, 256](found, faces)
+    print(check(found, np.bincount(faces)), run.uninitialised, run.races)
+
+# %% [markdown]
+# ## Right for 1,024, wrong for 1,000
+#
+# **Each block adds up the squares of its 256 samples.**
+# Threads without a sample have nothing to do, so they return.
+
+# %%
+@cuda.jit
+def power_wrong(out, a):
+    """Each block adds up the squares of its 256 samples."""
+    i, thread = cuda.grid(1), cuda.threadIdx.x
+    if i >= a.size:
+        return
+    tile = cuda.shared.array(256, float32)
+    tile[thread] = a[i] * a[i]
+    half = 128
+    while half > 0:
+        cuda.syncthreads()
+        if thread < half:
+            tile[thread] += tile[thread + half]
+        half //= 2
+    if thread == 0:
+        out[cuda.blockIdx.x] = tile[0]
+
+
+out = np.zeros(4, np.float32)
+run = emulate(power_wrong)[4, 256](out, a)
+print(out)
+run
+
+# %% [markdown]
+# With 1,024 samples all four sums are right.
+# With 1,000 only the last is wrong: its block has 232 samples for 256 threads.
+# The report says two things: 24 threads missed the barrier, and 24 cells were read that nobody wrote. They are the cells of those threads.
+#
+# **The belief:** "a thread that has returned no longer counts."
+# Since Volta a GPU's barrier indeed does not wait for it. But the others still add up its cell.
+#
+# Every thread has something to do here: those without a sample store a 0.
+
+# %%
+@cuda.jit
+def power(out, a):
+    """Each block adds up the squares of its 256 samples."""
+    i, thread = cuda.grid(1), cuda.threadIdx.x
+    tile = cuda.shared.array(256, float32)
+    tile[thread] = a[i] * a[i] if i < a.size else float32(0)
+    half = 128
+    while half > 0:
+        cuda.syncthreads()
+        if thread < half:
+            tile[thread] += tile[thread + half]
+        half //= 2
+    if thread == 0:
+        out[cuda.blockIdx.x] = tile[0]
+
+
+for n in 1, 255, 256, 257, 1000:
+    run = emulate(power)[4, 256](out, a[:n])
+    padded = np.pad(a[:n], (0, 1024 - n)).reshape(4, 256)
+    print(n, check(out, (padded ** 2).sum(axis=1)), run.barriers)
+
+# %% [markdown]
+# ## Right with 32 threads, wrong with 128
+#
+# **Each thread finds the largest element up to its own**: in the first round among 2 elements, then among 4, 8 and so on.
+
+# %%
+@cuda.jit
+def peaks_wrong(out, a):
+    """Each thread finds the largest element up to its own."""
+    tile = cuda.shared.array(128, float32)
+    thread = cuda.threadIdx.x
+    tile[thread] = a[thread]
+    step = 1
+    while step < a.size:
+        if thread >= step:
+            tile[thread] = max(tile[thread], tile[thread - step])
+        step *= 2
+    out[thread] = tile[thread]
+
+
+largest = np.maximum.accumulate(a[:128])
+out = np.zeros(128, np.float32)
+small = emulate(peaks_wrong)[1, 32](out[:32], a[:32])
+print(check(out[:32], largest[:32]), small, sep="\n")
+run = emulate(peaks_wrong)[1, 128](out, a[:128])
+with expect(AssertionError):
+    check(out, largest)
+run.races[1]
+
+# %% [markdown]
+# **The belief:** "a warp runs in lockstep, so no barrier is needed."
+#
+# Thread 1 stores to cell 1, thread 33 loads it, and nothing says which comes first: they are in two warps, and no warp waits for another.
+# With 32 threads there is one warp, the answer is right, and the report still lists three minor races: CUDA does not promise that lanes stay together.
+#
+# Each round needs two barriers: all threads must have stored before anyone loads, and all must have loaded before anyone stores.
+# So the load becomes a line of its own.
+
+# %%
+@cuda.jit
+def peaks(out, a):
+    """Each thread finds the largest element up to its own."""
+    tile = cuda.shared.array(128, float32)
+    thread = cuda.threadIdx.x
+    tile[thread] = a[thread]
+    step = 1
+    while step < a.size:
+        cuda.syncthreads()
+        before = tile[max(thread - step, 0)]
+        cuda.syncthreads()
+        tile[thread] = max(tile[thread], before)
+        step *= 2
+    out[thread] = tile[thread]
+
+
+for seed in range(4):
+    for n in 1, 33, 128:
+        run = emulate(peaks, seed=seed)[1, n](out[:n], a[:n])
+        print(n, check(out[:n], largest[:n]), run.races, run.races.minor)
+
+# %% [markdown]
+# ## Another answer for each seed
+#
+# In Conway's Game of Life a cell lives in the next step if three of the nine cells around and including it are alive now, or four and it is one of them.
+# The world's edges meet.
+# **Each thread counts the living around its cell, and decides.**
+
+# %%
+@cuda.jit
+def live_wrong(world):
+    """Each thread counts the living around its cell, and decides."""
+    x, y = cuda.grid(2)
+    n = world.shape[0]
+    alive = 0
+    for row in range(y - 1, y + 2):
+        for col in range(x - 1, x + 2):
+            alive += world[row % n, col % n]
+    world[y, x] = alive == 3 or (alive == 4 and world[y, x] == 1)
+
+
+start = random.integers(0, 2, (32, 32)).astype(np.int32)
+alive = sum(np.roll(start, (row, col), (0, 1))
+            for row in (-1, 0, 1) for col in (-1, 0, 1))
+following = np.where(alive == 4, start, alive == 3)
+for seed in range(4):
+    world = start.copy()
+    run = emulate(live_wrong, seed=seed)[(2, 2), (16, 16)](world)
+    print(seed, (world != following).sum(), "cells are wrong")
+run.races
+
+# %% [markdown]
+# An answer that changes with the seed depends on the order of warps or blocks: ask for the races, and read all of them.
+# The advice for the first is a barrier, but the second is between blocks, where no `syncthreads` reaches.
+# The fix must remove both.
+#
+# **The belief:** "all threads read before anyone writes."
+# Those that run later find their neighbours' next state.
+#
+# With a second array, nobody stores where others load.
+
+# %%
+@cuda.jit
+def live(new, world):
+    """Each thread counts the living around its cell, and decides."""
+    x, y = cuda.grid(2)
+    n = world.shape[0]
+    alive = 0
+    for row in range(y - 1, y + 2):
+        for col in range(x - 1, x + 2):
+            alive += world[row % n, col % n]
+    new[y, x] = alive == 3 or (alive == 4 and world[y, x] == 1)
+
+
+for seed in range(4):
+    world = np.zeros_like(start)
+    run = emulate(live, seed=seed)[(2, 2), (16, 16)](world, start)
+    print(seed, check(world, following), run.races)
+
+# %% [markdown]
+# ## Right with one block
+#
+# **Each thread adds its element to the total, waits, and computes its share.**
+# All shares together must be 1.
+
+# %%
+@cuda.jit
+def shares_wrong(out, total, a):
+    """Each thread adds to the total, waits, and computes its share."""
+    i = cuda.grid(1)
+    if i < a.size:
+        cuda.atomic.add(total, 0, a[i])
+    cuda.syncthreads()
+    if i < a.size:
+        out[i] = a[i] / total[0]
+
+
+out = np.zeros(1000, np.float32)
+for blocks, n in (1, 250), (4, 1000):
+    for seed in range(4):
+        total = np.zeros(1, np.float32)
+        launch = emulate(shares_wrong, seed=seed)[blocks, 256]
+        run = launch(out[:n], total, a[:n])
+        print(blocks, seed, out[:n].sum())
+run.races
+
+# %% [markdown]
+# For one block all sums are 1 but for rounding; for four, two of the four seeds give more than 2: some blocks divided by a total that was not complete.
+# The report names both lines, with threads of two blocks.
+#
+# **The belief:** "`syncthreads` waits for the other blocks."
+# It waits for the threads of its own block only.
+#
+# The report offers two remedies. With an atomic load there is no race, but the load may still come too early, and the sums stay wrong.
+# Two launches, cut at the barrier, give the right order.
+
+# %%
+@cuda.jit
+def add_up(total, a):
+    """Each thread adds its element to the total."""
+    i = cuda.grid(1)
+    if i < a.size:
+        cuda.atomic.add(total, 0, a[i])
+
+
+@cuda.jit
+def divide(out, total, a):
+    """Each thread computes its share of the total."""
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = a[i] / total[0]
+
+
+for seed in range(4):
+    total = np.zeros(1, np.float32)
+    emulate(add_up, seed=seed)[4, 256](total, a)
+    run = emulate(divide, seed=seed)[4, 256](out, total, a)
+    print(check(out, a / a.sum()), run.races)
+
+# %% [markdown]
+# ## It never comes back
+#
+# **Average each sample with the next; beyond the end there are zeros.**
+# There is one block, and each of its threads comes to a barrier.
+
+# %%
+@cuda.jit
+def smooth_wrong(out, a):
+    """Average each sample with the next; beyond the end there are zeros."""
+    tile = cuda.shared.array(256, float32)
+    thread = cuda.threadIdx.x
+    if thread < a.size:
+        tile[thread] = a[thread]
+        cuda.syncthreads()
+    else:
+        tile[thread] = 0
+        cuda.syncthreads()
+    if thread < a.size:
+        out[thread] = (tile[thread] + tile[thread + 1]) / 2
+
+
+out = np.zeros(200, np.float32)
+with expect(RuntimeError):
+    emulate(smooth_wrong)[1, 256](out, a[:200])
+
+# %% [markdown]
+# On a GPU this launch hangs: no answer, no error.
+# `emulate` stops and says who waits where.
+#
+# Threads 0 to 199 wait at one barrier, 200 to 255 at the other.
+# Thread 199 and thread 200 are lanes of one warp.
+#
+# **The belief:** "a barrier in each branch is as good as one after both."
+# All threads must come to the *same* barrier.
+
+# %%
+@cuda.jit
+def smooth(out, a):
+    """Average each sample with the next; beyond the end there are zeros."""
+    tile = cuda.shared.array(256, float32)
+    thread = cuda.threadIdx.x
+    if thread < a.size:
+        tile[thread] = a[thread]
+    else:
+        tile[thread] = 0
+    cuda.syncthreads()
+    if thread < a.size:
+        out[thread] = (tile[thread] + tile[thread + 1]) / 2
+
+
+out = np.zeros(255, np.float32)
+for n in 1, 31, 32, 33, 200, 255:
+    run = emulate(smooth)[1, 256](out[:n], a[:n])
+    after = np.append(a[1:n], np.float32(0))
+    print(n, check(out[:n], (a[:n] + after) / 2), run.barriers)
+
+# %% [markdown]
+# ## Right, with a float64 in it
+#
+# A step of a game: **everything falls for a 60th of a second.**
+# Both kernels are right, and all arrays are `float32`.
+# Which of the two computes in float64?
+
+# %%
+@cuda.jit
+def fall_wrong(height, speed):
+    """Everything falls for a 60th of a second."""
+    i = cuda.grid(1)
+    if i < height.size:
+        speed[i] -= 9.81 / 60
+        height[i] += speed[i] / 60
+
+
+@cuda.jit
+def fall(height, speed):
+    """Everything falls for a 60th of a second."""
+    i = cuda.grid(1)
+    if i < height.size:
+        speed[i] -= float32(9.81 / 60)
+        height[i] += speed[i] * float32(1 / 60)
+
+
+for kernel in fall_wrong, fall:
+    height, speed = np.full(1000, 2, np.float32), b.copy()
+    run = emulate(kernel)[4, 256](height, speed)
+    print(check(height, 2 + (b - 9.81 / 60) / 60), run, sep="\n")
+
+# %% [markdown]
+# **The belief:** "the arrays are `float32`, so the arithmetic is."
+# A number with a point is a float64 in Numba, and so is a `float32` divided by an integer.
+# The report names both lines. What a float64 costs, and on which GPUs, is in [Read what a line becomes](31_types_and_instructions.ipynb).
+#
+# ## An energy below zero
+#
+# **Each thread adds up the squares of one channel's samples.**
+# No sum of squares is negative, but some of these are.
+
+# %%
+@cuda.jit
+def energy(out, samples):
+    """Each thread adds up the squares of one channel's samples."""
+    channel = cuda.grid(1)
+    if channel < out.size:
+        total = 0
+        for time in range(samples.shape[0]):
+            total += samples[time, channel] ** 2
+        out[channel] = total
+
+
+samples = random.integers(-2**15, 2**15, (100, 40)).astype(np.int16)
+expected = (samples.astype(np.int64) ** 2).sum(axis=0)
+narrow, wide = np.zeros(40, np.int32), np.zeros(40, np.int64)
+
+run = emulate(energy)[2, 32](narrow, samples)
+with expect(AssertionError):
+    check(narrow, expected)
+print(narrow[:5], run, sep="\n")
+emulate(energy)[2, 32](wide, samples)
+check(wide, expected)
+
+# %% [markdown]
+# **The belief:** "Numba computes integers in 64 bits, so nothing overflows."
+# The sum has 64 bits and is right. The store to an `int32` keeps its last 32 bits; the emulator warns, and a GPU does not.
+# The fix is the result's type.
+#
+# ## Right, with 32 wavefronts for each load
+#
+# **Each lane multiplies one row of a matrix by a vector.**
+# Both tiles give the right answer.
+# Which width is wrong, 32 or 33?
+
+# %%
+def make_multiply(width):
+    """A kernel whose tile has rows of this width."""
+    @cuda.jit
+    def multiply(out, matrix, x):
+        """Each lane multiplies one row of a matrix by a vector."""
+        tile = cuda.shared.array((32, width), float32)
+        lane = cuda.threadIdx.x
+        for row in range(32):
+            tile[row, lane] = matrix[row, lane]
+        cuda.syncwarp()
+        total = float32(0)
+        for col in range(32):
+            total += tile[lane, col] * x[col]
+        out[lane] = total
+    return multiply
+
+
+matrix = random.random((32, 32), dtype=np.float32)
+out = np.zeros(32, np.float32)
+for width in 32, 33:
+    run = emulate(make_multiply(width))[1, 32](out, matrix, b[:32])
+    print(check(out, matrix @ b[:32]), run, sep="\n")
+
+# %% [markdown]
+# **The belief:** "each thread walks along its row, so memory is read in order." Order is among *lanes*: theirs are 32 words apart, in one bank.
+#
+# ## What to ask first
+#
+# | symptom | ask | the fault is often |
+# |---|---|---|
+# | an error | what it says | an index that the guard does not ask about |
+# | a sum too small | `run.races` | `+=` by many threads |
+# | NaN, or strange numbers | `run.uninitialised` | memory that nobody wrote |
+# | wrong in the last block | `run.barriers`, `run.uninitialised` | the tail |
+# | another answer for each seed | `run.races` | a missing barrier, or one that does not reach |
+# | it hangs | `emulate`, not the GPU | a barrier in a branch |
+# | numbers that jump below zero | `run.warnings` | a type too narrow |
+# | right, and slow | the whole report | sectors, conflicts, float64 |
+#
+# ## On your own
+#
+# ★★ `average`: the last thread divides the sum, which works if it is the last to *run*. It need not be.
+
+# %%
+task = exercise("average")
+task
+
+# %%
+@cuda.jit
+def average(out, a):
+    """Each thread adds its element; the last one divides."""
+    i = cuda.grid(1)
+    if i < a.size:
+        cuda.atomic.add(out, 0, a[i])
+        if i == a.size - 1:
+            out[0] /= a.size
+
+
+task.check(average)
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# ```python
+# @cuda.jit
+# def average(out, a):
+#     """Each thread adds its part of the average."""
+#     i = cuda.grid(1)
+#     if i < a.size:
+#         cuda.atomic.add(out, 0, a[i] / a.size)
+# ```
+#
+# Nobody has to be the last.
+#
+# </details>
+#
+# The [assignment](assignments/34_find_the_bug.ipynb) has 6 exercises, this one among them.
+
+# %% [markdown]
+# ## In practice
+#
+# Your own kernel is longer than these. Cut it down, with fewer blocks, fewer elements or one loop less, until the symptom goes; then undo the last cut.
+#
+# The emulator sees what this launch did. Another size or other data may reach another line, so keep the loop over sizes and seeds as a test.
+#
+# A report without a finding does not say that the answer is right. `check` does, for this input.
+#
+# One question stays open: which of your own kernels have you run with one size and one seed only?

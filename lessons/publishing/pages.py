@@ -1,0 +1,183 @@
+"""Gathers the pages of the site, in the folders that they have in the repository, so
+that a link leads to the same page in both.
+
+Links to what is no page, such as a file of code, become plain text. In each lesson the
+first use of a term leads to the glossary.
+"""
+
+import re
+import shutil
+import tomllib
+from pathlib import Path
+
+import nbformat
+
+from lessons.publishing.contents import promise
+from lessons.publishing.convert import lessons_of
+from lessons.publishing.glossary import SOURCE
+from lessons.publishing.reference import reference
+
+LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+PAGES = {".ipynb", ".md"}
+FILES = {".svg", ".png", ".yml", ".toml"}
+# what no term is looked for in: fences, code, links, tags, headings, tables
+KEPT = re.compile(
+    r"```.*?```|`[^`]*`|!?\[[^\]]*\]\([^)]*\)|<[^>]*>|^#[^\n]*|^\|[^\n]*",
+    re.DOTALL | re.MULTILINE,
+)
+SPECIAL = {"README.md": "index.md"}
+
+
+def gather(root, to):
+    """Write the pages of a course to a folder, with what Sphinx needs."""
+    shutil.copy(root / "docs/site/conf.py", to)
+    (to / "_static").mkdir()
+    for name in ("site.css", "icon.svg"):
+        shutil.copy(root / "docs/site" / name, to / "_static")
+    lessons = lessons_of(root)
+    gather_notebooks(root, to, lessons)
+    gather_documents(root, to)
+    (to / "reference.md").write_text(reference(), "utf-8")
+    index = to / "index.md"
+    text = index.read_text("utf-8") + contents(
+        lessons, sorted((to / "docs").glob("*.md"))
+    )
+    index.write_text(text, "utf-8")
+
+
+def gather_notebooks(root, to, lessons):
+    """The lessons with their terms linked, the glossary, and the assignments."""
+    sentences = tomllib.loads(SOURCE.read_text("utf-8"))
+    for lesson in lessons:
+        name = f"notebooks/{lesson.stem}.ipynb"
+        copy_notebook(
+            root, to, name, lambda cells: link_terms(cells, sentences)
+        )
+        assignment = f"notebooks/assignments/{lesson.stem}.ipynb"
+        if (root / assignment).exists():
+            copy_notebook(root, to, assignment)
+    copy_notebook(root, to, "notebooks/glossary.ipynb", label_terms)
+
+
+def copy_notebook(root, to, name, change=lambda texts: None):
+    """Copy a notebook, its text cells changed."""
+    notebook = nbformat.read(root / name, as_version=4)
+    texts = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+    change(texts)
+    for cell in texts:
+        cell.source = with_pages(cell.source, root, Path(name))
+    (to / name).parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, to / name)
+
+
+def gather_documents(root, to):
+    """The pages in Markdown, and the pictures beside them."""
+    names = ["README.md", "CONTRIBUTING.md"]
+    names += [f"docs/{it.name}" for it in sorted((root / "docs").glob("*.md"))]
+    (to / "docs").mkdir()
+    for name in names:
+        text = (root / name).read_text("utf-8")
+        new = to / SPECIAL.get(name, name)
+        new.write_text(with_pages(text, root, Path(name)), "utf-8")
+    for file in (root / "docs").iterdir():
+        if file.suffix in FILES:
+            shutil.copy(file, to / "docs")
+
+
+def with_pages(text, root, name):
+    """A page's text with links to other pages, and no link to what is none."""
+
+    def changed(link):
+        picture, words, target = link.groups()
+        path, _, part = target.partition("#")
+        if not path or "://" in target or picture:
+            return link[0]
+        there = (root / name.parent / path).resolve()
+        if not there.is_relative_to(root) or there.suffix not in PAGES | FILES:
+            return words
+        if there == root / "README.md":
+            path = path.replace("README.md", "index.md")
+        return f"[{words}]({path}{'#' + part if part else ''})"
+
+    return LINK.sub(changed, text)
+
+
+def label_terms(cells):
+    """Give each term of the glossary a place that others can link to."""
+    for cell in cells:
+        cell.source = re.sub(
+            r"^\*\*([^*]+)\*\*:",
+            lambda term: f"({label(term[1])})=\n**{term[1]}**:",
+            cell.source,
+            flags=re.MULTILINE,
+        )
+
+
+def label(term):
+    """The name of a term's place."""
+    return "term-" + re.sub(r"\W+", "-", term.casefold()).strip("-")
+
+
+def link_terms(cells, terms):
+    """Let the first use of each term in these texts lead to the glossary."""
+    left = sorted(terms, key=len, reverse=True)
+    for cell in cells[1:]:  # the first says what the lesson is about
+        pieces, at = [], 0
+        for kept in [*KEPT.finditer(cell.source), None]:
+            end = kept.start() if kept else len(cell.source)
+            pieces.append(linked(cell.source[at:end], left))
+            pieces.append(kept[0] if kept else "")
+            at = kept.end() if kept else end
+        cell.source = "".join(pieces)
+
+
+def linked(text, left):
+    """A text with a link for each term that is left and in it; those are used up."""
+    found = {}
+    for term in list(left):
+        for use in re.finditer(rf"\b{re.escape(term)}s?\b", text):
+            if not any(a < use.end() and use.start() < b for a, b in found):
+                found[use.span()] = term
+                left.remove(term)
+                break
+    for (start, end), term in sorted(found.items(), reverse=True):
+        link = f"[{text[start:end]}](#{label(term)})"
+        text = text[:start] + link + text[end:]
+    return text
+
+
+def contents(lessons, documents):
+    """The tables of contents, which Sphinx makes the navigation of."""
+    pages = [f"notebooks/{it.stem}" for it in lessons]
+    parts = [
+        (
+            "Lessons",
+            [
+                f"{promise(it).title} <{page}>"
+                for it, page in zip(lessons, pages, strict=True)
+            ],
+        ),
+        (
+            "Exercises",
+            [
+                f"{promise(it).title} <notebooks/assignments/{it.stem}>"
+                for it in lessons
+            ],
+        ),
+        (
+            "To look up",
+            [
+                "notebooks/glossary",
+                "reference",
+                *(f"docs/{it.stem}" for it in documents),
+            ],
+        ),
+        ("To take part", ["CONTRIBUTING"]),
+    ]
+    return "".join(
+        "\n```{toctree}\n:hidden:\n:caption: "
+        + f"{name}\n\n"
+        + "\n".join(of)
+        + "\n```\n"
+        for name, of in parts
+    )

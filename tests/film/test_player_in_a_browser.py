@@ -1,0 +1,357 @@
+"""The player of films, as a browser runs it: what it shows, its buttons and its keys.
+
+Needs Playwright (`pip install -e .[browser]`) and Chromium, and is skipped without.
+"""
+
+import json
+import shutil
+from itertools import pairwise
+
+import pytest
+
+from helpers.film import page
+from tests.film.hand_made import record, replayed
+
+sync_api = pytest.importorskip("playwright.sync_api")
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+HOST = ".lanes-film-player"
+LAST = len(record()["steps"]) - 1
+# what it does, the name of its button, its key, from which step to which
+CONTROLS = (
+    ("steps forward", "Step", "ArrowRight", 0, 1),
+    ("stays at the end", "Step", "ArrowRight", LAST, LAST),
+    ("steps back", "Step back", "ArrowLeft", 5, 4),
+    ("stays at the start", "Step back", "ArrowLeft", 0, 0),
+    ("finds the line again", "To the next step of the same line", "ArrowDown", 2, 6),
+    ("finds the line before", None, "ArrowUp", 6, 2),
+    ("finds the barrier", "To the next barrier", "b", 0, 7),
+    ("finds the barrier before", None, "Shift+B", 9, 7),
+    ("finds a finding", "To the next finding", "f", 2, 5),
+    ("finds the finding before", None, "Shift+F", 5, 2),
+    ("goes to the start", None, "Home", 9, 0),
+    ("goes to the end", None, "End", 2, LAST),
+)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        try:
+            chromium = playwright.chromium.launch(
+                executable_path=CHROMIUM, args=["--no-sandbox"]
+            )
+        except sync_api.Error as error:
+            pytest.skip(f"no Chromium: {error.message.splitlines()[0]}")
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Opens films on one page; whatever the browser complains of fails the test."""
+    complaints, contexts = [], []
+
+    def open_films(*films, width=800, html="", **options):
+        parts = html or "".join(page.page(it) for it in films)
+        file = tmp_path / "film.html"
+        whole = page.FILE.format(title="films", film=parts)
+        file.write_text(whole, encoding="utf-8")
+        options = {"reduced_motion": "reduce"} | options
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, **options
+        )
+        contexts.append(context)
+        tab = context.new_page()
+        tab.on("console", lambda it: complaints.append(it.text))
+        tab.on("pageerror", lambda it: complaints.append(str(it)))
+        tab.goto(file.as_uri())
+        tab.wait_for_function(
+            "document.querySelectorAll('[data-film=plays]').length"
+            f"== {len(films) or 1}"
+        )
+        return tab
+
+    yield open_films
+    for context in contexts:
+        context.close()
+    assert [] == complaints
+
+
+def player(tab, expression, at=0):
+    """The value of an expression of a page's `player`."""
+    script = "([at, host]) => { const player = document.querySelectorAll(host)[at]"
+    return tab.evaluate(f"{script}.player; return {expression}; }}", [at, HOST])
+
+
+def go(tab, step, at=0):
+    player(tab, f"player.go({step})", at)
+
+
+def shown(tab, at=0):
+    """The step that a film says it shows."""
+    text = tab.locator(f"{HOST} .count").nth(at).inner_text()
+    return int(text.split()[1]) - 1
+
+
+@pytest.mark.parametrize("control", CONTROLS, ids=lambda it: it[0])
+def test_a_control_goes_to_its_step_by_key_and_by_mouse(opened, control):
+    _, button, key, start, end = control
+    tab = opened(record())
+
+    go(tab, start)
+    tab.locator(".film").focus()
+    tab.keyboard.press(key)
+    assert end == shown(tab)
+    if button:
+        go(tab, start)
+        tab.get_by_role("button", name=button, exact=True).click()
+        assert end == shown(tab)
+
+
+def test_shift_and_a_button_go_back(opened):
+    tab = opened(record())
+    go(tab, 9)
+
+    tab.get_by_role("button", name="To the next barrier").click(modifiers=["Shift"])
+
+    assert 7 == shown(tab)
+
+
+def test_the_slider_chooses_a_step(opened):
+    tab = opened(record())
+    slider = tab.get_by_role("slider")
+
+    slider.fill("6")
+    assert 6 == shown(tab)
+    slider.press("ArrowLeft")
+    assert 5 == shown(tab)
+    assert "5" == slider.input_value()
+
+
+def test_a_line_of_the_source_leads_to_its_next_step(opened):
+    tab = opened(record())
+
+    tab.locator(".source li", has_text="value += 1").click()
+    assert 9 == shown(tab)
+    tab.locator(".source li", has_text="value += 1").click()
+    assert 12 == shown(tab)
+
+
+@pytest.mark.parametrize("by", ["key", "mouse"])
+def test_play_runs_to_the_end_and_stops(opened, by):
+    """At 60 steps a second; a second press pauses."""
+    tab = opened(record())
+    tab.get_by_label("Steps a second").select_option("60")
+
+    if by == "mouse":
+        tab.get_by_role("button", name="Play").click()
+    else:
+        tab.locator(".film").focus()
+        tab.keyboard.press("Space")
+    tab.wait_for_function(f"!document.querySelector('{HOST}').player.playing")
+
+    assert LAST == shown(tab)
+
+
+def test_pause_holds_the_step(opened):
+    tab = opened(record())
+    tab.get_by_label("Steps a second").select_option("4")
+    tab.locator(".film").focus()
+
+    tab.keyboard.press("Space")
+    tab.wait_for_timeout(400)
+    tab.keyboard.press("Space")
+    held = shown(tab)
+    tab.wait_for_timeout(600)
+
+    assert held == shown(tab)
+    assert not player(tab, "player.playing")
+
+
+STATE = """(() => {
+    const { cells, values, status } = player.film.seek(%d);
+    const every = [...status.keys()];
+    const threads = (wanted) => every.filter((it) => status[it] === wanted);
+    return {
+        cells: cells.map((it) => [...it]),
+        values: [...values].map(([name, it]) => [name, it]),
+        waiting: threads(1), done: threads(3),
+    };
+})()"""
+
+
+def state(tab, step):
+    """What the player knows after a step, as `replayed` says it."""
+    found = player(tab, STATE % step)
+    return {
+        "cells": [dict(map(tuple, it)) for it in found["cells"]],
+        "values": {
+            name: {at: it for at, it in enumerate(given) if it is not None}
+            for name, given in found["values"]
+        },
+        "waiting": set(found["waiting"]),
+        "done": set(found["done"]),
+    }
+
+
+def test_each_step_shows_what_a_replay_in_python_gives(opened):
+    """Forwards, backwards and by jumps."""
+    tab = opened(record())
+    film = record()
+
+    for step in (*range(LAST + 1), *reversed(range(LAST)), 9, 3, LAST, 0):
+        assert replayed(film, step) == state(tab, step)
+
+
+def test_jumps_over_keyframes_agree_with_a_replay(opened):
+    """A film of 840 steps: a keyframe stands at each 256th."""
+    film = record()
+    film["steps"] *= 60
+    tab = opened(film)
+
+    for step in (700, 255, 256, 257, 511, 10, 839, 512):
+        assert replayed(film, step) == state(tab, step)
+
+
+def test_a_finding_is_told_in_the_frame_in_which_it_happens(opened):
+    tab = opened(record())
+
+    go(tab, 1)
+    assert 0 == tab.locator(".finding.now").count()
+    go(tab, 2)
+    assert 2 == tab.locator(".finding.now").count()
+    assert "race on tile between lines 13 and 14" in tab.locator(".told").inner_text()
+    tab.get_by_role("button", name="step 6: warp 1, line 13").click()
+    assert 5 == shown(tab)
+
+
+def test_a_step_is_said_in_a_sentence(opened):
+    """The live region, which a screen reader speaks."""
+    tab = opened(record())
+    go(tab, 6)
+
+    told = tab.locator(".told")
+
+    assert "status" == told.get_attribute("role")
+    sentence = "Warp 1, line 14: 32 lanes load tile (32 cells, 2 wavefronts)."
+    assert sentence in told.inner_text()
+    assert sentence in tab.locator(".scene").get_attribute("aria-label")
+
+
+def test_a_cell_is_followed_through_the_film(opened):
+    """Typed, its history is listed, and a line of it leads to its step."""
+    tab = opened(record())
+
+    tab.get_by_label("follow").fill("tile[4, 0]")
+    tab.get_by_label("follow").press("Enter")
+    lines = tab.locator(".history button")
+
+    expected = ["3: thread 4 loads, line 14", "6: thread 32 stores 32, line 13"]
+    assert expected == lines.all_inner_texts()
+    lines.nth(1).click()
+    assert 5 == shown(tab)
+
+
+def test_a_click_follows_the_lane_or_the_cell_under_it(opened):
+    tab = opened(record())
+    go(tab, 2)
+    places = "player.scene.hits.map((it) => ({ box: it.slice(0, 4), ...it[4] }))"
+    for wanted, name in (({"thread": 7}, "thread 7"), ({"cell": 9}, "tile[1, 1]")):
+        hits = player(tab, places)
+        left, top, wide, high = next(
+            it["box"]
+            for it in hits
+            if wanted.items() <= it.items() and it.get("array", 2) == 2
+        )
+
+        middle = {"x": left + wide / 2, "y": top + high / 2}
+        tab.locator(".scene").click(position=middle)
+
+        assert name in tab.locator(".who").inner_text()
+    tab.locator(".film").press("Escape")
+    assert "" == tab.locator(".who").inner_text()
+
+
+def test_what_cannot_be_followed_is_said(opened):
+    tab = opened(record())
+    for words in ("thread 64", "tile[8, 0]", "tile[3]", "other[0]"):
+        tab.get_by_label("follow").fill(words)
+        tab.get_by_label("follow").press("Enter")
+
+        assert f"There is no {words}" in tab.locator(".who").inner_text()
+
+
+def test_films_of_one_page_do_not_disturb_each_other(opened):
+    tab = opened(record(), record())
+
+    tab.locator(".film").nth(1).focus()
+    tab.keyboard.press("ArrowRight")
+
+    assert [0, 1] == [shown(tab, at) for at in (0, 1)]
+    assert not tab.evaluate("['Film', 'Player', 'STYLE'].some((it) => it in window)")
+
+
+@pytest.mark.parametrize("width", [390, 800, 1280])
+def test_no_page_scrolls_sideways(opened, width):
+    tab = opened(record(), width=width)
+
+    wide = tab.evaluate("document.documentElement.scrollWidth")
+
+    assert wide <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_theme_is_the_reader_s_and_jupyter_s_word_is_stronger(opened, scheme):
+    other = {"light": "dark", "dark": "light"}[scheme]
+    tab = opened(record(), color_scheme=scheme)
+    theme = f"document.querySelector('{HOST}').dataset.theme"
+
+    assert scheme == tab.evaluate(theme)
+    light = json.dumps(str(other == "light").lower())
+    tab.evaluate(f"document.body.setAttribute('data-jp-theme-light', {light})")
+    tab.wait_for_function(f"{theme} === '{other}'")
+
+
+def test_the_contact_sheet_goes_when_the_player_starts(opened):
+    sheet = "<img alt='moments' src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>"
+    tab = opened(html=page.page(record(), sheet))
+
+    assert not tab.locator("img").is_visible()
+    assert tab.locator(".scene").is_visible()
+
+
+def test_without_scripts_the_contact_sheet_stands(opened, browser, tmp_path):
+    file = tmp_path / "still.html"
+    file.write_text(page.document(record(), "<img alt='moments' width='9'>"), "utf-8")
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+
+    tab.goto(file.as_uri())
+
+    assert tab.get_by_alt_text("moments").is_visible()
+    assert tab.get_by_text(record()["description"]).is_visible()
+    context.close()
+
+
+def test_frames_a_second_while_it_plays(opened, capsys):
+    """Printed, not asserted: a machine may be busy. `-s` shows them."""
+    tab = opened(record(), reduced_motion="no-preference")
+    tab.get_by_role("button", name="Play").click()
+
+    moments = tab.evaluate(
+        """() => new Promise((resolve) => {
+            const moments = [];
+            const tick = (now) => {
+                moments.push(now);
+                if (moments.length < 91) requestAnimationFrame(tick);
+                else resolve(moments);
+            };
+            requestAnimationFrame(tick);
+        })"""
+    )
+    gaps = [after - before for before, after in pairwise(moments)]
+
+    with capsys.disabled():
+        rate, longest = 1000 * len(gaps) / sum(gaps), max(gaps)
+        print(f"\n{rate:.0f} frames a second, the longest in {longest:.0f} ms")
+    assert 90 == len(gaps)

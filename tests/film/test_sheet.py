@@ -1,0 +1,97 @@
+"""The contact sheet of a film, and the replay behind it, on a record made by hand."""
+
+import numpy as np
+import pytest
+
+from helpers.film.replay import AT_BARRIER, LEFT, RUNS, frames
+from helpers.film.sheet import panel_of, sheet_of, window
+
+FIRST_FOUR = [0, 1, 2, 3] + [None] * 28
+TURNED = [3, 2, 1, 0] + [None] * 28
+RECORD = {
+    "kernel": "turned",
+    "threads": 4,
+    "warps": 1,
+    "files": [{"place": "here", "first": 5, "lines": ["tile[i] = i + 1", "b = tile"]}],
+    "arrays": [
+        {"name": "tile", "space": "shared", "dtype": "float32", "itemsize": 4}
+        | {"shape": [2, 4], "offset": 0, "initial": None},
+        {"name": "out", "space": "global", "dtype": "float32", "itemsize": 4}
+        | {"shape": [4], "offset": 0, "initial": {"only": {"1": 9.0}}},
+    ],
+    "variables": ["b"],
+    "patterns": [FIRST_FOUR, TURNED],
+    "steps": [
+        {"w": 0, "f": 0, "l": 5, "m": 15}
+        | {"a": [{"r": 0, "k": "store", "p": 0, "o": 0, "x": [1.0, 2.0, 3.0, "nan"]}]},
+        {"w": 0, "f": 0, "l": 5, "m": 15, "e": "pass"},
+        {"w": 0, "f": 0, "l": 6, "m": 7, "v": {"b": [3, 2, 1]}, "n": [0], "e": "leave"}
+        | {"a": [{"r": 0, "k": "load", "p": 1, "o": 4}]},
+    ],
+    "findings": [{"kind": "uninitialised", "steps": [2], "cells": [[0, 7]]}],
+    "moments": [
+        {"step": 0, "caption": "Four lanes store."},
+        {"step": 2, "caption": "Three of them read what nothing has written."},
+    ],
+    "description": "A tile is half written.",
+}
+
+
+def frame_after(step):
+    """The frame after one step."""
+    return next(frames(RECORD, [step]))
+
+
+def test_a_frame_has_what_was_stored_and_given():
+    """A cell that nothing wrote is not in it."""
+    frame = frame_after(2)
+
+    assert {0: 1.0, 1: 2.0, 2: 3.0, 3: "nan"} == frame.cells[0]
+    assert {1: 9.0} == frame.cells[1]
+    assert {"b": [3, 2, 1, None]} == frame.values
+
+
+def test_lanes_wait_at_a_barrier_until_it_opens():
+    """The step behind it lets all of them run; a lane that leaves stays away."""
+    assert [AT_BARRIER] * 4 == frame_after(1).status
+    assert [LEFT, LEFT, LEFT, RUNS] == frame_after(2).status
+    assert [2, 2, 2, 1] == frame_after(2).stood
+
+
+def test_a_panel_shows_the_line_its_lanes_and_its_cells():
+    """The cells of a finding are marked in the step in which it happens."""
+    panel = panel_of(RECORD, frame_after(2), "")
+
+    assert "6  b = tile" == panel.line
+    assert ["active"] * 3 + ["runs"] == panel.lanes[0]
+    assert {(1, 3): "load", (1, 2): "load", (1, 1): "load", (1, 0): "load"} == (
+        panel.touched
+    )
+    assert {(1, 3)} == panel.wrong
+    assert np.isnan(panel.tile[1]).all()
+    assert [1, 2, 3] == panel.tile[0][:3].tolist()
+
+
+def test_the_words_of_a_sheet_say_what_it_shows():
+    """Each moment by its step, after what the film is about."""
+    picture = sheet_of(RECORD)
+
+    assert picture.alt == (
+        "A tile is half written. Step 1: Four lanes store. "
+        "Step 3: Three of them read what nothing has written."
+    )
+    assert picture.png().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    "shape, cells, shown",
+    [
+        ([16, 16], [5], (16, 0, 16)),
+        ([100], [40], (32, 0, 4)),
+        ([5], [], (5, 0, 1)),
+        ([64, 64], [64 * 40], (32, 2560, 32)),
+    ],
+)
+def test_of_a_large_array_the_rows_around_the_step_are_shown(shape, cells, shown):
+    """Columns, first cell and rows."""
+    assert shown == window(shape, cells)

@@ -1,0 +1,141 @@
+"""The site: every page of the course with its links, its words and its outputs."""
+
+import json
+import re
+from importlib.util import find_spec
+
+import pytest
+
+from helpers import __all__ as front_door
+from lessons.publishing import pages
+from lessons.publishing.convert import lessons_of
+from lessons.site import main
+from tests.paths import ROOT
+
+LARGEST = 1_000_000  # bytes of a lesson's page
+LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)")
+needs_sphinx = pytest.mark.skipif(
+    not find_spec("myst_nb"), reason="needs Sphinx: make site"
+)
+
+
+@pytest.fixture(scope="module")
+def gathered(tmp_path_factory):
+    """The pages of the course, ready for Sphinx."""
+    to = tmp_path_factory.mktemp("pages")
+    pages.gather(ROOT, to)
+    return to
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site, built by the command."""
+    out = tmp_path_factory.mktemp("built") / "site"
+    assert main(["--out", str(out)]) == 0
+    return out
+
+
+def texts_of(page):
+    """The Markdown of a page or of a notebook's text cells, without its code."""
+    text = page.read_text("utf-8")
+    if page.suffix == ".ipynb":
+        cells = json.loads(text)["cells"]
+        texts = ["".join(c["source"]) for c in cells if c["cell_type"] == "markdown"]
+        text = "\n\n".join(texts)
+    return re.sub(r"```.*?```|`[^`]*`", "", text, flags=re.DOTALL)
+
+
+def gathered_pages(folder):
+    return [it for it in folder.rglob("*") if it.suffix in pages.PAGES]
+
+
+def test_each_link_leads_to_a_page_or_to_a_term_of_the_glossary(gathered):
+    """Sphinx would say so, too, but is not everywhere."""
+    glossary = texts_of(gathered / "notebooks/glossary.ipynb")
+    terms = {f"#{it}" for it in re.findall(r"^\((term-.*)\)=$", glossary, re.M)}
+    lost = [
+        (page.name, path, part)
+        for page in gathered_pages(gathered)
+        for path, part in LINK.findall(texts_of(page))
+        if "://" not in path
+        if (path and not (page.parent / path).exists())
+        or (not path and part.startswith("#term-") and part not in terms)
+    ]
+    assert [] == lost
+    assert len(terms) > 50
+
+
+def test_every_lesson_and_assignment_and_document_is_there(gathered):
+    """Each is in the navigation, which the index holds."""
+    navigation = (gathered / "index.md").read_text("utf-8")
+    missing = [
+        name
+        for lesson in lessons_of(ROOT)
+        for name in (f"notebooks/{lesson.stem}", f"notebooks/assignments/{lesson.stem}")
+        if name not in navigation or not (gathered / f"{name}.ipynb").exists()
+    ]
+    assert [] == missing
+    assert {it.name for it in (ROOT / "docs").glob("*.md")} == {
+        it.name for it in (gathered / "docs").glob("*.md")
+    }
+
+
+def test_a_term_is_linked_once_in_a_lesson_and_never_in_code():
+    """The longest term counts; a word in code, a heading or a link is left alone."""
+    cells = [
+        Cell("The first cell about a bank stays."),
+        Cell("# A bank\n\n`bank` and [a bank](x.md): a bank conflict, banks, a bank."),
+        Cell("Again a bank."),
+    ]
+
+    pages.link_terms(cells, {"bank": "", "bank conflict": ""})
+
+    assert [
+        "The first cell about a bank stays.",
+        "# A bank\n\n`bank` and [a bank](x.md): a [bank conflict](#term-bank-conflict)"
+        ", [banks](#term-bank), a bank.",
+        "Again a bank.",
+    ] == [cell.source for cell in cells]
+
+
+class Cell:
+    """A text cell of a notebook."""
+
+    def __init__(self, source):
+        self.source = source
+
+
+def test_the_reference_has_each_name_of_the_front_door(gathered):
+    """With a sentence that says what it does."""
+    entries = (gathered / "reference.md").read_text("utf-8").split("\n## ")[1:]
+
+    assert front_door == [entry.partition("\n")[0] for entry in entries]
+    assert [] == [it for it in entries if len(it.split()) < 8]
+
+
+def test_a_folder_that_holds_something_else_is_not_written_over(tmp_path, capsys):
+    """The remedy is another folder."""
+    (tmp_path / "mine.txt").write_text("mine")
+
+    assert main(["--out", str(tmp_path)]) == 1
+    assert "holds no site" in capsys.readouterr().err
+    assert "mine" == (tmp_path / "mine.txt").read_text()
+
+
+@needs_sphinx
+def test_the_site_is_built_without_a_warning_and_its_pages_are_small(site):
+    """A link that leads nowhere would be a warning."""
+    sizes = {
+        lesson.stem: (site / f"notebooks/{lesson.stem}.html").stat().st_size
+        for lesson in lessons_of(ROOT)
+    }
+    assert {} == {name: size for name, size in sizes.items() if size > LARGEST}
+
+
+@needs_sphinx
+def test_no_page_asks_another_server(site):
+    """It is read where there is no network."""
+    asked = re.compile(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=.https?:")
+    pages = {it.name: it.read_text("utf-8") for it in site.rglob("*.html")}
+
+    assert [] == [name for name, page in pages.items() if asked.search(page)]

@@ -1,0 +1,1 @@
+"""A small package of somebody else, which knows nothing of ours."""

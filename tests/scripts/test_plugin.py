@@ -1,0 +1,159 @@
+"""`pytest --emulate`: a test fails in which a launch is wrong, whatever it asserts."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.paths import ROOT
+
+PLUGIN = ("-p", "pytest_thirty_two_lanes")
+OUTCOMES = {  # of the example package's tests
+    "test_scaled": "PASSED",
+    "test_race": "FAILED",
+    "test_uninitialised": "FAILED",
+    "test_bounds": "FAILED",
+    "test_barrier": "FAILED",
+    "test_race_that_is_meant": "PASSED",
+    "test_race_that_is_not_judged": "PASSED",
+    "test_race_that_is_known": "XFAIL",
+    "test_fixture_that_races": "ERROR",
+    "test_that_fails_of_itself": "FAILED",
+    "test_counts": "PASSED",
+    "test_race_in_a_class": "FAILED",
+}
+FOUND = {  # what the summary tells of them
+    "test_race": "1 race",
+    "test_uninitialised": "1 uninitialised read",
+    "test_bounds": "1 index out of bounds",
+    "test_barrier": "1 missed barrier",
+    "test_race_that_is_known": "1 race",
+    "test_fixture_that_races": "1 race",
+    "test_that_fails_of_itself": "1 race",
+    "test_race_in_a_class": "1 race",
+}
+
+
+def pytest_says(folder, *options, plugin=PLUGIN, path="", **settings):
+    """What pytest says in a folder, in a process of its own, with the plugin."""
+    environment = {**os.environ, **settings}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [path, ".", str(ROOT)]))
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        os.devnull,
+    ]
+    return subprocess.run(
+        [*command, "--rootdir", str(folder), *plugin, *options],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+        timeout=300,
+    )
+
+
+@pytest.fixture
+def example(tmp_path):
+    """The example package, away from our own settings of pytest."""
+    source = Path(__file__).with_name("example_package")
+    return shutil.copytree(source, tmp_path / "example_package")
+
+
+def outcomes(said):
+    """How each test ended, by the summary that `-rA` asks for."""
+    lines = re.findall(r"^([A-Z]+) tests/\S*::(\w+)", said.stdout, re.MULTILINE)
+    return {name: outcome for outcome, name in lines}
+
+
+def summary(said):
+    """The plugin's section: its first line, and what was found by test."""
+    section = re.search(
+        r"^=+ emulated launches =+\n(.*)\n((?:tests/.*\n)*)", said.stdout, re.MULTILINE
+    )
+    lines = re.findall(r"::(\w+): (.*)", section[2])
+    return section[1], dict(lines)
+
+
+def test_a_test_fails_for_what_its_launches_do(example):
+    """Though its assertions hold; a marker allows what is meant."""
+    said = pytest_says(example, "--emulate", "-rA", "tests")
+
+    assert OUTCOMES == outcomes(said)
+    assert (
+        "12 tests, 5 kernels, 13 launches, 12 of them judged",
+        FOUND,
+    ) == summary(said)
+    assert "kernels.py, line 19: WAW race on global `found`: 1 hazard" in said.stdout
+    assert "line 33  total += tile[k]    reads 28 cells of shared" in said.stdout
+    assert "line 40 writes values[32], but `values` has shape (32,)" in said.stdout
+    assert "barrier missed by 4 threads, returned at line 48" in said.stdout
+    assert "assert np.int64(40) == -1" in said.stdout  # its own reason comes first
+
+
+def test_processes_of_xdist_add_up(example):
+    """The same outcomes and the same sum."""
+    said = pytest_says(example, "--emulate", "-rA", "-n", "2", "tests")
+
+    assert OUTCOMES == outcomes(said)
+    assert ("12 tests, 5 kernels, 13 launches, 12 of them judged", FOUND) == summary(
+        said
+    )
+
+
+def test_settings_choose_what_fails_a_test(example):
+    """An ini option names the kinds; an option, how many launches are judged."""
+    (example / "pytest.ini").write_text("[pytest]\nemulate_fail_on = barriers\n")
+    ini = ("-c", str(example / "pytest.ini"))
+
+    chosen = pytest_says(example, "--emulate", "-rA", *ini, "tests")
+    none = pytest_says(example, "--emulate", "-rA", "--emulate-launches=0", "tests")
+    (example / "pytest.ini").write_text("[pytest]\nemulate_fail_on = barrier\n")
+    unknown = pytest_says(example, "--emulate", *ini, "tests")
+
+    ended = outcomes(chosen)
+    assert ("FAILED", "PASSED") == (ended["test_barrier"], ended["test_race"])
+    assert "FAILED" == ended["test_race_that_is_known"]  # it passed, and is strict
+    assert "FAILED" == outcomes(none)["test_that_fails_of_itself"]
+    assert "PASSED" == outcomes(none)["test_race"]
+    assert "emulate_fail_on: there is no kind barrier" in unknown.stderr
+
+
+def test_without_the_option_nothing_changes(tmp_path):
+    """Neither Numba nor anything of ours is imported, and the fixture skips."""
+    (tmp_path / "test_it.py").write_text(
+        "import sys\n"
+        "def test_imports():\n"
+        "    assert not {'numba', 'numpy', 'helpers'} & set(sys.modules)\n"
+        "def test_launches(emulated):\n"
+        "    raise AssertionError\n"
+    )
+
+    said = pytest_says(tmp_path, "--strict-markers")
+
+    assert (0, "") == (said.returncode, said.stderr)
+    assert "1 passed, 1 skipped" in said.stdout
+    assert "emulated launches" not in said.stdout
+
+
+@pytest.mark.parametrize("simulated", [False, True])
+def test_what_hinders_it_is_a_sentence(tmp_path, simulated):
+    """A module `helpers` that is not ours, and Numba's simulator."""
+    (tmp_path / "test_it.py").touch()
+    (tmp_path / "helpers.py").touch()
+    settings = {"NUMBA_ENABLE_CUDASIM": "1"} if simulated else {}
+
+    said = pytest_says(tmp_path, "--emulate", path=str(tmp_path), **settings)
+
+    assert 4 == said.returncode
+    sentence = "Numba's simulator answers" if simulated else "not a module of your own?"
+    assert sentence in said.stderr and "Traceback" not in said.stderr

@@ -1,0 +1,267 @@
+"""`python -m helpers run`: somebody's program, and the report of its kernels."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pytest
+
+from tests.paths import ROOT
+from tests.scripts.programs import run, run_here, written
+
+RACE = "shift[1, 64](np.ones(64, np.float32))\n"
+FINE = "double[2, 32](np.ones(64, np.float32))\n"
+BEYOND = "beyond[1, 33](np.ones(32, np.float32))\n"
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    """Where a program lies, and files are written."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+
+
+def helpers_run(file, *options):
+    """What `python -m helpers run` says of a program, in this process."""
+    return run_here("run", *options, file)
+
+
+def helpers_run_apart(file, *options, **settings):
+    """The same in a process of its own, with other environment variables."""
+    command = ["-m", "helpers", "run", *options, file]
+    return run(*command, cwd=file.parent, environment=settings)
+
+
+def headings(said):
+    """The kernels of a report, as it names them."""
+    return re.findall(r"^(\w+): (\w+) \(.*?\), (\[.*\]): (.*)$", said, re.MULTILINE)
+
+
+def test_a_program_without_faults_ends_as_it_does_alone(tmp_path):
+    """Its output, its exit status, and then the report."""
+    file = written(tmp_path, FINE * 3 + "print('done')\nraise SystemExit(4)")
+
+    said = helpers_run(file)
+
+    assert (4, "") == (said.returncode, said.stderr)
+    assert said.stdout.startswith("done\n\nfine: double")
+    assert [("fine", "double", "[2, 32]", "3 launches")] == headings(said.stdout)
+    assert said.stdout.endswith("1 kernel, 3 launches: nothing wrong.\n")
+
+
+def test_what_is_wrong_comes_first_and_fails(tmp_path):
+    """Kernels and shapes apart; a race and reads of what nobody wrote."""
+    file = written(tmp_path, FINE + RACE * 2 + FINE + "double[1, 64](np.ones(64))\n")
+
+    said = helpers_run(file)
+
+    assert 1 == said.returncode
+    assert [
+        ("wrong", "shift", "[1, 64]", "2 launches"),
+        ("fine", "double", "[2, 32]", "2 launches"),
+        ("fine", "double", "[1, 64]", "1 launch"),
+    ] == headings(said.stdout)
+    assert "RAW race on shared `tile`: 62 hazards" in said.stdout
+    assert "Put `cuda.syncthreads()` between line 15 and line 16" in said.stdout
+    last = said.stdout.splitlines()[-1]
+    assert "2 kernels, 5 launches: 1 race, 1 uninitialised read." == last
+
+
+def test_an_index_out_of_bounds_is_reported_though_it_ends_the_program(tmp_path):
+    """And where the program catches the error, too."""
+    caught = f"try:\n    {BEYOND}except IndexError:\n    print('caught')\n"
+
+    for text, traceback in ((BEYOND, True), (caught, False)):
+        said = helpers_run_apart(written(tmp_path, FINE + text))
+
+        assert 1 == said.returncode
+        assert "bounds: line 20 writes values[32]" in said.stdout
+        assert said.stdout.endswith("2 launches: 1 index out of bounds.\n")
+        assert traceback == ("Traceback" in said.stderr)
+        assert "helpers/" not in said.stderr
+
+
+def test_only_and_fail_on_choose_the_kinds(tmp_path):
+    """What is not asked for is neither shown nor a reason to fail."""
+    file = written(tmp_path, RACE)
+
+    banks = helpers_run(file, "--only", "banks")
+    races = helpers_run(file, "--only", "races,banks")
+    none = helpers_run(file, "--fail-on", "none")
+    costs = helpers_run(file, "--fail-on", "banks,sectors")
+    unknown = helpers_run(file, "--only", "race")
+
+    assert (0, 1, 0, 0, 2) == tuple(
+        it.returncode for it in (banks, races, none, costs, unknown)
+    )
+    assert "race" not in banks.stdout and "nobody wrote" not in banks.stdout
+    assert "1 race" in races.stdout and "nobody wrote" not in races.stdout
+    assert "1 race" in none.stdout
+    assert "there is no kind race: races, bounds" in unknown.stderr
+
+
+def test_only_some_launches_are_judged_and_it_says_so(tmp_path):
+    """The others run plainly, with the same results."""
+    file = written(
+        tmp_path,
+        """
+        values = np.ones(64, np.float32)
+        for _ in range(6):
+            double[2, 32](values)
+        double[1, 64](values)
+        print(values[0], values[63])
+        """,
+    )
+
+    said = helpers_run(file, "--launches", "2")
+
+    assert said.stdout.startswith("128.0 128.0\n")
+    assert {"6 launches, of which 2 judged", "1 launch, of which 0 judged"} == {
+        it[-1] for it in headings(said.stdout)
+    }
+    assert said.stdout.endswith("7 launches, 2 of them judged: nothing wrong.\n")
+
+
+def test_live_reports_a_kernel_when_it_is_launched(tmp_path):
+    """Once for each kernel and shape, and the sum at the end."""
+    file = written(tmp_path, "print('first')\n" + RACE * 2 + "print('then')\n")
+
+    said = helpers_run(file, "--live").stdout
+
+    first, report, then = (said.index(it) for it in ("first", "wrong: ", "then"))
+    assert first < report < then
+    assert 1 == said.count("wrong: ")
+    assert said.endswith("1 kernel, 2 launches: 1 race, 1 uninitialised read.\n")
+
+
+def test_the_json_file_has_what_the_report_has(tmp_path):
+    """The counts, and of each kernel its worst run."""
+    file = written(tmp_path, RACE * 2 + FINE)
+
+    helpers_run(file, "--json", "out.json")
+
+    data = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    shift, double = data["kernels"]
+    assert (1, "program.py", True) == (data["version"], data["program"], data["failed"])
+    assert (1, 1, 0) == tuple(
+        data["counts"][kind] for kind in ("races", "uninitialised", "bounds")
+    )
+    assert [("races", 15, 2), ("uninitialised", 16, 2)] == [
+        (it["kind"], it["line"], it["launches"]) for it in shift["findings"]
+    ]
+    assert ("wrong", [1, 1, 1], [64, 1, 1], 2) == tuple(
+        shift[name] for name in ("level", "blocks", "threads", "launches")
+    )
+    assert 62 == shift["worst"]["races"][0]["hazards"]
+    assert ("fine", []) == (double["level"], double["findings"])
+
+
+class Tags(HTMLParser):
+    """The tags that a page opens and closes."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen = [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.append(tag)
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_stands_alone(tmp_path):
+    """Every tag is closed, nothing comes from elsewhere, and each kernel has a head."""
+    file = written(tmp_path, RACE + FINE)
+
+    helpers_run(file, "--html", "out.html")
+
+    page, tags = (tmp_path / "out.html").read_text(encoding="utf-8"), Tags()
+    tags.feed(page)
+    assert [] == tags.open
+    assert (1, 2) == (tags.seen.count("h1"), tags.seen.count("h2"))
+    assert not re.search(r"(?:src|href)=|@import|url\(", page)
+    assert "62 hazards between warps" in page
+
+
+def test_a_module_is_run_as_with_m(tmp_path):
+    """And what follows it is its own, even if it looks like an option of ours."""
+    written(tmp_path, FINE + "import sys; print(sys.argv[1:])", "somebodys_module.py")
+    sys.path.insert(0, str(tmp_path))
+
+    said = run_here("run", "-m", "somebodys_module", "--live", "--", "-m")
+
+    assert said.stdout.startswith("['--live', '--', '-m']\n")
+    assert 1 == len(headings(said.stdout))
+
+
+def test_a_program_without_a_launch_is_told_so(tmp_path):
+    """It may not have come to its kernels."""
+    said = helpers_run(written(tmp_path, ""))
+
+    assert (0, "\nNo kernel was launched.\n") == (said.returncode, said.stdout)
+
+
+@pytest.mark.parametrize(
+    "settings, sentence",
+    [
+        ({"NUMBA_ENABLE_CUDASIM": "1"}, "NUMBA_ENABLE_CUDASIM is set"),
+        ({}, "there is no file"),
+    ],
+)
+def test_what_cannot_be_run_is_a_sentence(tmp_path, settings, sentence):
+    """Status 2, and no traceback."""
+    file = written(tmp_path, FINE) if settings else tmp_path / "nothing.py"
+
+    said = helpers_run_apart(file, **settings)
+
+    assert 2 == said.returncode
+    assert said.stderr.startswith("python -m helpers")
+    assert sentence in said.stderr and "Traceback" not in said.stderr
+
+
+def test_an_own_module_helpers_is_noted(tmp_path):
+    """The program would get ours in its place."""
+    file = written(tmp_path, "")
+    (tmp_path / "helpers.py").touch()
+
+    said = run_here("run", file)
+
+    assert "has a module `helpers` of its own" in said.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
+def test_ctrl_c_reports_what_was_seen(tmp_path):
+    """In the middle of the program; the status is that of an interrupt."""
+    file = written(
+        tmp_path, RACE + "print('now', flush=True)\nimport time\ntime.sleep(60)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-m", "helpers", "run", str(file)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert "now\n" == process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        report, errors = process.communicate(timeout=60)
+
+    assert 130 == process.returncode
+    assert report.endswith("1 kernel, 1 launch: 1 race, 1 uninitialised read.\n")
+    assert "interrupted\n" == errors
+
+
+def test_a_terminal_without_our_characters_gets_a_report(tmp_path):
+    """As on Windows, where a pipe has an old encoding."""
+    said = helpers_run_apart(written(tmp_path, RACE), PYTHONIOENCODING="ascii")
+
+    assert 1 == said.returncode
+    assert "1 block ? 64 threads, 1 race" in said.stdout
+    assert "" == said.stderr
