@@ -250,5 +250,5 @@ function fillLegend(box) {
     part.prepend(element("i", "", { className: name }));
     box.append(part);
   }
-  box.append(element("span", KEYBOARD));
+  box.append(element("span", KEYBOARD, { className: "keys" }));
 }
