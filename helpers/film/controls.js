@@ -215,8 +215,7 @@ class Player {
   move() {
     cancelAnimationFrame(this.frame);
     if (STILL() || !this.scene.joins || !this.scene.joins.length) return;
-    const waves = 1 + this.scene.joins.reduce((most, it) => Math.max(most, it.wave), 0);
-    const lasts = 500 + 120 * waves;
+    const lasts = 500 + 120 * turnsOf(this.scene);
     const start = performance.now();
     const tick = (now) => {
       const t = (now - start) / lasts;

@@ -166,8 +166,14 @@ function drawTicks(scene, array, { x, y, w, h, rows, columns }) {
   }
 }
 
+// When an access has its turn: after the wavefronts of those before it.
+function turnOf({ a }, access) {
+  const before = a.slice(0, a.indexOf(access));
+  return before.reduce((sum, it) => sum + (it.b ? it.b.length : 1), 0);
+}
+
 // The line of one lane: through its bank, where the array is shared.
-function join(scene, access, lane, cell, bank, wave) {
+function join(scene, access, lane, cell, bank, wave = 0) {
   const { film, page, n } = scene;
   const box = boxOf(film, page, access.r, cell, n);
   if (!box) return;
@@ -183,7 +189,8 @@ function join(scene, access, lane, cell, bank, wave) {
     : film.isShared(access.r)
       ? [[x, bottom, across, down]]
       : [[x, top, across, box[1] + box[3]]];
-  scene.joins.push({ legs, access, lane, cell, wave: wave || 0 });
+  const turn = turnOf(film.steps[n], access) + wave;
+  scene.joins.push({ legs, access, lane, cell, turn });
 }
 
 function isMarked(film, n, array, cell) {
@@ -257,12 +264,15 @@ function drawFollowed(scene) {
   }
 }
 
+const turnsOf = ({ joins }) =>
+  1 + joins.reduce((most, it) => Math.max(most, it.turn), 0);
+
 // Dots that run along the lines, wavefront after wavefront; `t` goes from 0 to 1.
 function drawMotion(scene, pen, t) {
   pen.clear();
-  const waves = 1 + scene.joins.reduce((most, it) => Math.max(most, it.wave), 0);
-  for (const { legs, access, wave } of scene.joins) {
-    const share = (t * (waves + 1) - wave) / 2;
+  const turns = turnsOf(scene);
+  for (const { legs, access, turn } of scene.joins) {
+    const share = (t * (turns + 1) - turn) / 2;
     if (share <= 0 || share >= 1) continue;
     const along = access.k === "load" ? 1 - share : share;
     const leg = Math.min(legs.length - 1, Math.floor(along * legs.length));
