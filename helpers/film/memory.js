@@ -85,7 +85,7 @@ function drawWhole(scene, array, sectors) {
   const access = (step.a || []).find((it) => it.r === array);
   for (const sector of sectors) {
     const from = Math.max(0, (sector * 32 - (offset || 0)) / bytes);
-    const w = Math.max(2, (32 / bytes) * page.span);
+    const w = Math.min(page.span, Math.max(2, (32 / bytes) * page.span));
     const x = page.left + Math.min(from * page.span, page.span - w);
     pen.box(x, y, w, 5, { fill: pen.theme[KINDS[access.k]] });
   }

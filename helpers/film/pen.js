@@ -42,8 +42,8 @@ function luminance(hex) {
   return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
 }
 
-// Black or white, whichever stands out more.
-const inkOn = (hex) => (luminance(hex) > 0.18 ? "#101418" : "#ffffff");
+// Black or white, whichever stands out more: by 4.5:1 on any colour.
+const inkOn = (hex) => (luminance(hex) > 0.179 ? "#000000" : "#ffffff");
 
 class Pen {
   constructor(canvas) {
