@@ -178,7 +178,7 @@ def test_a_package_that_is_there_and_does_not_load_is_a_fault(monkeypatch, prete
 
 def test_every_line_of_pyproject_can_be_read():
     """The doctor reads ranges of one form; pyproject.toml uses no other."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
     asked = [Asked(line) for line in project["dependencies"]]
     read = doctor.requirements()
