@@ -278,7 +278,7 @@ for n in 1, 255, 256, 257, 1000:
     print(n, check(out, (padded ** 2).sum(axis=1)), run.barriers)
 
 # %% [markdown]
-# ## Right with 32 threads, wrong with 128
+# ## Right with 32 threads, wrong with 64
 #
 # **Each thread finds the largest element up to its own**: in the first round among 2 elements, then among 4, 8 and so on.
 
@@ -286,7 +286,7 @@ for n in 1, 255, 256, 257, 1000:
 @cuda.jit
 def peaks_wrong(out, a):
     """Each thread finds the largest element up to its own."""
-    tile = cuda.shared.array(128, float32)
+    tile = cuda.shared.array(64, float32)
     thread = cuda.threadIdx.x
     tile[thread] = a[thread]
     step = 1
@@ -297,11 +297,11 @@ def peaks_wrong(out, a):
     out[thread] = tile[thread]
 
 
-largest = np.maximum.accumulate(a[:128])
-out = np.zeros(128, np.float32)
+largest = np.maximum.accumulate(a[:64])
+out = np.zeros(64, np.float32)
 small = emulate(peaks_wrong)[1, 32](out[:32], a[:32])
 print(check(out[:32], largest[:32]), small, sep="\n")
-run = emulate(peaks_wrong)[1, 128](out, a[:128])
+run = emulate(peaks_wrong)[1, 64](out, a[:64])
 with expect(AssertionError):
     check(out, largest)
 run.races[1]
@@ -319,7 +319,7 @@ run.races[1]
 @cuda.jit
 def peaks(out, a):
     """Each thread finds the largest element up to its own."""
-    tile = cuda.shared.array(128, float32)
+    tile = cuda.shared.array(64, float32)
     thread = cuda.threadIdx.x
     tile[thread] = a[thread]
     step = 1
@@ -333,7 +333,7 @@ def peaks(out, a):
 
 
 for seed in range(4):
-    for n in 1, 33, 128:
+    for n in 1, 33, 64:
         run = emulate(peaks, seed=seed)[1, n](out[:n], a[:n])
         print(n, check(out[:n], largest[:n]), run.races, run.races.minor)
 

@@ -91,26 +91,52 @@ function drawWhole(scene, array, sectors) {
   }
 }
 
-function drawShared(scene, array) {
-  const { pen, film, page } = scene;
+// Paints the cells that changed; the numbers apart, to stand above the lines.
+function paintShared(scene, array) {
+  const { film, page } = scene;
   const place = page.shared[array];
   if (!place) return;
   const cells = film.state.cells[array];
-  const size = sizeOf(film.record.arrays[array].shape);
-  const gap = place.w > 7 ? 1 : 0.5;
-  for (let cell = 0; cell < size; cell += 1) {
-    const [x, y, w, h] = boxOf(film, page, array, cell, scene.n);
-    const box = [x, y, w - gap, h - gap];
+  const painted = scene.painted[array];
+  for (let cell = 0; cell < painted.length; cell += 1) {
     const value = cells.get(cell);
-    scene.hits.push([x, y, w, h, { array, cell }]);
-    if (value === undefined || value === null) {
-      pen.box(...box, { fill: pen.theme.paper });
-      pen.hatch(...box, pen.theme.idle);
-      continue;
-    }
-    pen.box(...box, { fill: fillOf(scene, array, value) });
+    if (painted[cell] === value) continue;
+    painted[cell] = value;
+    paintCell(scene, array, cell, value);
   }
 }
+
+function paintCell({ film, page, n, cellPen, digitPen, ...scene }, array, cell, value) {
+  const [x, y, w, h] = boxOf(film, page, array, cell, n);
+  const gap = w > 7 ? 1 : 0.5;
+  const box = [x, y, w - gap, h - gap];
+  digitPen.context.clearRect(...box);
+  if (value === undefined || value === null) {
+    cellPen.box(...box, { fill: cellPen.theme.paper });
+    cellPen.hatch(...box, cellPen.theme.idle);
+    return;
+  }
+  const fill = fillOf(scene, array, value);
+  cellPen.box(...box, { fill });
+  digitPen.label(box, textOf(scene, array, value, w), fill, true);
+}
+
+// All cells are to be painted again: the page or the colours are others.
+function forgetPainted(scene) {
+  const { film, page, cellPen, digitPen } = scene;
+  for (const pen of [cellPen, digitPen]) pen.clear();
+  scene.cells = [];
+  scene.painted = film.record.arrays.map(({ shape }, array) => {
+    const size = page.shared[array] ? sizeOf(shape) : 0;
+    for (let cell = 0; cell < size; cell += 1) {
+      scene.cells.push([...boxOf(film, page, array, cell, 0), { array, cell }]);
+    }
+    return new Array(size).fill(UNPAINTED);
+  });
+}
+
+const UNPAINTED = {};
+const areaOf = ({ x, y, w, h, rows, columns }) => [x, y, columns * w, rows * h];
 
 // Names and numbers, above the lines that cross them.
 function drawValues(scene, array) {
@@ -121,13 +147,7 @@ function drawValues(scene, array) {
   if (!place) return;
   heading(scene, array, place, []);
   drawTicks(scene, array, place);
-  const crossed = scene.joins.length > 0;
-  for (const [cell, value] of film.state.cells[array]) {
-    const [x, y, w, h] = boxOf(film, page, array, cell, n);
-    const text = textOf(scene, array, value, w);
-    if (!text) return;
-    pen.label([x, y, w - 1, h - 1], text, fillOf(scene, array, value), crossed);
-  }
+  pen.copy(scene.digitPen, areaOf(place));
 }
 
 // Numbers of rows and columns beside a grid.

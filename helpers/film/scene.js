@@ -1,8 +1,5 @@
 // The warp at work and the banks, drawn at one step.
 
-const shade = ({ low, middle, high }, share) =>
-  share < 0.5 ? mixed(low, middle, 2 * share) : mixed(middle, high, 2 * share - 1);
-
 function rangeOf(values) {
   const numbers = values.map(Number).filter(Number.isFinite);
   const low = numbers.reduce((a, b) => Math.min(a, b), Infinity);
@@ -29,14 +26,18 @@ function scaleOf(pen, values) {
   const known = [...new Set(values)].filter((it) => it !== null);
   const width = (digits) =>
     known.reduce((most, it) => Math.max(most, pen.width(numeral(it, digits))), 0);
-  return { range: rangeOf(known), widths: [4, 2].map((it) => [it, width(it)]) };
+  const widths = [4, 2].map((it) => [it, width(it)]);
+  return { range: rangeOf(known), widths, texts: new Map() };
 }
 
 // A number in its cell if those of the whole film fit, so that all cells look alike.
 function textOf(scene, key, value, room) {
-  const { widths } = scene.scales.get(key) || { widths: [] };
+  const { widths, texts } = scene.scales.get(key) || { widths: [] };
   const fit = widths.find(([, width]) => width <= room - 2);
-  return fit ? numeral(value, fit[0]) : "";
+  if (!fit) return "";
+  const known = `${fit[0]} ${value}`;
+  if (!texts.has(known)) texts.set(known, numeral(value, fit[0]));
+  return texts.get(known);
 }
 
 function fillOf(scene, key, value) {
@@ -45,11 +46,11 @@ function fillOf(scene, key, value) {
   const number = Number(value);
   if (!Number.isFinite(number)) return scene.pen.theme.middle;
   const share = high > low ? (number - low) / (high - low) : 0.35;
-  return shade(scene.pen.theme, 0.08 + 0.84 * share);
+  return scene.pen.shade(0.08 + 0.84 * share);
 }
 
 function drawScene(scene, n) {
-  const { pen, film } = scene;
+  const { pen, film, page } = scene;
   scene.n = n;
   scene.joins = [];
   scene.hits = [];
@@ -61,7 +62,8 @@ function drawScene(scene, n) {
   drawBanks(scene);
   film.record.arrays.forEach((_, at) => {
     drawGlobal(scene, at);
-    drawShared(scene, at);
+    paintShared(scene, at);
+    if (page.shared[at]) pen.copy(scene.cellPen, areaOf(page.shared[at]));
   });
   drawJoins(scene);
   film.record.arrays.forEach((_, at) => drawValues(scene, at));

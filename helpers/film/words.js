@@ -74,6 +74,7 @@ function assignedInWords({ v }) {
 
 function stepInWords(film, n) {
   const step = film.steps[n];
+  if (!step.m) return `Line ${step.l}: the other threads are done. ${AFTER.pass}`;
   const who = lanesInWords(lanesOf(step.m));
   const told = (step.a || []).map((it) => accessInWords(film, it));
   const names = assignedInWords(step);

@@ -4,7 +4,12 @@
 """
 
 from helpers.plotting.banks import plot_banks
-from helpers.plotting.blocks import plot_exchange, plot_halo, plot_tree
+from helpers.plotting.blocks import (
+    plot_exchange,
+    plot_halo,
+    plot_strip_walk,
+    plot_tree,
+)
 from helpers.plotting.charts import (
     plot_conflicts,
     plot_exposed,
@@ -72,6 +77,7 @@ __all__ = [
     "plot_series",
     "plot_speeds",
     "plot_stages",
+    "plot_strip_walk",
     "plot_sweeps",
     "plot_tile_banks",
     "plot_tile_cycle",

@@ -142,3 +142,30 @@ def finish(ax, across, down, rows):
     bare(ax)
     ax.set(xlim=(-0.1, across + 0.1), ylim=(down + 0.1, -0.1))
     ax.set_yticks([row + 0.5 for row in rows], rows.values())
+
+
+def plot_strip_walk(row, side=11, made=4, ax=None):
+    """The rows of sums to which a thread adds a row of pixels, walking down a strip.
+
+    Each of `side` rows of `made` sums has in it as many rows of products as its number
+    says, once this row is added; the first is complete.
+    """
+    needed = made + side - 1
+    with canvas(ax, 0.5 + (side + 1.6) * ROW_INCHES, width_for(needed + 4)) as ax:
+        for col in range(needed):
+            cell(ax, col, 0, "", style.LOAD)
+        for i in range(side):
+            colour = style.STORE if i == 0 else style.PLAIN
+            for col in range(made):
+                cell(ax, col, 1.6 + i, str(side - i), colour)
+        beside = {"ha": "left", "fontsize": style.SMALL}
+        label(ax, made, 2.1, "complete: stored", (6, 0), **beside)
+        rows = {1.6 + i: f"sums of row {row - side + 1 + i}" for i in range(side)}
+        finish(ax, needed, side + 1.6, {0: f"row {row} of pixels"} | rows)
+    first = row - side + 1
+    return Picture(
+        ax.figure,
+        f"{counted(needed, 'pixel')} of row {row} go into {side} rows of {made} sums: "
+        f"those of row {first}, which are complete, to those of row {row}, which have "
+        f"one row of products.",
+    )

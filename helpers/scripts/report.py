@@ -101,9 +101,10 @@ def total(ledger, fail_on) -> str:
 
 
 def found(ledger, fail_on) -> str:
-    """How much of what fails a program was found, by kind."""
+    """How much was found of what is wrong or fails the program, by kind."""
     counts = ledger.counts()
-    kinds = [kind for kind in fail_on if counts[kind]]
+    kinds = [kind for kind in ledger.kinds if kind in NOUNS or kind in fail_on]
+    kinds = [kind for kind in kinds if counts[kind]]
     return ", ".join(_counted(counts[it], it) for it in kinds) or "nothing wrong"
 
 

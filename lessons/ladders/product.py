@@ -4,7 +4,7 @@ At 4096 and 8192 a rung is right if its result is cuBLAS's, bit for bit; at ragg
 where cuBLAS may add in another order, if it is near one computed in float64.
 """
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numba import cuda
@@ -22,9 +22,15 @@ RAGGED = (
 )
 
 
+@cache
+def kernels():
+    """The lesson's, each compiled once for all sizes and runs."""
+    return lesson_kernels("24")
+
+
 def square(bench, n):
     """Products of n × n matrices by every rung, by its twins in CUDA C++ and by cuBLAS."""
-    cupy, ours = bench.cupy, lesson_kernels("24")
+    cupy, ours = bench.cupy, kernels()
     a, b, a_turned, c = matrices(cupy, n, n, n)
     right, sizes = partial(filled_with, c, cupy.matmul(a, b)), {"flops": 2 * n**3}
     works = {"cuBLAS": lambda: cupy.matmul(a, b, out=c)}
@@ -42,7 +48,7 @@ def square(bench, n):
 def turning(cupy, ours, a, n):
     """Turning A alone, beside a copy of it."""
     to = cupy.empty_like(a)
-    turn, arrays = ours["turn"], [cuda.as_cuda_array(it) for it in (to, a)]
+    turn, arrays = ours["prepare"], [cuda.as_cuda_array(it) for it in (to, a)] * 2
     works = {
         "turning A": (lambda: turn[(n // 64, n // 64), (8, 32)](*arrays), a.T),
         "copying A": (lambda: cupy.copyto(to, a), a),
@@ -97,7 +103,7 @@ def native(cupy, c, a, a_turned, b):
 
 def ragged(bench):
     """The last rung, with all that it does around the kernel, beside cuBLAS."""
-    cupy, ours = bench.cupy, lesson_kernels("24")
+    cupy, ours = bench.cupy, kernels()
     found = {}
     for m, k, n in RAGGED:
         a, b, _, c = matrices(cupy, m, k, n)

@@ -5,6 +5,7 @@ Needs Playwright (`pip install -e .[browser]`) and Chromium, and is skipped with
 
 import json
 import shutil
+from collections import Counter
 from itertools import pairwise
 
 import pytest
@@ -255,12 +256,12 @@ def test_a_cell_is_followed_through_the_film(opened):
 def test_a_click_follows_the_lane_or_the_cell_under_it(opened):
     tab = opened(record())
     go(tab, 2)
-    places = "player.scene.hits.map((it) => ({ box: it.slice(0, 4), ...it[4] }))"
+    hits = "[...player.scene.hits, ...player.scene.cells]"
+    places = f"{hits}.map((it) => ({{ box: it.slice(0, 4), ...it[4] }}))"
     for wanted, name in (({"thread": 7}, "thread 7"), ({"cell": 9}, "tile[1, 1]")):
-        hits = player(tab, places)
         left, top, wide, high = next(
             it["box"]
-            for it in hits
+            for it in player(tab, places)
             if wanted.items() <= it.items() and it.get("array", 2) == 2
         )
 
@@ -270,6 +271,44 @@ def test_a_click_follows_the_lane_or_the_cell_under_it(opened):
         assert name in tab.locator(".who").inner_text()
     tab.locator(".film").press("Escape")
     assert "" == tab.locator(".who").inner_text()
+
+
+def test_moments_are_marked_and_lead_to_their_steps(opened):
+    tab = opened(record())
+    tab.get_by_text("moments").click()
+
+    tab.get_by_role("button", name="2: The first warp fills").click()
+
+    assert 1 == shown(tab)
+    assert "The first warp fills half" in tab.locator(".told").inner_text()
+
+
+def test_keys_are_kept_from_jupyterlab_but_not_those_that_save(opened):
+    """It hears each key first, and leaves those alone that an element claims."""
+    tab = opened(record())
+    claimed = f"document.querySelector('{HOST}').hasAttribute"
+    tab.locator(".film").focus()
+
+    for key, ours in (("b", True), ("Control+s", False), ("d", True)):
+        tab.keyboard.press(key)
+        assert ours == tab.evaluate(f"{claimed}('data-lm-suppress-shortcuts')")
+
+
+def test_a_wide_access_has_one_queue_and_a_line_for_each_cell(opened):
+    """8 bytes a lane in two accesses, of which the first has the wavefronts."""
+    film = record()
+    quarters = [sum(1 << lane for lane in range(at, at + 8)) for at in (0, 8, 16, 24)]
+    film["patterns"].append([2 * lane for lane in range(32)])
+    last = len(film["patterns"]) - 1
+    film["steps"][2]["a"] = [
+        {"r": 2, "k": "load", "p": last, "o": at} | ({} if at else {"b": quarters})
+        for at in (0, 1)
+    ]
+    tab = opened(film)
+    go(tab, 2)
+
+    waves = player(tab, "player.scene.joins.map((it) => it.wave)")
+    assert {0: 8 + 32, 1: 8, 2: 8, 3: 8} == Counter(waves)
 
 
 def test_what_cannot_be_followed_is_said(opened):

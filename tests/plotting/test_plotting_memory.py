@@ -44,6 +44,11 @@ SENTENCES = {
         "3 blocks of 8 threads: each brings its own 8 elements and a halo of 2 on each "
         "side into its tile; 8 elements are in two tiles.",
     ),
+    "a walk down a strip": (
+        lambda: plotting.plot_strip_walk(20, 11, 4),
+        "14 pixels of row 20 go into 11 rows of 4 sums: those of row 10, which are "
+        "complete, to those of row 20, which have one row of products.",
+    ),
     "a tree of sums": (
         lambda: plotting.plot_tree([{0: (0, 1), 1: (2, 3)}, {0: (0, 2)}], 4),
         "4 cells; step 1: thread 0 adds cell 1 to 0, thread 1 adds cell 3 to 2; "

@@ -155,14 +155,14 @@ CLAIMS = {
         )
     ),
     "Thread 1 stores to cell 1, thread 33 loads it": lambda it: (
-        [found in repr(peaked(it, 128)[0].races[1]) for found in STORED_AND_LOADED]
+        [found in repr(peaked(it, 64)[0].races[1]) for found in STORED_AND_LOADED]
         == [True, True]
     ),
     "With 32 threads there is one warp, the answer is right, and the report still "
     "lists three minor races": lambda it: (
         (peaked(it, 32)[1], len(peaked(it, 32)[0].races.minor)) == (0, 3)
         and not peaked(it, 32)[0].races
-        and peaked(it, 128)[1] > 0
+        and peaked(it, 64)[1] > 0
     ),
     "An answer that changes with the seed": lambda it: (
         len(set(lived(it))) > 1 and min(lived(it)) > 0

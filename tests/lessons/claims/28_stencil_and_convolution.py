@@ -1,0 +1,215 @@
+"""What lesson 28 says of its counts, times and instructions, and when it is true."""
+
+import json
+
+from helpers import assemble, baseline
+from helpers.measuring.counters import REASONS
+from lessons.ladders import FOLDER
+from tests.lessons.claims import about
+from tests.lessons.counted import requests_on_to_l2
+
+LOADS, TURN = REASONS["long_scoreboard"], REASONS["not_selected"]
+CUBE, FILTER, BOTH = "step", "filter", "separable"
+STEPS = "plain", "tiled", "walk", "fours", "known"
+
+
+def time(ladder, rung):
+    """The recorded time of a rung, in µs."""
+    return baseline(f"{ladder}, {rung}").median_us
+
+
+def ratio(ladder, rung, other):
+    """How many times as long as another one a rung takes."""
+    return time(ladder, rung) / time(ladder, other)
+
+
+def counts(it, ladder, rung):
+    """A rung's requests and instructions for 32 cells, or for 32 pixels."""
+    return it.counted[f"{ladder}, {rung}"]
+
+
+def instructions(it, ladder, rung):
+    return counts(it, ladder, rung)["instructions"]
+
+
+def loads(it, ladder, rung):
+    return counts(it, ladder, rung)["loads"]
+
+
+def all_requests(it, rung):
+    """The requests of a rung of the cube, of any kind, for 32 cells."""
+    return counts(it, CUBE, rung)["requests"]
+
+
+def busy(it, ladder, rung, what):
+    return it.measured[f"{ladder}, {rung}"].counters[f"{what}_percent"]
+
+
+def first_wait(it, ladder, rung):
+    """What the warps of a rung wait for most, but for a turn."""
+    waits = it.measured[f"{ladder}, {rung}"].waits
+    return next(why for why in waits if why != TURN)
+
+
+def alone(it):
+    """How far the times of rungs that ran alone are from those by turns, at most."""
+    return max(
+        abs(m.median_us / baseline(name).median_us - 1)
+        for name, m in it.measured.items()
+    )
+
+
+def issuing(it):
+    """The time in which the instructions of the filter's last rung are issued."""
+    return it.least_us(it.measured[f"{FILTER}, ahead"].counters["instructions"])
+
+
+def sweep():
+    """The times of the step's variants, in µs."""
+    text = (FOLDER / "sweep_stencil_nvidia_h200.json").read_text("utf-8")
+    return {row["variant"]: row["median_us"] for row in json.loads(text)["variants"]}
+
+
+def chosen(times):
+    """The fastest variant."""
+    return min(times, key=times.get)
+
+
+CLAIMS = {
+    "Its nine operations take far less time": lambda it: (
+        it.least_us(9 * 512**3 / 32) < 0.2 * time(CUBE, "copy")
+    ),
+    "takes 2.9 times as long as the copy, and in C++ still 2.4 times": lambda it: (
+        about("2.9", ratio(CUBE, "plain", "copy"))
+        and about("2.4", ratio(CUBE, "plain in C++", "copy"))
+    ),
+    "2/7 of the plain step's time. A copy takes longer": lambda it: (
+        2 / 7 < ratio(CUBE, "copy", "plain")
+    ),
+    "needs a third of the loads, and makes the step 1.5 times slower": lambda it: (
+        0.32 < loads(it, CUBE, "tiled") / loads(it, CUBE, "plain") < 0.34
+        and about("1.5", ratio(CUBE, "tiled", "plain"))
+    ),
+    "L1 had served two thirds of those loads": lambda it: (
+        0.3 < requests_on_to_l2(it.measured["step, plain"]) < 0.36
+    ),
+    "Now there are as many shared loads instead": lambda it: (
+        counts(it, CUBE, "tiled")["shared loads"] == loads(it, CUBE, "plain")
+    ),
+    "190 instructions of a warp for 32 cells instead of @PLAIN@": lambda it: (
+        about("190", instructions(it, CUBE, "tiled"))
+        and about("@PLAIN@", instructions(it, CUBE, "plain"))
+    ),
+    "takes 61% of the plain one's time, less than the loads promised": lambda it: (
+        about("61%", ratio(CUBE, "walk", "plain")) and about("79%", 5.5 / 7)
+    ),
+    "The instructions fell further, from @PLAIN@ to @WALK@": lambda it: (
+        about("@WALK@", instructions(it, CUBE, "walk"))
+        and instructions(it, CUBE, "walk") / instructions(it, CUBE, "plain") < 5.5 / 7
+    ),
+    "Its warps wait for loads most, and each 32 cells still take @REQ@ requests": (
+        lambda it: first_wait(it, CUBE, "walk") == LOADS
+        and about("@REQ@", loads(it, CUBE, "walk"))
+    ),
+    "A quarter of the requests, but 61% of the time": lambda it: (
+        0.24 < all_requests(it, "fours") / all_requests(it, "walk") < 0.27
+        and about("61%", ratio(CUBE, "fours", "walk"))
+    ),
+    "below 56% the step would be faster than a copy": lambda it: (
+        about("56%", ratio(CUBE, "copy", "walk"))
+    ),
+    "Memory is @MF@% busy, instead of @MW@%": lambda it: (
+        about("@MF@", busy(it, CUBE, "fours", "memory"))
+        and about("@MW@", busy(it, CUBE, "walk", "memory"))
+    ),
+    "now takes 4% longer than a copy, and in C++ 7% longer": lambda it: (
+        about("4%", ratio(CUBE, "known", "copy") - 1)
+        and about("7%", ratio(CUBE, "known in C++", "copy") - 1)
+    ),
+    "the order of the times is that of the instructions": lambda it: (
+        sorted(STEPS, key=lambda rung: time(CUBE, rung))
+        == sorted(STEPS, key=lambda rung: instructions(it, CUBE, rung))
+    ),
+    "not that of the loads": lambda it: (
+        sorted(STEPS, key=lambda rung: time(CUBE, rung))
+        != sorted(STEPS, key=lambda rung: loads(it, CUBE, rung))
+    ),
+    "its times differ by less than @ALONE@% from these": lambda it: (
+        alone(it) < @ALONE@ / 100
+    ),
+    "Arithmetic takes nearly twice as long as a copy": lambda it: (
+        1.8 < it.limit_us[FILTER] / time(BOTH, "copy") < 2
+    ),
+    "each product takes two loads": lambda it: loads(it, FILTER, "plain") == 2 * 121,
+    "Half of the loads are gone, and 44% of the time": lambda it: (
+        loads(it, FILTER, "constant") == 121
+        and about("44%", 1 - ratio(FILTER, "constant", "plain"))
+    ),
+    "Eleven requests instead of 121, and about a third of the time": lambda it: (
+        loads(it, FILTER, "fours") == 11
+        and 0.32 < ratio(FILTER, "fours", "constant") < 0.36
+    ),
+    "it is @L1F@% busy": lambda it: about("@L1F@", busy(it, FILTER, "fours", "l1_data")),
+    "26/16 = 1.625 requests": lambda it: loads(it, FILTER, "walking") == 1.625,
+    "but the time falls by only 13%": lambda it: (
+        about("13%", 1 - ratio(FILTER, "walking", "fours"))
+    ),
+    "all four of a scheduler's warps often wait for loads": lambda it: (
+        first_wait(it, FILTER, "walking") == LOADS
+        and busy(it, FILTER, "walking", "issue") < 75
+    ),
+    "could take 55% of the time of fours, and it takes 87%": lambda it: (
+        about("55%", it.limit_us[FILTER] / time(FILTER, "fours"))
+        and loads(it, FILTER, "walking") < 0.5 * loads(it, FILTER, "fours")
+        and about("87%", ratio(FILTER, "walking", "fours"))
+    ),
+    "its warps wait for what they load. A row ahead, they do not": lambda it: (
+        first_wait(it, FILTER, "walking") == LOADS
+        and first_wait(it, FILTER, "ahead") != LOADS
+    ),
+    "weights are numbers within its `FFMA`": lambda it: (
+        all(
+            "UR" not in str(one) and "c[" not in str(one)
+            for one in assemble(it.AHEAD[0])[(8, 33), (256, 1)](
+                it.filtered_photo, it.photo
+            ).instructions
+            if one.base == "FFMA"
+        )
+    ),
+    "It issues @IA@ instructions for 32 pixels": lambda it: (
+        about("@IA@", instructions(it, FILTER, "ahead"))
+    ),
+    "cost another 4%, all else @ELSE@%": lambda it: (
+        about("4%", 260 / 250 - 1)
+        and about("@ELSE@%", instructions(it, FILTER, "ahead") / (121 * 260 / 250) - 1)
+    ),
+    "To issue them takes @ISSUE@ µs, and the filter takes 293 µs: @SHARE@%": lambda it: (
+        about("@ISSUE@", issuing(it))
+        and about("293", time(FILTER, "ahead"))
+        and about("@SHARE@%", issuing(it) / time(FILTER, "ahead"))
+    ),
+    "One pass takes 68% of the time of two launches": lambda it: (
+        about("68%", ratio(BOTH, "walking", "two launches"))
+    ),
+    "It reaches 67% of the copy's rate": lambda it: (
+        about("67%", ratio(BOTH, "copy", "walking"))
+    ),
+    "takes two thirds of the time of 121 weights": lambda it: (
+        0.64 < time(BOTH, "walking") / time(FILTER, "ahead") < 0.69
+    ),
+    "A sweep of 48 variants": lambda it: len(sweep()) == 48,
+    "chose walks of 4 layers and blocks of 32 × 8 threads": lambda it: (
+        chosen(sweep()) == "4 layers, 32 × 8 threads"
+        and (it.LAYERS, it.FOURS[1]) == (4, (32, 8))
+    ),
+    "16 layers take 7% longer": lambda it: (
+        about("7%", sweep()["16 layers, 32 × 8 threads"] / min(sweep().values()) - 1)
+    ),
+    "8 × 33 blocks, two for each of 132 multiprocessors": lambda it: (
+        it.over((8192, 8192), 4 * it.ACROSS, it.STRIP) == (8, 33) and 8 * 33 == 2 * 132
+    ),
+    "Weights and sizes that the compiler knows made each kernel faster here": (
+        lambda it: time(FILTER, "constant") < time(FILTER, "plain")
+        and time(CUBE, "known") < time(CUBE, "fours")
+    ),
+}
