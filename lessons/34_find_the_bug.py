@@ -11,7 +11,7 @@
 # - read what `check`, `emulate` and `watch` say, and in which order to act on it
 # - name the wrong belief behind a fault, so that you do not write it again
 #
-# **What you'll need:** races and barriers, as in [Wait for one another](15_barriers_and_races.ipynb), sectors, as in [Let neighbours read neighbours](12_coalescing.ipynb), and banks, as in [Keep out of each other's banks](14_bank_conflicts.ipynb).
+# **What you'll need:** races and barriers, as in [Wait for one another](15_barriers_and_races.ipynb), sectors, as in [Fetch no more than you use](12_coalescing.ipynb), and banks, as in [Share a tile without queueing](14_bank_conflicts.ipynb).
 
 # %%
 import numpy as np
@@ -163,7 +163,7 @@ for kernel, blocks in (negative_wrong, (2, 3)), (negative, (3, 2)):
 # The first is x, and neighbouring lanes differ in x.
 # So x must choose the column, the last index, and the launch counts blocks in the same order: along x first.
 #
-# ## Counts that nobody counted
+# ## Counts that are 820 too large
 #
 # How often did each face of a die come up?
 # **Each block counts its throws, then adds its counts to the result.**
@@ -348,8 +348,8 @@ for seed in range(4):
 # %% [markdown]
 # ## Another answer for each seed
 #
-# In Conway's Game of Life a cell lives in the next step if three of the nine cells around and including it are alive now, or four and it is one of them.
-# The world's edges meet.
+# In Conway's Game of Life a cell lives in the next step if three of the nine cells of its 3 × 3 square are alive now, or if four are and it is one of them.
+# Opposite edges of the world meet.
 # **Each thread counts the living around its cell, and decides.**
 
 # %%
@@ -468,6 +468,7 @@ for seed in range(4):
 #
 # **Average each sample with the next; beyond the end there are zeros.**
 # There is one block, and each of its threads comes to a barrier.
+# On a GPU the launch never ends.
 
 # %%
 @cuda.jit
@@ -490,9 +491,7 @@ with expect(RuntimeError):
     emulate(smooth_wrong)[1, 256](out, a[:200])
 
 # %% [markdown]
-# On a GPU this launch hangs: no answer, no error.
-# `emulate` stops and says who waits where.
-#
+# On a GPU there is no answer and no error; `emulate` stops and says who waits where.
 # Threads 0 to 199 wait at one barrier, 200 to 255 at the other.
 # Thread 199 and thread 200 are lanes of one warp.
 #
@@ -620,7 +619,7 @@ for width in 32, 33:
     print(check(out, matrix @ b[:32]), run, sep="\n")
 
 # %% [markdown]
-# **The belief:** "each thread walks along its row, so memory is read in order." Order is among *lanes*: theirs are 32 words apart, in one bank.
+# **The belief:** "each thread walks along its row, so memory is read in order." What counts is where the *lanes* are in one step: with a width of 32, theirs are 32 words apart, in one bank.
 #
 # ## What to ask first
 #
@@ -637,7 +636,7 @@ for width in 32, 33:
 #
 # ## On your own
 #
-# ★★ `average`: the last thread divides the sum, which works if it is the last to *run*. It need not be.
+# ★★ `average`: the thread with the highest number divides the sum, as if it were the last to *run*. Fix it.
 
 # %%
 task = exercise("average")
