@@ -18,8 +18,8 @@ import numpy as np
 from numba import cuda, float32, uint32
 
 from helpers import (assemble, baseline, check, device, emulate, exercise,
-                     load4, measure, plot_reuse, plot_strip_walk, plot_times,
-                     store4, table)
+                     expect, load4, measure, plot_reuse, plot_strip_walk,
+                     plot_times, store4, table)
 
 
 def part(function):
@@ -248,7 +248,7 @@ compare("step", "plain", "walk", "walk in C++")
 
 # %% [markdown]
 # The step takes 61% of the plain one's time, less than the loads promised: 5.5/7 are 79%. The instructions fell further, from @PLAIN@ to @WALK@.
-# Its warps wait for loads most, and each 32 cells still take @REQ@ requests.
+# Its warps wait for loads most, and each 32 cells still take 5.6 loads.
 #
 # ## Four cells at a time
 #
@@ -357,12 +357,11 @@ compare("step", "fours", "known", "known in C++")
 # The step now takes 4% longer than a copy, and in C++ 7% longer.
 #
 # All rungs follow, with what Nsight Compute counts. *measured* is the share of an earlier rung's time. *predicted* is the larger of two shares: what is left of the count that falls, and what a copy takes.
+# *instructions* are those of a warp for 32 cells; *L1* and *memory* say how busy L1's data path and memory are.
 
 # %%
-HEAD = ("rung", "what falls", "predicted", "measured", "registers",
-        "instructions for 32", "issue slots used, %",
-        "L1 data path busy, %", "memory busy, %", "time, µs", "% of the limit")
-BUSY = "issue_percent", "l1_data_percent", "memory_percent"
+HEAD = ("rung", "falls", "predicted", "measured", "registers",
+        "instructions", "L1, %", "memory, %", "µs", "limit, %")
 measured = {}
 
 
@@ -379,8 +378,10 @@ def climb(ladder, name, rung, shape, arrays, since="", falls=""):
         before = baseline(was).median_us
         gain = max(left, limit / before), us / before
     registers = assemble(kernel)[blocks, threads](*arrays).registers
-    return (name, falls, *gain, registers, executed, *(
-        m.counters.get(it, np.nan) for it in BUSY), us, 100 * limit / us)
+    busy = (m.counters.get(f"{it}_percent", np.nan)
+            for it in ("l1_data", "memory"))
+    return (name, falls, *gain, registers, executed, *busy,
+            us, 100 * limit / us)
 
 # %% tags=["timing"]
 SHAPE = 512, 512, 512
@@ -552,6 +553,7 @@ def make_wide(WEIGHTS):
             store_row(out, row, col, sums)
     return filter_wide
 
+
 F_FOURS = make_wide(WEIGHTS), (32, 8), 128, 8, ()
 count("filter, fours", convolve(F_FOURS, image), image.size)
 compare("filter", "constant", "fours")
@@ -679,6 +681,7 @@ WALKING = make_walking(STRIP, add_row, WEIGHTS), *STRIPS
 AHEAD = make_ahead(STRIP, add_row, WEIGHTS), *STRIPS
 each = filtered_photo.shape, (filtered_photo, photo)
 print(table(HEAD, [
+    climb("filter", "plain", F_PLAIN[:-1], each[0], (*each[1], WEIGHTS)),
     climb("filter", "constant", F_CONSTANT[:-1], *each, "plain", "loads"),
     climb("filter", "fours", F_FOURS[:-1], *each, "constant", "requests"),
     climb("filter", "walking", WALKING, *each, "fours", "requests"),
@@ -751,18 +754,20 @@ def step_in_place_wrong(cells):
 
 
 few = cube[:6, :10, :64].copy()
-emulate(step_in_place_wrong)[(2, 1, 2), (32, 8, 4)](few).races
+run = emulate(step_in_place_wrong)[(2, 8, 4), (32, 1, 1)](few)
+with expect(AssertionError):
+    run.assert_no_races()
 
 # %% [markdown]
-# A thread stores a cell while another may still need the old one. A barrier after the loads would order the threads of a block, but none orders blocks: so the step needs a second array.
+# A block stores a cell while another may still need the old one. No barrier orders blocks, so the step needs a second array.
 #
 # ## On your own
 #
-# ★ How many requests for loads does the step `fours` make for 32 cells if it walks up through 16 layers instead of 4? Guess, then emulate it.
+# ★ How many requests for loads does the step `fours` make for 32 cells if it walks up through 16 layers instead of 4? Guess, then set `LAYERS` to 16, and run its cell and that of `fours` again.
 #
 # <details><summary>Answer</summary>
 #
-# Its own column takes 18/16 instead of 6/4 of a request for each four cells, all else stays: @OWN16@ instead of @OWN4@.
+# Its own column takes 18/16 instead of 6/4 of a request for each four cells, all else stays: 1.3 instead of 1.4.
 #
 # </details>
 #
