@@ -111,8 +111,8 @@ function paintCell({ film, page, n, cellPen, digitPen, ...scene }, array, cell, 
   const gap = w > 7 ? 1 : 0.5;
   const box = [x, y, w - gap, h - gap];
   digitPen.context.clearRect(...box);
+  cellPen.box(x, y, w, h, { fill: cellPen.theme.paper });
   if (value === undefined || value === null) {
-    cellPen.box(...box, { fill: cellPen.theme.paper });
     cellPen.hatch(...box, cellPen.theme.idle);
     return;
   }
@@ -237,7 +237,7 @@ function drawMark(scene, array, cell, cross) {
   if (!box) return;
   const [x, y, w, h] = box;
   pen.box(x - 2, y - 2, w + 3, h + 3, { rim: pen.theme.conflict, thick: 3 });
-  if (!cross) return;
+  if (!cross || w < 12) return;
   const [right, top] = [x + w, y];
   pen.dot(right, top, 6, pen.theme.conflict, pen.theme.paper);
   const { context } = pen;
