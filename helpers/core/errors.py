@@ -53,7 +53,11 @@ class NoRowError(ExplainedError, KeyError):
 
 
 class KernelIndexError(ExplainedError, IndexError):
-    """An index outside its array, seen while a kernel ran."""
+    """An index outside its array, seen while a kernel ran; by the first thread in `at`,
+    (block, warp, lane) among the blocks that ran together.
+    """
+
+    at = ()
 
 
 class NoValueError(Exception):

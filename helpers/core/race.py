@@ -22,7 +22,7 @@ VERBS = {
     "release": "releases",
 }
 INDIVISIBLE = {"atomic", "acquire", "release"}
-WIDTH = 84  # of the remedy: what a narrow page holds in a line
+WIDTH = 84  # what a narrow page holds in a line
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class Race:
         texts = [len(site.text) for site, _ in self.accesses]
         text = max((it for it in texts if it <= WIDEST_LINE), default=0)
         lines = [
-            f"  {site.label:<{number}}  {site.text:<{text}}    {access}"
+            beside(f"  {site.label:<{number}}  {site.text:<{text}}", access)
             for site, access in self.accesses
         ]
         margin = {"initial_indent": "  ", "subsequent_indent": "  "}
@@ -170,6 +170,14 @@ class Race:
 
     def __repr__(self):
         return wrapped(self.text)
+
+
+def beside(line, access) -> str:
+    """A line with its access, which is below it where it does not fit."""
+    row = f"{line}    {access}"
+    if len(row) <= WIDTH:
+        return row
+    return f"{line.rstrip()}\n{' ' * 10}{access}"
 
 
 class Races(tuple):

@@ -42,8 +42,8 @@ function luminance(hex) {
   return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
 }
 
-// Black or white, whichever stands out more.
-const inkOn = (hex) => (luminance(hex) > 0.18 ? "#101418" : "#ffffff");
+// Black or white, whichever stands out more: by 4.5:1 on any colour.
+const inkOn = (hex) => (luminance(hex) > 0.179 ? "#000000" : "#ffffff");
 
 class Pen {
   constructor(canvas) {
@@ -59,6 +59,7 @@ class Pen {
     canvas.height = Math.round(height * ratio);
     canvas.style.height = `${height}px`;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.textBaseline = "middle";
     Object.assign(this, { size: [width, height], ratio, font: "", align: "" });
   }
 
@@ -122,7 +123,6 @@ class Pen {
     const { context } = this;
     if (this.font !== font) context.font = font;
     if (this.align !== align) context.textAlign = align;
-    context.textBaseline = "middle";
     Object.assign(this, { font, align });
   }
 

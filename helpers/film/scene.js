@@ -10,24 +10,27 @@ function rangeOf(values) {
 function scalesOf(film, pen) {
   const of = new Map();
   film.record.arrays.forEach((array, at) => {
-    of.set(at, [...initialCells(array.initial).values()]);
+    of.set(at, [[...initialCells(array.initial).values()]]);
   });
   for (const step of film.steps) {
-    for (const { r, x } of step.a || []) if (x !== undefined) of.get(r).push(x);
+    for (const { r, x } of step.a || [])
+      if (x !== undefined) of.get(r).push([x].flat());
     for (const [name, x] of Object.entries(step.v || {})) {
       if (!of.has(name)) of.set(name, []);
       of.get(name).push(x);
     }
   }
-  return new Map([...of].map(([key, values]) => [key, scaleOf(pen, values.flat())]));
+  return new Map([...of].map(([key, given]) => [key, scaleOf(pen, given)]));
 }
 
-function scaleOf(pen, values) {
-  const known = [...new Set(values)].filter((it) => it !== null);
+// A value that all lanes share has a box of their width, and needs no room in one.
+function scaleOf(pen, given) {
+  const known = (values) => [...new Set(values)].filter((it) => it !== null);
+  const apart = known(given.filter(Array.isArray).flat());
   const width = (digits) =>
-    known.reduce((most, it) => Math.max(most, pen.width(numeral(it, digits))), 0);
+    apart.reduce((most, it) => Math.max(most, pen.width(numeral(it, digits))), 0);
   const widths = [4, 2].map((it) => [it, width(it)]);
-  return { range: rangeOf(known), widths, texts: new Map() };
+  return { range: rangeOf(known(given.flat())), widths, texts: new Map() };
 }
 
 // A number in its cell if those of the whole film fit, so that all cells look alike.
@@ -219,7 +222,7 @@ function drawQueue(scene, access, before) {
     if (page.lane >= 13) pen.label(box, text, colour);
     scene.hits.push([...box, { bank: word.bank, lanes }]);
     word.cells.forEach((cell, at) => {
-      join(scene, access, lanes[at], cell, box, wave);
+      join(scene, access, lanes[at], cell, box, word.wave);
     });
   }
 }

@@ -98,7 +98,7 @@ function headOf({ kernel, grid, block, watched, warps, left_out }) {
   const at = watched.slice(0, axesOf(grid).length).join(", ");
   const facts = [
     `block ${axesOf(grid).length > 1 ? `(${at})` : at} of ${axesOf(grid).join(" × ")}`,
-    `${axesOf(block).join(" × ")} threads`,
+    `${axesOf(block).join(" × ")} ${sizeOf(block) > 1 ? "threads" : "thread"}`,
     counted(warps, "warp"),
   ];
   return [
@@ -152,7 +152,12 @@ function runsOf(numbers) {
   return runs.map(([a, b]) => (a === b ? `${a}` : `${a}–${b}`)).join(",");
 }
 
-function markSource(list, film, n) {
+function warpsInWords(warps) {
+  const runs = `w${runsOf(warps)}`;
+  return runs.length > 12 ? counted(warps.length, "warp") : runs;
+}
+
+function markSource(list, film, n, scrolls) {
   const step = film.steps[n];
   const standing = new Map();
   film.state.warps.forEach((at, warp) => {
@@ -166,18 +171,17 @@ function markSource(list, film, n) {
     if (here !== row.classList.contains("here")) {
       row.classList.toggle("here", here);
       row.ariaCurrent = here ? "step" : null;
-      if (here) keepInSight(list, row);
+      if (here && scrolls) keepInSight(list, row);
     }
     const level = here ? film.levelAt(n) : "";
     if (row.dataset.level !== level) row.dataset.level = level;
     const warps = standing.get(place);
-    const text = warps ? `w${runsOf(warps)}` : "";
+    const text = warps ? warpsInWords(warps) : "";
     if (row.lastChild.textContent !== text) row.lastChild.textContent = text;
   }
 }
 
 function keepInSight(list, row) {
-  if (list.scrollHeight <= list.clientHeight) return;
   const [top, bottom] = [row.offsetTop, row.offsetTop + row.offsetHeight];
   if (top < list.scrollTop) list.scrollTop = top - 20;
   if (bottom > list.scrollTop + list.clientHeight) {
@@ -250,5 +254,5 @@ function fillLegend(box) {
     part.prepend(element("i", "", { className: name }));
     box.append(part);
   }
-  box.append(element("span", KEYBOARD));
+  box.append(element("span", KEYBOARD, { className: "keys" }));
 }

@@ -160,7 +160,8 @@ def panel(exploration, put):
         name: control(name, choice, exploration.first[name])
         for name, choice in exploration.choices.items()
     }
-    sentence = HTML(escape(exploration.picture.alt, quote=False))
+    two_lines = {"min_height": "56px"}  # a shorter sentence moves nothing below it
+    sentence = HTML(escape(exploration.picture.alt, quote=False), layout=two_lines)
 
     def redraw(change):
         values = {name: it.value for name, it in controls.items()}
@@ -186,7 +187,8 @@ def control(name, choice, value):
     options = {
         "description": name.replace("_", " "),
         "style": {"description_width": "7em"},
-        "layout": {"width": "32em"},  # wide enough to hit each of some thirty values
+        # wide enough to hit each of some thirty values, and never wider than the page
+        "layout": {"width": "32em", "max_width": "95%"},
         "value": value,
     }
     if isinstance(choice, list) and set(map(type, choice)) == {bool}:

@@ -7,6 +7,7 @@ import json
 import shutil
 from collections import Counter
 from itertools import pairwise
+from operator import mul
 
 import pytest
 
@@ -307,8 +308,8 @@ def test_a_wide_access_has_one_queue_and_a_line_for_each_cell(opened):
     tab = opened(film)
     go(tab, 2)
 
-    waves = player(tab, "player.scene.joins.map((it) => it.wave)")
-    assert {0: 8 + 32, 1: 8, 2: 8, 3: 8} == Counter(waves)
+    turns = player(tab, "player.scene.joins.map((it) => it.turn)")
+    assert {0: 8, 1: 8, 2: 8, 3: 8, 4: 32} == Counter(turns)
 
 
 def test_what_cannot_be_followed_is_said(opened):
@@ -349,6 +350,34 @@ def test_the_theme_is_the_reader_s_and_jupyter_s_word_is_stronger(opened, scheme
     light = json.dumps(str(other == "light").lower())
     tab.evaluate(f"document.body.setAttribute('data-jp-theme-light', {light})")
     tab.wait_for_function(f"{theme} === '{other}'")
+
+
+def luminance(colour):
+    """WCAG's relative luminance of a colour such as #0072B2."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = (max(it / 12.92, ((it + 0.055) / 1.055) ** 2.4) for it in parts)
+    return sum(map(mul, (0.2126, 0.7152, 0.0722), linear))
+
+
+def contrast(one, other):
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_the_canvas_writes_can_be_read(opened, scheme):
+    """Numbers by 4.5:1 on each colour that boxes have; marks by 3:1 on the page."""
+    tab = opened(record(), color_scheme=scheme)
+    theme = player(tab, "player.scene.pen.theme")
+    boxes = [player(tab, f"player.scene.pen.shade({it / 63})") for it in range(64)]
+    marks = [theme[it] for it in "load store atomic conflict busy idle".split()]
+
+    for box in (*boxes, *marks[:-1]):
+        ink = player(tab, f"player.scene.pen.ink('{box}')")
+        assert contrast(ink, box) >= 4.5, box
+    for text in ("ink", "faint"):
+        assert contrast(theme[text], theme["paper"]) >= 4.5
+    assert all(contrast(mark, theme["paper"]) >= 3 for mark in marks)
 
 
 def test_the_contact_sheet_goes_when_the_player_starts(opened):
