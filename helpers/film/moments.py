@@ -200,19 +200,20 @@ def description_of(record) -> str:
     barriers = sum(step.get("e") == "pass" for step in record["steps"])
     shared = [f"`{a['name']}`" for a in record["arrays"] if a["space"] == "shared"]
     parts = [
-        f"Block {block} of `{name}`: {threads:,} threads in {_counted(warps, 'warp')}, "
-        f"{_counted(len(record['steps']), 'step')}"
+        f"Block {block} of `{name}`: {threads:,} threads in {counted(warps, 'warp')}, "
+        f"{counted(len(record['steps']), 'step')}"
     ]
     if shared:
         parts.append(f"shared memory holds {_listed(shared)}")
     if barriers:
-        parts.append(f"{_counted(barriers, 'barrier')} opened")
+        parts.append(f"{counted(barriers, 'barrier')} opened")
     wrong = [f["title"] for f in record["findings"] if f["level"] == "wrong"]
     found = f"Found: {'; '.join(wrong)}." if wrong else "Nothing wrong was found."
     return f"{', '.join(parts)}. {found}"
 
 
-def _counted(number, noun):
+def counted(number, noun) -> str:
+    """A number beside its noun."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
