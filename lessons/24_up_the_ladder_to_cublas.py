@@ -570,7 +570,8 @@ plot_rungs(list(RUNGS), [most[name] for name in RUNGS],
 # From *A turned* to *two halves*, waiting for memory ends: 0.72 cycles at each instruction become 0.02.
 # With the *snake* more `FFMA` keep a number, and waits for the dispatch unit fall from 0.28 cycles to 0.19, and with *16 steps* to 0.14.
 # Our 512 blocks take 132 multiprocessors four rounds, where 3.88 would do: that alone costs 3%.
-#
+
+# %% [markdown]
 # ## Any size
 #
 # As in the last lesson, zeros fill up the tiles, so the loop has no edge.
@@ -737,7 +738,8 @@ table(["m × k × n", "time, µs", "TFLOP/s", "cuBLAS, TFLOP/s", "% of cuBLAS"],
 #
 # Each of k steps rounds by at most 2⁻²⁴ of its sum, so an error is at most k · 2⁻²⁴ times the sum of the products without signs: the bound.
 # At 4096 and 8192 results equal cuBLAS's to the last bit, or they would not be recorded.
-#
+
+# %% [markdown]
 # ## What could go wrong
 #
 # A barrier does not wait for copies: here each thread has come, but what it copies may be under way.

@@ -230,7 +230,8 @@ table(["kernel", "shared loads", "shared stores", "branches", "barriers"],
 #
 # A branch skips many at once.
 # **Add halves while they fill warps; one warp adds up the last 32 numbers.**
-#
+
+# %% [markdown]
 # **Predict.** A block issued 16 · 29 requests. How many are left, and how much of the time?
 #
 # <details><summary>Answer</summary>
@@ -371,7 +372,8 @@ busy(["one warp", "pairs", "shuffled"])
 # *shuffled* needs 78% fewer wavefronts than *pairs* and one barrier instead of five, but saves only 15% of the time.
 # Its warps do not wait for shared memory most, but for global memory: 56% of their waiting.
 # A place now takes a new block every 1.0 µs.
-#
+
+# %% [markdown]
 # ## Many numbers a thread
 #
 # So use as few blocks as fill the GPU: four for each multiprocessor.
@@ -473,7 +475,8 @@ table(["numbers a load", "loads in flight", "bytes in flight, a thread",
 # %% [markdown]
 # A quarter of the requests are left, and wide loads halve the instructions. But the time follows the *bytes in flight*: 16 bytes a thread take 252 µs as four loads and 253 as one.
 # *many*, with four numbers in flight, takes 4% longer than only reading. *wide* takes 4% less than that, with four times the bytes.
-#
+
+# %% [markdown]
 # An H200 has 132 multiprocessors with up to 2,048 threads each. With 4 bytes a thread, up to 1.08 MB are in flight, and 2,515 GB/s arrive: a load takes up to 430 ns.
 # If it always did, 8 bytes a thread would be enough for all that memory can give.
 # They get 3,642 GB/s, with memory 80% busy: a load takes up to 594 ns.
@@ -580,7 +583,8 @@ plot_times([*whole, "CUB"], [m.median_us for m in bars],
 # A float32 has 24 bits, so an addition rounds its result by at most a part u = 2⁻²⁴ of it.
 # A number that goes through k additions enters the sum with k such factors, each between 1 − u and 1 + u.
 # So the error is at most k·u / (1 − k·u) of the sum of all sizes, unless something overflows.
-#
+
+# %% [markdown]
 # What counts is not how many additions there are, but how many *one number* goes through: nine a launch in a tree of 512.
 # By *at once* with 16 blocks, one of 2²⁰ numbers goes through
 #

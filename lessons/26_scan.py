@@ -745,7 +745,8 @@ ladder = {**times, "three launches": library["three launches"]}
 print(table(["rung", "scans", "what changed", "registers", "time, µs",
              "% of the copy's rate", "% of CUB's rate", "in C++, µs"],
     [(name, "tiles" if name in tile_runs else "all", change,
-      registers.get(name, ""), ladder[name].median_us, 100 * copy_us / ladder[name].median_us,
+      registers.get(name, ""), ladder[name].median_us,
+      100 * copy_us / ladder[name].median_us,
       100 * library["CUB"].median_us / ladder[name].median_us,
       library[f"{name} in C++"].median_us
       if f"{name} in C++" in library else "")

@@ -555,7 +555,8 @@ compare("global", "aggregated globally", "block", "aggregated", "16 bytes",
 # Runs are also added by another instruction, `ATOMS.ADD` instead of `ATOMS.POPC.INC`, which adds 1 and nothing else.
 # By `ATOMS.ADD`, lanes that want one word take turns: for 16 requests in which all 32 lanes add to one bin, an H200 counts 512 wavefronts. The emulator counts 16.
 # And the runs of adverse data take 3.4 times as long as its single values.
-#
+
+# %% [markdown]
 # ## What could go wrong
 #
 # Each lane has its own copy. So is the atomic still needed?

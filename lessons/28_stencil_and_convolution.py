@@ -205,7 +205,7 @@ plot_reuse(in_tiled.reuse["src"].loads[2], "layer 2 of src")
 # In layer 2, cells in one tile only are loaded once, those where four halos meet four times.
 #
 # The tile needs a third of the loads, and makes the step 1.5 times *slower*.
-# L1 had served two thirds of those loads. Now there are as many shared loads instead, and work to fill the tile: Nsight Compute counts 190 instructions of a warp for 32 cells instead of @PLAIN@.
+# L1 had served 70% of what those loads asked for. Now there are as many shared loads instead, and work to fill the tile: Nsight Compute counts 190 instructions of a warp for 32 cells instead of 118.
 #
 # ## Registers along the third axis
 #
@@ -247,7 +247,7 @@ count("step, walk", step(WALK, cube), INNER)
 compare("step", "plain", "walk", "walk in C++")
 
 # %% [markdown]
-# The step takes 61% of the plain one's time, less than the loads promised: 5.5/7 are 79%. The instructions fell further, from @PLAIN@ to @WALK@.
+# The step takes 61% of the plain one's time, less than the loads promised: 5.5/7 are 79%. The instructions fell further, from 118 to 76.
 # Its warps wait for loads most, and each 32 cells still take 5.6 loads.
 #
 # ## Four cells at a time
@@ -301,7 +301,7 @@ count("step, fours", step(FOURS, cube), INNER)
 compare("step", "walk", "fours")
 
 # %% [markdown]
-# A quarter of the requests, but 61% of the time: below 56% the step would be faster than a copy. Memory is @MF@% busy, instead of @MW@%.
+# A quarter of the requests, but 61% of the time: below 56% the step would be faster than a copy. Memory is 78% busy, instead of 48%.
 #
 # ## A layer of known size
 #
@@ -354,7 +354,8 @@ for rung in PLAIN, TILED, WALK:
 compare("step", "fours", "known", "known in C++")
 
 # %% [markdown]
-# The step now takes 4% longer than a copy, and in C++ 7% longer.
+# Instructions fall from 25.6 for 32 cells to 16.6. Registers fall from 40 to 32, so a multiprocessor holds more warps: 86% of its room instead of 66%.
+# The step takes 4% longer than a copy, and in C++ 7% longer.
 #
 # All rungs follow, with what Nsight Compute counts. *measured* is the share of an earlier rung's time. *predicted* is the larger of two shares: what is left of the count that falls, and what a copy takes.
 # *instructions* are those of a warp for 32 cells; *L1* and *memory* say how busy L1's data path and memory are.
@@ -399,7 +400,7 @@ plot_times(names, [baseline(f"step, {it}").median_us for it in names],
 
 # %% [markdown]
 # From rung to rung, the order of the times is that of the instructions, not that of the loads.
-# (`measure` ran each rung alone, on zeros; its times differ by less than @ALONE@% from these.)
+# (`measure` ran each rung alone, on zeros; its times differ by less than 1% from these.)
 #
 # ## A filter of 121 weights
 #
@@ -560,7 +561,7 @@ compare("filter", "constant", "fours")
 
 # %% [markdown]
 # Eleven requests instead of 121, and about a third of the time.
-# The requests are wider, so the work of L1's data path falls less than their number: it is @L1F@% busy.
+# The requests are wider, so the work of L1's data path falls less than their number: it is 94% busy.
 #
 # ## Walk down
 #
@@ -691,12 +692,12 @@ plot_times(names, [baseline(f"filter, {it}").median_us for it in names],
            limit_us=limit_us["filter"], limit_label="121 FFMA a pixel")
 
 # %% [markdown]
-# By its requests, *walking* could take 55% of the time of *fours*, and it takes 87%: its warps wait for what they load. A row ahead, they do not.
+# By its requests, *walking* could take 55% of the time of *fours*, and it takes 87%: its warps spend 45% of their time waiting for what they load. A row ahead, they spend 13%.
 #
 # The last rung's weights are numbers within its `FFMA`, as `assemble` shows: nothing is left but products, loads, and a few instructions for each row.
 #
-# It issues @IA@ instructions for 32 pixels, 121 of which are wanted. The strips' first ten rows cost another 4%, all else @ELSE@%.
-# To issue them takes @ISSUE@ µs, and the filter takes 293 µs: @SHARE@% of its limit is reached.
+# It issues 132 instructions for 32 pixels, 121 of which are wanted. The strips' first ten rows cost another 4%, all else 5%.
+# To issue them takes 265 µs, and the filter takes 293 µs: 90% of its limit is reached.
 #
 # ## Two filters in one pass
 #

@@ -157,6 +157,8 @@ class Player {
     scene.block.pen.resize(widths[1], scene.block.page.height);
     const rows = Math.min(48, Math.max(14, film.record.warps * 4));
     this.score.resize(widths[2], 12 + rows);
+    const { scrollHeight, clientHeight } = this.find(".source");
+    this.scrolls = scrollHeight > clientHeight; // asked once: it costs a layout
     this.paint();
     this.show();
   }
@@ -187,7 +189,7 @@ class Player {
     const slider = this.find("[type=range]");
     slider.value = n;
     slider.setAttribute("aria-valuetext", `${n + 1} of ${film.last + 1}: ${told}`);
-    markSource(this.find(".source"), film, n);
+    markSource(this.find(".source"), film, n, this.scrolls);
     markFindings(this.find(".findings"), film, n);
     this.markHistory();
   }
@@ -215,8 +217,7 @@ class Player {
   move() {
     cancelAnimationFrame(this.frame);
     if (STILL() || !this.scene.joins || !this.scene.joins.length) return;
-    const waves = 1 + this.scene.joins.reduce((most, it) => Math.max(most, it.wave), 0);
-    const lasts = 500 + 120 * waves;
+    const lasts = 500 + 120 * turnsOf(this.scene);
     const start = performance.now();
     const tick = (now) => {
       const t = (now - start) / lasts;

@@ -111,8 +111,8 @@ function paintCell({ film, page, n, cellPen, digitPen, ...scene }, array, cell, 
   const gap = w > 7 ? 1 : 0.5;
   const box = [x, y, w - gap, h - gap];
   digitPen.context.clearRect(...box);
+  cellPen.box(x, y, w, h, { fill: cellPen.theme.paper });
   if (value === undefined || value === null) {
-    cellPen.box(...box, { fill: cellPen.theme.paper });
     cellPen.hatch(...box, cellPen.theme.idle);
     return;
   }
@@ -166,8 +166,14 @@ function drawTicks(scene, array, { x, y, w, h, rows, columns }) {
   }
 }
 
+// When an access has its turn: after the wavefronts of those before it.
+function turnOf({ a }, access) {
+  const before = a.slice(0, a.indexOf(access));
+  return before.reduce((sum, it) => sum + (it.b ? it.b.length : 1), 0);
+}
+
 // The line of one lane: through its bank, where the array is shared.
-function join(scene, access, lane, cell, bank, wave) {
+function join(scene, access, lane, cell, bank, wave = 0) {
   const { film, page, n } = scene;
   const box = boxOf(film, page, access.r, cell, n);
   if (!box) return;
@@ -183,7 +189,8 @@ function join(scene, access, lane, cell, bank, wave) {
     : film.isShared(access.r)
       ? [[x, bottom, across, down]]
       : [[x, top, across, box[1] + box[3]]];
-  scene.joins.push({ legs, access, lane, cell, wave: wave || 0 });
+  const turn = turnOf(film.steps[n], access) + wave;
+  scene.joins.push({ legs, access, lane, cell, turn });
 }
 
 function isMarked(film, n, array, cell) {
@@ -230,7 +237,7 @@ function drawMark(scene, array, cell, cross) {
   if (!box) return;
   const [x, y, w, h] = box;
   pen.box(x - 2, y - 2, w + 3, h + 3, { rim: pen.theme.conflict, thick: 3 });
-  if (!cross) return;
+  if (!cross || w < 12) return;
   const [right, top] = [x + w, y];
   pen.dot(right, top, 6, pen.theme.conflict, pen.theme.paper);
   const { context } = pen;
@@ -257,12 +264,15 @@ function drawFollowed(scene) {
   }
 }
 
+const turnsOf = ({ joins }) =>
+  1 + joins.reduce((most, it) => Math.max(most, it.turn), 0);
+
 // Dots that run along the lines, wavefront after wavefront; `t` goes from 0 to 1.
 function drawMotion(scene, pen, t) {
   pen.clear();
-  const waves = 1 + scene.joins.reduce((most, it) => Math.max(most, it.wave), 0);
-  for (const { legs, access, wave } of scene.joins) {
-    const share = (t * (waves + 1) - wave) / 2;
+  const turns = turnsOf(scene);
+  for (const { legs, access, turn } of scene.joins) {
+    const share = (t * (turns + 1) - turn) / 2;
     if (share <= 0 || share >= 1) continue;
     const along = access.k === "load" ? 1 - share : share;
     const leg = Math.min(legs.length - 1, Math.floor(along * legs.length));

@@ -59,6 +59,7 @@ class Pen {
     canvas.height = Math.round(height * ratio);
     canvas.style.height = `${height}px`;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.textBaseline = "middle";
     Object.assign(this, { size: [width, height], ratio, font: "", align: "" });
   }
 
@@ -122,7 +123,6 @@ class Pen {
     const { context } = this;
     if (this.font !== font) context.font = font;
     if (this.align !== align) context.textAlign = align;
-    context.textBaseline = "middle";
     Object.assign(this, { font, align });
   }
 

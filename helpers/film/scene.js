@@ -222,7 +222,7 @@ function drawQueue(scene, access, before) {
     if (page.lane >= 13) pen.label(box, text, colour);
     scene.hits.push([...box, { bank: word.bank, lanes }]);
     word.cells.forEach((cell, at) => {
-      join(scene, access, lanes[at], cell, box, wave);
+      join(scene, access, lanes[at], cell, box, word.wave);
     });
   }
 }

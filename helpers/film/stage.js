@@ -157,7 +157,7 @@ function warpsInWords(warps) {
   return runs.length > 12 ? counted(warps.length, "warp") : runs;
 }
 
-function markSource(list, film, n) {
+function markSource(list, film, n, scrolls) {
   const step = film.steps[n];
   const standing = new Map();
   film.state.warps.forEach((at, warp) => {
@@ -171,7 +171,7 @@ function markSource(list, film, n) {
     if (here !== row.classList.contains("here")) {
       row.classList.toggle("here", here);
       row.ariaCurrent = here ? "step" : null;
-      if (here) keepInSight(list, row);
+      if (here && scrolls) keepInSight(list, row);
     }
     const level = here ? film.levelAt(n) : "";
     if (row.dataset.level !== level) row.dataset.level = level;
@@ -182,7 +182,6 @@ function markSource(list, film, n) {
 }
 
 function keepInSight(list, row) {
-  if (list.scrollHeight <= list.clientHeight) return;
   const [top, bottom] = [row.offsetTop, row.offsetTop + row.offsetHeight];
   if (top < list.scrollTop) list.scrollTop = top - 20;
   if (bottom > list.scrollTop + list.clientHeight) {

@@ -308,8 +308,8 @@ def test_a_wide_access_has_one_queue_and_a_line_for_each_cell(opened):
     tab = opened(film)
     go(tab, 2)
 
-    waves = player(tab, "player.scene.joins.map((it) => it.wave)")
-    assert {0: 8 + 32, 1: 8, 2: 8, 3: 8} == Counter(waves)
+    turns = player(tab, "player.scene.joins.map((it) => it.turn)")
+    assert {0: 8, 1: 8, 2: 8, 3: 8, 4: 32} == Counter(turns)
 
 
 def test_what_cannot_be_followed_is_said(opened):

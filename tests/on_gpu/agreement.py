@@ -39,6 +39,7 @@ HIDDEN = {
 # what the compiler made of a kernel's accesses, where the counts differ, by kernel
 KEPT = "the value that the thread has just stored stays in a register: no LDS"
 CROWDED = "of many warps, the counter has up to 5% more wavefronts than requests take"
+COPIED = "LDGSTS copies: one instruction, with counters of its own, for load and store"
 PAIR = "in the first step, one LDS.64 loads both numbers"
 EXPLAINED = {
     "all_write_the_same": "the array and its accesses are left out: the value is known",
@@ -63,6 +64,8 @@ EXPLAINED = {
     },
     "_count_unshared_wrong": "the word is loaded once for its four bytes: one LDG",
     "_largest_wins": "the maximum of two floats is a load and a compare-and-swap",
+    "_multiply_async": COPIED,
+    "_reverse_hasty_wrong": COPIED,
     "_multiply": "one LDS.128 loads four neighbours, one LDS.64 two",
     "barrier_in_a_branch": "lanes meet again after the barrier: one STG for the warp",
 }
