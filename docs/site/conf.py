@@ -8,11 +8,12 @@ extensions = ["myst_nb"]  # pages in Markdown, and notebooks with their outputs
 nb_execution_mode = "off"  # they were run when they were built
 nb_merge_streams = True
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_extra"]
 
 html_theme = "furo"  # reads well on a phone, has a dark mode, asks no other server
 html_title = project
 html_static_path = ["_static"]
+html_extra_path = ["_extra"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False

@@ -82,6 +82,8 @@ def gather_documents(root, to):
     for file in (root / "docs").iterdir():
         if file.suffix in FILES:
             shutil.copy(file, to / "docs")
+    for place in (to, to / "_extra"):  # for Markdown, and for HTML in it
+        shutil.copytree(root / "docs/pictures", place / "docs/pictures")
 
 
 def with_pages(text, root, name):
