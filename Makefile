@@ -7,22 +7,34 @@ CUDA    ?= auto
 OPTIONS ?=
 
 VENV := .venv/bin/python
+HERE := $(dir $(lastword $(MAKEFILE_LIST)))
+
+ifneq ($(HERE),./)  # `make -f elsewhere/Makefile`: all of it is done there
+%:: ; @$(MAKE) --no-print-directory --directory='$(HERE)' $@
+help: ; @$(MAKE) --no-print-directory --directory='$(HERE)' $@
+.DEFAULT_GOAL := help
+else
 
 help:
 	@echo "Thirty-Two Lanes: GPU programming in Python, with or without a GPU"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
-setup:  ## make .venv and install the pinned packages; quick when it is done
-	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is not here: install" \
-	"Python 3.11 or newer, or say where it is: make setup PYTHON=..."; exit 1; }
+python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 6))' 2>/dev/null || { \
+	echo "$(PYTHON) is not here, or too old: install Python 3.11 or newer, or say" \
+	"where it is: make setup PYTHON=..."; exit 1; }
+
+setup: python  ## make .venv and install the pinned packages; quick when it is done
 	@$(PYTHON) .make/environment.py $(CUDA)
 
 lab: setup  ## open JupyterLab on work/, your copy of the notebooks
 	@$(VENV) .make/work.py
-	@cd work && ../$(VENV) -m jupyterlab --log-level=WARN $(OPTIONS)
+	@cd work && ../$(VENV) -m jupyterlab --log-level=WARN $(OPTIONS) || \
+	{ test "$$(id -u)" != 0 || echo "As root, type: make lab OPTIONS=--allow-root"; \
+	exit 1; }
 
-fresh:  ## begin work/ anew; what you wrote is moved aside
-	@$(PYTHON) .make/work.py --fresh
+fresh: python  ## begin work/ anew, or OPTIONS="14"; what you wrote is moved aside
+	@$(PYTHON) .make/work.py --fresh $(OPTIONS)
 
 test: setup  ## run the tests, and check style and notebooks
 	@$(VENV) -m pytest --numprocesses=auto $(OPTIONS)
@@ -59,5 +71,7 @@ lock: tools  ## choose and pin the packages anew
 tools: setup
 	@$(VENV) -m pip install --quiet --no-build-isolation --editable ".[authors]"
 
-.PHONY: help setup lab fresh test test-all bench mutants answers notebooks assignments \
+.PHONY: help python setup lab fresh test test-all bench mutants answers notebooks assignments \
 	site check lock tools
+
+endif

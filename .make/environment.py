@@ -22,6 +22,9 @@ STAMP = VENV / "ready.txt"  # written last: the fingerprint of what was installe
 LOG = VENV / "setup.log"
 OLDEST, NEWEST = (3, 11), (3, 14)  # the Pythons that Numba 0.68 was tested with
 
+# pip's words for a connection that was tried for the last time
+NO_ANSWER = re.compile(r"Retry\(total=0|Max retries exceeded")
+
 NO_PYTHON = """\
 Python {}.{} to {}.{} is needed; `python3` here is {}.{}, and no other was found.
   Debian, Ubuntu   sudo apt install python3.11 python3.11-venv
@@ -34,6 +37,18 @@ NO_VENV = """\
   Debian, Ubuntu   sudo apt install {1}-venv
   elsewhere        install Python from python.org, or use conda (see README.md)
 Then run the same command again."""
+
+NO_WRITING = """\
+Nothing can be written in this folder, {}.
+Copy the course to one where you may write, and run the same command there."""
+
+NO_NETWORK = """\
+The package index does not answer, or there is no network. What pip says:
+
+{}
+
+If you need a proxy, set HTTPS_PROXY; if you have an index of your own, PIP_INDEX_URL.
+Then run the same command again: what has been downloaded is kept."""
 
 NO_INSTALL = """\
 The packages could not be installed. The last lines from pip:
@@ -48,6 +63,8 @@ def main(cuda="auto"):
     """Update `.venv` to match the locks, where it does not."""
     locks = chosen_locks(cuda)
     if not is_ready(locks):
+        if not os.access(str(ROOT), os.W_OK):
+            sys.exit(NO_WRITING.format(ROOT))
         make_venv()
         install(locks)
     print("Ready: .venv, Python {}.{}, {}.".format(*venv_version(), purpose(locks)))
@@ -170,13 +187,16 @@ def pip_install(*arguments):
             show(line.strip())
     show("")
     if pip.returncode:
-        sys.exit(NO_INSTALL.format("\n".join("  " + line for line in complaints())))
+        sys.exit(failure(LOG.read_text().strip().splitlines()))
 
 
-def complaints():
-    """The last lines of pip's output that say what went wrong."""
-    lines = LOG.read_text().strip().splitlines()
-    return [line for line in lines if line.startswith("ERROR")][-4:] or lines[-4:]
+def failure(lines):
+    """What to tell of pip's output, of which most lines say nothing of the cause."""
+    unanswered = [line for line in lines if NO_ANSWER.search(line)]
+    errors = [line for line in lines if line.startswith("ERROR")]
+    said = unanswered[-1:] or errors[-4:] or lines[-4:]
+    text = "\n".join("  " + line for line in said)
+    return (NO_NETWORK if unanswered else NO_INSTALL).format(text)
 
 
 def show(line):

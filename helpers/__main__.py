@@ -14,6 +14,10 @@ COMMANDS = {  # the module with its `add_options(parser)` and `main(options)`
         "helpers.scripts.command",
         "run a program, and report what is wrong or slow in its kernels",
     ),
+    "watch": (
+        "helpers.film.command",
+        "run a program, and make a film of one block of a launch",
+    ),
 }
 SIMULATOR = (
     "NUMBA_ENABLE_CUDASIM is set, so Numba's simulator would answer the launches: "

@@ -22,7 +22,13 @@ GPU_REMEDY = (  # brings the compiler's libraries
 )
 COMPILER_REMEDY = "python -m pip install --requirement requirements-compiler.lock"
 OWN_REMEDY = "git status     (shows which of the course's own files were changed)"
-REQUIREMENT = re.compile(r"([\w-]+)>=([\d.]+),<([\d.]+)(?:; sys_platform != '(\w+)')?")
+STRANGER = "helpers"  # on the package index: another's package, imported like ours
+STRANGER_REMEDY = (
+    f"python -m pip uninstall {STRANGER}\n"
+    "  python -m pip install --force-reinstall --no-deps --editable ."
+)
+RANGE = r"(?=.*>=([\d.]+))(?=.*<([\d.]+))[\d.,<>=]+"  # the limits in any order
+REQUIREMENT = re.compile(rf"([\w-]+){RANGE}(?: *; *sys_platform != ['\"](\w+)['\"])?")
 
 
 @dataclass(frozen=True)
@@ -186,6 +192,13 @@ def package(requirement):
 def course():
     """The course itself, so that notebooks in any folder find `helpers`."""
     try:
+        stranger = metadata.version(STRANGER)
+    except metadata.PackageNotFoundError:
+        stranger = None
+    if stranger is not None:
+        fault = "The package index's `helpers` is another's, and it hides ours."
+        return Finding("helpers", f"another's, {stranger}", fault, STRANGER_REMEDY)
+    try:
         return Finding("helpers", metadata.version(COURSE))
     except metadata.PackageNotFoundError:
         fault = "helpers is not installed: notebooks in other folders do not find it."
@@ -198,12 +211,20 @@ def needed():
 
 
 def requirements():
-    """The packages that pyproject.toml asks for."""
+    """The packages that the course asks for."""
+    asked = map(REQUIREMENT.fullmatch, lines_of_requirements())
+    return [Requirement(*line.groups()) for line in asked if line]
+
+
+def lines_of_requirements():
+    """What pyproject.toml asks for, or what the installed package has noted of it."""
     import tomllib  # a Python that is too old has none
 
-    project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
-    asked = map(REQUIREMENT.fullmatch, project["dependencies"])
-    return [Requirement(*line.groups()) for line in asked]
+    text = PYPROJECT.read_text(encoding="utf-8") if PYPROJECT.exists() else ""
+    project = tomllib.loads(text).get("project", {})
+    if project.get("name") == COURSE:
+        return project["dependencies"]
+    return metadata.requires(COURSE)
 
 
 def numbers(version):

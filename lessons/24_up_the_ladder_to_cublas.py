@@ -454,16 +454,16 @@ climb(["8 × 8 sums", "16 bytes", "written out", "warp tiles"])
 
 # %%
 @part
-def copy_rows(tile, width, steps, source, at, left):
+def copy_rows(tile, width, steps, threads, source, at, left):
     """Begin to copy a tile of some rows of a width, by fours."""
-    for first in range(0, steps * width, 1024):
+    for first in range(0, steps * width, 4 * threads):
         place = uint32(first + 4 * cuda.threadIdx.x)
         row, col = uint32(at + place // width), uint32(left + place % width)
         copy4_async(tile, place, source, (row, col))
 
 
 # %%
-def make_halves(high, steps):
+def make_halves(high, steps, threads):
     """Two halves of room, each for a tile of a and a tile of b."""
     of_a, both = high * steps, (high + 128) * steps
 
@@ -472,8 +472,8 @@ def make_halves(high, steps):
         """Begin to copy the tiles of a step, if there is one, into a half."""
         if at < b.shape[0]:
             mine = tiles[uint32(both * half):]
-            copy_rows(mine, high, steps, a, at, top)
-            copy_rows(mine[of_a:], 128, steps, b, at, left)
+            copy_rows(mine, high, steps, threads, a, at, top)
+            copy_rows(mine[of_a:], 128, steps, threads, b, at, left)
             commit_copies()
 
     @part
@@ -485,14 +485,14 @@ def make_halves(high, steps):
 
 
 # %%
-def make_async(cols, steps=8, snake=False, make_store=make_store):
-    """Blocks of 16 · cols × 128 elements of c, 8 × cols for a thread."""
-    high, size = 16 * cols, 2 * steps * (16 * cols + 128)
-    (begin, near), place = make_halves(high, steps), make_place(cols)
+def make_async(cols, steps=8, snake=False, warps=8, make_store=make_store):
+    """Blocks of so many warps, each with 64 × 4 · cols elements of c."""
+    threads, high = 32 * warps, 2 * cols * warps
+    (begin, near), place = make_halves(high, steps, threads), make_place(cols)
     add = repeated(make_add(high, (32, 16), snake), steps)
-    store = make_store((32, 16))
+    store, size = make_store((32, 16)), 2 * steps * (high + 128)
 
-    @cuda.jit(launch_bounds=(256, 16 // cols))
+    @cuda.jit(launch_bounds=(threads, 128 // (cols * warps)))
     def multiply_async(c, a, b):
         """Copy the next tiles while adding up the products of these."""
         tiles = cuda.shared.array(size, float32)
@@ -538,7 +538,7 @@ climb(["warp tiles", "A turned", "two halves", "8 × 16 sums", "snake",
 # The GPU counts as many wavefronts as the emulator.
 #
 # - *A turned* saves some wavefronts, and no time.
-# - *two halves* saves 12% of the time.
+# - *two halves* saves 11% of the time.
 # - *8 × 16 sums* saves 5%, *snake* another 4%, and *16 steps* 6%.
 #
 # The counts allowed 86 to 92% of the peak all the way. So what did these rungs save? Ask what a warp waits for at an instruction, in cycles, and which `FFMA` have the mark `.reuse`: a number is kept for the next one and not read from its register again.
@@ -567,16 +567,20 @@ plot_rungs(list(RUNGS), [most[name] for name in RUNGS],
 # %% [markdown]
 # A ring is what the counts allow, a diamond what was reached; the line is cuBLAS.
 #
-# From *A turned* to *two halves*, waiting for memory ends: 0.73 cycles at each instruction become 0.02.
+# From *A turned* to *two halves*, waiting for memory ends: 0.72 cycles at each instruction become 0.02.
 # With the *snake* more `FFMA` keep a number, and waits for the dispatch unit fall from 0.28 cycles to 0.19, and with *16 steps* to 0.14.
 # Our 512 blocks take 132 multiprocessors four rounds, where 3.88 would do: that alone costs 3%.
-#
+
+# %% [markdown]
 # ## Any size
 #
 # As in the last lesson, zeros fill up the tiles, so the loop has no edge.
-# The kernel that turns `a` writes them; if `b` does not fit, it is copied with zeros, too.
+# The kernel that turns `a` writes them. If `b` does not fit, a second layer of its blocks copies `b` with zeros, too.
 # Only the store asks what is inside.
 # **Store those of a thread's sums that are inside c.**
+#
+# And all multiprocessors should be busy in the last round of blocks, too.
+# If tiles of 256 × 128 leave more than a tenth of the places in their rounds empty, take tiles of 64 × 128: blocks of 4 warps, with 8 × 8 sums for a thread.
 
 # %%
 def make_inside(apart):
@@ -595,7 +599,8 @@ def make_inside(apart):
     return store_inside
 
 
-ANY_SIZE = make_async(16, 16, True, make_inside)
+ANY_SIZE = {256: make_async(16, 16, True, 8, make_inside),
+            64: make_async(8, 16, True, 4, make_inside)}
 
 # %%
 @part
@@ -611,18 +616,19 @@ def load4_or_zero(a, row, col):
     return four[0], four[1], four[2], four[3]
 
 
-@cuda.jit
+@part
 def fill_up(to, b):
-    """Each thread copies four rows of four, with zeros beyond the edge."""
-    x, y = cuda.grid(2)
-    for q in range(4):
-        row, col = uint32(4 * y + q), uint32(4 * x)
-        if col < to.shape[1]:
-            store4(to, (row, col), load4_or_zero(b, row, col))
+    """Copy a tile by rows, with zeros beyond the edge."""
+    for k in range(0, 64, 32):
+        for m in range(0, 64, 32):
+            row = uint32(64 * cuda.blockIdx.y + cuda.threadIdx.y + k)
+            col = uint32(64 * cuda.blockIdx.x + 4 * cuda.threadIdx.x + m)
+            if row < to.shape[0] and col < to.shape[1]:
+                store4(to, (row, col), load4_or_zero(b, row, col))
 
 
 # %%
-@cuda.jit
+@part
 def turn(to, a):
     """Load a tile by rows, with zeros beyond the edge, store its columns."""
     tile = cuda.shared.array((64, 65), float32)
@@ -638,10 +644,21 @@ def turn(to, a):
     for k in range(0, 64, 32):
         for m in range(0, 64, 32):
             row, col = uint32(x + k), uint32(y + m)
-            if uint32(left + col) < to.shape[0]:
-                store4(to, (uint32(left + col), uint32(top + row)),
+            to_row, to_col = uint32(left + col), uint32(top + row)
+            if to_row < to.shape[0] and to_col < to.shape[1]:
+                store4(to, (to_row, to_col),
                        (tile[row, col], tile[row + 1, col],
                         tile[row + 2, col], tile[row + 3, col]))
+
+
+# %%
+@cuda.jit
+def prepare(a_turned, a, b_filled, b):
+    """Turn a by the first layer of blocks, fill up b by the second."""
+    if cuda.blockIdx.z == 0:
+        turn(a_turned, a)
+    else:
+        fill_up(b_filled, b)
 
 
 # %%
@@ -650,33 +667,41 @@ def filled(n, whole):
     return max(1, -(-n // whole)) * whole
 
 
-def room_for(a, b):
-    """Room on the GPU for a turned, and for b filled up with zeros."""
+def tile_height(m, n):
+    """256, or 64 if tiles of 256 × 128 leave a tenth of their rounds empty."""
+    cores = cuda.get_current_device().MULTIPROCESSOR_COUNT
+    blocks = -(-m // 256) * -(-n // 128)
+    return 256 if blocks >= 0.9 * filled(blocks, cores) else 64
+
+
+def room_for(a, b, high=None):
+    """The tiles' height, and room for a turned and b filled up with zeros."""
     (m, k), n = a.shape, b.shape[1]
-    k = filled(k, 16)
-    return (cuda.device_array((k, filled(m, 256)), np.float32),
+    high, k = high or tile_height(m, n), filled(k, 16)
+    return (high, cuda.device_array((k, filled(m, high)), np.float32),
             cuda.device_array((k, filled(n, 128)), np.float32))
 
-
-def multiply(c, a, b, a_turned, b_filled):
-    """Multiply matrices of any size, by three kernels."""
+# %%
+def multiply(c, a, b, high, a_turned, b_filled):
+    """Multiply matrices of any size, by two kernels."""
     if c.size == 0:
         return
-    rows, cols = a_turned.shape
-    turn[(cols // 64, -(-rows // 64)), (8, 32)](a_turned, a)
-    if b.shape != b_filled.shape:
-        blocks = -(-b_filled.shape[1] // 128), rows // 16
-        fill_up[blocks, (32, 4)](b_filled, b)
-        b = b_filled
-    blocks = b.shape[1] // 128, cols // 256
-    ANY_SIZE[blocks, 256](c, a_turned, b)
+    (k, m), n = a_turned.shape, b_filled.shape[1]
+    fits = b.shape == b_filled.shape
+    blocks = (m if fits else max(m, n)) // 64, -(-k // 64), 1 if fits else 2
+    prepare[blocks, (8, 32)](a_turned, a, b_filled, b)
+    threads = {256: 256, 64: 128}[high]
+    ANY_SIZE[high][(n // 128, m // high), threads](
+        c, a_turned, b if fits else b_filled)
 
 
 # %%
 for m, k, n in (1, 1, 1), (3, 0, 5), (0, 3, 4), (70, 13, 30):
     c, a, b = matrices(m, k, n)
-    multiply(c, a, b, *room_for(a, b))
-    check(c, a @ b)
+    for high in ANY_SIZE:
+        c[:] = np.nan
+        multiply(c, a, b, *room_for(a, b, high))
+        check(c, a @ b)
 
 exact = a.astype(np.float64) @ b
 bound = k * 2.0**-24 * (abs(a).astype(np.float64) @ abs(b))
@@ -708,12 +733,13 @@ table(["m × k × n", "time, µs", "TFLOP/s", "cuBLAS, TFLOP/s", "% of cuBLAS"],
 # %% [markdown]
 # For *8 × 1 sums*, nvcc unrolls the loop over k: 64 `FFMA` instead of 16.
 #
-# The times of any size include turning `a`. The first five sizes reach at least 95% of cuBLAS.
-# At 3001, 12 × 24 blocks take 132 multiprocessors three rounds, where 2.2 would do; 1000 has 32 blocks.
+# The times of any size include turning `a` and filling up `b`. All sizes reach at least 93% of cuBLAS, and most take less time.
+# At 3001, 12 × 24 large tiles would take 132 multiprocessors three rounds, where 2.2 would do; at 1000 there would be 32 tiles. These two and 4097 × 4099 get small ones.
 #
 # Each of k steps rounds by at most 2⁻²⁴ of its sum, so an error is at most k · 2⁻²⁴ times the sum of the products without signs: the bound.
 # At 4096 and 8192 results equal cuBLAS's to the last bit, or they would not be recorded.
-#
+
+# %% [markdown]
 # ## What could go wrong
 #
 # A barrier does not wait for copies: here each thread has come, but what it copies may be under way.
@@ -823,7 +849,7 @@ task.check(column_sums)
 # %% [markdown]
 # ## In practice
 #
-# Call the library. cuBLAS has kernels for many shapes, and chooses; ours is one, for large products.
+# Call the library. cuBLAS has kernels for many shapes, and chooses; ours has two tiles, and was measured at the sizes above.
 # All of this is float32; the GPU's matrix units, for shorter types, are another subject.
 #
 # Which order and which tile is best depends on the GPU and on the compiler. `python -m lessons.sweep product` tries some.

@@ -231,6 +231,15 @@ table(["kernel", "shared loads", "shared stores", "branches", "barriers"],
 # A branch skips many at once.
 # **Add halves while they fill warps; one warp adds up the last 32 numbers.**
 
+# %% [markdown]
+# **Predict.** A block issued 16 · 29 requests. How many are left, and how much of the time?
+#
+# <details><summary>Answer</summary>
+#
+# A warp stores its numbers once, and a step is two loads and a store. After four steps, 15 of the 16 warps are done: 13 requests each. The first makes five more steps and loads the sum: 29. Together they make 224 instead of 464, or 48%. If the data path set the pace, 48% of the time would be left, too.
+#
+# </details>
+
 # %%
 @cuda.jit(device=True)
 def add_halves(numbers):
@@ -269,7 +278,7 @@ times["one warp"] = clock(sum_by_one_warp, THREADS)
 busy(["halves", "one warp"])
 
 # %% [markdown]
-# The data path is busy for only 54% of the cycles that it was. (Two things changed: there are also 5 barriers instead of 10.)
+# The data path is busy for only 54% of the cycles that it was; the count said 48%. (Two things changed: there are also 5 barriers instead of 10.)
 #
 # And yet the kernel is only 16% faster.
 # No part is even 52% busy now: most of the time, warps wait for memory or for one another.
@@ -363,13 +372,22 @@ busy(["one warp", "pairs", "shuffled"])
 # *shuffled* needs 78% fewer wavefronts than *pairs* and one barrier instead of five, but saves only 15% of the time.
 # Its warps do not wait for shared memory most, but for global memory: 56% of their waiting.
 # A place now takes a new block every 1.0 µs.
-#
+
+# %% [markdown]
 # ## Many numbers a thread
 #
 # So use as few blocks as fill the GPU: four for each multiprocessor.
 # Each thread adds up its share of the array alone; then the block adds up its threads.
 # A block takes a *tile* of the array, then the one that lies a whole grid further on.
 # **Add up a thread's numbers of each tile of its block.**
+#
+# **Predict.** In *shuffled*, a block ends after 1,024 numbers. Now it adds up 508,400. What is left for the time?
+#
+# <details><summary>Answer</summary>
+#
+# There are 528 blocks instead of 262,144, so there is 1/496 of all shuffles between lanes, barriers and starts of blocks. What is left is loading the numbers. A kernel that only reads them takes 242 µs, as the end of this lesson shows.
+#
+# </details>
 
 # %%
 LOADS = 4       # a thread's loads that do not wait for one another
@@ -456,8 +474,9 @@ table(["numbers a load", "loads in flight", "bytes in flight, a thread",
 
 # %% [markdown]
 # A quarter of the requests are left, and wide loads halve the instructions. But the time follows the *bytes in flight*: 16 bytes a thread take 252 µs as four loads and 253 as one.
-# *wide* takes 4% less time than *many*, with four times the bytes.
-#
+# *many*, with four numbers in flight, takes 4% longer than only reading. *wide* takes 4% less than that, with four times the bytes.
+
+# %% [markdown]
 # An H200 has 132 multiprocessors with up to 2,048 threads each. With 4 bytes a thread, up to 1.08 MB are in flight, and 2,515 GB/s arrive: a load takes up to 430 ns.
 # If it always did, 8 bytes a thread would be enough for all that memory can give.
 # They get 3,642 GB/s, with memory 80% busy: a load takes up to 594 ns.
@@ -564,8 +583,16 @@ plot_times([*whole, "CUB"], [m.median_us for m in bars],
 # A float32 has 24 bits, so an addition rounds its result by at most a part u = 2⁻²⁴ of it.
 # A number that goes through k additions enters the sum with k such factors, each between 1 − u and 1 + u.
 # So the error is at most k·u / (1 − k·u) of the sum of all sizes, unless something overflows.
-#
+
+# %% [markdown]
 # What counts is not how many additions there are, but how many *one number* goes through: nine a launch in a tree of 512.
+# By *at once* with 16 blocks, one of 2²⁰ numbers goes through
+#
+# - 2 in `load_four`, then 32 in its thread: a block has 8 tiles, of four loads a thread
+# - 1 with what is left at the end, and 9 in the tree of the block
+# - 1 in the last block, where a thread has one part at most, and 9 in its tree.
+#
+# Together these are 54.
 #
 # Three sums of 2²⁰ numbers: one by one as on a CPU, in halves, and by the last rung. Errors and bounds are relative to the sum of sizes; the true sum is that in float64.
 

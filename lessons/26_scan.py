@@ -17,10 +17,10 @@
 import numpy as np
 from numba import cuda, float32, int32, uint32, uint64
 
-from helpers import (allow_dynamic_shared, baseline, check, device, emulate,
-                     exercise, load4, load_acquire, measure, plot_look_back,
-                     plot_scan, plot_series, plot_tile_banks, plot_times,
-                     store4, store_release, table)
+from helpers import (allow_dynamic_shared, assemble, baseline, check, device,
+                     emulate, exercise, load4, load_acquire, measure,
+                     plot_look_back, plot_scan, plot_series, plot_tile_banks,
+                     plot_times, store4, store_release, table)
 
 device
 
@@ -397,8 +397,8 @@ def busy(names):
 busy(list(times))
 
 # %% [markdown]
-# - *sweeps* make a fifth of the additions but take 12% longer: bank conflicts keep the data path 93% busy.
-# - *padded* takes 41% less time than that. Now 85% of the issue slots are used: two sweeps need 138 instructions for 32 elements, a doubling 104.
+# - *sweeps* make a fifth of the additions but take 14% longer: bank conflicts keep the data path 93% busy.
+# - *padded* takes 41% less time than that. Now 86% of the issue slots are used: two sweeps need 138 instructions for 32 elements, a doubling 104.
 # - *shuffles* need 64 instructions and one barrier, and still wait for memory most: a thread has 4 bytes in flight.
 # - *fours* have 16 bytes in flight and need 25 instructions. They reach 98% of the copy's rate.
 #
@@ -416,7 +416,7 @@ def make_ends(fours, threads):
         """Add up a tile."""
         values = cuda.local.array(elements, float32)
         sums = cuda.shared.array(warps, float32)
-        tile, (lane, warp) = uint32(cuda.blockIdx.x), lane_and_warp()  # noqa
+        tile, lane = uint32(cuda.blockIdx.x), lane_and_warp()[0]
         load_fours(values, src, first_of(tile, elements))
         end = scan_sums(scan_warp(add_up(values), lane), sums)[1]
         if cuda.threadIdx.x == 0:
@@ -427,7 +427,7 @@ def make_ends(fours, threads):
         """Scan a tile from the sum of all tiles before it."""
         values = cuda.local.array(elements, float32)
         sums = cuda.shared.array(warps, float32)
-        tile, (lane, warp) = uint32(cuda.blockIdx.x), lane_and_warp()  # noqa
+        tile, lane = uint32(cuda.blockIdx.x), lane_and_warp()[0]
         load_fours(values, src, first_of(tile, elements))
         before = scan_sums(scan_warp(add_up(values), lane), sums)[0]
         before += element(tile_sums, uint32(tile - 1))   # before tile 0: 0
@@ -491,7 +491,7 @@ table(["launch", "times the array, counted", "predicted, µs", "time, µs"],
           sum(it.median_us for it in launches))])
 
 # %% [markdown]
-# Memory sets the pace: together the launches take 2% less than their bytes predict.
+# Memory sets the pace: together the launches take 1% less than their bytes predict.
 #
 # ## In one launch: look back
 #
@@ -593,6 +593,18 @@ def make_once(look_back, fours, threads, resident):
 #
 # Loading a word that another block has just stored takes a journey to L2, and each step of `look_back_singly` waits for one.
 # A warp can make 32 of these journeys at once.
+#
+# Then all lanes need the sum of what they found. `cuda.shfl_xor_sync(ALL, value, d)` gives each lane the value of the lane whose number differs in the bit of d, and its own to that one. Both add, so after d = 1, 2, 4, 8, 16 each lane has the sum of all 32, with no lane to hand it out.
+
+# %%
+@cuda.jit
+def add_lanes(value):
+    """The sum of a warp's values, in each of its lanes."""
+    for k in range(5):
+        value += cuda.shfl_xor_sync(ALL, value, 1 << k)
+    return value
+
+# %% [markdown]
 # **Ask for the words of 32 tiles; if all have something, add up the sums back to the nearest prefix; if there is none, go on with the 32 before.**
 
 # %%
@@ -610,8 +622,7 @@ def look_back(words, tile, lane):
             prefixes = cuda.ballot_sync(ALL, status == PREFIX)
             looking = prefixes == 0
             needed = looking or int32(lane) < cuda.ffs(prefixes)
-            part = scan_warp(value if needed else float32(0), lane)
-            before += cuda.shfl_sync(ALL, part, 31)
+            before += add_lanes(value if needed else float32(0))
             at = int32(at - 32)
     return before
 
@@ -658,11 +669,11 @@ plot_series([48 * blocks for blocks in held],
             limit_label="the driver's copy")
 
 # %% [markdown]
-# One by one, one launch takes as long as three. With 32 tiles at a time it takes 9% less.
-# Its other warps wait at the barrier for the one that looks back, and memory is 63% busy.
+# One by one, one launch takes 2% less than three. With 32 tiles at a time it takes another 8% less.
+# Its other warps wait at the barrier for the one that looks back, and memory is 64% busy.
 #
-# The more a multiprocessor holds, the less time: 192 KB instead of 48 save 41%.
-# Tiles twice as large, with as much held, save another 2%. Memory is 69% busy then, and moves as many bytes as for a copy.
+# The more a multiprocessor holds, the less time: 192 KB instead of 48 save 33%.
+# Tiles twice as large, with as much held, save another 1%. Memory is 73% busy then, and moves as many bytes as for a copy.
 #
 # ## Special numbers, and rounding
 #
@@ -705,6 +716,20 @@ table(["in 2⁻²⁴ of the sum of magnitudes", "error", "bound m"],
 #
 # ## What changed
 
+# %% tags=["assembly"]
+kernels = {"doubling": scan_doubling, "sweeps": make_sweeping(32),
+           "padded": make_sweeping(33), "shuffles": scan_shuffling,
+           "fours": scan_fours,
+           "one by one": make_once(look_back_singly, 8, 512, 2),
+           "32 at a time": make_once(look_back, 8, 512, 2),
+           "more in flight": make_once(look_back, 12, 256, 4),
+           "larger tiles": make_once(look_back, 12, 512, 2)}
+state = np.zeros(4, np.uint64), np.zeros(1, np.uint32)
+registers = {
+    name: assemble(it)[4, 256](
+        small, small, *(() if name in tile_runs else state)).registers
+    for name, it in kernels.items()}
+
 # %% tags=["timing"]
 library = {name: baseline(f"scan, {name}") for name in (
     "CUB", "doubling in C++", "shuffles in C++", "three launches",
@@ -717,10 +742,11 @@ changes = {"doubling": "log n steps", "sweeps": "fewer additions",
            "more in flight": "192 KB held, not 128",
            "larger tiles": "half as many tiles"}
 ladder = {**times, "three launches": library["three launches"]}
-print(table(["rung", "scans", "what changed", "time, µs",
+print(table(["rung", "scans", "what changed", "registers", "time, µs",
              "% of the copy's rate", "% of CUB's rate", "in C++, µs"],
     [(name, "tiles" if name in tile_runs else "all", change,
-      ladder[name].median_us, 100 * copy_us / ladder[name].median_us,
+      registers.get(name, ""), ladder[name].median_us,
+      100 * copy_us / ladder[name].median_us,
       100 * library["CUB"].median_us / ladder[name].median_us,
       library[f"{name} in C++"].median_us
       if f"{name} in C++" in library else "")

@@ -8,16 +8,16 @@
 # **What you'll learn:**
 #
 # - go from a symptom to its cause in five steps
-# - read what `check` and `emulate` say, and in which order to act on it
+# - read what `check`, `emulate` and `watch` say, and in which order to act on it
 # - name the wrong belief behind a fault, so that you do not write it again
 #
-# **What you'll need:** races and barriers, as in [Wait for one another](15_barriers_and_races.ipynb), sectors, as in [Let neighbours read neighbours](12_coalescing.ipynb), and banks, as in [Keep out of each other's banks](14_bank_conflicts.ipynb).
+# **What you'll need:** races and barriers, as in [Wait for one another](15_barriers_and_races.ipynb), sectors, as in [Fetch no more than you use](12_coalescing.ipynb), and banks, as in [Share a tile without queueing](14_bank_conflicts.ipynb).
 
 # %%
 import numpy as np
 from numba import cuda, float32, int32
 
-from helpers import check, device, emulate, exercise, expect
+from helpers import check, device, emulate, exercise, expect, watch
 
 random = np.random.default_rng(0)
 a, b = random.random((2, 1000), dtype=np.float32)
@@ -27,14 +27,14 @@ device
 # %% [markdown]
 # ## Five steps
 #
-# 1. *Make it small.* Look for the fewest threads and elements that still go wrong. Take random numbers, and a size that is no multiple of the block.
+# 1. *Make it small.* Find the fewest threads that still go wrong. Take random numbers, and a size that is no multiple of the block.
 # 2. *Check* the result against NumPy with `check`. Which values are wrong: all, the last ones, others each time?
-# 3. *Emulate* the launch, and read the report from the top. What can give wrong answers comes first, what only costs time after it.
-# 4. *Follow one thread*, or one cell, that the report names: by hand, with small numbers.
+# 3. *Emulate* the launch, and read the report from the top: what can give wrong answers comes first.
+# 4. *Watch* a block that the report names. `film = watch(kernel)[blocks, threads](...)` shows it step by step; `film.cells` lists who touched a cell, and when.
 # 5. *Fix one thing*, then check at several sizes and seeds.
 #
 # Twelve wrong kernels follow, each with one fault.
-# Read each one before you run it, and guess: which line is wrong, and what did its author believe?
+# Before you run one, guess: which line is wrong, and what did its author believe?
 
 # %% [markdown]
 # ## An error in the last block
@@ -96,14 +96,18 @@ total = np.zeros(1, np.float32)
 run = emulate(dot_wrong)[4, 256](total, a, b)
 with expect(AssertionError):
     check(total, a @ b)
-run.races[0]
+print(run.races[0])
+
+film = watch(dot_wrong)[1, 2](np.zeros(1, np.float32), a, b)
+film.cells("out", 0)
 
 # %% [markdown]
 # Where a sum is too small, ask for the races.
 # Both lines of this one are the same line, and both threads are at the same cell: many threads change `out[0]`.
 #
 # **The belief:** "`x += 1` is one step."
-# It is three: load, add, store. A thread that loads before another has stored overwrites what the other added.
+# It is three: load, add, store.
+# The film of one block with two threads shows it: both load 0 before either stores, and what is left is the product of thread 1. That of thread 0 is lost.
 #
 # The report has three more races, for the same line: between warps of a block, and stores against stores.
 # One fix removes them all, so begin with the first.
@@ -159,7 +163,7 @@ for kernel, blocks in (negative_wrong, (2, 3)), (negative, (3, 2)):
 # The first is x, and neighbouring lanes differ in x.
 # So x must choose the column, the last index, and the launch counts blocks in the same order: along x first.
 #
-# ## Counts that nobody counted
+# ## Counts that are 820 too large
 #
 # How often did each face of a die come up?
 # **Each block counts its throws, then adds its counts to the result.**
@@ -242,13 +246,15 @@ def power_wrong(out, a):
 
 out = np.zeros(4, np.float32)
 run = emulate(power_wrong)[4, 256](out, a)
-print(out)
-run
+print(out, run, sep="\n")
+film = watch(power_wrong, block=3)[4, 256](out, a)
+film.cells("tile", 232)
 
 # %% [markdown]
 # With 1,024 samples all four sums are right.
 # With 1,000 only the last is wrong: its block has 232 samples for 256 threads.
 # The report says two things: 24 threads missed the barrier, and 24 cells were read that nobody wrote. They are the cells of those threads.
+# The film of block 3 shows one of them: thread 104 loads cell 232, and nobody has stored to it.
 #
 # **The belief:** "a thread that has returned no longer counts."
 # Since Volta a GPU's barrier indeed does not wait for it. But the others still add up its cell.
@@ -278,7 +284,7 @@ for n in 1, 255, 256, 257, 1000:
     print(n, check(out, (padded ** 2).sum(axis=1)), run.barriers)
 
 # %% [markdown]
-# ## Right with 32 threads, wrong with 128
+# ## Right with 32 threads, wrong with 64
 #
 # **Each thread finds the largest element up to its own**: in the first round among 2 elements, then among 4, 8 and so on.
 
@@ -286,7 +292,7 @@ for n in 1, 255, 256, 257, 1000:
 @cuda.jit
 def peaks_wrong(out, a):
     """Each thread finds the largest element up to its own."""
-    tile = cuda.shared.array(128, float32)
+    tile = cuda.shared.array(64, float32)
     thread = cuda.threadIdx.x
     tile[thread] = a[thread]
     step = 1
@@ -297,19 +303,21 @@ def peaks_wrong(out, a):
     out[thread] = tile[thread]
 
 
-largest = np.maximum.accumulate(a[:128])
-out = np.zeros(128, np.float32)
+largest = np.maximum.accumulate(a[:64])
+out = np.zeros(64, np.float32)
 small = emulate(peaks_wrong)[1, 32](out[:32], a[:32])
 print(check(out[:32], largest[:32]), small, sep="\n")
-run = emulate(peaks_wrong)[1, 128](out, a[:128])
+film = watch(peaks_wrong)[1, 64](out, a[:64])
 with expect(AssertionError):
     check(out, largest)
-run.races[1]
+print(film.cells("tile", 1))
+film
 
 # %% [markdown]
 # **The belief:** "a warp runs in lockstep, so no barrier is needed."
 #
-# Thread 1 stores to cell 1, thread 33 loads it, and nothing says which comes first: they are in two warps, and no warp waits for another.
+# Thread 33 has loaded cell 1 before thread 1 stores to it: they are in two warps, and no warp waits for another.
+# Play the film to see warp 1 finish before warp 0 begins.
 # With 32 threads there is one warp, the answer is right, and the report still lists three minor races: CUDA does not promise that lanes stay together.
 #
 # Each round needs two barriers: all threads must have stored before anyone loads, and all must have loaded before anyone stores.
@@ -319,7 +327,7 @@ run.races[1]
 @cuda.jit
 def peaks(out, a):
     """Each thread finds the largest element up to its own."""
-    tile = cuda.shared.array(128, float32)
+    tile = cuda.shared.array(64, float32)
     thread = cuda.threadIdx.x
     tile[thread] = a[thread]
     step = 1
@@ -333,15 +341,15 @@ def peaks(out, a):
 
 
 for seed in range(4):
-    for n in 1, 33, 128:
+    for n in 1, 33, 64:
         run = emulate(peaks, seed=seed)[1, n](out[:n], a[:n])
         print(n, check(out[:n], largest[:n]), run.races, run.races.minor)
 
 # %% [markdown]
 # ## Another answer for each seed
 #
-# In Conway's Game of Life a cell lives in the next step if three of the nine cells around and including it are alive now, or four and it is one of them.
-# The world's edges meet.
+# In Conway's Game of Life a cell lives in the next step if three of the nine cells of its 3 × 3 square are alive now, or if four are and it is one of them.
+# Opposite edges of the world meet.
 # **Each thread counts the living around its cell, and decides.**
 
 # %%
@@ -460,6 +468,7 @@ for seed in range(4):
 #
 # **Average each sample with the next; beyond the end there are zeros.**
 # There is one block, and each of its threads comes to a barrier.
+# On a GPU the launch never ends.
 
 # %%
 @cuda.jit
@@ -482,9 +491,7 @@ with expect(RuntimeError):
     emulate(smooth_wrong)[1, 256](out, a[:200])
 
 # %% [markdown]
-# On a GPU this launch hangs: no answer, no error.
-# `emulate` stops and says who waits where.
-#
+# On a GPU there is no answer and no error; `emulate` stops and says who waits where.
 # Threads 0 to 199 wait at one barrier, 200 to 255 at the other.
 # Thread 199 and thread 200 are lanes of one warp.
 #
@@ -612,7 +619,7 @@ for width in 32, 33:
     print(check(out, matrix @ b[:32]), run, sep="\n")
 
 # %% [markdown]
-# **The belief:** "each thread walks along its row, so memory is read in order." Order is among *lanes*: theirs are 32 words apart, in one bank.
+# **The belief:** "each thread walks along its row, so memory is read in order." What counts is where the *lanes* are in one step: with a width of 32, theirs are 32 words apart, in one bank.
 #
 # ## What to ask first
 #
@@ -629,7 +636,7 @@ for width in 32, 33:
 #
 # ## On your own
 #
-# ★★ `average`: the last thread divides the sum, which works if it is the last to *run*. It need not be.
+# ★★ `average`: the thread with the highest number divides the sum, as if it were the last to *run*. Fix it.
 
 # %%
 task = exercise("average")

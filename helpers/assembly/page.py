@@ -5,7 +5,7 @@ that each gives a value, and its machine instructions, folded.
 from html import escape
 
 from helpers.assembly.report import rows_of, sentence, summary
-from helpers.core.html import LEFT, ROOT, STYLE, below, code, source_code
+from helpers.core.html import LEFT, ROOT, STYLE, below, code, scroller, source_code
 
 SIGNS = {"costly": "▲", "slight": "△"}
 MEANINGS = {
@@ -29,10 +29,11 @@ def as_html(assembly) -> str:
         f"<th class='{kind}' {LEFT}>{name}</th>" for name, kind in names.items()
     )
     rows = "".join(row for it in rows_of(assembly) for row in rows_for(assembly, *it))
+    table = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
     style = f"<style>{' '.join((STYLE + MINE).split())}</style>"
     return (
         f"<div class='run-page'>{style}<div>{escape(sentence(assembly))}</div>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f"{scroller(table, 2 * len(names))}</div>"
     )
 
 

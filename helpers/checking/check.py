@@ -5,15 +5,18 @@ Lessons and graders call these two; arrays may live on the host or on the device
 
 from dataclasses import dataclass
 from numbers import Number, Real
-from textwrap import fill
 
 import numpy as np
 
 from helpers.checking.diagnosis import Evidence
 from helpers.checking.tolerance import tolerance_for
-from helpers.core.errors import ArgumentError, short_traceback, shown, with_article
-
-WIDTH = 96      # characters of output that a notebook's page holds in a line
+from helpers.core.errors import (
+    ArgumentError,
+    short_traceback,
+    shown,
+    with_article,
+    wrapped,
+)
 
 
 @short_traceback
@@ -73,14 +76,6 @@ def named(error, expected):
     name = type(error).__name__
     kinds = [it.__name__ for it in expected if isinstance(error, it)]
     return name if name in kinds else f"{name} ({with_article(kinds[0])})"
-
-
-def wrapped(text):
-    """A text in lines that fit a notebook's page; what is indented stays so."""
-    return "\n".join(
-        fill(line, WIDTH, subsequent_indent="    ", break_on_hyphens=False)
-        for line in text.splitlines()
-    )
 
 
 @dataclass(frozen=True)

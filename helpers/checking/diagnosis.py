@@ -27,8 +27,9 @@ class Evidence:
 
     def report(self):
         """How many differ, the first of them, and the likely cause."""
-        clues = self.numbers(), self.about_places(), self.about_values()
-        return "\n".join(clue for clue in clues if clue)
+        of_type = self.type_too_small()  # which no guard and no grid would change
+        clues = (of_type,) if of_type else (self.about_places(), self.about_values())
+        return "\n".join(clue for clue in (self.numbers(), *clues) if clue)
 
     def numbers(self):
         place = np.unravel_index(self.places[0], self.wrong.shape)
@@ -87,21 +88,23 @@ class Evidence:
 
     def about_values(self):
         """A sentence on the wrong values themselves, if they show a pattern."""
-        if not {self.actual.dtype.kind, self.expected.dtype.kind} <= set("biufc"):
+        if not self.is_numeric():
             return None
         clues = (
-            *(self.type_too_small, self.transposed, self.unwritten),
+            *(self.transposed, self.unwritten),
             *(self.offset_or_shifted, self.rounding_or_factor),
         )
         return next((clue for clue in (clue() for clue in clues) if clue), None)
 
     def type_too_small(self):
         """Can the result's type not hold what is expected?"""
-        if self.actual.dtype.kind not in "iu" or not self.is_finite(self.want):
+        if not self.is_numeric() or self.actual.dtype.kind not in "iu":
             return None
-        if self.expected.dtype.kind == "f" and (self.got == np.trunc(self.want)).all():
+        if self.expected.dtype.kind not in "iuf" or not self.is_finite(self.want):
+            return None
+        if (self.got == np.trunc(self.want)).all():
             return f"The fractions were lost: the result is {self.actual.dtype}"
-        if self.expected.dtype.kind in "iu" and self.is_wrapped():
+        if self.is_wrapped():
             last = np.iinfo(self.actual.dtype).max
             largest = f"the largest {self.actual.dtype} is {last:,}"
             return f"The values wrapped around: {largest}"
@@ -111,7 +114,11 @@ class Evidence:
         """Are these the expected values, modulo what the result's type can hold?"""
         limits = np.iinfo(self.actual.dtype)
         outside = (self.want < limits.min) | (self.want > limits.max)
-        return outside.all() and (self.want.astype(self.actual.dtype) == self.got).all()
+        whole = self.want
+        if whole.dtype.kind == "f":
+            outside &= np.abs(whole) < 2.0**63  # what an int64 holds
+            whole = np.where(outside, whole, 0).astype(np.int64)
+        return outside.all() and (whole.astype(self.actual.dtype) == self.got).all()
 
     def transposed(self):
         square = self.wrong.ndim == 2 and len(set(self.wrong.shape)) == 1
@@ -190,6 +197,10 @@ class Evidence:
     def is_explained_by(self, values):
         """Are these the actual values?"""
         return bool(self.tolerance.agree(self.got, values).all())
+
+    def is_numeric(self):
+        """Are these numbers of NumPy's own types?"""
+        return {self.actual.dtype.kind, self.expected.dtype.kind} <= set("biufc")
 
     def is_finite(self, values):
         return bool(np.isfinite(values).all())

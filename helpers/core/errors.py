@@ -8,11 +8,14 @@ variable `EMULATOR_DEBUG=1` they leave as they are, with our frames and their ca
 import os
 import reprlib
 import sys
+import warnings
 from functools import partial, wraps
+from textwrap import fill
 from types import TracebackType
 
 PACKAGE = __name__.split(".")[0]
 LIBRARIES = (PACKAGE, "numba")  # whose lines no reader has written
+WIDTH = 100  # characters that a notebook's page holds in a line; it breaks inside words
 
 
 class ExplainedError(Exception):
@@ -50,7 +53,11 @@ class NoRowError(ExplainedError, KeyError):
 
 
 class KernelIndexError(ExplainedError, IndexError):
-    """An index outside its array, seen while a kernel ran."""
+    """An index outside its array, seen while a kernel ran; by the first thread in `at`,
+    (block, warp, lane) among the blocks that ran together.
+    """
+
+    at = ()
 
 
 class NoValueError(Exception):
@@ -72,6 +79,19 @@ def shown(value) -> str:
     if " at 0x" in repr(value):
         return with_article(type(value).__name__)
     return reprlib.repr(value)
+
+
+def wrapped(text) -> str:
+    """A text in lines that fit a notebook's page, broken between words; what goes on is
+    further in.
+    """
+    return "\n".join(it if len(it) <= WIDTH else _filled(it) for it in text.split("\n"))
+
+
+def _filled(line):
+    margin = " " * (len(line) - len(line.lstrip()) + 4)
+    options = {"break_on_hyphens": False, "break_long_words": False}
+    return fill(line, WIDTH, subsequent_indent=margin, **options)
 
 
 def with_article(noun) -> str:
@@ -161,7 +181,8 @@ def rendered(error):
     """What IPython shows of an error, of which it would show the last frame always."""
     shell = sys.modules["IPython"].get_ipython()
     seen = error.__traceback__ if debugging() else readers_part(error)
-    return shell.InteractiveTB.structured_traceback(type(error), error, seen)
+    lines = shell.InteractiveTB.structured_traceback(type(error), error, seen)
+    return [*lines[:-1], *map(wrapped, lines[-1:])]  # the last is the sentence
 
 
 def show_readers_part():
@@ -176,9 +197,17 @@ def show_readers_part():
     sys.excepthook = shortened
 
 
+def warn(sentence):
+    """Warn at the line that called the package, in lines that fit a notebook's page."""
+    place = "x" * 40  # Python puts the file, the line and the kind before the sentence
+    text = wrapped(f"{place} {sentence}").removeprefix(f"{place} ")
+    warnings.warn(text, stacklevel=caller_level())
+
+
 def caller_level() -> int:
     """The `stacklevel` with which a warning names the line that called the package."""
     level, frame = 1, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith(PACKAGE):
+    ours = (PACKAGE, "contextlib")  # which runs functions that have a context
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(ours):
         level, frame = level + 1, frame.f_back
     return level

@@ -3,9 +3,11 @@
 import re
 from html import escape
 
+from helpers.core.source import WIDEST_LINE
 from helpers.core.style import CONFLICT, STORE
 
 LEFT = "style='text-align: left'"  # holds where a viewer takes away the rules below
+TINT = "20"  # how opaque a line's ground is: its edge stands out from it by 3:1
 ROOT = ".run-page" * 3
 # the class three times: a notebook's own rules for tables are more specific than once
 STYLE = f"""\
@@ -17,11 +19,15 @@ vertical-align: top; white-space: nowrap; line-height: 1.35}}
 max-width: 6em}}
 {ROOT} .s {{white-space: pre; max-width: none;
 font-family: var(--jp-code-font-family, monospace)}}
-{ROOT} .s code {{background: none; padding: 0}}
+{ROOT} .s code {{background: none; padding: 0; white-space: pre; display: block;
+overflow-x: auto; scrollbar-width: thin; max-width: max(24em, 100cqw - var(--beside))}}
 {ROOT} .n {{opacity: .7; padding: 1px 0 1px 8px}}
 {ROOT} .a {{white-space: normal; max-width: 62em; padding-bottom: 4px}}
-{ROOT} .wrong {{background: {CONFLICT}48}}
-{ROOT} .costly {{background: {STORE}48}}
+{ROOT} .a span {{display: block; position: sticky; left: 0;
+max-width: min(62em, 100cqw - 4em)}}
+{ROOT} .wide {{overflow-x: auto; container-type: inline-size}}
+{ROOT} .wrong {{background: {CONFLICT}{TINT}}}
+{ROOT} .costly {{background: {STORE}{TINT}}}
 {ROOT} .s.wrong {{box-shadow: inset 3px 0 {CONFLICT}}}
 {ROOT} .s.costly {{box-shadow: inset 3px 0 {STORE}}}
 {ROOT} div, {ROOT} details {{font-size: 13px; margin: 4px 0}}
@@ -32,12 +38,23 @@ font-family: var(--jp-code-font-family, monospace)}}
 def source_code(text) -> str:
     """A source line, whose indent holds where a viewer takes away our styles."""
     code = text.lstrip()
-    return f"<code>{'&nbsp;' * (len(text) - len(code))}{escape(code)}</code>"
+    keys = " tabindex='0'" if len(text) > WIDEST_LINE else ""  # scroll a long line
+    return f"<code{keys}>{'&nbsp;' * (len(text) - len(code))}{escape(code)}</code>"
 
 
 def below(text, columns) -> str:
-    """A text below a line, as wide as the page."""
-    return f"<td></td><td class='a' {LEFT} colspan={1 + len(columns)}>{text}</td>"
+    """A text below a line, as wide as the page also where the table is wider."""
+    said = f"<span>{text}</span>"
+    return f"<td></td><td class='a' {LEFT} colspan={1 + len(columns)}>{said}</td>"
+
+
+def scroller(rows, beside) -> str:
+    """A table of source lines: a line scrolls that does not fit the page with so many
+    columns beside it, and the whole table where none fits.
+    """
+    name = "tabindex='0' role='region' aria-label='source lines'"
+    width = f"style='--beside: {6 + 7 * beside}em'"
+    return f"<div class='wide' {name} {width}><table>{rows}</table></div>"
 
 
 def code(sentence) -> str:

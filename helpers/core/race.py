@@ -5,7 +5,8 @@ wording of them that every report uses.
 from dataclasses import dataclass
 from textwrap import fill
 
-from helpers.core.source import Site
+from helpers.core.errors import wrapped
+from helpers.core.source import WIDEST_LINE, Site
 
 SCOPES = {
     "copy": "before a copy has arrived",
@@ -21,7 +22,7 @@ VERBS = {
     "release": "releases",
 }
 INDIVISIBLE = {"atomic", "acquire", "release"}
-WIDTH = 84  # of the remedy: what a narrow page holds in a line
+WIDTH = 84  # what a narrow page holds in a line
 
 
 @dataclass(frozen=True)
@@ -153,16 +154,30 @@ class Race:
         of_next = "" if before < after else " of the loop's next iteration"
         return f"Put `{barrier}` between line {before} and line {after}{of_next}"
 
-    def __repr__(self):
+    @property
+    def text(self) -> str:
+        """The race in lines, of which some may be long."""
         number = max(len(site.label) for site, _ in self.accesses)
-        text = max(len(site.text) for site, _ in self.accesses)
+        texts = [len(site.text) for site, _ in self.accesses]
+        text = max((it for it in texts if it <= WIDEST_LINE), default=0)
         lines = [
-            f"  {site.label:<{number}}  {site.text:<{text}}    {access}"
+            beside(f"  {site.label:<{number}}  {site.text:<{text}}", access)
             for site, access in self.accesses
         ]
         margin = {"initial_indent": "  ", "subsequent_indent": "  "}
         remedy = fill(self.remedy, WIDTH, break_on_hyphens=False, **margin)
         return "\n".join([self.title, *lines, remedy])
+
+    def __repr__(self):
+        return wrapped(self.text)
+
+
+def beside(line, access) -> str:
+    """A line with its access, which is below it where it does not fit."""
+    row = f"{line}    {access}"
+    if len(row) <= WIDTH:
+        return row
+    return f"{line.rstrip()}\n{' ' * 10}{access}"
 
 
 class Races(tuple):

@@ -14,6 +14,7 @@ from textwrap import dedent
 from types import CodeType
 from typing import NamedTuple
 
+WIDEST_LINE = 48  # characters of a source line that others are aligned with
 INLINED = re.compile(r"\w+?_v\d+_")  # what Numba puts before names that it inlines
 
 

@@ -5,7 +5,6 @@ that makes a difference: two arguments that share memory get one each, and the l
 copied back wins, as on the hardware.
 """
 
-import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -20,7 +19,7 @@ from helpers.core.device_memory import (
     is_here,
     note_array_written,
 )
-from helpers.core.errors import LaunchError, caller_level
+from helpers.core.errors import LaunchError, warn
 
 
 @contextmanager
@@ -176,11 +175,10 @@ def _warn_of_lost(kernel, staged, shared):
         for n, argument in enumerate(staged)
         if any(leaf.target is not None for leaf in _leaves([argument]))
     ]
-    warnings.warn(
+    warn(
         f"{' and '.join(shown)} of `{name}` share host memory: a GPU gets a copy of "
         "each, and the one that is copied back last wins. Pass a device array "
-        "(`cuda.to_device`) to share it",
-        stacklevel=caller_level(),
+        "(`cuda.to_device`) to share it"
     )
 
 

@@ -1,14 +1,13 @@
 """A kernel's program for some argument types, translated once, and facts about it."""
 
 import threading
-import warnings
 import weakref
 from dataclasses import dataclass
 
 import numpy as np
 
 from helpers.core import ir
-from helpers.core.errors import caller_level
+from helpers.core.errors import warn
 from helpers.core.gc_pause import gc_paused
 from helpers.core.source import place
 from helpers.emulator.codegen.translate import translate
@@ -65,9 +64,7 @@ def _prepare(kernel, types):
 def _warn_of_idle_lines(function):
     """Warn of lines that do nothing and look as if they did."""
     for where, line, sentence in idle_lines(function):
-        warnings.warn(
-            f"{sentence} ({place(where, line)})", stacklevel=caller_level()
-        )
+        warn(f"{sentence} ({place(where, line)})")
 
 
 def constant_bytes(kernel: ir.Kernel) -> int:
@@ -95,9 +92,8 @@ def _warn_of_changes(kernel, before, now):
     """Warn of a global that changed since a kernel was compiled with it."""
     for name in before.keys() & now.keys():
         if before[name] != now[name] and before[name] == before[name]:  # NaN is not
-            warnings.warn(
+            warn(
                 f"`{kernel}` was compiled with {name} = {before[name]} and keeps it, "
                 f"although {name} is {now[name]} now: run the cell that defines "
-                f"`{kernel}` again",
-                stacklevel=caller_level(),
+                f"`{kernel}` again"
             )

@@ -69,7 +69,8 @@ function drawWarp(view, warp) {
     drawLane(view, warp * WARP + lane, x, y, page.lane, high);
   }
   const bold = warp === film.steps[n].w;
-  if (warp % page.every && !bold) return;
+  const beside = page.every > 1 && Math.abs(warp - film.steps[n].w) === 1;
+  if ((warp % page.every || beside) && !bold) return;
   const last = film.state.warps[warp];
   const colour = bold ? pen.theme.ink : pen.theme.faint;
   const how = { align: "right", bold, colour, halo: pen.theme.paper };

@@ -18,7 +18,7 @@ const KEYS = {
 function hitBy(view, event) {
   const box = view.pen.canvas.getBoundingClientRect();
   const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-  const found = view.hits.find(
+  const found = [...view.hits, ...(view.cells || [])].find(
     ([left, top, w, h]) => x >= left && x < left + w && y >= top && y < top + h,
   );
   return found && found[4];
@@ -45,6 +45,9 @@ class Player {
       thread: null,
       cell: null,
     };
+    for (const name of ["cellPen", "digitPen"]) {
+      this.scene[name] = new Pen(document.createElement("canvas"));
+    }
     this.scene.scales = scalesOf(this.film, this.scene.pen);
     this.scene.block = { film: this.film, pen: new Pen(this.find(".block canvas")) };
     this.fill();
@@ -90,16 +93,28 @@ class Player {
     text.addEventListener("change", () => this.followWords(text.value));
     this.find(".leave").addEventListener("click", () => this.follow({}));
     for (const view of [this.scene, this.scene.block]) this.listenTo(view);
-    const dress = () => {
-      this.dress();
-      this.show();
+    this.listenToPage();
+  }
+
+  // Weakly: a film that its cell has replaced is not kept by the page.
+  listenToPage() {
+    const weak = new WeakRef(this);
+    const tell = (name) => (event) => {
+      const player = weak.deref();
+      if (player) player[name](event);
     };
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", dress);
-    const options = {
+    window.addEventListener("keydown", tell("claim"), true);
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    dark.addEventListener("change", tell("redress"));
+    new MutationObserver(tell("redress")).observe(document.body, {
       attributes: true,
       attributeFilter: ["data-jp-theme-light", "class"],
-    };
-    new MutationObserver(dress).observe(document.body, options);
+    });
+  }
+
+  redress() {
+    this.dress();
+    this.show();
   }
 
   listenTo(view) {
@@ -121,8 +136,11 @@ class Player {
           matchMedia("(prefers-color-scheme: dark)").matches;
     this.host.dataset.theme = dark ? "dark" : "light";
     const theme = themeOf(this.find(".film"));
-    const pens = [this.scene.pen, this.scene.block.pen, this.motion, this.score];
-    for (const pen of pens) pen.dress(theme);
+    const { pen, block, cellPen, digitPen } = this.scene;
+    for (const it of [pen, block.pen, cellPen, digitPen, this.motion, this.score]) {
+      it.dress(theme);
+    }
+    if (this.scene.page) this.paint();
   }
 
   measure() {
@@ -133,12 +151,22 @@ class Player {
     const { film, scene } = this;
     scene.page = layoutOf(film, widths[0], scene.scales);
     scene.block.page = blockPage(film, widths[1]);
-    scene.pen.resize(widths[0], scene.page.height);
-    this.motion.resize(widths[0], scene.page.height);
+    for (const pen of [scene.pen, scene.cellPen, scene.digitPen, this.motion]) {
+      pen.resize(widths[0], scene.page.height);
+    }
     scene.block.pen.resize(widths[1], scene.block.page.height);
     const rows = Math.min(48, Math.max(14, film.record.warps * 4));
     this.score.resize(widths[2], 12 + rows);
+    const { scrollHeight, clientHeight } = this.find(".source");
+    this.scrolls = scrollHeight > clientHeight; // asked once: it costs a layout
+    this.paint();
     this.show();
+  }
+
+  // What stays while the film plays.
+  paint() {
+    forgetPainted(this.scene);
+    paintScore(this.score, this.film, this.followed);
   }
 
   go(n) {
@@ -151,7 +179,8 @@ class Player {
     const { film, n, scene } = this;
     if (!scene.page) return;
     drawScene(scene, n);
-    drawScore(this.score, film, this.followed, n);
+    const x = placeInScore(this.score, film, n);
+    this.find(".time i").style.transform = `translateX(${x - 1}px)`;
     this.motion.clear();
     const told = stepInWords(film, n);
     this.tell(told);
@@ -160,7 +189,7 @@ class Player {
     const slider = this.find("[type=range]");
     slider.value = n;
     slider.setAttribute("aria-valuetext", `${n + 1} of ${film.last + 1}: ${told}`);
-    markSource(this.find(".source"), film, n);
+    markSource(this.find(".source"), film, n, this.scrolls);
     markFindings(this.find(".findings"), film, n);
     this.markHistory();
   }
@@ -188,8 +217,7 @@ class Player {
   move() {
     cancelAnimationFrame(this.frame);
     if (STILL() || !this.scene.joins || !this.scene.joins.length) return;
-    const waves = 1 + this.scene.joins.reduce((most, it) => Math.max(most, it.wave), 0);
-    const lasts = 500 + 120 * waves;
+    const lasts = 500 + 120 * turnsOf(this.scene);
     const start = performance.now();
     const tick = (now) => {
       const t = (now - start) / lasts;
@@ -252,6 +280,12 @@ class Player {
     if (found.length) this.go(next === undefined ? found[0] : next);
   }
 
+  // JupyterLab hears keys first: it is to leave ours alone, and to save by Ctrl+S.
+  claim({ ctrlKey, metaKey, shiftKey, key }) {
+    const theirs = ctrlKey || metaKey || (shiftKey && key === "Enter");
+    this.host.toggleAttribute("data-lm-suppress-shortcuts", !theirs);
+  }
+
   pressed(event) {
     const { target, key } = event;
     const typing = target.matches("[type=text]");
@@ -273,7 +307,7 @@ class Player {
     tip.hidden = !it;
     view.pen.canvas.style.cursor = it && it.bank === undefined ? "pointer" : "";
     if (!it) return;
-    tip.textContent = this.tipOf(it);
+    tip.textContent = tipOf(this.film, it);
     const box = this.find(".film").getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
     const room = box.width - tip.offsetWidth - 4;
@@ -281,56 +315,27 @@ class Player {
     tip.style.top = `${y + 16}px`;
   }
 
-  tipOf({ thread, array, cell, bank, lanes, name, value }) {
-    if (bank !== undefined) return `bank ${bank}: ${lanesInWords(lanes)}`;
-    if (name !== undefined) {
-      return `${name} = ${numeral(value) || "?"} in thread ${thread}`;
-    }
-    if (thread !== undefined) return threadInWords(this.film, thread);
-    return cellInWords(this.film, array, cell);
-  }
-
   // Follows a thread or a cell through the film, or nothing.
-  follow({ thread = null, array, cell }) {
+  follow(wanted) {
     const { film, scene } = this;
+    const { thread = null, array, cell } = wanted;
     scene.thread = thread;
     scene.cell = array === undefined ? null : [array, cell];
-    let found = [];
-    if (thread !== null) {
-      const turns = film.historyOfThread(thread);
-      found = turns.map((n) => [n, turnInWords(film, n, thread % WARP)]);
-    } else if (scene.cell) {
-      const visits = film.historyOfCell(array, cell);
-      found = visits.map((it) => [it[0], visitInWords(film, it)]);
-    }
+    const found = historyOf(film, wanted);
     this.followed = found.map(([n]) => n);
     const list = this.find(".history");
     list.replaceChildren(...found.map(([n, text]) => this.visit(n, text)));
-    const who =
-      thread !== null
-        ? threadInWords(film, thread).split(":")[0]
-        : scene.cell
-          ? cellInWords(film, array, cell).split(/[:=]/)[0].trim()
-          : "";
+    const who = nameOf(film, wanted);
     const visits = found.length ? counted(found.length, "step") : "untouched";
     this.find(".who").textContent = who && `${who}: ${visits}`;
     this.find(".leave").hidden = !who;
+    paintScore(this.score, film, this.followed);
     this.show();
   }
 
-  // What a reader types: "thread 5", "5" or "tile[3, 7]".
   followWords(words) {
-    const { record } = this.film;
-    const thread = words.match(/^\s*(?:thread\s*)?(\d+)\s*$/);
-    if (!words.trim()) return this.follow({});
-    if (thread && Number(thread[1]) < record.threads) {
-      return this.follow({ thread: Number(thread[1]) });
-    }
-    const [, name, indices] = words.match(/^\s*(\w+)\s*\[([\d\s,]+)\]\s*$/) || [];
-    const array = record.arrays.findIndex((it) => it.name === name);
-    const cell =
-      array < 0 ? -1 : flatOf(record.arrays[array].shape, indices.split(","));
-    if (cell >= 0) return this.follow({ array, cell });
+    const wanted = words.trim() ? wantedBy(this.film.record, words) : {};
+    if (wanted) return this.follow(wanted);
     this.find(".who").textContent = `There is no ${words.trim()} in this film.`;
     return undefined;
   }

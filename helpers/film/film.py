@@ -24,6 +24,7 @@ class Film:
     error: Exception | None = None
 
     @property
+    @short_traceback
     def run(self):
         """What `emulate` returns for this launch; or its error is raised."""
         if self._run is None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from helpers.core.errors import ArgumentError, shown
 from helpers.core.tables import Table
-from helpers.film.replay import WARP, advanced, in_lane, opening, touched
+from helpers.film.replay import WARP, in_lane, opening, touched
 
 DOES = {"load": "loads", "store": "stores", "atomic": "updates", "copy": "copies"}
 
@@ -55,31 +55,24 @@ def cells_of(record, array, index) -> History:
     """The accesses of a cell: step, barriers so far, line, thread, deed and value."""
     place = array_number(record, array)
     cell = cell_number(record["arrays"][place], index)
-    rows, barriers, frame = [], 0, opening(record)
-    for number, step in enumerate(record["steps"]):
-        frame = advanced(record, frame)
-        for access in step.get("a", ()) if step.get("a") else ():
-            if access["r"] == place:
-                rows += (
-                    (
-                        number + 1,
-                        barriers,
-                        step["l"],
-                        step["w"] * WARP + lane,
-                        DOES[access["k"]],
-                        _value(access, lane, frame.cells[place].get(cell)),
-                    )
-                    for lane, touches in touched(record, access)
-                    if touches == cell
-                )
+    rows, barriers, value = [], 0, opening(record).cells[place].get(cell)
+    for number, step in enumerate(record["steps"], 1):
+        for access, lane in _accesses(record, step, place, cell):
+            value = in_lane(access.get("x", value), lane)  # a load finds what was left
+            thread, does = step["w"] * WARP + lane, DOES[access["k"]]
+            rows.append((number, barriers, step["l"], thread, does, value))
         barriers += step.get("e") == "pass"
     columns = ("step", "barriers before", "line", "thread", "does", "value")
     return History(columns, tuple(rows))
 
 
-def _value(access, lane, found):
-    """What an access leaves in a cell, or finds there."""
-    return in_lane(access["x"], lane) if "x" in access else found
+def _accesses(record, step, place, cell):
+    """The accesses of a cell in a step, each with its lane."""
+    for access in step.get("a") or ():
+        if access["r"] == place:
+            for lane, touches in touched(record, access):
+                if touches == cell:
+                    yield access, lane
 
 
 def thread_number(record, thread) -> int:

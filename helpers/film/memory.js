@@ -85,32 +85,58 @@ function drawWhole(scene, array, sectors) {
   const access = (step.a || []).find((it) => it.r === array);
   for (const sector of sectors) {
     const from = Math.max(0, (sector * 32 - (offset || 0)) / bytes);
-    const w = Math.max(2, (32 / bytes) * page.span);
+    const w = Math.min(page.span, Math.max(2, (32 / bytes) * page.span));
     const x = page.left + Math.min(from * page.span, page.span - w);
     pen.box(x, y, w, 5, { fill: pen.theme[KINDS[access.k]] });
   }
 }
 
-function drawShared(scene, array) {
-  const { pen, film, page } = scene;
+// Paints the cells that changed; the numbers apart, to stand above the lines.
+function paintShared(scene, array) {
+  const { film, page } = scene;
   const place = page.shared[array];
   if (!place) return;
   const cells = film.state.cells[array];
-  const size = sizeOf(film.record.arrays[array].shape);
-  const gap = place.w > 7 ? 1 : 0.5;
-  for (let cell = 0; cell < size; cell += 1) {
-    const [x, y, w, h] = boxOf(film, page, array, cell, scene.n);
-    const box = [x, y, w - gap, h - gap];
+  const painted = scene.painted[array];
+  for (let cell = 0; cell < painted.length; cell += 1) {
     const value = cells.get(cell);
-    scene.hits.push([x, y, w, h, { array, cell }]);
-    if (value === undefined || value === null) {
-      pen.box(...box, { fill: pen.theme.paper });
-      pen.hatch(...box, pen.theme.idle);
-      continue;
-    }
-    pen.box(...box, { fill: fillOf(scene, array, value) });
+    if (painted[cell] === value) continue;
+    painted[cell] = value;
+    paintCell(scene, array, cell, value);
   }
 }
+
+function paintCell({ film, page, n, cellPen, digitPen, ...scene }, array, cell, value) {
+  const [x, y, w, h] = boxOf(film, page, array, cell, n);
+  const gap = w > 7 ? 1 : 0.5;
+  const box = [x, y, w - gap, h - gap];
+  digitPen.context.clearRect(...box);
+  cellPen.box(x, y, w, h, { fill: cellPen.theme.paper });
+  if (value === undefined || value === null) {
+    cellPen.hatch(...box, cellPen.theme.idle);
+    return;
+  }
+  const fill = fillOf(scene, array, value);
+  cellPen.box(...box, { fill });
+  digitPen.label(box, textOf(scene, array, value, w), fill, true);
+}
+
+// All cells are to be painted again: the page or the colours are others.
+function forgetPainted(scene) {
+  const { film, page, cellPen, digitPen } = scene;
+  for (const pen of [cellPen, digitPen]) pen.clear();
+  scene.cells = [];
+  scene.painted = film.record.arrays.map(({ shape }, array) => {
+    const size = page.shared[array] ? sizeOf(shape) : 0;
+    for (let cell = 0; cell < size; cell += 1) {
+      scene.cells.push([...boxOf(film, page, array, cell, 0), { array, cell }]);
+    }
+    return new Array(size).fill(UNPAINTED);
+  });
+}
+
+const UNPAINTED = {};
+const areaOf = ({ x, y, w, h, rows, columns }) => [x, y, columns * w, rows * h];
 
 // Names and numbers, above the lines that cross them.
 function drawValues(scene, array) {
@@ -121,13 +147,7 @@ function drawValues(scene, array) {
   if (!place) return;
   heading(scene, array, place, []);
   drawTicks(scene, array, place);
-  const crossed = scene.joins.length > 0;
-  for (const [cell, value] of film.state.cells[array]) {
-    const [x, y, w, h] = boxOf(film, page, array, cell, n);
-    const text = textOf(scene, array, value, w);
-    if (!text) return;
-    pen.label([x, y, w - 1, h - 1], text, fillOf(scene, array, value), crossed);
-  }
+  pen.copy(scene.digitPen, areaOf(place));
 }
 
 // Numbers of rows and columns beside a grid.
@@ -146,8 +166,14 @@ function drawTicks(scene, array, { x, y, w, h, rows, columns }) {
   }
 }
 
+// When an access has its turn: after the wavefronts of those before it.
+function turnOf({ a }, access) {
+  const before = a.slice(0, a.indexOf(access));
+  return before.reduce((sum, it) => sum + (it.b ? it.b.length : 1), 0);
+}
+
 // The line of one lane: through its bank, where the array is shared.
-function join(scene, access, lane, cell, bank, wave) {
+function join(scene, access, lane, cell, bank, wave = 0) {
   const { film, page, n } = scene;
   const box = boxOf(film, page, access.r, cell, n);
   if (!box) return;
@@ -163,7 +189,8 @@ function join(scene, access, lane, cell, bank, wave) {
     : film.isShared(access.r)
       ? [[x, bottom, across, down]]
       : [[x, top, across, box[1] + box[3]]];
-  scene.joins.push({ legs, access, lane, cell, wave: wave || 0 });
+  const turn = turnOf(film.steps[n], access) + wave;
+  scene.joins.push({ legs, access, lane, cell, turn });
 }
 
 function isMarked(film, n, array, cell) {
@@ -210,7 +237,7 @@ function drawMark(scene, array, cell, cross) {
   if (!box) return;
   const [x, y, w, h] = box;
   pen.box(x - 2, y - 2, w + 3, h + 3, { rim: pen.theme.conflict, thick: 3 });
-  if (!cross) return;
+  if (!cross || w < 12) return;
   const [right, top] = [x + w, y];
   pen.dot(right, top, 6, pen.theme.conflict, pen.theme.paper);
   const { context } = pen;
@@ -237,12 +264,15 @@ function drawFollowed(scene) {
   }
 }
 
+const turnsOf = ({ joins }) =>
+  1 + joins.reduce((most, it) => Math.max(most, it.turn), 0);
+
 // Dots that run along the lines, wavefront after wavefront; `t` goes from 0 to 1.
 function drawMotion(scene, pen, t) {
   pen.clear();
-  const waves = 1 + scene.joins.reduce((most, it) => Math.max(most, it.wave), 0);
-  for (const { legs, access, wave } of scene.joins) {
-    const share = (t * (waves + 1) - wave) / 2;
+  const turns = turnsOf(scene);
+  for (const { legs, access, turn } of scene.joins) {
+    const share = (t * (turns + 1) - turn) / 2;
     if (share <= 0 || share >= 1) continue;
     const along = access.k === "load" ? 1 - share : share;
     const leg = Math.min(legs.length - 1, Math.floor(along * legs.length));

@@ -35,10 +35,14 @@ def _candidates(record):
     """All moments that could be shown."""
     for finding in record["findings"]:
         if finding["level"] == "wrong" and finding["steps"]:
-            step = finding["steps"][-1]
+            *earlier, step = finding["steps"]
             yield Moment(0, step, _sentence(finding["title"]))
+            if finding["kind"] == "race" and earlier:
+                who = _who(record, earlier[0])
+                yield Moment(1, earlier[0], f"The earlier side of the race, {who}")
     yield from _of_arrays(record)
     yield from _of_threads(record)
+    yield from _of_lanes(record)
     yield from _of_queues(record)
 
 
@@ -74,22 +78,52 @@ def _of_shared(record, number, step, access, filled, read):
 
 
 def _of_threads(record):
-    """The first barrier that opens, the first split, wait and leave."""
+    """The first barrier that opens, and the first lanes that wait or are done."""
     captions = {
         "pass": (2, "All warps have come to the barrier, and it opens"),
-        "split": (2, "The lanes of a warp part: {active} come to {line}"),
         "wait": (4, "Lanes wait for others of their warp, {who}"),
         "leave": (6, "The first threads are done, {who}"),
     }
     for number, step in enumerate(record["steps"]):
         if step.get("e") in captions:
             rank, caption = captions.pop(step["e"])
-            words = {
-                "who": _who(record, number),
-                "active": _lanes(step["m"]),
-                "line": f"line {step['l']}",
-            }
-            yield Moment(rank, number, caption.format(**words))
+            yield Moment(rank, number, caption.format(who=_who(record, number)))
+
+
+def _of_lanes(record):
+    """Lanes part for the first time, meet again, are fewest; and exchange values."""
+    steps = record["steps"]
+    splits = (n for n, step in enumerate(steps) if step.get("e") == "split")
+    split = next(splits, None)
+    if split is not None:
+        yield from _of_split(record, split)
+        part = [n for n, step in enumerate(steps) if 0 < 2 * _active(step) <= 32]
+        fewest = min(part, key=lambda n: _active(steps[n]), default=split)
+        lanes = _lanes(steps[fewest]["m"])
+        caption = f"The fewest lanes at a time: {lanes}, {_who(record, fewest)}"
+        yield Moment(5, fewest, caption)
+    for number in range(len(steps)):
+        if "shfl_" in _text(record, number):
+            caption = f"Lanes take each other's values, {_who(record, number)}"
+            yield Moment(3, number, caption)
+            return
+
+
+def _of_split(record, number):
+    """Lanes part, and later are together again."""
+    step, later = record["steps"][number], range(number + 1, len(record["steps"]))
+    own = [n for n in later if record["steps"][n]["w"] == step["w"]]
+    if not own:
+        return
+    first = _lanes(record["steps"][own[0]]["m"])
+    goes = "goes" if first == "1 lane" else "go"
+    caption = f"Warp {step['w']} splits at line {step['l']}: {first} {goes} first"
+    yield Moment(2, number, caption)
+    for n in own:
+        if record["steps"][n]["m"] == step["m"]:
+            caption = f"Its lanes are together again, {_who(record, n)}"
+            yield Moment(3, n, caption)
+            return
 
 
 def _of_queues(record):
@@ -131,6 +165,18 @@ def _who(record, number):
     return f"warp {step['w']} at line {step['l']}"
 
 
+def _text(record, number) -> str:
+    """The source of a step's line."""
+    step = record["steps"][number]
+    file = record["files"][step["f"]]
+    place = step["l"] - file["first"]
+    return file["lines"][place] if 0 <= place < len(file["lines"]) else ""
+
+
+def _active(step) -> int:
+    return step["m"].bit_count()
+
+
 def _lanes(mask) -> str:
     count = mask.bit_count()
     return "1 lane" if count == 1 else f"{count} lanes"
@@ -154,19 +200,20 @@ def description_of(record) -> str:
     barriers = sum(step.get("e") == "pass" for step in record["steps"])
     shared = [f"`{a['name']}`" for a in record["arrays"] if a["space"] == "shared"]
     parts = [
-        f"Block {block} of `{name}`: {threads:,} threads in {_counted(warps, 'warp')}, "
-        f"{_counted(len(record['steps']), 'step')}"
+        f"Block {block} of `{name}`: {threads:,} threads in {counted(warps, 'warp')}, "
+        f"{counted(len(record['steps']), 'step')}"
     ]
     if shared:
         parts.append(f"shared memory holds {_listed(shared)}")
     if barriers:
-        parts.append(f"{_counted(barriers, 'barrier')} opened")
+        parts.append(f"{counted(barriers, 'barrier')} opened")
     wrong = [f["title"] for f in record["findings"] if f["level"] == "wrong"]
     found = f"Found: {'; '.join(wrong)}." if wrong else "Nothing wrong was found."
     return f"{', '.join(parts)}. {found}"
 
 
-def _counted(number, noun):
+def counted(number, noun) -> str:
+    """A number beside its noun."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 

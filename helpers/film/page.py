@@ -14,7 +14,7 @@ from importlib.resources import files
 
 from helpers.core import style
 
-SCRIPTS = "replay words pen block layout scene memory stage controls".split()
+SCRIPTS = "replay words pen block layout scene memory follow stage controls".split()
 COLOURS = {
     "ink": style.INK,
     "paper": style.PAPER,
@@ -32,12 +32,14 @@ FILE = """\
 <title>{title}</title>
 <style>
 :root {{color-scheme: light dark}}
-body {{margin: 12px; background: #fff}}
-@media (prefers-color-scheme: dark) {{body {{background: #0e1114}}}}
+body {{margin: 12px; background: #fff; font: 13px system-ui, sans-serif}}
+h1 {{font-size: 15px; margin: 0 0 8px}}
+@media (prefers-color-scheme: dark) {{body {{background: #0e1114; color: #e9edf0}}}}
 </style>
 </head>
 <body>
 <main>
+<h1>{title}</h1>
 {film}
 </main>
 </body>
@@ -46,10 +48,7 @@ body {{margin: 12px; background: #fff}}
 
 
 def page(record, sheet=None) -> str:
-    """The film for a notebook's output; `sheet` is the <img> of its contact sheet.
-
-    JupyterLab hands no key to its own shortcuts that is pressed in the player.
-    """
+    """The film for a notebook's output; `sheet` is the <img> of its contact sheet."""
     said = escape(record.get("description") or "", quote=False)
     text = json.dumps(record, separators=(",", ":"), allow_nan=False)
     scripts = (
@@ -58,7 +57,7 @@ def page(record, sheet=None) -> str:
         f"<script>{bare('boot.js')}</script>"
     )
     return (
-        "<div class='lanes-film' data-lm-suppress-shortcuts='true'>"
+        "<div class='lanes-film'>"
         f"<div class='lanes-film-sheet'>{sheet or ''}<p>{said}</p></div>"
         f"<div class='lanes-film-player'></div>{scripts}</div>"
     )

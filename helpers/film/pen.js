@@ -42,8 +42,8 @@ function luminance(hex) {
   return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
 }
 
-// Black or white, whichever stands out more.
-const inkOn = (hex) => (luminance(hex) > 0.18 ? "#101418" : "#ffffff");
+// Black or white, whichever stands out more: by 4.5:1 on any colour.
+const inkOn = (hex) => (luminance(hex) > 0.179 ? "#000000" : "#ffffff");
 
 class Pen {
   constructor(canvas) {
@@ -59,13 +59,21 @@ class Pen {
     canvas.height = Math.round(height * ratio);
     canvas.style.height = `${height}px`;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.size = [width, height];
+    context.textBaseline = "middle";
+    Object.assign(this, { size: [width, height], ratio, font: "", align: "" });
   }
 
   dress(theme) {
     this.theme = theme;
     this.hatches = new Map();
     this.inks = new Map();
+    this.shades = [];
+  }
+
+  // Copies a part of another canvas of this size.
+  copy({ canvas, ratio }, [x, y, w, h]) {
+    const from = [x, y, w, h].map((it) => it * ratio);
+    this.context.drawImage(canvas, ...from, x, y, w, h);
   }
 
   clear() {
@@ -74,10 +82,22 @@ class Pen {
 
   width(text) {
     if (!this.widths.has(text)) {
-      this.context.font = FONT;
+      this.write(FONT, "left");
       this.widths.set(text, this.context.measureText(text).width);
     }
     return this.widths.get(text);
+  }
+
+  // The colour of a share from 0 to 1 of a range, in 64 shades.
+  shade(share) {
+    const { low, middle, high } = this.theme;
+    const at = Math.round(63 * share);
+    if (!this.shades[at]) {
+      const half = at / 31.5;
+      this.shades[at] =
+        half < 1 ? mixed(low, middle, half) : mixed(middle, high, half - 1);
+    }
+    return this.shades[at];
   }
 
   ink(fill) {
@@ -87,9 +107,7 @@ class Pen {
 
   text(x, y, text, { align = "left", colour, bold = false, halo } = {}) {
     const { context } = this;
-    context.font = bold ? `bold ${FONT}` : FONT;
-    context.textAlign = align;
-    context.textBaseline = "middle";
+    this.write(bold ? `bold ${FONT}` : FONT, align);
     if (halo) {
       context.strokeStyle = halo;
       context.lineWidth = 3;
@@ -98,6 +116,14 @@ class Pen {
     }
     context.fillStyle = colour || this.theme.ink;
     context.fillText(text, x, y + 0.5);
+  }
+
+  // Sets what is slow to set only where it changes.
+  write(font, align) {
+    const { context } = this;
+    if (this.font !== font) context.font = font;
+    if (this.align !== align) context.textAlign = align;
+    Object.assign(this, { font, align });
   }
 
   box(x, y, w, h, { fill, rim, thick = 1 }) {
@@ -142,10 +168,12 @@ class Pen {
   // The same, read from below.
   upright([x, y, w, h], text, fill) {
     const { context } = this;
+    this.write(FONT, "center");
     context.save();
     context.translate(x + w / 2, y + h / 2);
     context.rotate(-Math.PI / 2);
-    this.text(0, 0, text, { align: "center", colour: this.ink(fill) });
+    context.fillStyle = this.ink(fill);
+    context.fillText(text, 0, 0.5);
     context.restore();
   }
 

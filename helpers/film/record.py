@@ -8,7 +8,7 @@ from helpers.core.hardware import SECTOR_BYTES, WARP_SIZE
 from helpers.core.source import source_of
 from helpers.core.wavefronts import lanes_by_wavefront
 from helpers.film.arrays import plain
-from helpers.film.moments import description_of, moments_of
+from helpers.film.moments import counted, description_of, moments_of
 
 VERSION = 1
 EXACT = 2**53  # the integers up to here are numbers in JavaScript, too
@@ -49,12 +49,11 @@ def _left_out(recorder, record):
     blocks = int(np.prod(record["grid"]))
     left = []
     if recorder.truncated:
-        left.append(f"the film ends after {len(record['steps']):,} steps")
+        left.append(f"the film ends after {counted(len(record['steps']), 'step')}")
     if any(f["kind"] == "error" and not f["steps"] for f in record["findings"]):
         left.append("the error is in another block, or later")
     if blocks > 1:
-        others = "1 other block" if blocks == 2 else f"{blocks - 1:,} other blocks"
-        left.append(f"{others} ran, unseen")
+        left.append(f"{counted(blocks - 1, 'other block')} ran, unseen")
     sentence = "; ".join(left)
     return f"{sentence[:1].upper()}{sentence[1:]}." if left else None
 

@@ -32,6 +32,7 @@ class Film {
     this.steps = record.steps;
     this.last = this.steps.length - 1;
     this.lanes = record.warps * WARP;
+    this.pairs = new WeakMap();
     this.keyframes = [this.opening()];
     this.state = this.copy(this.keyframes[0]);
     this.touching = record.arrays.map((_, at) => this.stepsTouching(at));
@@ -114,6 +115,11 @@ class Film {
 
   // [lane, cell] of each lane that takes part in an access.
   touched(access) {
+    if (!this.pairs.has(access)) this.pairs.set(access, this.pairsOf(access));
+    return this.pairs.get(access);
+  }
+
+  pairsOf(access) {
     const found = [];
     this.record.patterns[access.p].forEach((cell, lane) => {
       if (cell !== null) found.push([lane, cell + (access.o || 0)]);

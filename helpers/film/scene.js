@@ -1,8 +1,5 @@
 // The warp at work and the banks, drawn at one step.
 
-const shade = ({ low, middle, high }, share) =>
-  share < 0.5 ? mixed(low, middle, 2 * share) : mixed(middle, high, 2 * share - 1);
-
 function rangeOf(values) {
   const numbers = values.map(Number).filter(Number.isFinite);
   const low = numbers.reduce((a, b) => Math.min(a, b), Infinity);
@@ -13,30 +10,37 @@ function rangeOf(values) {
 function scalesOf(film, pen) {
   const of = new Map();
   film.record.arrays.forEach((array, at) => {
-    of.set(at, [...initialCells(array.initial).values()]);
+    of.set(at, [[...initialCells(array.initial).values()]]);
   });
   for (const step of film.steps) {
-    for (const { r, x } of step.a || []) if (x !== undefined) of.get(r).push(x);
+    for (const { r, x } of step.a || [])
+      if (x !== undefined) of.get(r).push([x].flat());
     for (const [name, x] of Object.entries(step.v || {})) {
       if (!of.has(name)) of.set(name, []);
       of.get(name).push(x);
     }
   }
-  return new Map([...of].map(([key, values]) => [key, scaleOf(pen, values.flat())]));
+  return new Map([...of].map(([key, given]) => [key, scaleOf(pen, given)]));
 }
 
-function scaleOf(pen, values) {
-  const known = [...new Set(values)].filter((it) => it !== null);
+// A value that all lanes share has a box of their width, and needs no room in one.
+function scaleOf(pen, given) {
+  const known = (values) => [...new Set(values)].filter((it) => it !== null);
+  const apart = known(given.filter(Array.isArray).flat());
   const width = (digits) =>
-    known.reduce((most, it) => Math.max(most, pen.width(numeral(it, digits))), 0);
-  return { range: rangeOf(known), widths: [4, 2].map((it) => [it, width(it)]) };
+    apart.reduce((most, it) => Math.max(most, pen.width(numeral(it, digits))), 0);
+  const widths = [4, 2].map((it) => [it, width(it)]);
+  return { range: rangeOf(known(given.flat())), widths, texts: new Map() };
 }
 
 // A number in its cell if those of the whole film fit, so that all cells look alike.
 function textOf(scene, key, value, room) {
-  const { widths } = scene.scales.get(key) || { widths: [] };
+  const { widths, texts } = scene.scales.get(key) || { widths: [] };
   const fit = widths.find(([, width]) => width <= room - 2);
-  return fit ? numeral(value, fit[0]) : "";
+  if (!fit) return "";
+  const known = `${fit[0]} ${value}`;
+  if (!texts.has(known)) texts.set(known, numeral(value, fit[0]));
+  return texts.get(known);
 }
 
 function fillOf(scene, key, value) {
@@ -45,11 +49,11 @@ function fillOf(scene, key, value) {
   const number = Number(value);
   if (!Number.isFinite(number)) return scene.pen.theme.middle;
   const share = high > low ? (number - low) / (high - low) : 0.35;
-  return shade(scene.pen.theme, 0.08 + 0.84 * share);
+  return scene.pen.shade(0.08 + 0.84 * share);
 }
 
 function drawScene(scene, n) {
-  const { pen, film } = scene;
+  const { pen, film, page } = scene;
   scene.n = n;
   scene.joins = [];
   scene.hits = [];
@@ -61,7 +65,8 @@ function drawScene(scene, n) {
   drawBanks(scene);
   film.record.arrays.forEach((_, at) => {
     drawGlobal(scene, at);
-    drawShared(scene, at);
+    paintShared(scene, at);
+    if (page.shared[at]) pen.copy(scene.cellPen, areaOf(page.shared[at]));
   });
   drawJoins(scene);
   film.record.arrays.forEach((_, at) => drawValues(scene, at));
@@ -217,7 +222,7 @@ function drawQueue(scene, access, before) {
     if (page.lane >= 13) pen.label(box, text, colour);
     scene.hits.push([...box, { bank: word.bank, lanes }]);
     word.cells.forEach((cell, at) => {
-      join(scene, access, lanes[at], cell, box, wave);
+      join(scene, access, lanes[at], cell, box, word.wave);
     });
   }
 }

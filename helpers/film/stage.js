@@ -42,11 +42,11 @@ const BODY = `
       (it) => `<option value="${it}">${it}/s</option>`,
     ).join("")}</select></label>
   </div>
-  <div class="time"><canvas aria-hidden="true"></canvas>
+  <div class="time"><canvas aria-hidden="true"></canvas><i></i>
     <input type="range" min="0" step="1" aria-label="Step"></div></div>
   <p class="told" role="status"></p>
   <div class="body">
-    <ol class="source" aria-label="Source"></ol>
+    <ol class="source" aria-label="Source" tabindex="0"></ol>
     <div class="block">
       <canvas role="img" aria-label="Warps of the block"></canvas></div>
     <div class="stage"><canvas class="scene" role="img"></canvas>
@@ -98,7 +98,7 @@ function headOf({ kernel, grid, block, watched, warps, left_out }) {
   const at = watched.slice(0, axesOf(grid).length).join(", ");
   const facts = [
     `block ${axesOf(grid).length > 1 ? `(${at})` : at} of ${axesOf(grid).join(" × ")}`,
-    `${axesOf(block).join(" × ")} threads`,
+    `${axesOf(block).join(" × ")} ${sizeOf(block) > 1 ? "threads" : "thread"}`,
     counted(warps, "warp"),
   ];
   return [
@@ -152,7 +152,12 @@ function runsOf(numbers) {
   return runs.map(([a, b]) => (a === b ? `${a}` : `${a}–${b}`)).join(",");
 }
 
-function markSource(list, film, n) {
+function warpsInWords(warps) {
+  const runs = `w${runsOf(warps)}`;
+  return runs.length > 12 ? counted(warps.length, "warp") : runs;
+}
+
+function markSource(list, film, n, scrolls) {
   const step = film.steps[n];
   const standing = new Map();
   film.state.warps.forEach((at, warp) => {
@@ -160,19 +165,19 @@ function markSource(list, film, n) {
     const place = `${film.steps[at].f || 0} ${film.steps[at].l}`;
     standing.set(place, [...(standing.get(place) || []), warp]);
   });
-  const level = film.levelAt(n);
-  for (const row of list.children) {
+  for (const row of list.querySelectorAll("[data-place]")) {
     const { place } = row.dataset;
     const here = place === `${step.f || 0} ${step.l}`;
-    row.classList.toggle("here", here);
-    row.dataset.level = here ? level : "";
-    if (here) row.setAttribute("aria-current", "step");
-    else row.removeAttribute("aria-current");
-    if (!row.dataset.place) continue;
+    if (here !== row.classList.contains("here")) {
+      row.classList.toggle("here", here);
+      row.ariaCurrent = here ? "step" : null;
+      if (here && scrolls) keepInSight(list, row);
+    }
+    const level = here ? film.levelAt(n) : "";
+    if (row.dataset.level !== level) row.dataset.level = level;
     const warps = standing.get(place);
-    const text = warps ? `w${runsOf(warps)}` : "";
+    const text = warps ? warpsInWords(warps) : "";
     if (row.lastChild.textContent !== text) row.lastChild.textContent = text;
-    if (here) keepInSight(list, row);
   }
 }
 
@@ -219,10 +224,10 @@ function markFindings(box, film, n) {
 }
 
 // One row for each warp, one column for each step: what happens when.
-function drawScore(pen, film, followed, n) {
+function paintScore(pen, film, followed) {
   const { theme } = pen;
   const [width, height] = pen.size;
-  const x = (step) => 7 + (step / Math.max(1, film.last)) * (width - 14);
+  const x = (step) => placeInScore(pen, film, step);
   const wide = Math.max(1, (width - 14) / Math.max(1, film.last));
   const row = (height - 12) / film.record.warps;
   pen.clear();
@@ -237,8 +242,11 @@ function drawScore(pen, film, followed, n) {
     if (level) pen.box(x(at) - 1.5, height - 10, 3, 6, { fill: colour });
   });
   for (const at of followed) pen.box(x(at) - 1, height - 6, 2, 6, { fill: theme.ink });
-  pen.box(x(n) - 1, 0, 2, height, { fill: theme.ink });
 }
+
+// Seven pixels are half of the slider's thumb.
+const placeInScore = (pen, film, step) =>
+  7 + (step / Math.max(1, film.last)) * (pen.size[0] - 14);
 
 function fillLegend(box) {
   for (const [name, text] of LEGEND) {
@@ -246,5 +254,5 @@ function fillLegend(box) {
     part.prepend(element("i", "", { className: name }));
     box.append(part);
   }
-  box.append(element("span", KEYBOARD));
+  box.append(element("span", KEYBOARD, { className: "keys" }));
 }

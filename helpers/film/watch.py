@@ -108,7 +108,7 @@ class Watching:
             kernel.py_func,
             launch.geometry.threads,
             block_number(self.block, config[0]),
-            self.steps or STEPS,
+            STEPS if self.steps is None else max(1, self.steps),
             chosen_variables(self.variables, program, kernel.py_func),
         )
         with restored(written_arrays(kernel, program, values)):

@@ -72,10 +72,19 @@ function assignedInWords({ v }) {
   });
 }
 
+// The same words once, with how often they hold.
+function oncePerWord(texts) {
+  return [...new Set(texts)].map((text) => {
+    const times = texts.filter((it) => it === text).length;
+    return times > 1 ? `${text}, ${times} times` : text;
+  });
+}
+
 function stepInWords(film, n) {
   const step = film.steps[n];
+  if (!step.m) return `Line ${step.l}: the other threads are done. ${AFTER.pass}`;
   const who = lanesInWords(lanesOf(step.m));
-  const told = (step.a || []).map((it) => accessInWords(film, it));
+  const told = oncePerWord((step.a || []).map((it) => accessInWords(film, it)));
   const names = assignedInWords(step);
   const apart = told.some((it) => !it.startsWith(who)) && who !== "32 lanes";
   if (!told.length) told.push(names.length ? `${who} set ${names.join(", ")}` : who);

@@ -50,10 +50,18 @@ def _is_written(builder, statement) -> bool:
     """Is this a statement of the source's, and of this line?"""
     kind = type(statement).__name__
     if kind == "Jump":
-        return builder.site().text in JUMPS
+        return builder.site().text in JUMPS and _ways_in(builder) == 1
     if kind == "Return":
         return builder.site().text.startswith("return")
     return kind in ON_A_LINE and not _is_made_up(statement)
+
+
+def _ways_in(builder) -> int:
+    """How many blocks lead to this one: Python lets the end of an `if` jump to another
+    line's `continue`.
+    """
+    blocks = builder.typed.ir.blocks.values()
+    return sum(builder.edges.label in b.terminator.get_targets() for b in blocks)
 
 
 def _is_made_up(statement) -> bool:

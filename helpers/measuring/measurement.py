@@ -5,6 +5,7 @@ import math
 from dataclasses import dataclass, field, fields
 
 from helpers.core import hardware
+from helpers.core.errors import WIDTH, wrapped
 from helpers.measuring import counters as of_hardware
 from helpers.measuring.launch_form import Form
 
@@ -91,15 +92,18 @@ class Measurement:
 
     def __repr__(self):
         if not self.is_measured:
-            return f"{self.kernel}: not measured on a GPU in this form; {self.nearest}"
+            form = "not measured on a GPU in this form"
+            return wrapped(f"{self.kernel}: {form}; {self.nearest}")
         when = f", recorded {self.date}" if self.recorded else ""
-        lines = [f"{self.kernel}: {self.time()}, {self.gpu}{when}"]
+        lines = [f"{self.kernel}: {self.time()}, ", f"{self.gpu}{when}"]
+        if sum(map(len, lines)) <= WIDTH:
+            lines = ["".join(lines)]
         if rates := ", ".join(self.rates()):
             lines.append(rates)
         if waited := of_hardware.sentence(self.counters):
             elsewhere = self.counters_gpu not in ("", self.gpu)
             lines.append(waited + (f" (on {self.counters_gpu})" if elsewhere else ""))
-        return "\n    ".join(lines)
+        return wrapped("\n    ".join(map(str.rstrip, lines)))
 
     def time(self):
         """The time of a launch, and how much it varied."""

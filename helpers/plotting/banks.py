@@ -5,6 +5,7 @@ request goes is said by the rule that the emulator counts with, `core/wavefronts
 """
 
 from itertools import pairwise
+from numbers import Integral
 
 import numpy as np
 
@@ -80,7 +81,9 @@ def refuse_what_is_no_request(addresses, itemsize, kind):
             f"{len(addresses)} addresses for the {WARP_SIZE} lanes of a warp: "
             "draw one warp at a time"
         )
-    asked = [int(it) for it in addresses if it is not None]
+    asked = [it for it in addresses if it is not None]
+    if not all(isinstance(it, Integral) for it in asked):
+        raise ArgumentError("addresses are whole numbers of bytes, one for each lane")
     if not asked:
         raise ArgumentError("no lane has an address: give one that is not None")
     for address in asked:

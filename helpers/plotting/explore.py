@@ -17,6 +17,31 @@ from helpers.plotting import Picture
 
 STATIC = "HELPERS_STATIC"  # set while notebooks are built: a page has no kernel
 VIEW = "application/vnd.jupyter.widget-view+json"
+REOPENED = "No sliders? Run this cell."
+# What JupyterLab's sliders lack. In a notebook that was saved and opened again, it
+# shows an error in their place: the sentence instead. Their handles have no name for
+# those who hear the page: the label's. A lower picture would let the text below it jump
+# up: the place of the highest so far is kept.
+BESIDE = """\
+<style>
+.jp-OutputArea:has(.explored) .jupyter-widgets:not(:has(*)),
+.jp-OutputArea:has(.jupyter-widgets *) .explored {{display: none}}
+.jp-OutputArea:has(.explored):has(.jupyter-widgets *) .jp-RenderedImage {{
+  min-height: {height}px
+}}
+</style>
+<div class="explored">{sentence}</div>
+<script>
+(() => {{
+  const area = document.currentScript?.closest(".jp-OutputArea");
+  const name = () => area.querySelectorAll("[role=slider]").forEach(handle =>
+    handle.ariaLabel = handle.closest(".widget-slider")
+      .querySelector(".widget-label").textContent);
+  if (!area) return;
+  new MutationObserver(name).observe(area, {{childList: true, subtree: true}});
+  name();
+}})();
+</script>"""
 
 
 @short_traceback
@@ -76,13 +101,19 @@ class Exploration:
 
         if can_show_widgets():
             # the picture is an output of its own, which a saved notebook still shows
-            place = {"raw": True, "display_id": uuid4().hex}
+            place, around = ({"raw": True, "display_id": uuid4().hex} for _ in "12")
+            data, metadata = self.picture._repr_mimebundle_()
+            highest = height_of(metadata)
 
             def put(data, metadata):
+                nonlocal highest
+                if height_of(metadata) > highest:
+                    highest = height_of(metadata)
+                    update_display(beside(highest), **around)
                 update_display(data, metadata=metadata, **place)
 
             display(view_of(panel(self, put)), raw=True)
-            data, metadata = self.picture._repr_mimebundle_()
+            display(beside(highest), **around)
             display(data, metadata=metadata, **place)
         else:
             display(self.picture)
@@ -104,6 +135,17 @@ def hint():
     return "Run this cell in a notebook to move the sliders."
 
 
+def height_of(metadata):
+    """How high a picture is on a page, in pixels; 0 where there is none."""
+    return metadata.get("image/png", {}).get("height", 0)
+
+
+def beside(height):
+    """What stands beside sliders, whose highest picture has this height."""
+    page = BESIDE.format(height=height, sentence=REOPENED)
+    return {"text/plain": REOPENED, "text/html": page}
+
+
 def view_of(widget):
     """A widget as a front end asks for it, alike in versions 7 and 8 of ipywidgets."""
     model = {"model_id": widget.model_id, "version_major": 2, "version_minor": 0}
@@ -118,7 +160,8 @@ def panel(exploration, put):
         name: control(name, choice, exploration.first[name])
         for name, choice in exploration.choices.items()
     }
-    sentence = HTML(escape(exploration.picture.alt, quote=False))
+    two_lines = {"min_height": "56px"}  # a shorter sentence moves nothing below it
+    sentence = HTML(escape(exploration.picture.alt, quote=False), layout=two_lines)
 
     def redraw(change):
         values = {name: it.value for name, it in controls.items()}
@@ -136,15 +179,20 @@ def panel(exploration, put):
 
 
 def control(name, choice, value):
-    """A slider over a range of integers or over a list, for mouse or arrow keys."""
-    from ipywidgets import IntSlider, SelectionSlider
+    """A slider over a range of integers or over a list, for mouse or arrow keys; a box
+    to tick for yes and no.
+    """
+    from ipywidgets import Checkbox, IntSlider, SelectionSlider
 
     options = {
         "description": name.replace("_", " "),
         "style": {"description_width": "7em"},
-        "layout": {"width": "32em"},  # wide enough to hit each of some thirty values
+        # wide enough to hit each of some thirty values, and never wider than the page
+        "layout": {"width": "32em", "max_width": "95%"},
         "value": value,
     }
+    if isinstance(choice, list) and set(map(type, choice)) == {bool}:
+        return Checkbox(**options)
     if isinstance(choice, list):
         return SelectionSlider(options=choice, **options)
     low, high, step = (*choice, 1)[:3]

@@ -55,7 +55,9 @@ class Picture:
         close(self.figure)
         width, height = self.pixels
         data = {"image/png": self.png(), "text/plain": self.alt}
-        return data, {"image/png": {"alt": self.alt, "width": width, "height": height}}
+        sizes = {"width": width, "height": height}
+        # on a narrow page it scrolls: made smaller, its digits could not be read
+        return data, {"image/png": {"alt": self.alt, **sizes, "unconfined": True}}
 
     def _ipython_display_(self):
         from IPython.display import display

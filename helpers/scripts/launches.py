@@ -39,13 +39,15 @@ class PlainLaunch:
         """Is it a kernel that Numba brings, as for `cuda.reduce`?"""
         return self.kernel.py_func.__module__.partition(".")[0] == "numba"
 
-    def emulated(self, *arguments):
-        """Run it with all judges; its arrays become what the launch makes of them."""
+    def emulated(self, *arguments, by=Emulation):
+        """Run it with all judges; its arrays become what the launch makes of them. It
+        is run `by` an emulation, or what is launched like one.
+        """
         contiguous_or_refused(self.kernel, arguments)
         if device.has_gpu:
             cuda.synchronize()  # what other streams still write
         config = self.blocks, self.threads, 0, self.shared_bytes
-        return Emulation(self.kernel, begin=self._begin)[config](*arguments)
+        return by(self.kernel, begin=self._begin)[config](*arguments)
 
 
 @contextmanager

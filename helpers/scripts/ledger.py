@@ -59,7 +59,7 @@ class Shape:
         found = classified(run)
         known = len(self.seen)
         for kind, finding in found:
-            key = kind, finding.site, finding.also, finding.topic
+            key = _key(kind, finding)
             before = self.seen.get(key, Sighting(kind, finding, 0))
             worse = max(before.finding, finding, key=lambda it: it.cost)
             self.seen[key] = Sighting(kind, worse, before.launches + 1)
@@ -70,17 +70,21 @@ class Shape:
 
     def elsewhere(self) -> list[Sighting]:
         """The sightings that the worst run does not have."""
-        shown = {
-            (kind, it.site, it.also, it.topic) for kind, it in classified(self.run)
-        }
+        shown = {_key(kind, it) for kind, it in classified(self.run)}
         return [it for key, it in self.seen.items() if key not in shown]
+
+
+def _key(kind, finding) -> tuple:
+    """What is the same finding in two launches; its numbers may differ."""
+    return kind, finding.site, finding.also, finding.what.partition(" ")[0]
 
 
 def _rank(found) -> tuple:
     """How bad the findings of a run are."""
-    wrong = [kind for kind, finding in found if finding.level == "wrong"]
-    costs = sum(finding.cost for _, finding in found if finding.level != "wrong")
-    return sum(kind in FAULTS for kind in wrong), len(wrong), costs
+    wrong = [(kind, it.cost) for kind, it in found if it.level == "wrong"]
+    faults = sum(kind in FAULTS for kind, _ in wrong)
+    costs = sum(it.cost for _, it in found if it.level != "wrong")
+    return faults, len(wrong), sum(cost for _, cost in wrong), costs
 
 
 class Ledger:

@@ -101,9 +101,10 @@ def total(ledger, fail_on) -> str:
 
 
 def found(ledger, fail_on) -> str:
-    """How much of what fails a program was found, by kind."""
+    """How much was found of what is wrong or fails the program, by kind."""
     counts = ledger.counts()
-    kinds = [kind for kind in fail_on if counts[kind]]
+    kinds = [kind for kind in ledger.kinds if kind in NOUNS or kind in fail_on]
+    kinds = [kind for kind in kinds if counts[kind]]
     return ", ".join(_counted(counts[it], it) for it in kinds) or "nothing wrong"
 
 
@@ -128,13 +129,11 @@ def _section(shape, fail_on) -> str:
     """One kernel and shape on the page."""
     stops = "".join(f"<pre>{escape(it)}</pre>" for it in _stops(shape))
     page = as_html(shape.run) if shape.run is not None else ""
-    other = "".join(f"<p>{escape(it.strip())}</p>" for it in _elsewhere_of(shape))
+    said = _elsewhere(shape) if shape.run is not None else []
+    other = "".join(f"<p>{escape(it.strip())}</p>" for it in said)
     name = f"{level_of(shape, fail_on)}: {heading(shape)}"
-    return f"<h2>{escape(name)}</h2><div class='shape'>{stops}{page}{other}</div>"
-
-
-def _elsewhere_of(shape) -> list[str]:
-    return _elsewhere(shape) if shape.run is not None else []
+    region = f"class='shape' role='region' tabindex='0' aria-label='{escape(name)}'"
+    return f"<h2>{escape(name)}</h2><div {region}>{stops}{page}{other}</div>"
 
 
 def as_data(ledger, fail_on, title) -> dict:

@@ -33,13 +33,15 @@ def strided(out, step):
 
 
 class StepOfATree(Predict):
-    """A block of 256 threads adds up 256 numbers of type float32 in shared memory.
+    """A block of 256 threads adds up 256 numbers of type float32 in shared memory, as a
+    tree: a step of s adds to some cells what is s cells further on.
 
-    Predict, as a dictionary with three keys: `"lanes"`, how many lanes of the first warp
-    add at the step of $step cells, if thread `t` adds where `t % (2 * $step) == 0`;
-    `"wavefronts"`, how many the first warp then needs to load the cells
-    `2 * $step * t`, if thread `t` adds to that one; `"warps"`, how many warps of the
-    block add at the step of $half cells, if thread `t` adds where `t < $half`.
+    Predict, as a dictionary with three keys. `"lanes"`: in a step of $step, thread `t`
+    adds to cell `t` if `t % (2 * $step) == 0`; in how many lanes of the first warp does
+    it? `"wavefronts"`: in a step of $step, thread `t` adds to cell `2 * $step * t`, if
+    there is one; how many wavefronts does the first warp take to load these cells?
+    `"warps"`: in a step of $half, thread `t` adds to cell `t` if `t < $half`; in how many
+    warps of the block does a thread add?
     """
 
     points = 2
@@ -130,6 +132,10 @@ class RowArgmax(Write):
         "no guard of the rows": ("bounds", "if row < a.shape[0]:", "if True:"),
         "lanes beyond a row": ("bounds",
             "min(cuda.laneid, a.shape[1] - 1)", "cuda.laneid"),
+        "starts at 0": ("wrong",
+            "min(cuda.laneid, a.shape[1] - 1)", "0",
+            "value = a[row, place]", "value = $type(0)",
+            "range(cuda.laneid + 32,", "range(cuda.laneid,"),
         "any of several": ("wrong", "or other == value and there < place", ""),
         "the last of several": ("wrong", "there < place", "there > place"),
         "the first 32 columns": ("wrong",

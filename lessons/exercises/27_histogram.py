@@ -182,6 +182,14 @@ class Letters(SpeedUp):
             "When you add up, let thread `t` begin with its copy `t % 32`: cell "
             "`32 * t + (t + turn) % 32`.",
         ),
+        "over_budget:work": (
+            "Which lines execute most instructions: those for the letters, or those for "
+            "the 832 cells?",
+            "To clear the cells and to add them up is work, too. Share it among the "
+            "threads of the block.",
+            "Clear with `range(thread, SIZE, cuda.blockDim.x)`, and let each of 26 "
+            "threads add up one letter.",
+        ),
         "over_budget:atomics": (
             "How many times does a block add to an element of `counts`?",
             "Add up a letter's copies in a variable, and add that to `counts` once.",

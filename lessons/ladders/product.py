@@ -4,7 +4,7 @@ At 4096 and 8192 a rung is right if its result is cuBLAS's, bit for bit; at ragg
 where cuBLAS may add in another order, if it is near one computed in float64.
 """
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numba import cuda
@@ -22,9 +22,15 @@ RAGGED = (
 )
 
 
+@cache
+def kernels():
+    """The lesson's, each compiled once for all sizes and runs."""
+    return lesson_kernels("24")
+
+
 def square(bench, n):
     """Products of n × n matrices by every rung, by its twins in CUDA C++ and by cuBLAS."""
-    cupy, ours = bench.cupy, lesson_kernels("24")
+    cupy, ours = bench.cupy, kernels()
     a, b, a_turned, c = matrices(cupy, n, n, n)
     right, sizes = partial(filled_with, c, cupy.matmul(a, b)), {"flops": 2 * n**3}
     works = {"cuBLAS": lambda: cupy.matmul(a, b, out=c)}
@@ -42,7 +48,7 @@ def square(bench, n):
 def turning(cupy, ours, a, n):
     """Turning A alone, beside a copy of it."""
     to = cupy.empty_like(a)
-    turn, arrays = ours["turn"], [cuda.as_cuda_array(it) for it in (to, a)]
+    turn, arrays = ours["prepare"], [cuda.as_cuda_array(it) for it in (to, a)] * 2
     works = {
         "turning A": (lambda: turn[(n // 64, n // 64), (8, 32)](*arrays), a.T),
         "copying A": (lambda: cupy.copyto(to, a), a),
@@ -95,28 +101,31 @@ def native(cupy, c, a, a_turned, b):
     return {f"CUDA C++ {name}": work(name, *it) for name, it in launches.items()}
 
 
-def ragged(bench):
+def ragged(bench, m, k, n):
     """The last rung, with all that it does around the kernel, beside cuBLAS."""
-    cupy, ours = bench.cupy, lesson_kernels("24")
-    found = {}
-    for m, k, n in RAGGED:
-        a, b, _, c = matrices(cupy, m, k, n)
-        exact = cupy.matmul(a.astype(np.float64), b.astype(np.float64))
-        bound = k * 2.0**-24 * cupy.matmul(abs(a), abs(b))
+    cupy, ours = bench.cupy, kernels()
+    a, b, _, c = matrices(cupy, m, k, n)
+    exact = cupy.matmul(a.astype(np.float64), b.astype(np.float64))
+    bound = k * 2.0**-24 * cupy.matmul(abs(a), abs(b))
 
-        def right(c=c, exact=exact, bound=bound):
-            good = bool((abs(c - exact) <= bound).all())
-            c.fill(np.nan)
-            return good
+    def right():
+        good = bool((abs(c - exact) <= bound).all())
+        c.fill(np.nan)
+        return good
 
-        arrays = [cuda.as_cuda_array(it) for it in (c, a, b)]
-        works = {
-            "cuBLAS": partial(cupy.matmul, a, b, out=c),
-            "any size": partial(ours["multiply"], *arrays, *ours["room_for"](*arrays[1:])),
-        }
-        for name, work in works.items():
-            found[f"{name} {m} × {k} × {n}"] = work, right, {"flops": 2 * m * k * n}
-    return found
+    arrays = [cuda.as_cuda_array(it) for it in (c, a, b)]
+    works = {
+        "cuBLAS": partial(cupy.matmul, a, b, out=c),
+        "any size": partial(ours["multiply"], *arrays, *ours["room_for"](*arrays[1:])),
+    }
+    flops = {"flops": 2 * m * k * n}
+    size = words(m, k, n)
+    return {f"{name} {size}": (work, right, flops) for name, work in works.items()}
+
+
+def words(m, k, n) -> str:
+    """A size as it is written."""
+    return f"{m} × {k} × {n}"
 
 
 SWEEP = {
@@ -142,5 +151,11 @@ def sweep_work(bench, choice, n=4096):
 LADDERS = {
     "4096": ("cuBLAS 4096", partial(square, n=4096)),
     "8192": ("cuBLAS 8192", partial(square, n=8192)),
-    "ragged": ("cuBLAS 4097 × 4100 × 4099", ragged),
+    **{
+        words(*size): (
+            f"cuBLAS {words(*size)}",
+            partial(ragged, m=size[0], k=size[1], n=size[2]),
+        )
+        for size in RAGGED
+    },
 }

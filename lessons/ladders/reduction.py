@@ -5,12 +5,13 @@ float64 as the lesson's bound says.
 """
 
 import ctypes
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 from numba import cuda
 
+from lessons.baselines import lesson_kernels
 from lessons.ladders.native import built
 
 N = 2**28
@@ -19,9 +20,15 @@ LIBRARIES = (FOLDER / "reduction_cub.cu",)
 BLOCKS_EACH = 4     # of a multiprocessor
 
 
+@cache
+def kernels():
+    """The lesson's, each compiled once for all runs."""
+    return lesson_kernels("25")
+
+
 def works(bench):
     """Whole sums of N numbers, a copy of as many bytes, and a pass that only reads."""
-    return Sums(bench).works()
+    return Sums(bench, kernels()).works()
 
 
 LADDERS = {"sum of 2^28 numbers": ("CUB, sum", works)}
@@ -30,10 +37,8 @@ LADDERS = {"sum of 2^28 numbers": ("CUB, sum", works)}
 class Sums:
     """Numbers on the device, room for their sum, and works that put it there."""
 
-    def __init__(self, bench, blocks_each=BLOCKS_EACH):
-        from lessons.baselines import lesson_kernels
-
-        self.cupy, self.ours = bench.cupy, lesson_kernels("25")
+    def __init__(self, bench, ours, blocks_each=BLOCKS_EACH):
+        self.cupy, self.ours = bench.cupy, ours
         self.threads = self.ours["THREADS"]
         self.src = self.cupy.random.random(N, dtype=np.float32)
         self.truth = float(self.src.sum(dtype=np.float64))
@@ -193,9 +198,9 @@ SWEEP = {
 def sweep_work(bench, choice):
     """The last rung in blocks of another size, with other loads in flight."""
     threads, blocks, loads = choice
-    it = Sums(bench, blocks)
-    it.ours |= {"THREADS": threads, "WARPS": threads // 32, "LOADS": loads}
-    it.threads = threads
+    ours = lesson_kernels("25")     # of its own, with other constants
+    ours |= {"THREADS": threads, "WARPS": threads // 32, "LOADS": loads}
+    it = Sums(bench, ours, blocks)
     work = it.at_once()
     work()      # compiles it
     return it.rung(work, it.ours["additions_of_many"](N, it.blocks, 4))

@@ -75,8 +75,10 @@ __device__ float look_back(u64 *words, u32 tile, u32 lane) {
       u32 prefixes = __ballot_sync(ALL, status == PREFIX);
       looking = prefixes == 0;
       bool needed = looking || (int)lane < __ffs(prefixes);
-      float part = scan_warp(needed ? __uint_as_float((u32)word) : 0.0f, lane);
-      before += __shfl_sync(ALL, part, 31);
+      float part = needed ? __uint_as_float((u32)word) : 0.0f;
+#pragma unroll
+      for (int k = 1; k < 32; k *= 2) part += __shfl_xor_sync(ALL, part, k);
+      before += part;
       at -= 32;
     }
   }

@@ -74,9 +74,15 @@ def arrays(cupy):
     return Arrays(cupy)
 
 
+@cache
+def kernels():
+    """The lesson's, each compiled once for all runs."""
+    return lesson_kernels("26")
+
+
 def works(bench):
     """All rungs, each with its check."""
-    it, ours = arrays(bench.cupy), lesson_kernels("26")
+    it, ours = arrays(bench.cupy), kernels()
     found = {
         "CUB": (cub(it), it.right),
         "copy": (lambda: it.cupy.copyto(it.out, it.src), lambda: it.right(it.src)),
@@ -187,7 +193,7 @@ LIBRARIES = (SOURCE,)
 
 def sweep_work(bench, choice):
     """The last rung in another shape."""
-    it, ours = arrays(bench.cupy), lesson_kernels("26")
+    it, ours = arrays(bench.cupy), kernels()
     work, right = once(it, ours, "look_back", *choice)
     work()      # compiles it
     return work, right, {"bytes": 8 * N}

@@ -230,6 +230,25 @@ def test_integers_that_wrapped_are_recognised():
     assert "The values wrapped around: the largest int8 is 127" in text
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.float64, np.float32])
+def test_a_type_that_is_too_small_is_no_question_of_guard_or_grid(kind):
+    """All are wrong from 128 on, where an int8 ends, and a block of threads, too."""
+    expected = np.arange(300)
+    text = complaint(expected.astype(np.int8), expected.astype(kind))
+
+    assert "The values wrapped around: the largest int8 is 127" in text
+    assert "grid" not in text and "guard" not in text
+
+
+def test_a_kernel_that_stops_at_128_is_a_question_of_the_grid():
+    """The same places, with zeros: nothing wrapped."""
+    expected = np.arange(300)
+    text = complaint(np.where(expected < 128, expected, 0).astype(np.int8), expected)
+
+    assert "is the grid a block short?" in text
+    assert "wrapped" not in text
+
+
 def test_rounding_is_told_from_a_bug(numbers):
     """Differences just outside of the tolerance, without a pattern."""
     noise = np.random.default_rng(seed=5).uniform(0, 1e-4, size=numbers.shape)

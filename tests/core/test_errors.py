@@ -11,7 +11,7 @@ import pytest
 from numba import cuda
 
 from helpers import check, emulate, expect, measure, table
-from helpers.core.errors import ArgumentError, shown
+from helpers.core.errors import ArgumentError, shown, wrapped
 from helpers.language import math_functions
 from tests.paths import ROOT
 from tests.plain_words import internals_of
@@ -117,6 +117,32 @@ def test_a_notebook_shows_the_cell_and_the_sentence(tmp_path):
         shown_files = {(file or cell).rpartition("/")[2] for file, cell in frames}
         assert {"script.py"} == {f for f in shown_files if f.endswith(".py")}, part
         assert "During handling" not in part and "direct cause" not in part
+
+
+def test_a_sentence_is_broken_between_words():
+    """At 100 columns, where it goes on further in; what is shorter stays as it is."""
+    short, long = "  " + "word " * 19 + "end", "  " + "words " * 20 + "end"
+
+    assert short == wrapped(short)
+    first, second = wrapped(f"{short}\n{long}").splitlines()[1:]
+    assert ("  " + "words " * 16).rstrip() == first
+    assert "      words words words words end" == second
+
+
+def test_a_warning_names_the_readers_line_and_is_broken_between_words():
+    """Python puts the file, the line and the kind before it."""
+    host = np.arange(8.0)
+    with pytest.warns(UserWarning, match="share host memory") as told:
+        two_of[1, 1](host, host[1:])  # what it writes is lost
+
+    assert {__file__} == {it.filename for it in told}
+    lines = str(told[0].message).splitlines()
+    assert len(lines[0]) <= 60 and max(map(len, lines)) <= 100
+
+
+@cuda.jit
+def two_of(a, b):
+    a[0] = b[0]
 
 
 @cuda.jit

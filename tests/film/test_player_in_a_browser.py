@@ -3,18 +3,13 @@
 Needs Playwright (`pip install -e .[browser]`) and Chromium, and is skipped without.
 """
 
-import json
-import shutil
-from itertools import pairwise
+from collections import Counter
 
 import pytest
 
-from helpers.film import page
+from tests.film.chromium import HOST, go, player, shown
 from tests.film.hand_made import record, replayed
 
-sync_api = pytest.importorskip("playwright.sync_api")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-HOST = ".lanes-film-player"
 LAST = len(record()["steps"]) - 1
 # what it does, the name of its button, its key, from which step to which
 CONTROLS = (
@@ -31,66 +26,6 @@ CONTROLS = (
     ("goes to the start", None, "Home", 9, 0),
     ("goes to the end", None, "End", 2, LAST),
 )
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        try:
-            chromium = playwright.chromium.launch(
-                executable_path=CHROMIUM, args=["--no-sandbox"]
-            )
-        except sync_api.Error as error:
-            pytest.skip(f"no Chromium: {error.message.splitlines()[0]}")
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def opened(browser, tmp_path):
-    """Opens films on one page; whatever the browser complains of fails the test."""
-    complaints, contexts = [], []
-
-    def open_films(*films, width=800, html="", **options):
-        parts = html or "".join(page.page(it) for it in films)
-        file = tmp_path / "film.html"
-        whole = page.FILE.format(title="films", film=parts)
-        file.write_text(whole, encoding="utf-8")
-        options = {"reduced_motion": "reduce"} | options
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, **options
-        )
-        contexts.append(context)
-        tab = context.new_page()
-        tab.on("console", lambda it: complaints.append(it.text))
-        tab.on("pageerror", lambda it: complaints.append(str(it)))
-        tab.goto(file.as_uri())
-        tab.wait_for_function(
-            "document.querySelectorAll('[data-film=plays]').length"
-            f"== {len(films) or 1}"
-        )
-        return tab
-
-    yield open_films
-    for context in contexts:
-        context.close()
-    assert [] == complaints
-
-
-def player(tab, expression, at=0):
-    """The value of an expression of a page's `player`."""
-    script = "([at, host]) => { const player = document.querySelectorAll(host)[at]"
-    return tab.evaluate(f"{script}.player; return {expression}; }}", [at, HOST])
-
-
-def go(tab, step, at=0):
-    player(tab, f"player.go({step})", at)
-
-
-def shown(tab, at=0):
-    """The step that a film says it shows."""
-    text = tab.locator(f"{HOST} .count").nth(at).inner_text()
-    return int(text.split()[1]) - 1
 
 
 @pytest.mark.parametrize("control", CONTROLS, ids=lambda it: it[0])
@@ -255,12 +190,12 @@ def test_a_cell_is_followed_through_the_film(opened):
 def test_a_click_follows_the_lane_or_the_cell_under_it(opened):
     tab = opened(record())
     go(tab, 2)
-    places = "player.scene.hits.map((it) => ({ box: it.slice(0, 4), ...it[4] }))"
+    hits = "[...player.scene.hits, ...player.scene.cells]"
+    places = f"{hits}.map((it) => ({{ box: it.slice(0, 4), ...it[4] }}))"
     for wanted, name in (({"thread": 7}, "thread 7"), ({"cell": 9}, "tile[1, 1]")):
-        hits = player(tab, places)
         left, top, wide, high = next(
             it["box"]
-            for it in hits
+            for it in player(tab, places)
             if wanted.items() <= it.items() and it.get("array", 2) == 2
         )
 
@@ -272,6 +207,44 @@ def test_a_click_follows_the_lane_or_the_cell_under_it(opened):
     assert "" == tab.locator(".who").inner_text()
 
 
+def test_moments_are_marked_and_lead_to_their_steps(opened):
+    tab = opened(record())
+    tab.get_by_text("moments").click()
+
+    tab.get_by_role("button", name="2: The first warp fills").click()
+
+    assert 1 == shown(tab)
+    assert "The first warp fills half" in tab.locator(".told").inner_text()
+
+
+def test_keys_are_kept_from_jupyterlab_but_not_those_that_save(opened):
+    """It hears each key first, and leaves those alone that an element claims."""
+    tab = opened(record())
+    claimed = f"document.querySelector('{HOST}').hasAttribute"
+    tab.locator(".film").focus()
+
+    for key, ours in (("b", True), ("Control+s", False), ("d", True)):
+        tab.keyboard.press(key)
+        assert ours == tab.evaluate(f"{claimed}('data-lm-suppress-shortcuts')")
+
+
+def test_a_wide_access_has_one_queue_and_a_line_for_each_cell(opened):
+    """8 bytes a lane in two accesses, of which the first has the wavefronts."""
+    film = record()
+    quarters = [sum(1 << lane for lane in range(at, at + 8)) for at in (0, 8, 16, 24)]
+    film["patterns"].append([2 * lane for lane in range(32)])
+    last = len(film["patterns"]) - 1
+    film["steps"][2]["a"] = [
+        {"r": 2, "k": "load", "p": last, "o": at} | ({} if at else {"b": quarters})
+        for at in (0, 1)
+    ]
+    tab = opened(film)
+    go(tab, 2)
+
+    turns = player(tab, "player.scene.joins.map((it) => it.turn)")
+    assert {0: 8, 1: 8, 2: 8, 3: 8, 4: 32} == Counter(turns)
+
+
 def test_what_cannot_be_followed_is_said(opened):
     tab = opened(record())
     for words in ("thread 64", "tile[8, 0]", "tile[3]", "other[0]"):
@@ -279,79 +252,3 @@ def test_what_cannot_be_followed_is_said(opened):
         tab.get_by_label("follow").press("Enter")
 
         assert f"There is no {words}" in tab.locator(".who").inner_text()
-
-
-def test_films_of_one_page_do_not_disturb_each_other(opened):
-    tab = opened(record(), record())
-
-    tab.locator(".film").nth(1).focus()
-    tab.keyboard.press("ArrowRight")
-
-    assert [0, 1] == [shown(tab, at) for at in (0, 1)]
-    assert not tab.evaluate("['Film', 'Player', 'STYLE'].some((it) => it in window)")
-
-
-@pytest.mark.parametrize("width", [390, 800, 1280])
-def test_no_page_scrolls_sideways(opened, width):
-    tab = opened(record(), width=width)
-
-    wide = tab.evaluate("document.documentElement.scrollWidth")
-
-    assert wide <= width
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_theme_is_the_reader_s_and_jupyter_s_word_is_stronger(opened, scheme):
-    other = {"light": "dark", "dark": "light"}[scheme]
-    tab = opened(record(), color_scheme=scheme)
-    theme = f"document.querySelector('{HOST}').dataset.theme"
-
-    assert scheme == tab.evaluate(theme)
-    light = json.dumps(str(other == "light").lower())
-    tab.evaluate(f"document.body.setAttribute('data-jp-theme-light', {light})")
-    tab.wait_for_function(f"{theme} === '{other}'")
-
-
-def test_the_contact_sheet_goes_when_the_player_starts(opened):
-    sheet = "<img alt='moments' src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>"
-    tab = opened(html=page.page(record(), sheet))
-
-    assert not tab.locator("img").is_visible()
-    assert tab.locator(".scene").is_visible()
-
-
-def test_without_scripts_the_contact_sheet_stands(opened, browser, tmp_path):
-    file = tmp_path / "still.html"
-    file.write_text(page.document(record(), "<img alt='moments' width='9'>"), "utf-8")
-    context = browser.new_context(java_script_enabled=False)
-    tab = context.new_page()
-
-    tab.goto(file.as_uri())
-
-    assert tab.get_by_alt_text("moments").is_visible()
-    assert tab.get_by_text(record()["description"]).is_visible()
-    context.close()
-
-
-def test_frames_a_second_while_it_plays(opened, capsys):
-    """Printed, not asserted: a machine may be busy. `-s` shows them."""
-    tab = opened(record(), reduced_motion="no-preference")
-    tab.get_by_role("button", name="Play").click()
-
-    moments = tab.evaluate(
-        """() => new Promise((resolve) => {
-            const moments = [];
-            const tick = (now) => {
-                moments.push(now);
-                if (moments.length < 91) requestAnimationFrame(tick);
-                else resolve(moments);
-            };
-            requestAnimationFrame(tick);
-        })"""
-    )
-    gaps = [after - before for before, after in pairwise(moments)]
-
-    with capsys.disabled():
-        rate, longest = 1000 * len(gaps) / sum(gaps), max(gaps)
-        print(f"\n{rate:.0f} frames a second, the longest in {longest:.0f} ms")
-    assert 90 == len(gaps)

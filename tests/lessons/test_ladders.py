@@ -42,6 +42,7 @@ def gpu(monkeypatch):
     synchronised = SimpleNamespace(Device=lambda: SimpleNamespace(synchronize=print))
     monkeypatch.setattr(baselines.Bench, "cupy", SimpleNamespace(cuda=synchronised))
     monkeypatch.setattr(baselines.Bench, "time_us", clock)
+    monkeypatch.setattr(baselines.Bench, "versions", lambda bench: {"cuda": 13})
     for module in ladders, sweep:
         monkeypatch.setattr(module, "device", SimpleNamespace(has_gpu=True, name="A B"))
         monkeypatch.setattr(module, "ladder", lambda name: LADDER)
@@ -59,6 +60,26 @@ def test_a_ladder_is_a_share_of_its_library(gpu, capsys):
     assert "50.0%" in rows["first"] and "200.0%" in rows["last"]
     assert "10 GB/s" in rows["last"] and "400.0–400.0" in rows["first"]
     assert "wrong: ValueError: the result is wrong" in said.err
+
+
+def test_several_runs_have_a_median_and_a_spread(gpu, capsys, monkeypatch):
+    """The last rung takes 100, 110 and 150 µs; the GPU is named first."""
+    times = iter((100.0, 110.0, 150.0))
+    compute = baselines.Bench.run
+
+    def run(bench, works):
+        TIMES_US["last"] = next(times)
+        compute(bench, works)
+
+    monkeypatch.setitem(TIMES_US, "last", 0)
+    monkeypatch.setattr(baselines.Bench, "run", run)
+
+    ladders.main(["three", "--runs", "3"])
+
+    first, *_, last = capsys.readouterr().out.strip().splitlines()
+    assert first.startswith("A B, 20") and "cuda 13" in first
+    assert last.split()[:2] == ["last", "110.0"] and "100.0–150.0" in last
+    assert "181.8%" in last and "133.3–200.0%" in last
 
 
 def test_a_variant_is_timed_beside_the_library(gpu):

@@ -266,8 +266,8 @@ def test_a_recorded_measurement_says_where_and_when(no_gpu, recorded):
     recorded(form_of_ones())
 
     assert (
-        "add_one: 41.2 µs (median of 50, half of them between 40.9 and 43.0), "
-        "NVIDIA H200, recorded 2026-11-21\n"
+        "add_one: 41.2 µs (median of 50, half of them between 40.9 and 43.0),\n"
+        "    NVIDIA H200, recorded 2026-11-21\n"
         "    2 blocks for 132 multiprocessors"
     ) == repr(measure(add_one)[2, 4](np.ones(8)))
 
@@ -314,7 +314,8 @@ def test_what_was_not_measured_is_nan_and_says_what_comes_nearest(no_gpu, record
     assert math.isnan(result.median_us) and math.isnan(result.gb_per_s)
     assert (
         "add_two: not measured on a GPU in this form; "
-        "nearest recorded: 41.2 µs on NVIDIA H200 (1 block × 8 threads)"
+        "nearest recorded: 41.2 µs on NVIDIA H200 (1 block × 8\n"
+        "    threads)"
     ) == repr(result)
 
 

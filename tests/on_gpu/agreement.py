@@ -38,6 +38,9 @@ HIDDEN = {
 }
 # what the compiler made of a kernel's accesses, where the counts differ, by kernel
 KEPT = "the value that the thread has just stored stays in a register: no LDS"
+CROWDED = "of many warps, the counter has up to 5% more wavefronts than requests take"
+COPIED = "LDGSTS copies: one instruction, with counters of its own, for load and store"
+PAIR = "in the first step, one LDS.64 loads both numbers"
 EXPLAINED = {
     "all_write_the_same": "the array and its accesses are left out: the value is known",
     "war_in_a_warp": KEPT,
@@ -48,7 +51,21 @@ EXPLAINED = {
     "_count_and_sum": "the element is loaded once for both of its uses: one LDG",
     "_look": "compiled with a store for each case of the choice: two STG",
     "_rotate_in_place": KEPT,
+    "_scan_once": "how often a block looks back depends on who has published by then",
+    "_sum_hasty_wrong": KEPT,
+    "_sum_strided": PAIR,
+    **{
+        f"lesson_25_reduction_{launch}": CROWDED
+        for launch in (
+            *("1_sum_interleaved", "7_sum_halves", "10_sum_by_one_warp"),
+            *("13_sum_pairs", "15_sum_shuffled", "18_sum_many", "19_sum_at_once"),
+            *("20_sum_halves", "23_sum_at_once", "24_sum_halves", "27_sum_at_once"),
+        )
+    },
+    "_count_unshared_wrong": "the word is loaded once for its four bytes: one LDG",
     "_largest_wins": "the maximum of two floats is a load and a compare-and-swap",
+    "_multiply_async": COPIED,
+    "_reverse_hasty_wrong": COPIED,
     "_multiply": "one LDS.128 loads four neighbours, one LDS.64 two",
     "barrier_in_a_branch": "lanes meet again after the barrier: one STG for the warp",
 }

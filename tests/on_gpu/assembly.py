@@ -2,6 +2,7 @@
 answers, the driver's and the profiler's, on a machine with a GPU.
 
     python -m tests.on_gpu.assembly [--file tests/recorded/assembly.json]
+    python -m tests.on_gpu.assembly 26 27      some lessons, beside what was recorded
 
 Both sides are written, kernel by kernel, and the number that differ is printed. With
 nvcc, the instructions of its own SAXPY are counted too.
@@ -24,6 +25,7 @@ from tests.on_gpu.gpu_runs import (
     child,
     environment,
     provenance,
+    read,
     with_lines,
     write,
 )
@@ -43,14 +45,16 @@ def main(arguments=None):
     new.formatter_class = argparse.RawDescriptionHelpFormatter
     new.add_argument("--file", type=Path, default=RECORDED / "assembly.json")
     new.add_argument("--launch", action="store_true", help=argparse.SUPPRESS)
+    new.add_argument("lessons", nargs="*", metavar="lesson")
     options = new.parse_args(arguments)
-    found = list(cases())
+    found = list(cases(options.lessons))
     if options.launch:
         for case in found:
             run_one(case)
         return 0
-    recorded = provenance(COMMAND, "ncu") | {"kernels": {}, "nvcc": twins()}
-    shares = profiled_shares(found)
+    kept = read(options.file).get("kernels", {}) if options.lessons else {}
+    recorded = provenance(COMMAND, "ncu") | {"kernels": kept, "nvcc": twins()}
+    shares = profiled_shares(found, options.lessons)
     for case, share in zip(found, shares, strict=True):
         values = {"digest": case.digest, **compared(case), "profiler": share}
         recorded["kernels"][case.name] = values
@@ -64,12 +68,13 @@ def main(arguments=None):
     return 0
 
 
-def cases():
-    """Every kernel once: those of the zoo that end, and those of the lessons."""
+def cases(some=()):
+    """Every kernel once: those of the zoo that end, and of the lessons; or of some."""
     seen = set()
-    known = [case for case in ZOO if not (case.error or case.hangs)]
+    known = [] if some else [case for case in ZOO if not (case.error or case.hangs)]
     for lesson in lessons():
-        known += [case for case, _ in launches(lesson)]
+        if not some or lesson.stem[:2] in some:
+            known += [case for case, _ in launches(lesson)]
     for case in known:
         threads = int(np.prod(case.launch[1]))
         key = case.kernel.py_func, tuple(map(np.shape, case.arguments)), threads
@@ -123,10 +128,10 @@ def numbers(instructions):
     return {"opcodes": dict(sorted(Counter(it.name for it in instructions).items()))}
 
 
-def profiled_shares(found):
+def profiled_shares(found, some):
     """Nsight Compute's theoretical occupancy of each launch, in percent."""
     command = ["ncu", "--csv", "--clock-control", "none", "--profile-from-start", "off"]
-    command += ["--metrics", OCCUPANCY, *child(__spec__.name, "--launch")]
+    command += ["--metrics", OCCUPANCY, *child(__spec__.name, "--launch", *some)]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True)
     lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
     rows = [row for row in csv.DictReader(lines) if row["Metric Name"] == OCCUPANCY]

@@ -12,7 +12,7 @@ from numba import cuda
 
 from tests.paths import ROOT
 
-KEPT = "fastmath", "opt", "max_registers"  # of a kernel's options
+KEPT = "fastmath", "opt", "max_registers", "launch_bounds"  # of a kernel's options
 
 
 def with_lines(kernel, name):

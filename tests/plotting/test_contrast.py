@@ -16,7 +16,7 @@ from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.colors import to_rgba
 
 from helpers import plotting
-from helpers.core import style
+from helpers.core import html, style
 
 LANES = range(32)
 HALF = [lane < 16 for lane in LANES]
@@ -101,6 +101,17 @@ def test_a_figure_can_be_read_on_a_light_and_a_dark_page(name):
         for what, kind, ratio in contrasts(picture)
         if ratio < LEAST[kind]
     }
+
+
+@pytest.mark.parametrize("page", ["#FFFFFF", "#111111"], ids=["light", "dark"])
+@pytest.mark.parametrize("edge", [style.CONFLICT, style.STORE])
+def test_the_edge_of_a_line_of_a_report_stands_out(edge, page):
+    """From the page, and from the line's own ground, which is a thin layer of it."""
+    share = int(html.TINT, 16) / 255
+    ground = share * np.array(to_rgba(edge)) + (1 - share) * np.array(to_rgba(page))
+
+    assert contrast(edge, page) >= 3
+    assert contrast(edge, ground) >= 3
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from helpers.plotting import explore as widgets
-from helpers.plotting import plot_grid
+from helpers.plotting import plot_grid, plot_grid_2d
 from helpers.plotting.explore import VIEW, explore
 
 HINT = "Run this cell in a notebook to move the sliders."
@@ -92,9 +92,40 @@ def test_a_notebook_in_use_gets_sliders_and_a_picture_that_lasts(shown, notebook
     """The picture is an output of its own, which a reopened notebook still shows."""
     explore(draw, blocks=(2, 4), threads=[8])._ipython_display_()
 
-    (view, _), (picture, _) = shown
+    (view, _), (beside, _), (picture, _) = shown
     assert {VIEW} == set(view)
     assert {"image/png", "text/plain"} == set(picture)
+    assert "No sliders? Run this cell." == beside["text/plain"]
+    assert beside["text/plain"] in beside["text/html"]
+
+
+def test_a_lower_picture_leaves_the_text_below_where_it_is(
+    shown, notebook, monkeypatch
+):
+    """What stands beside the sliders keeps the place of the highest picture so far."""
+    panels, heights = [], []
+    monkeypatch.setattr(widgets, "view_of", lambda panel: panels.append(panel) or {})
+    monkeypatch.setattr(widgets, "beside", lambda height: heights.append(height) or {})
+    monkeypatch.setattr("IPython.display.update_display", lambda *_, **__: None)
+    drawn = {rows: plot_grid_2d((1, rows), (2, 2), (2, 2)) for rows in (1, 2, 3)}
+
+    def stacked(rows):
+        return drawn[rows]
+
+    explore(stacked, rows=[1, 3, 2])._ipython_display_()
+    slider = panels[0].children[0]
+    for slider.value in (3, 2, 1):
+        pass
+
+    assert [drawn[1].pixels[1], drawn[3].pixels[1]] == heights
+
+
+def test_yes_and_no_are_a_box_to_tick():
+    """A slider between False and True says neither which is which nor what it does."""
+    controls, _, _ = panel_of(lambda b: draw(1 + b, 4), b=[False, True])
+
+    assert "Checkbox" == type(controls["b"]).__name__
+    assert controls["b"].value is False
 
 
 def panel_of(draw, **choices):

@@ -178,6 +178,7 @@ def test_times_that_were_never_measured_still_make_a_picture():
     {
         (tuple(4 * lane for lane in range(64)),): "draw one warp at a time",
         ((None, None),): "give one that is not None",
+        (("0", "4"),): "addresses are whole numbers of bytes",
         ((0, 4), 8): "multiply the index by the element's size",
         ((0, 4), 4, "reading"): "one of load, store",
     }.items(),

@@ -1,13 +1,15 @@
 """Plain launches are handed over, whichever way they are written."""
 
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numba import cuda, float32
 
-from helpers.core.errors import KernelIndexError, LaunchError
+from helpers.core.errors import KernelIndexError, LaunchError, UnsupportedError
 from helpers.emulator.host.dispatch import LaunchConfiguration
+from helpers.scripts import launches, ledger
 from helpers.scripts.launches import handed_to
 
 
@@ -152,3 +154,33 @@ def test_kernels_of_numba_are_known_as_such():
 
     assert 499500.0 == total
     assert [True, True, True, False] == own
+
+
+def test_a_launch_of_numbas_own_is_handed_over_too(monkeypatch):
+    """As on a machine with a GPU, whose launches are objects of Numba's class."""
+    monkeypatch.setattr(launches, "device", SimpleNamespace(has_gpu=True))
+    values, runs = np.ones(64, np.float32), []
+    configured = launches.NumbasLaunch(double, (2, 1, 1), (32, 1, 1), 0, 0)
+
+    with handed_to(lambda launch, *given: runs.append(launch.emulated(*given))):
+        configured(values)
+
+    assert [("double", 2, 32)] == shapes(runs)
+    assert (values == 2).all()
+
+
+def test_what_is_not_emulated_runs_on_the_gpu(monkeypatch):
+    """And the report names it, though it fails nothing."""
+    monkeypatch.setattr(ledger, "device", SimpleNamespace(has_gpu=True))
+    seen, plain = ledger.Ledger(), []
+
+    class Unknown(launches.PlainLaunch):
+        """A launch of something that the emulator lacks."""
+
+        def emulated(self, *arguments):
+            raise UnsupportedError("not yet")
+
+    seen.launch(Unknown(double, (1, 1, 1), (32, 1, 1), 0, plain.append), 7)
+
+    assert [7] == plain
+    assert {"errors": 1} == seen.counts()

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 import re
 import runpy
@@ -101,6 +102,36 @@ def test_setup_says_which_python_is_needed(scripts, monkeypatch):
         setup["tried_python"]()
 
 
+def test_setup_says_that_a_folder_cannot_be_written(scripts, monkeypatch):
+    """A read-only checkout: a sentence, before anything is tried."""
+    setup = scripts("environment")
+    monkeypatch.setitem(setup["main"].__globals__, "is_ready", lambda locks: False)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+
+    with pytest.raises(SystemExit, match="Nothing can be written in this folder"):
+        setup["main"]("none")
+
+
+NO_NAME = """\
+WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None)) \
+after connection broken by 'NewConnectionError('<pip._vendor.urllib3.connection.\
+HTTPSConnection object at 0x7ff797b7a950>: Failed to establish a new connection: \
+[Errno -3] Temporary failure in name resolution')': /simple/numba/
+ERROR: Could not find a version that satisfies the requirement numba==0.68.1
+ERROR: No matching distribution found for numba==0.68.1"""
+
+
+def test_setup_tells_a_network_that_is_not_there_from_a_package_that_is_not(scripts):
+    """pip ends with the package in both cases."""
+    failure = scripts("environment")["failure"]
+    lines = NO_NAME.splitlines()
+
+    assert "The package index does not answer" in failure(lines)
+    assert "Temporary failure in name resolution" in failure(lines)
+    assert "The packages could not be installed" in failure(lines[1:])
+    assert lines[1] in failure(lines[1:])
+
+
 def test_setup_knows_an_interpreter_that_does_not_start(scripts):
     """A shim without a Python behind it counts as none."""
     assert (0, 0) == scripts("environment")["version"](shutil.which("false") or "where")
@@ -135,6 +166,30 @@ def test_a_lock_that_changes_is_installed_anew(scripts, tmp_path):
     lock.write_text("numpy==2.4.6\n")
 
     assert before != fingerprint([lock])
+
+
+@needs_make
+def test_make_works_from_another_folder(tmp_path):
+    """`make -f elsewhere/Makefile` does there what `make` does there."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+
+    def make(*words):
+        told = ["make", *words]
+        return subprocess.run(told, cwd=tmp_path.parent, capture_output=True, text=True)
+
+    there = f"{tmp_path.name}/Makefile"
+    assert make("-C", tmp_path.name, "-s").stdout == make("-s", "-f", there).stdout
+    done = make("-f", there, "fresh", "PYTHON=echo", "OPTIONS=14")
+    assert ".make/work.py --fresh 14" == done.stdout.splitlines()[-1]
+
+
+@needs_make
+def test_make_says_that_a_python_is_too_old_to_ask():
+    """Python 2 cannot even read the script that would say so."""
+    told = ["make", "fresh", "PYTHON=false"]
+    done = subprocess.run(told, cwd=ROOT, capture_output=True, text=True)
+
+    assert "false is not here, or too old: install Python 3.11" in done.stdout
 
 
 @pytest.fixture
@@ -202,6 +257,82 @@ def test_beginning_anew_keeps_what_was_written(course):
     assert "first" == (course / "work/01.ipynb").read_text()
     (aside,) = course.glob("work-until-*")
     assert "mine" == (aside / "01.ipynb").read_text()
+
+
+def notebook(text, outputs=(), **metadata):
+    """A notebook with one cell, as it is stored."""
+    cell = {"cell_type": "code", "source": [text], "outputs": list(outputs)}
+    return json.dumps({"cells": [cell], "metadata": metadata})
+
+
+def test_a_notebook_that_was_only_run_is_renewed(course):
+    """What came out of it is no work of the learner's; a changed cell is."""
+    for name in ("02.ipynb", "03.ipynb"):
+        (course / "notebooks" / name).write_text(notebook("a + 1"))
+    lab(course)
+    (course / "work/02.ipynb").write_text(notebook("a + 1", ["2"], kernel="mine"))
+    (course / "work/03.ipynb").write_text(notebook("a + 2", ["3"]))
+    for name in ("02.ipynb", "03.ipynb"):
+        (course / "notebooks" / name).write_text(notebook("a + 10"))
+
+    said = lab(course)
+
+    assert notebook("a + 10") == (course / "work/02.ipynb").read_text()
+    assert notebook("a + 2", ["3"]) == (course / "work/03.ipynb").read_text()
+    assert "changed: 03.ipynb\n" in said and "make fresh OPTIONS=03" in said
+
+
+def test_a_new_output_of_the_course_is_no_reason_to_speak(course):
+    """The learner's cells are kept, and lack nothing."""
+    (course / "notebooks/02.ipynb").write_text(notebook("a"))
+    lab(course)
+    (course / "work/02.ipynb").write_text(notebook("b"))
+    (course / "notebooks/02.ipynb").write_text(notebook("a", ["1"]))
+
+    assert "" == lab(course)
+
+
+def test_one_lesson_begins_anew(course):
+    """Its assignment, too; the others stay."""
+    shutil.copy(course / "notebooks/01.ipynb", course / "notebooks/02_on.ipynb")
+    lab(course)
+    for name in ("01", "02_on", "assignments/01"):
+        (course / f"work/{name}.ipynb").write_text("mine")
+
+    lab(course, "--fresh", "01")
+
+    assert "first" == (course / "work/01.ipynb").read_text()
+    assert "assignments" == (course / "work/assignments/01.ipynb").read_text()
+    assert "mine" == (course / "work/02_on.ipynb").read_text()
+    (aside,) = course.glob("work-until-*")
+    assert "mine" == (aside / "assignments/01.ipynb").read_text()
+    with pytest.raises(
+        SystemExit, match="No lesson is called 03; there are: 01, 02_on"
+    ):
+        lab(course, "--fresh", "03")
+
+
+def test_beginning_anew_twice_in_a_second_keeps_both(course, monkeypatch):
+    """The second copy gets a name of its own."""
+    monkeypatch.setattr("time.strftime", lambda form: "work-until-now")
+
+    lab(course, "--fresh")
+    lab(course, "--fresh")
+
+    assert ["work-until-now", "work-until-now-2"] == sorted(
+        path.name for path in course.glob("work-until-*")
+    )
+
+
+def test_a_place_for_notebooks_that_cannot_be_written_is_a_sentence(course):
+    """Here a file is where the folder should be."""
+    shutil.rmtree(course / "work")
+    (course / "work").write_text("")
+
+    said = run(course / ".make/work.py").stderr
+
+    assert "need a folder where you may write" in said
+    assert "Traceback" not in said
 
 
 def test_what_make_mutants_does_not_count_are_mutants():

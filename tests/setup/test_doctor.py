@@ -178,9 +178,37 @@ def test_a_package_that_is_there_and_does_not_load_is_a_fault(monkeypatch, prete
 
 def test_every_line_of_pyproject_can_be_read():
     """The doctor reads ranges of one form; pyproject.toml uses no other."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
     asked = [Asked(line) for line in project["dependencies"]]
     read = doctor.requirements()
     assert [each.name for each in asked] == [each.name for each in read]
     assert [each.specifier for each in asked] == [Set(each.series) for each in read]
+
+
+def test_an_installed_package_knows_what_it_needs_without_its_folder(
+    monkeypatch, tmp_path
+):
+    """A wheel holds no pyproject.toml, but notes of it in a form of its own."""
+    expected = doctor.requirements()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    noted = [str(Asked(line)) for line in project["dependencies"]]
+    noted += ['psutil<8,>=7; extra == "grading"']
+    monkeypatch.setattr(metadata, "requires", {doctor.COURSE: noted}.get)
+    monkeypatch.setattr(doctor, "PYPROJECT", tmp_path / "pyproject.toml")
+
+    assert expected == doctor.requirements()
+
+    doctor.PYPROJECT.write_text('[project]\nname = "somebody-else"\n', "utf-8")
+    assert expected == doctor.requirements()
+
+
+def test_another_package_called_helpers_is_a_fault(monkeypatch):
+    """It came with `pip install helpers`: notebooks import it, and not ours."""
+    versions = {"helpers": "0.2.0", doctor.COURSE: "0.1.0"}
+    monkeypatch.setattr(metadata, "version", versions.__getitem__)
+
+    found = doctor.course()
+
+    assert "another's, 0.2.0" == found.found
+    assert "  python -m pip uninstall helpers" in page([found]).splitlines()

@@ -66,3 +66,11 @@ def test_a_workflow_has_limits_and_pinned_actions(file):
     assert {"contents": "read"} == workflow["permissions"]
     assert [] == [it for it in used if not re.search(r"@v\d+\.\d+\.\d+$", it)]
     assert all("timeout-minutes" in job for job in workflow["jobs"].values())
+
+
+def test_the_readme_clones_from_the_address_of_the_project():
+    """pyproject.toml has the only address; until it has one, the README gives none."""
+    address = PROJECT.get("urls", {}).get("Repository")
+    readme = (ROOT / "README.md").read_text("utf-8")
+
+    assert ([address] if address else []) == re.findall(r"git clone (\S+)", readme)

@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from tests.paths import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 ADDED = ["compiler", "cu13", "cu12"]
 LOCKS = ["requirements.lock", *(f"requirements-{name}.lock" for name in ADDED)]
@@ -21,7 +21,7 @@ PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 
 def pins(lock):
     """The pinned requirements of a lock file, without their hashes."""
-    lines = (ROOT / lock).read_text().splitlines()
+    lines = (ROOT / lock).read_text("utf-8").splitlines()
     return [Requirement(line.rstrip("\\")) for line in lines if re.match(r"\w", line)]
 
 
@@ -36,7 +36,7 @@ def installed(lock, python, system):
 
 def workflow(name):
     """A workflow, read."""
-    return yaml.safe_load((ROOT / ".github/workflows" / name).read_text())
+    return yaml.safe_load((ROOT / ".github/workflows" / name).read_text("utf-8"))
 
 
 def commands(name):
@@ -92,7 +92,7 @@ def test_every_way_of_setting_up_brings_the_disassembler(added, system):
 @pytest.mark.parametrize("lock", LOCKS)
 def test_a_lock_names_no_host(lock):
     """It can be installed from any mirror."""
-    text = (ROOT / lock).read_text()
+    text = (ROOT / lock).read_text("utf-8")
 
     assert "://" not in text
     assert not re.search(r"^\s*-", text.replace("    --hash=sha256:", ""), re.MULTILINE)
@@ -101,7 +101,8 @@ def test_a_lock_names_no_host(lock):
 @pytest.mark.parametrize("lock", LOCKS)
 def test_a_lock_has_a_hash_for_every_package(lock):
     """pip refuses a file that was changed after it was pinned."""
-    blocks = re.split(r"^(?=\w)", (ROOT / lock).read_text(), flags=re.MULTILINE)[1:]
+    text = (ROOT / lock).read_text("utf-8")
+    blocks = re.split(r"^(?=\w)", text, flags=re.MULTILINE)[1:]
 
     assert blocks
     assert [] == [block.split()[0] for block in blocks if "--hash=sha256:" not in block]
@@ -116,7 +117,7 @@ def test_macos_gets_no_package_of_cuda():
 
 def test_conda_installs_what_pyproject_asks_for():
     """environment.yml brings a tried Python and leaves the rest to pyproject.toml."""
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))
     python, pip, course = environment["dependencies"]
 
     assert PROJECT["name"] == environment["name"]
@@ -149,6 +150,19 @@ def test_workflows_pin_their_actions():
 
     assert uses
     assert [] == [each for each in uses if not re.search(r"@v\d+\.\d+\.\d+$", each)]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_step_stops_at_its_first_command_that_fails(path):
+    """PowerShell, which Windows takes by itself, goes on; and nobody's Windows has
+    Python's UTF-8 mode switched on, which hides files that are read in another code.
+    """
+    asked = workflow(path.name)
+    steps = [step for job in asked["jobs"].values() for step in job["steps"]]
+
+    assert "bash" == asked["defaults"]["run"]["shell"]
+    assert {"bash"} >= {step["shell"] for step in steps if "shell" in step}
+    assert "PYTHONUTF8" not in path.read_text("utf-8")
 
 
 def test_the_weekly_run_renews_every_package():

@@ -7,7 +7,10 @@ import pytest
 
 from tests.paths import ROOT
 
-PAGES = ("CONTRIBUTING.md", "README.md", "docs/SPEED.md", "docs/PROFILERS.md")
+PAGES = (
+    *("CONTRIBUTING.md", "README.md", "docs/SPEED.md", "docs/PROFILERS.md"),
+    *("docs/SCRIPTS.md", "docs/FILM.md"),
+)
 each_page = pytest.mark.parametrize("page", PAGES)
 
 

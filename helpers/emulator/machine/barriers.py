@@ -6,11 +6,9 @@ which lanes wait with one mask: so does the machine, and emits who was missing. 
 would hang on a GPU is an error.
 """
 
-import warnings
-
 import numpy as np
 
-from helpers.core.errors import BarrierError, caller_level
+from helpers.core.errors import BarrierError, warn
 from helpers.core.events import MissedBarrier, StrayLanes, Sync
 from helpers.core.hardware import WARP_SIZE
 from helpers.emulator.machine.accesses.access import merge
@@ -202,10 +200,9 @@ def _missed(batch, places, last, missing):
 
 def _warn(batch, places, block):
     sentence = str(_divergence(batch, block, places[:, block])).splitlines()[0]
-    warnings.warn(
+    warn(
         f"{sentence}. A GPU goes on all the same, and so does this launch; CUDA does "
-        "not guarantee it, and `emulate` reports it",
-        stacklevel=caller_level(),
+        "not guarantee it, and `emulate` reports it"
     )
 
 

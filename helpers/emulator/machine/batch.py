@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from helpers.core.errors import NoProgressError, NoValueError
+from helpers.core.errors import KernelIndexError, NoProgressError, NoValueError
 from helpers.core.events import Allocation, BranchSplit, Step, in_turn
 from helpers.emulator.machine.accesses.async_copies import Copies
 from helpers.emulator.machine.barriers import (
@@ -81,8 +81,12 @@ class Batch:
         while True:
             before = self.memory.changes
             spinning = False
-            for warp in self.adverse_order(rng):
-                spinning |= self._run_warp(warp)
+            order = iter(self.adverse_order(rng))
+            for warp in order:
+                try:
+                    spinning |= self._run_warp(warp)
+                except KernelIndexError as error:
+                    raise self._first_of(error, order) from None
             if not spinning and all(warp.finished for warp in self.warps):
                 return True
             if self.has_barriers and release(self):
@@ -97,6 +101,21 @@ class Batch:
                 idle_rounds = idle_rounds + 1 if idle else 0
                 if idle_rounds > IDLE_ROUNDS:
                     return False
+
+    def _first_of(self, error, warps):
+        """The error of the first thread of all, as a reader looks for it, when other
+        warps have had their turn.
+        """
+        stops = [(error, self.launch.stopped_at)]
+        for warp in warps:
+            try:
+                self._run_warp(warp)
+            except KernelIndexError as another:
+                stops.append((another, self.launch.stopped_at))
+            except Exception:  # in a launch that has failed already
+                pass
+        first, self.launch.stopped_at = min(stops, key=lambda it: it[0].at)
+        return first
 
     def _only_spins(self) -> bool:
         return all(warp.spinning for warp in self.warps if warp.groups)

@@ -113,13 +113,15 @@ def out_of_bounds(warp, reference, array, indices, axis, active):
     most = f"the last index is {size - 1}" if size else "there is no index"
     below = _below_zero(index[axis], indices[axis].dtype)
     remedy = _remedy(index[axis], below, size, name, axis, len(shape), array.space)
-    return KernelIndexError(
+    error = KernelIndexError(
         f"line {site.line} {verb} {name}[{written}], but `{name}` has shape "
         f"{shape}: along axis {axis} {most}\n"
         f"    {site.text}\n"
         f"  {site.place}, thread {thread} of block {place}\n"
         f"  Remedy: {remedy}"
     )
+    error.at = block, warp.number, lane
+    return error
 
 
 def _below_zero(index, dtype):
@@ -167,7 +169,7 @@ def _first_outside(index, size, active):
     )
     if active is not None:
         outside = outside & active
-    lane, block = np.argwhere(outside)[0] if outside.any() else (0, 0)
+    block, lane = np.argwhere(outside.T)[0] if outside.any() else (0, 0)
     if outside.shape[0] == 1 and active is not None and active.shape[0] > 1:
         lane = int(np.argmax(active[:, min(block, active.shape[1] - 1)]))
     if outside.shape[1] == 1 and active is not None and active.shape[1] > 1:

@@ -9,7 +9,7 @@ import re
 from functools import cache
 from html import escape
 
-from helpers.core.html import LEFT, STYLE, below, code, source_code
+from helpers.core.html import LEFT, STYLE, below, code, scroller, source_code
 from helpers.emulator.report.columns import columns_of, place_of
 from helpers.emulator.report.findings import counted, findings_of
 from helpers.emulator.report.text import sentence
@@ -63,7 +63,8 @@ def table(run, found, lessons=()) -> str:
             body.append(f"<tr><td></td>{below(f'<i>{what}</i>', columns)}</tr>")
         body.append(rows_of(at, text, columns, advice_at, shown))
     rows = "".join(body)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    table = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+    return scroller(table, len(columns))
 
 
 def kernel_lines(source) -> dict:
@@ -136,12 +137,12 @@ def race_html(race, level) -> str:
     """A race: both lines, who does what to which cell, and what would order them."""
     rows = "".join(
         f"<tr><td class='n'>line {site.line}</td><td class='s {level}' {LEFT}>"
-        f"{source_code(site.text)}</td><td class='a' {LEFT}>{escape(access)}</td></tr>"
+        f"{source_code(site.text)}</td><td {LEFT}>{escape(access)}</td></tr>"
         for site, access in race.accesses
     )
     return (
         f"<div>{sign(level)} {code(race.title)}"
-        f"<table><tbody>{rows}</tbody></table>{code(race.remedy)}.</div>"
+        f"{scroller(f'<tbody>{rows}</tbody>', 3)}{code(race.remedy)}.</div>"
     )
 
 

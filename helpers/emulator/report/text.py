@@ -2,21 +2,22 @@
 
 from textwrap import indent
 
+from helpers.core.errors import wrapped
+from helpers.core.source import WIDEST_LINE
 from helpers.emulator.report.findings import counted, findings_of
 
 MOST_FINDINGS = 12  # to show; the tables of a run have all
 WIDEST = 78  # characters of a warning's first words
-WIDEST_SOURCE = 48  # of a source line that others are aligned with
 
 
 def as_text(run) -> str:
     """The sentence; races with both lines; each other line that can be better."""
     found = [it for it in findings_of(run) if it.topic != "races"]
     rows = [(it.site.label, it.site.text, _shortened(it.what)) for it in found]
-    races = [indent(repr(race), "  ") for race in run.races[:MOST_FINDINGS]]
+    races = [indent(race.text, "  ") for race in run.races[:MOST_FINDINGS]]
     minor = map(_minor, run.races.minor[:MOST_FINDINGS])
     lines = [*races, *_aligned(rows[:MOST_FINDINGS]), *minor]
-    return "\n".join([sentence(run), *lines, *_rest(run, rows)])
+    return wrapped("\n".join([sentence(run), *lines, *_rest(run, rows)]))
 
 
 def sentence(run) -> str:
@@ -52,7 +53,7 @@ def _minor(race):
 
 def _aligned(rows):
     width = max((len(number) for number, *_ in rows), default=0)
-    texts = [len(text) for _, text, _ in rows if len(text) <= WIDEST_SOURCE]
+    texts = [len(text) for _, text, _ in rows if len(text) <= WIDEST_LINE]
     for number, text, what in rows:
         yield f"  {number:<{width}}  {text:<{max(texts, default=0)}}    {what}"
 

@@ -273,7 +273,7 @@ def excess(limits) -> str:
 
 def own_memory(pid) -> int:
     """The bytes in memory that come from no file, those too that processes share."""
-    status = Path(f"/proc/{pid}/status").read_text()
+    status = Path(f"/proc/{pid}/status").read_text("utf-8")
     found = re.findall(r"^Rss(?:Anon|Shmem):\s+(\d+) kB$", status, re.MULTILINE)
     return 1024 * sum(map(int, found))
 
@@ -286,7 +286,9 @@ def files_left() -> int:
 
 def sockets_open() -> int:
     """The sockets of this network, which nobody has but children."""
-    return int(re.search(r"used (\d+)", Path("/proc/net/sockstat").read_text())[1])
+    return int(
+        re.search(r"used (\d+)", Path("/proc/net/sockstat").read_text("utf-8"))[1]
+    )
 
 
 def end_all():

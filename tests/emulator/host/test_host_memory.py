@@ -121,7 +121,7 @@ def test_two_arguments_of_one_host_array_are_two_copies():
         launch(host[:4], host[1:5])
         assert [0, 0, 1, 2, 3, 5, 6, 7] == host.tolist()
     host = np.arange(8.0)
-    with pytest.warns(UserWarning, match="`out` and `a` of `back` .* last wins"):
+    with pytest.warns(UserWarning, match="(?s)`out` and `a` of `back` .* last wins"):
         back[1, 8](host[:4], host[1:5])
     assert [1, 1, 2, 3, 4, 5, 6, 7] == host.tolist()
 

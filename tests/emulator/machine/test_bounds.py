@@ -239,3 +239,35 @@ def test_the_same_negative_index_in_all_threads_is_one_word():
 
     assert [5] * 128 == out.tolist()
     assert (8, 8) == (run.bank_conflicts.requests, run.bank_conflicts.wavefronts)
+
+
+@cuda.jit
+def without_guard(out):
+    i = cuda.grid(1)
+    out[i] = 1
+
+
+@cuda.jit
+def guarded_before_a_barrier(out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = 1
+    cuda.syncthreads()
+    out[i + 1] = 2
+
+
+@pytest.mark.parametrize("size", [5, 40, 100, 127])
+@pytest.mark.parametrize("launch", [(1, 128), (2, 64), (4, 32), (8, 16), (2, 100)])
+@pytest.mark.parametrize(
+    ("kernel", "beyond"), [(without_guard, 0), (guarded_before_a_barrier, 1)]
+)
+def test_the_first_index_outside_is_named(kernel, beyond, launch, size):
+    """Whatever order the warps run in: a reader looks for the first thread."""
+    for seed in range(3):
+        with pytest.raises(IndexError) as told:
+            emulate(kernel, seed=seed)[launch](np.zeros(size))
+        thread = size - beyond
+        block, lane = divmod(thread, launch[1])
+
+        assert f"writes out[{size}]" in str(told.value)
+        assert f"thread {lane} of block {block}\n" in str(told.value)

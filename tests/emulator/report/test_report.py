@@ -98,15 +98,15 @@ def test_a_terminal_is_told_a_sentence_and_then_the_worst():
 
     assert (
         "emulated shift: 2 blocks × 64 threads, 1 race, 1 minor race, 370 sectors for "
-        "20 global requests (ideal 80), 310 bank conflicts in 10 shared requests"
-    ) == lines[0]
+        "20 global requests\n    (ideal 80), 310 bank conflicts in 10 shared requests"
+    ) == "\n".join(lines[:2])
     assert [
         "  RAW race on shared `tile`: 31 hazards between warps of a block",
         "    line 7  tile[t] = src[i]        thread 31 stores to tile[31]",
         "    line 8  dst[i] = tile[t - 1]    thread 32 loads tile[31]",
         "    Put `cuda.syncthreads()` between line 7 and line 8",
-    ] == lines[1:5]
-    assert "  line 6  tile[x] <b>     load of tile: 32-way bank conflict" == lines[7]
+    ] == lines[2:6]
+    assert "  line 6  tile[x] <b>     load of tile: 32-way bank conflict" == lines[8]
     assert "minor" in lines[-1]
 
 
@@ -216,6 +216,28 @@ def test_a_page_tells_all_that_was_found():
     assert "1 minor race" in text and "1 note" in text
     assert "✖ can give wrong answers" in text
     assert "tile[x] &lt;b&gt;" in page and "tile[x] <b>" not in page
+
+
+def test_a_page_breaks_no_line_of_source():
+    """A notebook's own rule for code would: ours is for the code itself, and what does
+    not fit the page scrolls.
+    """
+    page = as_html(everything())
+
+    assert re.search(r"\.s code \{[^}]*white-space: pre;[^}]*overflow-x: auto", page)
+    tables = re.findall(r"(<div class='wide'[^>]*>)?<table>", page)
+    assert len(tables) > 1 and all("tabindex='0'" in it for it in tables)
+
+
+def test_a_long_text_is_broken_between_words_and_within_100_columns():
+    """A notebook breaks longer lines, inside of words."""
+    long = "tile[a_long_name % 32, 0] = source[a_long_name + 31] * weights[a_long_name]"
+    rows = {site(4, long): wavefronts(1, 32, 1)}
+    run = hand_made(bank_conflicts=rows, coalescing={site(5): sectors(8, 256, 32)})
+    text = as_text(run)
+
+    assert max(map(len, text.splitlines())) <= 100
+    assert set(text.split()) >= {*long.split(), "conflict"}
 
 
 def test_accesses_of_one_line_stand_apart_when_one_is_bad():

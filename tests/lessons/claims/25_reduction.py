@@ -86,6 +86,13 @@ def error(it, data, sum):
     return row[1], row[2]
 
 
+def requests_after_four_steps(it):
+    """A warp's shared requests before the first branch, in *one warp*."""
+    code = [one.base for one in it.made(it.sum_by_one_warp).instructions]
+    before = code[: code.index("BRA")]
+    return before.count("LDS") + before.count("STS")
+
+
 CLAIMS = {
     "more than five times as long as reading the array to one that takes 1% longer": (
         lambda it: about("5", 1 / of_reading(it, "interleaved"))
@@ -155,6 +162,13 @@ CLAIMS = {
     "The data path was busy 1.40 times as long": lambda it: about(
         "1.40", data_cycles(it, "strided") / data_cycles(it, "halves")
     ),
+    "A block issued 16 · 29 requests": lambda it: requests(it, "sum_halves") == 29,
+    "Together they make 224 instead of 464, or 48%": lambda it: (
+        (1 + 4 * 3) * 15 + 29 == 224
+        and 16 * 29 == 464
+        and requests_after_four_steps(it) == 13
+        and about("48%", 224 / 464)
+    ),
     "The data path is busy for only 54% of the cycles that it was": lambda it: about(
         "54%", data_cycles(it, "one warp") / data_cycles(it, "halves")
     ),
@@ -217,8 +231,26 @@ CLAIMS = {
         0.4 < instructions(it, 4, loads) / instructions(it, 1, 4 * loads) < 0.55
         for loads in (1, 2)
     ),
-    "*wide* takes 4% less time than *many*, with four times the bytes": lambda it: (
+    "with four numbers in flight, takes 4% longer than only reading": lambda it: (
+        about("4%", us(it, "many") / it.reading.median_us - 1)
+    ),
+    "*wide* takes 4% less than that, with four times the bytes": lambda it: (
         about("4%", saved(it, "wide", "many"))
+    ),
+    "a block ends after 1,024 numbers. Now it adds up 508,400": lambda it: (
+        about("5084", it.N / it.BLOCKS / 100) and 1024 == 2 * it.THREADS
+    ),
+    "There are 528 blocks instead of 262,144, so there is 1/496": lambda it: (
+        it.BLOCKS == 528 and it.N // 1024 == 262_144 and about("496", 262_144 / 528)
+    ),
+    "A kernel that only reads them takes 242 µs": lambda it: about(
+        "242", it.reading.median_us
+    ),
+    "of four loads a thread": lambda it: (
+        it.LOADS == 4 and 2**20 == 8 * 16 * (4 * it.LOADS * it.THREADS)
+    ),
+    "Together these are 54": lambda it: (
+        it.additions_of_many(2**20, 16, 4) == 54 == 2 + 32 + 1 + 9 + 1 + 9
     ),
     "*wide* leaves 528 parts": lambda it: it.BLOCKS == 528,
     "takes about as long: 255 µs, and those took 252": lambda it: (

@@ -23,7 +23,8 @@ def test_a_race_reads_as_both_lines_and_what_orders_them():
     assert lines[2].endswith("    thread 63 loads cells[0]")
     between = f"between line {store} and line {load}"
     assert f"  Put `cuda.syncthreads()` {between}" == lines[3]
-    assert [f"  {line}" for line in lines] == repr(run).splitlines()[1:5]
+    shown = repr(run).splitlines()  # of which two hold the sentence
+    assert [f"  {line}" for line in lines] == shown[2:6]
 
 
 def test_a_run_without_a_race_says_so():

@@ -1,0 +1,41 @@
+// A thread or a cell that the reader follows through the film: { thread } or
+// { array, cell }.
+
+// What a reader types: "thread 5", "5" or "tile[3, 7]"; null where there is none.
+function wantedBy(record, words) {
+  const thread = words.match(/^\s*(?:thread\s*)?(\d+)\s*$/);
+  if (thread) {
+    return Number(thread[1]) < record.threads ? { thread: Number(thread[1]) } : null;
+  }
+  const [, name, index] = words.match(/^\s*(\w+)\s*\[([\d\s,]+)\]\s*$/) || [];
+  const array = record.arrays.findIndex((it) => it.name === name);
+  const cell = array < 0 ? -1 : flatOf(record.arrays[array].shape, index.split(","));
+  return cell < 0 ? null : { array, cell };
+}
+
+// [step, what happens in it] of each step that has to do with it.
+function historyOf(film, { thread, array, cell }) {
+  if (thread !== undefined) {
+    const turns = film.historyOfThread(thread);
+    return turns.map((n) => [n, turnInWords(film, n, thread % WARP)]);
+  }
+  const visits = array === undefined ? [] : film.historyOfCell(array, cell);
+  return visits.map((it) => [it[0], visitInWords(film, it)]);
+}
+
+function nameOf(film, { thread, array, cell }) {
+  if (thread !== undefined) return threadInWords(film, thread).split(":")[0];
+  if (array === undefined) return "";
+  const { name, shape } = film.record.arrays[array];
+  return `${name}${indexOf(shape, cell)}`;
+}
+
+// What the mouse points at, in words.
+function tipOf(film, { thread, array, cell, bank, lanes, name, value }) {
+  if (bank !== undefined) return `bank ${bank}: ${lanesInWords(lanes)}`;
+  if (name !== undefined) {
+    return `${name} = ${numeral(value) || "?"} in thread ${thread}`;
+  }
+  if (thread !== undefined) return threadInWords(film, thread);
+  return cellInWords(film, array, cell);
+}

@@ -1,0 +1,99 @@
+"""Kernels that tests make films of: a tile, its race, a tree, a loop, a queue."""
+
+import numpy as np
+from numba import cuda, float32
+
+TILE = 16
+
+
+@cuda.jit
+def tiled(a, b, c):
+    left = cuda.shared.array((TILE, TILE), float32)
+    right = cuda.shared.array((TILE, TILE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    acc = float32(0)
+    for t in range(a.shape[1] // TILE):
+        left[ty, tx] = a[row, t * TILE + tx]
+        right[ty, tx] = b[t * TILE + ty, col]
+        cuda.syncthreads()
+        for k in range(TILE):
+            acc += left[ty, k] * right[k, tx]
+        cuda.syncthreads()
+    c[row, col] = acc
+
+
+@cuda.jit
+def tiled_race(a, b, c):
+    left = cuda.shared.array((TILE, TILE), float32)
+    right = cuda.shared.array((TILE, TILE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    acc = float32(0)
+    for t in range(a.shape[1] // TILE):
+        left[ty, tx] = a[row, t * TILE + tx]
+        right[ty, tx] = b[t * TILE + ty, col]  # store
+        cuda.syncthreads()
+        for k in range(TILE):
+            acc += left[ty, k] * right[k, tx]  # load
+    c[row, col] = acc
+
+
+@cuda.jit
+def tree(values, sums):
+    total = values[cuda.grid(1)]
+    offset = 16
+    while offset > 0:
+        total += cuda.shfl_down_sync(0xFFFFFFFF, total, offset)
+        offset //= 2
+    if cuda.threadIdx.x == 0:
+        sums[cuda.blockIdx.x] = total
+
+
+@cuda.jit
+def collatz(lengths):
+    i = cuda.grid(1)
+    if i >= lengths.size:
+        return
+    n = i + 1
+    length = 0
+    while n != 1:
+        if n % 2 == 0:
+            n //= 2
+        else:
+            n = 3 * n + 1
+        length += 1
+    lengths[i] = length
+
+
+@cuda.jit
+def column(out):
+    tile = cuda.shared.array((32, 32), float32)
+    t = cuda.threadIdx.x
+    for row in range(32):
+        tile[row, t] = row + t
+    cuda.syncthreads()
+    out[t] = tile[t, 0]
+
+
+@cuda.jit
+def unwritten(out):
+    tile = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    if t < 31:
+        tile[t] = t
+    cuda.syncthreads()
+    out[t] = tile[t]
+
+
+@cuda.jit
+def beyond(a, out):
+    i = cuda.grid(1)
+    out[i] = a[i]
+
+
+def matrices():
+    """Two matrices of 64 × 64, and room for their product."""
+    r = np.random.default_rng(1)
+    a, b = (r.integers(0, 9, (64, 64)).astype(np.float32) for _ in range(2))
+    return a, b, np.zeros((64, 64), np.float32)

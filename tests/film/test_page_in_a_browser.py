@@ -1,0 +1,118 @@
+"""The page of a film: themes, widths, contrast, the contact sheet, several films.
+
+Needs Playwright (`pip install -e .[browser]`) and Chromium, and is skipped without.
+"""
+
+import json
+from itertools import pairwise
+from operator import mul
+
+import pytest
+
+from helpers.film import page
+from tests.film.chromium import HOST, player, shown
+from tests.film.hand_made import record
+
+
+def test_films_of_one_page_do_not_disturb_each_other(opened):
+    tab = opened(record(), record())
+
+    tab.locator(".film").nth(1).focus()
+    tab.keyboard.press("ArrowRight")
+
+    assert [0, 1] == [shown(tab, at) for at in (0, 1)]
+    assert not tab.evaluate("['Film', 'Player', 'STYLE'].some((it) => it in window)")
+
+
+@pytest.mark.parametrize("width", [390, 800, 1280])
+def test_no_page_scrolls_sideways(opened, width):
+    tab = opened(record(), width=width)
+
+    wide = tab.evaluate("document.documentElement.scrollWidth")
+
+    assert wide <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_theme_is_the_reader_s_and_jupyter_s_word_is_stronger(opened, scheme):
+    other = {"light": "dark", "dark": "light"}[scheme]
+    tab = opened(record(), color_scheme=scheme)
+    theme = f"document.querySelector('{HOST}').dataset.theme"
+
+    assert scheme == tab.evaluate(theme)
+    light = json.dumps(str(other == "light").lower())
+    tab.evaluate(f"document.body.setAttribute('data-jp-theme-light', {light})")
+    tab.wait_for_function(f"{theme} === '{other}'")
+
+
+def luminance(colour):
+    """WCAG's relative luminance of a colour such as #0072B2."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = (max(it / 12.92, ((it + 0.055) / 1.055) ** 2.4) for it in parts)
+    return sum(map(mul, (0.2126, 0.7152, 0.0722), linear))
+
+
+def contrast(one, other):
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_the_canvas_writes_can_be_read(opened, scheme):
+    """Numbers by 4.5:1 on each colour that boxes have; marks by 3:1 on the page."""
+    tab = opened(record(), color_scheme=scheme)
+    theme = player(tab, "player.scene.pen.theme")
+    boxes = [player(tab, f"player.scene.pen.shade({it / 63})") for it in range(64)]
+    marks = [theme[it] for it in "load store atomic conflict busy idle".split()]
+
+    for box in (*boxes, *marks[:-1]):
+        ink = player(tab, f"player.scene.pen.ink('{box}')")
+        assert contrast(ink, box) >= 4.5, box
+    for text in ("ink", "faint"):
+        assert contrast(theme[text], theme["paper"]) >= 4.5
+    assert all(contrast(mark, theme["paper"]) >= 3 for mark in marks)
+
+
+def test_the_contact_sheet_goes_when_the_player_starts(opened):
+    sheet = "<img alt='moments' src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>"
+    tab = opened(html=page.page(record(), sheet))
+
+    assert not tab.locator("img").is_visible()
+    assert tab.locator(".scene").is_visible()
+
+
+def test_without_scripts_the_contact_sheet_stands(opened, browser, tmp_path):
+    file = tmp_path / "still.html"
+    file.write_text(page.document(record(), "<img alt='moments' width='9'>"), "utf-8")
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+
+    tab.goto(file.as_uri())
+
+    assert tab.get_by_alt_text("moments").is_visible()
+    assert tab.get_by_text(record()["description"]).is_visible()
+    context.close()
+
+
+def test_frames_a_second_while_it_plays(opened, capsys):
+    """Printed, not asserted: a machine may be busy. `-s` shows them."""
+    tab = opened(record(), reduced_motion="no-preference")
+    tab.get_by_role("button", name="Play").click()
+
+    moments = tab.evaluate(
+        """() => new Promise((resolve) => {
+            const moments = [];
+            const tick = (now) => {
+                moments.push(now);
+                if (moments.length < 91) requestAnimationFrame(tick);
+                else resolve(moments);
+            };
+            requestAnimationFrame(tick);
+        })"""
+    )
+    gaps = [after - before for before, after in pairwise(moments)]
+
+    with capsys.disabled():
+        rate, longest = 1000 * len(gaps) / sum(gaps), max(gaps)
+        print(f"\n{rate:.0f} frames a second, the longest in {longest:.0f} ms")
+    assert 90 == len(gaps)

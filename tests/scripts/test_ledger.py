@@ -1,0 +1,152 @@
+"""What a program's launches did: sums over launches, and the worst of each kernel."""
+
+import io
+
+import numpy as np
+import pytest
+from numba import cuda, float32
+
+from helpers import emulate
+from helpers.emulator.report.findings import findings_of
+from helpers.scripts.kinds import (
+    FAULTS,
+    KINDS,
+    UnknownKind,
+    classified,
+    kinds_in,
+    narrowed,
+)
+from helpers.scripts.launches import handed_to
+from helpers.scripts.ledger import Ledger
+from helpers.scripts.progress import Progress
+from helpers.scripts.report import as_lines
+from tests.specimens import zoo
+
+
+@cuda.jit
+def shared_by(values, threads):
+    """As many threads as told add to one cell; below 0, they read what nobody wrote."""
+    tile = cuda.shared.array(2, float32)
+    if cuda.threadIdx.x < threads:
+        values[0] += float32(1)
+    if threads < 0:
+        values[1] = tile[0]
+
+
+@cuda.jit
+def scaled(values):
+    """A column of a square: far apart."""
+    values[cuda.threadIdx.x, 0] += values[cuda.threadIdx.x, 1]
+
+
+def ledger_of(launch, **options):
+    """What a ledger has after some launches."""
+    ledger = Ledger(**options)
+    with handed_to(ledger.launch):
+        launch()
+    return ledger
+
+
+def some_launches():
+    """Three of one shape: fine, with a race of 40 threads and of 64."""
+    for threads in (0, 40, 64, -1):
+        shared_by[1, 64](np.zeros(2, np.float32), threads)
+    scaled[1, 32](np.zeros((32, 32), np.float32))
+
+
+def test_launches_of_a_kernel_and_shape_are_one_entry():
+    """The worst run is kept; each finding has the number of launches that show it."""
+    worst, other = ledger_of(some_launches).worst_first()
+
+    assert ("shared_by", 4, 4) == (worst.kernel, worst.launches, worst.judged)
+    seen = sorted((it.kind, it.launches) for it in worst.seen.values())
+    assert [("races", 2), ("races", 2), ("uninitialised", 1)] == seen
+    expected = emulate(shared_by)[1, 64](np.zeros(2, np.float32), 64)
+    assert expected == worst.run
+    assert ["reads 1 cell of shared `tile` that nobody wrote"] == [
+        it.finding.what for it in worst.elsewhere()
+    ]
+    assert ("scaled", {"sectors"}) == (other.kernel, other.kinds)
+
+
+def test_the_report_tells_what_other_launches_had():
+    """Below the run that is shown."""
+    said = as_lines(ledger_of(some_launches), FAULTS)
+
+    assert "  in another launch: line 33: reads 1 cell of shared `tile`" in said
+    assert said.endswith("2 kernels, 5 launches: 2 races, 1 uninitialised read.")
+
+
+def test_closures_of_one_function_are_one_kernel():
+    """A kernel that is made again for each call, as factories do."""
+
+    def made(factor):
+        def times(values):
+            values[cuda.threadIdx.x] *= factor
+
+        return cuda.jit(times)
+
+    def launch():
+        for factor in (2, 3):
+            made(factor)[1, 32](np.ones(32))
+
+    (shape,) = ledger_of(launch).worst_first()
+
+    assert ("times", 2) == (shape.kernel, shape.launches)
+
+
+def test_a_ledger_narrows_what_it_keeps():
+    """Only the kinds that were asked for, in findings and in the run."""
+    worst = ledger_of(some_launches, kinds=("sectors",)).worst_first()[0]
+
+    assert ("scaled", {"sectors"}) == (worst.kernel, worst.kinds)
+    assert 0 == worst.run.divergence.instructions
+
+
+def test_kinds_are_named_in_any_order():
+    """And `none` is a way to name none."""
+    assert ("races", "banks") == kinds_in("banks,races")
+    assert () == kinds_in("none")
+    with pytest.raises(UnknownKind, match="no kind bank: races, bounds"):
+        kinds_in("races,bank")
+
+
+SPECIMENS = [it for it in zoo.ZOO if not it.error and not it.hangs]
+
+
+@pytest.mark.parametrize("specimen", SPECIMENS, ids=lambda it: it.name)
+def test_each_finding_has_one_kind(specimen):
+    """All kinds together show what a run shows, none twice."""
+    run = emulate(specimen.kernel)[specimen.launch](*specimen.fresh())
+
+    assert run is narrowed(run, KINDS)
+    assert sorted(map(repr, findings_of(run))) == sorted(
+        repr(finding) for _, finding in classified(run)
+    )
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_progress_waits_before_it_speaks():
+    """Nothing in the first seconds, then a line from time to time."""
+    clock, stream = Clock(), io.StringIO()
+    progress = Progress(stream, clock)
+    ledger = ledger_of(some_launches)
+    (first, _) = ledger.worst_first()
+
+    for now in (0, 1.9, 2.1, 3, 20, 33):
+        clock.now = now
+        progress(ledger, first)
+
+    assert (
+        "helpers run: launch 3: shared_by\nhelpers run: launch 6: shared_by\n"
+        == stream.getvalue()
+    )

@@ -1,0 +1,79 @@
+"""docs/SCRIPTS.md: its programs say what the page says, and its options exist."""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from helpers.scripts.command import add_options
+from helpers.scripts.kinds import FAULTS, KINDS
+from tests.paths import ROOT
+from tests.scripts.programs import run_here
+
+PAGE = (ROOT / "docs/SCRIPTS.md").read_text(encoding="utf-8")
+
+
+def blocks(language):
+    """The page's blocks in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+
+
+def test_the_program_says_what_the_page_says(tmp_path, monkeypatch):
+    """Every character of its report."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "means.py").write_text(blocks("python")[0], encoding="utf-8")
+
+    said = run_here("run", "means.py")
+
+    assert (1, f"\n{blocks('text')[0]}") == (said.returncode, said.stdout)
+
+
+def test_the_test_says_what_the_page_says(tmp_path):
+    """From its name to the plugin's section."""
+    (tmp_path / "test_places.py").write_text(blocks("python")[1], encoding="utf-8")
+    plugin = ("-p", "pytest_thirty_two_lanes", "-p", "no:cacheprovider")
+
+    said = subprocess.run(
+        [sys.executable, "-m", "pytest", "-c", os.devnull, *plugin, "--emulate", "."],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"},
+    )
+
+    assert blocks("text")[1] in said.stdout
+
+
+def test_the_options_are_those_of_the_command():
+    """All of them, and none more."""
+    parser = argparse.ArgumentParser(add_help=False)
+    add_options(parser)
+    real = {it.option_strings[0] for it in parser._actions if it.option_strings}
+    table = "".join(re.findall(r"^\| (`-.*?) \|", PAGE, re.MULTILINE))
+
+    assert real == set(re.findall(r"`(--?[a-z-]+)", table))
+
+
+def test_the_kinds_are_those_of_the_command():
+    """In the page's sentence, the ones that fail a program first."""
+    sentence = re.search(r"^The kinds are .*?time\.$", PAGE, re.DOTALL | re.MULTILINE)[
+        0
+    ]
+
+    assert set(KINDS) == set(re.findall(r"`(\w+)`", sentence))
+    assert list(FAULTS) == re.findall(r"`(\w+)`", sentence)[: len(FAULTS)]
+
+
+@pytest.mark.parametrize("text", blocks("yaml"))
+def test_the_workflow_is_one(text):
+    """YAML with steps, whose actions have versions."""
+    (job,) = yaml.safe_load(text)["jobs"].values()
+
+    used = [step["uses"] for step in job["steps"] if "uses" in step]
+    assert used and all(re.search(r"@v\d+\.\d+\.\d+$", it) for it in used)
+    assert any("--emulate" in step.get("run", "") for step in job["steps"])
