@@ -202,14 +202,14 @@ print(compare("step", "plain", "tiled"))
 plot_reuse(in_tiled.reuse["src"].loads[2], "layer 2 of src")
 
 # %% [markdown]
-# In layer 2, cells in one tile only are loaded once, those where four halos meet four times.
+# Where four halos meet, a cell is loaded four times.
 #
-# The tile needs a third of the loads, and makes the step 1.5 times *slower*.
-# L1 had served 70% of what those loads asked for. Now there are as many shared loads instead, and work to fill the tile: Nsight Compute counts 190 instructions of a warp for 32 cells instead of 118.
+# The tile needs a third of the loads, and the step takes 1.5 times as *long*.
+# L1 had served 70% of their bytes. Now there are as many shared loads, and a tile to fill: 190 instructions of a warp for 32 cells instead of 118.
 #
 # ## Registers along the third axis
 #
-# So leave the neighbours in a layer to L1. The cells below and above can stay in registers if a thread walks along z: each is first above, then here, then below.
+# So leave the neighbours in a layer to L1. If a thread walks along z, it can keep cells in registers: each is first above, then here, then below.
 # **Walk up: three cells in registers, the other neighbours from L1.**
 #
 # **Predict.** A thread walks through 4 layers. How many loads does a cell take?
@@ -400,16 +400,15 @@ plot_times(names, [baseline(f"step, {it}").median_us for it in names],
 
 # %% [markdown]
 # From rung to rung, the order of the times is that of the instructions, not that of the loads.
-# (`measure` ran each rung alone, on zeros; its times differ by less than 1% from these.)
 #
 # ## A filter of 121 weights
 #
 # A **convolution** makes each pixel the sum of its neighbours times weights.
-# Our filter has 11 × 11 weights at random, so none can be shared or skipped. (Strictly, a convolution turns them by half a turn.)
+# Our filter has 11 × 11 weights at random, so none can be shared or skipped.
 #
 # To spare all rungs their conditions, the image has a margin of zeros, so output pixel [row, col] is the sum of `weights[i, j] * src[row + i, col + j]`.
 #
-# A scheduler issues one instruction for 32 lanes per cycle, and a multiprocessor has four of them. How long does it take to issue 121 `FFMA` for each of 8192 × 8192 pixels, and nothing else?
+# A multiprocessor has four schedulers, and each issues one instruction for 32 lanes per cycle. How long does it take to issue 121 `FFMA` for each of 8192 × 8192 pixels?
 
 # %%
 SIDE, LAST, PIXELS = 11, 10, 8192**2
@@ -535,7 +534,6 @@ def clear(sums):
 def make_wide(WEIGHTS):
     rows, cols = WEIGHTS.shape
     room = -(-(cols + 3) // 4) * 4
-
     @cuda.jit
     def filter_wide(out, src):
         """For each row of weights, load a row and add to four sums."""
@@ -561,20 +559,19 @@ compare("filter", "constant", "fours")
 
 # %% [markdown]
 # Eleven requests instead of 121, and about a third of the time.
-# The requests are wider, so the work of L1's data path falls less than their number: it is 94% busy.
+# The requests are wider, though: L1's data path is 94% busy.
 #
 # ## Walk down
 #
 # Each row of pixels is still loaded eleven times, for eleven rows of output.
-# Let one thread make all of these.
-# It walks down a strip, with eleven rows of four sums under way, each of which lacks other rows of weights.
+# Let one thread make all of these: it walks down a strip, with eleven rows of four sums under way.
 # **Load a row, add it to eleven rows of sums, store a complete one.**
 #
 # **Predict.** How many requests for loads do 32 pixels take in strips of 16 rows, and in strips of 250?
 #
 # <details><summary>Answer</summary>
 #
-# A row takes four requests for 128 pixels, so one for 32. But 16 rows of output need 26 rows of pixels: 26/16 = 1.625 requests. 250 rows need 260: 1.04. The sums grow by the same factor.
+# A row takes one request. But 16 rows of output need 26 rows of pixels: 26/16 = 1.625 requests. 250 rows need 260: 1.04. The sums grow by the same factor.
 #
 # </details>
 
@@ -692,19 +689,16 @@ plot_times(names, [baseline(f"filter, {it}").median_us for it in names],
            limit_us=limit_us["filter"], limit_label="121 FFMA a pixel")
 
 # %% [markdown]
-# By its requests, *walking* could take 55% of the time of *fours*, and it takes 87%: its warps spend 45% of their time waiting for what they load. A row ahead, they spend 13%.
+# By its requests, *walking* could take 55% of the time of *fours*. It takes 87%: its warps wait for loads for 45% of their time. A row ahead, they do for 13%.
 #
-# The last rung's weights are numbers within its `FFMA`, as `assemble` shows: nothing is left but products, loads, and a few instructions for each row.
-#
-# It issues 132 instructions for 32 pixels, 121 of which are wanted. The strips' first ten rows cost another 4%, all else 5%.
-# To issue them takes 265 µs, and the filter takes 293 µs: 90% of its limit is reached.
+# The last rung's weights are numbers within its `FFMA`.
+# It issues 132 instructions for 32 pixels instead of 121: the strips' first ten rows cost 4%, all else 5%.
+# To issue them takes 265 of its 293 µs: 90%.
 #
 # ## Two filters in one pass
 #
 # Some filters are **separable**: each weight is a product of one for its row and one for its column.
-# Then 11 weights across and 11 down do the same as 121: `make_wide` makes a filter of each, for two launches.
-#
-# The kernel that walks can do both at once: it weighs a row across, and adds the result to eleven rows of sums, each with one weight.
+# Then 11 weights across and 11 down do the same as 121, in two launches. The kernel that walks can do both at once.
 # **Weigh a row, then add that to eleven rows of sums.**
 
 # %% tags=["timing"]
@@ -800,6 +794,9 @@ task.check(walk_down)
 # <details><summary>Solution</summary>
 #
 # ```python
+# ROWS = 16
+#
+#
 # @cuda.jit
 # def walk_down(out, src):
 #     """Walk down some rows, with the last four elements in registers."""
