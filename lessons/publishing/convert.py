@@ -78,9 +78,16 @@ def canonical_cell(cell, repeats):
     """A cell with an id of its own, and without what the converter noted."""
     metadata = dict(cell.metadata)
     metadata.pop("lines_to_next_cell", None)
+    if cell.cell_type == "markdown":
+        metadata["slideshow"] = {"slide_type": slide_type(cell)}
     new_cell = NEW_CELL[cell.cell_type]
     new_id = cell_id(cell, repeats)
     return new_cell(source=cell.source, metadata=metadata, id=new_id)
+
+
+def slide_type(cell):
+    """Where a text begins among `nbconvert --to slides`: code follows its text."""
+    return "slide" if cell.source.startswith("#") else "subslide"
 
 
 def cell_id(cell, repeats):

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from contextlib import redirect_stderr
 from pathlib import Path
 
@@ -15,7 +16,13 @@ import pytest
 
 from lessons.build import ROOT, main
 from lessons.publishing.contents import with_table
-from lessons.publishing.convert import LessonError, convert, serialise
+from lessons.publishing.convert import (
+    LessonError,
+    canonical_cell,
+    convert,
+    parsed,
+    serialise,
+)
 from lessons.publishing.execute import complete, execute
 
 FIRST = """\
@@ -152,7 +159,18 @@ def test_a_notebook_has_the_canonical_form(built):
     assert text.endswith(' "nbformat": 4,\n "nbformat_minor": 5\n}\n')
     assert {"kernelspec", "language_info"} == set(page.metadata)
     assert {"name": "python"} == page.metadata.language_info
-    assert [{}, {}, {"tags": ["timing"]}, {}, {}] == [c.metadata for c in page.cells]
+    first = {"slideshow": {"slide_type": "slide"}}
+    assert [first, {}, {"tags": ["timing"]}, {}, {}] == [c.metadata for c in page.cells]
+
+
+def test_a_heading_begins_a_slide_and_other_texts_go_below_it():
+    """Code and pictures stay with the text before them: `nbconvert --to slides`."""
+    lesson = "# %% [markdown]\n# ## A queue\n\n# %%\n1\n\n# %% [markdown]\n# It waits.\n"
+    cells = [canonical_cell(it, Counter()) for it in parsed(lesson)]
+
+    assert ["slide", None, "subslide"] == [
+        it.metadata.get("slideshow", {}).get("slide_type") for it in cells
+    ]
 
 
 def test_a_kernel_sees_no_gpu_and_an_empty_folder_and_gives_whole_texts(built):
