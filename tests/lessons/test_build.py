@@ -165,7 +165,8 @@ def test_a_notebook_has_the_canonical_form(built):
 
 def test_a_heading_begins_a_slide_and_other_texts_go_below_it():
     """Code and pictures stay with the text before them: `nbconvert --to slides`."""
-    lesson = "# %% [markdown]\n# ## A queue\n\n# %%\n1\n\n# %% [markdown]\n# It waits.\n"
+    texts = "# %% [markdown]\n# ## A queue\n\n", "# %% [markdown]\n# It waits.\n"
+    lesson = "# %%\n1\n\n".join(texts)
     cells = [canonical_cell(it, Counter()) for it in parsed(lesson)]
 
     assert ["slide", None, "subslide"] == [

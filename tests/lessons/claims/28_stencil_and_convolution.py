@@ -165,7 +165,9 @@ CLAIMS = {
         loads(it, FILTER, "fours") == 11
         and 0.32 < ratio(FILTER, "fours", "constant") < 0.36
     ),
-    "L1's data path is 94% busy": lambda it: about("94", busy(it, FILTER, "fours", "l1_data")),
+    "L1's data path is 94% busy": lambda it: about(
+        "94", busy(it, FILTER, "fours", "l1_data")
+    ),
     "26/16 = 1.625 requests": lambda it: loads(it, FILTER, "walking") == 1.625,
     "but the time falls by only 13%": lambda it: about(
         "13%", 1 - ratio(FILTER, "walking", "fours")
