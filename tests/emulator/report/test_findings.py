@@ -207,7 +207,7 @@ def test_a_share_below_a_hundredth_has_its_digits(lanes, words):
     found = idling(site(1), share(100, lanes))
 
     assert f"{words} of the lanes are active" == found.what
-    assert found.advice.startswith(f"Only {words} of the lanes are active here")
+    assert found.advice.startswith(f"Over the whole launch, {words} of this line's")
     assert ("costly", 0) == (found.level, found.cost)
 
 
