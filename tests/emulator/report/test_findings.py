@@ -100,7 +100,7 @@ def test_the_worst_of_the_divergent_lines_has_the_advice():
         (it.site.line, bool(it.advice)) for it in found
     ]
     page = as_html(hand_made(divergence=rows))
-    assert 1 == page.count("Where all 32 threads of a warp decide alike")
+    assert 1 == page.count("A warp whose 32 threads decide alike")
     assert "△" not in page
 
 
@@ -207,7 +207,7 @@ def test_a_share_below_a_hundredth_has_its_digits(lanes, words):
     found = idling(site(1), share(100, lanes))
 
     assert f"{words} of the lanes are active" == found.what
-    assert found.advice.startswith(f"Over the whole launch, {words} of this line's")
+    assert found.advice.startswith(f"Over the whole launch, {words} of the lanes")
     assert ("costly", 0) == (found.level, found.cost)
 
 
