@@ -245,8 +245,8 @@ def idling(site, row, cost=0.0) -> Finding:
         site,
         "divergence",
         f"{share} of the lanes are active",
-        f"Over the whole launch, {share} of the lanes are active here; the rest of each "
-        "warp waits. A warp whose 32 threads decide alike waits for nobody.",
+        f"Over the whole launch, {share} of the lanes are active here; the rest of "
+        "each warp waits. A warp whose 32 threads decide alike waits for nobody.",
         cost,
     )
 
