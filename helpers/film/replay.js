@@ -170,11 +170,14 @@ class Film {
   // The steps that touch a cell: [step, access, lane], in order.
   historyOfCell(array, cell) {
     const found = [];
+    let value = this.keyframes[0].cells[array].get(cell);
     this.steps.forEach((step, n) => {
       for (const access of step.a || []) {
         if (access.r !== array) continue;
         for (const [lane, it] of this.touched(access)) {
-          if (it === cell) found.push([n, access, lane]);
+          if (it !== cell) continue;
+          if (access.x !== undefined) value = inLane(access.x, lane);
+          found.push([n, access, lane, value]);
         }
       }
     });

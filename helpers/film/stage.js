@@ -79,7 +79,8 @@ const LEGEND = [
 ];
 
 const KEYBOARD =
-  "keys: ← → step, space plays, ↑ ↓ same line, b barrier, f finding, m moment";
+  "keys, after a click here: ← → step, space plays, ↑ ↓ same line, " +
+  "b barrier, f finding, m moment";
 
 function element(name, text, more = {}) {
   return Object.assign(document.createElement(name), { textContent: text, ...more });

@@ -116,11 +116,11 @@ function threadInWords(film, thread) {
   return `thread ${thread}${name}${where}${states[film.state.status[thread]]}`;
 }
 
-function visitInWords(film, [n, access, lane]) {
+function visitInWords(film, [n, access, lane, value]) {
   const step = film.steps[n];
-  const value = access.x === undefined ? "" : ` ${numeral(inLane(access.x, lane))}`;
   const verb = VERBS[access.k] || access.k;
-  return `thread ${step.w * WARP + lane} ${verb}s${value}, line ${step.l}`;
+  const what = value === undefined ? "" : ` ${numeral(value)}`;
+  return `thread ${step.w * WARP + lane} ${verb}s${what}, line ${step.l}`;
 }
 
 function turnInWords(film, n, lane) {
