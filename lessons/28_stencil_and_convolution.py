@@ -631,7 +631,7 @@ plot_strip_walk(20)
 # %% [markdown]
 # The number in a sum says how many rows of products are in it once row 20 is added.
 #
-# One request is left where there were eleven, but the time falls by only 13%.
+# Strips of 250 rows, which were timed, need one request where there were eleven. But the time falls by only 13%.
 #
 # ## A row ahead
 #

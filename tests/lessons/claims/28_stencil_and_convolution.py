@@ -178,7 +178,7 @@ CLAIMS = {
         about("94", busy(it, FILTER, "fours", "l1_data"))
     ),
     "26/16 = 1.625 requests": lambda it: loads(it, FILTER, "walking") == 1.625,
-    "but the time falls by only 13%": lambda it: about(
+    "But the time falls by only 13%": lambda it: about(
         "13%", 1 - ratio(FILTER, "walking", "fours")
     ),
     "all four of a scheduler's warps often wait for loads": lambda it: (
