@@ -18,7 +18,8 @@ import numpy as np
 from numba import cuda, float32
 
 from helpers import (check, device, emulate, exercise, expect, measure,
-                     plot_issues, plot_lanes, plot_times, plot_warps, table)
+                     plot_issues, plot_lanes, plot_times, plot_warps, table,
+                     watch)
 
 device
 
@@ -216,6 +217,9 @@ plot_times(["by thread", "by warp"], [m.median_us for m in times],
 # A loop splits a warp, too: lanes that have finished wait for the others.
 # **Each thread counts the steps that its number takes to reach 1**: halve it if it is even, otherwise triple it and add one.
 # No formula is known for how long that takes. `first` is the index of the first thread's number.
+#
+# `watch` shows a block step by step, here one warp with the numbers 1, 2, 3, 4, 1, 2 and so on.
+# **Predict.** How many rounds does the warp make, and with how many lanes in the last?
 
 # %%
 @cuda.jit
@@ -229,6 +233,17 @@ def count_steps(out, numbers, first):
     out[i] = steps
 
 
+turns = np.zeros(32, np.int64)
+film = watch(count_steps)[1, 32](turns, np.tile([1, 2, 3, 4], 8), 0)
+film
+
+# %% [markdown]
+# The lanes of 1, 2 and 4 leave the loop one group after the other, and the 8 lanes of 3 go on alone, to round 7.
+# Then all 32 lanes store together.
+#
+# Now for 1,024 numbers, and the active share of each line:
+
+# %%
 numbers = np.random.default_rng(0).integers(1, 10_000, 1024)
 steps = np.zeros(1024, np.int64)
 
@@ -441,8 +456,7 @@ seen
 # | `part_by_row`, 32 × 8 | whole warps | one branch |
 # | a guard | at most one warp on one axis, 250 warps here on two | one branch; the other is empty |
 # | `look_wrong` | two halves that one shuffle needs together | CUDA leaves it open: not ended after 20 seconds |
-
-# %% [markdown]
+#
 # ## On your own
 #
 # ★ What share of the lanes is active in a plain copy, with blocks of 16 threads, of 48, of 96? Guess, then ask `emulate`.

@@ -18,7 +18,7 @@ import numpy as np
 from numba import cuda, float32, int32
 
 from helpers import (check, device, emulate, exercise, expect, explore,
-                     measure, plot_intervals, plot_times)
+                     measure, plot_intervals, plot_times, watch)
 
 device
 
@@ -149,6 +149,9 @@ run.races, run.races.minor
 # This time it is the *store* that must wait.
 #
 # </details>
+#
+# `watch` runs the same launch and shows one block step by step.
+# Play it, and watch cell 0: who loads it, before or after thread 0 stores to it?
 
 # %%
 @cuda.jit
@@ -163,13 +166,14 @@ def rotate_in_place_wrong(out, a):
     out[thread] = tile[thread]
 
 
-run = emulate(rotate_in_place_wrong)[1, 64](out[:64], a[:64])
-
+film = watch(rotate_in_place_wrong)[1, 64](out[:64], a[:64])
+run = film.run
 with expect(AssertionError):
     check(out[:64], rotate_spec(a[:64]))
-run.races
+film
 
 # %% [markdown]
+# In the film warp 0 stores to cell 0 at step 9, and thread 63 loads it at step 11: too late.
 # The store must come after the load: write after read, or **WAR**.
 # The line is a load *and* a store, and the barrier belongs between the two.
 # **Each thread loads its neighbour's cell, waits, and stores to its own.**

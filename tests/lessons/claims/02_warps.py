@@ -125,6 +125,11 @@ def meetings(it):
     return made.opcodes["BSYNC"]
 
 
+def lanes_in(film):
+    """How many lanes take part in each step of a film."""
+    return [step["m"].bit_count() for step in film.record()["steps"]]
+
+
 CLAIMS = {
     "Both send the same number of threads down each branch": lambda it: (
         1 == len({*per_branch(it.divided), *per_branch(it.together)})
@@ -242,4 +247,8 @@ CLAIMS = {
     ),
     "which costs sectors": lambda it: np.greater(*answer_and_given()),
     "one `BSYNC` in `part_by_thread`": lambda it: missing() or meetings(it) == 1,
+    "the 8 lanes of 3 go on alone, to round 7": lambda it: (
+        (7, 8) == (len(it.film.value("steps", 2)) - 1, min(lanes_in(it.film)))
+    ),
+    "Then all 32 lanes store together": lambda it: 32 == lanes_in(it.film)[-1],
 }

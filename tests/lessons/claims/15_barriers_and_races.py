@@ -334,4 +334,8 @@ CLAIMS = {
     "lanes of one warp at two different barriers, the emulator stops with an error": (
         lambda it: raises(BarrierError, emulate(parted)[1, 32], np.zeros(1))
     ),
+    "warp 0 stores to cell 0 at step 9, and thread 63 loads it at step 11": lambda it: (
+        [(9, 0, "stores"), (11, 63, "loads")]
+        == [(row[0], *row[3:5]) for row in it.film.cells("tile", 0)][1:3]
+    ),
 }
