@@ -335,6 +335,7 @@ def row_major(row, column):
 
 
 turned = np.zeros((32, 32), np.float32)
+run = emulate(make_turn(row_major))[1, (32, 32)](turned)
 film = watch(make_turn(row_major))[1, (32, 32)](turned)
 check(turned, np.arange(1024).reshape(32, 32).T)
 film

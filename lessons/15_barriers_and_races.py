@@ -167,7 +167,7 @@ def rotate_in_place_wrong(out, a):
 
 
 film = watch(rotate_in_place_wrong)[1, 64](out[:64], a[:64])
-run = film.run
+run = emulate(rotate_in_place_wrong)[1, 64](out[:64], a[:64])
 with expect(AssertionError):
     check(out[:64], rotate_spec(a[:64]))
 film

@@ -112,6 +112,9 @@ def scan_in_place_wrong(out, src):
         out[at] = tile[i]
 
 
+out = np.zeros(small.size, np.float32)
+print(emulate(scan_in_place_wrong)[4, SIZE](out, small).races)
+
 SIZE = 64       # a kernel keeps the globals that it was compiled with
 two_warps = cuda.jit(scan_in_place_wrong.py_func)
 film = watch(two_warps)[1, SIZE](np.zeros(SIZE, np.float32), small[:SIZE])
