@@ -22,7 +22,7 @@ from numba import cuda, float32, float64, int64, uint16, uint32, uint64
 
 from helpers import (check, device, emulate, exercise, explore, measure,
                      plot_banks, plot_conflicts, plot_exposed,
-                     plot_tile_banks, table)
+                     plot_tile_banks, table, watch)
 
 device
 
@@ -311,6 +311,8 @@ explore(draw_request,
 # A thread is (x, y), an element is (row, column).
 # A layout says at which word of the tile an element lies, and `make_turn` compiles it into the kernel, as a function that a kernel may call (`device=True` says so).
 # In the usual one, *row-major*, the rows of 32 words follow one another.
+#
+# `watch` shows the block step by step: compare the banks while warps store, and after the barrier, while they load.
 
 # %%
 def make_turn(layout, words=1024):
@@ -333,9 +335,9 @@ def row_major(row, column):
 
 
 turned = np.zeros((32, 32), np.float32)
-run = emulate(make_turn(row_major))[1, (32, 32)](turned)
+film = watch(make_turn(row_major))[1, (32, 32)](turned)
 check(turned, np.arange(1024).reshape(32, 32).T)
-run
+film
 
 # %%
 rows, columns = np.mgrid[0:32, 0:32]
@@ -344,7 +346,8 @@ COLUMN = [(lane, 5) for lane in range(32)]
 plot_tile_banks(bank(4 * row_major(rows, columns)), COLUMN)
 
 # %% [markdown]
-# Each box is an element of the tile, with its bank as number and tint; the coloured ones are what one warp reads.
+# In the film a store takes one wavefront, and a load 32, at one bank.
+# In the figure, each box is an element, with its bank; the coloured ones are what one warp reads.
 # In a block of 32 × 32 threads, a warp has one y and all 32 values of x.
 # It writes along row y, into 32 banks.
 # It reads down column y, with a stride of 32 words: one bank.

@@ -19,7 +19,7 @@ from numba import cuda, float32, int32, int64, uint32, uint64
 
 from helpers import (assemble, check, device, emulate, exercise, expect,
                      load4, measure, plot_tile_banks, plot_times, store4,
-                     table)
+                     table, watch)
 
 device
 
@@ -160,6 +160,8 @@ plot_tile_banks(bank(33), [(lane, 5) for lane in range(32)], padding=1)
 #
 # **A swizzle** does that without the extra column: row `y` of the tile keeps element `x` in column `x ^ y`.
 # **Load a tile by rows, swizzle each row, store columns as rows.**
+#
+# `watch` shows one block step by step. Which cells does warp 0 read after the barrier, and in which banks?
 
 # %%
 def make_swizzled(index=int64):
@@ -179,8 +181,12 @@ def make_swizzled(index=int64):
 
 swizzled = count(make_swizzled())
 swizzled.assert_no_bank_conflicts()
+film = watch(make_swizzled())[1, (32, 32)](
+    np.zeros((32, 32), np.float32), small[:32, :32].copy())
+film
 
 # %% [markdown]
+# In the film warp 0 walks down the diagonal of the tile, and each of its 32 lanes asks a bank of its own.
 # Each request now takes as few sectors and wavefronts as it can.
 #
 # ## What the clock says

@@ -20,7 +20,7 @@ from numba import cuda, float32, int32, uint32, uint64
 from helpers import (allow_dynamic_shared, assemble, baseline, check, device,
                      emulate, exercise, load4, load_acquire, measure,
                      plot_look_back, plot_scan, plot_series, plot_tile_banks,
-                     plot_times, store4, store_release, table)
+                     plot_times, store4, store_release, table, watch)
 
 device
 
@@ -91,7 +91,9 @@ doubled = count(scan_doubling)
 # %% [markdown]
 # Why two barriers in each step?
 # Without the second, a fast thread may store its next sum before a slow one has loaded this one.
-# It is the same without a register, when each step changes the tile *in place*, in one line:
+# It is the same without a register, when each step changes the tile *in place*, in one line.
+# `watch` shows a block of 64 threads, step by step: six sweeps over the tile, with a barrier before each.
+# Which cell does warp 1 load too late in the first sweep?
 
 # %%
 @cuda.jit
@@ -110,10 +112,14 @@ def scan_in_place_wrong(out, src):
         out[at] = tile[i]
 
 
-out = np.zeros(small.size, np.float32)
-emulate(scan_in_place_wrong)[4, SIZE](out, small).races
+SIZE = 64       # a kernel keeps the globals that it was compiled with
+two_warps = cuda.jit(scan_in_place_wrong.py_func)
+film = watch(two_warps)[1, SIZE](np.zeros(SIZE, np.float32), small[:SIZE])
+SIZE = 1024
+film
 
 # %% [markdown]
+# In the film warp 0 adds to cell 31 in the first sweep, and thread 32 then loads the new sum.
 # Write after read: in the step of distance 16, thread 32 must load cell 16 before thread 16 adds to it, and nothing orders the two.
 #
 # ## Fewer additions: two sweeps

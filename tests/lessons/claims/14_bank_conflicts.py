@@ -391,4 +391,8 @@ CLAIMS = {
     "four neighbouring `float32` of one thread can become a single load of 16 bytes": (
         lambda it: NO_COMPILER or "LDS.128" in merged(it)
     ),
+    "a store takes one wavefront, and a load 32, at one bank": lambda it: (
+        [32, 32 * 32]
+        == sorted(k.wavefronts for k in it.film.run.bank_conflicts.by_kind.values())
+    ),
 }

@@ -230,4 +230,11 @@ CLAIMS = {
         sectors(it.ragged, "load") > 3.5
         and sum(45 * row % 8 > 0 for row in range(70)) > 35
     ),
+    "warp 0 walks down the diagonal of the tile": lambda it: all(
+        (lane, "loads") == it.film.cells("tile", lane, lane)[1][3:5]
+        for lane in range(32)
+    ),
+    "each of its 32 lanes asks a bank of its own": lambda it: (
+        it.film.run.bank_conflicts.conflicts == 0
+    ),
 }

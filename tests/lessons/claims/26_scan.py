@@ -175,4 +175,11 @@ CLAIMS = {
         about("73", counted(it, "larger tiles", "memory_percent"))
         and abs(it.times["larger tiles"].traffic["memory"] / 8 / it.N - 1) < 0.02
     ),
+    "six sweeps over the tile, with a barrier before each": lambda it: (
+        6 == sum(step.get("e") == "pass" for step in it.film.record()["steps"])
+    ),
+    "warp 0 adds to cell 31 in the first sweep, and thread 32 then loads": lambda it: (
+        [(1, 31, "stores"), (1, 32, "loads")]
+        == [(row[1], *row[3:5]) for row in it.film.cells("tile", 31)][2:4]
+    ),
 }
