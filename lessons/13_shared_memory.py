@@ -20,7 +20,7 @@ from numba import cuda, float32, float64, uint32
 
 from helpers import (allow_dynamic_shared, check, device, emulate, exercise,
                      expect, measure, plot_exchange, plot_halo, plot_sectors,
-                     plot_series, plot_times, table)
+                     plot_series, plot_times, table, watch)
 
 device
 
@@ -132,6 +132,8 @@ plot_halo(blocks=2, threads=10, radius=4)
 # </details>
 #
 # **Load a tile with its halo, wait, and add up windows of it.**
+#
+# `watch` shows block 1 of a smaller launch, 32 threads a block, step by step: which lanes fill the last cells?
 
 # %%
 TILE = THREADS + 2 * RADIUS
@@ -159,8 +161,16 @@ run = emulate(add_window_tiled)[N // THREADS, THREADS](out, a)
 check(out, window_spec(a))
 run.reuse["a"].loads[THREADS - 8:THREADS + 8]
 
+# %%
+THREADS, TILE = 32, 32 + 2 * RADIUS     # a copy is compiled with these
+one_warp = cuda.jit(add_window_tiled.py_func)
+film = watch(one_warp, block=1)[4, THREADS](out[:128], a[:128])
+THREADS, TILE = 256, 256 + 2 * RADIUS
+film
+
 # %% [markdown]
-# Once, and twice around the edge of a block.
+# Once, and twice around the edge of a block, say the counts above the film.
+# In the film 32 lanes fill 32 cells, then 8 lanes the last 8; after the barrier each thread's window moves over the tile.
 # The sum still makes nine loads, but they are loads of `tile`, which stay inside the multiprocessor.
 #
 # ## Is it faster?
@@ -578,8 +588,8 @@ run = emulate(add_window_wrong)[N // THREADS, THREADS](out, a)
 run.uninitialised
 
 # %% [markdown]
-# The last four cells of each of the 16 tiles were read, and nobody had written them.
-# A GPU does not clear shared memory between blocks: it may still hold what an earlier block left, like a props table after another scene.
+# The last four cells of each of the 16 tiles were read unwritten.
+# A GPU does not clear shared memory between blocks: it may hold what an earlier block left.
 #
 # ## What changed
 #
@@ -590,11 +600,10 @@ run.uninitialised
 # | … with a radius of 16 | … for 33 uses of each cell | 689 → 408 µs |
 # | `follow_in_tile` | look up words in 32 lines | 303 → 55 µs |
 # | `transpose_tiled`, 33 columns | rows in, columns out | 411 → 323 µs |
-
-# %% [markdown]
+#
 # ## On your own
 #
-# ★ In which of these do several threads load the same element: `out[i] = a[i] + b[i]`; `out[i] = a[i] * b[0]`; `out[row] += m[row, col] * x[col]`, with a thread for each row? Write down what two threads load.
+# ★ In which of these do several threads load the same element: `out[i] = a[i] + b[i]`; `out[i] = a[i] * b[0]`; `out[row] += m[row, col] * x[col]`, with a thread for each row?
 #
 # <details><summary>Answer</summary>
 #

@@ -18,7 +18,7 @@ import numpy as np
 from numba import cuda, float32, int32, uint32
 
 from helpers import (assemble, baseline, check, device, emulate, exercise,
-                     load4, measure, plot_times, plot_tree, table)
+                     load4, measure, plot_times, plot_tree, table, watch)
 
 device
 
@@ -108,6 +108,9 @@ plot_tree([{t: (2 * step * t, 2 * step * t + step) for t in range(8 // step)}
 #
 # **Add the second half of the numbers to the first half, again and again.**
 # Then neighbouring threads load neighbouring numbers.
+#
+# `watch` then shows a block of 64 threads, step by step.
+# How many barriers does it take, and what does warp 1 do in between?
 
 # %%
 @cuda.jit
@@ -132,7 +135,16 @@ def sum_halves(out, src):
 plot_tree([{t: (t, t + step) for t in range(step)} for step in STEPS[::-1]],
           16)
 
+# %%
+THREADS = 64        # a kernel keeps the globals that it was compiled with
+two_warps = cuda.jit(sum_halves.py_func)
+film = watch(two_warps)[1, THREADS](np.zeros(1, np.float32),
+                                    np.ones(THREADS, np.float32))
+THREADS = 512
+film
+
 # %% [markdown]
+# In the film there are seven barriers. Warp 1 stores its numbers, then adds nothing and waits at each of them.
 # Threads that add are neighbours, and so are the numbers that each side loads.
 #
 # A block leaves one number.
@@ -475,10 +487,9 @@ table(["numbers a load", "loads in flight", "bytes in flight, a thread",
 # %% [markdown]
 # A quarter of the requests are left, and wide loads halve the instructions. But the time follows the *bytes in flight*: 16 bytes a thread take 252 µs as four loads and 253 as one.
 # *many*, with four numbers in flight, takes 4% longer than only reading. *wide* takes 4% less than that, with four times the bytes.
-
-# %% [markdown]
-# An H200 has 132 multiprocessors with up to 2,048 threads each. With 4 bytes a thread, up to 1.08 MB are in flight, and 2,515 GB/s arrive: a load takes up to 430 ns.
-# If it always did, 8 bytes a thread would be enough for all that memory can give.
+#
+# An H200 holds 132 · 2,048 threads. With 4 bytes a thread, up to 1.08 MB are in flight, and 2,515 GB/s arrive: a load takes up to 430 ns.
+# At 430 ns, 8 bytes a thread would be enough for all that memory can give.
 # They get 3,642 GB/s, with memory 80% busy: a load takes up to 594 ns.
 # From 16 bytes on memory is more than 91% busy.
 

@@ -280,4 +280,8 @@ CLAIMS = {
         > 3 * max(it.cached[33].median_us, it.shared[33].median_us)
         and it.turns[3].median_us < 0.9 * it.turns[2].median_us
     ),
+    "In the film 32 lanes fill 32 cells, then 8 lanes the last 8": lambda it: (
+        [*range(32), *range(8)]
+        == [it.film.cells("tile", cell)[0][3] for cell in range(40)]
+    ),
 }

@@ -292,4 +292,23 @@ CLAIMS = {
     "Down to a step of 32, each reads what other warps stored before": lambda it: (
         it.hasty.races
     ),
+    "In the film there are seven barriers": lambda it: (
+        7 == sum(step.get("e") == "pass" for step in it.film.record()["steps"])
+    ),
+    "Warp 1 stores its numbers, then adds nothing": lambda it: (
+        [(cell, "stores") for cell in range(32, 64)]
+        == [
+            (cell, row[4])
+            for cell in range(64)
+            for row in it.film.cells("numbers", cell)
+            if row[3] >= 32
+        ]
+    ),
+    "and waits at each of them": lambda it: (
+        7
+        == sum(
+            step["w"] == 1 and step.get("e") in ("barrier", "pass")
+            for step in it.film.record()["steps"]
+        )
+    ),
 }
