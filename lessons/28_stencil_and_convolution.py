@@ -301,7 +301,7 @@ count("step, fours", step(FOURS, cube), INNER)
 compare("step", "walk", "fours")
 
 # %% [markdown]
-# A quarter of the requests, but 61% of the time: below 56% the step would be faster than a copy. Memory is 78% busy, instead of 48%.
+# A quarter of the requests, but 61% of the time: below 56% the step would be faster than a copy. Memory is 80% busy, instead of 49%.
 #
 # ## A layer of known size
 #
@@ -400,7 +400,7 @@ plot_times(names, [baseline(f"step, {it}").median_us for it in names],
 
 # %% [markdown]
 # From rung to rung, the order of the times is that of the instructions, not that of the loads.
-# (For Nsight Compute, each rung ran alone and on zeros; this changes their times by less than 1%.)
+# (For Nsight Compute, each rung ran alone and on zeros; this changes their times by less than 2%.)
 #
 # ## A filter of 121 weights
 #
@@ -690,7 +690,7 @@ plot_times(names, [baseline(f"filter, {it}").median_us for it in names],
            limit_us=limit_us["filter"], limit_label="121 FFMA a pixel")
 
 # %% [markdown]
-# By its requests, *walking* could take 55% of the time of *fours*. It takes 87%: its warps wait for loads for 45% of their time. A row ahead, they do for 13%.
+# By its requests, *walking* could take 55% of the time of *fours*. It takes 87%: its warps wait for loads for 44% of their time. A row ahead, they do for 11%.
 #
 # The last rung's weights are numbers within its `FFMA`.
 # It issues 132 instructions for 32 pixels instead of 121: the strips' first ten rows cost 4%, all else 5%.

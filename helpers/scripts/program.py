@@ -27,6 +27,7 @@ def run_program(name, arguments=(), module=False) -> int:
     """
     if not module and not Path(name).exists():
         raise NoProgram(f"there is no file {name}")
+    others = set(threading.enumerate())
     with _as_python_starts(name, arguments, module):
         try:
             if module:
@@ -41,7 +42,7 @@ def run_program(name, arguments=(), module=False) -> int:
             _show(error)
             return 1
         finally:
-            _wait_for_threads()
+            _wait_for_threads(others)
     return 0
 
 
@@ -87,8 +88,8 @@ def _is_ours(frame) -> bool:
     return frame.f_globals.get("__name__", "").startswith(OURS)
 
 
-def _wait_for_threads():
-    """Wait for the program's threads, as Python does at its end."""
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
+def _wait_for_threads(others):
+    """Wait for the program's threads, as Python does at its end, and for no others."""
+    for thread in set(threading.enumerate()) - others:
+        if not thread.daemon:
             thread.join()

@@ -1,6 +1,7 @@
 """Somebody's program runs as Python would run it."""
 
 import sys
+import threading
 
 import pytest
 
@@ -76,6 +77,21 @@ def test_a_traceback_begins_at_the_programs_first_line(tmp_path):
 
     assert expected.stderr == actual.stderr
     assert 2 == actual.stderr.count("File")
+
+
+def test_threads_of_others_are_not_waited_for(tmp_path):
+    """Of a test runner, say: they may go on for ever."""
+    end = threading.Event()
+    other = threading.Thread(target=end.wait)
+    other.start()
+    timer = threading.Timer(5, end.set)
+    timer.daemon = True
+    timer.start()
+    try:
+        run_program(str(program(tmp_path, "")), [])
+        assert other.is_alive()
+    finally:
+        end.set()
 
 
 def test_threads_that_a_program_leaves_are_waited_for(tmp_path, capsys):

@@ -102,7 +102,8 @@ def bubblewrap(kind) -> list[str]:
     options += ["--proc", "/proc", "--remount-ro", "/proc"]  # root's /proc/sys is real
     options += ["--dev", "/dev", "--ro-bind", "/dev/null", "/dev/zero"]  # no memory
     options += ["--remount-ro", "/dev"]
-    options += ["--tmpfs", "/dev/shm", "--remount-ro", "/dev/shm"]
+    for folder in ("/dev/shm", "/dev/pts"):  # else children leave things to the next
+        options += ["--tmpfs", folder, "--remount-ro", folder]
     options += ["--size", str(Limits.folder_bytes), "--tmpfs", WORK, "--chdir", WORK]
     options += ["--remount-ro", "/"]  # else one child could leave modules to the next
     options += ["--setenv", "TMPDIR", WORK, "--setenv", "GRADING_ALONE", "1"]

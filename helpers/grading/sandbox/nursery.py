@@ -198,6 +198,7 @@ def rlimits(limits):
     yield resource.RLIMIT_AS, limits.memory_bytes
     yield resource.RLIMIT_CORE, 0
     yield resource.RLIMIT_NOFILE, 256
+    yield resource.RLIMIT_SIGPENDING, limits.signals
 
 
 def sender(descriptor):
@@ -268,6 +269,8 @@ def excess(limits) -> str:
         return "too many files"
     if alone_here() and sockets_open() > limits.sockets:
         return "too many sockets"
+    if alone_here() and locks_held() > limits.locks:
+        return "too many locks"
     return "too much memory" if memory > limits.resident_bytes else ""
 
 
@@ -289,6 +292,11 @@ def sockets_open() -> int:
     return int(
         re.search(r"used (\d+)", Path("/proc/net/sockstat").read_text("utf-8"))[1]
     )
+
+
+def locks_held() -> int:
+    """The locks of these processes' files."""
+    return Path("/proc/locks").read_text("utf-8").count("\n")
 
 
 def end_all():

@@ -133,6 +133,25 @@ def test_files_without_bytes_are_counted(nursery):
 
 
 @needs_isolation
+def test_locks_of_records_are_counted(nursery):
+    """They take memory of the kernel that no process shows."""
+    code = "import fcntl, time\nfile = open('x', 'w')\nfor at in range({}):\n"
+    code += "    fcntl.lockf(file, fcntl.LOCK_EX, 1, 2 * at)\ntime.sleep(.5)"
+    assert "too many locks" == ended(nursery, code.format(200), locks=100)[0]
+    assert "done" == ended(nursery, code.format(50), locks=100)[0]
+
+
+def test_terminals_are_no_channel_to_the_next_child(nursery):
+    """Nothing is written where the next one reads."""
+    code = """\
+import os
+try:
+    os.chmod("/dev/pts", 0); found = "changed"
+except OSError as error:
+    found = type(error).__name__"""
+    assert "OSError" == seen(nursery, "found", code)
+
+
 def test_sockets_are_counted(nursery):
     """Of all processes; what waits in them is in no process's memory."""
     code = "import os, socket, time\nos.fork()\n"
