@@ -135,6 +135,9 @@ def sum_halves(out, src):
 plot_tree([{t: (t, t + step) for t in range(step)} for step in STEPS[::-1]],
           16)
 
+# %% [markdown]
+# Each step adds the farther half of the numbers to the nearer one. Now a film of it, with two warps:
+
 # %%
 THREADS = 64        # a kernel keeps the globals that it was compiled with
 two_warps = cuda.jit(sum_halves.py_func)

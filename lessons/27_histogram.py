@@ -718,4 +718,4 @@ task.check(letters)
 # - [Fast histograms using shared atomics](https://developer.nvidia.com/blog/gpu-pro-tip-fast-histograms-using-shared-atomics-maxwell/): why bins belong in shared memory, and what changed with the hardware.
 # - [CUB's `DeviceHistogram`](https://nvidia.github.io/cccl/unstable/cub/api/structcub_1_1DeviceHistogram.html): the library's histograms.
 #
-# *Next:* [Read what a line becomes](31_types_and_instructions.ipynb): our kernels are full of `uint32`; what would a line become without it?
+# *Next:* [Compute each cell from its neighbours](28_stencil_and_convolution.ipynb): a histogram reads each value once; what if each is needed seven times?

@@ -246,7 +246,7 @@ def test_a_line_that_does_nothing_is_warned_of(verb):
         warnings.simplefilter("always")
         VERBS[verb](kernel)[1, 1](np.zeros(4))
 
-    said = [str(it.message) for it in warned]
+    said = [" ".join(str(it.message).split()) for it in warned]
     first = idle.py_func.__code__.co_firstlineno
     source = open(__file__, encoding="utf-8").read().splitlines()
     for text, sentence in IDLE:

@@ -41,6 +41,7 @@ FOUND = {  # what the summary tells of them
 def pytest_says(folder, *options, plugin=PLUGIN, path="", **settings):
     """What pytest says in a folder, in a process of its own, with the plugin."""
     environment = {**os.environ, **settings}
+    environment.pop("PYTEST_ADDOPTS", None)  # ours are not theirs
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [path, ".", str(ROOT)]))
     command = [
         sys.executable,

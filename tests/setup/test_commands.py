@@ -175,7 +175,9 @@ def test_make_works_from_another_folder(tmp_path):
 
     def make(*words):
         told = ["make", *words]
-        return subprocess.run(told, cwd=tmp_path.parent, capture_output=True, text=True)
+        ours = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
+        options = {"capture_output": True, "text": True, "env": ours}
+        return subprocess.run(told, cwd=tmp_path.parent, **options)
 
     there = f"{tmp_path.name}/Makefile"
     assert make("-C", tmp_path.name, "-s").stdout == make("-s", "-f", there).stdout
