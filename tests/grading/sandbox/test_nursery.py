@@ -1,8 +1,10 @@
 """A warm process and its children: limits, leftovers and how they end."""
 
+import fcntl
 import json
 import mmap
 import os
+import struct
 import time
 from dataclasses import replace
 
@@ -139,6 +141,17 @@ def test_locks_of_records_are_counted(nursery):
     code += "    fcntl.lockf(file, fcntl.LOCK_EX, 1, 2 * at)\ntime.sleep(.5)"
     assert "too many locks" == ended(nursery, code.format(200), locks=100)[0]
     assert "done" == ended(nursery, code.format(50), locks=100)[0]
+
+
+@needs_isolation
+def test_locks_of_others_are_not_counted(nursery, tmp_path):
+    """Locks without a process are seen by all processes of the machine."""
+    with open(tmp_path / "x", "w") as file:
+        for at in range(200):
+            lock = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 2 * at, 1, 0)
+            fcntl.fcntl(file, 37, lock)  # F_OFD_SETLK
+        code = "import time; time.sleep(.5)"
+        assert "done" == ended(nursery, code, locks=100)[0]
 
 
 def test_terminals_are_no_channel_to_the_next_child(nursery):
