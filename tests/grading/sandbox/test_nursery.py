@@ -13,7 +13,7 @@ import pytest
 
 from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.children import LOST, Nursery, NurseryError
-from helpers.grading.sandbox.nursery import own_memory
+from helpers.grading.sandbox.usage import own_memory
 from tests.grading.asking import SHORT, needs_isolation, nursery_at, seen
 
 
