@@ -3,9 +3,12 @@
 import os
 import re
 import tempfile
+import time
 from pathlib import Path
 
 import psutil
+
+LATE_S = 1  # until what nobody holds any more is given back
 
 
 def alone_here() -> bool:
@@ -22,9 +25,8 @@ def descendants():
 
 
 def excess(limits) -> str:
-    """What children use too much of with all that they started, or nothing: threads, of
-    which a process has one at least, files, sockets, or memory beside their copy of
-    this process's.
+    """What children did too much of with all that they started, or nothing; a process
+    has one thread at least, and memory beside its copy of this process's.
     """
     threads = memory = 0
     copied = own_memory(os.getpid())
@@ -34,15 +36,34 @@ def excess(limits) -> str:
             memory += max(0, own_memory(process.pid) - copied)
         except (psutil.Error, OSError):
             pass
-    if threads > limits.processes:
-        return "too many processes"
-    if alone_here() and files_left() > limits.files:
-        return "too many files"
-    if alone_here() and sockets_open() > limits.sockets:
-        return "too many sockets"
-    if alone_here() and locks_held() > limits.locks:
-        return "too many locks"
-    return "too much memory" if memory > limits.resident_bytes else ""
+    files, sockets, locks = held()
+    used = {
+        "started too many processes": (threads, limits.processes),
+        "wrote too many files": (files, limits.files),
+        "opened too many sockets": (sockets, limits.sockets),
+        "locked too many records": (locks, limits.locks),
+        "used too much memory": (memory, limits.resident_bytes),
+    }
+    return next((what for what, (now, most) in used.items() if now > most), "")
+
+
+def held() -> tuple[int, int, int]:
+    """What outlives a process where somebody holds it: files, sockets and locks; they
+    are counted where nobody but children can have them.
+    """
+    if not alone_here():
+        return 0, 0, 0
+    return files_left(), sockets_open(), locks_held()
+
+
+def is_given_back(at_start) -> bool:
+    """Is no more held than at the start, soon at least? The kernel may be late."""
+    deadline = time.monotonic() + LATE_S
+    while any(now > then for now, then in zip(held(), at_start, strict=True)):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 def own_memory(pid) -> int:
