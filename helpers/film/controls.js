@@ -8,8 +8,10 @@ const KEYS = {
   ArrowUp: ["line", -1],
   b: ["barrier", 1],
   B: ["barrier", -1],
-  f: ["finding", 1],
-  F: ["finding", -1],
+  f: ["fault", 1],
+  F: ["fault", -1],
+  c: ["cost", 1],
+  C: ["cost", -1],
   m: ["moment", 1],
   M: ["moment", -1],
 };
@@ -45,7 +47,7 @@ class Player {
       thread: null,
       cell: null,
     };
-    for (const name of ["cellPen", "digitPen"]) {
+    for (const name of ["cellPen", "digitPen", "topPen"]) {
       this.scene[name] = new Pen(document.createElement("canvas"));
     }
     this.scene.scales = scalesOf(this.film, this.scene.pen);
@@ -68,8 +70,8 @@ class Player {
     fillSource(this.find(".source"), film, (file, line) => this.toLine(file, line));
     fillFindings(this.find(".findings"), film, (n) => this.go(n));
     fillMoments(this.find(".moments"), film, (n) => this.go(n));
-    fillLegend(this.find(".legend"));
-    for (const kind of ["barrier", "finding"]) {
+    fillLegend(this.find(".legend"), this.find(".key"), film);
+    for (const kind of ["barrier", "fault", "cost"]) {
       const none = film.stops(kind, 0).length === 0;
       this.find(`[data-do=${kind}]`).disabled = none;
     }
@@ -104,6 +106,7 @@ class Player {
       if (player) player[name](event);
     };
     window.addEventListener("keydown", tell("claim"), true);
+    window.addEventListener("keydown", tell("overhear"));
     const dark = matchMedia("(prefers-color-scheme: dark)");
     dark.addEventListener("change", tell("redress"));
     new MutationObserver(tell("redress")).observe(document.body, {
@@ -136,10 +139,9 @@ class Player {
           matchMedia("(prefers-color-scheme: dark)").matches;
     this.host.dataset.theme = dark ? "dark" : "light";
     const theme = themeOf(this.find(".film"));
-    const { pen, block, cellPen, digitPen } = this.scene;
-    for (const it of [pen, block.pen, cellPen, digitPen, this.motion, this.score]) {
-      it.dress(theme);
-    }
+    const { pen, block, cellPen, digitPen, topPen } = this.scene;
+    const pens = [pen, block.pen, cellPen, digitPen, topPen, this.motion, this.score];
+    for (const it of pens) it.dress(theme);
     if (this.scene.page) this.paint();
   }
 
@@ -151,12 +153,13 @@ class Player {
     const { film, scene } = this;
     scene.page = layoutOf(film, widths[0], scene.scales);
     scene.block.page = blockPage(film, widths[1]);
-    for (const pen of [scene.pen, scene.cellPen, scene.digitPen, this.motion]) {
-      pen.resize(widths[0], scene.page.height);
+    const { pen, cellPen, digitPen, topPen } = scene;
+    for (const it of [pen, cellPen, digitPen, topPen, this.motion]) {
+      it.resize(widths[0], scene.page.height);
     }
     scene.block.pen.resize(widths[1], scene.block.page.height);
-    const rows = Math.min(48, Math.max(14, film.record.warps * 4));
-    this.score.resize(widths[2], 12 + rows);
+    const rows = Math.min(48, Math.max(14, film.record.warps * 10));
+    this.score.resize(widths[2], BELOW + rows);
     const { scrollHeight, clientHeight } = this.find(".source");
     this.scrolls = scrollHeight > clientHeight; // asked once: it costs a layout
     this.paint();
@@ -170,6 +173,7 @@ class Player {
   }
 
   go(n) {
+    this.say("");
     this.n = Math.max(0, Math.min(this.film.last, n));
     this.show();
     if (!this.playing) this.move();
@@ -268,7 +272,15 @@ class Player {
       way > 0
         ? stops.find((it) => it > this.n)
         : stops.reverse().find((it) => it < this.n);
-    if (next !== undefined) this.go(next);
+    if (next !== undefined) return this.go(next);
+    const further = way > 0 ? "further" : "earlier";
+    this.say(`no ${further} ${what === "line" ? "step of this line" : what}`);
+    return undefined;
+  }
+
+  // A word about a button that does nothing.
+  say(words) {
+    this.find(".said").textContent = words;
   }
 
   toLine(file, line) {
@@ -284,6 +296,16 @@ class Player {
   claim({ ctrlKey, metaKey, shiftKey, key }) {
     const theirs = ctrlKey || metaKey || (shiftKey && key === "Enter");
     this.host.toggleAttribute("data-lm-suppress-shortcuts", !theirs);
+  }
+
+  // A key that nobody has is that of the film under the mouse, or of the only one.
+  overhear(event) {
+    const { body, documentElement } = document;
+    const nobody = event.target === body || event.target === documentElement;
+    if (!this.host.isConnected || !nobody || event.defaultPrevented) return;
+    const films = document.querySelectorAll(".lanes-film").length;
+    const alone = films === 1 && this.host.closest(".lanes-film-alone");
+    if (alone || this.host.matches(":hover")) this.pressed(event);
   }
 
   pressed(event) {

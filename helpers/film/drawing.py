@@ -21,6 +21,7 @@ STATES = {  # of a lane: colour, share of it, hatch, what it means
     "waits": (style.PLAIN, 0.12, "////", "waits"),
     "left": (style.IDLE, 0.05, "", "has left"),
 }
+FINDING = style.EMULATED  # purple, as in the player: apart from the orange of stores
 EDGES = {"load": style.LOAD, "store": style.STORE, "atomic": style.STORE}
 
 
@@ -147,7 +148,7 @@ def draw_tile(ax, panel):
         edge = {"edgecolor": colour, "linewidth": 1.4, "facecolor": "none"}
         draw_boxes(ax, [(x + 0.1, y + 0.1) for y, x in cells], (0.8, 0.8), **edge)
     for row, column in panel.wrong:
-        inside(ax, column + 0.5, row + 0.5, "✕", color=style.CONFLICT, weight="bold")
+        inside(ax, column + 0.5, row + 0.5, "✕", color=FINDING, weight="bold")
     ax.set(xlim=(0, columns), ylim=(rows, 0))
 
 
@@ -190,7 +191,7 @@ def draw_legend(figure, panels):
     if any(p.tile is not None and np.isnan(p.tile).any() for p in panels):
         handles.append(Patch(facecolor=style.PAPER, hatch="////", label="unwritten"))
     if any(panel.wrong for panel in panels):
-        mark = {"marker": "$✕$", "linestyle": "", "color": style.CONFLICT}
+        mark = {"marker": "$✕$", "linestyle": "", "color": FINDING}
         handles.append(Line2D([], [], label="finding", **mark))
     for handle in handles:
         if isinstance(handle, Patch) and handle.get_fill():

@@ -1,18 +1,24 @@
 """What the report finds, in the steps in which it happens.
 
-The words are the report's, about the whole launch; the steps are the watched block's,
-so a finding that only other blocks make has none. Of a race they are the first pair of
-accesses that nothing orders.
+The words are the report's, about the whole launch, unless they say "here"; the steps
+are the watched block's, so a finding that only other blocks make has none. Of a race
+they are the first pair of accesses that nothing orders.
 """
 
 import re
 
-import numpy as np
-
 from helpers.core.errors import coordinates
-from helpers.core.hardware import WARP_SIZE
 from helpers.core.wavefronts import lanes_by_wavefront, served_together
 from helpers.emulator.report import findings as report
+from helpers.film.races import (
+    accesses_at,
+    first_pair,
+    grouped,
+    is_at,
+    name_of_cell,
+    threads_of,
+    words_of,
+)
 
 
 def findings_of(recorder, run, error, grid) -> list[dict]:
@@ -20,7 +26,7 @@ def findings_of(recorder, run, error, grid) -> list[dict]:
     if run is None:
         return [_error(recorder, error, grid)]
     found = [
-        *(_race(recorder, race) for race in run.races),
+        *(_race(recorder, group) for group in grouped(run.races)),
         *(_missed(recorder, it) for it in run.barriers),
         *(_stray(recorder, it) for it in run.lanes),
         *(_uninitialised(recorder, it) for it in run.uninitialised),
@@ -44,90 +50,24 @@ def _made(kind, finding, steps, cells=()):
     }
 
 
-def _accesses(recorder, site, kind=None, array=None):
-    """The accesses of a line, each with its step's number."""
-    for number, step in enumerate(recorder.steps):
-        for access in step.accesses:
-            reference = access.event.reference
-            if not is_at(reference.site, site):
-                continue
-            if kind in (None, reference.kind, reference.race_kind):
-                if array in (None, reference.array):
-                    yield number, step, access
+# what may be wrong
 
 
-def is_at(one, other) -> bool:
-    """Are two sites the same line, called from the same one?"""
-    places = ((s.file, s.line, s.called_from) for s in (one, other))
-    return len(set(places)) == 1
-
-
-# races
-
-
-def _race(recorder, race):
-    finding = report.race(race)
-    pair = first_pair(recorder, race)
+def _race(recorder, races):
+    pair = first_pair(recorder, races)
+    title, text = words_of(recorder, races, pair)
+    found = report.race(races[0])._replace(what=title, advice=text)
     if pair is None:
-        return _made("race", finding, _one_side(recorder, race))
-    earlier, later, array, cells = pair
-    number = recorder.arrays.number(array)
-    return _made("race", finding, (earlier, later), [(number, cell) for cell in cells])
-
-
-def first_pair(recorder, race):
-    """The first two accesses of a film that race: their steps, array and cells."""
-    if race.scope == "grid":
-        return None
-    seen = {}  # side, interval, array, cell: the first step there, and its threads
-    sides = (race.first, race.first_kind), (race.second, race.second_kind)
-    alike = is_at(race.first, race.second) and race.first_kind == race.second_kind
-    ends = [
-        (*access, side)
-        for side, place in enumerate(sides[: 1 if alike else 2])
-        for access in _accesses(recorder, *place)
-    ]
-    ends.sort(key=lambda it: it[0])
-    for number, step, access, side in ends:
-        cells = _threads_of(step, access)
-        met = {}
-        for cell, thread in cells:
-            key = step.interval, id(access.array), cell
-            for other, who in seen.get((1 - side, *key), ()):
-                if _unordered(race.scope, who, thread, recorder.steps, other, number):
-                    met.setdefault(other, []).append(cell)
-            for one in (0, 1) if alike else (side,):
-                seen.setdefault((one, *key), []).append((number, thread))
-        if met:
-            return min(met), number, access.array, sorted(set(met[min(met)]))
-    return None
-
-
-def _unordered(scope, one, other, steps, earlier, later) -> bool:
-    """Are two threads, at these steps of one interval, a pair of the race's scope?"""
-    if scope == "copy":
-        return True
-    same_warp = one // WARP_SIZE == other // WARP_SIZE
-    if scope == "warp":
-        return same_warp and one != other and steps[earlier].syncs == steps[later].syncs
-    return not same_warp
-
-
-def _threads_of(step, access):
-    """Each cell of an access with the thread that asks for it."""
-    lanes = np.flatnonzero(access.lanes)
-    threads = lanes + WARP_SIZE * step.warp
-    return list(zip(access.cells[lanes].tolist(), threads.tolist(), strict=True))
+        return _made("race", found, _one_side(recorder, races[0]))
+    number = recorder.arrays.number(pair.array)
+    return _made("race", found, pair.steps, [(number, cell) for cell in pair.cells])
 
 
 def _one_side(recorder, race):
     """The first step that has a part in a race with another block."""
     sides = (race.first, race.first_kind), (race.second, race.second_kind)
-    found = [number for s in sides for number, *_ in _accesses(recorder, *s)]
-    return found[:1] if race.scope == "grid" else ()
-
-
-# what else may be wrong
+    found = [number for s in sides for number, *_ in accesses_at(recorder, *s)]
+    return sorted(found)[:1] if race.scope == "grid" else ()
 
 
 def _missed(recorder, found):
@@ -141,13 +81,32 @@ def _stray(recorder, found):
 
 
 def _uninitialised(recorder, found):
-    steps, cells = [], []
-    for number, _, access in _accesses(recorder, found.site, array=found.array):
+    """Reads of what nobody wrote; the counts are this block's, and then all blocks'."""
+    steps, cells, first = [], {}, None
+    for number, step, access in accesses_at(recorder, found.site, array=found.array):
         if access.missing:
             place = recorder.arrays.number(access.array)
-            cells = cells or [(place, cell) for cell in access.missing]
+            cells |= dict.fromkeys((place, cell) for cell in access.missing)
             steps.append(number)
-    return _made("uninitialised", report.uninitialised(found), steps, cells)
+            first = first or _reader(number, step, access)
+    made = report.uninitialised(found)
+    if not steps:
+        return _made("uninitialised", made, ())
+    here = report.uninitialised(found._replace(count=len(cells)))
+    advice = f"{first}{made.advice[made.advice.index(': ') :]}"
+    if found.count > len(cells):
+        whole = report.counted(found.count, "cell")
+        advice += f" All blocks of the launch together: {whole}."
+    made = here._replace(advice=advice)
+    return _made("uninitialised", made, steps, cells)
+
+
+def _reader(number, step, access) -> str:
+    """The first thread that reads what nobody wrote, and its cell."""
+    threads = threads_of(step, access)
+    cell, thread = next(it for it in threads if it[0] in access.missing)
+    name = name_of_cell(access.array, cell)
+    return f"Thread {thread} reads `{name}` first, in step {number + 1}"
 
 
 def _mistakes(recorder, run):
@@ -173,7 +132,7 @@ def _conflicts(recorder, run):
     """Bank conflicts, in each step that has one."""
     for site, row in run.bank_conflicts.by_line.items():
         if row.conflicts:
-            there = _accesses(recorder, site, site.kind, site.array)
+            there = accesses_at(recorder, site, site.kind, site.array)
             steps = [number for number, _, access in there if conflicts_of(access)]
             yield _made("conflict", report.conflict(site, row), steps)
 
@@ -194,7 +153,7 @@ def _costs(recorder, run):
     for finding in report.findings_of(run):
         if finding.topic == "coalescing" and finding.level == "costly":
             site = finding.site
-            there = _accesses(recorder, site, site.kind, site.array)
+            there = accesses_at(recorder, site, site.kind, site.array)
             yield _made("sectors", finding, [number for number, *_ in there])
         elif finding.topic == "divergence" and finding.advice:
             yield _made("divergence", finding, _steps_at(recorder, finding.site))

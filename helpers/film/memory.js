@@ -1,7 +1,5 @@
 // Arrays in the scene, and the lines that join their cells to lanes.
 
-const MOST_CROSSES = 2; // of a finding: more would hide the cells
-
 function heading(scene, array, place, more) {
   const { pen, film, page } = scene;
   const { name, dtype, shape, space } = film.record.arrays[array];
@@ -13,8 +11,9 @@ function heading(scene, array, place, more) {
   const room = (place.columns ? x + wide : page.width) - from;
   const texts = [facts, facts.slice(1), more].map((it) => it.join(" · "));
   const text = texts.find((it) => pen.width(it) <= room) || "";
-  pen.text(x, place.title, name, { bold: true, halo });
-  pen.text(from, place.title, text, { colour, halo });
+  pen.box(x - 2, place.title - 7, from - x + pen.width(text) + 4, 14, { fill: halo });
+  pen.text(x, place.title, name, { bold: true });
+  pen.text(from, place.title, text, { colour });
 }
 
 // The sectors that this step moves; pale, those of the last step that moved some.
@@ -25,6 +24,9 @@ function drawGlobal(scene, array) {
   const last = film.touching[array][n];
   const now = last === n;
   const sectors = last < 0 ? [] : film.sectors(array, last);
+  pen.box(page.left, place.top, page.span, place.rows * 20 + 6, {
+    fill: pen.theme.paper,
+  });
   pen.context.globalAlpha = now ? 1 : 0.4;
   const touched = new Set();
   for (const access of last < 0 ? [] : film.steps[last].a) {
@@ -138,7 +140,7 @@ function forgetPainted(scene) {
 const UNPAINTED = {};
 const areaOf = ({ x, y, w, h, rows, columns }) => [x, y, columns * w, rows * h];
 
-// Names and numbers, above the lines that cross them.
+// Names and numbers.
 function drawValues(scene, array) {
   const { pen, film, page, n } = scene;
   const strip = page.globals[array];
@@ -157,12 +159,17 @@ function drawTicks(scene, array, { x, y, w, h, rows, columns }) {
   const { faint: colour, paper: halo } = pen.theme;
   const every = [1, 2, 4, 8, 16, 32, 64].find((it) => it * w >= 18) || 64;
   for (let it = 0; it < columns && (rows > 1 || !flat); it += every) {
-    pen.text(x + (it + 0.5) * w, y - 7, String(it), { align: "center", colour, halo });
+    const middle = x + (it + 0.5) * w;
+    const wide = pen.width(String(it)) + 2;
+    pen.box(middle - wide / 2, y - 13, wide, 12, { fill: halo });
+    pen.text(middle, y - 7, String(it), { align: "center", colour });
   }
   const skip = [1, 2, 4, 8, 16, 32].find((it) => it * h >= 12) || 32;
   for (let it = 0; it < rows; it += skip) {
     const label = String(flat ? it * columns : it);
-    pen.text(x - 5, y + (it + 0.5) * h, label, { align: "right", colour, halo });
+    const [wide, middle] = [pen.width(label) + 2, y + (it + 0.5) * h];
+    pen.box(x - 4 - wide, middle - 6, wide, 12, { fill: halo });
+    pen.text(x - 5, middle, label, { align: "right", colour });
   }
 }
 
@@ -193,12 +200,6 @@ function join(scene, access, lane, cell, bank, wave = 0) {
   scene.joins.push({ legs, access, lane, cell, turn });
 }
 
-function isMarked(film, n, array, cell) {
-  return film.findingsAt(n).some((it) => {
-    return (it.cells || []).some(([r, at]) => r === array && at === cell);
-  });
-}
-
 function drawJoins(scene) {
   const { pen, film, n } = scene;
   for (const access of film.steps[n].a || []) {
@@ -206,10 +207,10 @@ function drawJoins(scene) {
     for (const [lane, cell] of film.touched(access)) join(scene, access, lane, cell);
   }
   for (const { legs, access, lane, cell } of scene.joins) {
-    const marked = isMarked(film, n, access.r, cell);
+    const marked = film.isMarked(n, access.r, cell);
     const thread = film.steps[n].w * WARP + lane;
-    const [width, alpha] = marked || scene.thread === thread ? [2, 1] : [1.2, 0.6];
-    const colour = pen.theme[marked ? "conflict" : KINDS[access.k]];
+    const [width, alpha] = scene.thread === thread ? [2, 1] : [1.2, 0.6];
+    const colour = pen.theme[marked ? "finding" : KINDS[access.k]];
     for (const leg of legs) pen.curve(leg, colour, width, alpha);
   }
 }
@@ -223,32 +224,20 @@ function drawTouched(scene) {
     if (w < 5 || h < 5) pen.box(x, y, w, h, { fill: rim });
     else pen.box(x - 0.5, y - 0.5, w, h, { rim, thick });
   }
-  for (const finding of film.findingsAt(n)) {
-    (finding.cells || []).forEach(([array, cell], at) => {
-      drawMark(scene, array, cell, at < MOST_CROSSES);
-    });
-  }
+  for (const [array, cell] of film.markedAt(n)) drawMark(scene, array, cell);
 }
 
-// A cell in which something is wrong: a thick rim and, at the first ones, a cross.
-function drawMark(scene, array, cell, cross) {
+// A cell in which something is wrong: a thick rim and a cross, both inside of it.
+function drawMark(scene, array, cell) {
   const { pen, film, page, n } = scene;
   const box = boxOf(film, page, array, cell, n);
   if (!box) return;
   const [x, y, w, h] = box;
-  pen.box(x - 2, y - 2, w + 3, h + 3, { rim: pen.theme.conflict, thick: 3 });
-  if (!cross || w < 12) return;
-  const [right, top] = [x + w, y];
-  pen.dot(right, top, 6, pen.theme.conflict, pen.theme.paper);
-  const { context } = pen;
-  context.strokeStyle = pen.theme.paper;
-  context.lineWidth = 1.6;
-  context.beginPath();
-  for (const side of [-1, 1]) {
-    context.moveTo(right - 2.5, top - 2.5 * side);
-    context.lineTo(right + 2.5, top + 2.5 * side);
-  }
-  context.stroke();
+  const { finding, paper } = pen.theme;
+  if (w < 9 || h < 9) return pen.box(x, y, w, h, { fill: finding });
+  pen.box(x - 1, y - 1, w + 1, h + 1, { rim: paper, thick: 1 });
+  pen.box(x, y, w - 1, h - 1, { rim: finding, thick: 3 });
+  pen.cross([x + 2, y + 2, w - 5, h - 5], finding, 1.8);
 }
 
 function drawFollowed(scene) {
@@ -279,4 +268,5 @@ function drawMotion(scene, pen, t) {
     const [x, y] = pointOn(legs[leg], along * legs.length - leg);
     pen.dot(x, y, 3.2, scene.pen.theme[KINDS[access.k]], scene.pen.theme.paper);
   }
+  pen.copy(scene.topPen, [0, 0, ...pen.size]);
 }

@@ -14,13 +14,16 @@ from importlib.resources import files
 
 from helpers.core import style
 
-SCRIPTS = "replay words pen block layout scene memory follow stage controls".split()
+SCRIPTS = (
+    "replay words pen block layout scene memory follow legend stage controls".split()
+)
+SHEETS = "colours.css", "player.css", "legend.css"
 COLOURS = {
     "ink": style.INK,
     "paper": style.PAPER,
     "load": style.LOAD,
     "store": style.STORE,
-    "conflict": style.CONFLICT,
+    "finding": style.EMULATED,
     "idle": style.IDLE,
 }
 FILE = """\
@@ -38,7 +41,7 @@ h1 {{font-size: 15px; margin: 0 0 8px}}
 </style>
 </head>
 <body>
-<main>
+<main class="lanes-film-alone">
 <h1>{title}</h1>
 {film}
 </main>
@@ -78,7 +81,7 @@ def packed(text) -> str:
 def player() -> str:
     """The script with its style sheet."""
     light = "".join(f"--{name}: {colour};" for name, colour in COLOURS.items())
-    sheets = [f":host {{{light}}}", bare("colours.css"), bare("player.css")]
+    sheets = [f":host {{{light}}}", *map(bare, SHEETS)]
     look = json.dumps("\n".join(sheets))
     code = "\n".join(bare(f"{name}.js") for name in SCRIPTS)
     return f"(() => {{\n'use strict';\nconst STYLE = {look};\n{code}\n}})();"

@@ -9,7 +9,7 @@ const COLOURS = [
   "load",
   "store",
   "atomic",
-  "conflict",
+  "finding",
   "idle",
   "busy",
   "low",
@@ -156,6 +156,28 @@ class Pen {
     }
     this.context.fillStyle = this.hatches.get(colour);
     this.context.fillRect(x, y, w, h);
+  }
+
+  triangle(x, y, half, fill) {
+    const { context } = this;
+    context.fillStyle = fill;
+    context.beginPath();
+    context.moveTo(x, y - half);
+    context.lineTo(x + half, y + half);
+    context.lineTo(x - half, y + half);
+    context.fill();
+  }
+
+  cross([x, y, w, h], colour, width) {
+    const { context } = this;
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.beginPath();
+    context.moveTo(x, y);
+    context.lineTo(x + w, y + h);
+    context.moveTo(x, y + h);
+    context.lineTo(x + w, y);
+    context.stroke();
   }
 
   // A text in the middle of a box, if it fits.

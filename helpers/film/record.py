@@ -159,6 +159,8 @@ def _access(access, recorder, patterns):
     made = {"r": number, "k": access.kind, "p": pattern, "o": lowest}
     if access.values is not None:
         made["x"] = _spread(access.values, access.lanes)
+    if access.missing:
+        made["u"] = bits(access.lanes & np.isin(access.cells, access.missing))
     if not access.counts:
         return made
     size = access.event.dtype.itemsize

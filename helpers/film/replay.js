@@ -37,6 +37,8 @@ class Film {
     this.state = this.copy(this.keyframes[0]);
     this.touching = record.arrays.map((_, at) => this.stepsTouching(at));
     this.moved = new Map();
+    this.marked = new Map();
+    this.shuffles = Math.max(0, ...this.steps.map((it) => (it.h || []).length));
   }
 
   opening() {
@@ -197,10 +199,40 @@ class Film {
     return (this.steps[n].n || []).map((it) => this.record.findings[it]);
   }
 
+  // The cells that the findings of a step are about, [array, cell]: of those that the
+  // step touches; and of cells that nobody wrote, those that a lane reads now.
+  markedAt(n) {
+    if (!this.marked.has(n)) this.marked.set(n, this.marksOf(n));
+    return this.marked.get(n);
+  }
+
+  marksOf(n) {
+    const found = new Map();
+    for (const { kind, cells } of this.findingsAt(n)) {
+      const about = new Set((cells || []).map(String));
+      for (const access of this.steps[n].a || []) {
+        const lanes = kind === "uninitialised" ? access.u || 0 : -1;
+        for (const [lane, cell] of this.touched(access)) {
+          const key = `${access.r},${cell}`;
+          if (bit(lanes, lane) && about.has(key)) found.set(key, [access.r, cell]);
+        }
+      }
+    }
+    return [...found.values()];
+  }
+
+  isMarked(n, array, cell) {
+    return this.markedAt(n).some(([r, it]) => r === array && it === cell);
+  }
+
   // The worst level of the findings of a step, or nothing.
   levelAt(n) {
     const levels = this.findingsAt(n).map((it) => it.level || "wrong");
     return ["wrong", "costly", "slight"].find((it) => levels.includes(it)) || "";
+  }
+
+  hasLevel(n, levels) {
+    return this.findingsAt(n).some((it) => levels.includes(it.level || "wrong"));
   }
 
   momentAt(n) {
@@ -214,7 +246,8 @@ class Film {
     const tests = {
       line: (it) => it.l === here.l && it.f === here.f,
       barrier: (it) => endsIn(it, opens ? "pass" : "barrier"),
-      finding: (it) => (it.n || []).length > 0,
+      fault: (_, at) => this.hasLevel(at, ["wrong"]),
+      cost: (_, at) => this.hasLevel(at, ["costly", "slight"]),
       moment: (_, at) => this.momentAt(at) !== undefined,
     };
     return [...this.steps.keys()].filter((it) => tests[kind](this.steps[it], it));

@@ -61,16 +61,19 @@ function drawScene(scene, n) {
   Object.assign(scene.block, { n, hits: [] });
   drawBlock(scene.block);
   pen.clear();
+  scene.topPen.clear();
+  const top = { ...scene, pen: scene.topPen }; // stands above lines and dots
   drawFocus(scene);
-  drawBanks(scene);
+  drawBanks(scene, top);
   film.record.arrays.forEach((_, at) => {
-    drawGlobal(scene, at);
+    drawGlobal(top, at);
     paintShared(scene, at);
     if (page.shared[at]) pen.copy(scene.cellPen, areaOf(page.shared[at]));
   });
   drawJoins(scene);
-  film.record.arrays.forEach((_, at) => drawValues(scene, at));
-  drawTouched(scene);
+  drawTouched(top);
+  film.record.arrays.forEach((_, at) => drawValues(top, at));
+  pen.copy(scene.topPen, [0, 0, ...pen.size]);
   drawFollowed(scene);
 }
 
@@ -170,7 +173,7 @@ function wordsOf(film, access) {
   return [...found.values()];
 }
 
-function drawBanks(scene) {
+function drawBanks(scene, above) {
   const { pen, film, page, n } = scene;
   if (!page.banks) return;
   const { top, high, most } = page.banks;
@@ -183,7 +186,7 @@ function drawBanks(scene) {
   let wave = 0;
   for (const access of film.steps[n].a || []) {
     if (!access.b) continue;
-    drawQueue(scene, access, wave);
+    drawQueue(above, access, wave);
     const count = access.b.length;
     const text = page.narrow ? String(count) : counted(count, "wavefront");
     if (!wave || high > 10) pen.text(page.right + 4, middle + wave * high, text);
@@ -211,7 +214,7 @@ function drawQueue(scene, access, before) {
   const across = Math.max(1, itemsize / 4);
   for (const word of words) {
     const queue = words.filter((it) => it.bank === word.bank).length;
-    const colour = queue > ideal ? pen.theme.conflict : pen.theme[KINDS[access.k]];
+    const colour = queue > ideal ? pen.theme.finding : pen.theme[KINDS[access.k]];
     const wave = Math.min(before + word.wave, most - 1);
     const x = page.left + word.bank * page.lane,
       y = top + wave * high;

@@ -80,8 +80,18 @@ def cells_of(record, step, array) -> tuple[dict, set]:
         for _, cell in touched(record, access)
     }
     found = [record["findings"][n] for n in step.get("n", ())]
-    wrong = {cell for it in found for at, cell in it.get("cells", ()) if at == array}
-    return known, wrong
+    return known, {cell for it in found for cell in marked(record, step, array, it)}
+
+
+def marked(record, step, array, finding):
+    """The cells of a finding that a step touches; reads, where nobody wrote them."""
+    about = {cell for at, cell in finding.get("cells", ()) if at == array}
+    nothing = finding["kind"] == "uninitialised"
+    for access in step.get("a", ()):
+        lanes = access.get("u", 0) if nothing else -1
+        for lane, cell in touched(record, access) if access["r"] == array else ():
+            if lanes >> lane & 1 and cell in about:
+                yield cell
 
 
 def window(shape, cells) -> tuple[int, int, int]:

@@ -16,7 +16,8 @@ const BUTTONS = [
     "To the next step of the same line (down arrow; up: the one before)",
   ],
   ["barrier", "Barrier", "To the next barrier (b; with shift: the one before)"],
-  ["finding", "Finding", "To the next finding (f; with shift: the one before)"],
+  ["fault", "Fault", "To the next fault (f; with shift: the one before)"],
+  ["cost", "Cost", "To the next cost (c; with shift: the one before)"],
 ];
 const SPEEDS = [1, 2, 4, 8, 16, 30, 60];
 const MOST_STEPS = 4; // of a finding, as buttons
@@ -40,7 +41,7 @@ const BODY = `
     ).join("")}
     <label>speed <select aria-label="Steps a second">${SPEEDS.map(
       (it) => `<option value="${it}">${it}/s</option>`,
-    ).join("")}</select></label>
+    ).join("")}</select></label> <span class="said" role="status"></span>
   </div>
   <div class="time"><canvas aria-hidden="true"></canvas><i></i>
     <input type="range" min="0" step="1" aria-label="Step"></div></div>
@@ -62,25 +63,9 @@ const BODY = `
       </div>
     </div>
   </div>
-  <div class="legend"></div>
+  <div class="legend"></div><dl class="key"></dl>
   <div class="tip" hidden></div>
 </div>`;
-
-const LEGEND = [
-  ["busy", "lanes of this step"],
-  ["load", "load"],
-  ["store", "store"],
-  ["other", "at another line"],
-  ["aside", "not in this branch"],
-  ["waits", "waits at a barrier"],
-  ["gone", "done"],
-  ["none", "nothing written yet"],
-  ["conflict", "queue at a bank, or a finding"],
-];
-
-const KEYBOARD =
-  "keys, after a click here: ← → step, space plays, ↑ ↓ same line, " +
-  "b barrier, f finding, m moment";
 
 function element(name, text, more = {}) {
   return Object.assign(document.createElement(name), { textContent: text, ...more });
@@ -190,7 +175,7 @@ function keepInSight(list, row) {
   }
 }
 
-// A step in a few words; of a race, the two sides are told apart.
+// A step in a few words.
 function stepName(film, step, steps) {
   const { w, l } = film.steps[step];
   const where = steps.length < 3 ? `: warp ${w}, line ${l}` : "";
@@ -229,31 +214,41 @@ function paintScore(pen, film, followed) {
   const { theme } = pen;
   const [width, height] = pen.size;
   const x = (step) => placeInScore(pen, film, step);
-  const wide = Math.max(1, (width - 14) / Math.max(1, film.last));
-  const row = (height - 12) / film.record.warps;
+  const wide = Math.max(1, (width - GUTTER - 14) / Math.max(1, film.last));
+  const row = (height - BELOW) / film.record.warps;
   pen.clear();
+  nameRows(pen, film, row);
   film.steps.forEach((step, at) => {
     const kind = kindOf(step);
     const fill = kind === "busy" ? theme.middle : theme[kind];
     const y = step.w * row;
-    pen.box(x(at) - wide / 2, y, wide, Math.max(1, row - 0.5), { fill });
-    if (endsIn(step, "pass")) pen.box(x(at), 0, 1, height - 10, { fill: theme.ink });
-    const level = film.levelAt(at);
-    const colour = level === "wrong" ? theme.conflict : theme.store;
-    if (level) pen.box(x(at) - 1.5, height - 10, 3, 6, { fill: colour });
+    const from = Math.max(GUTTER, x(at) - wide / 2);
+    pen.box(from, y, x(at) + wide / 2 - from, Math.max(1, row - 0.5), { fill });
+    if (endsIn(step, "pass")) pen.box(x(at), 0, 1, height - 12, { fill: theme.ink });
   });
+  film.steps.forEach((_, at) => markScore(pen, film.levelAt(at), x(at), height - 8));
   for (const at of followed) pen.box(x(at) - 1, height - 6, 2, 6, { fill: theme.ink });
 }
 
+// The warps' names, as many as fit.
+function nameRows(pen, film, row) {
+  const every = [1, 2, 4, 8, 16].find((it) => it * row >= 10) || 32;
+  const how = { align: "right", colour: pen.theme.faint };
+  for (let warp = 0; warp < film.record.warps; warp += every) {
+    pen.text(GUTTER - 2, warp * row + Math.max(row, 10) / 2, `w${warp}`, how);
+  }
+}
+
+// A cross for a fault, a triangle for a cost.
+function markScore(pen, level, x, y) {
+  const { finding } = pen.theme;
+  if (level === "wrong") pen.cross([x - 3, y - 3, 6, 6], finding, 2);
+  else if (level) pen.triangle(x, y, 3, finding);
+}
+
+const GUTTER = 26; // pixels of the warps' names, as in the style sheet
+const BELOW = 14; // pixels of the marks
+
 // Seven pixels are half of the slider's thumb.
 const placeInScore = (pen, film, step) =>
-  7 + (step / Math.max(1, film.last)) * (pen.size[0] - 14);
-
-function fillLegend(box) {
-  for (const [name, text] of LEGEND) {
-    const part = element("span", text);
-    part.prepend(element("i", "", { className: name }));
-    box.append(part);
-  }
-  box.append(element("span", KEYBOARD, { className: "keys" }));
-}
+  GUTTER + 7 + (step / Math.max(1, film.last)) * (pen.size[0] - GUTTER - 14);

@@ -6,7 +6,7 @@ of Python, with no emulator, so that the player can be held against it.
 """
 
 WARP = 32
-SOURCE = '''\
+SOURCE = """\
 @cuda.jit
 def reversed_tile(x, y):
     tile = cuda.shared.array((8, 8), float32)
@@ -16,7 +16,7 @@ def reversed_tile(x, y):
     cuda.syncthreads()
     if i % 8 < 4:
         value += 1
-    y[i] = value'''.splitlines()
+    y[i] = value""".splitlines()
 FIRST = 9  # the line of `@cuda.jit`
 INDEX, FILL, READ, BARRIER, BRANCH, ADD, WRITE = range(FIRST + 3, FIRST + 10)
 X, Y, TILE = range(3)
@@ -57,6 +57,7 @@ def record():
 FINDINGS = [
     {
         "kind": "race",
+        "level": "wrong",
         "title": "race on `tile` between lines 13 and 14",
         "text": "thread 32 stores `tile[4, 0]` and thread 4 loads it, in any order",
         "steps": [2, 5],
@@ -64,6 +65,7 @@ FINDINGS = [
     },
     {
         "kind": "conflict",
+        "level": "costly",
         "title": "bank conflict in line 14",
         "text": "a request needs 2 wavefronts where 1 would do",
         "steps": [2, 6],

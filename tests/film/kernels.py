@@ -97,3 +97,18 @@ def matrices():
     r = np.random.default_rng(1)
     a, b = (r.integers(0, 9, (64, 64)).astype(np.float32) for _ in range(2))
     return a, b, np.zeros((64, 64), np.float32)
+
+
+def line_of(kernel, text):
+    """The number of the line of a kernel that holds a text."""
+    code = kernel.py_func.__code__
+    with open(code.co_filename, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    first = code.co_firstlineno
+    return next(n for n in range(first, len(lines)) if text in lines[n - 1])
+
+
+def finding(record, kind):
+    """The only finding of a kind."""
+    (found,) = [it for it in record["findings"] if it["kind"] == kind]
+    return found

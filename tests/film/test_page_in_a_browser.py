@@ -7,6 +7,7 @@ import json
 from itertools import pairwise
 from operator import mul
 
+import numpy as np
 import pytest
 
 from helpers.film import page
@@ -52,6 +53,23 @@ def luminance(colour):
     return sum(map(mul, (0.2126, 0.7152, 0.0722), linear))
 
 
+SIGHT = {  # what is left of red, green and blue, linear, without one kind of cone
+    None: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "red": [[0.1124, 0.8876, 0], [0.1124, 0.8876, 0], [0.004, -0.004, 1]],
+    "green": [[0.2928, 0.7072, 0], [0.2928, 0.7072, 0], [-0.0223, 0.0223, 1]],
+}
+XYZ = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+
+
+def lab(colour, sight):
+    """A colour in CIELAB, as an eye sees it."""
+    parts = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+    linear = np.where(parts < 0.04, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(np.array(SIGHT[sight]) @ linear, 0, 1)
+    x, y, z = np.cbrt(np.array(XYZ) @ seen / [0.9505, 1, 1.089])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
 def contrast(one, other):
     light, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
@@ -63,7 +81,7 @@ def test_what_the_canvas_writes_can_be_read(opened, scheme):
     tab = opened(record(), color_scheme=scheme)
     theme = player(tab, "player.scene.pen.theme")
     boxes = [player(tab, f"player.scene.pen.shade({it / 63})") for it in range(64)]
-    marks = [theme[it] for it in "load store atomic conflict busy idle".split()]
+    marks = [theme[it] for it in "load store atomic finding busy idle".split()]
 
     for box in (*boxes, *marks[:-1]):
         ink = player(tab, f"player.scene.pen.ink('{box}')")
@@ -71,6 +89,19 @@ def test_what_the_canvas_writes_can_be_read(opened, scheme):
     for text in ("ink", "faint"):
         assert contrast(theme[text], theme["paper"]) >= 4.5
     assert all(contrast(mark, theme["paper"]) >= 3 for mark in marks)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_finding_s_colour_is_told_from_the_others(opened, scheme):
+    """Also by eyes without red or green, as Viénot and others (1999) compute what they
+    see: by 15 in CIELAB or more.
+    """
+    theme = player(opened(record(), color_scheme=scheme), "player.scene.pen.theme")
+
+    for sight in (None, "red", "green"):
+        finding = lab(theme["finding"], sight)
+        for other in ("load", "store", "atomic", "busy"):
+            assert np.linalg.norm(finding - lab(theme[other], sight)) > 15, other
 
 
 def test_the_contact_sheet_goes_when_the_player_starts(opened):

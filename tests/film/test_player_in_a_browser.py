@@ -21,8 +21,11 @@ CONTROLS = (
     ("finds the line before", None, "ArrowUp", 6, 2),
     ("finds the barrier", "To the next barrier", "b", 0, 7),
     ("finds the barrier before", None, "Shift+B", 9, 7),
-    ("finds a finding", "To the next finding", "f", 2, 5),
-    ("finds the finding before", None, "Shift+F", 5, 2),
+    ("finds a fault", "To the next fault", "f", 2, 5),
+    ("finds the fault before", None, "Shift+F", 5, 2),
+    ("finds a cost", "To the next cost", "c", 2, 6),
+    ("finds the cost before", None, "Shift+C", 6, 2),
+    ("stays at the last fault", "To the next fault", "f", 5, 5),
     ("goes to the start", None, "Home", 9, 0),
     ("goes to the end", None, "End", 2, LAST),
 )
@@ -50,6 +53,48 @@ def test_shift_and_a_button_go_back(opened):
     tab.get_by_role("button", name="To the next barrier").click(modifiers=["Shift"])
 
     assert 7 == shown(tab)
+
+
+@pytest.mark.parametrize(
+    "what, key, start, words",
+    [
+        ("fault", "f", 5, "no further fault"),
+        ("cost", "Shift+C", 2, "no earlier cost"),
+        ("barrier", "b", 7, "no further barrier"),
+        ("line", "ArrowDown", 6, "no further step of this line"),
+    ],
+)
+def test_where_nothing_follows_it_says_so(opened, what, key, start, words):
+    """Until the next step."""
+    tab = opened(record())
+    go(tab, start)
+    tab.locator(".film").focus()
+
+    tab.keyboard.press(key)
+    assert words == tab.locator(".said").inner_text()
+    tab.keyboard.press("ArrowLeft")
+    assert "" == tab.locator(".said").inner_text()
+
+
+def test_a_mark_is_on_cells_that_the_step_touches(opened):
+    """A race's cell in both of its steps, and in no other that tells of it."""
+    film = record()
+    film["steps"][7]["n"] = [0]
+    tab = opened(film)
+
+    marks = {n: player(tab, f"player.film.markedAt({n})") for n in range(LAST + 1)}
+
+    assert {2: [[2, 32]], 5: [[2, 32]]} == {n: it for n, it in marks.items() if it}
+
+
+def test_a_mark_of_what_nobody_wrote_is_on_the_lane_s_cell(opened):
+    """Of two lanes that load cells of the finding one finds a value."""
+    film = record()
+    film["findings"][0] |= {"kind": "uninitialised", "cells": [[2, 32], [2, 40]]}
+    film["steps"][2]["a"][0]["u"] = 1 << 5
+    tab = opened(film)
+
+    assert [[2, 40]] == player(tab, "player.film.markedAt(2)")
 
 
 def test_the_slider_chooses_a_step(opened):

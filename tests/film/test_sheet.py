@@ -26,9 +26,9 @@ RECORD = {
         | {"a": [{"r": 0, "k": "store", "p": 0, "o": 0, "x": [1.0, 2.0, 3.0, "nan"]}]},
         {"w": 0, "f": 0, "l": 5, "m": 15, "e": "pass"},
         {"w": 0, "f": 0, "l": 6, "m": 7, "v": {"b": [3, 2, 1]}, "n": [0], "e": "leave"}
-        | {"a": [{"r": 0, "k": "load", "p": 1, "o": 4}]},
+        | {"a": [{"r": 0, "k": "load", "p": 1, "o": 4, "u": 1}]},
     ],
-    "findings": [{"kind": "uninitialised", "steps": [2], "cells": [[0, 7]]}],
+    "findings": [{"kind": "uninitialised", "steps": [2], "cells": [[0, 7], [0, 6]]}],
     "moments": [
         {"step": 0, "caption": "Four lanes store."},
         {"step": 2, "caption": "Three of them read what nothing has written."},
@@ -59,7 +59,7 @@ def test_lanes_wait_at_a_barrier_until_it_opens():
 
 
 def test_a_panel_shows_the_line_its_lanes_and_its_cells():
-    """The cells of a finding are marked in the step in which it happens."""
+    """Of a finding's cells those are marked that this step reads unwritten."""
     panel = panel_of(RECORD, frame_after(2), "")
 
     assert "6  b = tile" == panel.line

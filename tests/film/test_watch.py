@@ -12,16 +12,7 @@ from numba import cuda, float32, int32
 from helpers import emulate, watch
 from helpers.film.replay import frames
 from tests.film import kernels
-from tests.film.kernels import matrices
-
-
-def line_of(kernel, text):
-    """The number of the line of a kernel that holds a text."""
-    code = kernel.py_func.__code__
-    with open(code.co_filename, encoding="utf-8") as file:
-        lines = file.read().splitlines()
-    first = code.co_firstlineno
-    return next(n for n in range(first, len(lines)) if text in lines[n - 1])
+from tests.film.kernels import finding, line_of, matrices
 
 
 def last_frame(record):
@@ -32,12 +23,6 @@ def last_frame(record):
 def steps_at(record, line):
     """The steps of a line."""
     return [step for step in record["steps"] if step["l"] == line]
-
-
-def finding(record, kind):
-    """The only finding of a kind."""
-    (found,) = [it for it in record["findings"] if it["kind"] == kind]
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -117,51 +102,6 @@ def test_a_cell_has_its_readers_and_writers_between_barriers(tiled):
     for turn in range(4):
         readers = {row[3] for row in history if row[1] == 2 * turn + 1}
         assert set(range(48, 64)) == readers
-
-
-def test_a_race_is_in_the_steps_that_nothing_orders(race):
-    """A warp is ahead, and stores the next tile before another has loaded this one."""
-    record, (found,) = race.record(), race.run.races
-    shown = finding(record, "race")
-    earlier, later = (record["steps"][n] for n in shown["steps"])
-
-    assert line_of(kernels.tiled_race, "# store") == earlier["l"]
-    assert line_of(kernels.tiled_race, "# load") == later["l"]
-    assert found.title == shown["title"]
-    assert earlier["w"] != later["w"]
-    assert not any(
-        step.get("e") == "pass"
-        for step in record["steps"][shown["steps"][0] : shown["steps"][1]]
-    )
-    assert {"right"} == {record["arrays"][array]["name"] for array, _ in shown["cells"]}
-    assert later["n"] == [record["findings"].index(shown)]
-
-
-def test_a_queue_at_a_bank_is_a_wavefront_for_each_lane():
-    """A column of a tile of 32 × 32 floats lies in one bank."""
-    out = np.zeros(32, np.float32)
-    film = watch(kernels.column)[1, 32](out)
-    record, shown = film.record(), finding(film.record(), "conflict")
-
-    (number,) = shown["steps"]
-    load = record["steps"][number]["a"][0]
-
-    assert [1 << lane for lane in range(32)] == load["b"]
-    assert "32 wavefronts" in shown["text"]
-    assert number in [moment["step"] for moment in record["moments"]]
-
-
-def test_a_cell_that_nobody_wrote_is_found_where_it_is_read():
-    """Cell 31 has no value when lane 31 loads it."""
-    film = watch(kernels.unwritten)[1, 32](np.zeros(32, np.float32))
-    record, shown = film.record(), finding(film.record(), "uninitialised")
-
-    (number,) = shown["steps"]
-    assert ["tile"] == [record["arrays"][array]["name"] for array, _ in shown["cells"]]
-    assert [31] == [cell for _, cell in shown["cells"]]
-    assert "nobody wrote" in film.run.uninitialised[0].__repr__()
-    line = line_of(kernels.unwritten, "out[t] = tile[t]")
-    assert line == record["steps"][number]["l"]
 
 
 def test_an_error_is_the_last_step_and_the_first_line():
@@ -331,7 +271,7 @@ def test_a_film_is_kept_as_a_record_or_as_a_page(race, tmp_path):
     kept = json.loads((tmp_path / "film.json").read_text("utf-8"))
     assert race.record() == kept
     assert kept["kernel"] in (tmp_path / "film.html").read_text("utf-8")
-    assert "WAR race on shared `right`" in repr(race)
+    assert "(WAR race)" in repr(race)
 
 
 @cuda.jit

@@ -1,0 +1,79 @@
+// What the marks and the words of a film mean: only those that this film has.
+
+const LEGEND = [
+  ["busy", "lanes of this step"],
+  ["load", "load"],
+  ["store", "store"],
+  ["atomic", "atomic update"],
+  ["other", "at another line"],
+  ["aside", "not in this branch"],
+  ["waits", "waits at a barrier"],
+  ["gone", "done"],
+  ["none", "nothing written yet"],
+  ["queue", "queue at a bank"],
+  ["fault", "cell of a fault"],
+];
+
+const KEYBOARD =
+  "← → step, space plays, ↑ ↓ same line, b barrier, f fault, c cost, m moment; " +
+  "they work under the mouse, and after a click here";
+
+const LOCAL = /\blocal\s*\.\s*array\s*\(/;
+
+// [word, what it means, does this film need it?]
+const WORDS = [
+  [
+    "timeline",
+    "A row for each warp (w0, w1 …), a column for each step; a line where a barrier " +
+      "opens, ✖ a fault, ▲ a cost.",
+    () => true,
+  ],
+  [
+    "bank",
+    "One of the 32 parts of shared memory. The number in it is the lane that it " +
+      "serves; ×4: four lanes that ask for one word.",
+    hasBanks,
+  ],
+  [
+    "wavefront",
+    "One pass of a request through shared memory, in which each bank serves one " +
+      "word; a row of the banks.",
+    hasBanks,
+  ],
+  [
+    "sector",
+    "32 bytes of global memory, which move together. The bar below an array shows " +
+      "where in it they lie.",
+    (film) => film.steps.some(({ a }) => (a || []).some((it) => it.s)),
+  ],
+  [
+    "from lane",
+    "The lane whose value a lane gets in a shuffle.",
+    (film) => film.shuffles > 0,
+  ],
+  [
+    "local arrays",
+    "They are not shown.",
+    (film) => film.record.files.some((it) => it.lines.some((row) => LOCAL.test(row))),
+  ],
+  ["keys", KEYBOARD, () => true],
+];
+
+function hasBanks(film) {
+  return film.steps.some(({ a }) => (a || []).some((it) => it.b));
+}
+
+function fillLegend(box, key, film) {
+  const atomic = film.steps.some(({ a }) => (a || []).some((it) => it.k === "atomic"));
+  for (const [name, text] of LEGEND) {
+    if (name === "atomic" && !atomic) continue;
+    const part = element("span", text);
+    part.prepend(element("i", "", { className: name }));
+    box.append(part);
+  }
+  for (const [word, meaning] of WORDS.filter((it) => it[2](film))) {
+    for (const [tag, text] of Object.entries({ dt: word, dd: meaning })) {
+      key.append(element(tag, text, { className: word }));
+    }
+  }
+}

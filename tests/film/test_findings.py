@@ -1,0 +1,106 @@
+"""The findings of films: in which steps they are, on which cells, and in what words."""
+
+import numpy as np
+import pytest
+from numba import cuda, int32
+
+from helpers import watch
+from tests.film import kernels
+from tests.film.kernels import finding, line_of, matrices
+
+
+@pytest.fixture(scope="module")
+def race():
+    """A film of the product without its second barrier."""
+    return watch(kernels.tiled_race)[(4, 4), (16, 16)](*matrices())
+
+
+def test_a_race_is_in_the_steps_that_nothing_orders(race):
+    """A warp is ahead, and stores the next tile before another has loaded this one."""
+    record = race.record()
+    shown = finding(record, "race")
+    earlier, later = (record["steps"][n] for n in shown["steps"])
+
+    assert line_of(kernels.tiled_race, "# store") == earlier["l"]
+    assert line_of(kernels.tiled_race, "# load") == later["l"]
+    assert earlier["w"] != later["w"]
+    assert not any(
+        step.get("e") == "pass"
+        for step in record["steps"][shown["steps"][0] : shown["steps"][1]]
+    )
+    assert {"right"} == {record["arrays"][array]["name"] for array, _ in shown["cells"]}
+    assert later["n"] == [record["findings"].index(shown)]
+
+
+def test_a_race_is_said_as_it_happens_in_the_film(race):
+    """The report calls it WAR; in this block the store comes first."""
+    record, (found,) = race.record(), race.run.races
+    shown = finding(record, "race")
+    earlier, _ = (record["steps"][n] for n in shown["steps"])
+    lines = [line_of(kernels.tiled_race, text) for text in ("# store", "# load")]
+    number, first = shown["cells"][0]
+    row, column = divmod(first, 16)
+
+    assert {"WAR"} == {found.kind}
+    assert "store" == earlier["a"][-1]["k"]
+    assert shown["title"] == (
+        f"no barrier orders line {lines[0]}'s store and line {lines[1]}'s load of "
+        f"`right[{row}, {column}]`: either may come first; here the store did "
+        "(WAR race)"
+    )
+    assert f"All blocks of the launch together: {found.hazards:,} h" in shown["text"]
+
+
+@cuda.jit
+def mirrors(out):
+    row = cuda.shared.array(128, int32)
+    t = cuda.threadIdx.x
+    for turn in range(3):
+        if t < 100:
+            row[t] = t + turn  # store
+        out[t] = row[127 - t]  # load
+
+
+def test_races_of_two_lines_are_one_finding_with_one_sentence():
+    """A RAW and a WAR; both barriers go behind the branch that some threads take."""
+    film = watch(mirrors)[1, 128](np.zeros(128, np.int32))
+    shown = finding(film.record(), "race")
+    store, load = (line_of(mirrors, text) for text in ("# store", "# load"))
+
+    assert {"RAW", "WAR"} == {race.kind for race in film.run.races}
+    assert "(RAW, WAR race)" in shown["title"]
+    assert shown["text"].startswith(
+        f"Put `cuda.syncthreads()` between line {store} and line {load}, and between "
+        f"line {load} and line {store} of the loop's next iteration, outside the `if` "
+        f"of line {store - 1}. "
+    )
+
+
+def test_a_queue_at_a_bank_is_a_wavefront_for_each_lane():
+    """A column of a tile of 32 × 32 floats lies in one bank."""
+    out = np.zeros(32, np.float32)
+    film = watch(kernels.column)[1, 32](out)
+    record, shown = film.record(), finding(film.record(), "conflict")
+
+    (number,) = shown["steps"]
+    load = record["steps"][number]["a"][0]
+
+    assert [1 << lane for lane in range(32)] == load["b"]
+    assert "32 wavefronts" in shown["text"]
+    assert number in [moment["step"] for moment in record["moments"]]
+
+
+def test_a_cell_that_nobody_wrote_is_found_where_it_is_read():
+    """Cell 31 has no value when lane 31 loads it."""
+    film = watch(kernels.unwritten)[1, 32](np.zeros(32, np.float32))
+    record, shown = film.record(), finding(film.record(), "uninitialised")
+
+    (number,) = shown["steps"]
+    assert ["tile"] == [record["arrays"][array]["name"] for array, _ in shown["cells"]]
+    assert [31] == [cell for _, cell in shown["cells"]]
+    (access,) = [it for it in record["steps"][number]["a"] if "u" in it]
+    assert 1 << 31 == access["u"]
+    assert "Thread 31 reads `tile[31]` first" in shown["text"]
+    assert "nobody wrote" in film.run.uninitialised[0].__repr__()
+    line = line_of(kernels.unwritten, "out[t] = tile[t]")
+    assert line == record["steps"][number]["l"]
