@@ -50,10 +50,10 @@ def main(kind):
         write(out, {"ready": os.getpid()})
         for line in lines:
             request = json.loads(line)
-            name = request.pop("id")
-            answer = attend(work, request)
-            if standing() != at_start:
-                os._exit(CHANGED)  # a child did that: nobody may be served after it
+            name, limits = request.pop("id"), Limits(**request.pop("limits"))
+            answer = attend(work, request, limits)
+            if standing() != at_start or excess(limits):
+                os._exit(CHANGED)  # a child left that: nobody may be served after it
             if answer["ended"] == GONE:
                 return
             write(out, {**answer, "id": name})
@@ -98,9 +98,9 @@ def standing():
 # ---------------------------------------------------------------- one request
 
 
-def attend(work, request) -> dict:
+def attend(work, request, limits) -> dict:
     """What one child hands over, and how it ended: "done", or the limit that it met."""
-    limits, worked = Limits(**request.pop("limits")), cpu_of_children()
+    worked = cpu_of_children()
     folder = tempfile.mkdtemp(prefix="work")
     receive, send = os.pipe()
     begun = time.monotonic()

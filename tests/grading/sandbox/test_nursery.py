@@ -69,6 +69,13 @@ def test_each_limit_ends_what_is_beyond_it(nursery, code, limits, how):
         assert messages[0]["error"]
 
 
+@needs_isolation
+def test_who_finds_a_limit_reached_is_nobodys_child(nursery):
+    """What is left when all children are gone was no fault of the one that starts."""
+    assert LOST["ended"] == ended(nursery, "seen = 3", files=0)[0]
+    assert "done" == ended(nursery, "seen = 3")[0]
+
+
 def test_a_cell_that_others_keep_waiting_is_not_stopped(nursery):
     """What it computes is counted; in all it has twice as long."""
     code = "import time; time.sleep({}); seen = 3"
