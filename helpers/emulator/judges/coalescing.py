@@ -13,9 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from helpers.core import ir
 from helpers.core.hardware import SECTOR_BYTES, WARP_SIZE
-from helpers.emulator.judges.judge import Counts, Judge
+from helpers.emulator.judges.judge import Judge
 from helpers.emulator.judges.requests import how_often, requests_of
 
 

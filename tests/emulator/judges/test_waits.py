@@ -1,10 +1,10 @@
-"""The barriers at which a block waits, and the instructions of the busiest block and warp:
-counted by hand.
+"""The barriers at which a block waits, and the instructions of the busiest block and
+warp: counted by hand.
 """
 
 import numpy as np
 import pytest
-from numba import cuda, float32
+from numba import cuda
 
 from helpers import emulate, store_release
 
