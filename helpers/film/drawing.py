@@ -163,7 +163,8 @@ def draw_boxes(ax, corners, size, hatch=None, **look):
     outline = np.array([(0, 0), (width, 0), (width, height), (0, height)])
     shapes = np.asarray(corners)[:, None] + outline
     if hatch:  # it is drawn anew for each shape of a collection
-        whole = Path.make_compound_path(*(Path(it, closed=True) for it in closed(shapes)))
+        paths = (Path(it, closed=True) for it in closed(shapes))
+        whole = Path.make_compound_path(*paths)
         ax.add_patch(PathPatch(whole, hatch=hatch, **look))
     else:
         ax.add_collection(PolyCollection(shapes, **look), autolim=False)

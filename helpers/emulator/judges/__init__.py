@@ -4,11 +4,10 @@ A judge that needs what another found gets that judge when it is created, and re
 when the launch is over. So the order in which judges listen does not matter.
 """
 
-from helpers.emulator.judges.balance import Balance
 from helpers.emulator.judges.banks import BankConflicts
 from helpers.emulator.judges.barriers import Barriers
 from helpers.emulator.judges.coalescing import Coalescing
-from helpers.emulator.judges.divergence import Divergence, Operations
+from helpers.emulator.judges.divergence import Balance, Divergence, Operations
 from helpers.emulator.judges.lanes import Lanes
 from helpers.emulator.judges.local_memory import LocalMemory
 from helpers.emulator.judges.mistakes import Mistakes
