@@ -1,7 +1,7 @@
 """What the machine emits and judges listen to: the contract between the two.
 
 Each has a topic, and reaches the listeners of it: "launch", "allocation", "step",
-"split", "sync", "missed_barrier", "stray_lanes", "fence", "negative_index", "overflow",
+"split", "sync", "missed_barrier", "stray_lanes", "shuffle", "fence", "negative_index", "overflow",
 "raised", "early", "repeat", "note", an access by its space, "global", "shared",
 "local" or "const", and "end" with the Warps of a batch that is done.
 
@@ -26,6 +26,7 @@ TOPICS = (
         "sync",
         "missed_barrier",
         "stray_lanes",
+        "shuffle",
         "fence",
         "negative_index",
         "overflow",
@@ -247,6 +248,15 @@ class StrayLanes(NamedTuple):
     kind: str
     callers: np.ndarray
     lanes: np.ndarray
+    who: Warps
+
+
+class Shuffle(NamedTuple):
+    """Lanes take values of others: the lane that each reads, (lanes, blocks or 1)."""
+
+    site: Site
+    lanes: np.ndarray
+    active: np.ndarray | None
     who: Warps
 
 
