@@ -1,9 +1,9 @@
 """What the machine emits and judges listen to: the contract between the two.
 
 Each has a topic, and reaches the listeners of it: "launch", "allocation", "step",
-"split", "sync", "missed_barrier", "stray_lanes", "shuffle", "fence", "negative_index", "overflow",
-"raised", "early", "repeat", "note", an access by its space, "global", "shared",
-"local" or "const", and "end" with the Warps of a batch that is done.
+"split", "sync", "missed_barrier", "stray_lanes", "shuffle", "fence", "negative_index",
+"overflow", "raised", "early", "repeat", "note", an access by its space, "global",
+"shared", "local" or "const", and "end" with the Warps of a batch that is done.
 
 Compiled pieces of a program emit many requests at once: the topic is "requests", and
 "values" has a listener where they must say what is stored.
