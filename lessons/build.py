@@ -30,11 +30,11 @@ from lessons.publishing.assignments import (
 from lessons.publishing.contents import with_table
 from lessons.publishing.convert import (
     LessonError,
-    convert,
     lessons_of,
     notebook_path,
     serialise,
 )
+from lessons.publishing.doors import project_of, with_address, with_doors
 from lessons.publishing.execute import complete, execute
 from lessons.publishing.glossary import NAME as GLOSSARY
 from lessons.publishing.glossary import glossary
@@ -129,7 +129,7 @@ def lesson_page(root, lesson):
     """The notebook of a lesson."""
     place = notebook_path(root, lesson)
     source = f"lessons/{lesson.name}"
-    return Page(lesson.stem, source, place, partial(convert, lesson))
+    return Page(lesson.stem, source, place, partial(with_doors, root, lesson))
 
 
 def solution_page(root, lesson, seed=None):
@@ -226,15 +226,18 @@ def problems_of_sources(root, lesson, seed):
 
 
 def table_problems(root, lessons, check):
-    """Write the README's table of lessons, or report that it is out of date."""
+    """Write the README's table of lessons and the way to them, or report that it is out
+    of date.
+    """
     readme = Path(root, "README.md")
     text = readme.read_text("utf-8") if readme.exists() else ""
     try:
-        fresh = with_table(text, lessons)
+        first = f"notebooks/{lessons[0].stem}.ipynb"
+        fresh = with_address(with_table(text, lessons), project_of(root), first)
     except LessonError as error:
         return [str(error)]
     if check and text != fresh:
-        return ["README.md has an outdated table of lessons"]
+        return ["README.md has an outdated table of lessons or address"]
     if not check:
         write(readme, fresh)
     return []

@@ -2,6 +2,9 @@
 
 import pytest
 
+LONG = range(23, 29)  # lessons that take 10 seconds and more
+
+
 
 def some(cases, every):
     """The cases, all but one in `every` of them slow; tuples are several values."""
@@ -16,3 +19,8 @@ def slow(case):
         return case._replace(marks=[*case.marks, pytest.mark.slow])
     values = case if isinstance(case, tuple) else (case,)
     return pytest.param(*values, marks=pytest.mark.slow)
+
+
+def slow_if_long(lessons):
+    """The lessons, those slow that take long: `make test` runs them as notebooks."""
+    return [slow(it) if int(it.stem[:2]) in LONG else it for it in lessons]

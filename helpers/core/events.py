@@ -185,6 +185,7 @@ class Repeat(NamedTuple):
     """An instruction goes on to its next element; a Step counts the first one alone."""
 
     site: Site
+    active: np.ndarray | None
     who: Warps
     lanes: int
     warps: int

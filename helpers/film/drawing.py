@@ -1,5 +1,6 @@
 """The contact sheet of a film: a few moments, each with its lanes and its tile."""
 
+from collections import defaultdict
 from textwrap import fill
 from typing import NamedTuple
 
@@ -121,35 +122,58 @@ def axes(figure, left, bottom, width, height):
 
 def draw_lanes(ax, lanes):
     """A row of 32 boxes for each warp, by what its lanes do."""
-    from matplotlib.patches import Rectangle
-
+    places = defaultdict(list)
     for row, states in enumerate(lanes):
         for lane, state in enumerate(states):
-            colour, share, hatch, _ = STATES[state]
-            box = Rectangle((lane + 0.08, row + 0.1), 0.84, 0.8, hatch=hatch)
-            box.set(facecolor=style.tint(colour, share), edgecolor=style.PLAIN)
-            box.set_linewidth(0.3)
-            ax.add_patch(box)
+            places[state].append((lane + 0.08, row + 0.1))
+    for state, corners in places.items():
+        colour, share, hatch, _ = STATES[state]
+        look = {"facecolor": style.tint(colour, share), "edgecolor": style.PLAIN}
+        draw_boxes(ax, corners, (0.84, 0.8), linewidth=0.3, hatch=hatch, **look)
     ax.set(xlim=(0, 32), ylim=(len(lanes), 0))
 
 
 def draw_tile(ax, panel):
     """The cells: darker for larger values, hatched where nothing was written."""
-    from matplotlib.patches import Rectangle
-
     rows, columns = panel.tile.shape
-    for (row, column), value in np.ndenumerate(shades(panel.tile)):
-        empty = np.isnan(value)
-        box = Rectangle((column, row), 1, 1, hatch="////" if empty else None)
-        shade = style.PAPER if empty else style.tint(style.PLAIN, value)
-        box.set(facecolor=shade, edgecolor=style.tint(style.PLAIN, 0.5), linewidth=0.2)
-        ax.add_patch(box)
-    for (row, column), kind in panel.touched.items():
-        edge = {"edgecolor": EDGES[kind], "linewidth": 1.4, "fill": False}
-        ax.add_patch(Rectangle((column + 0.1, row + 0.1), 0.8, 0.8, **edge))
+    values = shades(panel.tile)
+    empty = np.isnan(values)
+    grid = {"edgecolor": style.tint(style.PLAIN, 0.5), "linewidth": 0.2}
+    colours = [style.tint(style.PLAIN, value) for value in values[~empty]]
+    draw_boxes(ax, np.argwhere(~empty)[:, ::-1], (1, 1), facecolor=colours, **grid)
+    blank = {"facecolor": style.PAPER, "hatch": "////"}
+    draw_boxes(ax, np.argwhere(empty)[:, ::-1], (1, 1), **blank, **grid)
+    for kind, colour in EDGES.items():
+        cells = [cell for cell, what in panel.touched.items() if what == kind]
+        edge = {"edgecolor": colour, "linewidth": 1.4, "facecolor": "none"}
+        draw_boxes(ax, [(x + 0.1, y + 0.1) for y, x in cells], (0.8, 0.8), **edge)
     for row, column in panel.wrong:
         inside(ax, column + 0.5, row + 0.5, "✕", color=FINDING, weight="bold")
     ax.set(xlim=(0, columns), ylim=(rows, 0))
+
+
+def draw_boxes(ax, corners, size, hatch=None, **look):
+    """Boxes of one size, by their corners (x, y): many in the time that one takes."""
+    from matplotlib.collections import PolyCollection
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    if not len(corners):
+        return
+    width, height = size
+    outline = np.array([(0, 0), (width, 0), (width, height), (0, height)])
+    shapes = np.asarray(corners)[:, None] + outline
+    if hatch:  # it is drawn anew for each shape of a collection
+        paths = (Path(it, closed=True) for it in closed(shapes))
+        whole = Path.make_compound_path(*paths)
+        ax.add_patch(PathPatch(whole, hatch=hatch, **look))
+    else:
+        ax.add_collection(PolyCollection(shapes, **look), autolim=False)
+
+
+def closed(shapes):
+    """Shapes whose last corner is the first one again."""
+    return np.concatenate([shapes, shapes[:, :1]], axis=1)
 
 
 def shades(tile) -> np.ndarray:

@@ -9,7 +9,7 @@ from helpers import assemble
 from helpers.assembly.compiler import compiled, missing
 from helpers.frontend.kernels import argument_types
 from tests.paths import RECORDED
-from tests.quick import slow, some
+from tests.quick import slow, slow_if_long, some
 from tests.specimens.lesson_launches import compared_lessons, launches, lessons
 
 ON_GPU = RECORDED / "assembly.json"
@@ -18,7 +18,7 @@ needs_compiler = pytest.mark.skipif(bool(missing()), reason=missing() or "it is 
 LADDERS = [it for it in lessons() if it not in compared_lessons()]
 each_lesson = pytest.mark.parametrize(
     "lesson",  # `make test` executes those that are compared in any case
-    [*some(compared_lessons(), every=3), *map(slow, LADDERS)],
+    [*some(slow_if_long(compared_lessons()), every=3), *map(slow, LADDERS)],
     ids=lambda it: it.stem,
 )
 
@@ -63,7 +63,7 @@ def test_every_kernel_compiles_for_every_capability(lesson):
 
 
 @pytest.mark.parametrize(
-    "lesson", some(compared_lessons(), every=4), ids=lambda it: it.stem
+    "lesson", some(slow_if_long(compared_lessons()), every=4), ids=lambda it: it.stem
 )
 def test_each_kernel_that_was_assembled_on_a_gpu_is_what_it_was(lesson):
     """A lesson that changed is compared again: `python -m tests.on_gpu.assembly`."""

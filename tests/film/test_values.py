@@ -9,7 +9,7 @@ from tests.specimens.random_kernels.launches import as_kernel, compiled
 from tests.specimens.random_kernels.program import PLAIN_LAUNCH, plain_program
 
 JUMPS = ("break", "continue")
-MORE = (pytest.param(seed, marks=pytest.mark.slow) for seed in range(5, 50))
+MORE = (pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 50))
 
 
 def lines_in(record, thread):
@@ -46,7 +46,7 @@ def without(lines, trace):
     return left
 
 
-@pytest.mark.parametrize("seed", [*range(5), *MORE])
+@pytest.mark.parametrize("seed", [0, 1, *MORE])
 def test_a_film_shows_the_lines_and_values_of_each_thread(seed):
     """Step by step, those that njit computes where each thread runs by itself."""
     made, block = plain_program(seed), seed % PLAIN_LAUNCH[0]

@@ -24,53 +24,7 @@ from lessons.publishing.convert import (
     serialise,
 )
 from lessons.publishing.execute import complete, execute
-
-FIRST = """\
-# %% [markdown]
-# # Add two numbers
-#
-# *5 minutes*
-#
-# **What you'll do:** add, and then
-# look.
-#
-# **What you'll learn:**
-#
-# - to add
-# - to look
-#
-# **What you'll need:**
-#
-# - [Hands](02_hands.ipynb)
-# - no GPU
-"""
-BODY = """
-# %%
-import os
-a = 1
-print("one")
-print("and one")
-
-# %% tags=["timing"]
-os.getpid()
-
-# %%
-a + 1
-
-# %%
-os.environ["CUDA_VISIBLE_DEVICES"], os.listdir() == []
-"""
-README = "Top\n<!-- lessons: begin -->\nold\n<!-- lessons: end -->\nEnd\n"
-
-
-def course(root, **bodies):
-    """A small course with one lesson for each body."""
-    for name in ("lessons", "notebooks"):
-        (root / name).mkdir()
-    (root / "README.md").write_text(README)
-    for stem, body in bodies.items():
-        (root / "lessons" / f"{stem[1:]}.py").write_text(FIRST + body)
-    return root
+from tests.lessons.courses import BODY, FIRST, README, course, notebook
 
 
 def build(root, *arguments):
@@ -79,10 +33,6 @@ def build(root, *arguments):
     with redirect_stderr(said):
         status = main(arguments, root)
     return status, said.getvalue()
-
-
-def notebook(root, stem):
-    return root / "notebooks" / f"{stem}.ipynb"
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +85,7 @@ def test_a_check_names_each_thing_that_a_build_would_change(copied):
     assert "notebooks/01_add.ipynb, cell [3]:\n    - a + 9\n    + a + 1\n" in said
     assert "notebooks/02_hands.ipynb is missing" in said
     assert "notebooks/03_stray.ipynb has no lesson" in said
-    assert "README.md has an outdated table of lessons" in said
+    assert "README.md has an outdated table of lessons or address" in said
     assert "`python -m lessons.build` rewrites the rest." in said
 
 
@@ -211,7 +161,7 @@ def test_the_table_says_what_a_first_cell_promises(built):
     lines = (built / "README.md").read_text().splitlines()
 
     assert row in lines
-    assert ["Top", "<!-- lessons: begin -->"] == lines[:2]
+    assert ["Top", "<!-- address: begin -->"] == lines[:2]
     assert ["<!-- lessons: end -->", "End"] == lines[-2:]
 
 

@@ -10,20 +10,17 @@ from helpers.measuring import recordings
 from lessons.build import ROOT
 from lessons.publishing.convert import lessons_of
 from tests.lessons.claims import about, claims_of, fallen, left_by, unsaid
-from tests.quick import slow, some
+from tests.quick import slow_if_long, some
 from tests.specimens.lesson_launches import executed
 
 LESSONS = lessons_of(ROOT)
-LONG = range(23, 29)  # `make test` runs these lessons as notebooks
 FEWEST = 10
 
 each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda it: it.stem)
 
 
 @pytest.mark.parametrize(
-    "lesson",
-    [slow(it) if int(it.stem[:2]) in LONG else it for it in LESSONS],
-    ids=lambda it: it.stem,
+    "lesson", slow_if_long(LESSONS), ids=lambda it: it.stem
 )
 def test_what_a_lesson_claims_is_true(lesson):
     """The build names the sentence of a lesson that a recording has made false."""

@@ -5,7 +5,8 @@ import pytest
 from nbformat.v4 import new_code_cell
 
 from lessons.build import ROOT, notebook_problems, problems_beside_lessons
-from lessons.publishing.convert import convert, lessons_of, notebook_path
+from lessons.publishing.convert import lessons_of, notebook_path
+from lessons.publishing.doors import with_doors
 from lessons.publishing.execute import complete, execute
 from lessons.publishing.outputs import faults
 from lessons.publishing.solutions import solutions
@@ -19,7 +20,7 @@ def test_a_notebook_runs_with_no_gpu_and_is_what_a_build_writes(lesson, fonts):
     """Each cell ends without a warning and gives the committed texts again; then each
     folded solution passes where its stub is refused.
     """
-    notebook = convert(lesson)
+    notebook = with_doors(ROOT, lesson)
     cells = len(notebook.cells)
     notebook.cells += [new_code_cell(source=it) for it in solutions(lesson)]
 

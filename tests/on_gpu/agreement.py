@@ -244,24 +244,24 @@ def kind_of(code):
 
 
 @cache
-def launches():
-    """The zoo's and the lessons' launches that were recorded, with their runs."""
-    recorded = counters().get("kernels", {})
-    found = [(case, None) for case in ZOO if case.name in recorded]
-    if any(name.startswith("lesson_") for name in recorded):
-        from tests.specimens.lesson_launches import compared_lessons, launches
+def launches(lesson=None):
+    """The launches of a lesson, or of the zoo, that were recorded, with their runs."""
+    from tests.specimens import lesson_launches
 
-        for lesson in compared_lessons():
-            found += [pair for pair in launches(lesson) if pair[0].name in recorded]
-    fresh = [(c, r) for c, r in found if recorded[c.name]["digest"] == c.digest]
-    return {case.name: (case, known or run(case)) for case, known in fresh}
+    recorded = counters()["kernels"]
+    found = lesson_launches.launches(lesson) if lesson else [(it, None) for it in ZOO]
+    return {
+        case.name: (case, known or run(case))
+        for case, known in found
+        if recorded.get(case.name, {}).get("digest") == case.digest
+    }
 
 
 @cache
-def kernels_that_differ():
-    """Kernels of the zoo and the lessons of which a count is not equal, and which."""
+def kernels_that_differ(lesson=None):
+    """Kernels of a lesson, or of the zoo, of which a count is not equal, and which."""
     differ = {}
-    for name, (case, emulated) in launches().items():
+    for name, (case, emulated) in launches(lesson).items():
         entry = counters()["kernels"][name]
         totals = totals_that_differ(emulated, entry["totals"])
         lines = {

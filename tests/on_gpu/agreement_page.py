@@ -4,6 +4,7 @@ from collections import Counter
 
 from tests.on_gpu import agreement, special_numbers
 from tests.specimens.labelled import CLEAN, MINOR, RACE
+from tests.specimens.lesson_launches import compared_lessons
 
 HEAD = """\
 # How far the emulator and a GPU agree
@@ -95,13 +96,15 @@ def counters_part():
     recorded = agreement.counters()
     if not recorded:
         return "## Counters\n\n" + absent("counters")
-    cases = agreement.launches()
-    lessons = [name for name in cases if name.startswith("lesson_")]
-    differ = agreement.kernels_that_differ()
+    zoo, lessons = [*agreement.launches()], []
+    differ = dict(agreement.kernels_that_differ())
+    for lesson in compared_lessons():
+        lessons += agreement.launches(lesson)
+        differ |= agreement.kernels_that_differ(lesson)
     odd = agreement.patterns_that_differ()
     rows = [
         ("random access patterns", len(recorded["patterns"]), len(odd)),
-        ("kernels of the zoo", *counts([n for n in cases if n not in lessons], differ)),
+        ("kernels of the zoo", *counts(zoo, differ)),
         ("launches of the lessons", *counts(lessons, differ)),
     ]
     parts = [

@@ -12,6 +12,7 @@ import pytest
 from tests.paths import ROOT
 
 PLUGIN = ("-p", "pytest_thirty_two_lanes")
+XDIST = ("-p", "xdist.plugin")
 OUTCOMES = {  # of the example package's tests
     "test_scaled": "PASSED",
     "test_race": "FAILED",
@@ -101,10 +102,9 @@ def test_a_test_fails_for_what_its_launches_do(example):
     assert "assert np.int64(40) == -1" in said.stdout  # its own reason comes first
 
 
-@pytest.mark.slow  # fails where the plugin is installed twice over
 def test_processes_of_xdist_add_up(example):
     """The same outcomes and the same sum."""
-    said = pytest_says(example, "--emulate", "-rA", "-n", "2", "tests")
+    said = pytest_says(example, *XDIST, "--emulate", "-rA", "-n", "2", "tests")
 
     assert OUTCOMES == outcomes(said)
     assert ("12 tests, 5 kernels, 13 launches, 12 of them judged", FOUND) == summary(

@@ -5,7 +5,9 @@ import pytest
 from tests.on_gpu import agreement
 from tests.on_gpu.agreement_page import page
 from tests.on_gpu.sanitizer_reports import by_kernel, counted_reports, verdict
+from tests.quick import slow_if_long
 from tests.specimens.labelled import CLEAN, RACE, Case
+from tests.specimens.lesson_launches import compared_lessons
 from tests.specimens.patterns import digest, patterns
 from tests.specimens.zoo_cases import ZOO
 
@@ -175,30 +177,40 @@ def test_random_patterns_count_as_on_the_gpu():
 
 
 @counted
-def test_kernels_count_as_on_the_gpu_or_the_instruction_says_why():
-    """By source line where the profiler gave it; each difference has its reason."""
-    differ = agreement.kernels_that_differ()
+@pytest.mark.parametrize(
+    "lesson",  # `make test` runs the long ones as notebooks
+    [None, *slow_if_long(compared_lessons())],
+    ids=lambda it: it.stem if it else "the zoo",
+)
+def test_kernels_count_as_on_the_gpu_or_the_instruction_says_why(lesson):
+    """By source line where the profiler gave it; each difference has its reason.
+
+    None was left out: run the script once more for what is new.
+    """
+    differ = agreement.kernels_that_differ(lesson)
 
     assert [] == [name for name in differ if not agreement.reason(name)]
-    idle = [k for k in agreement.EXPLAINED if not any(k in name for name in differ)]
-    assert [] == idle
+    if lesson:
+        assert agreement.launches(lesson)
+    else:
+        names = {case.name for case in ZOO if not (case.error or case.hangs)}
+        assert names == agreement.launches().keys()
 
 
 @counted
-def test_the_zoo_and_every_lesson_was_counted():
-    """As they are now: run the script once more for what is new."""
-    names = {case.name for case in ZOO if not (case.error or case.hangs)}
-    from tests.specimens.lesson_launches import compared_lessons
+@pytest.mark.slow
+def test_each_reason_is_that_of_a_kernel_whose_counts_differ():
+    """What explains nothing must go."""
+    sources = None, *compared_lessons()
+    differ = [name for it in sources for name in agreement.kernels_that_differ(it)]
 
-    assert set() == names - set(agreement.launches())
-    recorded = agreement.counters()["kernels"]
-    for lesson in compared_lessons():
-        assert any(name.startswith(f"lesson_{lesson.stem}_") for name in recorded)
+    assert [] == [k for k in agreement.EXPLAINED if not any(k in n for n in differ)]
 
 
 # ---------------------------------------------------------------- the page
 
 
+@pytest.mark.slow
 def test_the_page_is_in_step_with_the_recordings():
     """`python -m tests.on_gpu.agreement` writes it."""
     assert page() == agreement.PAGE.read_text(encoding="utf-8")
