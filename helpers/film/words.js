@@ -116,7 +116,9 @@ function shuffleInWords(pairs) {
 
 function stepInWords(film, n) {
   const step = film.steps[n];
-  if (!step.m) return `Line ${step.l}: the other threads are done. ${AFTER.pass}`;
+  if (!step.m) {
+    return `Line ${step.l}: the other threads are done, and the barrier opens.`;
+  }
   const who = lanesInWords(lanesOf(step.m));
   const told = oncePerWord((step.a || []).map((it) => accessInWords(film, it)));
   for (const pairs of film.sourcesAt(n)) told.push(`${who} ${shuffleInWords(pairs)}`);
