@@ -24,8 +24,8 @@ const LOCAL = /\blocal\s*\.\s*array\s*\(/;
 const WORDS = [
   [
     "timeline",
-    "A row for each warp (w0, w1 …), a column for each step; a line where a barrier " +
-      "opens, ✖ a fault, ▲ a cost.",
+    "A row for each warp (w0, w1 …), a column for each step; a line where a " +
+      "barrier opens, ✖ a fault, ▲ a cost.",
     () => true,
   ],
   [
@@ -47,9 +47,14 @@ const WORDS = [
     (film) => film.steps.some(({ a }) => (a || []).some((it) => it.s)),
   ],
   [
-    "from lane",
-    "The lane whose value a lane gets in a shuffle.",
+    "from",
+    "The lane whose value a lane gets in a shuffle; framed, where that is another one.",
     (film) => film.shuffles > 0,
+  ],
+  [
+    "cell",
+    "Its value is told under the mouse; a tap follows it, and so does its name.",
+    (film) => film.record.arrays.some((it) => it.space === "shared"),
   ],
   [
     "local arrays",

@@ -11,7 +11,7 @@ from itertools import chain
 from textwrap import shorten
 
 from helpers.grading.sandbox.children import LOST, Nursery
-from helpers.grading.sandbox.limits import Limits
+from helpers.grading.sandbox.limits import KILLED, LATE, WORKED_LONG, Limits
 from helpers.grading.sandbox.rebuilding import Malformed, answer_of
 
 PERSON = "for a person"  # the reason of what nobody judges here
@@ -73,15 +73,15 @@ def grade(work: Work) -> dict:
     answers, errors = handed_over(ran["messages"], names)
     cells = [it | {"begins": beginning(work.cells, it["cell"])} for it in errors]
     excuse = excuse_of(ran, limits)
+    ended = ran["ended"] if ran["ended"] != "done" else ""
     with nursery("judge", work.container) as judge:
         marks = [
-            marked(item, answers.get(item["answer"]), work, judge, limits)
-            if item["answer"] in answers or not excuse
-            else (row_of(item, None, NOT_GRADED, excuse), 0.0)
+            marked(item, answer, work, judge, limits)
+            if (answer := answers.get(item["answer"])) is not None
+            else (missing_row(item, ended, excuse), 0.0)
             for item in work.items
         ]
     rows, seconds = [row for row, _ in marks], sum(took for _, took in marks)
-    ended = ran["ended"] if ran["ended"] != "done" else ""
     whole = {"exercises": rows, "cells": cells, "ended": ended}
     return whole | {"seconds": ran["seconds"] + seconds}
 
@@ -90,8 +90,8 @@ def excuse_of(ran, limits) -> str:
     """Why an answer that a notebook did not hand over is not 0, if it may have been
     the machine.
     """
-    if ran["ended"] == LOST["ended"]:
-        return f"Its notebook {LOST['ended']}: a person must look."
+    if ran["ended"] in (LOST["ended"], KILLED):
+        return f"Its notebook {ran['ended']}: a person must look."
     long = ran["seconds"] >= min(limits.cell_wall_s, limits.wall_s)
     if long and ran["cpu_seconds"] < BUSY * ran["seconds"]:
         told = "Its notebook took long and computed little: this machine was busy, or "
@@ -138,11 +138,17 @@ def is_shallow(value) -> bool:
     return False
 
 
+def missing_row(item, ended, excuse):
+    """The row of an answer that is not there, or that a limit kept from being there."""
+    if excuse:
+        return row_of(item, None, NOT_GRADED, excuse)
+    why = f", which {ended}" if ended else ""
+    told = f"There is no `{item['answer']}` in the notebook{why}."
+    return row_of(item, 0, "no_answer", told)
+
+
 def marked(item, answer, work, judge, limits):
     """The row of an exercise, and the seconds that it took."""
-    if answer is None:
-        told = f"There is no `{item['answer']}` in the notebook."
-        return row_of(item, 0, "no_answer", told), 0.0
     request = {
         "exercise": item["exercise"],
         "seed": work.seed,
@@ -158,13 +164,13 @@ def marked(item, answer, work, judge, limits):
 
 def unjudged(item, found, limits):
     """The row of an answer whose judge did not end well."""
-    ended = found["ended"]
-    if ended != "out of time":
-        return row_of(item, None, NOT_GRADED, f"The judge {ended}: a person must look.")
-    if found["cpu_seconds"] < BUSY * limits.wall_s:
+    ended, worked = found["ended"], found["cpu_seconds"] >= BUSY * limits.wall_s
+    if ended == WORKED_LONG or ended == LATE and worked:
+        return row_of(item, 0, "refused", "Its launches did not end in time.")
+    told = f"The judge {ended}: a person must look."
+    if ended == LATE:
         told = "This machine was too busy to judge it in time: grade it again."
-        return row_of(item, None, NOT_GRADED, told)
-    return row_of(item, 0, "refused", "Its launches did not end in time.")
+    return row_of(item, None, NOT_GRADED, told)
 
 
 def judged(item, verdict, answer):

@@ -43,6 +43,13 @@ def seen(nursery, expression, before="import os", **limits):
     return values[-1] if values else answer["ended"]
 
 
+def ended(nursery, code, **limits):
+    """How a submission of one cell ends, and its messages."""
+    request = {"cells": [code], "answers": ["seen"]}
+    answer = nursery.ask(request, replace(SHORT, **limits))
+    return answer["ended"], [json.loads(it) for it in answer["messages"]]
+
+
 def nursery_at(level):
     """A nursery of submissions at a level of isolation."""
     new = Nursery("collect", IMAGE)

@@ -7,7 +7,7 @@ import pytest
 
 from helpers.grading import worker
 from helpers.grading.sandbox.limits import Limits
-from helpers.grading.worker import excuse_of
+from helpers.grading.worker import excuse_of, unjudged
 from tests.grading.asking import marks, needs_isolation
 from tests.grading.attacks import (
     CHECK,
@@ -93,6 +93,31 @@ def test_who_loses_its_process_is_not_graded():
     assert [2] == points(marks(HEAD, RIGHT, CHECK))
 
 
+def test_who_meets_a_limit_is_told_which_one():
+    """What is missing then is not only missing; what was handed over has its points."""
+    threads = "import threading, time\nfor _ in range(60):\n"
+    threads += "    threading.Thread(target=time.sleep, args=(9,), daemon=True).start()"
+    cells, asked = (HEAD, RIGHT, CHECK), ("mirror", "active_share")
+    missing = "There is no `active_share` in the notebook"
+    for more, told in (
+        ([threads, "time.sleep(9)"], f"{missing}, which started too many processes."),
+        ([], f"{missing}."),
+    ):
+        right, other = marks(*cells, *more, asked=asked)["exercises"]
+        assert 2 == right["points"]
+        assert (0, "no_answer") == (other["points"], other["reason"])
+        assert told == other["sentence"]
+
+
+def test_who_is_killed_is_not_graded():
+    """The system ends submissions first where memory is short, whoever took it."""
+    rows = marks(HEAD, RIGHT, CHECK, "import os; os.kill(os.getpid(), 9)")
+    assert [2] == points(rows)
+    row = marks("import os; os.kill(os.getpid(), 9)")["exercises"][0]
+    told = "Its notebook was killed: a person must look."
+    assert (None, "not graded", told) == (row["points"], row["reason"], row["sentence"])
+
+
 def test_what_a_notebook_that_waits_does_not_hand_over_is_not_graded():
     """A busy machine may have stopped it; what it handed over has its points."""
     late = "import time\ntime.sleep(60)\nactive_share = 3"
@@ -104,11 +129,13 @@ def test_what_a_notebook_that_waits_does_not_hand_over_is_not_graded():
 @pytest.mark.parametrize(
     "ended, seconds, computed, excused",
     [
-        ("out of time", 60, 5, True),
-        ("out of time", 60, 55, False),
+        ("ran out of time", 60, 5, True),
+        ("ran out of time", 60, 55, False),
         ("done", 45, 4, True),  # one of its cells was stopped, perhaps
         ("done", 12, 1, False),
         ("ended early", 30, 1, False),
+        ("computed for too long", 60, 60, False),
+        ("was killed", 3, 1, True),  # by the system, perhaps, where memory is short
         ("lost its process", 0, 0, True),
     ],
 )
@@ -118,6 +145,24 @@ def test_only_who_computed_little_for_long_is_excused(
     """Else it is what the notebook did, and what is missing earns 0."""
     ran = {"ended": ended, "seconds": seconds, "cpu_seconds": computed}
     assert excused == bool(excuse_of(ran, Limits()))
+
+
+@pytest.mark.parametrize(
+    "ended, computed, reason",
+    [
+        ("computed for too long", 60, "refused"),
+        ("ran out of time", 55, "refused"),
+        ("ran out of time", 5, "not graded"),
+        ("was killed", 5, "not graded"),
+        ("used too much memory", 5, "not graded"),
+    ],
+)
+def test_a_kernel_is_refused_only_where_it_took_the_time(ended, computed, reason):
+    """Whatever else ends the judge is for a person."""
+    found = {"ended": ended, "cpu_seconds": computed}
+    row = unjudged({"exercise": "mirror", "points": 2}, found, Limits())
+    assert reason == row["reason"]
+    assert (0 if reason == "refused" else None) == row["points"]
 
 
 def test_a_text_that_is_half_a_character_reaches_no_file_as_such(tmp_path):

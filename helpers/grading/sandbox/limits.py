@@ -30,5 +30,7 @@ class Limits:
         return asdict(self)
 
 
+# how a process ended, said of it
+LATE, WORKED_LONG, KILLED = "ran out of time", "computed for too long", "was killed"
 NOTEBOOK_BYTES = 2**23
 MOST_CELLS = 1_000

@@ -11,7 +11,6 @@ parent (`PR_SET_DUMPABLE`), so the next child starts as clean as the first.
 import ctypes
 import json
 import os
-import re
 import resource
 import select
 import signal
@@ -25,7 +24,14 @@ from pathlib import Path
 import psutil
 
 from helpers.grading.sandbox import system_calls
-from helpers.grading.sandbox.limits import Limits
+from helpers.grading.sandbox.limits import KILLED, LATE, WORKED_LONG, Limits
+from helpers.grading.sandbox.usage import (
+    alone_here,
+    descendants,
+    excess,
+    held,
+    is_given_back,
+)
 
 WORK = {
     "collect": "helpers.grading.sandbox.collecting",
@@ -36,6 +42,8 @@ PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 HIGH = 900  # file descriptors of ours, out of the way of who closes the first ones
 POLL_S = 0.05
 GONE = "nobody waits for it"
+EARLY, DONE = "ended early", b'"done"\n'
+BY_SIGNAL = {signal.SIGXCPU: WORKED_LONG, signal.SIGKILL: KILLED}
 CHANGED = 70  # the exit status of a process that nobody may be served by any more
 
 
@@ -45,14 +53,14 @@ def main(kind):
     point_to_nothing(0, 1)
     work = import_module(WORK[kind]).work
     harden()
-    at_start = standing()
+    at_start, held_at_start = standing(), held()
     with os.fdopen(requests, "rb") as lines, os.fdopen(answers, "wb") as out:
         write(out, {"ready": os.getpid()})
         for line in lines:
             request = json.loads(line)
             name = request.pop("id")
             answer = attend(work, request)
-            if standing() != at_start:
+            if standing() != at_start or not is_given_back(held_at_start):
                 os._exit(CHANGED)  # a child did that: nobody may be served after it
             if answer["ended"] == GONE:
                 return
@@ -99,7 +107,9 @@ def standing():
 
 
 def attend(work, request) -> dict:
-    """What one child hands over, and how it ended: "done", or the limit that it met."""
+    """What one child hands over, all that it wrote in time, and how it ended: "done",
+    or the limit that it met.
+    """
     limits, worked = Limits(**request.pop("limits")), cpu_of_children()
     folder = tempfile.mkdtemp(prefix="work")
     receive, send = os.pipe()
@@ -110,14 +120,18 @@ def attend(work, request) -> dict:
         live(work, request, send, folder, limits)
     os.close(send)
     try:
-        ended, lines = listen(receive, begun + limits.wall_s, limits)
+        ended, data = listen(receive, begun + limits.wall_s, limits)
+        if ended == EARLY:
+            ended = ending_of(child, limits)
     finally:
-        os.close(receive)
         end_all()
+        rest = all_that_waits(receive)
+        os.close(receive)
         empty(folder)
+    whole = data if ended == "done" else (data + rest)[: limits.handed_over_bytes]
     return {
         "ended": ended,
-        "messages": lines,
+        "messages": whole_lines(whole),
         "seconds": round(time.monotonic() - begun, 3),
         "cpu_seconds": round(cpu_of_children() - worked, 3),
     }
@@ -184,7 +198,8 @@ def live(work, request, send, folder, limits):
         for what, most in rlimits(limits):
             hard = resource.getrlimit(what)[1]
             most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-            resource.setrlimit(what, (most, most))
+            spare = what == resource.RLIMIT_CPU  # SIGXCPU comes first, and says why
+            resource.setrlimit(what, (most - spare, most))
         system_calls.refuse()
         work(request, sender(HIGH + 2), limits)
         status = 0
@@ -193,7 +208,7 @@ def live(work, request, send, folder, limits):
 
 
 def rlimits(limits):
-    yield resource.RLIMIT_CPU, limits.cpu_s
+    yield resource.RLIMIT_CPU, limits.cpu_s + 1
     yield resource.RLIMIT_FSIZE, limits.file_bytes
     yield resource.RLIMIT_AS, limits.memory_bytes
     yield resource.RLIMIT_CORE, 0
@@ -214,89 +229,53 @@ def sender(descriptor):
 
 
 def listen(receive, deadline, limits):
-    """The lines that a child writes until it says that it is done."""
+    """How a child ends, and what it wrote until then; "done" if it says so."""
     data, next_count = b"", 0.0
     while (left := deadline - time.monotonic()) > 0:
         ready, _, _ = select.select([receive, HIGH], [], [], min(left, POLL_S))
         if HIGH in ready:  # who asked is gone; else nothing comes before our answer
-            return GONE, []
+            return GONE, b""
         if time.monotonic() > next_count:  # whether or not somebody writes
             if too_much := excess(limits):
-                return too_much, whole_lines(data)
+                return too_much, data
             next_count = time.monotonic() + POLL_S
         if ready:
             more = os.read(receive, 2**16)
             data += more
             if not more:
-                return "ended early", whole_lines(data)
+                return EARLY, data
             if len(data) > limits.handed_over_bytes:
-                return "too much handed over", whole_lines(data)
-            if data.endswith(b'"done"\n'):
-                return "done", whole_lines(data)[:-1]
-    return "out of time", whole_lines(data)
+                return "handed over too much", data
+            if data.endswith(DONE):
+                return "done", data.removesuffix(DONE)
+    return LATE, data
+
+
+def ending_of(child, limits) -> str:
+    """Why a child says no more: the system ends those that compute for too long, and
+    any where memory is short.
+    """
+    deadline = time.monotonic() + 1
+    while time.monotonic() < deadline and not excess(limits):
+        if found := os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            signalled = found.si_code != os.CLD_EXITED
+            return BY_SIGNAL.get(found.si_status, EARLY) if signalled else EARLY
+        time.sleep(0.001)
+    return EARLY  # it closed its end, and lives
+
+
+def all_that_waits(receive) -> bytes:
+    """What is left in a pipe into which nobody writes any more."""
+    data = b""
+    while select.select([receive], [], [], 0)[0] and (more := os.read(receive, 2**16)):
+        data += more
+    return data
 
 
 def whole_lines(data):
     """The complete lines of what was read, as texts."""
     lines = data.split(b"\n")[:-1]
     return [line.decode("utf-8", "replace") for line in lines]
-
-
-def descendants():
-    """All processes that children started, those that left their group too."""
-    try:
-        return psutil.Process().children(recursive=True)
-    except psutil.Error:
-        return []
-
-
-def excess(limits) -> str:
-    """What children use too much of with all that they started, or nothing: threads, of
-    which a process has one at least, files, sockets, or memory beside their copy of
-    this process's.
-    """
-    threads = memory = 0
-    copied = own_memory(os.getpid())
-    for process in descendants():
-        try:
-            threads += process.num_threads()
-            memory += max(0, own_memory(process.pid) - copied)
-        except (psutil.Error, OSError):
-            pass
-    if threads > limits.processes:
-        return "too many processes"
-    if alone_here() and files_left() > limits.files:
-        return "too many files"
-    if alone_here() and sockets_open() > limits.sockets:
-        return "too many sockets"
-    if alone_here() and locks_held() > limits.locks:
-        return "too many locks"
-    return "too much memory" if memory > limits.resident_bytes else ""
-
-
-def own_memory(pid) -> int:
-    """The bytes in memory that come from no file, those too that processes share."""
-    status = Path(f"/proc/{pid}/status").read_text("utf-8")
-    found = re.findall(r"^Rss(?:Anon|Shmem):\s+(\d+) kB$", status, re.MULTILINE)
-    return 1024 * sum(map(int, found))
-
-
-def files_left() -> int:
-    """The files and folders where children may write, deleted ones, too, while open."""
-    about = os.statvfs(tempfile.gettempdir())
-    return about.f_files - about.f_ffree
-
-
-def sockets_open() -> int:
-    """The sockets of this network, which nobody has but children."""
-    return int(
-        re.search(r"used (\d+)", Path("/proc/net/sockstat").read_text("utf-8"))[1]
-    )
-
-
-def locks_held() -> int:
-    """The locks of these processes' files."""
-    return Path("/proc/locks").read_text("utf-8").count("\n")
 
 
 def end_all():
@@ -314,11 +293,6 @@ def end_all():
             return
         time.sleep(0.001)
     os._exit(CHANGED)  # something cannot be ended
-
-
-def alone_here() -> bool:
-    """Are all processes that this one can see its own? bubblewrap says so."""
-    return os.environ.get("GRADING_ALONE") == "1"
 
 
 def signal_all():

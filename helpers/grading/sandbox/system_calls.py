@@ -34,7 +34,9 @@ ARCHITECTURE = 0xC000003E, 0xC00000B7
 CLONE3 = 435
 CLONE_NEW = 0x7E020000  # namespaces: user, process, network and the others
 SHARED_MEMORY = 0x21  # MAP_SHARED of no file: it stays where no process shows it
-F_SETLEASE = 1024  # who opens the file elsewhere would wait
+# who opens the file elsewhere would wait; and locks that have no process as an owner:
+# all processes of the machine see those, and each nursery would count them
+LEASE, LOCK, LOCK_LATER = 1024, 37, 38  # F_SETLEASE, F_OFD_SETLK, F_OFD_SETLKW
 X32 = 0x40000000  # the bit of x86_64's other numbers
 
 # struct seccomp_data, and the words of classic BPF
@@ -46,6 +48,7 @@ PR_SET_SECCOMP, FILTER = 22, 2
 # local sockets and netlink's: what is left of the Internet's outlives the child, and a
 # virtual machine has others
 FAMILIES = (EQUAL, 2, 0, 1), (EQUAL, 1, 0, 16)
+COMMANDS = (EQUAL, 2, 0, LEASE), (EQUAL, 1, 0, LOCK), (EQUAL, 0, 1, LOCK_LATER)
 # calls that are refused for one argument: their numbers, its place, and what is asked
 # of it, after which comes the refusal, and behind that the call is allowed
 BY_ARGUMENT = {
@@ -53,7 +56,7 @@ BY_ARGUMENT = {
     "prlimit64": ((302, 261), 0, [(EQUAL, 1, 0, 0)]),  # of the process that asks
     "socket": ((41, 198), 0, FAMILIES),
     "socketpair": ((53, 199), 0, FAMILIES),
-    "fcntl": ((72, 25), 1, [(EQUAL, 0, 1, F_SETLEASE)]),
+    "fcntl": ((72, 25), 1, COMMANDS),
     "mmap": ((9, 222), 3, [(AND, 0, 0, SHARED_MEMORY), (EQUAL, 0, 1, SHARED_MEMORY)]),
 }
 

@@ -89,6 +89,15 @@ def test_no_lease_on_a_file_keeps_others_waiting(nursery):
     assert "1" == seen(nursery, lease, CALL + "import fcntl")
 
 
+@pytest.mark.parametrize("command", [37, 38])
+def test_no_lock_is_without_a_process(nursery, command):
+    """All processes of the machine would see it, and count it as their own."""
+    lock = f"fcntl.fcntl, file, {command}, struct.pack('hhqqi4x', 1, 0, 0, 1, 0)"
+    code = CALL + "import fcntl, struct; file = open('x', 'w')\n"
+    code += "fcntl.lockf(file, fcntl.LOCK_EX)"
+    assert "1" == seen(nursery, f"tried({lock})", code)
+
+
 def test_sockets_and_mappings_of_its_own_are_allowed(nursery):
     """As pools, event loops and `np.memmap` need them."""
     code = """\

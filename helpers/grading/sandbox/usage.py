@@ -1,0 +1,92 @@
+"""What the children of a nursery use, with all that they started."""
+
+import os
+import re
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+
+LATE_S = 1  # until what nobody holds any more is given back
+
+
+def alone_here() -> bool:
+    """Are all processes that this one can see its own? bubblewrap says so."""
+    return os.environ.get("GRADING_ALONE") == "1"
+
+
+def descendants():
+    """All processes that children started, those that left their group too."""
+    try:
+        return psutil.Process().children(recursive=True)
+    except psutil.Error:
+        return []
+
+
+def excess(limits) -> str:
+    """What children did too much of with all that they started, or nothing; a process
+    has one thread at least, and memory beside its copy of this process's.
+    """
+    threads = memory = 0
+    copied = own_memory(os.getpid())
+    for process in descendants():
+        try:
+            threads += process.num_threads()
+            memory += max(0, own_memory(process.pid) - copied)
+        except (psutil.Error, OSError):
+            pass
+    files, sockets, locks = held()
+    used = {
+        "started too many processes": (threads, limits.processes),
+        "wrote too many files": (files, limits.files),
+        "opened too many sockets": (sockets, limits.sockets),
+        "locked too many records": (locks, limits.locks),
+        "used too much memory": (memory, limits.resident_bytes),
+    }
+    return next((what for what, (now, most) in used.items() if now > most), "")
+
+
+def held() -> tuple[int, int, int]:
+    """What outlives a process where somebody holds it: files, sockets and locks; they
+    are counted where nobody but children can have them.
+    """
+    if not alone_here():
+        return 0, 0, 0
+    return files_left(), sockets_open(), locks_held()
+
+
+def is_given_back(at_start) -> bool:
+    """Is no more held than at the start, soon at least? The kernel may be late."""
+    deadline = time.monotonic() + LATE_S
+    while any(now > then for now, then in zip(held(), at_start, strict=True)):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def own_memory(pid) -> int:
+    """The bytes in memory that come from no file, those too that processes share."""
+    status = Path(f"/proc/{pid}/status").read_text("utf-8")
+    found = re.findall(r"^Rss(?:Anon|Shmem):\s+(\d+) kB$", status, re.MULTILINE)
+    return 1024 * sum(map(int, found))
+
+
+def files_left() -> int:
+    """The files and folders where children may write, deleted ones, too, while open."""
+    about = os.statvfs(tempfile.gettempdir())
+    return about.f_files - about.f_ffree
+
+
+def sockets_open() -> int:
+    """The sockets of this network, which nobody has but children."""
+    return int(
+        re.search(r"used (\d+)", Path("/proc/net/sockstat").read_text("utf-8"))[1]
+    )
+
+
+def locks_held() -> int:
+    """The locks of these processes' files; those without an owner may be anybody's."""
+    lines = Path("/proc/locks").read_text("utf-8").splitlines()
+    return sum(" OFDLCK " not in line for line in lines)

@@ -1,0 +1,122 @@
+"""What children use is counted while they run, and none of it is left after them."""
+
+import fcntl
+import mmap
+import os
+import struct
+
+import pytest
+
+from helpers.grading.sandbox import isolation
+from helpers.grading.sandbox.children import LOST, Nursery
+from helpers.grading.sandbox.usage import own_memory
+from tests.grading.asking import ended, needs_isolation
+
+
+@pytest.fixture(scope="module")
+def nursery():
+    """A nursery of submissions, as isolated as this machine allows."""
+    new = Nursery("collect")
+    yield new
+    new.end()
+
+
+@needs_isolation
+def test_too_many_processes_end_all_of_them(nursery):
+    """They are counted; without a sandbox they might be faster than that."""
+    code = "import os, time\nfor _ in range(9): os.fork() or time.sleep(60)\n"
+    code += "time.sleep(60)"
+    assert "started too many processes" == ended(nursery, code, processes=4)[0]
+
+
+@needs_isolation
+@pytest.mark.parametrize("what", ["processes", "threads"])
+def test_they_are_counted_while_it_writes(nursery, what):
+    """Also where it never stops, and threads as well."""
+    start = {
+        "processes": "for _ in range(9): os.fork() or time.sleep(60)",
+        "threads": "import threading\nfor _ in range(9):\n"
+        "    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
+    }
+    code = f"import os, time\n{start[what]}\nend = time.monotonic() + 8\n"
+    code += "while time.monotonic() < end: os.write(902, b'{}\\n'); time.sleep(.001)"
+    how, _ = ended(nursery, code, processes=8, cell_s=10)
+    assert "started too many processes" == how
+
+
+@needs_isolation
+def test_memory_counts_that_of_all_processes_together(nursery):
+    """Each of them may be within its own limit."""
+    code = (
+        "import os, time\nfor _ in range(3): os.fork() or time.sleep(.3)\n"
+        "held = b'x' * (80 * 2**20)\ntime.sleep(20)"
+    )
+    assert "used too much memory" == ended(nursery, code, resident_bytes=2**28)[0]
+
+
+@needs_isolation
+def test_files_without_bytes_are_counted(nursery):
+    """They take the kernel's memory, which no process shows."""
+    code = "import os\nfor i in range(10**6): os.symlink('x', str(i))"
+    assert "wrote too many files" == ended(nursery, code, files=500)[0]
+
+
+@needs_isolation
+def test_locks_of_records_are_counted(nursery):
+    """They take memory of the kernel that no process shows."""
+    code = "import fcntl, time\nfile = open('x', 'w')\nfor at in range({}):\n"
+    code += "    fcntl.lockf(file, fcntl.LOCK_EX, 1, 2 * at)\ntime.sleep(.5)"
+    assert "locked too many records" == ended(nursery, code.format(200), locks=100)[0]
+    assert "done" == ended(nursery, code.format(50), locks=100)[0]
+
+
+@needs_isolation
+def test_locks_of_others_are_not_counted(nursery, tmp_path):
+    """Locks without a process are seen by all processes of the machine."""
+    with open(tmp_path / "x", "w") as file:
+        for at in range(200):
+            lock = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 2 * at, 1, 0)
+            fcntl.fcntl(file, 37, lock)  # F_OFD_SETLK
+        code = "import time; time.sleep(.5)"
+        assert "done" == ended(nursery, code, locks=100)[0]
+
+
+def test_sockets_are_counted(nursery):
+    """Of all processes; what waits in them is in no process's memory."""
+    code = "import os, socket, time\nos.fork()\n"
+    code += "held = [socket.socketpair() for _ in range({})]\ntime.sleep(.5)"
+    assert "opened too many sockets" == ended(nursery, code.format(20), sockets=60)[0]
+    assert "done" == ended(nursery, code.format(9), sockets=60)[0]
+
+
+def test_memory_that_processes_share_is_theirs():
+    """As much as of a file's is not."""
+    before = own_memory(os.getpid())
+    with mmap.mmap(-1, 2**25) as shared:
+        shared.write(b"x" * 2**25)
+        assert 2**25 <= own_memory(os.getpid()) - before + 2**20
+
+
+@needs_isolation
+def test_what_a_child_leaves_is_not_counted_as_the_next_ones(monkeypatch):
+    """The second line, tried without the first one: folders are not emptied. Else
+    who comes next would be over a limit before it began.
+    """
+    real = isolation.command
+
+    def unemptied(*given):
+        program = (
+            "import os, helpers.grading.sandbox.nursery as it\n"
+            "it.empty = lambda here: os.listdir(here) or os.rmdir(here)\n"
+            "it.main('collect')"
+        )
+        return [*real(*given)[:-3], "-c", program]
+
+    monkeypatch.setattr(isolation, "command", unemptied)
+    new = Nursery("collect")
+    code = "for i in range(300): open(str(i), 'w').close()"
+    try:
+        assert LOST["ended"] == ended(new, code)[0]
+        assert "done" == ended(new, "import time; time.sleep(.2)", files=200)[0]
+    finally:
+        new.end()
