@@ -26,7 +26,7 @@ def findings_of(recorder, run, error, grid) -> list[dict]:
     if run is None:
         return [_error(recorder, error, grid)]
     found = [
-        *(_race(recorder, group) for group in grouped(run.races)),
+        *(_race(recorder, group) for group in grouped(_races(run))),
         *(_missed(recorder, it) for it in run.barriers),
         *(_stray(recorder, it) for it in run.lanes),
         *(_uninitialised(recorder, it) for it in run.uninitialised),
@@ -51,6 +51,13 @@ def _made(kind, finding, steps, cells=()):
 
 
 # what may be wrong
+
+
+def _races(run):
+    """Those of the report, and other updates, which lanes of one warp lose."""
+    known = {(race.first, race.array) for race in run.races}
+    lost = (race for race in run.races.minor if race.update and not race.same_value)
+    return [*run.races, *(it for it in lost if (it.first, it.array) not in known)]
 
 
 def _race(recorder, races):

@@ -236,17 +236,20 @@ def _remedy(recorder, races) -> str:
     first, *others = remedies
     more = [it for it in others if first.startswith(BARRIER) and it.startswith(BARRIER)]
     first += "".join(f", and {it.removeprefix(BARRIER)}" for it in more)
-    if not first.startswith(BARRIER):
+    if "`cuda.syncthreads()`" not in first:
         return first
     branches = {n for race in races for n in _branches(recorder, race)}
-    return first + _outside(sorted(branches))
+    barrier = "" if first.startswith(BARRIER) else " the barrier"
+    return first + _outside(barrier, sorted(branches))
 
 
-def _outside(lines) -> str:
+def _outside(barrier, lines) -> str:
     if not lines:
         return ""
     several = "s" * (len(lines) > 1)
-    return f", outside the `if` of line{several} {' and '.join(map(str, lines))}"
+    return (
+        f",{barrier} outside the `if` of line{several} {' and '.join(map(str, lines))}"
+    )
 
 
 def _branches(recorder, race):

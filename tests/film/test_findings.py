@@ -168,3 +168,43 @@ def test_a_barrier_that_opens_as_others_leave_is_found_there():
     assert line_of(barrier_inside, "cuda.syncthreads()") == step["l"]
     assert "pass" == step["e"]
     assert shown["title"].startswith("barrier missed by 96 threads of 3 blocks, ")
+
+
+@cuda.jit
+def adds(out, a):
+    out[0] += a[cuda.threadIdx.x]
+
+
+def test_an_update_that_a_warp_loses_is_found_though_the_report_calls_it_minor():
+    """Two lanes add to one cell, and one sum is lost."""
+    out = np.zeros(1)
+    film = watch(adds)[1, 2](out, np.array([1.0, 2.0]))
+    shown = finding(film.record(), "race")
+
+    assert 3 != out[0]
+    assert () == film.run.races
+    assert "threads 0 and 1 each load and store `out[0]`" in shown["title"]
+
+
+@cuda.jit
+def scans(out, a):
+    row = cuda.shared.array(64, int32)
+    t = cuda.threadIdx.x
+    row[t] = a[t]
+    cuda.syncthreads()
+    if t >= 1:
+        row[t] = row[t] + row[t - 1]
+    cuda.syncthreads()
+    out[t] = row[t]
+
+
+def test_a_barrier_within_a_line_of_a_branch_goes_outside_of_it():
+    """The advice is to load first: the barrier is for all threads."""
+    film = watch(scans)[1, 64](np.zeros(64, np.int32), np.ones(64, np.int32))
+    shown = finding(film.record(), "race")
+
+    branch = line_of(scans, "if t >= 1")
+    assert shown["text"].startswith(
+        "Load into a variable first, then `cuda.syncthreads()`, then store, the "
+        f"barrier outside the `if` of line {branch}. "
+    )
