@@ -1,9 +1,9 @@
 """What the machine emits and judges listen to: the contract between the two.
 
 Each has a topic, and reaches the listeners of it: "launch", "allocation", "step",
-"split", "sync", "missed_barrier", "stray_lanes", "fence", "negative_index", "overflow",
-"raised", "early", "repeat", "note", an access by its space, "global", "shared",
-"local" or "const", and "end" with the Warps of a batch that is done.
+"split", "sync", "missed_barrier", "stray_lanes", "shuffle", "fence", "negative_index",
+"overflow", "raised", "early", "repeat", "note", an access by its space, "global",
+"shared", "local" or "const", and "end" with the Warps of a batch that is done.
 
 Compiled pieces of a program emit many requests at once: the topic is "requests", and
 "values" has a listener where they must say what is stored.
@@ -26,6 +26,7 @@ TOPICS = (
         "sync",
         "missed_barrier",
         "stray_lanes",
+        "shuffle",
         "fence",
         "negative_index",
         "overflow",
@@ -184,6 +185,7 @@ class Repeat(NamedTuple):
     """An instruction goes on to its next element; a Step counts the first one alone."""
 
     site: Site
+    active: np.ndarray | None
     who: Warps
     lanes: int
     warps: int
@@ -247,6 +249,15 @@ class StrayLanes(NamedTuple):
     kind: str
     callers: np.ndarray
     lanes: np.ndarray
+    who: Warps
+
+
+class Shuffle(NamedTuple):
+    """Lanes take values of others: the lane that each reads, (lanes, blocks or 1)."""
+
+    site: Site
+    lanes: np.ndarray
+    active: np.ndarray | None
     who: Warps
 
 

@@ -35,7 +35,8 @@ class Race:
     (cell, earlier thread, later thread), a lower bound where `exact` is False. `cell`
     and the threads are the first such triple.
     `update` says that threads load and store the same cell in one line; `second_cell`
-    is what the second line calls the cell, if its array overlaps with the first one's.
+    is what the second line calls the cell, if its array overlaps with the first one's;
+    `next_turn`, that the second access is of a loop's next iteration.
     """
 
     kind: str
@@ -54,6 +55,7 @@ class Race:
     exact: bool = True
     update: bool = False
     second_cell: str = ""
+    next_turn: bool = False
 
     @property
     def title(self) -> str:
@@ -122,13 +124,22 @@ class Race:
 
     @property
     def _lines(self):
-        """The two lines, in the kernel itself where they are a device function's."""
-        return tuple(s.called_from or s.line for s in (self.first, self.second))
+        """The two lines, in the kernel itself where they are of two calls."""
+        ends = self.first, self.second
+        if self.first.called_from == self.second.called_from:
+            return tuple(it.line for it in ends)
+        return tuple(it.called_from or it.line for it in ends)
+
+    @property
+    def _one_statement(self):
+        """Are both accesses of one statement, maybe of several lines?"""
+        before, after = self._lines
+        return before == after or before > after and not self.next_turn
 
     def _launches(self):
         """What orders threads of different blocks."""
         before, after = self._lines
-        if before == after:
+        if self._one_statement:
             return (
                 "No barrier orders threads of different blocks: use `cuda.atomic`, or "
                 "give each thread a cell of its own"
@@ -142,13 +153,16 @@ class Race:
     def _barrier(self):
         """Where a barrier would order the two lines, or what to do where none would."""
         barrier = "cuda.syncthreads()" if self.scope == "block" else "cuda.syncwarp()"
-        same = self.first.line == self.second.line
         if self.kind == "WAW":
             return (
                 "Let one thread write the cell, give each thread its own, or use "
                 "`cuda.atomic`"
-            ) + ("" if same else f"; `{barrier}` orders writes of different lines")
-        if same:
+            ) + (
+                ""
+                if self._one_statement
+                else f"; `{barrier}` orders writes of different lines"
+            )
+        if self._one_statement:
             return f"Load into a variable first, then `{barrier}`, then store"
         before, after = self._lines
         of_next = "" if before < after else " of the loop's next iteration"

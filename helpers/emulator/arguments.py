@@ -28,6 +28,7 @@ def staged_arguments(kernel, arguments):
     finish = []  # functions of Numba's extensions to call afterwards
     staged = [_staged(a) for a in _extended(kernel, arguments, finish)]
     alone = list(_leaves(staged))
+    _fetch([it for it in alone if it.is_away])
     shared = _separate(alone)
     yield [_value(argument) for argument in staged]
     for argument in alone:
@@ -47,6 +48,7 @@ class StagedArgument:
     value: object
     target: object = None
     is_host: bool = False  # an array of the host, that a GPU would copy
+    is_away: bool = False  # a GPU's array, still to be copied from there
     memory: object = None  # new device memory, which knows what was written of it
 
 
@@ -115,22 +117,40 @@ def _of_device(argument) -> StagedArgument:
         argument = cuda.as_cuda_array(argument)
     if is_here(argument) or not argument.size:
         return StagedArgument(host_view(argument))
-    return _from_gpu(argument)
+    return StagedArgument(None, argument, is_away=True)
 
 
-def _from_gpu(argument) -> StagedArgument:
-    """A GPU's array on the host, as far past an aligned address as it is there."""
-    copied = argument.copy_to_host()
-    past = argument.__cuda_array_interface__["data"][0] % ALIGNMENT
-    if not past:
-        return StagedArgument(copied, argument)
-    low, high = np.lib.array_utils.byte_bounds(copied)
-    first = past + copied.ctypes.data - low
-    memory = Pointer.allocate(past + high - low)
-    value = np.ndarray(copied.shape, copied.dtype, memory.memory, first, copied.strides)
-    value[...] = copied
-    note_array_written(value)
-    return StagedArgument(value, argument, memory=memory)
+def _fetch(staged):
+    """Copy a GPU's arrays to the host: those that share memory there share it here."""
+    waiting = sorted(staged, key=lambda it: _bounds(it.target))
+    while waiting:
+        (start, end), together = _bounds(waiting[0].target), []
+        while waiting and _bounds(waiting[0].target)[0] < end:
+            together.append(waiting.pop(0))
+            end = max(end, _bounds(together[-1].target)[1])
+        _copy_from_gpu(together, start, end)
+
+
+def _bounds(array):
+    """The address of a device array's first byte, and of that behind its last."""
+    at = array.__cuda_array_interface__["data"][0]
+    reach = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
+    low, high = (sum(f(0, it) for it in reach) for f in (min, max))
+    return at + low, at + high + array.dtype.itemsize
+
+
+def _copy_from_gpu(staged, start, end):
+    """Put arrays between two addresses as far past an aligned one as they are there."""
+    first = start - start % ALIGNMENT
+    memory = Pointer.allocate(end - first)
+    for argument in staged:
+        array = argument.target
+        at = array.__cuda_array_interface__["data"][0] - first
+        place = memory.memory, at, array.strides
+        argument.value = np.ndarray(array.shape, array.dtype, *place)
+        argument.value[...] = array.copy_to_host()
+        argument.memory = memory
+        note_array_written(argument.value)
 
 
 _HINTS = (cuda.In, cuda.Out, cuda.InOut)

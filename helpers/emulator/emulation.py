@@ -36,7 +36,7 @@ class Run(Assertions):
     `coalescing` counts global memory, `bank_conflicts` shared memory, `local_memory`
     local arrays as if they spill, `divergence` active lanes, `operations` arithmetic:
     sums, and the same by source line in `by_line`. `reuse` has each argument's traffic
-    by its name; `balance` the requests to global memory of the busiest block and warp;
+    by its name; `balance` the instructions of the busiest block and warp;
     `waits` the barriers that a block, and the grid, waited at, and fences.
     `barriers` are those that threads missed, `lanes` those that a shuffle
     or a vote must not touch; these, `uninitialised`, `warnings` and `races` are

@@ -17,8 +17,8 @@ from helpers.exercises.sources import lines_changed
 from helpers.exercises.totals import (
     INSTRUCTIONS,
     LOOKED_UP,
-    SHARES,
     SPARE,
+    SPREADS,
     TIMES_RAGGED,
     all_instructions,
     allowed,
@@ -31,7 +31,7 @@ from helpers.exercises.totals import (
     times_of,
     totals_of,
 )
-from helpers.exercises.trials import RAGGED
+from helpers.exercises.trials import EVEN, RAGGED
 
 
 class Excess(NamedTuple):
@@ -47,7 +47,8 @@ def excesses(case):
     the totals; how many lines changed is asked after what they achieve.
 
     Each is held at every even size, lest an answer be good at one alone, and what adds
-    up at a ragged one, lest whole blocks alone be good.
+    up at a ragged one and at larger ones, lest whole blocks alone or the listed sizes
+    alone be good.
     """
     for name, hold in limits_of(case.task):
         for outcome in sizes_of(case):
@@ -82,7 +83,7 @@ def excess(case, outcome, name, limit) -> str:
     row = BUDGETS.get(name)
     if row is None:
         return assembled(case, name, limit) if first else ""
-    if outcome.trial.kind == RAGGED and not row.count:
+    if outcome.trial.kind != EVEN and not row.count:
         return ""
     if row.count and not first:
         limit = scaled(case, outcome, row.count, limit)
@@ -91,14 +92,14 @@ def excess(case, outcome, name, limit) -> str:
 
 
 def scaled(case, outcome, count, limit):
-    """A limit of the first size at another, where the answer needs more, or less; at a
-    ragged one, so many times as much.
+    """A limit of the first size at another, where the answer needs more, or less; where
+    blocks are not full, so many times as much.
     """
     if isinstance(limit, dict):
         each = limit.items()
         return {it: scaled(case, outcome, count(it), most) for it, most in each}
     there, here = (count(answered(case, it)) for it in (case.outcomes[0], outcome))
-    here *= TIMES_RAGGED if outcome.trial.kind == RAGGED else 1
+    here *= 1 if outcome.trial.kind == EVEN else TIMES_RAGGED
     found = ceil(10_000 * limit * here / there) / 10_000 if there else limit
     return int(found) if found == int(found) else found
 
@@ -119,14 +120,14 @@ def described(task):
     most = f"less than {task.work:g} times those of the course's answer"
     yield f"{held}: {most}, and {SPARE} instructions a warp"
     if task.ragged:
-        times = f"less than {times_of(task, ragged=True):g} times these"
+        times = f"less than {times_of(task, RAGGED):g} times these"
         others = any(name in BUDGETS and BUDGETS[name].count for name in task.budget)
         more = f", and {TIMES_RAGGED} times the other counts" * others
-        yield f"at the largest size that does not fill its blocks: {times}{more}"
-    block, warp = (f"less than {it:g} times" for it in SHARES.values())
+        yield f"at sizes that do not fill their blocks: {times}{more}"
+    block, warp = (f"less than {times:g} times" for times in SPREADS.values())
     yield (
-        f"share of one block in the requests to global memory: {block} that in the "
-        f"course's answer; share of one warp: {warp}"
+        f"share of one block in the instructions: {block} that in the course's answer; "
+        f"share of one warp: {warp}"
     )
     arrays = task.captured or "none"
     yield f"numbers of the kernel's own: {arrays} in arrays, {LOOKED_UP} in tuples"

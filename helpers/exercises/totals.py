@@ -3,8 +3,8 @@
 Instructions are held always. Sectors and wavefronts are held beside a budget for each
 request: many cheap requests would keep that one. Loads of outputs are held beside one
 for inputs, as an output might be a tile; atomic operations and fences beside one for
-barriers, as a barrier can be made of them. And always the shares of the busiest block
-and warp, lest one of them do the work of all.
+barriers, as a barrier can be made of them. And always the instructions of the busiest
+block and warp, lest one of them do the work of all.
 """
 
 from math import ceil, prod
@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from helpers.core.hardware import WARP_SIZE
 from helpers.exercises.faults import at_size
-from helpers.exercises.trials import EVEN, RAGGED
+from helpers.exercises.trials import EVEN, LARGER, RAGGED
 
 SPARE = 16  # instructions of a warp, for another way to an index
 LOOKED_UP = 16  # items of tuples, such as neighbours' offsets
-TIMES_RAGGED = 2  # times the answer's, in blocks that are half full
-SHARES = {"block": 1.5, "warp": 3}  # times the answer's, of the requests of all
+TIMES_RAGGED = 2  # times the answer's, where blocks may be half full
+SPREADS = {"block": 1.5, "warp": 3}  # times the answer's share, of the busiest
 
 
 class Total(NamedTuple):
@@ -95,9 +95,9 @@ def totals_of(task) -> dict:
 # ---------------------------------------------------------------- how they are held
 
 
-def times_of(task, ragged) -> float:
-    """How many times the answer's totals an answer does not reach."""
-    return max(task.work, TIMES_RAGGED) if ragged else task.work
+def times_of(task, kind) -> float:
+    """How many times the answer's totals an answer does not reach, at such a size."""
+    return task.work if kind == EVEN else max(task.work, TIMES_RAGGED)
 
 
 def excess_of_total(case, outcome, total) -> str:
@@ -106,8 +106,8 @@ def excess_of_total(case, outcome, total) -> str:
     Twice as much in one half of what it does would be 1.5 times.
     """
     mine, best = total.count(outcome), total.count(answered(case, outcome))
-    warps = outcome.run.blocks * -(-outcome.run.threads_per_block // WARP_SIZE)
-    times = times_of(case.task, outcome.trial.kind == RAGGED)
+    warps = outcome.run.blocks * warps_of_block(outcome)
+    times = times_of(case.task, outcome.trial.kind)
     limit = max(ceil(times * best) - 1, 0) + total.spare * warps
     if mine <= limit:
         return ""
@@ -118,26 +118,34 @@ def excess_of_total(case, outcome, total) -> str:
 def excess_of_share(case, outcome) -> str:
     """How one block or warp does too much of the work of all; "" if none does.
 
-    It is held where blocks are full: in others, whole warps have nothing to do.
+    Its share is held, and its own instructions: what others do for nothing would make
+    its share small.
     """
-    if outcome.trial.kind == RAGGED:
-        return ""
-    for who, times in SHARES.items():
-        most, all_mine = busiest(outcome.run, who)
-        enough, all_best = busiest(answered(case, outcome).run, who)
-        if most > enough and most * all_best >= times * enough * all_mine:
+    best = answered(case, outcome)
+    more = max(all_instructions(outcome) / all_instructions(best), 1)
+    times = times_of(case.task, outcome.trial.kind)
+    for who, spread in SPREADS.items():
+        mine, enough = busiest(outcome, who), busiest(best, who)
+        warps = warps_of_block(outcome) if who == "block" else 1
+        most = min(spread * more, max(spread, times))
+        limit = ceil(most * enough) - 1 + SPARE * warps
+        if mine > limit:
             told = (
-                f"One {who} makes {most:,} of all {all_mine:,} requests to global "
-                f"memory; {enough:,} of {all_best:,} are enough. Share the work among "
-                f"all {who}s."
+                f"One {who} executes {mine:,} of all {all_instructions(outcome):,} "
+                f"instructions of the emulator, and {allowed(limit)}; {enough:,} are "
+                f"enough. Share the work among all {who}s."
             )
             return placed(case, outcome, told)
     return ""
 
 
-def busiest(run, who) -> tuple[int, int]:
-    """The requests to global memory of the busiest block or warp, and those of all."""
-    return getattr(run.balance, f"busiest_{who}"), run.coalescing.requests
+def busiest(outcome, who) -> int:
+    """The instructions of the busiest block or warp."""
+    return getattr(outcome.run.balance, f"busiest_{who}")
+
+
+def warps_of_block(outcome) -> int:
+    return -(-outcome.run.threads_per_block // WARP_SIZE)
 
 
 def placed(case, outcome, told) -> str:
@@ -161,8 +169,9 @@ def answered(case, outcome):
 
 
 def sizes_of(case) -> list:
-    """The first run of each even size, and that of the largest other one: in smaller
-    ones most threads have no element, and may as well compute something for nothing.
+    """The first run of each even size, that of the largest ragged one (in smaller ones
+    most threads have no element, and may as well compute something for nothing), and
+    those of the sizes beyond: what is slow there alone is slow.
     """
     found, ragged = {}, []
     for it in case.outcomes:
@@ -170,5 +179,6 @@ def sizes_of(case) -> list:
             ragged.append(it)
         elif it.trial.kind == EVEN:
             found.setdefault(it.trial.size, it)
-    largest = max(ragged, key=lambda it: prod(it.trial.size), default=None)
-    return [*found.values(), *([largest] if ragged else [])]
+    largest = sorted(ragged, key=lambda it: prod(it.trial.size))[-1:]
+    larger = [it for it in case.outcomes if it.trial.kind == LARGER]
+    return [*found.values(), *largest, *larger]

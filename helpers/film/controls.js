@@ -16,16 +16,6 @@ const KEYS = {
   M: ["moment", -1],
 };
 
-// What a view shows under the mouse.
-function hitBy(view, event) {
-  const box = view.pen.canvas.getBoundingClientRect();
-  const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-  const found = [...view.hits, ...(view.cells || [])].find(
-    ([left, top, w, h]) => x >= left && x < left + w && y >= top && y < top + h,
-  );
-  return found && found[4];
-}
-
 class Player {
   constructor(host, record) {
     this.film = new Film(record);
@@ -346,11 +336,11 @@ class Player {
     const found = historyOf(film, wanted);
     this.followed = found.map(([n]) => n);
     const list = this.find(".history");
+    const before = beginningOf(film, wanted);
     list.replaceChildren(...found.map(([n, text]) => this.visit(n, text)));
-    const who = nameOf(film, wanted);
-    const visits = found.length ? counted(found.length, "step") : "untouched";
-    this.find(".who").textContent = who && `${who}: ${visits}`;
-    this.find(".leave").hidden = !who;
+    if (before) list.prepend(element("li", before, { className: "before" }));
+    this.following = wanted;
+    this.find(".leave").hidden = !nameOf(film, wanted);
     paintScore(this.score, film, this.followed);
     this.show();
   }
@@ -371,7 +361,19 @@ class Player {
     return item;
   }
 
+  // Who is followed, with a cell's value at this step.
+  tellWho() {
+    const { film, followed, following = {} } = this;
+    const { array, cell } = following;
+    const thread = array === undefined;
+    const name = thread ? nameOf(film, following) : cellInWords(film, array, cell);
+    const steps = new Set(followed).size;
+    const visits = steps ? counted(steps, "step") : "untouched";
+    this.find(".who").textContent = name && `${name} · ${visits}`;
+  }
+
   markHistory() {
+    this.tellWho();
     const list = this.find(".history");
     for (const item of list.children) {
       const here = Number(item.dataset.step) === this.n;

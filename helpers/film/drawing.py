@@ -152,15 +152,28 @@ def draw_tile(ax, panel):
     ax.set(xlim=(0, columns), ylim=(rows, 0))
 
 
-def draw_boxes(ax, corners, size, **look):
+def draw_boxes(ax, corners, size, hatch=None, **look):
     """Boxes of one size, by their corners (x, y): many in the time that one takes."""
     from matplotlib.collections import PolyCollection
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
 
-    if len(corners):
-        width, height = size
-        outline = np.array([(0, 0), (width, 0), (width, height), (0, height)])
-        shapes = np.asarray(corners)[:, None] + outline
+    if not len(corners):
+        return
+    width, height = size
+    outline = np.array([(0, 0), (width, 0), (width, height), (0, height)])
+    shapes = np.asarray(corners)[:, None] + outline
+    if hatch:  # it is drawn anew for each shape of a collection
+        paths = (Path(it, closed=True) for it in closed(shapes))
+        whole = Path.make_compound_path(*paths)
+        ax.add_patch(PathPatch(whole, hatch=hatch, **look))
+    else:
         ax.add_collection(PolyCollection(shapes, **look), autolim=False)
+
+
+def closed(shapes):
+    """Shapes whose last corner is the first one again."""
+    return np.concatenate([shapes, shapes[:, :1]], axis=1)
 
 
 def shades(tile) -> np.ndarray:

@@ -20,7 +20,16 @@ function historyOf(film, { thread, array, cell }) {
     return turns.map((n) => [n, turnInWords(film, n, thread % WARP)]);
   }
   const visits = array === undefined ? [] : film.historyOfCell(array, cell);
-  return visits.map((it) => [it[0], visitInWords(film, it)]);
+  return visits.map((it) => [it.n, visitInWords(film, it)]);
+}
+
+// What a cell holds before the first step, in words.
+function beginningOf(film, { array, cell }) {
+  if (array === undefined) return "";
+  const { initial } = film.record.arrays[array];
+  const value = initialCells(initial).get(cell);
+  if (value !== undefined && value !== null) return `before: ${numeral(value)}`;
+  return initial === null || value === null ? "before: nothing written" : "";
 }
 
 function nameOf(film, { thread, array, cell }) {
@@ -31,11 +40,24 @@ function nameOf(film, { thread, array, cell }) {
 }
 
 // What the mouse points at, in words.
-function tipOf(film, { thread, array, cell, bank, lanes, name, value }) {
-  if (bank !== undefined) return `bank ${bank}: ${lanesInWords(lanes)}`;
+function tipOf(film, { thread, array, cell, bank, lanes, name, value, ...more }) {
+  if (bank !== undefined) return `bank ${bank} serves ${lanesInWords(lanes)}`;
+  if (more.source !== undefined) {
+    return `lane ${more.lane} gets the value of lane ${more.source}`;
+  }
   if (name !== undefined) {
     return `${name} = ${numeral(value) || "?"} in thread ${thread}`;
   }
   if (thread !== undefined) return threadInWords(film, thread);
   return cellInWords(film, array, cell);
+}
+
+// What a view shows under the mouse.
+function hitBy(view, event) {
+  const box = view.pen.canvas.getBoundingClientRect();
+  const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+  const found = [...view.hits, ...(view.cells || [])].find(
+    ([left, top, w, h]) => x >= left && x < left + w && y >= top && y < top + h,
+  );
+  return found && found[4];
 }

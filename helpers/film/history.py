@@ -1,6 +1,7 @@
 """The history of one variable, or of one cell, as a table."""
 
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -16,7 +17,11 @@ class History(Table):
     """What happened, a row each; steps count from 1, as the player counts them."""
 
     def texts(self):
-        return [[_text(value) for value in row] for row in self.rows]
+        """Rows that differ only in the thread are one: threads 0–31."""
+        rows = self.rows
+        if "thread" in self.columns:
+            rows = grouped(rows, self.columns.index("thread"))
+        return [[_text(value) for value in row] for row in rows]
 
     def __len__(self):
         return len(self.rows)
@@ -26,6 +31,26 @@ class History(Table):
 
     def __getitem__(self, place):
         return self.rows[place]
+
+
+def grouped(rows, place) -> list:
+    """Neighbours that are alike but for one number, with all their numbers as text."""
+    alike = groupby(rows, lambda row: (row[:place], row[place + 1 :]))
+    return [
+        (*before, ranges([row[place] for row in group]), *behind)
+        for (before, behind), group in alike
+    ]
+
+
+def ranges(numbers) -> str:
+    """Numbers as a reader writes them: "0–31", "1, 3–5"."""
+    runs = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(f"{a}" if a == b else f"{a}–{b}" for a, b in runs)
 
 
 def _text(value):

@@ -3,6 +3,7 @@
 const GAP = 14;
 const MOST_VARIABLES = 8;
 const HIGHEST = 48; // pixels of an upright number
+const MOST_SHUFFLES = 3; // of a line
 const MOST_ROWS = 64;
 const MOST_WAVES = 32;
 const BETWEEN = 28; // pixels between two grids, with the numbers of rows
@@ -46,14 +47,16 @@ function rowHeight({ widths } = { widths: [] }, lane) {
 function placeFocus(film, page, scales) {
   const names = (film.record.variables || []).slice(0, MOST_VARIABLES);
   const top = page.y + (page.globals.some(Boolean) ? 32 : 4);
-  let bottom = top + 22;
+  const shuffles = Math.min(film.shuffles, MOST_SHUFFLES);
+  const sources = Array.from({ length: shuffles }, (_, at) => top + 22 + at * 17);
+  let bottom = top + 22 + 17 * shuffles;
   const rows = names.map((name) => {
     const high = rowHeight(scales.get(name), page.lane);
     bottom += high + 3;
     return { name, y: bottom - high - 3, high };
   });
   page.y = bottom;
-  return { top, rows, bottom, height: 20 };
+  return { top, sources, rows, bottom, height: 20 };
 }
 
 // The wavefronts of each shared request of a step, one below the other.

@@ -5,6 +5,9 @@ full, a barrier opens, a warp splits or a bank has a queue, each fault, the last
 All is read from the record, so that a film that was saved has the same.
 """
 
+import re
+from functools import partial
+from itertools import takewhile
 from typing import NamedTuple
 
 MOST, LEAST = 9, 4
@@ -33,17 +36,64 @@ def moments_of(record) -> list[dict]:
 
 def _candidates(record):
     """All moments that could be shown."""
-    for finding in record["findings"]:
-        if finding["level"] == "wrong" and finding["steps"]:
-            *earlier, step = finding["steps"]
-            yield Moment(0, step, _sentence(finding["title"]))
-            if finding["kind"] == "race" and earlier:
-                who = _who(record, earlier[0])
-                yield Moment(1, earlier[0], f"The earlier side of the race, {who}")
+    yield from _of_findings(record)
+    yield from _of_loops(record)
     yield from _of_arrays(record)
     yield from _of_threads(record)
     yield from _of_lanes(record)
     yield from _of_queues(record)
+
+
+def _of_findings(record):
+    """Each fault where it is complete, and the first cost."""
+    found = [it for it in record["findings"] if it["steps"]]
+    for finding in (it for it in found if it["level"] == "wrong"):
+        first, last = finding["steps"][0], finding["steps"][-1]
+        race = finding["kind"] == "race"
+        yield Moment(0, last if race else first, _sentence(finding["title"]))
+        if race and first != last:
+            caption = f"The earlier side of the race, {_who(record, first)}"
+            yield Moment(1, first, caption)
+    costs = [it for it in found if it["level"] != "wrong"]
+    if costs:
+        finding = min(costs, key=lambda it: it["steps"][0])
+        yield Moment(2, finding["steps"][0], _sentence(finding["title"]))
+
+
+def _of_loops(record):
+    """The first time that a warp leaves a loop that is in no other loop."""
+    end = 0
+    for first, last in sorted(_loops(record["files"][0])):
+        if first > end:
+            end = last
+            yield from _of_loop(record, first, last)
+
+
+def _of_loop(record, first, last):
+    inside = set()
+    for number, step in enumerate(record["steps"]):
+        if step["f"] == 0 and first <= step["l"] <= last:
+            inside.add(step["w"])
+        elif step["f"] == 0 and step["l"] > last and step["w"] in inside:
+            caption = f"Warp {step['w']} has left the loop of line {first}"
+            yield Moment(3, number, caption)
+            return
+
+
+def _loops(file):
+    """The first and the last line of each loop of a function."""
+    lines = file["lines"]
+    for place, line in enumerate(lines):
+        if re.match(r"\s*(for|while)\b", line):
+            first = file["first"] + place
+            yield first, first + len(list(_body(line, lines[place + 1 :])))
+
+
+def _body(head, lines):
+    """The lines that are indented more than the one before them."""
+    indent = len(head) - len(head.lstrip())
+    inside = rf"\s{{{indent + 1}}}|\s*$"
+    return takewhile(partial(re.match, inside), lines)
 
 
 def _of_arrays(record):
@@ -208,8 +258,10 @@ def description_of(record) -> str:
     if barriers:
         parts.append(f"{counted(barriers, 'barrier')} opened")
     wrong = [f["title"] for f in record["findings"] if f["level"] == "wrong"]
+    costs = [f["title"] for f in record["findings"] if f["level"] != "wrong"]
     found = f"Found: {'; '.join(wrong)}." if wrong else "Nothing wrong was found."
-    return f"{', '.join(parts)}. {found}"
+    cost = f" It costs: {'; '.join(costs)}." if costs else ""
+    return f"{', '.join(parts)}. {found}{cost}"
 
 
 def counted(number, noun) -> str:

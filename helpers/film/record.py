@@ -147,6 +147,8 @@ def _step(step, recorder, patterns, files):
             name: _by_lane(plain(value), step.lanes)
             for name, value in step.values.items()
         }
+    if step.shuffles:
+        made["h"] = [[*patterns.number(it, step.lanes)] for it in step.shuffles]
     event = "pass" if step.opens else step.ends
     if event:
         made["e"] = event

@@ -48,6 +48,7 @@ class Step:
     notes: set = field(default_factory=set)
     accesses: list = field(default_factory=list)
     values: dict = field(default_factory=dict)  # variable: its value by lane
+    shuffles: list = field(default_factory=list)  # of each, the lane that a lane reads
     ends: str = ""  # "barrier", "leave", "wait" or "split"
     opens: bool = False  # does the block's barrier open after it?
 
@@ -85,6 +86,7 @@ class Recorder:
             "sync": self.sync,
             "missed_barrier": self.miss,
             "stray_lanes": self.go_astray,
+            "shuffle": self.shuffle,
             "end": self.end,
             **dict.fromkeys(("global", "shared", "const"), self.access),
         }
@@ -194,6 +196,13 @@ class Recorder:
         if self.here is not None and self._lanes(event.callers, event.who).any():
             self._step(None, event.site)
             self.stray.append((len(self.steps) - 1, event.site))
+
+    def shuffle(self, event):
+        """Lanes take values of other lanes."""
+        self.look()
+        if self.here is not None:
+            step = self._step(None, event.site)
+            step.shuffles.append(self._column(event.lanes, event.who).copy())
 
     def end(self, who):
         """Blocks are done."""

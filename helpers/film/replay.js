@@ -169,7 +169,7 @@ class Film {
     return [...found].sort((a, b) => a - b);
   }
 
-  // The steps that touch a cell: [step, access, lane], in order.
+  // What happens to a cell, in order: { n, access, lanes, value }.
   historyOfCell(array, cell) {
     const found = [];
     let value = this.keyframes[0].cells[array].get(cell);
@@ -179,7 +179,9 @@ class Film {
         for (const [lane, it] of this.touched(access)) {
           if (it !== cell) continue;
           if (access.x !== undefined) value = inLane(access.x, lane);
-          found.push([n, access, lane, value]);
+          const last = found[found.length - 1] || {};
+          if (last.access === access && last.value === value) last.lanes.push(lane);
+          else found.push({ n, access, lanes: [lane], value });
         }
       }
     });
@@ -223,6 +225,11 @@ class Film {
 
   isMarked(n, array, cell) {
     return this.markedAt(n).some(([r, it]) => r === array && it === cell);
+  }
+
+  // [lane, the lane whose value it gets] of each shuffle of a step.
+  sourcesAt(n) {
+    return (this.steps[n].h || []).map(([p, o]) => this.pairsOf({ p, o }));
   }
 
   // The worst level of the findings of a step, or nothing.

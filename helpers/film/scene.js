@@ -29,7 +29,7 @@ function scaleOf(pen, given) {
   const apart = known(given.filter(Array.isArray).flat());
   const width = (digits) =>
     apart.reduce((most, it) => Math.max(most, pen.width(numeral(it, digits))), 0);
-  const widths = [4, 2].map((it) => [it, width(it)]);
+  const widths = [4, 3, 2, 1].map((it) => [it, width(it)]);
   return { range: rangeOf(known(given.flat())), widths, texts: new Map() };
 }
 
@@ -97,7 +97,30 @@ function drawFocus(scene) {
   const middle = focus.top + focus.height / 2;
   pen.text(page.left - 6, middle, label, { align: "right", bold: true });
   if (!page.narrow) pen.text(page.right + 4, middle, "lanes 0–31");
+  focus.sources.forEach((y, at) => drawSources(scene, y, at));
   for (const row of focus.rows) drawVariable(scene, row);
+}
+
+// The lane from which each lane gets its value in a shuffle.
+function drawSources({ pen, film, page, n, hits }, y, at) {
+  const from = new Map(film.sourcesAt(n)[at]);
+  const { faint, ink, rule, paper, low, finding } = pen.theme;
+  const colour = from.size ? ink : faint;
+  const bold = from.size > 0;
+  pen.text(page.left - 6, y + 7, "from", { align: "right", bold, colour });
+  for (let lane = 0; lane < WARP; lane += 1) {
+    const box = [page.left + lane * page.lane + 0.5, y, page.lane - 1.5, 14];
+    const source = from.get(lane);
+    if (source === undefined) {
+      pen.box(...box, { rim: rule });
+      continue;
+    }
+    const absent = !bit(film.steps[n].m, source);
+    const fill = absent ? finding : source === lane ? paper : low;
+    pen.box(...box, { fill, rim: absent || source !== lane ? ink : rule });
+    pen.label(box, String(source), fill);
+    hits.push([...box, { source, lane }]);
+  }
 }
 
 // A lane's number, in its box or, where that is too small, above some.

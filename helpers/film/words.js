@@ -12,10 +12,14 @@ const AFTER = {
 const counted = (count, noun) =>
   `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 
+// A number with so many digits, or more where they stand before its point.
 function numeral(value, digits = 4) {
   if (value === null || value === undefined) return "";
   if (typeof value === "boolean") return value ? "1" : "0";
   if (typeof value !== "number" || Number.isInteger(value)) return String(value);
+  if (Math.abs(value) >= 10 ** digits && Math.abs(value) < 1e7) {
+    return String(Math.round(value));
+  }
   return String(Number(value.toPrecision(digits))).replace(/^(-?)0\./, "$1.");
 }
 
@@ -80,14 +84,50 @@ function oncePerWord(texts) {
   });
 }
 
+// What a line does that neither touches an array nor sets a variable.
+const QUIET = [
+  [/^(\w+)\s*=.*\b(shared|local)\.array\s*\(/, (it) => `set aside ${it[2]} ${it[1]}`],
+  [/^(if|elif|while)\b/, () => "decide alike"],
+  [/^for\b/, () => "are through with the loop"],
+];
+
+function quietInWords(film, step) {
+  for (const [pattern, words] of step.e ? [] : QUIET) {
+    const found = lineOf(film, step).match(pattern);
+    if (found) return words(found);
+  }
+  return "";
+}
+
+// Where the values of a shuffle come from.
+function shuffleInWords(pairs) {
+  const others = pairs.filter(([lane, source]) => lane !== source);
+  const sources = new Set(pairs.map((it) => it[1]));
+  if (sources.size === 1) return `take the value of lane ${pairs[0][1]}`;
+  if (!others.length) return "keep their own values";
+  const apart = new Set(others.map(([lane, source]) => source - lane));
+  const [by] = apart;
+  const own = pairs.length - others.length;
+  const keep = own ? `, ${own} of them their own` : "";
+  if (apart.size > 1) return `take values of other lanes${keep}`;
+  const far = Math.abs(by) === 1 ? "the next lane" : `the lane ${Math.abs(by)}`;
+  return `take the value of ${far} ${by > 0 ? "above" : "below"}${keep}`;
+}
+
 function stepInWords(film, n) {
   const step = film.steps[n];
-  if (!step.m) return `Line ${step.l}: the other threads are done. ${AFTER.pass}`;
+  if (!step.m) {
+    return `Line ${step.l}: the other threads are done, and the barrier opens.`;
+  }
   const who = lanesInWords(lanesOf(step.m));
   const told = oncePerWord((step.a || []).map((it) => accessInWords(film, it)));
+  for (const pairs of film.sourcesAt(n)) told.push(`${who} ${shuffleInWords(pairs)}`);
   const names = assignedInWords(step);
   const apart = told.some((it) => !it.startsWith(who)) && who !== "32 lanes";
-  if (!told.length) told.push(names.length ? `${who} set ${names.join(", ")}` : who);
+  if (!told.length) {
+    const does = names.length ? `set ${names.join(", ")}` : quietInWords(film, step);
+    told.push(`${who} ${does}`.trim());
+  }
   const after = (step.e || "")
     .split(" ")
     .map((it) => (AFTER[it] ? ` ${AFTER[it]}` : ""));
@@ -116,11 +156,15 @@ function threadInWords(film, thread) {
   return `thread ${thread}${name}${where}${states[film.state.status[thread]]}`;
 }
 
-function visitInWords(film, [n, access, lane, value]) {
+function visitInWords(film, { n, access, lanes, value }) {
   const step = film.steps[n];
   const verb = VERBS[access.k] || access.k;
-  const what = value === undefined ? "" : ` ${numeral(value)}`;
-  return `thread ${step.w * WARP + lane} ${verb}s${what}, line ${step.l}`;
+  const known = value !== undefined && value !== null;
+  const nothing = verb === "load" ? " what nobody wrote" : "";
+  const what = known ? ` ${numeral(value)}` : nothing;
+  const threads = lanes.map((lane) => step.w * WARP + lane);
+  const who = lanes.length > 1 ? `threads ${runsOf(threads)}` : `thread ${threads[0]}`;
+  return `${who} ${verb}${lanes.length > 1 ? "" : "s"}${what}, line ${step.l}`;
 }
 
 function turnInWords(film, n, lane) {
@@ -135,5 +179,8 @@ function turnInWords(film, n, lane) {
       .filter(([it]) => it === lane)
       .map(([, cell]) => `${VERBS[access.k]}s ${name}${indexOf(shape, cell)}`);
   });
-  return [`line ${step.l}`, ...cells, ...given].join(", ");
+  const taken = film
+    .sourcesAt(n)
+    .map((pairs) => `takes lane ${new Map(pairs).get(lane)}'s value`);
+  return [`line ${step.l}`, ...cells, ...taken, ...given].join(", ");
 }

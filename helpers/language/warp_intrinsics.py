@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from helpers.core.events import Fence, StrayLanes, Sync
+from helpers.core.events import Fence, Shuffle, StrayLanes, Sync
 from helpers.core.hardware import WARP_SIZE
 
 LANES = np.arange(WARP_SIZE, dtype=np.int32)[:, None]  # (32, 1)
@@ -119,6 +119,8 @@ def _shuffle(source_lane):
         lane = source_lane(LANES, operand.astype(np.int64) & 31)  # (32, 1 or blocks)
         lane = np.where((lane < 0) | (lane >= WARP_SIZE), LANES, lane)
         emit_strays(warp, active, site, mask, lane)
+        for listener in warp.listeners["shuffle"]:
+            listener(Shuffle(site, lane, active, warp.who))
         taken = _taken(warp, value, lane)
         if active is None:
             return taken

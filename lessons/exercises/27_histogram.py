@@ -86,7 +86,7 @@ class Letters(SpeedUp):
     stars, points = 2, 4
     choices = {"type": ("uint8", "int32")}
     even, ragged = (2048, 1024), (1, 77, 1500)
-    budget = {"atomics": 2 * 26, "conflicts": 0}
+    budget = {"atomics": 4 * 26, "conflicts": 0}
 
     def inputs(self, rng, size):
         signs = rng.choice(list(b"etaoinETAOIN zZ@[`{\x00\xc1\xff"), size)
@@ -95,7 +95,7 @@ class Letters(SpeedUp):
         return {"counts": counts, "text": text.astype(self.type)}
 
     def launch(self, size):
-        return 2, 128
+        return 4, 128
 
     def spec(self, counts, text):
         small = [np.count_nonzero(text == sign) for sign in range(97, 123)]

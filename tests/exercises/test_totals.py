@@ -104,12 +104,60 @@ def distance_matrix(out, p, q):
     cuda.syncthreads()
     out[row, col] = abs(tile_p[0, y] - tile_q[0, x]) + abs(tile_p[1, y] - tile_q[1, x])
 """
+DECOYS = """
+SIZE = 26 * 32
+
+
+@cuda.jit
+def letters(counts, text):
+    own = cuda.shared.array(SIZE, uint32)
+    thread, lane = cuda.threadIdx.x, cuda.threadIdx.x % 32
+    for cell in range(thread, SIZE, cuda.blockDim.x):
+        own[cell] = 0
+    cuda.syncthreads()
+    if cuda.blockIdx.x == 0:
+        for i in range(thread, text.size, cuda.blockDim.x):
+            letter = (text[i] | 32) - 97
+            if 0 <= letter < 26:
+                cuda.atomic.add(own, 32 * letter + lane, 1)
+    else:
+        seen = 0
+        for i in range(thread, text.size // 2, cuda.blockDim.x):
+            seen += text[i]
+        if seen < 0:
+            own[thread] = 0
+    cuda.syncthreads()
+    if thread < 26:
+        total = 0
+        for turn in range(32):
+            total += own[32 * thread + (thread + turn) % 32]
+        cuda.atomic.add(counts, thread, total)
+"""
 CASES = {  # with the exercise's seed 7
     "a barrier of atomic operations": ("relay", "barriers", OWN_BARRIER),
     "lanes that are busy with nothing": ("ray_sphere", "active", BUSY),
     "the output for a tile": ("distance_matrix", "loads", OUT_FOR_A_TILE),
     "one thread, where blocks are not full": ("mirror", "requests", ONE_THREAD),
     "no tile, where blocks are not full": ("distance_matrix", "loads", NO_TILE),
+    "loads of other blocks, for nothing": ("letters", "share", DECOYS),
+}
+SLOW = {  # beyond the listed sizes: one thread does all
+    "letters": """
+    if text.size > 2048:
+        if cuda.grid(1) == 0:
+            for i in range(text.size):
+                letter = (text[i] | 32) - 97
+                if 0 <= letter < 26:
+                    cuda.atomic.add(counts, letter, 1)
+        return
+""",
+    "dot": """
+    if a.size > 1024:
+        if cuda.grid(1) == 0:
+            for i in range(a.size):
+                cuda.atomic.add(out, 0, a[i] * b[i])
+        return
+""",
 }
 
 
@@ -121,6 +169,19 @@ def test_what_keeps_a_budget_in_name_alone_is_over_it(name, budget, text):
     verdict = task.judge(task.kernel(text), 1)
 
     assert f"over_budget:{budget}" == verdict.reason, verdict.text
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_an_answer_is_held_beyond_the_listed_sizes(name):
+    """Its sizes are drawn, and nobody can list them."""
+    task = exercise(name, 7)
+    doc = re.search(r'"""[^"]*"""', task.answer_text)[0]
+    text = task.answer_text.replace(doc, doc + SLOW[name], 1)
+
+    verdict = task.judge(task.kernel(text), 1)
+
+    assert verdict.reason.startswith("over_budget:"), verdict.text
+    assert re.search(r", size [2-6],\d{3}:", verdict.sentence), verdict.text
 
 
 def test_an_answer_is_held_to_the_largest_size_that_does_not_fill_its_blocks():

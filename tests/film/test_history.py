@@ -1,7 +1,7 @@
 """The history of a cell: each access, with what it found or left."""
 
 import numpy as np
-from numba import cuda
+from numba import cuda, float64
 
 from helpers import watch
 
@@ -10,6 +10,28 @@ from helpers import watch
 def add_up(out, a):
     """Add each element to the first cell, with nothing between two threads."""
     out[0] += a[cuda.threadIdx.x]
+
+
+@cuda.jit
+def one_for_all(out, a):
+    """Thread 0 stores to a cell, and then all 64 load it."""
+    cell = cuda.shared.array(1, float64)
+    t = cuda.threadIdx.x
+    if t == 0:
+        cell[0] = a[0]
+    cuda.syncthreads()
+    out[t] = cell[0]
+
+
+def test_threads_that_do_the_same_are_one_line_of_the_table():
+    """A row for each thread, and a line for each warp."""
+    film = watch(one_for_all)[1, 64](np.zeros(64), np.array([7.0]))
+
+    history = film.cells("cell", 0)
+
+    threads = [line.split()[3] for line in repr(history).splitlines()[1:]]
+    assert 65 == len(history)
+    assert ["0", "0–31", "32–63"] == [threads[0], *sorted(threads[1:])]
 
 
 def test_a_load_shows_what_it_found_and_a_store_what_is_left():

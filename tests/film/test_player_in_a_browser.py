@@ -226,10 +226,63 @@ def test_a_cell_is_followed_through_the_film(opened):
     tab.get_by_label("follow").press("Enter")
     lines = tab.locator(".history button")
 
-    expected = ["3: thread 4 loads, line 14", "6: thread 32 stores 32, line 13"]
+    expected = [
+        "3: thread 4 loads what nobody wrote, line 14",
+        "6: thread 32 stores 32, line 13",
+    ]
     assert expected == lines.all_inner_texts()
+    assert "before: nothing written" == tab.locator(".history .before").inner_text()
     lines.nth(1).click()
     assert 5 == shown(tab)
+
+
+def test_what_threads_do_alike_is_one_line(opened):
+    """32 lanes load one cell, which the host wrote; at each step its value is told."""
+    film = record()
+    film["patterns"].append([0] * 32)
+    load = {"r": 0, "k": "load", "p": len(film["patterns"]) - 1, "o": 9, "s": 1}
+    film["steps"][6]["a"] = [load]
+    tab = opened(film)
+
+    tab.get_by_label("follow").fill("x[9]")
+    tab.get_by_label("follow").press("Enter")
+
+    expected = ["2: thread 9 loads 9, line 13", "7: threads 32–63 load 9, line 14"]
+    assert expected == tab.locator(".history button").all_inner_texts()
+    assert "before: 9" == tab.locator(".history .before").inner_text()
+    assert "x[9] = 9 · 2 steps" == tab.locator(".who").inner_text()
+
+
+def test_the_lanes_of_a_shuffle_are_shown(opened):
+    """A row with the lane from which each gets its value; the words say how far."""
+    film = record()
+    film["patterns"].append([*range(16, 32), *range(16, 32)])
+    film["steps"][10]["h"] = [[len(film["patterns"]) - 1, 0]]
+    tab = opened(film)
+
+    go(tab, 10)
+
+    hits = player(tab, "player.scene.hits.map((it) => it[4])")
+    shown = {it["lane"]: it["source"] for it in hits if "source" in it}
+    assert {lane: lane % 16 + 16 for lane in range(32)} == shown
+    told = tab.locator(".told").inner_text()
+    assert "32 lanes take the value of the lane 16 above, 16 of them their own." in told
+
+
+@pytest.mark.parametrize(
+    "films, moved, steps", [(1, False, 1), (2, False, 0), (2, True, 1)]
+)
+def test_keys_reach_the_only_film_and_the_one_under_the_mouse(
+    opened, films, moved, steps
+):
+    """With no click before."""
+    tab = opened(*[record()] * films)
+    if moved:
+        tab.locator(".film").nth(0).hover()
+
+    tab.keyboard.press("ArrowRight")
+
+    assert steps == shown(tab)
 
 
 def test_a_click_follows_the_lane_or_the_cell_under_it(opened):

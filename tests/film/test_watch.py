@@ -227,6 +227,38 @@ def test_new_device_memory_is_unwritten_until_it_is_stored_to():
     assert [1] * 64 == given.record()["arrays"][0]["initial"]
 
 
+def test_a_shuffle_has_the_lane_of_each_value():
+    """Lane + 16, + 8, ...; where that is no lane, the lane's own."""
+    record = watch(kernels.tree)[4, 128](np.ones(512), np.zeros(4)).record()
+    lanes = np.arange(32)
+
+    found = [
+        [cell + first for cell in record["patterns"][pattern]]
+        for step in steps_at(record, line_of(kernels.tree, "shfl_down"))
+        for pattern, first in step["h"]
+    ]
+
+    expected = [
+        np.where(lanes + by < 32, lanes + by, lanes).tolist() for by in (16, 8, 4, 2, 1)
+    ]
+    assert expected * 4 == found
+
+
+def test_moments_have_the_end_of_a_loop_and_the_first_finding(tiled):
+    """The first step behind the loop; the first request of many wavefronts."""
+    record = tiled[0].record()
+    captions = {it["step"]: it["caption"] for it in record["moments"]}
+    behind = line_of(kernels.tiled, "c[row, col] = acc")
+    first = next(n for n, it in enumerate(record["steps"]) if it["l"] == behind)
+    loop = line_of(kernels.tiled, "for t in")
+    costly = watch(kernels.collatz)[2, 32](np.zeros(64, np.int32)).record()
+    steps = [it["steps"][0] for it in costly["findings"]]
+
+    warp = record["steps"][first]["w"]
+    assert f"Warp {warp} has left the loop of line {loop}" == captions[first]
+    assert min(steps) in [it["step"] for it in costly["moments"]]
+
+
 WRONG = {
     "a block": ({"block": 16}, "there is no block 16: the grid has 16, from 0 to 15"),
     "a place": ({"block": (0, 4)}, "there is no block (0, 4)"),

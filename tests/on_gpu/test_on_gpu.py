@@ -167,3 +167,18 @@ def test_a_kernel_that_opts_in_has_more_shared_memory(kilobytes, before):
     out[:] = 0
     kernel.forall(32, sharedmem=size)(out)
     np.testing.assert_array_equal(np.arange(32)[::-1], out)
+
+
+def test_a_device_array_given_twice_is_one_array():
+    """The emulator finds the race of a shift in place, and not that of a copy."""
+
+    @cuda.jit
+    def shift(out, a):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = a[i + 1]
+
+    there, other = (cuda.to_device(np.arange(129.0)) for _ in range(2))
+
+    assert 0 == len(emulate(shift)[2, 64](there[:128], other).races)
+    assert 2 == len(emulate(shift)[2, 64](there[:128], there).races)

@@ -6,8 +6,8 @@ when the launch is over. So the order in which judges listen does not matter.
 
 from helpers.emulator.judges.banks import BankConflicts
 from helpers.emulator.judges.barriers import Barriers
-from helpers.emulator.judges.coalescing import Balance, Coalescing
-from helpers.emulator.judges.divergence import Divergence, Operations
+from helpers.emulator.judges.coalescing import Coalescing
+from helpers.emulator.judges.divergence import Balance, Divergence, Operations
 from helpers.emulator.judges.lanes import Lanes
 from helpers.emulator.judges.local_memory import LocalMemory
 from helpers.emulator.judges.mistakes import Mistakes
@@ -18,14 +18,14 @@ from helpers.emulator.judges.waits import Waits
 
 def new_judges() -> dict:
     """The judges of one launch, by the names that their tables have on a Run."""
-    coalescing, reuse = Coalescing(), Reuse()
+    reuse = Reuse()
     return {
-        "coalescing": coalescing,
-        "balance": Balance(coalescing),
+        "coalescing": Coalescing(),
         "bank_conflicts": BankConflicts(),
         "local_memory": LocalMemory(),
         "divergence": Divergence(),
         "operations": Operations(),
+        "balance": Balance(),
         "reuse": reuse,
         "waits": Waits(),
         "barriers": Barriers(),

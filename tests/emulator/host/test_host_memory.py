@@ -190,6 +190,44 @@ def test_a_copy_of_a_gpus_array_begins_as_far_past_an_aligned_address(monkeypatc
     assert [0, *[1] * 1024] == there.copy_to_host().tolist()
 
 
+@cuda.jit
+def take_the_next(out, a):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i + 1]
+
+
+def test_a_gpus_array_given_twice_is_one_array(monkeypatch):
+    """A thread's store races with the load of its neighbour, as the GPU has it."""
+    monkeypatch.setattr("helpers.emulator.arguments.is_here", lambda array: False)
+    host = np.arange(129.0)
+    there, copy = cuda.to_device(host), cuda.to_device(host)
+
+    apart = emulate(take_the_next)[2, 64](there[:128], copy)
+    once = emulate(take_the_next)[2, 64](there[:128], there)
+
+    assert [] == [it.kind for it in apart.races]
+    assert ["WAR", "WAR"] == [it.kind for it in once.races]
+    assert ["block", "grid"] == sorted(it.scope for it in once.races)
+
+
+def test_slices_of_a_gpus_array_overlap_as_they_do_there(monkeypatch):
+    """What a launch wrote through one of them is there for the other."""
+    monkeypatch.setattr("helpers.emulator.arguments.is_here", lambda array: False)
+    there = cuda.to_device(np.arange(12.0).reshape(3, 4))
+
+    @cuda.jit
+    def sums(right, left, low):
+        right[0] = 100
+        cuda.syncthreads()
+        left[1] += 1
+        low[0, 0] += 1
+
+    sums[1, 1](there[0, 1:], there[0, :3], there[1:])
+
+    assert [0, 101, 2, 3, 5, 5] == there.copy_to_host().ravel()[:6].tolist()
+
+
 def test_an_extension_prepares_arguments_and_cleans_up():
     """`@cuda.jit(extensions=…)`, as other packages' arrays need it."""
     done = []

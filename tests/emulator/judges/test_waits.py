@@ -1,10 +1,10 @@
-"""The barriers at which a block waits, and the requests of the busiest block and warp:
-counted by hand.
+"""The barriers at which a block waits, and the instructions of the busiest block and
+warp: counted by hand.
 """
 
 import numpy as np
 import pytest
-from numba import cuda, float32
+from numba import cuda
 
 from helpers import emulate, store_release
 
@@ -85,35 +85,35 @@ def first_warps_alone(out):
             out[i] = i
 
 
-@cuda.jit
-def through_a_tile(out):
-    tile = cuda.shared.array(128, float32)
-    t = cuda.threadIdx.x
-    for k in range(7):
-        tile[t] = k + t
-    out[cuda.grid(1)] = tile[t]
+@pytest.mark.parametrize("blocks", [2, 40])
+def test_blocks_and_warps_that_do_the_same_are_equally_busy(blocks):
+    """Four warps a block."""
+    run = emulate(evenly)[blocks, 128](np.zeros(128 * blocks, np.float32))
+
+    each = run.divergence.instructions / (4 * blocks)
+    assert (4 * each, each) == (run.balance.busiest_block, run.balance.busiest_warp)
 
 
 @pytest.mark.parametrize("blocks", [2, 40])
 @pytest.mark.parametrize(
-    ("kernel", "busiest_block", "busiest_warp"),
+    "kernel, alone, busiest",
     [
-        (evenly, lambda blocks: 4, lambda blocks: 1),
-        (first_block_alone, lambda blocks: 4 * blocks, lambda blocks: blocks),
-        (first_warps_alone, lambda blocks: 4, lambda blocks: 4),
-        (through_a_tile, lambda blocks: 4, lambda blocks: 1),
+        (first_block_alone, (1, 128), "busiest_block"),
+        (first_warps_alone, (1, 32), "busiest_warp"),
     ],
 )
-def test_the_busiest_are_counted(kernel, busiest_block, busiest_warp, blocks):
-    """Blocks of four warps; every warp's share of the cells takes one request."""
-    run = emulate(kernel)[blocks, 128](np.zeros(128 * blocks, np.float32))
+def test_who_does_the_work_of_all_is_the_busiest(kernel, alone, busiest, blocks):
+    """It executes what it does where it is alone."""
+    cells = np.zeros(128 * blocks, np.float32)
 
-    counted = run.balance.busiest_block, run.balance.busiest_warp
-    assert (busiest_block(blocks), busiest_warp(blocks)) == counted
-    assert 4 * blocks == run.coalescing.requests
+    run = emulate(kernel)[blocks, 128](cells)
+
+    most = getattr(run.balance, busiest)
+    assert emulate(kernel)[alone](cells).divergence.instructions == most
+    assert most < run.divergence.instructions
 
 
-def test_one_block_makes_all_requests_however_long_it_runs():
+def test_one_block_executes_all_however_long_it_runs():
     """Long enough to be compiled, in which the machine tells counts of all steps."""
 
     @cuda.jit
@@ -123,15 +123,28 @@ def test_one_block_makes_all_requests_however_long_it_runs():
 
     run = emulate(often)[1, 64](np.zeros(64), 20_000)
 
-    assert 4 * 20_000 == run.coalescing.requests == run.balance.busiest_block
-    assert 2 * 20_000 == run.balance.busiest_warp
+    assert run.divergence.instructions == run.balance.busiest_block
+    assert run.divergence.instructions == 2 * run.balance.busiest_warp
+    assert run.balance.busiest_warp > 4 * 20_000
 
 
-def test_a_launch_that_asks_nothing_has_no_busiest():
+def test_what_stores_to_many_elements_counts_for_each():
+    @cuda.jit
+    def fill(out):
+        if cuda.threadIdx.x < 32:
+            out[:] = 1
+
+    run = emulate(fill)[1, 64](np.zeros(100))
+
+    idle = emulate(fill)[1, 64](np.zeros(0)).balance.busiest_warp
+    assert run.balance.busiest_warp >= 99 + idle
+
+
+def test_a_launch_that_does_nothing_has_busy_warps_that_leave():
     @cuda.jit
     def idle(out):
         pass
 
-    balance = emulate(idle)[3, 32](np.zeros(1)).balance
+    run = emulate(idle)[3, 32](np.zeros(1))
 
-    assert (0, 0) == (balance.busiest_block, balance.busiest_warp)
+    assert run.divergence.instructions == 3 * run.balance.busiest_block

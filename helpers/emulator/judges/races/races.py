@@ -165,7 +165,18 @@ class RaceJudge:
             same_value=hazards.same_value,
             exact=hazards.exact,
             second_cell=second_cell if second_cell != cell else "",
+            next_turn=min(self._order(*places[hazards.earlier]))
+            > max(self._order(*places[hazards.later])),
         )
+
+    def _order(self, site, kind, array, space):
+        """Where in the program a place's accesses are."""
+        place = site, kind, array
+        return [
+            n
+            for n, it in enumerate(self.began.references)
+            if (it.site, it.race_kind, it.array) == place
+        ]
 
     def _thread(self, number, space, scope):
         block, thread = divmod(number, self.clocks.width)

@@ -32,7 +32,7 @@ def move(warp, array, source, stored, loaded, active):
 
 def _emit_repeat(warp, site, active):
     for listener in warp.listeners["repeat"]:
-        listener(Repeat(site, warp.who, *warp.counted(active)))
+        listener(Repeat(site, active, warp.who, *warp.counted(active)))
 
 
 def elements(array, active):

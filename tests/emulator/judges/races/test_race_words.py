@@ -57,6 +57,89 @@ def test_a_barrier_is_asked_for_between_the_kernels_own_lines():
     assert f"Put `cuda.syncthreads()` {between}" == race.remedy
 
 
+def test_a_statement_of_several_lines_is_no_loop():
+    """A barrier cannot come within it, whichever of its lines loads."""
+
+    @cuda.jit
+    def swap(out):
+        tile = cuda.shared.array(64, int32)
+        t = cuda.threadIdx.x
+        tile[
+            t
+        ] = (
+            tile[63 - t])  # fmt: skip
+        out[t] = tile[t]
+
+    (race,) = emulate(swap)[1, 64](np.zeros(64, np.int32)).races
+
+    assert ("WAR", True) == (race.kind, race.first.line > race.second.line)
+    assert (
+        "Load into a variable first, then `cuda.syncthreads()`, then store"
+        == race.remedy
+    )
+
+
+def test_a_statement_of_several_lines_cannot_be_cut_into_two_launches():
+    """Threads of two blocks race within it."""
+
+    @cuda.jit
+    def swap(cells):
+        i = cuda.grid(1)
+        cells[
+            i
+        ] = (
+            cells[63 - i])  # fmt: skip
+
+    (race,) = emulate(swap)[2, 32](np.zeros(64, np.int32)).races
+
+    assert race.first.line > race.second.line
+    assert race.remedy.startswith(
+        "No barrier orders threads of different blocks: use `cuda.atomic`"
+    )
+
+
+def test_a_store_races_with_the_load_of_the_loops_next_iteration():
+    """Then the barrier comes at the end of the loop."""
+
+    @cuda.jit
+    def turned(out):
+        tile = cuda.shared.array(64, int32)
+        t = cuda.threadIdx.x
+        tile[t] = t
+        cuda.syncthreads()
+        for _ in range(4):
+            other = tile[63 - t]
+            cuda.syncthreads()
+            tile[t] = other
+        out[t] = other
+
+    (race,) = emulate(turned)[1, 64](np.zeros(64, np.int32)).races
+
+    load, store = line_of(turned, "other = tile"), line_of(turned, "= other")
+    between = f"between line {store} and line {load} of the loop's next iteration"
+    assert f"Put `cuda.syncthreads()` {between}" == race.remedy
+
+
+def test_a_barrier_is_asked_for_within_a_device_function():
+    """Where one call of it has both lines."""
+
+    @cuda.jit(device=True)
+    def turn(tile, t):
+        tile[t] = t
+        return tile[63 - t]
+
+    @cuda.jit
+    def reverse(out):
+        tile = cuda.shared.array(64, int32)
+        out[cuda.threadIdx.x] = turn(tile, cuda.threadIdx.x)
+
+    (race,) = emulate(reverse)[1, 64](np.zeros(64, np.int32)).races
+
+    store, load = line_of(turn, "tile[t] = t"), line_of(turn, "return tile")
+    between = f"between line {store} and line {load}"
+    assert f"Put `cuda.syncthreads()` {between}" == race.remedy
+
+
 @pytest.mark.parametrize(("nested", "cell"), [(False, "t[1][0]"), (True, "t[1][1][0]")])
 def test_a_cell_of_an_array_in_a_tuple_has_the_place_in_the_tuple(nested, cell):
     """`t[0]` would be another array."""
