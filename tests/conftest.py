@@ -1,6 +1,7 @@
 """What several tests share."""
 
 import os
+import shutil
 import signal
 import sys
 
@@ -26,6 +27,8 @@ SHARED = {
     "tests/emulator/judges/test_agreement.py": "executed lessons",
     "tests/emulator/test_numbas_tests.py": "Numba's tests",
     "tests/lessons/test_claims.py": "executed lessons",
+    "tests/lessons/test_site.py": "the site",
+    "tests/lessons/test_site_in_a_browser.py": "the site",
 }
 
 
@@ -49,3 +52,21 @@ def fonts():
     import matplotlib.font_manager
 
     return matplotlib.font_manager.fontManager
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium by Playwright, `pip install -e .[browser]`; skipped without them."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        try:
+            chromium = playwright.chromium.launch(
+                executable_path=CHROMIUM, args=["--no-sandbox"]
+            )
+        except sync_api.Error as error:
+            pytest.skip(f"no Chromium: {error.message.splitlines()[0]}")
+        yield chromium
+        chromium.close()

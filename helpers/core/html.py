@@ -15,8 +15,8 @@ STYLE = f"""\
 {ROOT} tbody tr {{background: none}}
 {ROOT} th, {ROOT} td {{padding: 1px 8px; border: 0; text-align: right;
 vertical-align: top; white-space: nowrap; line-height: 1.35}}
-{ROOT} th {{border-bottom: 1px solid; vertical-align: bottom; white-space: normal;
-max-width: 6em}}
+{ROOT} thead * {{border-bottom: 1px solid; vertical-align: bottom;
+white-space: normal; max-width: 6em}}
 {ROOT} .s {{white-space: pre; max-width: none;
 font-family: var(--jp-code-font-family, monospace)}}
 {ROOT} .s code {{background: none; padding: 0; white-space: pre; display: block;
