@@ -61,7 +61,7 @@ try:
         from helpers.measuring.baselines import baseline
         from helpers.measuring.timing import measure
         from helpers.plotting import *  # noqa: F403  its `__all__`: the figures
-        from helpers.plotting.explore import explore
+        from helpers.plotting.sliders.explore import explore
 except ImportError as error:
     __getattr__ = unusable(error)
 else:

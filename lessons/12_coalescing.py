@@ -88,7 +88,7 @@ def lanes_at(offset=0, stride=1, itemsize=4):
 plot_sectors(lanes_at())
 
 # %% [markdown]
-# Each row of the figure is a line, and each dark box is what the lane with that number loads.
+# Each row of the figure is a line, and each strong box is what the lane with that number loads.
 # The request touches 4 sectors and uses each of their 128 bytes.
 # A request that touches no more sectors than its bytes fill is **coalesced**.
 #
@@ -112,7 +112,7 @@ explore(draw_request,
         offset=(0, 32), stride=(0, 32), itemsize=[1, 2, 4, 8, 16])
 
 # %% [markdown]
-# Pale bytes come along although no lane asks for them: here one element in front, and seven behind.
+# Faint bytes come along although no lane asks for them: here one element in front, and seven behind.
 # Move the sliders, and find the first stride that touches 32 sectors.
 # (It is 8, where the lanes are 32 bytes apart. From there on, elements of 4 bytes leave 28 of each sector's 32 bytes unused.)
 # Stride 0 is the other extreme: all lanes load the same number, and one sector is enough.

@@ -432,7 +432,7 @@ plot_register_tile(four(0, 32, 8), four(0, 16, 8), (128, 128),
 
 # %% [markdown]
 # The tile of `a` stands on the left and that of `b` above; below them are the block's elements of `c`.
-# Blue is what thread 0 loads for each k, orange are its sums; the pale parts are its warp's.
+# Blue is what thread 0 loads for each k, orange are its sums; the faint parts are its warp's.
 # Neighbouring lanes now load neighbouring numbers.
 
 # %% tags=["timing"]

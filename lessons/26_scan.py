@@ -56,7 +56,7 @@ plot_scan(16, [[(i - step, i) for i in range(step, 16)]
 
 # %% [markdown]
 # A cell names the elements that its sum covers. A line goes from a sum to the one it is added to.
-# Dark cells are ready: their sums begin at element 0.
+# Cells in the stronger shade are ready: their sums begin at element 0.
 #
 # **Add the sum that ends 1 before, then 2 before, 4, 8 and so on.**
 # A thread keeps its sum in a register, and shows it to the others in shared memory.

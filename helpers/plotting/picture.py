@@ -17,6 +17,8 @@ from helpers.core import style
 
 CSS_PIXELS_PER_INCH = 96
 COLOURS = 256
+# JupyterLab's dark theme names its colours, and no `color-scheme`
+DARK = "body[data-jp-theme-light=false] .jp-RenderedSVG img{color-scheme:dark}"
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,16 @@ class Picture:
         """The width and height on a page, at which a screen shows it sharp."""
         return [round(CSS_PIXELS_PER_INCH * it) for it in self.figure.get_size_inches()]
 
+    def svg(self):
+        """The image as SVG, whose colours follow the theme of the page."""
+        from helpers.plotting.svg import svg_of
+
+        return svg_of(self.figure, self.alt)
+
     def png(self):
-        """The image's bytes, in so few colours that a notebook stays small."""
+        """The image's bytes, for front ends that show no SVG; in so few colours that a
+        notebook stays small.
+        """
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from PIL import Image  # matplotlib brings it
 
@@ -54,10 +64,11 @@ class Picture:
     def _repr_mimebundle_(self, include=None, exclude=None):
         close(self.figure)
         width, height = self.pixels
-        data = {"image/png": self.png(), "text/plain": self.alt}
-        sizes = {"width": width, "height": height}
+        images = {"image/svg+xml": self.svg(), "image/png": self.png()}
         # on a narrow page it scrolls: made smaller, its digits could not be read
-        return data, {"image/png": {"alt": self.alt, **sizes, "unconfined": True}}
+        about = {"width": width, "height": height, "unconfined": True}
+        about["alt"] = self.alt
+        return images | {"text/plain": self.alt}, dict.fromkeys(images, about)
 
     def _ipython_display_(self):
         from IPython.display import display
@@ -66,7 +77,8 @@ class Picture:
         display(data, metadata=metadata, raw=True)
         # JupyterLab drops the text alternative, so it stands below as well, folded
         said = f"<summary>The figure in words</summary>{escape(self.alt, quote=False)}"
-        display({"text/html": f"<details>{said}</details>"}, raw=True)
+        page = f"<details>{said}</details><style>{DARK}</style>"
+        display({"text/html": page}, raw=True)
 
 
 def close(figure):

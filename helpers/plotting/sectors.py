@@ -81,7 +81,7 @@ def finish(ax, lines, cost):
     ax.tick_params(labelsize=style.SMALL)
     above = {"offset": (0, 4), "va": "bottom"}
     label(ax, 0, 0, cost, ha="left", **above)
-    note = "dark: asked for, by the lane; pale: moves with it; dotted: stays"
+    note = "strong: asked for, by the lane; faint: moves with it; dotted: stays"
     label(ax, WORDS_IN_LINE, 0, note, ha="right", fontsize=style.SMALL, **above)
 
 

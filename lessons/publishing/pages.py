@@ -64,10 +64,19 @@ def copy_notebook(root, to, name, change=lambda texts: None):
     notebook = nbformat.read(root / name, as_version=4)
     texts = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
     change(texts)
+    for cell in notebook.cells:
+        describe(cell)
     for cell in texts:
         cell.source = with_pages(cell.source, root, Path(name))
     (to / name).parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, to / name)
+
+
+def describe(cell):
+    """Give the picture that a cell shows its text alternative, as MyST-NB asks."""
+    for output in cell.get("outputs", []):
+        if alt := output.get("metadata", {}).get("image/svg+xml", {}).get("alt"):
+            cell.metadata["mystnb"] = {"image": {"alt": alt}}
 
 
 def gather_documents(root, to):

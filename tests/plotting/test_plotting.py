@@ -2,6 +2,7 @@
 
 import math
 from io import BytesIO
+from xml.etree import ElementTree
 
 import pytest
 from PIL import Image
@@ -196,13 +197,18 @@ def test_a_grid_too_large_to_read_is_refused():
 
 
 def test_a_notebook_gets_an_image_with_its_text_alternative():
-    """The image has the size that its metadata states, times 1.5 for sharp screens."""
+    """Two, of which the second is for front ends that show no SVG. They have the size
+    that their metadata states, the second times 1.5 for sharp screens.
+    """
     picture = plotting.plot_grid(2, 4, 7)
     data, metadata = picture._repr_mimebundle_()
+    svg = ElementTree.fromstring(data["image/svg+xml"])
 
-    assert {"image/png", "text/plain"} == set(data)
-    assert picture.alt == repr(picture) == data["text/plain"]
+    assert ["image/svg+xml", "image/png", "text/plain"] == list(data)
+    assert picture.alt == repr(picture) == data["text/plain"] == svg.get("aria-label")
     assert picture.alt == metadata["image/png"]["alt"]
+    assert metadata["image/svg+xml"] == metadata["image/png"]
+    assert picture.pixels == [int(svg.get(side)) for side in ("width", "height")]
     size = metadata["image/png"]["width"], metadata["image/png"]["height"]
     shown = [side / 1.5 for side in Image.open(BytesIO(data["image/png"])).size]
     assert pytest.approx(size, abs=1) == shown
@@ -215,13 +221,13 @@ def test_the_sentence_can_be_opened_where_images_lose_theirs(monkeypatch):
     plotting.plot_tile_banks([[0, 1]], [(0, 1)])._ipython_display_()
 
     image, beside = shown
-    assert "image/png" in image
+    assert {"image/svg+xml", "image/png"} < set(image)
     assert image["text/plain"] in beside["text/html"]
     assert beside["text/html"].startswith("<details><summary>")
 
 
 def test_a_picture_is_opaque_white():
-    """A dark notebook must not put its ground behind dark ink."""
+    """A notebook without SVG must not put a dark ground behind dark ink."""
     image = Image.open(BytesIO(plotting.plot_grid(2, 4, 7).png())).convert("RGBA")
 
     assert (255, 255, 255, 255) == image.getpixel((1, 1))
@@ -229,9 +235,10 @@ def test_a_picture_is_opaque_white():
 
 def test_a_picture_is_the_same_bytes_each_time():
     """What two builds of a notebook store does not differ."""
-    once, again = (plotting.plot_times(["a"], [3.0]).png() for _ in range(2))
+    once, again = (plotting.plot_times(["a"], [3.0]) for _ in range(2))
 
-    assert once == again
+    assert once.svg() == again.svg()
+    assert once.png() == again.png()
 
 
 def test_a_reader_can_draw_on_axes_of_their_own():

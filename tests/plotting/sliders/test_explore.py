@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from helpers.plotting import explore as widgets
 from helpers.plotting import plot_grid, plot_grid_2d
-from helpers.plotting.explore import VIEW, explore
+from helpers.plotting.sliders import explore as widgets
+from helpers.plotting.sliders.explore import VIEW, explore
 
 HINT = "Run this cell in a notebook to move the sliders."
 
@@ -71,7 +71,7 @@ def test_a_built_page_has_the_picture_and_a_sentence(shown, notebook, monkeypatc
     explore(draw, blocks=(2, 4), threads=[8])._ipython_display_()
 
     (picture, metadata), (hint, _) = shown
-    assert {"image/png", "text/plain"} == set(picture)
+    assert {"image/png", "image/svg+xml", "text/plain"} == set(picture)
     assert picture["text/plain"] == metadata["image/png"]["alt"]
     assert HINT == hint["text/plain"]
 
@@ -94,7 +94,7 @@ def test_a_notebook_in_use_gets_sliders_and_a_picture_that_lasts(shown, notebook
 
     (view, _), (beside, _), (picture, _) = shown
     assert {VIEW} == set(view)
-    assert {"image/png", "text/plain"} == set(picture)
+    assert {"image/png", "image/svg+xml", "text/plain"} == set(picture)
     assert "No sliders? Run this cell." == beside["text/plain"]
     assert beside["text/plain"] in beside["text/html"]
 
@@ -144,7 +144,7 @@ def test_the_sentence_and_the_picture_follow_the_sliders():
 
     said = "3 blocks of 4 threads, 9 elements: 3 threads without an element."
     assert said == sentence.value
-    assert draw(3, 4).png() == pictures[-1][0]["image/png"]
+    assert draw(3, 4).svg() == pictures[-1][0]["image/svg+xml"]
 
 
 def test_a_slider_takes_the_steps_asked_for():
@@ -174,7 +174,7 @@ def test_a_script_needs_neither_notebook_nor_widgets():
     source = (
         "import sys\n"
         "from helpers.plotting import plot_grid\n"
-        "from helpers.plotting.explore import explore\n"
+        "from helpers.plotting.sliders.explore import explore\n"
         "print(explore(lambda n: plot_grid(2, 4, n), n=(8, 12)))\n"
         "assert not {'IPython', 'ipywidgets'} & set(sys.modules)\n"
     )

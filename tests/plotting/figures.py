@@ -1,0 +1,82 @@
+"""A call of each figure, with all that it can draw."""
+
+import numpy as np
+
+from helpers import plotting
+from helpers.core import style
+
+LANES = range(32)
+HALF = [lane < 16 for lane in LANES]
+SIZES = 2**18, 2**16, 2**12, 3 * 2**20, 5 * 2**30
+ASKED = {"L1": 100, "L2": 60, "memory": 30}
+SWEEP = {"stride": ([1, 2], [4, 8], [900, 500], [900, 1000])}
+KINDS = ("float32", "float64", "global loads", "integers and addresses", "calls")
+RACE = [[("store", 0)], [("load", 0)]], [[("store", 0)], [("load", 1)]]
+FIGURES = {
+    "plot_bandwidth": lambda: plotting.plot_bandwidth(
+        [2**14, 2**21], [900, 800], {"L1 ends": 2**18}, {"a copy": 700}, [ASKED] * 2
+    ),
+    "plot_banks": lambda: [
+        plotting.plot_banks([0, 128, 4, 132], kind=kind) for kind in style.KINDS
+    ]
+    + [plotting.plot_banks([0, 4, 8], kind=kind) for kind in style.KINDS],
+    "plot_conflicts": lambda: plotting.plot_conflicts([1, 2], [0, 1], [0, 1], [5, 6]),
+    "plot_exchange": lambda: plotting.plot_exchange([0, 1], [1, None]),
+    "plot_exposed": lambda: plotting.plot_exposed(
+        [1, 2], {"one": [0, 9], "other": [0, 5]}, 10
+    ),
+    "plot_grid": lambda: [plotting.plot_grid(2, 4, n) for n in (7, 9)],
+    "plot_grid_2d": lambda: plotting.plot_grid_2d((2, 1), (4, 3), (5, 7)),
+    "plot_grid_stride": lambda: plotting.plot_grid_stride(2, 4, 11),
+    "plot_halo": lambda: plotting.plot_halo(2, 4, 1),
+    "plot_strip_walk": lambda: plotting.plot_strip_walk(5, 3, 2),
+    "plot_hierarchy": lambda: plotting.plot_hierarchy(8, *SIZES),
+    "plot_instructions": lambda: plotting.plot_instructions(
+        {"a kernel": dict.fromkeys(KINDS, 9)}
+    ),
+    "plot_intervals": lambda: plotting.plot_intervals(RACE),
+    "plot_issues": lambda: plotting.plot_issues([(0, "a", HALF), (1, "b", HALF)]),
+    "plot_lanes": lambda: plotting.plot_lanes({"a line": HALF}),
+    "plot_latency": lambda: plotting.plot_latency([512, 4096], [9, 8], {"L1": 1024}),
+    "plot_levels": lambda: plotting.plot_levels({"rows": ASKED}),
+    "plot_look_back": lambda: plotting.plot_look_back(["prefix", "sum", "", "sum"], 2),
+    "plot_rates": lambda: plotting.plot_rates(
+        {"a": {"p": 1, "q": 20}, "b": {"p": 300, "q": 300}}, 4000
+    ),
+    "plot_register_tile": lambda: plotting.plot_register_tile(
+        [0, 1, 8, 9], [0, 1], (32, 16), (range(16), range(8))
+    ),
+    "plot_reuse": lambda: [
+        plotting.plot_reuse(np.arange(size).reshape(1, -1)) for size in (4, 40)
+    ],
+    "plot_roofline": lambda: plotting.plot_roofline({"a": (2, 100), "b": (3, None)}),
+    "plot_row_times_column": lambda: plotting.plot_row_times_column(tile=2),
+    "plot_scan": lambda: plotting.plot_scan(4, [[(0, 1), (2, 3)], [(1, 3)]]),
+    "plot_rungs": lambda: plotting.plot_rungs(["a", "b"], [90, 12], [70, None], 77),
+    "plot_schedule": lambda: plotting.plot_schedule({0: 2, 1: 3, 2: 1}, 2),
+    "plot_sectors": lambda: [
+        plotting.plot_sectors([0, 4, 128], kind=kind) for kind in style.KINDS
+    ],
+    "plot_series": lambda: plotting.plot_series(
+        [1, 9], {"a": [3, 4], "b": [5, 4], "c": [1, 1]}, "lines", 1
+    ),
+    "plot_speeds": lambda: plotting.plot_speeds(["a", "b"], [10, 500], 1000),
+    "plot_stages": lambda: plotting.plot_stages({"way": {"there": 9, "back": 9}}),
+    "plot_sweeps": lambda: plotting.plot_sweeps(SWEEP, 1100),
+    "plot_tile_banks": lambda: [
+        plotting.plot_tile_banks([range(4)] * 2, cells, kind, 1)
+        for cells in ([(0, 2), (1, 2)], [(0, 0), (0, 2)])
+        for kind in style.KINDS
+    ],
+    "plot_tile_cycle": plotting.plot_tile_cycle,
+    "plot_tile_walk": plotting.plot_tile_walk,
+    "plot_times": lambda: plotting.plot_times(["a"], [3], [(2, 4)], 1),
+    "plot_tree": lambda: plotting.plot_tree([{0: (0, 1), 1: (2, 3)}, {0: (0, 2)}], 4),
+    "plot_warps": lambda: [plotting.plot_warps(it) for it in (33, (4, 4))],
+}
+
+
+def pictures(name):
+    """What a figure's function draws here."""
+    drawn = FIGURES[name]()
+    return drawn if isinstance(drawn, list) else [drawn]

@@ -1,0 +1,97 @@
+"""Figures as SVG: letters stay letters, and each colour has its dark one beside it."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from helpers import plotting
+from helpers.core import style
+from tests.plotting.figures import pictures
+
+COLOUR = re.compile(r"(?<!\()#\w{6}")
+SPACE = "{http://www.w3.org/2000/svg}"
+RULE = re.compile(r"^\.(\w+)\{(.*)\}$", re.MULTILINE)
+
+
+def rules(svg):
+    """The rules for a light page and for a dark one, by their classes."""
+    light, dark = svg.split("@media(prefers-color-scheme:dark)")
+    return dict(RULE.findall(light)), dict(RULE.findall(dark))
+
+
+def texts(figure):
+    """What a figure says, line by line."""
+    axes = [it for ax in figure.axes for it in [*ax.texts, ax.xaxis.label]]
+    said = {line for it in axes for line in it.get_text().split("\n") if line}
+    return said - {"the limit, 4,000"}  # which lies beyond the end of its axis
+
+
+@pytest.mark.parametrize("name", plotting.__all__)
+def test_each_text_is_a_text_and_each_look_is_shared(name):
+    """Every class has a rule, every address an element, every element one name."""
+    for picture in pictures(name):
+        svg = picture.svg()
+        root = ElementTree.fromstring(svg)
+        said = {it.text.replace("\u00a0", " ") for it in root.iter(f"{SPACE}text")}
+        named = [it.get("id") for it in root.iter() if it.get("id")]
+
+        assert texts(picture.figure) <= said
+        assert {it.get("class") for it in root.iter()} - {None} == set(rules(svg)[0])
+        assert set(re.findall(r"url\(#(\w+)\)", svg)) == set(named)
+        assert len(named) == len(set(named))
+
+
+@pytest.mark.parametrize("name", plotting.__all__)
+def test_each_colour_has_a_dark_one(name):
+    """The rule of a class says the same colours for a dark page, in its own ones."""
+    for picture in pictures(name):
+        light, dark = rules(picture.svg())
+        colours = {k: COLOUR.findall(rule) for k, rule in light.items()}
+        assert {k: len(it) for k, it in colours.items() if it} == {
+            k: len(COLOUR.findall(rule)) for k, rule in dark.items()
+        }
+
+
+def test_drawing_an_svg_leaves_the_figure_as_it_was():
+    """Its image has the same dots before and after."""
+    picture = plotting.plot_instructions({"a kernel": {"calls": 9}})
+    picture.svg()
+    before = picture.png()
+    picture.svg()
+
+    assert before == picture.png()
+
+
+def test_a_readers_own_figure_is_drawn_too():
+    """With what no figure of ours has: formulas, images, hatches, see-through ink."""
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    ax.imshow(np.eye(3))
+    ax.bar([1], [2], hatch="x", alpha=0.5)
+    ax.set_title("$x^2$ <&>")
+    ax.set_ylabel("up\nand up")
+    svg = plotting.Picture(ax.figure, 'a "figure"').svg()
+    root = ElementTree.fromstring(svg)
+
+    assert 'a "figure"' == root.get("aria-label")
+    assert 1 == len(list(root.iter(f"{SPACE}image")))
+    assert "fill-opacity:0.5" in svg
+
+
+def test_a_line_that_leaves_its_axes_is_cut_off():
+    """The line below a kernel of the roofline begins far below the axes."""
+    picture = plotting.plot_roofline({"a": (2, 100)})
+    assert 'clip-path="url(#' in picture.svg()
+
+
+def test_a_figure_paints_its_own_paper():
+    """The first thing drawn covers all, in the paper's colour for each page."""
+    svg = plotting.plot_grid(2, 4, 7).svg()
+    light, dark = rules(svg)
+    first = ElementTree.fromstring(svg).find(f"{SPACE}path").get("class")
+
+    assert light[first].startswith(f"fill:{style.PAPER.lower()}")
+    assert dark[first] == f"fill:{style.DARK_PAPER}"
