@@ -27,8 +27,8 @@ SHARED = {
     "tests/emulator/judges/test_agreement.py": "executed lessons",
     "tests/emulator/test_numbas_tests.py": "Numba's tests",
     "tests/lessons/test_claims.py": "executed lessons",
-    "tests/lessons/test_site.py": "the site",
-    "tests/lessons/test_site_in_a_browser.py": "the site",
+    "tests/lessons/site/test_site.py": "the site",
+    "tests/lessons/site/test_site_in_a_browser.py": "the site",
 }
 
 
