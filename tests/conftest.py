@@ -1,6 +1,7 @@
 """What several tests share."""
 
 import os
+import shutil
 import signal
 import sys
 
@@ -49,3 +50,23 @@ def fonts():
     import matplotlib.font_manager
 
     return matplotlib.font_manager.fontManager
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A real one. It needs Playwright (`pip install -e .[browser]`) and Chromium; what
+    asks for it is skipped without.
+    """
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        try:
+            chromium = playwright.chromium.launch(
+                executable_path=CHROMIUM, args=["--no-sandbox"]
+            )
+        except sync_api.Error as error:
+            pytest.skip(f"no Chromium: {error.message.splitlines()[0]}")
+        yield chromium
+        chromium.close()

@@ -1,30 +1,8 @@
-"""A real browser with films on a page, for the tests of the player.
-
-Needs Playwright (`pip install -e .[browser]`) and Chromium; a test that asks for it is
-skipped without.
-"""
-
-import shutil
+"""Films on a page of a real browser, for the tests of the player."""
 
 import pytest
 
 from helpers.film import page
-
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        try:
-            chromium = playwright.chromium.launch(
-                executable_path=CHROMIUM, args=["--no-sandbox"]
-            )
-        except sync_api.Error as error:
-            pytest.skip(f"no Chromium: {error.message.splitlines()[0]}")
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture
