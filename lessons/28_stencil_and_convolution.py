@@ -3,7 +3,7 @@
 #
 # *45 minutes*
 #
-# **What you'll do:** take a step of heat through a cube, and filter an image with 121 weights, each rung closer to what the machine allows.
+# **What you'll do:** take a step of heat through a cube in 4% more time than a copy takes, and filter an image with 121 weights at 83% of what the arithmetic units allow.
 #
 # **What you'll learn:**
 #
@@ -34,7 +34,7 @@ device
 #
 # Each cell of a cube has a temperature. In a step of time, it moves towards that of its six neighbours.
 # Cells on the surface keep theirs.
-# A rule that makes a cell of its neighbours is a **stencil**; this one needs seven cells.
+# A rule that computes a cell from its neighbours is a **stencil**; this one needs seven cells.
 #
 # A step must load each cell once and store it once: 8 bytes.
 # Its nine operations take far less time. A copy moves the same bytes, so it is our limit.
@@ -204,12 +204,12 @@ plot_reuse(in_tiled.reuse["src"].loads[2], "layer 2 of src")
 # %% [markdown]
 # Where four halos meet, a cell is loaded four times.
 #
-# The tile needs a third of the loads, and the step takes 1.5 times as *long*.
-# L1 had served 70% of their bytes. Now there are as many shared loads, and a tile to fill: 190 instructions of a warp for 32 cells instead of 118.
+# The tile needs a third of the loads (29% in the large cube), and the step takes 1.5 times as *long*.
+# L1 had served 70% of their bytes. Now there are as many shared loads, and a tile to fill: 190 instructions for 32 cells instead of 118.
 #
 # ## Registers along the third axis
 #
-# So leave the neighbours in a layer to L1. If a thread walks along z, it can keep cells in registers: each is first above, then here, then below.
+# So leave neighbours in a layer to L1. A thread that walks along z can keep cells in registers: each is first above, then here, then below.
 # **Walk up: three cells in registers, the other neighbours from L1.**
 #
 # **Predict.** A thread walks through 4 layers. How many loads does a cell take?
@@ -247,7 +247,7 @@ count("step, walk", step(WALK, cube), INNER)
 compare("step", "plain", "walk", "walk in C++")
 
 # %% [markdown]
-# The step takes 61% of the plain one's time, less than the loads promised: 5.5/7 are 79%. The instructions fell further, from 118 to 76.
+# The step takes 61% of the plain one's time, less than the loads promised: 5.5/7 are 79%. The instructions fell further, from 118 to 76. (Blocks shrank, too, from 1,024 threads to 256.)
 # Its warps wait for loads most, and each 32 cells still take 5.6 loads.
 #
 # ## Four cells at a time
@@ -357,7 +357,7 @@ compare("step", "fours", "known", "known in C++")
 # Instructions fall from 25.6 for 32 cells to 16.6. Registers fall from 40 to 32, so a multiprocessor holds more warps: 86% of its room instead of 66%.
 # The step takes 4% longer than a copy, and in C++ 7% longer.
 #
-# All rungs follow, with what Nsight Compute counts. *measured* is the share of an earlier rung's time. *predicted* is the larger of two shares: what is left of the count that falls, and what a copy takes.
+# All rungs follow, with what Nsight Compute counts. *measured* is the share of an earlier rung's time. *predicted* is the larger of two shares: what is left of the count that falls, and what the limit takes (here, a copy).
 # *instructions* are those of a warp for 32 cells; *L1* and *memory* say how busy L1's data path and memory are.
 
 # %%
@@ -399,17 +399,17 @@ plot_times(names, [baseline(f"step, {it}").median_us for it in names],
            limit_us=limit_us["step"], limit_label="the driver's copy")
 
 # %% [markdown]
-# From rung to rung, the order of the times is that of the instructions, not that of the loads.
-# (For Nsight Compute, each rung ran alone and on zeros; this changes their times by less than 2%.)
+# The order of the times is that of the instructions, not that of the loads. The first three rungs take about 6 µs for each instruction in the table.
+# (For Nsight Compute, each ran alone and on zeros; this changes times by less than 2%.)
 #
 # ## A filter of 121 weights
 #
-# A **convolution** makes each pixel the sum of its neighbours times weights.
-# Our filter has 11 × 11 weights at random, so none can be shared or skipped.
+# A **convolution** replaces each pixel by a weighted sum of its neighbours.
+# Our filter has 11 × 11 random weights, so none can be shared or skipped.
 #
-# To spare all rungs their conditions, the image has a margin of zeros, so output pixel [row, col] is the sum of `weights[i, j] * src[row + i, col + j]`.
+# The image has a margin of zeros, so rungs need no conditions: pixel [row, col] is the sum of `weights[i, j] * src[row + i, col + j]`.
 #
-# A multiprocessor has four schedulers, and each issues one instruction for 32 lanes per cycle. How long does it take to issue 121 `FFMA` for each of 8192 × 8192 pixels?
+# A multiprocessor has four schedulers, and each issues one instruction for 32 lanes per cycle. How long do 121 `FFMA` for each of 8192 × 8192 pixels take?
 
 # %%
 SIDE, LAST, PIXELS = 11, 10, 8192**2
@@ -502,7 +502,7 @@ compare("filter", "plain", "constant", "constant in C++")
 
 # %% [markdown]
 # Half of the loads are gone, and 44% of the time.
-# `ULDC.64` brings two weights from constant memory (`c[0x3]`) for the whole warp, into *uniform* registers. There, an `FFMA` can take them.
+# `ULDC.64` brings two weights from constant memory (`c[0x3]`) for the whole warp, into *uniform* registers, from which an `FFMA` can take them.
 #
 # ## Four pixels at a time
 #
@@ -560,19 +560,19 @@ compare("filter", "constant", "fours")
 
 # %% [markdown]
 # Eleven requests instead of 121, and about a third of the time.
-# The requests are wider, though: L1's data path is 94% busy.
+# But each is four times as wide: L1's data path is 94% busy, and the schedulers 88%.
 #
 # ## Walk down
 #
 # Each row of pixels is still loaded eleven times, for eleven rows of output.
-# Let one thread make all of these: it walks down a strip, with eleven rows of four sums under way.
+# Let one thread walk down a strip, with eleven rows of four sums under way.
 # **Load a row, add it to eleven rows of sums, store a complete one.**
 #
 # **Predict.** How many requests for loads do 32 pixels take in strips of 16 rows, and in strips of 250?
 #
 # <details><summary>Answer</summary>
 #
-# A row takes one request. But 16 rows of output need 26 rows of pixels: 26/16 = 1.625 requests. 250 rows need 260: 1.04. The sums grow by the same factor.
+# A row takes one request. But 16 rows of output need 26 rows of pixels: 26/16 = 1.625 requests. 250 rows need 260: 1.04. The number of `FFMA` grows by the same factor.
 #
 # </details>
 
@@ -690,11 +690,11 @@ plot_times(names, [baseline(f"filter, {it}").median_us for it in names],
            limit_us=limit_us["filter"], limit_label="121 FFMA a pixel")
 
 # %% [markdown]
-# By its requests, *walking* could take 55% of the time of *fours*. It takes 87%: its warps wait for loads for 44% of their time. A row ahead, they do for 11%.
+# The 121 `FFMA` allow *walking* 55% of the time of *fours*. It takes 87%: its warps wait for loads for 44% of their time. A row ahead, they do for 11%.
 #
 # The last rung's weights are numbers within its `FFMA`.
 # It issues 132 instructions for 32 pixels instead of 121: the strips' first ten rows cost 4%, all else 5%.
-# To issue them takes 265 of its 293 µs: 90%.
+# Issuing them takes 265 of its 293 µs: 90%.
 #
 # ## Two filters in one pass
 #
@@ -755,7 +755,7 @@ with expect(AssertionError):
     run.assert_no_races()
 
 # %% [markdown]
-# A block stores a cell while another may still need the old one. No barrier orders blocks, so the step needs a second array.
+# A block stores a cell while another may still need the old one, and `syncthreads` does not wait for other blocks. So the step needs a second array.
 #
 # ## On your own
 #
@@ -763,7 +763,7 @@ with expect(AssertionError):
 #
 # <details><summary>Answer</summary>
 #
-# Its own column takes 18/16 instead of 6/4 of a request for each four cells, all else stays: 1.3 instead of 1.4.
+# For its own column, a warp makes 18/16 requests for 128 cells instead of 6/4; all else stays. For 32 cells that is 1.3 instead of 1.4. (The times stay those of 4 layers.)
 #
 # </details>
 #

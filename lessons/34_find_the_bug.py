@@ -3,7 +3,7 @@
 #
 # *60 minutes*
 #
-# **What you'll do:** find the fault in twelve wrong kernels, each by its symptom, fix it with a line or two, and show that the fix holds.
+# **What you'll do:** find the fault in twelve wrong kernels, each by its symptom, fix it in a few lines, and show that the fix holds.
 #
 # **What you'll learn:**
 #
@@ -107,7 +107,7 @@ film.cells("out", 0)
 #
 # **The belief:** "`x += 1` is one step."
 # It is three: load, add, store.
-# The film of one block with two threads shows it: both load 0 before either stores, and what is left is the product of thread 1. That of thread 0 is lost.
+# The film of one block with two threads shows it: both load 0, then both store, and *value* is what the cell holds after that: the product of thread 1. That of thread 0 is lost.
 #
 # The report has three more races, for the same line: between warps of a block, and stores against stores.
 # One fix removes them all, so begin with the first.
@@ -467,7 +467,7 @@ for seed in range(4):
 # ## It never comes back
 #
 # **Average each sample with the next; beyond the end there are zeros.**
-# There is one block, and each of its threads comes to a barrier.
+# There is one block of 256 threads, for up to 255 samples, and each of its threads comes to a barrier.
 # On a GPU the launch never ends.
 
 # %%
@@ -579,7 +579,7 @@ narrow, wide = np.zeros(40, np.int32), np.zeros(40, np.int64)
 run = emulate(energy)[2, 32](narrow, samples)
 with expect(AssertionError):
     check(narrow, expected)
-print(narrow[:5], run, sep="\n")
+print(narrow[narrow < 0], run, sep="\n")
 emulate(energy)[2, 32](wide, samples)
 check(wide, expected)
 
@@ -619,7 +619,7 @@ for width in 32, 33:
     print(check(out, matrix @ b[:32]), run, sep="\n")
 
 # %% [markdown]
-# **The belief:** "each thread walks along its row, so memory is read in order." What counts is where the *lanes* are in one step: with a width of 32, theirs are 32 words apart, in one bank.
+# **The belief:** "each thread walks along its row, so memory is read in order." What counts is where the *lanes* are in one step: with a width of 32, theirs are 32 words apart, in one bank. With 33, they are in 32 banks.
 #
 # ## What to ask first
 #

@@ -27,6 +27,8 @@ SHARED = {
     "tests/emulator/judges/test_agreement.py": "executed lessons",
     "tests/emulator/test_numbas_tests.py": "Numba's tests",
     "tests/lessons/test_claims.py": "executed lessons",
+    "tests/lessons/site/test_site.py": "the site",
+    "tests/lessons/site/test_site_in_a_browser.py": "the site",
 }
 
 
@@ -57,9 +59,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
 @pytest.fixture(scope="module")
 def browser():
-    """A real one. It needs Playwright (`pip install -e .[browser]`) and Chromium; what
-    asks for it is skipped without.
-    """
+    """Chromium by Playwright, `pip install -e .[browser]`; skipped without them."""
     sync_api = pytest.importorskip("playwright.sync_api")
     with sync_api.sync_playwright() as playwright:
         try:

@@ -25,7 +25,7 @@ def as_html(assembly) -> str:
     names = {"source": "s", "types": "s"}
     if not assembly.missing:
         names["machine instructions"] = "m"
-    head = "<th></th><th></th>" + "".join(
+    head = "<td></td><td></td>" + "".join(
         f"<th class='{kind}' {LEFT}>{name}</th>" for name, kind in names.items()
     )
     rows = "".join(row for it in rows_of(assembly) for row in rows_for(assembly, *it))

@@ -3,11 +3,11 @@
 import re
 from html import escape
 
-from helpers.core.source import WIDEST_LINE
 from helpers.core.style import CONFLICT, STORE
 
 LEFT = "style='text-align: left'"  # holds where a viewer takes away the rules below
 TINT = "20"  # how opaque a line's ground is: its edge stands out from it by 3:1
+NARROWEST = 36  # characters of a source line that are seen whatever stands beside it
 ROOT = ".run-page" * 3
 # the class three times: a notebook's own rules for tables are more specific than once
 STYLE = f"""\
@@ -15,8 +15,8 @@ STYLE = f"""\
 {ROOT} tbody tr {{background: none}}
 {ROOT} th, {ROOT} td {{padding: 1px 8px; border: 0; text-align: right;
 vertical-align: top; white-space: nowrap; line-height: 1.35}}
-{ROOT} th {{border-bottom: 1px solid; vertical-align: bottom; white-space: normal;
-max-width: 6em}}
+{ROOT} thead * {{border-bottom: 1px solid; vertical-align: bottom;
+white-space: normal; max-width: 6em}}
 {ROOT} .s {{white-space: pre; max-width: none;
 font-family: var(--jp-code-font-family, monospace)}}
 {ROOT} .s code {{background: none; padding: 0; white-space: pre; display: block;
@@ -38,7 +38,7 @@ max-width: min(62em, 100cqw - 4em)}}
 def source_code(text) -> str:
     """A source line, whose indent holds where a viewer takes away our styles."""
     code = text.lstrip()
-    keys = " tabindex='0'" if len(text) > WIDEST_LINE else ""  # scroll a long line
+    keys = " tabindex='0'" if len(text) > NARROWEST else ""  # scroll a long line
     return f"<code{keys}>{'&nbsp;' * (len(text) - len(code))}{escape(code)}</code>"
 
 
@@ -52,7 +52,7 @@ def scroller(rows, beside) -> str:
     """A table of source lines: a line scrolls that does not fit the page with so many
     columns beside it, and the whole table where none fits.
     """
-    name = "tabindex='0' role='region' aria-label='source lines'"
+    name = "tabindex='0' role='group' aria-label='source lines'"
     width = f"style='--beside: {6 + 7 * beside}em'"
     return f"<div class='wide' {name} {width}><table>{rows}</table></div>"
 

@@ -26,7 +26,7 @@ def findings_of(recorder, run, error, grid) -> list[dict]:
     if run is None:
         return [_error(recorder, error, grid)]
     found = [
-        *(_race(recorder, group) for group in grouped(run.races)),
+        *(_race(recorder, group) for group in grouped(_races(run))),
         *(_missed(recorder, it) for it in run.barriers),
         *(_stray(recorder, it) for it in run.lanes),
         *(_uninitialised(recorder, it) for it in run.uninitialised),
@@ -53,26 +53,51 @@ def _made(kind, finding, steps, cells=()):
 # what may be wrong
 
 
+def _races(run):
+    """Those of the report, and other updates, which lanes of one warp lose."""
+    known = {(race.first, race.array) for race in run.races}
+    lost = (race for race in run.races.minor if race.update and not race.same_value)
+    return [*run.races, *(it for it in lost if (it.first, it.array) not in known)]
+
+
 def _race(recorder, races):
     pair = first_pair(recorder, races)
     title, text = words_of(recorder, races, pair)
     found = report.race(races[0])._replace(what=title, advice=text)
     if pair is None:
-        return _made("race", found, _one_side(recorder, races[0]))
+        return _made("race", found, *_one_side(recorder, races[0]))
     number = recorder.arrays.number(pair.array)
     return _made("race", found, pair.steps, [(number, cell) for cell in pair.cells])
 
 
 def _one_side(recorder, race):
-    """The first step that has a part in a race with another block."""
+    """The first step that touches the cell of a race between blocks, and the cell."""
+    if race.scope != "grid":
+        return (), ()
     sides = (race.first, race.first_kind), (race.second, race.second_kind)
-    found = [number for s in sides for number, *_ in accesses_at(recorder, *s)]
-    return sorted(found)[:1] if race.scope == "grid" else ()
+    found = [it for side in sides for it in accesses_at(recorder, *side)]
+    for number, step, access in sorted(found, key=lambda it: it[0]):
+        for cell, _ in threads_of(step, access):
+            if name_of_cell(access.array, cell) == race.cell:
+                return (number,), [(recorder.arrays.number(access.array), cell)]
+    return sorted(number for number, *_ in found)[:1], ()
 
 
 def _missed(recorder, found):
-    steps = [n for n, site in recorder.missed if is_at(site, found.site)]
-    return _made("barrier", report.missing(found), steps)
+    steps = [
+        _opening(recorder, n) for n, at in recorder.missed if is_at(at, found.site)
+    ]
+    made, blocks = report.missing(found), report.counted(found.blocks, "block")
+    what = (
+        made.what.replace(",", f" of {blocks},", 1) if found.blocks > 1 else made.what
+    )
+    return _made("barrier", made._replace(what=what), steps)
+
+
+def _opening(recorder, number):
+    """The step in which a barrier opens: the next one, if the others left in this."""
+    behind = recorder.steps[number + 1 : number + 2]
+    return number + 1 if behind and not behind[0].lanes.any() else number
 
 
 def _stray(recorder, found):

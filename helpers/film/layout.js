@@ -37,9 +37,10 @@ function placeGlobals(film, page) {
   });
 }
 
-// Numbers that are wider than a lane are written upright, in a higher row.
+// Numbers of which two digits are wider than a lane are written upright, in a higher
+// row.
 function rowHeight({ widths } = { widths: [] }, lane) {
-  const fits = widths.some(([, width]) => width <= lane - 2);
+  const fits = widths.some(([digits, width]) => digits > 1 && width <= lane - 2);
   const [, width] = widths.find(([, it]) => it <= HIGHEST) || [0, 0];
   return fits || lane < 13 || !width ? 14 : Math.ceil(width) + 6;
 }

@@ -1,17 +1,23 @@
 // What the marks and the words of a film mean: only those that this film has.
 
+const accesses = (film) => film.steps.flatMap(({ a }) => a || []);
+const hasBanks = (film) => accesses(film).some((it) => it.b);
+const hasCells = ({ record }) => record.findings.some((it) => (it.cells || []).length);
+const isUnwritten = ({ initial }) => !initial || Object.values(initial).includes(null);
+
+// [name, what it means, does this film need it?]
 const LEGEND = [
   ["busy", "lanes of this step"],
   ["load", "load"],
   ["store", "store"],
-  ["atomic", "atomic update"],
+  ["atomic", "atomic update", (film) => accesses(film).some((it) => it.k === "atomic")],
   ["other", "at another line"],
   ["aside", "not in this branch"],
-  ["waits", "waits at a barrier"],
+  ["waits", "waits"],
   ["gone", "done"],
-  ["none", "nothing written yet"],
-  ["queue", "queue at a bank"],
-  ["fault", "cell of a fault"],
+  ["none", "nothing written yet", (film) => film.record.arrays.some(isUnwritten)],
+  ["queue", "queue at a bank", hasBanks],
+  ["fault", "cell of a fault", hasCells],
 ];
 
 const KEYBOARD =
@@ -20,13 +26,11 @@ const KEYBOARD =
 
 const LOCAL = /\blocal\s*\.\s*array\s*\(/;
 
-// [word, what it means, does this film need it?]
 const WORDS = [
   [
     "timeline",
     "A row for each warp (w0, w1 …), a column for each step; a line where a " +
       "barrier opens, ✖ a fault, ▲ a cost.",
-    () => true,
   ],
   [
     "bank",
@@ -44,7 +48,7 @@ const WORDS = [
     "sector",
     "32 bytes of global memory, which move together. The bar below an array shows " +
       "where in it they lie.",
-    (film) => film.steps.some(({ a }) => (a || []).some((it) => it.s)),
+    (film) => accesses(film).some((it) => it.s),
   ],
   [
     "from",
@@ -61,22 +65,17 @@ const WORDS = [
     "They are not shown.",
     (film) => film.record.files.some((it) => it.lines.some((row) => LOCAL.test(row))),
   ],
-  ["keys", KEYBOARD, () => true],
+  ["keys", KEYBOARD],
 ];
 
-function hasBanks(film) {
-  return film.steps.some(({ a }) => (a || []).some((it) => it.b));
-}
-
 function fillLegend(box, key, film) {
-  const atomic = film.steps.some(({ a }) => (a || []).some((it) => it.k === "atomic"));
-  for (const [name, text] of LEGEND) {
-    if (name === "atomic" && !atomic) continue;
+  const needed = ([, , needs = () => true]) => needs(film);
+  for (const [name, text] of LEGEND.filter(needed)) {
     const part = element("span", text);
     part.prepend(element("i", "", { className: name }));
     box.append(part);
   }
-  for (const [word, meaning] of WORDS.filter((it) => it[2](film))) {
+  for (const [word, meaning] of WORDS.filter(needed)) {
     for (const [tag, text] of Object.entries({ dt: word, dd: meaning })) {
       key.append(element(tag, text, { className: word }));
     }

@@ -234,10 +234,13 @@ function drawMark(scene, array, cell) {
   if (!box) return;
   const [x, y, w, h] = box;
   const { finding, paper } = pen.theme;
-  if (w < 9 || h < 9) return pen.box(x, y, w, h, { fill: finding });
+  if (w < 9 || h < 9) {
+    pen.box(x, y, w, h, { fill: finding });
+    return pen.cross([x + 1, y + 1, w - 3, h - 3], paper, 1);
+  }
   pen.box(x - 1, y - 1, w + 1, h + 1, { rim: paper, thick: 1 });
   pen.box(x, y, w - 1, h - 1, { rim: finding, thick: 3 });
-  pen.cross([x + 2, y + 2, w - 5, h - 5], finding, 1.8);
+  return pen.cross([x + 2, y + 2, w - 5, h - 5], finding, 1.8);
 }
 
 function drawFollowed(scene) {

@@ -258,8 +258,10 @@ def description_of(record) -> str:
     if barriers:
         parts.append(f"{counted(barriers, 'barrier')} opened")
     wrong = [f["title"] for f in record["findings"] if f["level"] == "wrong"]
+    costs = [f["title"] for f in record["findings"] if f["level"] != "wrong"]
     found = f"Found: {'; '.join(wrong)}." if wrong else "Nothing wrong was found."
-    return f"{', '.join(parts)}. {found}"
+    cost = f" It costs: {'; '.join(costs)}." if costs else ""
+    return f"{', '.join(parts)}. {found}{cost}"
 
 
 def counted(number, noun) -> str:

@@ -163,7 +163,19 @@ def words_of(recorder, races, pair) -> tuple[str, str]:
     text = f"{_remedy(recorder, races)}. {_count(races)}"
     if pair is None:
         return f"{_lines(races[0])} ({kinds} race)", text
+    if any(race.update for race in races):
+        return f"{_update(pair)} ({kinds} race)", text
     return f"{_sentence(races[0].scope, pair)} ({kinds} race)", text
+
+
+def _update(pair) -> str:
+    """Threads that load a cell and store to it in one line."""
+    threads = " and ".join(str(end.thread) for end in pair[:2])
+    cell, line = name_of_cell(pair.array, pair.cells[0]), pair.earlier.line
+    return (
+        f"threads {threads} each load and store `{cell}` in line {line}, and nothing "
+        "makes the two one step: an update can be lost"
+    )
 
 
 def _lines(race) -> str:
@@ -224,17 +236,20 @@ def _remedy(recorder, races) -> str:
     first, *others = remedies
     more = [it for it in others if first.startswith(BARRIER) and it.startswith(BARRIER)]
     first += "".join(f", and {it.removeprefix(BARRIER)}" for it in more)
-    if not first.startswith(BARRIER):
+    if "`cuda.syncthreads()`" not in first:
         return first
     branches = {n for race in races for n in _branches(recorder, race)}
-    return first + _outside(sorted(branches))
+    barrier = "" if first.startswith(BARRIER) else " the barrier"
+    return first + _outside(barrier, sorted(branches))
 
 
-def _outside(lines) -> str:
+def _outside(barrier, lines) -> str:
     if not lines:
         return ""
     several = "s" * (len(lines) > 1)
-    return f", outside the `if` of line{several} {' and '.join(map(str, lines))}"
+    return (
+        f",{barrier} outside the `if` of line{several} {' and '.join(map(str, lines))}"
+    )
 
 
 def _branches(recorder, race):

@@ -30,7 +30,8 @@ const svgOf = (icon) =>
 
 const BODY = `
 <div class="film" role="group" tabindex="0">
-  <div class="head"><strong></strong> <span></span><span class="count"></span></div>
+  <div class="head"><strong></strong> <span></span>
+    <span class="said" role="status"></span><span class="count"></span></div>
   <div class="panel">
   <div class="controls" role="group" aria-label="Controls of the film">
     ${BUTTONS.map(
@@ -41,7 +42,7 @@ const BODY = `
     ).join("")}
     <label>speed <select aria-label="Steps a second">${SPEEDS.map(
       (it) => `<option value="${it}">${it}/s</option>`,
-    ).join("")}</select></label> <span class="said" role="status"></span>
+    ).join("")}</select></label>
   </div>
   <div class="time"><canvas aria-hidden="true"></canvas><i></i>
     <input type="range" min="0" step="1" aria-label="Step"></div></div>

@@ -12,7 +12,8 @@ const AFTER = {
 const counted = (count, noun) =>
   `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 
-// A number with so many digits, or more where they stand before its point.
+// A number with so many digits, or more where they stand before its point. With one
+// it is what is nearest with one behind the point: .0 is not 0.
 function numeral(value, digits = 4) {
   if (value === null || value === undefined) return "";
   if (typeof value === "boolean") return value ? "1" : "0";
@@ -20,7 +21,9 @@ function numeral(value, digits = 4) {
   if (Math.abs(value) >= 10 ** digits && Math.abs(value) < 1e7) {
     return String(Math.round(value));
   }
-  return String(Number(value.toPrecision(digits))).replace(/^(-?)0\./, "$1.");
+  const rounded = digits > 1 ? value.toPrecision(digits) : value.toFixed(1);
+  const text = Number(rounded) ? String(Number(rounded)) : "0.0";
+  return text.replace(/^(-?)0\./, "$1.");
 }
 
 // A flat index as the kernel writes it: [3, 7].
@@ -116,7 +119,9 @@ function shuffleInWords(pairs) {
 
 function stepInWords(film, n) {
   const step = film.steps[n];
-  if (!step.m) return `Line ${step.l}: the other threads are done. ${AFTER.pass}`;
+  if (!step.m) {
+    return `Line ${step.l}: the other threads are done, and the barrier opens.`;
+  }
   const who = lanesInWords(lanesOf(step.m));
   const told = oncePerWord((step.a || []).map((it) => accessInWords(film, it)));
   for (const pairs of film.sourcesAt(n)) told.push(`${who} ${shuffleInWords(pairs)}`);

@@ -5,7 +5,7 @@ from math import ceil
 import numpy as np
 
 from helpers.exercises.arguments import numbers
-from helpers.exercises.exercise import Explain, Fix, InOut, Out
+from helpers.exercises.exercise import Fix, InOut, Out
 
 TYPES = "float32", "int32", "uint32"
 WHOLE = "int32", "uint32", "int64"
@@ -17,9 +17,12 @@ class Average(Fix):
     """
 
     stars, points, lines = 2, 2, 3
-    budget = {"lines": 3}
     choices = {"block": (128, 256), "type": ("float32", "float64")}
     ragged = 1, 33, 700
+
+    @property
+    def budget(self):
+        return {"lines": 3, "atomics": 4 * self.block}
 
     @property
     def even(self):
@@ -85,6 +88,11 @@ class Average(Fix):
         "parts of all threads, not of all elements": (
             *("tail", "/ a.size)", "/ cuda.gridsize(1))"),
         ),
+        "two halves of each part": (
+            "over_budget:atomics",
+            part,
+            "\n".join(2 * [part.replace("a.size)", "(2 * a.size))")]),
+        ),
         "parts of a block": ("wrong", "/ a.size)", "/ $block)"),
         "whole parts": ("wrong", "a[i] / a.size", "a[i] // a.size"),
         "no guard": ("bounds", "if i < a.size:", "if True:"),
@@ -115,9 +123,12 @@ class Brightest(Fix):
     """
 
     stars, points, lines = 1, 1, 2
-    budget = {"lines": 2}
     choices = {"block": (64, 128), "type": WHOLE}
     ragged = 1, 33, 700
+
+    @property
+    def budget(self):
+        return {"lines": 2, "atomics": 4 * self.block}
 
     @property
     def even(self):
@@ -167,6 +178,7 @@ class Brightest(Fix):
             "if a[i] > out[0]:\n            if a[i] > out[0]:\n"
             "                out[0] = a[i]",
         ),
+        "offers twice": ("over_budget:atomics", offer, f"{offer}\n        {offer}"),
         "the smallest": ("constant", "atomic.max", "atomic.min"),
         "the sum": ("wrong", "atomic.max", "atomic.add"),
         "no guard": ("bounds", "if i < a.size:", "if True:"),
@@ -260,7 +272,7 @@ class Weighted(Fix):
     """
 
     stars, points, lines = 2, 3, 1
-    budget = {"lines": 1}
+    budget = {"lines": 1, "loads": {"x": 2}}
     choices = {"block": (64, 128), "type": TYPES}
 
     @property
@@ -339,6 +351,10 @@ class Weighted(Fix):
             "    if first + thread < x.size:\n            cuda.syncthreads()\n    "
             + after,
         ),
+        "past the tile": (
+            *("over_budget:loads", second, after),
+            *("tile[k] * a", "x[first + k] * a"),
+        ),
         "one tile only": (
             "wrong",
             "x.size, $block)",
@@ -365,24 +381,10 @@ class Weighted(Fix):
             "still reads this one.",
             "Let all threads wait at the end of each round, too, outside of every `if`.",
         ),
+        "over_budget:loads": (
+            "What is the tile for? How often does a block load each weight with it?",
+            "Once. Without it, each thread of the block loads each weight.",
+            "Keep the tile, and make its threads wait where one may overwrite a weight "
+            "that another still needs.",
+        ),
     }
-
-
-class ItPasses(Explain):
-    """A test launches a kernel for 1,024 elements, all of them 1, in blocks of 256, once,
-    and compares the sum that comes out. It passes. Name three changes of this test, and
-    for each a fault that it would find.
-    """
-
-    stars, points = 2, 3
-    rubric = {
-        "a size that is no multiple of the block, such as 1,000 or 1: the tail, guards": 1,
-        "random numbers: an element that is taken twice and another left out, indices": 1,
-        "several seeds, or a look at the races: an order that was lucky": 1,
-    }
-    model = (
-        "With 1,000 elements, or one, the last block is not full, which shows a missing "
-        "guard and cells that nobody filled. With random numbers an element that was "
-        "taken twice no longer makes up for one that was left out. With several seeds, "
-        "and `run.races` in each, a missing barrier shows that the first order hid."
-    )

@@ -1,4 +1,4 @@
-"""One more exercise of lesson 34: what does the report say first?"""
+"""Two more exercises of lesson 34: a test that passes, and what a report says first."""
 
 from textwrap import indent
 
@@ -6,7 +6,28 @@ import numpy as np
 
 from helpers import emulate
 from helpers.exercises import sources
-from helpers.exercises.exercise import Predict
+from helpers.exercises.exercise import Explain, Predict
+
+
+class ItPasses(Explain):
+    """A test launches a kernel for 1,024 elements, all of them 1, in blocks of 256, once,
+    and compares the sum that comes out. It passes. Name three changes of this test, and
+    for each a fault that it would find.
+    """
+
+    stars, points = 2, 3
+    rubric = {
+        "a size that is no multiple of the block, such as 1,000 or 1: the tail, guards": 1,
+        "random numbers: an element that is taken twice and another left out, indices": 1,
+        "several seeds, or a look at the races: an order that was lucky": 1,
+    }
+    model = (
+        "With 1,000 elements, or one, the last block is not full, which shows a missing "
+        "guard and cells that nobody filled. With random numbers an element that was "
+        "taken twice no longer makes up for one that was left out. With several seeds, "
+        "and `run.races` in each, a missing barrier shows that the first order hid."
+    )
+
 
 POOL = {
     "an update by all": ("out[0] += a[thread]",),

@@ -1,4 +1,4 @@
-"""Films on a page of a real browser, for the tests of the player."""
+"""Films on a page in a real browser, for the tests of the player."""
 
 import pytest
 

@@ -104,3 +104,107 @@ def test_a_cell_that_nobody_wrote_is_found_where_it_is_read():
     assert "nobody wrote" in film.run.uninitialised[0].__repr__()
     line = line_of(kernels.unwritten, "out[t] = tile[t]")
     assert line == record["steps"][number]["l"]
+
+
+@cuda.jit
+def meets_others(out):
+    out[cuda.threadIdx.x] = cuda.blockIdx.x  # store
+
+
+def test_a_race_with_another_block_is_marked_where_this_block_touches_its_cell():
+    """The other side is not in the film, and no sentence says who was first."""
+    film = watch(meets_others, block=1)[2, 32](np.zeros(32, np.int32))
+    record, (found,) = film.record(), film.run.races
+    shown = finding(record, "race")
+    line = line_of(meets_others, "# store")
+
+    (number,) = shown["steps"]
+    ((array, cell),) = shown["cells"]
+    assert line == record["steps"][number]["l"]
+    assert f"{record['arrays'][array]['name']}[{cell}]" == found.cell
+    assert f"nothing orders line {line}'s store" in shown["title"]
+    assert "in different blocks (WAW race)" in shown["title"]
+
+
+@cuda.jit
+def counts(bins, codes):
+    mine = cuda.shared.array(4, int32)
+    t = cuda.threadIdx.x
+    if t < 4:
+        mine[t] = 0
+    cuda.syncthreads()
+    mine[codes[t]] = mine[codes[t]] + 1  # update
+    cuda.syncthreads()
+    if t < 4:
+        bins[t] = mine[t]
+
+
+def test_an_update_that_is_no_atomic_is_said_to_lose_updates():
+    """No barrier would help: two threads load and store one cell in one line."""
+    codes = np.arange(64, dtype=np.int32) % 4
+    film = watch(counts)[1, 64](np.zeros(4, np.int32), codes)
+    shown = finding(film.record(), "race")
+
+    assert f"in line {line_of(counts, '# update')}, and nothing" in shown["title"]
+    assert "an update can be lost" in shown["title"]
+    assert shown["text"].startswith("Use `cuda.atomic`")
+
+
+@cuda.jit
+def barrier_inside(out):
+    t = cuda.threadIdx.x
+    if t < 32:
+        cuda.syncthreads()
+    out[t] = t
+
+
+def test_a_barrier_that_opens_as_others_leave_is_found_there():
+    """In a step of no lanes, of the barrier's line; the count is of all blocks."""
+    film = watch(barrier_inside)[3, 64](np.zeros(64, np.int32))
+    record, shown = film.record(), finding(film.record(), "barrier")
+
+    (number,) = shown["steps"]
+    step = record["steps"][number]
+    assert line_of(barrier_inside, "cuda.syncthreads()") == step["l"]
+    assert "pass" == step["e"]
+    assert shown["title"].startswith("barrier missed by 96 threads of 3 blocks, ")
+
+
+@cuda.jit
+def adds(out, a):
+    out[0] += a[cuda.threadIdx.x]
+
+
+def test_an_update_that_a_warp_loses_is_found_though_the_report_calls_it_minor():
+    """Two lanes add to one cell, and one sum is lost."""
+    out = np.zeros(1)
+    film = watch(adds)[1, 2](out, np.array([1.0, 2.0]))
+    shown = finding(film.record(), "race")
+
+    assert 3 != out[0]
+    assert () == film.run.races
+    assert "threads 0 and 1 each load and store `out[0]`" in shown["title"]
+
+
+@cuda.jit
+def scans(out, a):
+    row = cuda.shared.array(64, int32)
+    t = cuda.threadIdx.x
+    row[t] = a[t]
+    cuda.syncthreads()
+    if t >= 1:
+        row[t] = row[t] + row[t - 1]
+    cuda.syncthreads()
+    out[t] = row[t]
+
+
+def test_a_barrier_within_a_line_of_a_branch_goes_outside_of_it():
+    """The advice is to load first: the barrier is for all threads."""
+    film = watch(scans)[1, 64](np.zeros(64, np.int32), np.ones(64, np.int32))
+    shown = finding(film.record(), "race")
+
+    branch = line_of(scans, "if t >= 1")
+    assert shown["text"].startswith(
+        "Load into a variable first, then `cuda.syncthreads()`, then store, the "
+        f"barrier outside the `if` of line {branch}. "
+    )

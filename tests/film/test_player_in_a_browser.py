@@ -285,6 +285,23 @@ def test_keys_reach_the_only_film_and_the_one_under_the_mouse(
     assert steps == shown(tab)
 
 
+def test_a_number_is_short_in_a_small_cell_and_whole_beside_its_name(opened):
+    """One digit behind the point where no more fit; those before it are never cut."""
+    film = record()
+    film["arrays"][2]["shape"] = [2, 32]
+    film["steps"][1]["a"][1]["x"] = [0.97, 0.53, 0.006, *[0.25] * 28, 41]
+    tab = opened(film, width=1280)
+    go(tab, 2)
+
+    texts = player(tab, "[...player.scene.scales.get(2).texts]")
+    tab.get_by_label("follow").fill("tile[0, 2]")
+    tab.get_by_label("follow").press("Enter")
+
+    expected = {"1 0.97": "1", "1 0.53": ".5", "1 0.006": ".0", "1 41": "41"}
+    assert expected.items() <= dict(texts).items()
+    assert "tile[0, 2] = .006" in tab.locator(".who").inner_text()
+
+
 def test_a_click_follows_the_lane_or_the_cell_under_it(opened):
     tab = opened(record())
     go(tab, 2)

@@ -262,7 +262,7 @@ else: import os; os._exit(3)""",
     "a daemon": """\
 import os, time
 if not os.fork():
-    os.setsid()
+    os.setpgrp()
     if not os.fork():
         time.sleep(3600)
     os._exit(0)""",

@@ -53,7 +53,7 @@ def table(run, found, lessons=()) -> str:
     if not sites:
         return ""
     names = "".join(f"<th>{escape(column.name)}</th>" for column in columns)
-    head = f"<th></th><th></th><th class='s' {LEFT}>source</th>{names}"
+    head = f"<td></td><td></td><th class='s' {LEFT}>source</th>{names}"
     body = [rows_of(at, text, columns, advice_at, shown) for at, text in lines.items()]
     caller = None
     for at, text in sorted(apart.items(), key=lambda it: (it[0][2] or 0, it[0])):

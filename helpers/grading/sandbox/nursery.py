@@ -29,6 +29,7 @@ from helpers.grading.sandbox.usage import (
     alone_here,
     descendants,
     excess,
+    give_way,
     held,
     is_given_back,
 )
@@ -236,8 +237,10 @@ def listen(receive, deadline, limits):
         if HIGH in ready:  # who asked is gone; else nothing comes before our answer
             return GONE, b""
         if time.monotonic() > next_count:  # whether or not somebody writes
-            if too_much := excess(limits):
+            processes = descendants()
+            if too_much := excess(processes, limits):
                 return too_much, data
+            give_way(processes)
             next_count = time.monotonic() + POLL_S
         if ready:
             more = os.read(receive, 2**16)
@@ -256,7 +259,7 @@ def ending_of(child, limits) -> str:
     any where memory is short.
     """
     deadline = time.monotonic() + 1
-    while time.monotonic() < deadline and not excess(limits):
+    while time.monotonic() < deadline and not excess(descendants(), limits):
         if found := os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             signalled = found.si_code != os.CLD_EXITED
             return BY_SIGNAL.get(found.si_status, EARLY) if signalled else EARLY

@@ -2,8 +2,9 @@
 
 It refuses calls that affect more than the child's own memory and files: the keys of the
 user who grades, limits of other processes, memory that no limit counts or that outlives
-the child, what the machine has a number of, leases on its files, new namespaces. A call
-that is not named here is allowed.
+the child, what the machine has a number of, leases on its files, new namespaces and
+sessions, to each of which Linux may give as much of a core. A call that is not named
+here is allowed.
 """
 
 import ctypes
@@ -27,7 +28,7 @@ userfaultfd 323 282         io_uring_setup 425 425       io_uring_enter 426 426
 io_uring_register 427 427   setpriority 141 140          ioprio_set 251 30
 sched_setscheduler 144 119  sched_setparam 142 118       sched_setattr 314 274
 sched_setaffinity 203 122  io_setup 206 0               fanotify_init 300 262
-inotify_init 253 9999       inotify_init1 294 26
+inotify_init 253 9999       inotify_init1 294 26         setsid 112 157
 """
 MACHINES = {"x86_64": 0, "aarch64": 1}  # the column of its numbers
 ARCHITECTURE = 0xC000003E, 0xC00000B7

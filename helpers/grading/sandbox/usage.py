@@ -1,5 +1,6 @@
 """What the children of a nursery use, with all that they started."""
 
+import math
 import os
 import re
 import tempfile
@@ -24,13 +25,13 @@ def descendants():
         return []
 
 
-def excess(limits) -> str:
+def excess(processes, limits) -> str:
     """What children did too much of with all that they started, or nothing; a process
     has one thread at least, and memory beside its copy of this process's.
     """
     threads = memory = 0
     copied = own_memory(os.getpid())
-    for process in descendants():
+    for process in processes:
         try:
             threads += process.num_threads()
             memory += max(0, own_memory(process.pid) - copied)
@@ -45,6 +46,40 @@ def excess(limits) -> str:
         "used too much memory": (memory, limits.resident_bytes),
     }
     return next((what for what, (now, most) in used.items() if now > most), "")
+
+
+def give_way(processes):
+    """Let all that compute at once weigh as much as one would: the nicer they are, the
+    more of them there are. A step is a factor of 1.25 to the kernel.
+    """
+    threads = [it for process in processes for it in threads_of(process.pid)]
+    computing = sum(is_computing for _, is_computing in threads)
+    nice = min(19, int(math.log(max(computing, 1), 1.25)))
+    for thread, _ in threads:
+        try:
+            if os.getpriority(os.PRIO_PROCESS, thread) < nice:
+                os.setpriority(os.PRIO_PROCESS, thread, nice)
+        except OSError:  # it is gone
+            pass
+
+
+def threads_of(pid):
+    """The numbers of a process' threads, each with whether it computes or would."""
+    for folder in folders_in(Path(f"/proc/{pid}/task")):
+        try:
+            told = (folder / "stat").read_text("utf-8", "replace")
+        except OSError:
+            continue
+        state = told.rpartition(") ")[2][:1]  # before it, a name that it chose itself
+        yield int(folder.name), state == "R"
+
+
+def folders_in(folder) -> list:
+    """What is in a folder of a process, which may be gone."""
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
 
 
 def held() -> tuple[int, int, int]:

@@ -204,10 +204,10 @@ def test_no_answer_is_taken_for_that_of_the_next_one(fake):
 
 
 def test_what_a_submission_started_ends_with_it(nursery):
-    """Also what left its session and lost its parent."""
+    """Also what left its group and lost its parent."""
     code = (
         "import os, time\n"
-        "if not os.fork():\n    os.setsid()\n"
+        "if not os.fork():\n    os.setpgrp()\n"
         "    if not os.fork():\n        time.sleep(3600)\n    os._exit(0)\n"
         "time.sleep(.2)"
     )

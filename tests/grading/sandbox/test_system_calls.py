@@ -59,6 +59,7 @@ def nursery(request):
         pytest.param("9, 0, 4096, 3, 0x21, -1, 0", id="mmap: shared, of no file"),
         pytest.param("251, 1, os.getppid(), 0x6000", id="ioprio_set"),
         pytest.param("314, os.getppid(), bytes(48), 0", id="sched_setattr"),
+        pytest.param("112", id="setsid: each session may have a share of the cores"),
     ],
 )
 def test_what_reaches_beyond_the_child_is_refused(nursery, call):

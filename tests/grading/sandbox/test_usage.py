@@ -81,6 +81,25 @@ def test_locks_of_others_are_not_counted(nursery, tmp_path):
         assert "done" == ended(nursery, code, locks=100)[0]
 
 
+def test_processes_that_compute_at_once_give_way_to_others(nursery):
+    """A step is a factor of 1.25: after 9 steps, eight of them weigh as one."""
+    code = """\
+import os, time
+for _ in range({}):
+    if not os.fork():
+        while True: pass
+time.sleep(1)
+seen = os.getpriority(os.PRIO_PROCESS, 0)"""
+    steps = [
+        int(ended(nursery, code.format(many))[1][0]["answers"]["seen"]["value"]["int"])
+        for many in (1, 8)
+    ]
+    assert 0 <= steps[0] <= 3  # where it computes itself, when they are counted
+    assert 8 <= steps[1] <= 9
+    how, messages = ended(nursery, "import os; seen = os.getpriority(0, 0)")
+    assert {"seen": {"value": {"int": "0"}}} == messages[0]["answers"]
+
+
 def test_sockets_are_counted(nursery):
     """Of all processes; what waits in them is in no process's memory."""
     code = "import os, socket, time\nos.fork()\n"

@@ -134,7 +134,8 @@ CLAIMS = {
             and dotted(it)[1] < it.a @ it.b / 100
         )
     ),
-    "both load 0 before either stores, and what is left is the product of thread 1": (
+    "both load 0, then both store, and value is what the cell holds after that: the "
+    "product of thread 1": (
         lambda it: (
             two_products(it)
             == ["loads 0"] * 2 + [f"stores {it.a[1] * it.b[1]:.9g}"] * 2
@@ -225,8 +226,10 @@ CLAIMS = {
         narrowed(it) == [True, False]
         and np.array_equal(it.narrow, it.wide.astype(np.int32))
     ),
-    "theirs are 32 words apart, in one bank": lambda it: (
-        [multiplied(it, width).bank_conflicts.conflicts for width in (32, 33)]
-        == [992, 0]
+    "theirs are 32 words apart, in one bank. With 33, they are in 32 banks": (
+        lambda it: (
+            [multiplied(it, width).bank_conflicts.conflicts for width in (32, 33)]
+            == [992, 0]
+        )
     ),
 }

@@ -2,7 +2,6 @@
 
 import json
 import re
-from importlib.util import find_spec
 
 import pytest
 
@@ -14,9 +13,6 @@ from tests.paths import ROOT
 
 LARGEST = 1_000_000  # bytes of a lesson's page
 LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)")
-needs_sphinx = pytest.mark.skipif(
-    not find_spec("myst_nb"), reason="needs Sphinx: make site"
-)
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +21,6 @@ def gathered(tmp_path_factory):
     to = tmp_path_factory.mktemp("pages")
     pages.gather(ROOT, to)
     return to
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The site, built by the command."""
-    out = tmp_path_factory.mktemp("built") / "site"
-    assert main(["--out", str(out)]) == 0
-    return out
 
 
 def texts_of(page):
@@ -122,7 +110,6 @@ def test_a_folder_that_holds_something_else_is_not_written_over(tmp_path, capsys
     assert "mine" == (tmp_path / "mine.txt").read_text()
 
 
-@needs_sphinx
 def test_the_site_is_built_without_a_warning_and_its_pages_are_small(site):
     """A link that leads nowhere would be a warning."""
     sizes = {
@@ -132,7 +119,6 @@ def test_the_site_is_built_without_a_warning_and_its_pages_are_small(site):
     assert {} == {name: size for name, size in sizes.items() if size > LARGEST}
 
 
-@needs_sphinx
 def test_no_page_asks_another_server(site):
     """It is read where there is no network."""
     asked = re.compile(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=.https?:")
