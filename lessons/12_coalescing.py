@@ -103,13 +103,12 @@ plot_sectors(lanes_at())
 # </details>
 
 # %%
-def draw_request(offset=1, stride=1, itemsize=4):
+def draw_request(offset=1, stride=1):
     """The request of a warp whose lanes lie `stride` elements apart."""
-    return plot_sectors(lanes_at(offset, stride, itemsize), itemsize)
+    return plot_sectors(lanes_at(offset, stride))
 
 
-explore(draw_request,
-        offset=(0, 32), stride=(0, 32), itemsize=[1, 2, 4, 8, 16])
+explore(draw_request, offset=[0, 1], stride=(0, 9))
 
 # %% [markdown]
 # Faint bytes come along although no lane asks for them: here one element in front, and seven behind.

@@ -327,7 +327,7 @@ explore(draw_relay, before=[True, False], after=[True, False],
 
 # %% [markdown]
 # Two rounds without the second barrier: the loads of the first round share an interval with the stores of the second, and every cell is in a race.
-# In a live notebook you can step through the intervals and switch each barrier on and off.
+# Step through the intervals, and switch each barrier on and off.
 #
 # ## A barrier in a branch
 #

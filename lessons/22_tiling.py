@@ -115,17 +115,16 @@ plot_row_times_column(row=0, col=0, tile=2)
 
 # %% [markdown]
 # The same four products as before, added in two steps of two.
-# Now follow any block through an 8 × 8 product: move the sliders.
+# Now follow one of four blocks through an 8 × 8 product: move the sliders.
 
 # %%
 def walk(step=0, block_x=1, block_y=0, tile=2):
     """A step of a block through the matrices of an 8 × 8 product."""
     last = 8 // tile - 1
-    block = min(block_x, last), min(block_y, last)
-    return plot_tile_walk(min(step, last), 8, tile, block)
+    return plot_tile_walk(min(step, last), 8, tile, (block_x, block_y))
 
 
-explore(walk, step=(0, 3), block_x=(0, 3), block_y=(0, 3), tile=[2, 4])
+explore(walk, step=(0, 3), block_x=[0, 1], block_y=[0, 1], tile=[2, 4])
 
 # %% [markdown]
 # Tiles of 2 take four steps, tiles of 4 take two. A block stays in its rows of A and in its columns of B.

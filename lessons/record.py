@@ -164,7 +164,6 @@ def run_lesson(lesson, variable, journal, before=()):
     settings = {
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "MPLBACKEND": "Agg",
-        "HELPERS_STATIC": "1",
         variable: str(journal),
     }
     command = [*before, sys.executable, str(lesson)]

@@ -80,8 +80,10 @@ def dark(colour):
     drawn = np.array([channels(colour)]) - channels(PAPER)
     pure = np.array([channels(it) for it in DARK]) - channels(PAPER)
     shares = (drawn * pure).sum(1) / (pure * pure).sum(1)
-    misses = np.abs(drawn - shares[:, None] * pure).max(1) + 999 * (shares > 1.01)
-    base = list(DARK)[int(np.argmin(misses.round()))]
+    ink = np.array([it == INK for it in DARK])
+    misses = np.abs(drawn - shares[:, None] * pure).max(1) + ink
+    misses += 999 * ((shares > 1.01) & ~ink)  # no tint is darker than its colour
+    base = list(DARK)[int(np.argmin(misses))]
     share = float(np.interp(shares[list(DARK).index(base)], *DARK_SHARES))
     return mixed(DARK[base], DARK_PAPER, share)
 

@@ -5,14 +5,12 @@ the description stay. The player is plain JavaScript: the files beside this one,
 after the other in a function of their own, so that the films of a page share nothing.
 """
 
-import gzip
 import json
-from base64 import b64encode
 from functools import cache
 from html import escape
-from importlib.resources import files
 
 from helpers.core import style
+from helpers.core.pages.packing import bare, packed, starter
 
 SCRIPTS = (
     "replay words pen block layout scene memory follow legend stage controls".split()
@@ -57,7 +55,7 @@ def page(record, sheet=None) -> str:
     scripts = (
         f"<script type='text/plain'>{packed(player())}</script>"
         f"<script type='text/plain'>{packed(text)}</script>"
-        f"<script>{bare('boot.js')}</script>"
+        f"{starter('helpers.film', 'boot.js')}"
     )
     return (
         "<div class='lanes-film'>"
@@ -72,23 +70,11 @@ def document(record, sheet=None) -> str:
     return FILE.format(title=escape(title), film=page(record, sheet))
 
 
-def packed(text) -> str:
-    """A text in gzip and base64: the same film is always the same page."""
-    return b64encode(gzip.compress(text.encode(), mtime=0)).decode()
-
-
 @cache
 def player() -> str:
     """The script with its style sheet."""
     light = "".join(f"--{name}: {colour};" for name, colour in COLOURS.items())
-    sheets = [f":host {{{light}}}", *map(bare, SHEETS)]
+    sheets = [f":host {{{light}}}", *(bare("helpers.film", name) for name in SHEETS)]
     look = json.dumps("\n".join(sheets))
-    code = "\n".join(bare(f"{name}.js") for name in SCRIPTS)
+    code = "\n".join(bare("helpers.film", f"{name}.js") for name in SCRIPTS)
     return f"(() => {{\n'use strict';\nconst STYLE = {look};\n{code}\n}})();"
-
-
-def bare(name) -> str:
-    """A file beside this one, without comments and indents."""
-    text = files("helpers.film").joinpath(name).read_text("utf-8")
-    lines = (line.strip() for line in text.splitlines())
-    return "\n".join(it for it in lines if it and not it.startswith("//"))

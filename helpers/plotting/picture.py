@@ -16,9 +16,15 @@ import numpy as np
 from helpers.core import style
 
 CSS_PIXELS_PER_INCH = 96
+DOTS = 1.5
 COLOURS = 256
-# JupyterLab's dark theme names its colours, and no `color-scheme`
-DARK = "body[data-jp-theme-light=false] .jp-RenderedSVG img{color-scheme:dark}"
+FEW_COLOURS = 32
+# JupyterLab's themes name no `color-scheme`, and without one the system's decides
+THEMES = "".join(
+    f"body[data-jp-theme-light={light}] :is(.jp-RenderedSVG,.lanes-explore)"
+    f"{{color-scheme:{theme}}}"
+    for light, theme in (("true", "light"), ("false", "dark"))
+)
 
 
 @dataclass(frozen=True)
@@ -43,19 +49,20 @@ class Picture:
 
         return svg_of(self.figure, self.alt)
 
-    def png(self):
-        """The image's bytes, for front ends that show no SVG; in so few colours that a
-        notebook stays small.
+    def png(self, dots=DOTS, colours=COLOURS):
+        """The image's bytes, with so many dots to a pixel of the page; in so few
+        colours that a notebook stays small.
         """
         from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.cbook import _setattr_cm
         from PIL import Image  # matplotlib brings it
 
         drawing = FigureCanvasAgg(self.figure)
-        with style.look():
+        with style.look(), _setattr_cm(self.figure, dpi=CSS_PIXELS_PER_INCH * dots):
             drawing.draw()
-        image = Image.fromarray(np.asarray(drawing.buffer_rgba())[..., :3])
+            image = Image.fromarray(np.asarray(drawing.buffer_rgba())[..., :3])
         file = BytesIO()
-        image.quantize(COLOURS, Image.Quantize.MAXCOVERAGE).save(file, "png")
+        image.quantize(colours, Image.Quantize.MAXCOVERAGE).save(file, "png")
         return file.getvalue()
 
     def __repr__(self):
@@ -64,7 +71,9 @@ class Picture:
     def _repr_mimebundle_(self, include=None, exclude=None):
         close(self.figure)
         width, height = self.pixels
-        images = {"image/svg+xml": self.svg(), "image/png": self.png()}
+        images = {"image/svg+xml": self.svg()}
+        self.figure.set_layout_engine("none")  # laying it out once is enough
+        images["image/png"] = self.png(1, FEW_COLOURS)
         # on a narrow page it scrolls: made smaller, its digits could not be read
         about = {"width": width, "height": height, "unconfined": True}
         about["alt"] = self.alt
@@ -77,7 +86,7 @@ class Picture:
         display(data, metadata=metadata, raw=True)
         # JupyterLab drops the text alternative, so it stands below as well, folded
         said = f"<summary>The figure in words</summary>{escape(self.alt, quote=False)}"
-        page = f"<details>{said}</details><style>{DARK}</style>"
+        page = f"<details>{said}</details><style>{THEMES}</style>"
         display({"text/html": page}, raw=True)
 
 
@@ -112,6 +121,8 @@ def cell(
     box.set(facecolor=style.tint(colour, share), edgecolor=colour, linewidth=0.8)
     box.set(path_effects=rim)
     ax.add_patch(box)
+    if not text:
+        return
     middle = left + width / 2, bottom + height / 2
     if hatch:  # no line of which may run through the text
         options["bbox"] = {"facecolor": box.get_facecolor(), "linewidth": 0, "pad": 0.5}

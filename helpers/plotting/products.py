@@ -147,9 +147,10 @@ def fitting(text, inches):
 
 def draw_empty(ax, left, n):
     """Draw the rims of n × n elements."""
-    for y, x in np.ndindex(n, n):
-        cell(ax, left + x, y, "", style.IDLE, share=0)
-        ax.patches[-1].set(hatch=None, linewidth=0.4)
+    thin = {"color": style.IDLE, "linewidth": 0.4}
+    steps = range(n + 1)
+    ax.vlines([left + step for step in steps], 0, n, **thin)
+    ax.hlines(steps, left, left + n, **thin)
 
 
 def draw_matrix(ax, left, n, name):

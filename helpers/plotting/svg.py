@@ -28,6 +28,11 @@ MONO = "DejaVu Sans Mono,Menlo,Consolas,monospace"
 LETTERS = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C"}
 ANCHORS = {"left": (0, "start"), "center": (0.5, "middle"), "right": (1, "end")}
 CAPS = {"projecting": "square", "round": "round"}
+BOXES = (
+    [Path.MOVETO, *3 * [Path.LINETO], Path.CLOSEPOLY],
+    [Path.MOVETO, *4 * [Path.LINETO], Path.CLOSEPOLY],
+    [Path.MOVETO, *4 * [Path.LINETO]],
+)
 HALO = "halo"
 DOTS = "M0 0h0M3 0h0M1.5 3h0M0 6h0M3 6h0"
 TILES = {  # of hatches: the width, the height, the lines, and how wide these are
@@ -71,6 +76,8 @@ class Drawing(RendererBase):
         self.width, self.height = width, height
         self.flipped = Affine2D().scale(1, -1).translate(0, height)
         self.classes, self.shared, self.lines = {}, {}, []
+        self.paths = {}  # where the line of a look is, to which another path may go
+        self.letters = None  # the look of the texts that the last lines are
         self.halo = False
 
     def get_canvas_width_height(self):
@@ -90,6 +97,7 @@ class Drawing(RendererBase):
 
     def text(self, said):
         """The whole SVG."""
+        self.end_texts()
         pixels = [round(PIXELS_PER_POINT * it) for it in (self.width, self.height)]
         head = (
             '<svg xmlns="http://www.w3.org/2000/svg" role="img" '
@@ -122,14 +130,21 @@ class Drawing(RendererBase):
         points = (transform + self.flipped).transform(path.vertices)
         d = "".join(steps(points, path.codes))
         name = self.class_of(self.look_of(gc, rgbFace))
-        clip = self.clip_of(gc, points)
-        start = f'<path class="{name}" d="'
-        if not gc.get_antialiased() and self.lines and not clip:  # one of many cells
-            before = self.lines[-1]
-            if before.startswith(start) and before.endswith('"/>'):
-                self.lines[-1] = f'{before[:-3]}{d}"/>'
-                return
-        self.lines.append(f'{start}{d}"{clip}/>')
+        self.add_path(f'<path class="{name}"{self.clip_of(gc, points)} d="', d, gc)
+
+    def add_path(self, start, d, gc):
+        """Paths of one look that follow one another are one; those of a mesh, which
+        have sharp edges, in any order.
+        """
+        self.end_texts()
+        at = self.paths.get(start)
+        if at is not None and (at == len(self.lines) - 1 or not gc.get_antialiased()):
+            self.lines[at] = f'{self.lines[at][:-3]}{d}"/>'
+            return
+        if gc.get_antialiased():
+            self.paths.clear()
+        self.paths[start] = len(self.lines)
+        self.lines.append(f'{start}{d}"/>')
 
     def look_of(self, gc, face):
         """The declarations of a path."""
@@ -207,10 +222,25 @@ class Drawing(RendererBase):
             look["paint-order"] = "stroke"
         if s != " ".join(s.split()):
             s = s.replace(" ", "\u00a0")  # which is not drawn as one
+        self.begin_texts(self.class_of(look))
         self.lines.append(
-            f'<text class="{self.class_of(look)}" x="{number(x)}" y="{number(y)}"'
+            f'<text x="{number(x)}" y="{number(y)}"'
             f"{turn if angle else ''}>{escape(s, quote=False)}</text>"
         )
+
+    def begin_texts(self, name):
+        """Texts of one look that follow one another name it once."""
+        if name != self.letters:
+            self.end_texts()
+            self.lines.append(f'<g class="{name}">')
+            self.letters = name
+
+    def end_texts(self):
+        """What follows is no text of this look."""
+        if self.letters:
+            self.paths.clear()
+            self.lines.append("</g>")
+            self.letters = None
 
     def draw_image(self, gc, x, y, im, transform=None):
         from PIL import Image
@@ -219,6 +249,8 @@ class Drawing(RendererBase):
         Image.fromarray(im[::-1]).save(file, "png")
         rows, cols = im.shape[:2]
         data = b64encode(file.getvalue()).decode()
+        self.end_texts()
+        self.paths.clear()
         self.lines.append(
             f'<image x="{number(x)}" y="{number(self.height - y - rows)}" '
             f'width="{cols}" height="{rows}" href="data:image/png;base64,{data}"/>'
@@ -229,6 +261,9 @@ def steps(points, codes):
     """The letters and numbers of a path."""
     if codes is None:
         codes = [Path.MOVETO] + [Path.LINETO] * (len(points) - 1)
+    if box := box_of(points, codes):
+        yield box
+        return
     last = None
     for (x, y), code in zip(points, codes, strict=True):
         if code == Path.CLOSEPOLY:
@@ -240,9 +275,20 @@ def steps(points, codes):
         last = code
 
 
+def box_of(points, codes):
+    """The path of an upright box, which most paths are; None for any other."""
+    if list(codes) not in BOXES:
+        return None
+    (left, top), (x1, y1), (right, bottom), (x3, y3) = points[:4]
+    if top == y1 and x1 == right and bottom == y3 and x3 == left:
+        low = f"M{number(left)} {number(top)}H{number(right)}"
+        return f"{low}V{number(bottom)}H{number(left)}z"
+    return None
+
+
 def number(value):
-    """A number to a hundredth of a point."""
-    return f"{round(float(value), 2) + 0:g}"
+    """A number to a tenth of a point."""
+    return f"{round(float(value), 1) + 0:g}"
 
 
 def hexadecimal(colour):

@@ -70,7 +70,7 @@ def transport(folder):
 
 
 def environment(folder, root):
-    """What a kernel finds around it: our modules, no GPU, no widgets.
+    """What a kernel finds around it: our modules, and no GPU.
 
     And a BLAS that adds in one order on every x86 processor, so that the last digits
     of NumPy's products do not depend on who builds.
@@ -84,7 +84,6 @@ def environment(folder, root):
             "CUDA_VISIBLE_DEVICES": "-1",
             "OPENBLAS_CORETYPE": "Prescott",  # the oldest that it knows
             "OPENBLAS_NUM_THREADS": "1",
-            "HELPERS_STATIC": "1",
             "HELPERS_ASSEMBLIES": "recorded",  # alike with every compiler, and with none
         }
     )

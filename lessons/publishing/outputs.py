@@ -16,6 +16,8 @@ import nbformat
 
 from lessons.publishing.convert import named_cells, serialise
 
+# the pictures of an exploration, which are figures
+EXPLORED = re.compile(r"(?<=<div class='lanes-explore'>).*?</script>", re.DOTALL)
 WIDGET = "application/vnd.jupyter.widget-view+json"
 LONGEST_DIFF = 10  # lines for each cell
 
@@ -36,7 +38,7 @@ def output_faults(output, root):
     if output.get("name") == "stderr":
         yield f"writes to stderr, which every reader would see: {output.text.strip()}"
     if WIDGET in output.get("data", {}):
-        yield "shows a widget, which is blank on a static page: respect HELPERS_STATIC"
+        yield "shows a widget, which is blank without a kernel: use `explore`"
     if path := path_of_this_machine(text, root):
         yield f"shows a path of this machine, {path}: leave out the folder"
     if address := re.search(r" at 0x[0-9a-fA-F]+", text):
@@ -116,7 +118,8 @@ def output_lines(output):
     texts = {output.name: output.text} if "text" in output else {}
     for kind, text in sorted((texts | output.get("data", {})).items()):
         if not kind.startswith("image/"):
-            yield from (f"{kind}: {line}" for line in str(text).splitlines())
+            lines = EXPLORED.sub("", str(text)).splitlines()
+            yield from (f"{kind}: {line}" for line in lines)
 
 
 def form_differences(text, committed, fresh):

@@ -33,7 +33,7 @@ ROOMS = "tests/core", "tests/language", "tests/emulator", "tests/frontend"
 
 def warm():
     """Import what tests import and others wrote."""
-    for name in ("numba.cuda", "matplotlib.pyplot", "ipywidgets", "IPython"):
+    for name in ("numba.cuda", "matplotlib.pyplot", "IPython"):
         importlib.import_module(name)
 
 

@@ -16,10 +16,10 @@ FIGURES = {
     "plot_bandwidth": lambda: plotting.plot_bandwidth(
         [2**14, 2**21], [900, 800], {"L1 ends": 2**18}, {"a copy": 700}, [ASKED] * 2
     ),
-    "plot_banks": lambda: [
-        plotting.plot_banks([0, 128, 4, 132], kind=kind) for kind in style.KINDS
-    ]
-    + [plotting.plot_banks([0, 4, 8], kind=kind) for kind in style.KINDS],
+    "plot_banks": lambda: (
+        [plotting.plot_banks([0, 128, 4, 132], kind=kind) for kind in style.KINDS]
+        + [plotting.plot_banks([0, 4, 8], kind=kind) for kind in style.KINDS]
+    ),
     "plot_conflicts": lambda: plotting.plot_conflicts([1, 2], [0, 1], [0, 1], [5, 6]),
     "plot_exchange": lambda: plotting.plot_exchange([0, 1], [1, None]),
     "plot_exposed": lambda: plotting.plot_exposed(

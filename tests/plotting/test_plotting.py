@@ -198,7 +198,7 @@ def test_a_grid_too_large_to_read_is_refused():
 
 def test_a_notebook_gets_an_image_with_its_text_alternative():
     """Two, of which the second is for front ends that show no SVG. They have the size
-    that their metadata states, the second times 1.5 for sharp screens.
+    that their metadata states.
     """
     picture = plotting.plot_grid(2, 4, 7)
     data, metadata = picture._repr_mimebundle_()
@@ -210,8 +210,7 @@ def test_a_notebook_gets_an_image_with_its_text_alternative():
     assert metadata["image/svg+xml"] == metadata["image/png"]
     assert picture.pixels == [int(svg.get(side)) for side in ("width", "height")]
     size = metadata["image/png"]["width"], metadata["image/png"]["height"]
-    shown = [side / 1.5 for side in Image.open(BytesIO(data["image/png"])).size]
-    assert pytest.approx(size, abs=1) == shown
+    assert pytest.approx(size, abs=1) == Image.open(BytesIO(data["image/png"])).size
 
 
 def test_the_sentence_can_be_opened_where_images_lose_theirs(monkeypatch):

@@ -81,7 +81,7 @@ RULES = (
         "numba pytest",
         "runs somebody's own program, and reports on its launches",
     ),
-    Rule("plotting", "core", "matplotlib PIL IPython ipywidgets", "takes numbers"),
+    Rule("plotting", "core", "matplotlib PIL IPython", "takes numbers"),
     Rule(
         "film",
         "core frontend emulator program report scripts plotting",

@@ -18,7 +18,6 @@ from tests.specimens.labelled import Case
 LESSONS = ROOT / "lessons"
 SETTINGS = {
     "MPLBACKEND": "Agg",
-    "HELPERS_STATIC": "1",
     recorded.SETTING: recorded.PREFER,
 }
 UNRECORDED = (

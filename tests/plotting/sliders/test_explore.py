@@ -1,39 +1,28 @@
-"""Pictures with sliders: complete without them, in step with them."""
+"""Pictures with sliders: every position is drawn once, and the page holds them all."""
 
+import base64
+import gzip
+import json
+import re
 import subprocess
 import sys
 
 import pytest
 
-from helpers.plotting import plot_grid, plot_grid_2d
-from helpers.plotting.sliders import explore as widgets
-from helpers.plotting.sliders.explore import VIEW, explore
+from helpers.plotting import plot_grid
+from helpers.plotting.sliders.explore import HINT, explore
 
-HINT = "Run this cell in a notebook to move the sliders."
+PACKED = re.compile(r"<script type='text/plain'>(.*?)</script>")
 
 
 def draw(blocks, threads):
     return plot_grid(blocks, threads, 9)
 
 
-@pytest.fixture
-def shown(monkeypatch):
-    """What is displayed, as (data, metadata)."""
-    outputs = []
-
-    def display(it, metadata=None, raw=False, display_id=None):
-        outputs.append((it, metadata) if raw else it._repr_mimebundle_())
-
-    monkeypatch.setattr("IPython.display.display", display)
-    return outputs
-
-
-@pytest.fixture
-def notebook(monkeypatch):
-    """A session like that of a notebook."""
-    shell = type("Shell", (), {"kernel": None})()
-    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
-    monkeypatch.delenv(widgets.STATIC, raising=False)
+def record_of(exploration):
+    """What the page of an exploration plays."""
+    packed = PACKED.search(exploration._repr_html_())[1]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
 
 
 def test_the_first_values_are_drawn_first():
@@ -46,11 +35,10 @@ def test_the_first_values_are_drawn_first():
 
 def test_a_default_of_the_function_is_drawn_first():
     """`draw` may know a better beginning than the lowest value."""
-    picture = explore(lambda blocks=3: draw(blocks, 4), blocks=(1, 4)).picture
-    controls, _, _ = panel_of(lambda blocks=3: draw(blocks, 4), blocks=(1, 4))
+    exploration = explore(lambda blocks=3: draw(blocks, 4), blocks=(1, 4))
 
-    assert draw(3, 4).alt == picture.alt
-    assert 3 == controls["blocks"].value
+    assert draw(3, 4).alt == exploration.picture.alt
+    assert [2] == record_of(exploration)["begin"]
 
 
 def test_a_default_that_cannot_be_chosen_is_passed_over():
@@ -65,118 +53,103 @@ def test_what_is_no_choice_is_refused(choice):
         explore(draw, blocks=choice, threads=[8])
 
 
-def test_a_built_page_has_the_picture_and_a_sentence(shown, notebook, monkeypatch):
-    """No widget is stored where nothing would answer it."""
-    monkeypatch.setenv(widgets.STATIC, "1")
-    explore(draw, blocks=(2, 4), threads=[8])._ipython_display_()
-
-    (picture, metadata), (hint, _) = shown
-    assert {"image/png", "image/svg+xml", "text/plain"} == set(picture)
-    assert picture["text/plain"] == metadata["image/png"]["alt"]
-    assert HINT == hint["text/plain"]
-
-
-def test_without_ipywidgets_the_picture_says_how_to_get_sliders(
-    shown, notebook, monkeypatch
-):
-    """A missing package is no error; its name and the command are told."""
-    monkeypatch.setattr(widgets, "find_spec", lambda name: None)
-    explore(draw, blocks=(2, 4), threads=[8])._ipython_display_()
-
-    (picture, _), (hint, _) = shown
-    assert VIEW not in picture
-    assert "pip install ipywidgets" in hint["text/plain"]
+def test_more_positions_than_a_page_holds_are_refused():
+    """The error says how many there are, of what, and what to write; none is drawn."""
+    said = (
+        r"^33 of `blocks` × 4 of `threads` are 132 positions, and `explore` draws at "
+        r"most 100: take fewer values, as in blocks=\[1, 2, 4\], or larger steps$"
+    )
+    with pytest.raises(ValueError, match=said):
+        explore(lambda **_: pytest.fail("drawn"), blocks=(1, 33), threads=[1, 2, 4, 8])
 
 
-def test_a_notebook_in_use_gets_sliders_and_a_picture_that_lasts(shown, notebook):
-    """The picture is an output of its own, which a reopened notebook still shows."""
-    explore(draw, blocks=(2, 4), threads=[8])._ipython_display_()
-
-    (view, _), (beside, _), (picture, _) = shown
-    assert {VIEW} == set(view)
-    assert {"image/png", "image/svg+xml", "text/plain"} == set(picture)
-    assert "No sliders? Run this cell." == beside["text/plain"]
-    assert beside["text/plain"] in beside["text/html"]
+def test_a_position_that_cannot_be_drawn_is_named():
+    """With the values of its arguments, and what went wrong."""
+    said = "`explore` cannot draw blocks=9, threads=8: .*72 boxes in a row, at most 40"
+    with pytest.raises(ValueError, match=said):
+        explore(draw, blocks=[2, 9], threads=[8])
 
 
-def test_a_lower_picture_leaves_the_text_below_where_it_is(
-    shown, notebook, monkeypatch
-):
-    """What stands beside the sliders keeps the place of the highest picture so far."""
-    panels, heights = [], []
-    monkeypatch.setattr(widgets, "view_of", lambda panel: panels.append(panel) or {})
-    monkeypatch.setattr(widgets, "beside", lambda height: heights.append(height) or {})
-    monkeypatch.setattr("IPython.display.update_display", lambda *_, **__: None)
-    drawn = {rows: plot_grid_2d((1, rows), (2, 2), (2, 2)) for rows in (1, 2, 3)}
-
-    def stacked(rows):
-        return drawn[rows]
-
-    explore(stacked, rows=[1, 3, 2])._ipython_display_()
-    slider = panels[0].children[0]
-    for slider.value in (3, 2, 1):
-        pass
-
-    assert [drawn[1].pixels[1], drawn[3].pixels[1]] == heights
+def test_what_draws_no_picture_is_refused():
+    """The error says what a function must return."""
+    with pytest.raises(ValueError, match="returns a picture, .* not None"):
+        explore(lambda n: None, n=[1, 2])
 
 
-def test_yes_and_no_are_a_box_to_tick():
-    """A slider between False and True says neither which is which nor what it does."""
-    controls, _, _ = panel_of(lambda b: draw(1 + b, 4), b=[False, True])
+def test_each_position_is_the_picture_that_the_function_draws():
+    """In the order of the arguments, the last one's values first."""
+    choices = {"blocks": [1, 2, 3], "threads": [8, 4]}
+    record = record_of(explore(draw, **choices))
+    drawn = [draw(b, t) for b in choices["blocks"] for t in choices["threads"]]
 
-    assert "Checkbox" == type(controls["b"]).__name__
-    assert controls["b"].value is False
-
-
-def panel_of(draw, **choices):
-    """The sliders by name, the sentence, and the list of what was put below."""
-    pictures = []
-    panel = widgets.panel(explore(draw, **choices), lambda *it: pictures.append(it))
-    *controls, sentence = panel.children
-    return dict(zip(choices, controls, strict=True)), sentence, pictures
+    assert [it.alt for it in drawn] == record["said"]
+    assert [it.svg() for it in drawn] == [
+        text_of(frame, record["lines"]) for frame in record["frames"]
+    ]
+    assert record["size"] == [max(it.pixels[side] for it in drawn) for side in (0, 1)]
 
 
-def test_the_sentence_and_the_picture_follow_the_sliders():
-    """Both are what the function draws of the values chosen."""
-    controls, sentence, pictures = panel_of(draw, blocks=(1, 4), threads=[8, 4])
-    controls["blocks"].value = 3
-    controls["threads"].value = 4
-
-    said = "3 blocks of 4 threads, 9 elements: 3 threads without an element."
-    assert said == sentence.value
-    assert draw(3, 4).svg() == pictures[-1][0]["image/svg+xml"]
+def text_of(frame, lines):
+    """The lines of a frame, whose numbers are stored as steps from one to the next."""
+    at, found = -1, []
+    for step in frame:
+        at += step
+        found.append(lines[at])
+    return "\n".join(found)
 
 
-def test_a_slider_takes_the_steps_asked_for():
-    """The third number of a range is its step; the label is the argument's name."""
-    controls, _, _ = panel_of(lambda a_width: draw(1, a_width), a_width=(4, 12, 4))
-    slider = controls["a_width"]
-
-    assert "a width" == slider.description
-    assert (4, 12, 4) == (slider.min, slider.max, slider.step)
+def test_no_line_is_stored_twice():
+    """Most of a picture is the same at the next position."""
+    lines = record_of(explore(draw, blocks=[1, 2], threads=[4, 8]))["lines"]
+    assert len(lines) == len(set(lines))
 
 
-def test_values_that_cannot_be_drawn_show_their_error():
-    """No picture of other values stays in place, and the next value puts it right."""
-    controls, sentence, pictures = panel_of(draw, blocks=(1, 9), threads=[8])
-    controls["blocks"].value = 9
+@pytest.mark.parametrize(
+    ("values", "kind", "texts"),
+    [
+        ((4, 12, 4), "range", ["4", "8", "12"]),
+        ([0.5, 2], "range", ["0.5", "2"]),
+        ([True, False], "checkbox", ["true", "false"]),
+        (["load", "store"], "select", ["load", "store"]),
+    ],
+)
+def test_each_kind_of_value_has_its_control(values, kind, texts):
+    """The label is the argument's name."""
+    exploration = explore(lambda a_width: draw(1, 4), a_width=values)
 
-    said = "ArgumentError: 72 boxes in a row, at most 40 fit: draw a smaller grid"
-    assert said == sentence.value
-    assert "image/png" not in pictures[-1][0]
-
-    controls["blocks"].value = 2
-    assert "image/png" in pictures[-1][0]
+    control = {"name": "a width", "kind": kind, "values": texts}
+    assert [control] == record_of(exploration)["controls"]
 
 
-def test_a_script_needs_neither_notebook_nor_widgets():
+def test_the_first_picture_is_an_output_of_its_own(monkeypatch):
+    """It stands where scripts are taken away, with a sentence instead of sliders."""
+    outputs = []
+    monkeypatch.setattr(
+        "IPython.display.display", lambda data, **_: outputs.append(data)
+    )
+    explore(draw, blocks=[2, 4], threads=[8])._ipython_display_()
+
+    picture, page = outputs
+    assert draw(2, 8).svg() == picture["image/svg+xml"]
+    assert "image/png" in picture
+    assert HINT == page["text/plain"]
+    assert {HINT, draw(2, 8).alt} <= set(re.findall(r">([^<>]+)<", page["text/html"]))
+
+
+def test_two_builds_are_the_same():
+    """A page that was built again is the same text."""
+    once, again = (explore(draw, blocks=[1, 2], threads=[4]) for _ in "12")
+    assert once._repr_html_() == again._repr_html_()
+
+
+def test_a_script_needs_no_notebook():
     """In plain Python an exploration is its first picture; nothing else is loaded."""
     source = (
         "import sys\n"
         "from helpers.plotting import plot_grid\n"
         "from helpers.plotting.sliders.explore import explore\n"
-        "print(explore(lambda n: plot_grid(2, 4, n), n=(8, 12)))\n"
-        "assert not {'IPython', 'ipywidgets'} & set(sys.modules)\n"
+        "print(explore(lambda n: plot_grid(2, 4, n), n=(8, 10)))\n"
+        "assert 'IPython' not in sys.modules\n"
     )
     ran = subprocess.run(
         [sys.executable, "-c", source], capture_output=True, text=True, check=False
