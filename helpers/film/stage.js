@@ -183,7 +183,11 @@ function stepName(film, step, steps) {
   return `step ${step + 1}${where}`;
 }
 
+const NOTHING_FOUND =
+  "No rule was broken here. Whether the result is right, a film cannot know.";
+
 function fillFindings(box, film, go) {
+  if (!film.record.findings.length) box.append(element("p", NOTHING_FOUND));
   film.record.findings.forEach((finding, at) => {
     const part = element("div", "", { className: "finding" });
     part.dataset.level = finding.level || "wrong";

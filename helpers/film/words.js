@@ -111,10 +111,11 @@ function shuffleInWords(pairs) {
   const apart = new Set(others.map(([lane, source]) => source - lane));
   const [by] = apart;
   const own = pairs.length - others.length;
-  const keep = own ? `, ${own} of them their own` : "";
-  if (apart.size > 1) return `take values of other lanes${keep}`;
+  const whole = own ? `shuffle: ${others.length} ` : "";
+  const keep = own ? `, ${own} keep their own` : "";
+  if (apart.size > 1) return `${whole}take values of other lanes${keep}`;
   const far = Math.abs(by) === 1 ? "the next lane" : `the lane ${Math.abs(by)}`;
-  return `take the value of ${far} ${by > 0 ? "above" : "below"}${keep}`;
+  return `${whole}take the value of ${far} ${by > 0 ? "above" : "below"}${keep}`;
 }
 
 function stepInWords(film, n) {

@@ -266,7 +266,8 @@ def test_the_lanes_of_a_shuffle_are_shown(opened):
     shown = {it["lane"]: it["source"] for it in hits if "source" in it}
     assert {lane: lane % 16 + 16 for lane in range(32)} == shown
     told = tab.locator(".told").inner_text()
-    assert "32 lanes take the value of the lane 16 above, 16 of them their own." in told
+    words = "shuffle: 16 take the value of the lane 16 above, 16 keep their own"
+    assert f"32 lanes {words}." in told
 
 
 @pytest.mark.parametrize(
