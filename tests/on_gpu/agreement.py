@@ -14,8 +14,8 @@ from tests.on_gpu.gpu_runs import read
 from tests.on_gpu.sanitizer_reports import NOTHING, TOOLS, verdict
 from tests.paths import RECORDED, ROOT
 from tests.specimens.labelled import CLEAN
-from tests.specimens.patterns import patterns
 from tests.specimens.race_cases import CASES
+from tests.specimens.requests.patterns import patterns
 from tests.specimens.zoo_cases import ZOO
 
 PAGE = ROOT / "docs" / "AGREEMENT.md"
@@ -63,6 +63,7 @@ EXPLAINED = {
         )
     },
     "_count_unshared_wrong": "the word is loaded once for its four bytes: one LDG",
+    "_20_step_known": "in rows of four cells two are needed: two LDG for an LDG.128",
     "_largest_wins": "the maximum of two floats is a load and a compare-and-swap",
     "_multiply_async": COPIED,
     "_reverse_hasty_wrong": COPIED,

@@ -8,7 +8,7 @@ from tests.on_gpu.sanitizer_reports import by_kernel, counted_reports, verdict
 from tests.quick import slow_if_long
 from tests.specimens.labelled import CLEAN, RACE, Case
 from tests.specimens.lesson_launches import compared_lessons
-from tests.specimens.patterns import digest, patterns
+from tests.specimens.requests.patterns import digest, patterns
 from tests.specimens.zoo_cases import ZOO
 
 asked = pytest.mark.skipif(
