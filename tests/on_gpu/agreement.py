@@ -38,6 +38,7 @@ HIDDEN = {
 }
 # what the compiler made of a kernel's accesses, where the counts differ, by kernel
 KEPT = "the value that the thread has just stored stays in a register: no LDS"
+ONCE = "the element is loaded once for both of its uses: one LDG"
 CROWDED = "of many warps, the counter has up to 5% more wavefronts than requests take"
 COPIED = "LDGSTS copies: one instruction, with counters of its own, for load and store"
 PAIR = "in the first step, one LDS.64 loads both numbers"
@@ -47,8 +48,12 @@ EXPLAINED = {
     "war_in_a_block": KEPT,
     "coalescing_19_copy": "profiled with a copy of the view, which begins at its own "
     "address",
-    "_double": "the element is loaded once for both of its uses: one LDG",
-    "_count_and_sum": "the element is loaded once for both of its uses: one LDG",
+    "_double": ONCE,
+    "_count_and_sum": ONCE,
+    "_power": ONCE,
+    "_peaks": KEPT,
+    "_fall": "the speed that the thread has just stored stays in a register: one LDG",
+    "_live_wrong": "a race: which cells it looks at depends on what others have stored",
     "_look": "compiled with a store for each case of the choice: two STG",
     "_rotate_in_place": KEPT,
     "_scan_once": "how often a block looks back depends on who has published by then",
