@@ -4,6 +4,7 @@ from collections import Counter
 
 from tests.on_gpu import agreement, special_numbers
 from tests.specimens.labelled import CLEAN, MINOR, RACE
+from tests.specimens.lesson_launches import lessons
 
 HEAD = """\
 # How far the emulator and a GPU agree
