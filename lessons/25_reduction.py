@@ -385,7 +385,7 @@ busy(["one warp", "pairs", "shuffled"])
 # *pairs* takes 54% of the time of *one warp*: nearly half, as predicted.
 #
 # *shuffled* needs 78% fewer wavefronts than *pairs* and one barrier instead of five, but saves only 15% of the time.
-# Its warps do not wait for shared memory most, but for global memory: 56% of their waiting.
+# Its warps do not wait for shared memory most, but for global memory: 55% of their waiting.
 # A place now takes a new block every 1.0 µs.
 
 # %% [markdown]
@@ -400,7 +400,7 @@ busy(["one warp", "pairs", "shuffled"])
 #
 # <details><summary>Answer</summary>
 #
-# There are 528 blocks instead of 262,144, so there is 1/496 of all shuffles between lanes, barriers and starts of blocks. What is left is loading the numbers. A kernel that only reads them takes 242 µs, as the end of this lesson shows.
+# There are 528 blocks instead of 262,144, so there is 1/496 of all shuffles between lanes, barriers and starts of blocks. What is left is loading the numbers. A kernel that only reads them takes 246 µs, as the end of this lesson shows.
 #
 # </details>
 
@@ -488,13 +488,13 @@ table(["numbers a load", "loads in flight", "bytes in flight, a thread",
        for (width, loads), it in flights.items()])
 
 # %% [markdown]
-# A quarter of the requests are left, and wide loads halve the instructions. But the time follows the *bytes in flight*: 16 bytes a thread take 252 µs as four loads and 253 as one.
-# *many*, with four numbers in flight, takes 4% longer than only reading. *wide* takes 4% less than that, with four times the bytes.
+# A quarter of the requests are left, and wide loads halve the instructions. But the time follows the *bytes in flight*: 16 bytes a thread take 257 µs as four loads and 256 as one.
+# *many*, with four numbers in flight, takes 5% longer than only reading. *wide* takes 4% less than that, with four times the bytes.
 #
-# An H200 holds 132 · 2,048 threads. With 4 bytes a thread, up to 1.08 MB are in flight, and 2,515 GB/s arrive: a load takes up to 430 ns.
-# At 430 ns, 8 bytes a thread would be enough for all that memory can give.
-# They get 3,642 GB/s, with memory 80% busy: a load takes up to 594 ns.
-# From 16 bytes on memory is more than 91% busy.
+# An H200 holds 132 · 2,048 threads. With 4 bytes a thread, up to 1.08 MB are in flight, and 2,551 GB/s arrive: a load takes up to 424 ns.
+# At 424 ns, 8 bytes a thread would be enough for all that memory can give.
+# They get 3,597 GB/s, with memory 79% busy: a load takes up to 601 ns.
+# From 16 bytes on memory is more than 89% busy.
 
 # %% [markdown]
 # ## One launch
@@ -536,10 +536,10 @@ def make_sum_at_once(load, width):
             last[0] = comes_last(finished)
         cuda.syncthreads()
         if last[0]:
-            total, i = float32(0), thread
-            while i < blocks:
-                total += parts[i]
-                i = uint32(i + THREADS)
+            total = float32(0)
+            for k in range(LOADS):      # no more blocks than LOADS · THREADS
+                i = uint32(thread + THREADS * k)
+                total += parts[i] if i < blocks else float32(0)
             total = sum_of_block(total)
             if thread == 0:
                 out[0] = total
@@ -585,7 +585,7 @@ plot_times([*whole, "CUB"], [m.median_us for m in bars],
            limit_us=reading.median_us, limit_label="only reading")
 
 # %% [markdown]
-# One block of 512 threads has as many bytes in flight as four with 16 bytes a thread, and takes about as long: 255 µs, and those took 252. Eight blocks gain nothing over four, which are all that fit at a time.
+# One block of 512 threads has as many bytes in flight as four with 16 bytes a thread, and takes about as long: 260 µs, and those took 257. Eight blocks gain nothing over four, which are all that fit at a time.
 #
 # The figure shows whole sums, with all their launches, by turns with the sum of NVIDIA's library CUB.
 # The dashed line is a kernel in C++ that only reads: it loads as *wide* does, and joins the numbers' bits instead of adding.
@@ -805,7 +805,7 @@ task.check(row_argmax)
 #
 # Call a library: `cupy.sum` uses CUB's. Write your own if the sum is a part of a larger kernel.
 #
-# These kernels need blocks of `THREADS` threads, somewhat fewer than 2³² numbers, and for `load4` an array that begins at a multiple of 16 bytes.
+# These kernels need blocks of `THREADS` threads, somewhat fewer than 2³² numbers, for `load4` an array that begins at a multiple of 16 bytes, and in *at once* no more than 2,048 blocks.
 #
 # The last digits depend on the number of blocks. To get the same digits on every GPU, fix that number.
 #

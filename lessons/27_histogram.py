@@ -553,7 +553,7 @@ compare("global", "aggregated globally", "block", "aggregated", "16 bytes",
 # There, lanes that add 1 to one word take one wavefront anyway; and a warp saves a request only if none of its lanes ends a run.
 #
 # Runs are also added by another instruction, `ATOMS.ADD` instead of `ATOMS.POPC.INC`, which adds 1 and nothing else.
-# By `ATOMS.ADD`, lanes that want one word take turns: for 16 requests in which all 32 lanes add to one bin, an H200 counts 512 wavefronts. The emulator counts 16.
+# By `ATOMS.ADD`, lanes that want one word take turns: for 16 requests in which all 32 lanes add to one bin, an H200 counts 512 wavefronts, and so does the emulator.
 # And the runs of adverse data take 3.4 times as long as its single values.
 
 # %% [markdown]

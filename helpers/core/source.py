@@ -61,6 +61,12 @@ class Reference:
     kind: str  # "load", "store" or "atomic"
     array: str  # the name that the kernel gives it
     order: str = ""  # "acquire", "release", or the "arrival" of an asynchronous copy
+    adds_one: bool = False  # an atomic for which lanes of one word need no turns
+
+    @property
+    def served_as(self) -> str:
+        """Its kind as shared memory serves it: an "increment" is no other atomic."""
+        return "increment" if self.adds_one else self.kind
 
     @property
     def race_kind(self) -> str:

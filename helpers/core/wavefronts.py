@@ -5,7 +5,11 @@ H200's own counter (docs/AGREEMENT.md): a warp's request of up to 4 bytes a lane
 group, of 8 bytes two half warps, of 16 bytes four quarter warps. A *load* of 8 or 16
 bytes takes half as many groups when every active lane asks for the address of its
 neighbour `lane ^ 1`, or every one for that of `lane ^ 2`. In each group, the most
-different words in one bank is the number of wavefronts.
+different words in one bank is the number of wavefronts. In an *atomic*, lanes of one
+word take turns, too: there it is the most lanes in one bank; but not in an *increment*,
+which adds 1 to numbers of 4 bytes and gives nothing back (ATOMS.POPC.INC).
+Not modelled: an atomic on floats or 8 bytes is a loop of compare-and-swaps, of which
+each turn takes two wavefronts, and half warps wait for each other; here one a turn.
 """
 
 import numpy as np
@@ -22,11 +26,10 @@ def request_wavefronts(addresses, active, itemsize, kind):
     for lanes, chosen in served_together(addresses, active, itemsize, kind):
         if chosen.all():
             chosen = slice(None)
-        words = _most_words_in_a_bank(
-            addresses[lanes, chosen], active[lanes, chosen], itemsize
-        )
-        wavefronts[chosen] += words
-        ideal[chosen] += words > 0
+        most = _most_lanes_in_a_bank if kind == "atomic" else _most_words_in_a_bank
+        count = most(addresses[lanes, chosen], active[lanes, chosen], itemsize)
+        wavefronts[chosen] += count
+        ideal[chosen] += count > 0
     return wavefronts, ideal
 
 
@@ -52,6 +55,14 @@ def _pairs_agree(addresses, active):
         same = (addresses == addresses[neighbour]) | ~active | ~active[neighbour]
         agree |= same.all(axis=0)
     return agree
+
+
+def _most_lanes_in_a_bank(addresses, active, itemsize):
+    """The most lanes that one bank must serve, by request."""
+    requests = addresses.shape[1]
+    places = addresses // WORD_BYTES % NUM_BANKS * requests + np.arange(requests)
+    counts = np.bincount(places[active], minlength=NUM_BANKS * requests)
+    return counts.reshape(NUM_BANKS, requests).max(axis=0)
 
 
 def _most_words_in_a_bank(addresses, active, itemsize):
@@ -106,18 +117,19 @@ def lanes_by_wavefront(addresses, active, itemsize, kind):
             continue
         there = np.zeros(WARP_SIZE, bool)
         there[lanes] = active[lanes, 0]
-        place = _wavefront_of_each(addresses[:, 0], there, itemsize)
+        place = _wavefront_of_each(addresses[:, 0], there, itemsize, kind)
         waves += [there & (place == wave) for wave in range(place.max(initial=-1) + 1)]
     return waves
 
 
-def _wavefront_of_each(addresses, active, itemsize):
+def _wavefront_of_each(addresses, active, itemsize, kind):
     """The wavefront that serves each active lane; -1 for the others."""
-    queues = {}  # bank: the words that it has been asked for, in order
+    queues = {}  # bank: what it has been asked for, in order
     place = np.full(WARP_SIZE, -1)
     for lane in np.flatnonzero(active).tolist():
         word = int(addresses[lane]) // WORD_BYTES
         for one in range(word, word + max(1, itemsize // WORD_BYTES)):
             queue = queues.setdefault(one % NUM_BANKS, {})
-            place[lane] = max(place[lane], queue.setdefault(one, len(queue)))
+            turn = lane if kind == "atomic" else one
+            place[lane] = max(place[lane], queue.setdefault(turn, len(queue)))
     return place

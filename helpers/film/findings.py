@@ -166,7 +166,9 @@ def conflicts_of(access) -> int:
     """The wavefronts of a request to shared memory beyond the ideal."""
     if not access.counts or access.array.space != "shared":
         return 0
-    asked = access.addresses, access.lanes, access.event.dtype.itemsize, access.kind
+    event = access.event
+    asked = event.dtype.itemsize, event.reference.served_as
+    asked = access.addresses, access.lanes, *asked
     addresses, lanes = (part[:, None] for part in asked[:2])
     groups = served_together(addresses, lanes, *asked[2:])
     ideal = sum(bool(lanes[part, chosen].any()) for part, chosen in groups)

@@ -167,7 +167,8 @@ def _access(access, recorder, patterns):
         return made
     size = access.event.dtype.itemsize
     if access.array.space == "shared":
-        waves = lanes_by_wavefront(access.addresses, access.lanes, size, access.kind)
+        asked = access.addresses, access.lanes, size, access.event.reference.served_as
+        waves = lanes_by_wavefront(*asked)
         made["b"] = [bits(lanes) for lanes in waves]
     elif access.array.space == "global":
         made["s"] = sectors(access.addresses[access.lanes], size)

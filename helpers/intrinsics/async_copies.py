@@ -9,8 +9,10 @@ barrier.
 
 A copy counts as a load and a store of 16 bytes a lane. An H200 counts the same where a
 warp copies 512 bytes to as many in a row, each to the same place within its line of
-128: 16 sectors and 4 wavefronts. Not modelled: it moves others in pieces, 16 bytes off
-in 12 wavefronts, scattered ones in 32 (Nsight Compute, 2026-11-22: `..._op_ldgsts`).
+128: 16 sectors and 4 wavefronts. Not modelled: where these bytes are shifted, Nsight
+Compute's count by instruction (`smsp__sass_..._op_ldgsts`) is 6 to 17 wavefronts. It
+is a model of the tool's: the hardware's own counter of all wavefronts
+(`l1tex__data_pipe_lsu_wavefronts`) is the same for 11 such shifts (2026-11-23).
 """
 
 from llvmlite import ir

@@ -80,9 +80,12 @@ extern "C" __global__ void sum_at_once(float *out, float *parts, uint *finished,
   __syncthreads();
   if (last) {
     total = 0;
-    for (; thread < blocks; thread += THREADS) total += parts[thread];
+    for (uint k = 0; k < LOADS; ++k) {    // no more blocks than LOADS * THREADS
+      uint i = thread + THREADS * k;
+      total += i < blocks ? parts[i] : 0;
+    }
     total = sum_of_block(total);
-    if (threadIdx.x == 0) out[0] = total;
+    if (thread == 0) out[0] = total;
   }
 }
 

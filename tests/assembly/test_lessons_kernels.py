@@ -9,16 +9,15 @@ from helpers import assemble
 from helpers.assembly.compiler import compiled, missing
 from helpers.frontend.kernels import argument_types
 from tests.paths import RECORDED
-from tests.quick import slow, slow_if_long, some
-from tests.specimens.lesson_launches import compared_lessons, launches, lessons
+from tests.quick import slow_if_long, some
+from tests.specimens.lesson_launches import launches, lessons
 
 ON_GPU = RECORDED / "assembly.json"
 CAPABILITIES = (7, 5), (8, 0), (8, 9), (9, 0), (10, 0)
 needs_compiler = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
-LADDERS = [it for it in lessons() if it not in compared_lessons()]
 each_lesson = pytest.mark.parametrize(
-    "lesson",  # `make test` executes those that are compared in any case
-    [*some(slow_if_long(compared_lessons()), every=3), *map(slow, LADDERS)],
+    "lesson",
+    some(slow_if_long(lessons()), every=3),
     ids=lambda it: it.stem,
 )
 
@@ -63,7 +62,7 @@ def test_every_kernel_compiles_for_every_capability(lesson):
 
 
 @pytest.mark.parametrize(
-    "lesson", some(slow_if_long(compared_lessons()), every=4), ids=lambda it: it.stem
+    "lesson", some(slow_if_long(lessons()), every=4), ids=lambda it: it.stem
 )
 def test_each_kernel_that_was_assembled_on_a_gpu_is_what_it_was(lesson):
     """A lesson that changed is compared again: `python -m tests.on_gpu.assembly`."""

@@ -7,7 +7,7 @@ from helpers.core.wavefronts import lanes_by_wavefront
 from tests.emulator.judges.bank_oracle import brute_wavefronts, random_request
 
 
-@pytest.mark.parametrize("kind", ["load", "store", "atomic"])
+@pytest.mark.parametrize("kind", ["load", "store", "atomic", "increment"])
 @pytest.mark.parametrize("itemsize", [1, 2, 4, 8, 16])
 def test_each_active_lane_is_in_one_of_the_wavefronts_that_the_rule_counts(
     itemsize, kind

@@ -14,8 +14,8 @@ from tests.on_gpu.gpu_runs import read
 from tests.on_gpu.sanitizer_reports import NOTHING, TOOLS, verdict
 from tests.paths import RECORDED, ROOT
 from tests.specimens.labelled import CLEAN
-from tests.specimens.patterns import patterns
 from tests.specimens.race_cases import CASES
+from tests.specimens.requests.patterns import patterns
 from tests.specimens.zoo_cases import ZOO
 
 PAGE = ROOT / "docs" / "AGREEMENT.md"
@@ -38,6 +38,7 @@ HIDDEN = {
 }
 # what the compiler made of a kernel's accesses, where the counts differ, by kernel
 KEPT = "the value that the thread has just stored stays in a register: no LDS"
+ONCE = "the element is loaded once for both of its uses: one LDG"
 CROWDED = "of many warps, the counter has up to 5% more wavefronts than requests take"
 COPIED = "LDGSTS copies: one instruction, with counters of its own, for load and store"
 PAIR = "in the first step, one LDS.64 loads both numbers"
@@ -47,8 +48,12 @@ EXPLAINED = {
     "war_in_a_block": KEPT,
     "coalescing_19_copy": "profiled with a copy of the view, which begins at its own "
     "address",
-    "_double": "the element is loaded once for both of its uses: one LDG",
-    "_count_and_sum": "the element is loaded once for both of its uses: one LDG",
+    "_double": ONCE,
+    "_count_and_sum": ONCE,
+    "_power": ONCE,
+    "_peaks": KEPT,
+    "_fall": "the speed that the thread has just stored stays in a register: one LDG",
+    "_live_wrong": "a race: which cells it looks at depends on what others have stored",
     "_look": "compiled with a store for each case of the choice: two STG",
     "_rotate_in_place": KEPT,
     "_scan_once": "how often a block looks back depends on who has published by then",
@@ -63,6 +68,7 @@ EXPLAINED = {
         )
     },
     "_count_unshared_wrong": "the word is loaded once for its four bytes: one LDG",
+    "_20_step_known": "in rows of four cells two are needed: two LDG for an LDG.128",
     "_largest_wins": "the maximum of two floats is a load and a compare-and-swap",
     "_multiply_async": COPIED,
     "_reverse_hasty_wrong": COPIED,

@@ -4,7 +4,7 @@ from collections import Counter
 
 from tests.on_gpu import agreement, special_numbers
 from tests.specimens.labelled import CLEAN, MINOR, RACE
-from tests.specimens.lesson_launches import compared_lessons
+from tests.specimens.lesson_launches import lessons
 
 HEAD = """\
 # How far the emulator and a GPU agree
@@ -96,16 +96,16 @@ def counters_part():
     recorded = agreement.counters()
     if not recorded:
         return "## Counters\n\n" + absent("counters")
-    zoo, lessons = [*agreement.launches()], []
+    zoo, launched = [*agreement.launches()], []
     differ = dict(agreement.kernels_that_differ())
-    for lesson in compared_lessons():
-        lessons += agreement.launches(lesson)
+    for lesson in lessons():
+        launched += agreement.launches(lesson)
         differ |= agreement.kernels_that_differ(lesson)
     odd = agreement.patterns_that_differ()
     rows = [
         ("random access patterns", len(recorded["patterns"]), len(odd)),
         ("kernels of the zoo", *counts(zoo, differ)),
-        ("launches of the lessons", *counts(lessons, differ)),
+        ("launches of the lessons", *counts(launched, differ)),
     ]
     parts = [
         "## Counters\n",

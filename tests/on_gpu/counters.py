@@ -25,9 +25,10 @@ from tests.on_gpu.gpu_runs import (
     with_lines,
     write,
 )
-from tests.on_gpu.ncu_reports import BY_INSTRUCTION, profiled
+from tests.on_gpu.ncu_reports import BY_INSTRUCTION, OF_ATOMICS, profiled
 from tests.paths import RECORDED, ROOT
-from tests.specimens.patterns import digest, patterns
+from tests.specimens.requests.patterns import digest, patterns
+from tests.specimens.requests.turns import turns
 from tests.specimens.zoo_cases import ZOO
 
 COMMAND = "python -m tests.on_gpu.counters"
@@ -41,6 +42,11 @@ WAYS = (  # to ask, the fullest first
     ("--metrics", ",".join([*METRICS.values(), *BY_INSTRUCTION.values()])),
     ("--metrics", ",".join(METRICS.values())),
 )
+TURNS = (
+    "--metrics",
+    ",".join([*OF_ATOMICS.values(), BY_INSTRUCTION["wavefronts"]]),
+)
+TABLES = {"patterns": patterns, "turns": turns}
 TOGETHER = 104  # patterns in one run of the profiler
 
 
@@ -52,7 +58,7 @@ def main(arguments=None):
         return 0
     recorded = read(options.file)
     recorded |= provenance(COMMAND, TOOL)
-    for name in ("patterns", "kernels", "failures"):
+    for name in ("patterns", "turns", "kernels", "failures"):
         recorded.setdefault(name, {})
     if recorded.get("digest") != digest(patterns()):
         recorded |= {"digest": digest(patterns()), "patterns": {}}
@@ -84,11 +90,10 @@ def parser():
 def groups(recorded):
     """What is left to profile: a kind, and what of it."""
     left = [("zoo", "all")] if not any_of(recorded, "zoo") else []
-    first = range(0, len(list(patterns())), TOGETHER)
-    names = [case.name for case in patterns()]
-    left += [
-        ("patterns", str(n)) for n in first if names[n] not in recorded["patterns"]
-    ]
+    for kind, cases_of in TABLES.items():
+        names = [case.name for case in cases_of()]
+        first = range(0, len(names), TOGETHER)
+        left += [(kind, str(n)) for n in first if names[n] not in recorded[kind]]
     stems = [path.stem for path in sorted(ROOT.glob("lessons/[0-9]*.py"))]
     return left + [("lesson", s) for s in stems if not any_of(recorded, f"lesson_{s}")]
 
@@ -110,7 +115,7 @@ def put(recorded, group, options):
         print(recorded["failures"][label], flush=True)
         return
     recorded["failures"].pop(label, None)
-    place = recorded["patterns" if group[0] == "patterns" else "kernels"]
+    place = recorded[group[0] if group[0] in TABLES else "kernels"]
     place.update(found)
     print(f"{label}: {len(found)} in {time.monotonic() - started:.0f} s", flush=True)
 
@@ -140,7 +145,7 @@ def profile(group, options):
 
 def ways_for(group, options):
     """How to ask: not as it failed before, unless nothing else is left."""
-    ways = WAYS[1:] if group[0] == "patterns" else WAYS
+    ways = {"patterns": WAYS[1:], "turns": (TURNS,)}.get(group[0], WAYS)
     return [w for w in ways if (group[0], w) not in options.broken] or ways[-1:]
 
 
@@ -174,9 +179,9 @@ def launch_all(kind, which, journal):
 
 def cases(kind, which):
     """The cases of a group."""
-    if kind == "patterns":
+    if kind in TABLES:
         first = int(which)
-        return list(patterns())[first : first + TOGETHER]
+        return list(TABLES[kind]())[first : first + TOGETHER]
     if kind == "zoo":
         return [case for case in ZOO if not (case.error or case.hangs)]
     from tests.specimens.lesson_launches import LESSONS, launches

@@ -21,6 +21,13 @@ BY_INSTRUCTION = {
     "sectors": "memory_l2_theoretical_sectors_global",
     "ideal_sectors": "memory_l2_theoretical_sectors_global_ideal",
 }
+OF_ATOMICS = {
+    "shared_atomic_requests": "smsp__inst_executed_op_shared_atom.sum",
+    "shared_atomic_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom"
+    ".sum",
+    "shared_atomic_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom"
+    ".sum",
+}
 MEMORY = re.compile(r"(@\S+\s+)?(?P<op>(?!LDC|LDGDEPBAR|REDUX)(LD|ST|ATOM|RED)[\w.]*)")
 PLACES = (
     "/opt/nvidia/nsight-compute/*/extras/python",
@@ -66,7 +73,7 @@ def entry(action):
     known = set(action.metric_names())
     totals = {
         name: round(action.metric_by_name(metric).as_double())
-        for name, metric in METRICS.items()
+        for name, metric in (METRICS | OF_ATOMICS).items()
         if metric in known
     }
     return {

@@ -107,14 +107,6 @@ def identity(kernel, config, arguments):
     return digest.hexdigest()
 
 
-NOT_ASKED = 28, 34  # no tool of a GPU was asked about them but by lessons.record
-
-
 def lessons():
     """All lessons, in order."""
     return sorted(LESSONS.glob("[0-9]*.py"))
-
-
-def compared_lessons():
-    """The lessons whose kernels were compared with what a GPU's tools say."""
-    return [it for it in lessons() if int(it.stem[:2]) not in NOT_ASKED]

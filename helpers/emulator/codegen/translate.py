@@ -16,6 +16,7 @@ from helpers.emulator.codegen.aliasing import (
     written_arrays,
 )
 from helpers.emulator.codegen.first_uses import inputs_of
+from helpers.emulator.codegen.increments import with_increments
 from helpers.emulator.codegen.instruction_counts import work_of
 from helpers.emulator.codegen.liveness import (
     live_at_start,
@@ -90,7 +91,7 @@ def _in_order(kernel):
     blocks = without_dead_code(_straighten(kernel.blocks, kernel.entry))
     graph = {n: successors(b[-1]) for n, b in blocks.items()}
     order, latches = pc_order(graph, kernel.entry)
-    return order, _with_latches(blocks, latches)
+    return order, with_increments(kernel, _with_latches(blocks, latches))
 
 
 def _shared(kernel, live) -> set[str]:

@@ -5,9 +5,8 @@ wavefront for each group of lanes that has an active one:
 l1tex__data_bank_conflicts_pipe_lsu_mem_shared. Nsight's source page uses another ideal
 for 8 and 16 bytes. A load of which two lanes or more ask for the same words is a
 broadcast when all do, and a multicast when some do and several words go out.
-Not modelled: lost arbitration, a few units in tens of thousands on hardware; the passes
-of an atomic whose lanes share a word; one wavefront more that some loops of 16-byte
-stores take, unexplained.
+Not modelled: lost arbitration, a few units in tens of thousands on hardware; one
+wavefront more that some loops of 16-byte stores take, unexplained.
 """
 
 import numpy as np
@@ -38,7 +37,8 @@ class BankConflicts(Judge):
 
     def count(self, addresses, active, access):
         size, kind = access.dtype.itemsize, access.reference.kind
-        wavefronts, ideal = request_wavefronts(addresses, active, size, kind)
+        served_as = access.reference.served_as
+        wavefronts, ideal = request_wavefronts(addresses, active, size, served_as)
         sharing = np.zeros((2, addresses.shape[1]), np.int64)
         if kind == "load":
             sharing = request_sharing(addresses, active, size)

@@ -32,7 +32,8 @@ def brute_wavefronts(addresses, active, itemsize, kind):
                 if active[lane]
                 else ()
             ):
-                banks.setdefault(byte // 4 % 32, set()).add(byte // 4)
+                asker = lane if kind == "atomic" else byte // 4
+                banks.setdefault(byte // 4 % 32, set()).add(asker)
         total += max(map(len, banks.values()), default=0)
         ideal += bool(banks)
     return total, ideal

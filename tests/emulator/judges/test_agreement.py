@@ -7,8 +7,8 @@ from tests.on_gpu.agreement_page import page
 from tests.on_gpu.sanitizer_reports import by_kernel, counted_reports, verdict
 from tests.quick import slow_if_long
 from tests.specimens.labelled import CLEAN, RACE, Case
-from tests.specimens.lesson_launches import compared_lessons
-from tests.specimens.patterns import digest, patterns
+from tests.specimens.lesson_launches import lessons
+from tests.specimens.requests.patterns import digest, patterns
 from tests.specimens.zoo_cases import ZOO
 
 asked = pytest.mark.skipif(
@@ -179,7 +179,7 @@ def test_random_patterns_count_as_on_the_gpu():
 @counted
 @pytest.mark.parametrize(
     "lesson",  # `make test` runs the long ones as notebooks
-    [None, *slow_if_long(compared_lessons())],
+    [None, *slow_if_long(lessons())],
     ids=lambda it: it.stem if it else "the zoo",
 )
 def test_kernels_count_as_on_the_gpu_or_the_instruction_says_why(lesson):
@@ -201,7 +201,7 @@ def test_kernels_count_as_on_the_gpu_or_the_instruction_says_why(lesson):
 @pytest.mark.slow
 def test_each_reason_is_that_of_a_kernel_whose_counts_differ():
     """What explains nothing must go."""
-    sources = None, *compared_lessons()
+    sources = None, *lessons()
     differ = [name for it in sources for name in agreement.kernels_that_differ(it)]
 
     assert [] == [k for k in agreement.EXPLAINED if not any(k in n for n in differ)]

@@ -111,7 +111,7 @@ def test_random_patterns_are_judged_as_the_rules_say(itemsize):
     requests = [random_request(rng, itemsize) for _ in range(400)]
     addresses, active = (np.stack(part, axis=1) for part in zip(*requests, strict=True))
 
-    for kind in ("load", "store", "atomic"):
+    for kind in ("load", "store", "atomic", "increment"):
         expected = [brute_wavefronts(*r, itemsize, kind) for r in requests]
         actual = request_wavefronts(addresses, active, itemsize, kind)
         assert expected == list(zip(*(count.tolist() for count in actual), strict=True))

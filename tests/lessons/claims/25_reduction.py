@@ -195,8 +195,8 @@ CLAIMS = {
         (it.tree["shuffled"].waits.block, it.tree["pairs"].waits.block) == (1, 5)
         and about("15%", saved(it, "shuffled", "pairs"))
     ),
-    "but for global memory: 56% of their waiting": lambda it: (
-        about("56%", it.times["shuffled"].waits[REASONS["long_scoreboard"]])
+    "but for global memory: 55% of their waiting": lambda it: (
+        about("55%", it.times["shuffled"].waits[REASONS["long_scoreboard"]])
         and next(iter(it.times["shuffled"].waits)) == REASONS["long_scoreboard"]
     ),
     "A place now takes a new block every 1.0 µs": lambda it: about(
@@ -205,25 +205,25 @@ CLAIMS = {
     "A quarter of the requests are left": lambda it: (
         it.requests[1] == 4 * it.requests[4]
     ),
-    "16 bytes a thread take 252 µs as four loads and 253 as one": lambda it: (
-        about("252", it.flights[1, 4].median_us)
-        and about("253", it.flights[4, 1].median_us)
+    "16 bytes a thread take 257 µs as four loads and 256 as one": lambda it: (
+        about("257", it.flights[1, 4].median_us)
+        and about("256", it.flights[4, 1].median_us)
     ),
-    "With 4 bytes a thread, up to 1.08 MB are in flight, and 2,515 GB/s": lambda it: (
+    "With 4 bytes a thread, up to 1.08 MB are in flight, and 2,551 GB/s": lambda it: (
         about("1.08", MULTIPROCESSORS * 2048 * 4 / 1e6)
-        and about("2515", it.flights[1, 1].gb_per_s)
+        and about("2551", it.flights[1, 1].gb_per_s)
     ),
-    "a load takes up to 430 ns": lambda it: about("430", latency_ns(it, 1, 1)),
+    "a load takes up to 424 ns": lambda it: about("424", latency_ns(it, 1, 1)),
     "8 bytes a thread would be enough for all that memory can give": lambda it: (
         2 * it.flights[1, 1].gb_per_s > 4800  # of the data sheet
     ),
-    "They get 3,642 GB/s, with memory 80% busy: a load takes up to 594 ns": lambda it: (
-        about("3642", it.flights[1, 2].gb_per_s)
-        and about("80", it.flights[1, 2].counters["memory_percent"])
-        and about("594", latency_ns(it, 1, 2))
+    "They get 3,597 GB/s, with memory 79% busy: a load takes up to 601 ns": lambda it: (
+        about("3597", it.flights[1, 2].gb_per_s)
+        and about("79", it.flights[1, 2].counters["memory_percent"])
+        and about("601", latency_ns(it, 1, 2))
     ),
-    "From 16 bytes on memory is more than 91% busy": lambda it: all(
-        run.counters["memory_percent"] > 91
+    "From 16 bytes on memory is more than 89% busy": lambda it: all(
+        run.counters["memory_percent"] > 89
         for (width, loads), run in it.flights.items()
         if width * loads >= 4
     ),
@@ -231,8 +231,8 @@ CLAIMS = {
         0.4 < instructions(it, 4, loads) / instructions(it, 1, 4 * loads) < 0.55
         for loads in (1, 2)
     ),
-    "with four numbers in flight, takes 4% longer than only reading": lambda it: (
-        about("4%", us(it, "many") / it.reading.median_us - 1)
+    "with four numbers in flight, takes 5% longer than only reading": lambda it: (
+        about("5%", us(it, "many") / it.reading.median_us - 1)
     ),
     "*wide* takes 4% less than that, with four times the bytes": lambda it: (
         about("4%", saved(it, "wide", "many"))
@@ -243,8 +243,8 @@ CLAIMS = {
     "There are 528 blocks instead of 262,144, so there is 1/496": lambda it: (
         it.BLOCKS == 528 and it.N // 1024 == 262_144 and about("496", 262_144 / 528)
     ),
-    "A kernel that only reads them takes 242 µs": lambda it: about(
-        "242", it.reading.median_us
+    "A kernel that only reads them takes 246 µs": lambda it: about(
+        "246", it.reading.median_us
     ),
     "of four loads a thread": lambda it: (
         it.LOADS == 4 and 2**20 == 8 * 16 * (4 * it.LOADS * it.THREADS)
@@ -253,9 +253,9 @@ CLAIMS = {
         it.additions_of_many(2**20, 16, 4) == 54 == 2 + 32 + 1 + 9 + 1 + 9
     ),
     "*wide* leaves 528 parts": lambda it: it.BLOCKS == 528,
-    "takes about as long: 255 µs, and those took 252": lambda it: (
-        about("255", it.grids[1].median_us)
-        and about("252", it.flights[1, 4].median_us)
+    "takes about as long: 260 µs, and those took 257": lambda it: (
+        about("260", it.grids[1].median_us)
+        and about("257", it.flights[1, 4].median_us)
     ),
     "Eight blocks gain nothing over four": lambda it: (
         it.grids[8].median_us > it.grids[4].median_us

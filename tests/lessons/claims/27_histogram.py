@@ -72,6 +72,16 @@ def on_gpu(kernel, code):
     ]
 
 
+def by_runs(it, values):
+    """The emulator's counts of the lines that add runs in shared memory: the same."""
+    run = it.count(it.count_runs, values, it.split(values))
+    return [
+        (row.requests, row.active_lanes, row.wavefronts)
+        for row in run.bank_conflicts.by_line.values()
+        if row.kind == "atomic"
+    ]
+
+
 def wavefronts_of(run):
     """Those of all atomics on shared memory, emulated."""
     return run.bank_conflicts.by_kind["atomic"].wavefronts
@@ -225,8 +235,9 @@ CLAIMS = {
     "the runs of adverse data take 3.4 times as long": lambda it: about(
         "3.4", faster("16 bytes", "runs", "adverse")
     ),
-    "in which all 32 lanes add to one bin, an H200 counts 512 wavefronts": lambda it: (
+    "an H200 counts 512 wavefronts, and so does the emulator": lambda it: (
         (16, 512, 512) in on_gpu("count_runs", "ATOMS.ADD")
+        and (16, 512, 512) in by_runs(it, it.small["constant"])
     ),
     "257 for the 257 requests of the first 8,195 constant values": lambda it: (
         (257, 8195, 257) in on_gpu("count_in_blocks", "ATOMS.POPC.INC.32")

@@ -1,0 +1,1 @@
+"""Requests of one warp to memory, to be counted by a GPU and by the emulator."""
