@@ -300,7 +300,7 @@ def draw_request(stride=8, itemsize=4, padding=0):
 
 
 explore(draw_request,
-        stride=[1, 8, 32], itemsize=[2, 4, 8, 16], padding=[0, 1])
+        stride=[1, 8, 32], itemsize=[4, 8, 16], padding=[0, 1])
 
 # %% [markdown]
 # ## A tile, by rows and by columns

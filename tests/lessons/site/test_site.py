@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from nbformat.v4 import new_code_cell, new_output
 
 from helpers import __all__ as front_door
 from lessons.publishing import pages
@@ -84,6 +85,19 @@ def test_a_term_is_linked_once_in_a_lesson_and_never_in_code():
         ", [banks](#term-bank), a bank.",
         "Again a bank.",
     ] == [cell.source for cell in cells]
+
+
+def test_a_picture_says_on_the_site_what_it_shows():
+    """MyST-NB takes an image's text alternative from the cell, not from the output."""
+    metadata = {"image/svg+xml": {"alt": "two blocks"}}
+    data = {"image/svg+xml": "<svg/>"}
+    shown = new_output("display_data", data, metadata=metadata)
+    cell, plain = new_code_cell(outputs=[shown]), new_code_cell()
+    for each in (cell, plain):
+        pages.describe(each)
+
+    assert {"mystnb": {"image": {"alt": "two blocks"}}} == cell.metadata
+    assert {} == plain.metadata
 
 
 class Cell:
