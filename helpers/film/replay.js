@@ -91,7 +91,7 @@ class Film {
       state.status[step.w * WARP + lane] = STATUS[(step.e || "").split(" ")[0]] || RUNS;
       state.stood[step.w * WARP + lane] = n;
     }
-    state.warps[step.w] = n;
+    if (step.m) state.warps[step.w] = n; // without lanes, a barrier opens for others
     for (const access of step.a || []) this.store(access);
     this.assign(step);
     state.step = n;

@@ -253,6 +253,19 @@ def test_what_threads_do_alike_is_one_line(opened):
     assert "x[9] = 9 · 2 steps" == tab.locator(".who").inner_text()
 
 
+def test_who_has_left_stays_at_its_line_when_a_barrier_opens(opened):
+    """A step without lanes tells that it opens, and is no step of a warp."""
+    film = record()
+    film["steps"][6] |= {"m": 0, "e": "pass"}
+    tab = opened(film)
+
+    go(tab, 5)
+    before = player(tab, "[...player.film.state.warps]")
+    go(tab, 6)
+
+    assert before == player(tab, "[...player.film.state.warps]")
+
+
 def test_the_lanes_of_a_shuffle_are_shown(opened):
     """A row with the lane from which each gets its value; the words say how far."""
     film = record()
