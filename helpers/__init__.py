@@ -11,6 +11,11 @@ not; `EMULATOR_DEBUG=1` shows tracebacks whole, and what an error of the emulato
 came from.
 """
 
+import sys
+
+if sys.version_info < (3, 8):  # it cannot read the modules that tell newer ones
+    sys.exit("This Python is too old: the course needs 3.11 or newer.")
+
 from helpers.core.gc_pause import gc_paused
 from helpers.doctor import unusable
 

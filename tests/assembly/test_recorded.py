@@ -12,7 +12,7 @@ from helpers.assembly import Assembly, compilation, recorded
 from helpers.assembly.compiler import missing
 from helpers.core.errors import UnsupportedError
 from lessons import assemblies
-from tests.quick import some
+from tests.quick import slow_if_long, some
 from tests.specimens import assembly_kernels as kernels
 from tests.specimens.lesson_launches import executed, lessons
 
@@ -20,6 +20,7 @@ X = np.ones(4096, np.float32)
 HERE = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
 KEPT = re.compile(r"^\w+ = assemble\(", re.MULTILINE)  # at the top of a lesson
 ASSEMBLING = [it for it in lessons() if KEPT.search(it.read_text("utf-8"))]
+SOME = some(slow_if_long(ASSEMBLING[::-1]), every=5)
 same_versions = pytest.mark.skipif(
     recorded.versions() != recorded.load(recorded.FILE)["versions"],
     reason="compiled with other versions than these",
@@ -98,7 +99,7 @@ def test_a_kernel_that_nobody_recorded_has_its_types_alone(monkeypatch):
 
 @HERE
 @same_versions
-@pytest.mark.parametrize("lesson", some(ASSEMBLING[::-1], 5), ids=lambda it: it.stem)
+@pytest.mark.parametrize("lesson", SOME, ids=lambda it: it.stem)
 def test_the_assemblies_of_a_lesson_are_what_the_compiler_makes(lesson, monkeypatch):
     """Those that it shows; `python -m lessons.assemblies` records all."""
     monkeypatch.delenv(recorded.SETTING, raising=False)
@@ -126,7 +127,7 @@ def test_the_recordings_are_what_the_compiler_makes(capsys):
     assert 0 == assemblies.main(["--check"]), capsys.readouterr().err
 
 
-@pytest.mark.parametrize("lesson", some(ASSEMBLING, 4), ids=lambda it: it.stem)
+@pytest.mark.parametrize("lesson", SOME, ids=lambda it: it.stem)
 def test_a_lesson_shows_all_without_the_compiler(lesson):
     """Each kernel that it assembles is recorded."""
     names = executed(lesson).names

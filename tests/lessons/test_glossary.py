@@ -9,6 +9,7 @@ import pytest
 from lessons.build import main
 from lessons.publishing.convert import LessonError, lessons_of
 from lessons.publishing.glossary import SOURCE, first_lessons, glossary, key
+from tests.lessons.courses import README
 from tests.paths import ROOT
 
 SENTENCES = tomllib.loads(SOURCE.read_text("utf-8"))
@@ -67,7 +68,7 @@ def test_a_term_without_a_sentence_is_refused(course):
 
 def test_the_build_writes_it_and_the_check_sees_when_it_is_old(course, capsys):
     """As with the notebooks of the lessons."""
-    (course / "README.md").write_text("<!-- lessons: begin --><!-- lessons: end -->")
+    (course / "README.md").write_text(README)
     made(course, 'gadget = "A thing."')
     assert 0 == main([], course)
     place = course / "notebooks/glossary.ipynb"

@@ -89,3 +89,18 @@ def test_a_package_that_is_absent_is_named_when_a_name_is_asked_for(mistaken):
     assert "ModuleNotFoundError: No module named 'a_package_that_nobody_has'" in said
     assert "was the direct cause" in said
     assert "ImportError: helpers.emulate cannot be used" in said
+
+
+OLD = {"2.7": "python2.7", "3.6": "python3.6", "3.7": "python3.7"}
+
+
+@pytest.mark.parametrize("python", OLD.values(), ids=OLD)
+def test_an_old_python_gets_a_sentence(python):
+    """Where it is installed: modules that it cannot read are not reached."""
+    if not (found := shutil.which(python)):
+        pytest.skip(f"no {python} here")
+
+    done = subprocess.run([found, "-B", "-m", "helpers"], cwd=ROOT, capture_output=True)
+
+    assert b"This Python is too old: the course needs 3.11" in done.stderr
+    assert b"Traceback" not in done.stderr

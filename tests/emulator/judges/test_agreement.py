@@ -5,7 +5,7 @@ import pytest
 from tests.on_gpu import agreement
 from tests.on_gpu.agreement_page import page
 from tests.on_gpu.sanitizer_reports import by_kernel, counted_reports, verdict
-from tests.quick import slow_if_long
+from tests.quick import slow_if_long, some
 from tests.specimens.labelled import CLEAN, RACE, Case
 from tests.specimens.lesson_launches import lessons
 from tests.specimens.requests.patterns import digest, patterns
@@ -179,7 +179,7 @@ def test_random_patterns_count_as_on_the_gpu():
 @counted
 @pytest.mark.parametrize(
     "lesson",  # `make test` runs the long ones as notebooks
-    [None, *slow_if_long(lessons())],
+    [None, *some(slow_if_long(lessons()), every=2)],
     ids=lambda it: it.stem if it else "the zoo",
 )
 def test_kernels_count_as_on_the_gpu_or_the_instruction_says_why(lesson):
