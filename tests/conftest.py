@@ -33,6 +33,12 @@ SHARED = {
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """One more than there are cores: a fifth of the time, tests wait for a process."""
+    return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Run tests that share something costly in one worker, and begin with those."""
     from xdist.scheduler import LoadScopeScheduling

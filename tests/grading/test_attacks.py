@@ -64,7 +64,7 @@ def test_what_is_handed_over_as_a_kernel_earns_nothing(code):
     assert not os.path.exists("/tmp/broken_into")
 
 
-@each(RUNS, 2)
+@each(RUNS, 4)
 def test_what_a_cell_does_earns_nothing_and_harms_nobody(code):
     """The next submission is marked as if nothing had been."""
     attacked = marks(HEAD, WRONG, code, CHECK)
@@ -72,7 +72,7 @@ def test_what_a_cell_does_earns_nothing_and_harms_nobody(code):
     assert [2] == points(marks(HEAD, RIGHT, "import csv, cmath, this", CHECK))
 
 
-@each(RUNS, 3)
+@each(RUNS, 6)
 def test_what_was_handed_over_before_an_attack_keeps_its_points(code):
     """A submission that breaks one exercise keeps the marks of the others."""
     assert [2] == points(marks(HEAD, RIGHT, CHECK, code))

@@ -72,6 +72,7 @@ def own_course(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="nothing is graded there")
 def test_the_course_of_the_page_is_released_and_graded(own_course):
     """Its exercises are a module, and no folder of them; the lessons' stay."""
