@@ -35,7 +35,8 @@ SHARED = {
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
     """One more than there are cores: a fifth of the time, tests wait for a process."""
-    return (os.cpu_count() or 1) + 1
+    cores = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
+    return len(cores(0)) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
