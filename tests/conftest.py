@@ -33,13 +33,6 @@ SHARED = {
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config):
-    """One more than there are cores: a fifth of the time, tests wait for a process."""
-    cores = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
-    return len(cores(0)) + 1
-
-
-@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Run tests that share something costly in one worker, and begin with those."""
     from xdist.scheduler import LoadScopeScheduling
