@@ -21,6 +21,8 @@ def test_a_version_is_the_same_wherever_it_is_written():
     changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
 
     assert PROJECT["version"] == citation["version"]
+    assert PROJECT["authors"] == citation["authors"]
+    assert PROJECT["keywords"] == citation["keywords"]
     assert PROJECT["version"] == re.search(r"^## (\S+)$", changes, re.M)[1]
 
 
