@@ -53,6 +53,7 @@ def _judge_of_ours():
     if os.environ.get("NUMBA_ENABLE_CUDASIM", "0").strip() not in ("", "0"):
         raise pytest.UsageError(f"--emulate: {SIMULATOR}")
     try:
+        from helpers import emulate  # noqa: F401  another's `helpers` has none
         from helpers.scripts.pytest_judge import Judge
     except ImportError as error:
         raise pytest.UsageError(
