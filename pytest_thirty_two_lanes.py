@@ -57,7 +57,7 @@ def _judge_of_ours():
         from helpers.scripts.pytest_judge import Judge
     except ImportError as error:
         raise pytest.UsageError(
-            f"--emulate: {error}. Is `helpers` that of Thirty-Two Lanes, and not a "
+            f"--emulate: {str(error).rstrip('.')}. Is `helpers` that of Thirty-Two Lanes, and not a "
             "module of your own? `python -m helpers` shows what is missing"
         ) from error
     return Judge
