@@ -551,7 +551,7 @@ task.check(two_ways)
 # The emulator counts instructions of its own program, a GPU those of its machine code.
 # For a short branch, such as `a if c else b` in `count_steps`, the compiler lets every lane compute both values and select one (`SEL`): that line has no branch in its machine code.
 #
-# Since Volta each lane has its own program counter, so a warp whose lanes disagree may switch between two branches before either ends.
+# Since Volta, the GPUs of 2017, each lane has its own program counter, so a warp whose lanes disagree may switch between two branches before either ends.
 # The compiler marks where the lanes meet again (one `BSYNC` in `part_by_thread`), but do not rely on it: `cuda.syncwarp()` makes the lanes of a warp wait for one another.
 #
 # An early `return` is divergence, too: lanes that have returned stay idle until their warp ends.
