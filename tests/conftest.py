@@ -26,6 +26,7 @@ SHARED = {
     "tests/assembly/test_recorded.py": "executed lessons",
     "tests/emulator/judges/test_agreement.py": "executed lessons",
     "tests/emulator/test_numbas_tests.py": "Numba's tests",
+    "tests/grading/test_feedback.py": "a marked folder",
     "tests/lessons/test_claims.py": "executed lessons",
     "tests/lessons/site/test_site.py": "the site",
     "tests/lessons/site/test_site_in_a_browser.py": "the site",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from helpers.core.errors import coordinates
+from helpers.core.errors import coordinates, wrapped
 from helpers.core.hardware import WARP_SIZE
 from helpers.core.source import Site
 
@@ -50,7 +50,7 @@ class Stray(NamedTuple):
         }[self.kind]
 
     def __repr__(self):
-        return (
+        return wrapped(
             f"line {self.line}: {self.text}; first in thread {self.thread} of block "
             f"{self.block}\n    {self.site.text}"
         )
