@@ -7,11 +7,14 @@ CUDA    ?= auto
 OPTIONS ?=
 
 VENV := .venv/bin/python
-HERE := $(dir $(lastword $(MAKEFILE_LIST)))
+SPACE := $(empty) $(empty)
+# this file's folder: a space in its path ends a word for make, and is "?" until the end
+FILE := $(patsubst ?%,%,$(subst $(SPACE),?,$(MAKEFILE_LIST)))
+export HERE := $(subst ?,$(SPACE),$(dir $(FILE)))
 
 ifneq ($(HERE),./)  # `make -f elsewhere/Makefile`: all of it is done there
-%:: ; @$(MAKE) --no-print-directory --directory='$(HERE)' $@
-help: ; @$(MAKE) --no-print-directory --directory='$(HERE)' $@
+%:: ; @$(MAKE) --no-print-directory --directory="$$HERE" $@
+help: ; @$(MAKE) --no-print-directory --directory="$$HERE" $@
 .DEFAULT_GOAL := help
 else
 
