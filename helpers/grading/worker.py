@@ -183,6 +183,9 @@ def marked(item, answer, work, judge, limits):
     if found["ended"] != "done":
         return unjudged(item, found, limits), found["seconds"]
     verdict = json.loads(found["messages"][0])
+    if "failed" in verdict:
+        told = f"The judge failed at it ({verdict['failed']}): a person must look."
+        return row_of(item, None, NOT_GRADED, told), found["seconds"]
     return judged(item, verdict, answer), found["seconds"]
 
 

@@ -181,8 +181,8 @@ def test_only_who_computed_little_for_long_is_excused(
 @pytest.mark.parametrize(
     "ended, computed, reason",
     [
-        ("computed for too long", 60, "refused"),
-        ("ran out of time", 55, "refused"),
+        ("computed for too long", 60, "timeout"),
+        ("ran out of time", 55, "timeout"),
         ("ran out of time", 5, "not graded"),
         ("was killed", 5, "not graded"),
         ("used too much memory", 5, "not graded"),
@@ -193,7 +193,7 @@ def test_a_kernel_is_refused_only_where_it_took_the_time(ended, computed, reason
     found = {"ended": ended, "cpu_seconds": computed}
     row = unjudged({"exercise": "mirror", "points": 2}, found, Limits())
     assert reason == row["reason"]
-    assert (0 if reason == "refused" else None) == row["points"]
+    assert (0 if reason == "timeout" else None) == row["points"]
 
 
 def test_a_text_that_is_half_a_character_reaches_no_file_as_such(tmp_path):
