@@ -502,7 +502,7 @@ table(["launch", "times the array, counted", "predicted, µs", "time, µs"],
           sum(it.median_us for it in launches))])
 
 # %% [markdown]
-# Memory sets the pace: together the launches take as long as their bytes predict, within 1%. One block alone scans the sums of 16,384 tiles, in 8 µs.
+# Together the launches take as long as their bytes predict, within 1%.
 #
 # ## In one launch: look back
 #
@@ -682,7 +682,7 @@ plot_series([48 * blocks for blocks in held],
             limit_label="the driver's copy")
 
 # %% [markdown]
-# One by one, one launch moves a third less than three and takes as long, within 2%. With 32 tiles at a time it takes 8% less.
+# One by one, one launch moves a third less than three and takes as long, within 2%. 32 tiles at a time take 8% less.
 # Its other warps wait at the barrier for the one that looks back, and memory is 64% busy.
 #
 # The more a multiprocessor holds, the less time: 192 KB instead of 48 save 33%.

@@ -115,16 +115,16 @@ compare("global", "global in C++", "CUB", "read only")
 
 # %% [markdown]
 # On uniform data the library is 560 times as fast as our kernel, and reading alone is twice as fast as the library.
-# C++ does not help: there the same kernel is as slow.
+# In C++ the same kernel is as slow.
 # It is slowest on constant data, where all threads add to one bin.
-# (In another session uniform data took half the time in both languages, and constant data as long as here.)
+# (In another session uniform data took half the time in both languages, constant data as long.)
 #
 # ## Bins for each block
 #
 # In shared memory, each block can have bins of its own. (The field's word for that is **privatization**.)
 # **Count in the block's own bins, then add them to those of all.**
-# Each of the first 256 threads looks after one bin, so a block needs as many.
-# It takes two barriers: the bins must be clear before the first value is counted, and complete before they are added to the others.
+# Each of the first 256 threads looks after one bin.
+# It takes two barriers: the bins must be clear before the first value is counted, and complete before they are added up.
 
 # %%
 @cuda.jit

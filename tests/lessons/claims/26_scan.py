@@ -139,9 +139,6 @@ CLAIMS = {
         abs(sums(it) / (sum(it.moved) * it.copy_us / 2) - 1) < 0.01
         and abs(sum(it.moved) - 3) < 0.02
     ),
-    "One block alone scans the sums of 16,384 tiles, in 8 µs": lambda it: (
-        it.tiles == 16_384 and about("8", it.launches[1].median_us)
-    ),
     "so this local array lies in registers": lambda it: all(
         scanned(it, name).stack == 0 for name in ("fours", "larger tiles")
     ),
@@ -175,7 +172,7 @@ CLAIMS = {
             and abs(it.ladder["one by one"] / it.ladder["three launches"] - 1) < 0.02
         )
     ),
-    "With 32 tiles at a time it takes 8% less": lambda it: about(
+    "32 tiles at a time take 8% less": lambda it: about(
         "8%", saved(it, "32 at a time", "one by one")
     ),
     "Its other warps wait at the barrier for the one that looks back": lambda it: (
