@@ -58,7 +58,7 @@ def test_each_name_of_a_release_is_an_assignment(tmp_path, capsys):
 
 
 def test_a_release_may_have_some_exercises_of_a_lesson(tmp_path, capsys):
-    """In the lesson's order, counted by its notebook; one that is not there stops all."""
+    """In the lesson's order; one that is not there stops all."""
     out = tmp_path / "ps1"
     given = ["release", "12:mirror,sectors", "13", "--points", "mirror=5"]
     assert 2 == main(["release", "12:mirror,sector", "13", "--out", str(out)])
