@@ -175,7 +175,7 @@ def sheet(store) -> None:
     """
     rows = [
         (it["student"], it["assignment"], row["exercise"], None, "")
-        + (row["max_points"], rubric(row["exercise"]), row["answer"])
+        + (row["max_points"], rubric(row["exercise"]), row["answer"].strip())
         for it in store.results()
         for row in it["exercises"]
         if row["reason"] == PERSON
