@@ -58,7 +58,6 @@ def sum_interleaved(out, src):
         out[cuda.blockIdx.x] = numbers[thread]
 
 
-
 plot_tree([{t: (t, t + step) for t in range(0, 16, 2 * step)}
            for step in STEPS], 16)
 
@@ -89,7 +88,6 @@ def sum_strided(out, src):
         step = uint32(2 * step)
     if thread == 0:
         out[cuda.blockIdx.x] = numbers[thread]
-
 
 
 plot_tree([{t: (2 * step * t, 2 * step * t + step) for t in range(8 // step)}
@@ -129,7 +127,6 @@ def sum_halves(out, src):
         step = uint32(step // 2)
     if thread == 0:
         out[cuda.blockIdx.x] = numbers[thread]
-
 
 
 plot_tree([{t: (t, t + step) for t in range(step)} for step in STEPS[::-1]],
