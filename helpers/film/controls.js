@@ -16,6 +16,16 @@ const KEYS = {
   M: ["moment", -1],
 };
 
+// Is the page dark? JupyterLab and VS Code say so, and elsewhere the system.
+function isDark({ dataset, classList }) {
+  const told = dataset.jpThemeLight;
+  if (told !== undefined) return told === "false";
+  const has = (name) => classList.contains(`vscode-${name}`);
+  if (has("light") || has("high-contrast-light")) return false;
+  if (has("dark") || has("high-contrast")) return true;
+  return matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
 class Player {
   constructor(host, record) {
     this.film = new Film(record);
@@ -120,14 +130,7 @@ class Player {
   }
 
   dress() {
-    const { body } = document;
-    const told = body.dataset.jpThemeLight;
-    const dark =
-      told !== undefined
-        ? told === "false"
-        : body.classList.contains("vscode-dark") ||
-          matchMedia("(prefers-color-scheme: dark)").matches;
-    this.host.dataset.theme = dark ? "dark" : "light";
+    this.host.dataset.theme = isDark(document.body) ? "dark" : "light";
     const theme = themeOf(this.find(".film"));
     const { pen, block, cellPen, digitPen, topPen } = this.scene;
     const pens = [pen, block.pen, cellPen, digitPen, topPen, this.motion, this.score];

@@ -46,6 +46,27 @@ def test_the_theme_is_the_reader_s_and_jupyter_s_word_is_stronger(opened, scheme
     tab.wait_for_function(f"{theme} === '{other}'")
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "classes, theme",
+    [
+        ("vscode-light", "light"),
+        ("vscode-dark", "dark"),
+        ("vscode-high-contrast", "dark"),
+        ("vscode-high-contrast-light vscode-high-contrast", "light"),
+    ],
+)
+def test_the_word_of_vs_code_is_stronger_than_the_system_s(
+    opened, scheme, classes, theme
+):
+    tab = opened(record(), color_scheme=scheme)
+
+    tab.evaluate(f"document.body.className = '{classes}'")
+    tab.wait_for_function(
+        f"document.querySelector('{HOST}').dataset.theme === '{theme}'"
+    )
+
+
 def luminance(colour):
     """WCAG's relative luminance of a colour such as #0072B2."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
