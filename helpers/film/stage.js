@@ -100,7 +100,8 @@ const NO_SOURCE = "Python did not find the source of this function.";
 function fillSource(list, film, choose) {
   film.record.files.forEach((file, at) => {
     if (at) list.append(element("li", file.place, { className: "place" }));
-    if (!file.lines.length) list.append(element("li", NO_SOURCE, { className: "place" }));
+    const none = file.lines.length ? [] : [NO_SOURCE];
+    list.append(...none.map((it) => element("li", it, { className: "place" })));
     file.lines.forEach((text, offset) => {
       const number = file.first + offset;
       const row = element("li", "");
