@@ -16,16 +16,6 @@ const KEYS = {
   M: ["moment", -1],
 };
 
-// Is the page dark? JupyterLab and VS Code say so, and elsewhere the system.
-function isDark({ dataset, classList }) {
-  const told = dataset.jpThemeLight;
-  if (told !== undefined) return told === "false";
-  const has = (name) => classList.contains(`vscode-${name}`);
-  if (has("light") || has("high-contrast-light")) return false;
-  if (has("dark") || has("high-contrast")) return true;
-  return matchMedia("(prefers-color-scheme: dark)").matches;
-}
-
 class Player {
   constructor(host, record) {
     this.film = new Film(record);
@@ -46,6 +36,7 @@ class Player {
       pen: new Pen(this.find(".scene")),
       thread: null,
       cell: null,
+      under: null, // the thread under the mouse
     };
     for (const name of ["cellPen", "digitPen", "topPen"]) {
       this.scene[name] = new Pen(document.createElement("canvas"));
@@ -126,6 +117,7 @@ class Player {
     canvas.addEventListener("pointermove", (event) => this.hover(view, event));
     canvas.addEventListener("pointerleave", () => {
       this.find(".tip").hidden = true;
+      this.pointAt(null);
     });
   }
 
@@ -316,8 +308,17 @@ class Player {
     event.stopPropagation();
   }
 
+  // The lines of a thread under the mouse stand out.
+  pointAt(thread) {
+    const { scene } = this;
+    if (scene.under === thread) return;
+    scene.under = thread;
+    if (scene.page && !this.playing) drawScene(scene, this.n);
+  }
+
   hover(view, event) {
     const it = hitBy(view, event);
+    this.pointAt(it && it.thread !== undefined ? it.thread : null);
     const tip = this.find(".tip");
     tip.hidden = !it;
     view.pen.canvas.style.cursor = it && it.bank === undefined ? "pointer" : "";

@@ -168,3 +168,20 @@ def test_frames_a_second_while_it_plays(opened, capsys):
         rate, longest = 1000 * len(gaps) / sum(gaps), max(gaps)
         print(f"\n{rate:.0f} frames a second, the longest in {longest:.0f} ms")
     assert 90 == len(gaps)
+
+
+TARGETS = """(selector) => [...document.querySelectorAll(selector)].flatMap((host) =>
+    [...host.shadowRoot.querySelectorAll("button, select, input, summary")]
+        .map((it) => it.getBoundingClientRect())
+        .filter((it) => it.width && Math.min(it.width, it.height) < 24))"""
+
+
+def test_on_a_phone_a_finger_hits_each_control_and_the_page_is_not_wider(opened):
+    """Targets have 24 pixels at least; also those in a list that is unfolded."""
+    tab = opened(record(), width=390, has_touch=True, is_mobile=True)
+    player(tab, "player.follow({thread: 5})")
+    tab.locator(".moments summary").tap()
+
+    assert tab.locator(".moments button").is_visible()
+    assert [] == tab.evaluate(TARGETS, HOST)
+    assert 390 == tab.evaluate("document.documentElement.scrollWidth")

@@ -198,3 +198,14 @@ def test_of_the_outputs_of_a_cell_in_vs_code_the_sliders_alone_are_seen(
     assert [False] == [it.is_visible() for it in tab.locator(".output > svg").all()]
     assert tab.locator(f"{HOST} .picture img").is_visible()
     tab.close()
+
+
+def test_on_a_phone_a_finger_hits_each_control(opened):
+    """Sliders, menus and boxes have 24 pixels at least."""
+    made = explore(request, stride=[1, 2], kind=["load", "store"], few=[False, True])
+    phone = {"has_touch": True, "is_mobile": True}
+    host = at_frame(opened(made, viewport={"width": 390, "height": 800}, **phone), 0)
+    boxes = [it.bounding_box() for it in host.locator("input, select").all()]
+
+    assert 3 == len(boxes)
+    assert all(min(it["width"], it["height"]) >= 24 for it in boxes)
