@@ -187,9 +187,9 @@ class RunningMaximum(Write):
         return ceil(size / 256), 256
 
     def spec(self, a):
-        of = np.maximum if self.kind == "maximum" else np.minimum
+        best = getattr(np, self.kind)
         parts = np.split(a, range(256, a.size, 256))
-        return np.concatenate([of.accumulate(part) for part in parts])
+        return np.concatenate([best.accumulate(part) for part in parts])
 
     @property
     def pick(self):
