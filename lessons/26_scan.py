@@ -510,7 +510,7 @@ table(["launch", "times the array, counted", "predicted, µs", "time, µs"],
 #
 # - *Whoever is waited for runs.* Blocks may start in any order, so a block takes the next free tile by an atomic addition. All tiles before it belong to blocks that have started.
 # - *What is read is complete.* A tile publishes a status and a float32 in one word of 64 bits: first `SUM` with its own sum, later `PREFIX` with the sum of everything up to its end.
-# - *Both sides are ordered.* The word is stored by `store_release` and loaded by `load_acquire`.
+# - *Both sides are ordered.* `store_release` stores a word after all that its thread stored before; `load_acquire` loads it before all that its thread loads next.
 
 # %%
 WAIT, SUM, PREFIX = 0, 1, 2     # what a tile has published
@@ -541,6 +541,8 @@ def read(word):
 
 
 # %% [markdown]
+# (`view` takes the same 32 bits as a number of another type.)
+#
 # A tile looks at the one before it.
 # If that has its prefix, this is all; if it has only its sum, add that and look one further; if it has nothing yet, look again.
 # So no tile waits until the one before it has *finished*, only until it has published something.
@@ -548,6 +550,7 @@ def read(word):
 #
 # **Take the next tile, publish its sum, look back, publish, store.**
 # All warps join their fours; then one warp looks back, and the others wait for it.
+# (`launch_bounds=(threads, resident)` limits the registers, so that `resident` blocks of `threads` threads fit on a multiprocessor.)
 
 # %%
 @cuda.jit
@@ -617,6 +620,7 @@ def add_lanes(value):
 
 # %% [markdown]
 # **Ask for the words of 32 tiles; if all have something, add up the sums back to the nearest prefix; if there is none, go on with the 32 before.**
+# (`cuda.ffs` finds the lowest bit that is set, and counts from 1: the nearest prefix is in lane `ffs` − 1.)
 
 # %%
 @cuda.jit
@@ -793,7 +797,7 @@ ALL = 0xFFFFFFFF
 
 @cuda.jit
 def running_maximum(out, a):
-    """Scan each warp, then the warps before it, with the maximum for a sum."""
+    """Scan each warp, then the warps before it, by the maximum, not the sum."""
     # your code, about 15 lines
 
 
@@ -808,7 +812,7 @@ task.check(running_maximum)
 #
 # @cuda.jit
 # def running_maximum(out, a):
-#     """Scan each warp, then the warps before it, with the maximum for a sum."""
+#     """Scan each warp, then the warps before it, by the maximum, not the sum."""
 #     found = cuda.shared.array(8, float32)
 #     i = cuda.grid(1)
 #     lane, warp = cuda.threadIdx.x % 32, cuda.threadIdx.x // 32

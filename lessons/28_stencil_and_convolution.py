@@ -692,7 +692,7 @@ plot_times(names, [baseline(f"filter, {it}").median_us for it in names],
            limit_us=limit_us["filter"], limit_label="121 FFMA a pixel")
 
 # %% [markdown]
-# The 121 `FFMA` allow *walking* 55% of the time of *fours*. It takes 87%: its warps wait for loads for 44% of their time. A row ahead, they do for 11%.
+# The 121 `FFMA` allow *walking* 55% of the time of *fours*. It takes 87%: its warps wait for loads for 44% of their time. With a row loaded ahead, they wait for 11%.
 #
 # The last rung's weights are numbers within its `FFMA`.
 # It issues 132 instructions for 32 pixels instead of 121: the strips' first ten rows cost 4%, all else 5%.

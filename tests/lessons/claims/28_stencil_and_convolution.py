@@ -230,7 +230,7 @@ CLAIMS = {
         and loads(it, FILTER, "walking") < 0.5 * loads(it, FILTER, "fours")
         and about("87%", ratio(FILTER, "walking", "fours"))
     ),
-    "wait for loads for 44% of their time. A row ahead, they do for 11%": (
+    "for loads for 44% of their time. With a row loaded ahead, they wait for 11%": (
         lambda it: (
             about("44%", waiting(it, "walking")) and about("11%", waiting(it, "ahead"))
         )
