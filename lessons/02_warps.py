@@ -554,7 +554,7 @@ task.check(two_ways)
 # Since Volta, the GPUs of 2017, each lane has a program counter, its place in the code, so a warp whose lanes disagree may switch between two branches before either ends.
 # The compiler marks where the lanes meet again (one `BSYNC` in `part_by_thread`), but do not rely on it: `cuda.syncwarp()` makes the lanes of a warp wait for one another.
 #
-# An early `return` is divergence, too: lanes that have returned stay idle until their warp ends.
+# An early `return` is divergence, too: lanes that returned idle until their warp ends.
 #
 # CUDA promises no order among the warps of a block either.
 

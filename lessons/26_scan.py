@@ -797,7 +797,7 @@ ALL = 0xFFFFFFFF
 
 @cuda.jit
 def running_maximum(out, a):
-    """Scan each warp, then the warps before it, by the maximum, not the sum."""
+    """Scan each warp, then those before it, by the maximum, not the sum."""
     # your code, about 15 lines
 
 
@@ -812,7 +812,7 @@ task.check(running_maximum)
 #
 # @cuda.jit
 # def running_maximum(out, a):
-#     """Scan each warp, then the warps before it, by the maximum, not the sum."""
+#     """Scan each warp, then those before it, by the maximum, not the sum."""
 #     found = cuda.shared.array(8, float32)
 #     i = cuda.grid(1)
 #     lane, warp = cuda.threadIdx.x % 32, cuda.threadIdx.x // 32

@@ -199,7 +199,7 @@ class RunningMaximum(Write):
     answer = '''
         @cuda.jit
         def running_maximum(out, a):
-            """Scan each warp, then the warps before it, by the $most, not the sum."""
+            """Scan each warp, then those before it, by the $most, not the sum."""
             found = cuda.shared.array(8, $type)
             i = cuda.grid(1)
             lane, warp = cuda.threadIdx.x % 32, cuda.threadIdx.x // 32

@@ -103,7 +103,7 @@ CLAIMS = {
     "The wasteful kernel wins: it takes about three quarters of the time": (
         lambda it: 0.68 < faster(it.columns, it.rows) < 0.82
     ),
-    "touch 8.59 GB of sectors, eight times as much as those of `sum_columns`": (
+    "touch 8.59 GB of sectors, eight times those of `sum_columns`": (
         lambda it: about("8.59", it.rows.traffic["L1"] / GB)
         and near(it.rows.traffic["L1"], 8 * it.columns.traffic["L1"])
     ),
