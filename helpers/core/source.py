@@ -28,6 +28,7 @@ class Site:
     called_from: int | None = None  # the kernel's line, for lines of a device function
     kind: str | None = None  # in a table: load, store or atomic
     array: str | None = None  # in a table: the array's name in the kernel
+    elsewhere: bool = False  # is it in another file than the kernel?
 
     def __lt__(self, other):
         return self._order < other._order
@@ -43,14 +44,18 @@ class Site:
 
     @property
     def label(self) -> str:
-        """The line in words, where the file is known."""
-        caller = f", called from line {self.called_from}" if self.called_from else ""
-        return f"line {self.line}{caller}"
+        """The line in words, where the kernel's file is known."""
+        return self.place if self.elsewhere else self._line
 
     @property
     def place(self) -> str:
         """The line's place in words."""
-        return f"{self.file}, {self.label}"
+        return f"{self.file}, {self._line}"
+
+    @property
+    def _line(self):
+        caller = f", called from line {self.called_from}" if self.called_from else ""
+        return f"line {self.line}{caller}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,6 +42,7 @@ class Builder:
     def __init__(self, body, typed, arguments, caller=None, within=None):
         self.body, self.typed, self.caller = body, typed, caller
         self.function = typed.function
+        self.kernel = caller.builder.kernel if caller else self.function
         self.within = within  # of a library's function: the site of its call
         self.arguments, self.specialisation = arguments, ()
         self.prefix = f"{self.function.__name__}#{body.functions}." if caller else ""
@@ -114,6 +115,7 @@ class Builder:
                 line,
                 source_line(file, line),
                 self.caller.line if self.caller else None,
+                elsewhere=file != self.kernel.__code__.co_filename,
             )
         return self.sites[line]
 
