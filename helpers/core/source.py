@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 WIDEST_LINE = 48  # characters of a source line that others are aligned with
 INLINED = re.compile(r"\w+?_v\d+_")  # what Numba puts before names that it inlines
+VERSION = re.compile(r"_\d+$")  # and behind one that is assigned more than once
 
 
 @dataclass(frozen=True)
@@ -153,8 +154,11 @@ def source_line(file: str, line: int) -> str:
 
 def without_inlined(name, known) -> str:
     """A variable's name in the source, where Numba has put before it the functions that
-    it inlined: `x` of `twice_v3_x`, unless the longer name is known.
+    it inlined: `x` of `twice_v3_x` and `twice_v3_x_1`, unless a longer name is known.
     """
-    while name not in known and (before := INLINED.match(name)):
-        name = name[before.end() :]
-    return name
+    short = name
+    while short not in known and (before := INLINED.match(short)):
+        short = short[before.end() :]
+    stem = VERSION.sub("", short)
+    version = short not in known and short != name and stem in known
+    return stem if version else short

@@ -206,9 +206,10 @@ def test_lines_of_a_device_function_stand_apart_with_the_line_of_the_call(page):
     assert "▲ 32 (ideal 1)" == page.rows[at + 1][-1]
 
 
-def test_a_device_function_of_another_file_is_told_with_that_file():
+@pytest.mark.parametrize("options", ["device=True", "device=True, inline=True"])
+def test_a_device_function_of_another_file_is_told_with_that_file(options):
     """Its line's number alone would be looked up in the kernel's file."""
-    code = "@cuda.jit(device=True)\ndef far(a, i):\n    a[i * 8] += 1\n"
+    code = f"@cuda.jit({options})\ndef far(a, i):\n    a[i * 8] += 1\n"
     remember(code, "steps.py")
     names = {"cuda": cuda}
     exec(compile(code, "steps.py", "exec"), names)
