@@ -206,6 +206,21 @@ def test_lines_of_a_device_function_stand_apart_with_the_line_of_the_call(page):
     assert "▲ 32 (ideal 1)" == page.rows[at + 1][-1]
 
 
+def test_what_to_write_instead_is_in_the_text_of_a_long_warning():
+    """Two lines that compute in float64, and the remedy, which comes last."""
+
+    @cuda.jit
+    def clipped(a):
+        i = cuda.grid(1)
+        low = max(0.0, a[i])
+        high = max(1.0, a[i])
+        a[i] = low + high
+
+    text = " ".join(repr(emulate(clipped)[1, 32](np.ones(32, np.float32))).split())
+
+    assert "as line" in text and text.endswith("is a float64: write `float32(0)`")
+
+
 @pytest.mark.parametrize("options", ["device=True", "device=True, inline=True"])
 def test_a_device_function_of_another_file_is_told_with_that_file(options):
     """Its line's number alone would be looked up in the kernel's file."""
