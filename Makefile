@@ -61,7 +61,7 @@ assignments: setup  ## build the exercises' notebooks; SEED=2027 for a variant, 
 	@$(VENV) -m lessons.build --assignments $(if $(SEED),--seed $(SEED)) $(OPTIONS)
 
 site: setup  ## build site/, the course as pages with search; needs no kernel
-	@$(VENV) -m pip install --quiet --no-build-isolation --editable ".[site]"
+	@$(VENV) -m pip install --quiet --require-hashes --requirement requirements-site.lock
 	@$(VENV) -m lessons.site $(OPTIONS)
 
 check: setup  ## check style and notebooks alone

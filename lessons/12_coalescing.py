@@ -153,7 +153,7 @@ plot_levels({f"{m.kernel}, {m.median_us:,.0f} µs": m.traffic
 # The requests of `sum_rows` touch 8.59 GB of sectors, eight times as much as those of `sum_columns`.
 # But L1 requests 1.07 GB from L2, the matrix once: each lane's next 4 bytes are in its sector, which L1 still has.
 #
-# Below L1, both kernels move the same bytes, at less than a fifth of the rate of the driver's copy.
+# Below L1, both kernels move the same bytes, at less than a fifth of the rate of the driver's copy: what CUDA itself reaches when it copies one array on the GPU to another.
 # They have few warps, 6% of those that fit the GPU, and 86% and 89% of their waiting is for loads.
 # In `sum_rows`, L1 answers seven of eight loads; in `sum_columns`, each one waits for memory.
 

@@ -415,7 +415,7 @@ check(halves, hand_over_spec(a))
 run.races, run.races.minor
 
 # %% [markdown]
-# Before Volta, the lanes of a warp had one program counter between them, and old code leaves `syncwarp` out.
+# Before Volta, the lanes of a warp shared one program counter, and old code leaves `syncwarp` out.
 # Since then each thread has its own.
 #
 # ## Between blocks

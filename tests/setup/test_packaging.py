@@ -13,7 +13,8 @@ from tests.paths import ROOT
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 ADDED = ["compiler", "cu13", "cu12"]
-LOCKS = ["requirements.lock", *(f"requirements-{name}.lock" for name in ADDED)]
+FILES = [f"requirements-{name}.lock" for name in [*ADDED, "site"]]
+LOCKS = ["requirements.lock", *FILES]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 ACTION = r"([\w-]+/[\w-]+)@[0-9a-f]{40} # v\d+\.\d+\.\d+"  # a commit, its version
 SYSTEMS = ["linux", "darwin", "win32"]
@@ -57,6 +58,15 @@ def test_the_lock_holds_one_version_in_each_range(python, system):
             assert asked.specifier.contains(versions[asked.name]), asked.name
         else:
             assert asked.name not in versions
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_the_site_is_made_with_what_is_pinned(python):
+    """Another version of Sphinx or of the theme is another site."""
+    versions = installed("requirements-site.lock", python, "linux")
+
+    for asked in map(Requirement, EXTRAS["site"]):
+        assert asked.specifier.contains(versions[asked.name]), asked.name
 
 
 def test_numba_and_numpy_stay_in_the_series_that_were_tried():

@@ -140,8 +140,8 @@ CLAIMS = {
         lambda it: about("11%", executed(it.row_strips[0]) / executed(it.rows) - 1)
         and about("9%", executed(it.column_strips[0]) / executed(it.columns) - 1)
     ),
-    "Twice the threads almost halve the time of column sums at first": (
-        lambda it: it.threads[1] == 2 * it.threads[0]
+    "halve the time of column sums at first: twice as many loads are in flight": (
+        lambda it: 1.9 < in_flight(it.column_strips[1]) / in_flight(it.column_strips[0])
         and 0.5 < faster(it.column_strips[0], it.column_strips[1]) < 0.55
     ),
     "Row sums gain less than 5% from more than 32,768 threads": (
