@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 WIDEST_LINE = 48  # characters of a source line that others are aligned with
 INLINED = re.compile(r"\w+?_v\d+_")  # what Numba puts before names that it inlines
+VERSION = re.compile(r"_\d+$")  # and behind one that is assigned more than once
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Site:
     called_from: int | None = None  # the kernel's line, for lines of a device function
     kind: str | None = None  # in a table: load, store or atomic
     array: str | None = None  # in a table: the array's name in the kernel
+    elsewhere: bool = False  # is it in another file than the kernel?
 
     def __lt__(self, other):
         return self._order < other._order
@@ -43,14 +45,18 @@ class Site:
 
     @property
     def label(self) -> str:
-        """The line in words, where the file is known."""
-        caller = f", called from line {self.called_from}" if self.called_from else ""
-        return f"line {self.line}{caller}"
+        """The line in words, where the kernel's file is known."""
+        return self.place if self.elsewhere else self._line
 
     @property
     def place(self) -> str:
         """The line's place in words."""
-        return f"{self.file}, {self.label}"
+        return f"{self.file}, {self._line}"
+
+    @property
+    def _line(self):
+        caller = f", called from line {self.called_from}" if self.called_from else ""
+        return f"line {self.line}{caller}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +154,11 @@ def source_line(file: str, line: int) -> str:
 
 def without_inlined(name, known) -> str:
     """A variable's name in the source, where Numba has put before it the functions that
-    it inlined: `x` of `twice_v3_x`, unless the longer name is known.
+    it inlined: `x` of `twice_v3_x` and `twice_v3_x_1`, unless a longer name is known.
     """
-    while name not in known and (before := INLINED.match(name)):
-        name = name[before.end() :]
-    return name
+    short = name
+    while short not in known and (before := INLINED.match(short)):
+        short = short[before.end() :]
+    stem = VERSION.sub("", short)
+    version = short not in known and short != name and stem in known
+    return stem if version else short

@@ -43,7 +43,8 @@ def note_value(builder, statement):
 
 
 def _is_silent(builder) -> bool:
-    return not builder.body.notes or builder.within is not None
+    elsewhere = builder.within is not None or builder.inlined is not None
+    return elsewhere or not builder.body.notes
 
 
 def _is_written(builder, statement) -> bool:

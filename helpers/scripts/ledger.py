@@ -2,6 +2,7 @@
 in how many launches each finding was seen.
 """
 
+import re
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
@@ -11,6 +12,8 @@ from helpers.core.device import device
 from helpers.core.errors import ExplainedError, UnsupportedError
 from helpers.core.source import place
 from helpers.scripts.kinds import FAULTS, KINDS, classified, kind_of, narrowed
+
+NAMES = re.compile("`[^`]*`")
 
 
 class Sighting(NamedTuple):
@@ -76,7 +79,8 @@ class Shape:
 
 def _key(kind, finding) -> tuple:
     """What is the same finding in two launches; its numbers may differ."""
-    return kind, finding.site, finding.also, finding.what.partition(" ")[0]
+    noun = finding.what.partition(" ")[0]
+    return kind, finding.site, finding.also, noun, *NAMES.findall(finding.what)
 
 
 def _rank(found) -> tuple:

@@ -7,6 +7,8 @@ import pytest
 from numba import cuda, float64, typeof
 
 from helpers.core import ir
+from helpers.core.source import without_inlined
+from helpers.frontend.lower.builder import WORD
 from helpers.frontend.lower.statements import kernel_ir
 from tests.specimens.kernels import message
 
@@ -116,3 +118,18 @@ def test_an_array_of_a_function_that_numba_inlines_has_its_own_name():
     """Numba puts the function's name before it, and a number of its own."""
     said = message(IndexError, inlining, 1, 1, np.zeros(4), np.zeros(1))
     assert "reads row_v1_copy[9], but `row_v1_copy` has shape (4,)" in said
+
+
+@pytest.mark.parametrize(
+    ("inlined", "known", "name"),
+    [
+        ("solve_v2_norm_v4_reference", "ref = reference[i]", "reference"),
+        ("solve_v2_norm_v4_reference_1", "ref = reference[i]", "reference"),
+        ("solve_v2_row_1", "a = row_1[i] + row[i]", "row_1"),
+        ("x_v1_y_1", "a = x_v1_y_1[i]", "x_v1_y_1"),
+        ("row_1", "a = row[i]", "row_1"),
+    ],
+)
+def test_the_number_of_a_version_is_no_part_of_an_inlined_name(inlined, known, name):
+    """A name of the source that ends with a number keeps it."""
+    assert name == without_inlined(inlined, set(WORD.findall(known)))

@@ -54,6 +54,29 @@ def some_launches():
     scaled[1, 32](np.zeros((32, 32), np.float32))
 
 
+@cuda.jit
+def two_unwritten(values, many):
+    """Read one or two cells of each of two arrays, on one line."""
+    a, b = cuda.local.array(2, float32), cuda.local.array(2, float32)
+    for k in range(many):
+        values[k] = a[k] + b[k]
+
+
+def test_two_arrays_on_one_line_are_two_findings():
+    """Their numbers differ between the launches, and their names do not."""
+
+    def launches():
+        for many in (1, 2):
+            two_unwritten[1, 1](np.zeros(2, np.float32), many)
+
+    ledger = ledger_of(launches, kinds=FAULTS)
+    (shape,) = ledger.worst_first()
+
+    assert {"uninitialised": 2} == ledger.counts()
+    assert [2, 2] == [it.launches for it in shape.seen.values()]
+    assert "1 kernel, 2 launches: 2 uninitialised reads." in as_lines(ledger, FAULTS)
+
+
 def test_launches_of_a_kernel_and_shape_are_one_entry():
     """The worst run is kept; each finding has the number of launches that show it."""
     worst, other = ledger_of(some_launches).worst_first()

@@ -47,6 +47,7 @@ def _answer_for_the_driver(context):
     driver.driver.get_active_context = lambda: context
     driver.driver.get_device = lambda number=0: context.for_device(number).device
     driver.driver.get_device_count = lambda: 1
+    driver.Device.__new__ = lambda kind, devnum: context.for_device(devnum).device
     for name, function in answers.functions().items():
         setattr(driver.driver, name, function)
     driver.Driver.__getattr__ = answers.refuse

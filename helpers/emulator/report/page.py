@@ -55,16 +55,23 @@ def table(run, found, lessons=()) -> str:
     names = "".join(f"<th>{escape(column.name)}</th>" for column in columns)
     head = f"<td></td><td></td><th class='s' {LEFT}>source</th>{names}"
     body = [rows_of(at, text, columns, advice_at, shown) for at, text in lines.items()]
-    caller = None
+    title = None
     for at, text in sorted(apart.items(), key=lambda it: (it[0][2] or 0, it[0])):
-        if at[2] and at[2] != caller:
-            caller = at[2]
-            what = f"in a device function, called from line {caller}"
-            body.append(f"<tr><td></td>{below(f'<i>{what}</i>', columns)}</tr>")
+        if at[2] and title_of(at, run.source) != title:
+            title = title_of(at, run.source)
+            what = f"<i>{escape(title)}</i>"
+            body.append(f"<tr><td></td>{below(what, columns)}</tr>")
         body.append(rows_of(at, text, columns, advice_at, shown))
     rows = "".join(body)
     table = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
     return scroller(table, len(columns))
+
+
+def title_of(at, source) -> str:
+    """What lines of a device function stand below."""
+    file, _, caller = at
+    where = "" if source is None or file == source.file else f" of {file}"
+    return f"in a device function{where}, called from line {caller}"
 
 
 def kernel_lines(source) -> dict:

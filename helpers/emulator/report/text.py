@@ -7,7 +7,7 @@ from helpers.core.source import WIDEST_LINE
 from helpers.emulator.report.findings import counted, findings_of
 
 MOST_FINDINGS = 12  # to show; the tables of a run have all
-WIDEST = 78  # characters of a warning's first words
+WIDEST = 78  # characters of a warning that is shown in full
 
 
 def as_text(run) -> str:
@@ -59,8 +59,8 @@ def _aligned(rows):
 
 
 def _shortened(what):
-    """The first words of a long sentence."""
-    return what if len(what) <= WIDEST else f"{what[:WIDEST].rsplit(' ', 1)[0]} …"
+    """The first sentence of what is long, which says what to change."""
+    return what if len(what) <= WIDEST else what.partition(". ")[0]
 
 
 def _rest(run, rows):

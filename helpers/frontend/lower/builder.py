@@ -4,10 +4,14 @@ The other files of this room are functions of a builder; statements.py says how 
 fit. What only arrays, tuples or loops need to remember of names is in state.py.
 """
 
+import os
 import re
 from collections import Counter
+from pathlib import Path
 
+import numba
 import numpy as np
+from numba import cuda
 
 from helpers.core import ir
 from helpers.core.errors import UnsupportedError
@@ -29,6 +33,14 @@ from helpers.frontend.source_names import source_names
 from helpers.frontend.types import our_type
 from helpers.language.operators import convert
 
+LIBRARIES = tuple(  # folders with lines that Numba inlines and no reader has written
+    f"{folder}{os.sep}"
+    for folder in (
+        Path(numba.__file__).parent,
+        Path(cuda.__file__).parent,
+        Path(__file__).parents[2],
+    )
+)
 WORD = re.compile(r"\w+")
 INDEX = np.dtype(np.int64)
 TRUE, FALSE = ir.Const(np.True_), ir.Const(np.False_)
@@ -42,11 +54,13 @@ class Builder:
     def __init__(self, body, typed, arguments, caller=None, within=None):
         self.body, self.typed, self.caller = body, typed, caller
         self.function = typed.function
+        self.kernel = caller.builder.kernel if caller else self.function
         self.within = within  # of a library's function: the site of its call
         self.arguments, self.specialisation = arguments, ()
         self.prefix = f"{self.function.__name__}#{body.functions}." if caller else ""
         body.functions += 1
         self.block, self.line = None, self.function.__code__.co_firstlineno
+        self.inlined = None  # file and line of what Numba inlined from another file
         self.sites = {}
         self.noted = None  # the block and line that a note was last about
         self.known = {}  # name: the Python object that it always is
@@ -102,20 +116,29 @@ class Builder:
 
     # places in the source
 
+    def go_to(self, loc):
+        """Let a statement's line be the one being lowered; Numba's own is nobody's."""
+        if loc.filename == self.function.__code__.co_filename:
+            self.line, self.inlined = loc.line, None
+        elif _is_readers(loc.filename, loc.line):
+            self.inlined = loc.filename, loc.line
+
     def site(self, line=None) -> Site:
         """The source line being lowered."""
         if self.within is not None:  # a library's function: the line that called it
             return self.within
-        line = line or self.line
-        if line not in self.sites:
-            file = self.function.__code__.co_filename
-            self.sites[line] = Site(
-                file_name(file),
-                line,
-                source_line(file, line),
-                self.caller.line if self.caller else None,
+        caller = self.caller.line if self.caller else None
+        here = self.function.__code__.co_filename, line or self.line, caller
+        if self.inlined and line is None:
+            here = *self.inlined, caller or self.line
+        if here not in self.sites:
+            file, number, caller = here
+            apart = file != self.kernel.__code__.co_filename
+            text = source_line(file, number)
+            self.sites[here] = Site(
+                file_name(file), number, text, caller, elsewhere=apart
             )
-        return self.sites[line]
+        return self.sites[here]
 
     def reference(self, kind, array) -> Reference:
         """A memory access of this line, by the name that the source gives the array."""
@@ -335,3 +358,8 @@ def type_of_value(value):
     if isinstance(value, tuple):
         return tuple(map(type_of_value, value))
     return value.dtype
+
+
+def _is_readers(file, line) -> bool:
+    """Can a reader look a line up that Numba has inlined?"""
+    return not file.startswith(LIBRARIES) and bool(source_line(file, line))

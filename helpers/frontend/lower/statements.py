@@ -59,16 +59,10 @@ def lower(builder, entry):
     for label in labels:
         builder.edges.label, builder.block = label, numbers[label]
         for statement in blocks[label].body:
-            if not _is_foreign(builder, statement):
-                builder.line = statement.loc.line
+            builder.go_to(statement.loc)
             note_line(builder, statement)
             _lower_statement(builder, statement)
             note_value(builder, statement)
-
-
-def _is_foreign(builder, statement) -> bool:
-    """Was this written by Numba's loops, and not in the kernel's file?"""
-    return statement.loc.filename != builder.function.__code__.co_filename
 
 
 def _lower_statement(builder, statement):

@@ -31,6 +31,13 @@ def test_the_device_has_an_h200s_limits_and_a_name_that_does_not_pretend(capsys)
         cuda.select_device(1)
 
 
+def test_a_device_that_a_program_makes_itself_is_the_one_there_is():
+    """As some do for its name; Numba asks NVIDIA's driver there, which is missing."""
+    assert driver.Device(0) is driver.Device(devnum=0) is cuda.get_current_device()
+    with pytest.raises(LaunchError, match="there is no device 2"):
+        driver.Device(2)
+
+
 def test_no_deallocation_is_pending():
     """Programs clear them before they ask for much memory."""
     pending = cuda.current_context().deallocations

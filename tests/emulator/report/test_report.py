@@ -10,6 +10,7 @@ from numba import cuda, float32
 
 from helpers import emulate
 from helpers.core.html import source_code
+from helpers.core.source import remember
 from helpers.emulator.report.as_dict import as_dict
 from helpers.emulator.report.findings import findings_of
 from helpers.emulator.report.page import as_html, lesson, lessons_in
@@ -203,6 +204,45 @@ def test_lines_of_a_device_function_stand_apart_with_the_line_of_the_call(page):
     assert at > texts.index("    dst[y, x] = column(tile, x, y)")
     assert [str(line), "▲"] == page.rows[at + 1][:2]
     assert "▲ 32 (ideal 1)" == page.rows[at + 1][-1]
+
+
+def test_what_to_write_instead_is_in_the_text_of_a_long_warning():
+    """Two lines that compute in float64, and the remedy, which comes last."""
+
+    @cuda.jit
+    def clipped(a):
+        i = cuda.grid(1)
+        low = max(0.0, a[i])
+        high = max(1.0, a[i])
+        a[i] = low + high
+
+    text = " ".join(repr(emulate(clipped)[1, 32](np.ones(32, np.float32))).split())
+
+    assert "as line" in text and text.endswith("is a float64: write `float32(0)`")
+
+
+@pytest.mark.parametrize("options", ["device=True", "device=True, inline=True"])
+def test_a_device_function_of_another_file_is_told_with_that_file(options):
+    """Its line's number alone would be looked up in the kernel's file."""
+    code = f"@cuda.jit({options})\ndef far(a, i):\n    a[i * 8] += 1\n"
+    remember(code, "steps.py")
+    names = {"cuda": cuda}
+    exec(compile(code, "steps.py", "exec"), names)
+    far = names["far"]
+
+    @cuda.jit
+    def walk(a):
+        far(a, cuda.grid(1) % 32)
+
+    run = emulate(walk)[1, 64](np.zeros(256, np.float32))
+
+    there = f"steps.py, line 3, called from line {line_of(walk, 'far(a')}"
+    assert [there, there] == re.findall(r"^  (steps.*?)  ", run.races[0].text, re.M)
+    assert {there} == {site.label for site in run.coalescing.by_line}
+    assert f"steps.py, {there}" not in repr(run)
+    texts = [cell for row in Text(as_html(run)).rows for cell in row]
+    where = there.replace("line 3, ", "")
+    assert 1 == texts.count(f"in a device function of {where}")
 
 
 def test_a_page_tells_all_that_was_found():
