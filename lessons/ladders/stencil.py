@@ -71,6 +71,7 @@ def steps(bench):
     """A step of the cube, rung by rung."""
     it = Cube(bench.cupy)
     rungs = {name: it.ours[name.upper()] for name in ("plain", "tiled", "walk", "fours")}
+    rungs["plain, 256 threads"] = (rungs["plain"][0], (32, 8), 32, 8, 1)
     known = it.ours["known"](it.src)
     works = {
         "copy": (lambda: it.cupy.copyto(it.out, it.src), partial(it.right, it.src)),
