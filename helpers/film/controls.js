@@ -324,9 +324,8 @@ class Player {
     view.pen.canvas.style.cursor = it && it.bank === undefined ? "pointer" : "";
     if (!it) return;
     tip.textContent = tipOf(this.film, it);
-    const box = this.find(".film").getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    const room = box.width - tip.offsetWidth - 4;
+    const [x, y] = placeIn(this.find(".film"), event);
+    const room = this.find(".film").offsetWidth - tip.offsetWidth - 4;
     tip.style.left = `${Math.max(0, Math.min(x + 12, room))}px`;
     tip.style.top = `${y + 16}px`;
   }

@@ -315,6 +315,18 @@ def test_a_click_follows_the_lane_or_the_cell_under_it(opened):
     assert "" == tab.locator(".who").inner_text()
 
 
+def test_on_a_scaled_slide_the_mouse_finds_the_lane_under_it(opened):
+    """Slides are as large as the screen: the third lane's box, at twice its size."""
+    tab = opened(record())
+    style = "transform: scale(2); transform-origin: 0 0"
+    tab.evaluate(f"document.querySelector('{HOST}').style = '{style}'")
+    x, y, w, h, _ = player(tab, "player.scene.hits.find((it) => it[4].thread === 2)")
+    middle = {"x": 2 * (x + w / 2), "y": 2 * (y + h / 2)}
+
+    tab.locator(".scene").click(position=middle)
+    assert 2 == player(tab, "player.scene.thread")
+
+
 def test_moments_are_marked_and_lead_to_their_steps(opened):
     tab = opened(record())
     tab.get_by_text("moments").click()
