@@ -100,10 +100,11 @@ class Player {
     window.addEventListener("keydown", tell("overhear"));
     const dark = matchMedia("(prefers-color-scheme: dark)");
     dark.addEventListener("change", tell("redress"));
-    new MutationObserver(tell("redress")).observe(document.body, {
-      attributes: true,
-      attributeFilter: ["data-jp-theme-light", "class"],
-    });
+    const watcher = new MutationObserver(tell("redress"));
+    const attributeFilter = ["data-jp-theme-light", "data-theme", "class", "style"];
+    for (const it of [document.body, document.documentElement]) {
+      watcher.observe(it, { attributes: true, attributeFilter });
+    }
   }
 
   redress() {
@@ -122,7 +123,8 @@ class Player {
   }
 
   dress() {
-    this.host.dataset.theme = isDark(document.body) ? "dark" : "light";
+    const [{ body }, around] = [document, this.host.parentElement || document.body];
+    this.host.dataset.theme = isDark(body, around) ? "dark" : "light";
     const theme = themeOf(this.find(".film"));
     const { pen, block, cellPen, digitPen, topPen } = this.scene;
     const pens = [pen, block.pen, cellPen, digitPen, topPen, this.motion, this.score];
