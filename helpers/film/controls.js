@@ -297,17 +297,16 @@ class Player {
 
   pressed(event) {
     const { target, key } = event;
-    const typing = target.matches("[type=text]");
-    if (event.ctrlKey || event.metaKey || event.altKey || typing) return;
-    if (target.matches("select")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (target.matches("[type=text], select")) return event.stopPropagation();
     if (key === " " && !target.matches("button")) this.act("play");
     else if (key === "Home") this.go(0);
     else if (key === "End") this.go(this.film.last);
     else if (key === "Escape") this.follow({});
     else if (KEYS[key]) this.act(...KEYS[key]);
-    else return;
+    else return undefined;
     event.preventDefault();
-    event.stopPropagation();
+    return event.stopPropagation();
   }
 
   // The lines of a thread under the mouse stand out.

@@ -315,6 +315,19 @@ def test_a_click_follows_the_lane_or_the_cell_under_it(opened):
     assert "" == tab.locator(".who").inner_text()
 
 
+def test_what_a_reader_types_stays_in_the_film(opened):
+    """Slides turn at arrow keys, and make the screen black at `b`."""
+    tab = opened(record())
+    tab.evaluate("""() => { window.heard = [];
+        document.addEventListener("keydown", (it) => window.heard.push(it.key)) }""")
+
+    tab.locator(".following input").press_sequentially("b 5")
+    tab.get_by_role("slider").press("ArrowRight")
+    tab.keyboard.press("Control+s")
+
+    assert ["Control", "s"] == tab.evaluate("window.heard")
+
+
 def test_on_a_scaled_slide_the_mouse_finds_the_lane_under_it(opened):
     """Slides are as large as the screen: the third lane's box, at twice its size."""
     tab = opened(record())
