@@ -62,7 +62,7 @@ def parser():
 def of_release(new):
     """What `release` is given."""
     new.set_defaults(command=release_command)
-    new.add_argument("names", nargs="*", help="as 14_bank_conflicts, or 14; or all")
+    new.add_argument("names", nargs="*", help="as 14, or 12:sectors,mirror; or all")
     new.add_argument("--out", type=Path, required=True, help="the folder to write")
     new.add_argument("--seed", type=seed, help="the variant: a number or a word")
     new.add_argument(

@@ -1,5 +1,6 @@
-"""Marks as other programs read them: JUnit XML for CI, Gradescope's results, and
-nbgrader's gradebook, which is written through its own interface.
+"""Marks as other programs read them: JUnit XML for CI, Gradescope's results,
+nbgrader's gradebook, which is written through its own interface, and a spreadsheet of
+what waits for a person.
 """
 
 import os
@@ -10,8 +11,9 @@ from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
 
+from helpers.exercises.catalogue import exercises
 from helpers.grading.feedback import without_tags
-from helpers.grading.store import BY_HAND, as_json
+from helpers.grading.store import BY_HAND, SHEET_COLUMNS, as_json
 from helpers.grading.worker import NOT_GRADED, PERSON
 
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -167,4 +169,29 @@ def fill(grade, row, by_hand):
         grade.auto_score = row["points"]
 
 
-FORMATS = {"junit": junit, "gradescope": gradescope, "nbgrader": nbgrader}
+def sheet(store) -> None:
+    """Write `to_mark.csv`: the answers that wait for a person, those to one question
+    together, and what earns points. Filled in, it is `by_hand.csv`.
+    """
+    rows = [
+        (it["student"], it["assignment"], row["exercise"], None, "")
+        + (row["max_points"], rubric(row["exercise"]), row["answer"].strip())
+        for it in store.results()
+        for row in it["exercises"]
+        if row["reason"] == PERSON
+    ]
+    rows.sort(key=lambda it: it[1:3])
+    begins = "\ufeff"  # without it Excel reads no UTF-8
+    store.write_table("to_mark.csv", [SHEET_COLUMNS, *rows], begins)
+
+
+def rubric(name) -> str:
+    """What earns points in an explanation."""
+    found = getattr(exercises().get(name), "rubric", {})
+    return "\n".join(f"{points}: {what}" for what, points in found.items())
+
+
+FORMATS = {
+    **{"junit": junit, "gradescope": gradescope, "nbgrader": nbgrader},
+    "sheet": sheet,
+}

@@ -16,7 +16,7 @@ from helpers.exercises.exercise import Explain, Predict
 from helpers.exercises.reasons import REASONS
 from helpers.grading.store import BY_HAND
 from helpers.grading.words import many, printable
-from helpers.grading.worker import NOT_GRADED, PERSON
+from helpers.grading.worker import NOT_GRADED, PERSON, STOPPED
 
 STYLE = """\
 :root {color-scheme: light dark}
@@ -32,7 +32,7 @@ code {background: #8882; padding: 0 .2em}
 blockquote {margin: 1em 0; padding: 0 .9em; border-left: 3px solid #8888}
 h2 {margin-top: 2em; border-bottom: 1px solid #8886}
 """
-TOLD_BY_SENTENCE = "no_answer", "refused", PERSON, NOT_GRADED, BY_HAND
+TOLD_BY_SENTENCE = "no_answer", "refused", STOPPED, PERSON, NOT_GRADED, BY_HAND
 PAGE = """\
 <!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>

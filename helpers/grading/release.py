@@ -43,6 +43,7 @@ def release(out, names=(), seed=None, points=(), say=print) -> Manifest:
         nbformat.write(notebook, out / f"{name}.ipynb")
         total = sum(item.points for item in found[name])
         say(f"{name}: {many(len(found[name]), 'exercise')}, {many(total, 'point')}")
+        say("  " + ", ".join(f"{it.exercise} {it.points:g}" for it in found[name]))
     (out / NAME).write_text(manifest.as_json(), "utf-8")
     return manifest
 

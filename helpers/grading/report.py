@@ -8,9 +8,10 @@ from statistics import mean, median
 from helpers.core.tables import table
 from helpers.exercises.reasons import REASONS
 from helpers.grading.words import many, printable
-from helpers.grading.worker import NOT_GRADED, PERSON
+from helpers.grading.worker import NOT_GRADED, PERSON, STOPPED
 
 BAR = 24  # characters
+WORDS = REASONS | {STOPPED: "its notebook, or its cell, ended before it was there"}
 
 
 def report(store) -> str:
@@ -48,7 +49,7 @@ def about(name, results, students) -> str:
         lines += [f"{middle} of {many(most, 'point')}", *histogram(totals, most)]
     lines += ["", str(exercises(results, waits))]
     given = {reason_of(row) for it in results for row in it["exercises"]}
-    lines += [f"  {it}: {words}" for it, words in REASONS.items() if it in given]
+    lines += [f"  {it}: {words}" for it, words in WORDS.items() if it in given]
     if lost := [it for it in results if missing(it)]:
         lines += ["", "not graded:"]
         lines += [printable(f"  {it['student']}: {missing(it)}") for it in lost]

@@ -31,6 +31,8 @@ FORMULA = "=", "+", "-", "@", "\t", "\r", "\n"  # how one may begin
 CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 BY_HAND = "by hand"  # the reason of points that a person gave
 HAND_COLUMNS = "student", "assignment", "exercise", "points", "comment"
+SHEET_COLUMNS = *HAND_COLUMNS, "max_points", "rubric", "answer"
+NUMBER = re.compile(r"_(\d+)(_assignsubmission_.*)?$")  # of Canvas, of Moodle
 
 
 class MarksError(Exception):
@@ -164,13 +166,40 @@ class Store:
             raise MarksError(told)
 
     def write_marks(self):
-        """Write `marks.csv`: a row for each exercise of each submission."""
-        lines = [line_of(COLUMNS)]
-        for result in self.results():
-            for row in result["exercises"]:
-                names = result["student"], result["assignment"]
-                lines.append(line_of([*names, *(row[it] for it in OF_A_ROW)]))
-        self.write(self.folder / "marks.csv", "".join(lines))
+        """Write `marks.csv`, a row for each exercise of each submission, and
+        `totals.csv`, a row for each student.
+        """
+        results = self.results()
+        self.write_table("marks.csv", [COLUMNS, *rows_of(results)])
+        self.write_table("totals.csv", totals_of(results))
+
+    def write_table(self, name, rows, begins=""):
+        """Write a table of these rows."""
+        self.write(self.folder / name, begins + "".join(map(line_of, rows)))
+
+
+def rows_of(results):
+    """A row for each exercise."""
+    for result in results:
+        for row in result["exercises"]:
+            names = result["student"], result["assignment"]
+            yield *names, *(row[it] for it in OF_A_ROW)
+
+
+def totals_of(results):
+    """A row for each student: the number that a learning platform put behind the name,
+    and the points of each assignment; nothing while some of them are not given.
+    """
+    names = sorted({it["assignment"] for it in results})
+    totals = {}
+    for it in results:
+        given = [row["points"] for row in it["exercises"]]
+        whole = None if None in given else round(float(sum(given)), 4)
+        totals.setdefault(it["student"], {})[it["assignment"]] = whole
+    yield "student", "id", *names
+    for student, points in totals.items():
+        found = NUMBER.search(student)
+        yield student, found and found[1], *map(points.get, names)
 
 
 def read_result(path) -> dict:
@@ -233,14 +262,16 @@ def lines_by_hand(path):
         return
     except (OSError, ValueError, csv.Error) as error:
         raise MarksError(f"{path} is no table in UTF-8: {error}") from None
-    if not found or tuple(found[0][1]) != HAND_COLUMNS:
+    columns = tuple(found[0][1]) if found else ()
+    if columns not in (HAND_COLUMNS, SHEET_COLUMNS):
         told = f"{path}, line 1: the columns must be {','.join(HAND_COLUMNS)}"
         raise MarksError(told)
     for number, line in found[1:]:
-        if len(line) != len(HAND_COLUMNS):
-            told = f"it has {len(line)} columns, not {len(HAND_COLUMNS)}"
+        if len(line) != len(columns):
+            told = f"it has {len(line)} columns, not {len(columns)}"
             raise MarksError(f"{path}, line {number}: {told}: quote a comma in a text")
-        yield number, line
+        if line[3] or columns == HAND_COLUMNS:  # a sheet may have rows that wait
+            yield number, line[: len(HAND_COLUMNS)]
 
 
 def line_of(values) -> str:

@@ -20,7 +20,8 @@ from helpers.grading.words import printable
 
 SUFFIX = ".ipynb"
 RESERVED = {  # names in the folder of marks, where each student has a folder, too
-    *("marks.csv", "by_hand.csv", "junit.xml", "gradebook.db", "gradescope"),
+    *("marks.csv", "totals.csv", "by_hand.csv", "to_mark.csv"),
+    *("junit.xml", "gradebook.db", "gradescope"),
 }
 MOST_NAMED = 5
 COPY = r"(?: ?\(\d+\)|-\d+|-Copy\d+)" + re.escape(

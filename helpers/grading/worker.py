@@ -5,6 +5,7 @@ It depends on the task alone, so that any process of any machine may do it, and 
 
 import atexit
 import json
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
@@ -16,6 +17,8 @@ from helpers.grading.sandbox.rebuilding import Malformed, answer_of
 
 PERSON = "for a person"  # the reason of what nobody judges here
 NOT_GRADED = "not graded"
+STOPPED = "stopped"  # of an answer that a limit, or an end, kept from being there
+MISSING = r"ModuleNotFoundError: No module named '(\w+)"
 BUSY = 0.5  # of the time of a process: one that computes less waits for its turn
 MOST_SHOWN = 4_000  # characters of a value
 BEGINNING = 60  # of a cell
@@ -72,13 +75,13 @@ def grade(work: Work) -> dict:
         ran = collect.ask(request, limits)
     answers, errors = handed_over(ran["messages"], names)
     cells = [it | {"begins": beginning(work.cells, it["cell"])} for it in errors]
-    excuse = excuse_of(ran, limits)
+    excuse = excuse_of(ran, limits) or excuse_of_packages(errors)
     ended = ran["ended"] if ran["ended"] != "done" else ""
     with nursery("judge", work.container) as judge:
         marks = [
             marked(item, answer, work, judge, limits)
             if (answer := answers.get(item["answer"])) is not None
-            else (missing_row(item, ended, excuse), 0.0)
+            else (missing_row(item, work.cells, errors, ended, excuse), 0.0)
             for item in work.items
         ]
     rows, seconds = [row for row, _ in marks], sum(took for _, took in marks)
@@ -97,6 +100,16 @@ def excuse_of(ran, limits) -> str:
         told = "Its notebook took long and computed little: this machine was busy, or "
         return told + "it waits. Grade it again, or look."
     return ""
+
+
+def excuse_of_packages(errors) -> str:
+    """The same, where a cell imports what is not here: its writer may have had it."""
+    found = [re.match(MISSING, it["error"]) for it in errors]
+    names = dict.fromkeys(it[1] for it in found if it)
+    packages = ", ".join(f"`{it}`" for it in names)
+    are = "are" if len(names) > 1 else "is"
+    told = f"Its notebook imports {packages}, which {are} not here: a person must look."
+    return told if names else ""
 
 
 def handed_over(messages, names):
@@ -118,9 +131,14 @@ def handed_over(messages, names):
 
 def beginning(cells, number) -> str:
     """How a cell begins, to find it by: some programs number cells otherwise."""
-    lines = cells[number - 1].split("\n") if 0 < number <= len(cells) else []
+    lines = text_of(cells, number).split("\n")
     first = [it.strip() for it in lines if it.strip()][:2]
     return shorten(" ".join(first), BEGINNING, placeholder=" …")
+
+
+def text_of(cells, number) -> str:
+    """The text of a cell; "" if there is none of this number."""
+    return cells[number - 1] if 0 < number <= len(cells) else ""
 
 
 def is_shallow(value) -> bool:
@@ -138,13 +156,19 @@ def is_shallow(value) -> bool:
     return False
 
 
-def missing_row(item, ended, excuse):
+def missing_row(item, cells, errors, ended, excuse):
     """The row of an answer that is not there, or that a limit kept from being there."""
     if excuse:
         return row_of(item, None, NOT_GRADED, excuse)
-    why = f", which {ended}" if ended else ""
-    told = f"There is no `{item['answer']}` in the notebook{why}."
-    return row_of(item, 0, "no_answer", told)
+    told = f"There is no `{item['answer']}` in the notebook"
+    if ended:
+        return row_of(item, 0, STOPPED, f"{told}, which {ended}.")
+    for it in errors:
+        is_its = item["answer"] in re.findall(r"\w+", text_of(cells, it["cell"]))
+        if is_its and it["error"].startswith("it was stopped"):
+            why = it["error"].replace("it", f"code cell {it['cell']}", 1)
+            return row_of(item, 0, STOPPED, f"{told}: {why}.")
+    return row_of(item, 0, "no_answer", f"{told}.")
 
 
 def marked(item, answer, work, judge, limits):
@@ -159,6 +183,9 @@ def marked(item, answer, work, judge, limits):
     if found["ended"] != "done":
         return unjudged(item, found, limits), found["seconds"]
     verdict = json.loads(found["messages"][0])
+    if "failed" in verdict:
+        told = f"The judge failed at it ({verdict['failed']}): a person must look."
+        return row_of(item, None, NOT_GRADED, told), found["seconds"]
     return judged(item, verdict, answer), found["seconds"]
 
 
@@ -166,7 +193,7 @@ def unjudged(item, found, limits):
     """The row of an answer whose judge did not end well."""
     ended, worked = found["ended"], found["cpu_seconds"] >= BUSY * limits.wall_s
     if ended == WORKED_LONG or ended == LATE and worked:
-        return row_of(item, 0, "refused", "Its launches did not end in time.")
+        return row_of(item, 0, "timeout", "Its launches did not end in time.")
     told = f"The judge {ended}: a person must look."
     if ended == LATE:
         told = "This machine was too busy to judge it in time: grade it again."

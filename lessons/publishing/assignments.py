@@ -67,16 +67,27 @@ def assignment_path(root, lesson, kind, seed=None) -> Path:
 def published(names=(), seed=None, points=()):
     """Each assignment's notebook and exercises, by its name: for `helpers.grading`.
 
-    `names` are names or numbers of lessons, all where there is none; `points` are
-    other points than an exercise's own, by its name.
+    `names` are names or numbers of lessons, all where there is none, each alone or with
+    some of its exercises, as `12:sectors,mirror`; `points` are other points than an
+    exercise's own, by its name.
     """
-    root = Path(__file__).resolve().parents[2]
+    root, asked = Path(__file__).resolve().parents[2], dict(map(some_of, names))
     for lesson in with_exercises(root, lessons_of(root)):
-        if not names or {lesson.stem, lesson.stem[:2]} & set(names):
-            tasks = tasks_of(root, lesson, seed)
+        some = asked.get(lesson.stem, asked.get(lesson.stem[:2], None if asked else []))
+        if some is None:
+            continue
+        tasks = tasks_of(root, lesson, seed)
+        if set(some) <= {it.name for it in tasks}:
+            tasks = [it for it in tasks if not some or it.name in some]
             for task in tasks:
                 task.points = dict(points).get(task.name, task.points)
             yield lesson.stem, notebook_of(lesson, tasks), tasks
+
+
+def some_of(name):
+    """A lesson, and which of its exercises: none for all of them."""
+    lesson, _, exercises = name.partition(":")
+    return lesson, exercises.split(",") if exercises else []
 
 
 def assignment(root, lesson, seed=None, solved=False):

@@ -100,14 +100,45 @@ def test_who_meets_a_limit_is_told_which_one():
     threads += "    threading.Thread(target=time.sleep, args=(9,), daemon=True).start()"
     cells, asked = (HEAD, RIGHT, CHECK), ("mirror", "active_share")
     missing = "There is no `active_share` in the notebook"
-    for more, told in (
-        ([threads, "time.sleep(9)"], f"{missing}, which started too many processes."),
-        ([], f"{missing}."),
+    for more, reason, told in (
+        ([threads, "time.sleep(9)"], "stopped", ", which started too many processes."),
+        ([], "no_answer", "."),
     ):
         right, other = marks(*cells, *more, asked=asked)["exercises"]
         assert 2 == right["points"]
-        assert (0, "no_answer") == (other["points"], other["reason"])
-        assert told == other["sentence"]
+        assert (0, reason) == (other["points"], other["reason"])
+        assert missing + told == other["sentence"]
+
+
+@pytest.mark.parametrize(
+    "cell, error, reason",
+    [
+        (2, "it was stopped after 20 s of computing", "stopped"),
+        (1, "it was stopped after 20 s of computing", "no_answer"),
+        (2, "NameError: name 'cuda' is not defined", "no_answer"),
+        (10**30, "it was stopped after 20 s of computing", "no_answer"),
+    ],
+)
+def test_an_answer_whose_own_cell_was_stopped_is_not_only_missing(cell, error, reason):
+    """Another cell that was stopped did not keep it from being there."""
+    item = {"exercise": "mirror", "answer": "mirror", "points": 2}
+    cells = "while True: pass", "while True:\n    mirror = 3"
+    errors = [{"cell": cell, "error": error}]
+    row = worker.missing_row(item, cells, errors, "", "")
+    assert (0, reason) == (row["points"], row["reason"])
+    stopped = "There is no `mirror` in the notebook: code cell 2 was stopped after 20 s"
+    assert (reason == "stopped") == row["sentence"].startswith(stopped)
+
+
+def test_a_package_that_is_not_here_is_no_wrong_answer():
+    """Its writer may have it: what is missing is for a person, the rest is judged."""
+    lacks = "import no_such.package\nactive_share = 3"
+    found = marks(HEAD, RIGHT, CHECK, lacks, asked=("mirror", "active_share"))
+    right, other = found["exercises"]
+    assert (2, "") == (right["points"], right["reason"])
+    assert (None, "not graded") == (other["points"], other["reason"])
+    told = "Its notebook imports `no_such`, which is not here: a person must look."
+    assert told == other["sentence"]
 
 
 def test_who_is_killed_is_not_graded():
@@ -152,8 +183,8 @@ def test_only_who_computed_little_for_long_is_excused(
 @pytest.mark.parametrize(
     "ended, computed, reason",
     [
-        ("computed for too long", 60, "refused"),
-        ("ran out of time", 55, "refused"),
+        ("computed for too long", 60, "timeout"),
+        ("ran out of time", 55, "timeout"),
         ("ran out of time", 5, "not graded"),
         ("was killed", 5, "not graded"),
         ("used too much memory", 5, "not graded"),
@@ -164,7 +195,7 @@ def test_a_kernel_is_refused_only_where_it_took_the_time(ended, computed, reason
     found = {"ended": ended, "cpu_seconds": computed}
     row = unjudged({"exercise": "mirror", "points": 2}, found, Limits())
     assert reason == row["reason"]
-    assert (0 if reason == "refused" else None) == row["points"]
+    assert (0 if reason == "timeout" else None) == row["points"]
 
 
 def test_a_text_that_is_half_a_character_reaches_no_file_as_such(tmp_path):

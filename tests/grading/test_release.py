@@ -57,6 +57,25 @@ def test_each_name_of_a_release_is_an_assignment(tmp_path, capsys):
     assert not out.exists()
 
 
+def test_a_release_may_have_some_exercises_of_a_lesson(tmp_path, capsys):
+    """In the lesson's order; one that is not there stops all."""
+    out = tmp_path / "ps1"
+    given = ["release", "12:mirror,sectors", "13", "--points", "mirror=5"]
+    assert 2 == main(["release", "12:mirror,sector", "13", "--out", str(out)])
+    assert "there is no assignment 12:mirror,sector\n" == capsys.readouterr().err
+    assert 0 == main([*given, "--out", str(out)])
+    told = "12_coalescing: 2 exercises, 7 points\n  sectors 2, mirror 5\n"
+    assert capsys.readouterr().err.startswith(told)
+    asked = json.loads((out / "manifest.json").read_text("utf-8"))["assignments"]
+    assert ["12_coalescing", "13_shared_memory"] == [*asked]
+    assert ["sectors", "mirror"] == [it["exercise"] for it in asked["12_coalescing"]]
+    cells = json.loads((out / "12_coalescing.ipynb").read_text("utf-8"))["cells"]
+    assert 2 + 2 * 3 == len(cells)
+    text = "".join(cells[0]["source"])
+    assert "2 exercises for the lesson" in text
+    assert "7 points in all" in text
+
+
 def test_a_release_may_be_given_other_points(tmp_path, released):
     """Its notebooks and its manifest are written together."""
     given = ["release", "12", "13", "--out", str(tmp_path / "ps1"), "--seed", "7"]

@@ -143,3 +143,10 @@ def test_a_description_is_complete(name):
         reasons = {told[0].partition(":")[0] for told in task.wrong.values()}
         assert reasons <= REASONS.keys()
         assert len(task.even) and len(task.ragged)
+
+
+@pytest.mark.parametrize("name", exercises())
+def test_a_choice_hides_nothing_of_its_exercise(name):
+    """One called `kind` would be told to readers as the kind of exercise."""
+    kind = exercises()[name]
+    assert [] == [it for it in kind.choices if hasattr(kind, it)]

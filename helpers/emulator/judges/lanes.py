@@ -44,7 +44,7 @@ class Stray(NamedTuple):
             unnamed = f"{lanes} call it, and their own mask does not name them"
         return {
             "outside": f"reads {lanes}, which its mask does not name",
-            "left": f"reads {lanes}, which {has} returned",
+            "left": f"reads {lanes}, which {has} ended",
             "absent": f"reads {lanes}, which the block does not have",
             "unnamed": unnamed,
         }[self.kind]

@@ -15,8 +15,11 @@ exercises()  # imported once, in the warm parent
 
 def work(request, send, limits):
     """Judge an answer to an exercise: `seed` chose the variant, `secret` the inputs."""
-    task = exercise(request["exercise"], request["seed"])
-    send(as_data(verdict_on(task, request["answer"], request["secret"])))
+    try:
+        task = exercise(request["exercise"], request["seed"])
+        send(as_data(verdict_on(task, request["answer"], request["secret"])))
+    except Exception as error:  # of an exercise, or of the judge: nobody's answer
+        send({"failed": type(error).__name__})
     send("done")
 
 

@@ -8,6 +8,8 @@ import pytest
 from helpers.core.errors import ExplainedError
 from helpers.core.source import source_line, source_of
 from helpers.exercises.catalogue import exercise
+from helpers.grading import worker
+from helpers.grading.sandbox import judging
 from helpers.grading.sandbox.judging import verdict_on
 from helpers.grading.sandbox.rebuilding import Malformed, answer_of
 from tests.grading.attacks import RIGHT
@@ -229,3 +231,23 @@ def test_a_right_kernel_with_any_part_replaced_is_judged_or_refused():
             answer_of(changed)
         except (Malformed, ExplainedError):
             continue
+
+
+def test_an_error_of_an_exercise_is_named_and_is_nobodys_answer(monkeypatch):
+    """As of a `spec` whose NumPy was not imported; its words may hold anything."""
+    asked = {"exercise": "mirror", "seed": None, "answer": kernel(), "secret": "s"}
+    kind = type(exercise("mirror"))
+    monkeypatch.setattr(kind, "spec", lambda self, a: no_such_name)  # noqa: F821
+    sent = []
+    judging.work(asked, sent.append, None)
+    assert [{"failed": "NameError"}, "done"] == sent
+    found = {"ended": "done", "messages": ['{"failed": "NameError"}'], "seconds": 0.5}
+
+    class Judge:
+        def ask(self, *_):
+            return found
+
+    work = worker.Work((), (), None, "s")
+    row, _ = worker.marked({"exercise": "mirror", "points": 2}, {}, work, Judge(), None)
+    told = "The judge failed at it (NameError): a person must look."
+    assert (None, told) == (row["points"], row["sentence"])
