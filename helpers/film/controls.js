@@ -100,10 +100,11 @@ class Player {
     window.addEventListener("keydown", tell("overhear"));
     const dark = matchMedia("(prefers-color-scheme: dark)");
     dark.addEventListener("change", tell("redress"));
-    new MutationObserver(tell("redress")).observe(document.body, {
-      attributes: true,
-      attributeFilter: ["data-jp-theme-light", "class"],
-    });
+    const watcher = new MutationObserver(tell("redress"));
+    const attributeFilter = ["data-jp-theme-light", "data-theme", "class", "style"];
+    for (const it of [document.body, document.documentElement]) {
+      watcher.observe(it, { attributes: true, attributeFilter });
+    }
   }
 
   redress() {
@@ -122,7 +123,8 @@ class Player {
   }
 
   dress() {
-    this.host.dataset.theme = isDark(document.body) ? "dark" : "light";
+    const [{ body }, around] = [document, this.host.parentElement || document.body];
+    this.host.dataset.theme = isDark(body, around) ? "dark" : "light";
     const theme = themeOf(this.find(".film"));
     const { pen, block, cellPen, digitPen, topPen } = this.scene;
     const pens = [pen, block.pen, cellPen, digitPen, topPen, this.motion, this.score];
@@ -295,17 +297,16 @@ class Player {
 
   pressed(event) {
     const { target, key } = event;
-    const typing = target.matches("[type=text]");
-    if (event.ctrlKey || event.metaKey || event.altKey || typing) return;
-    if (target.matches("select")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (target.matches("[type=text], select")) return event.stopPropagation();
     if (key === " " && !target.matches("button")) this.act("play");
     else if (key === "Home") this.go(0);
     else if (key === "End") this.go(this.film.last);
     else if (key === "Escape") this.follow({});
     else if (KEYS[key]) this.act(...KEYS[key]);
-    else return;
+    else return undefined;
     event.preventDefault();
-    event.stopPropagation();
+    return event.stopPropagation();
   }
 
   // The lines of a thread under the mouse stand out.
@@ -324,9 +325,8 @@ class Player {
     view.pen.canvas.style.cursor = it && it.bank === undefined ? "pointer" : "";
     if (!it) return;
     tip.textContent = tipOf(this.film, it);
-    const box = this.find(".film").getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    const room = box.width - tip.offsetWidth - 4;
+    const [x, y] = placeIn(this.find(".film"), event);
+    const room = this.find(".film").offsetWidth - tip.offsetWidth - 4;
     tip.style.left = `${Math.max(0, Math.min(x + 12, room))}px`;
     tip.style.top = `${y + 16}px`;
   }

@@ -52,10 +52,16 @@ function tipOf(film, { thread, array, cell, bank, lanes, name, value, ...more })
   return cellInWords(film, array, cell);
 }
 
+// Where the mouse is in an element, in the element's own pixels: slides are scaled.
+function placeIn(element, { clientX, clientY }) {
+  const box = element.getBoundingClientRect();
+  const scale = box.width / element.offsetWidth || 1;
+  return [(clientX - box.left) / scale, (clientY - box.top) / scale];
+}
+
 // What a view shows under the mouse.
 function hitBy(view, event) {
-  const box = view.pen.canvas.getBoundingClientRect();
-  const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+  const [x, y] = placeIn(view.pen.canvas, event);
   const found = [...view.hits, ...(view.cells || [])].find(
     ([left, top, w, h]) => x >= left && x < left + w && y >= top && y < top + h,
   );

@@ -17,13 +17,16 @@ const COLOURS = [
   "high",
 ];
 
-// Is the page dark? JupyterLab and VS Code say so, and elsewhere the system.
-function isDark({ dataset, classList }) {
+// Is the page dark? JupyterLab and VS Code say so, or the style of what is around a
+// film, as on a site with a switch; elsewhere the system.
+function isDark({ dataset, classList }, around) {
   const told = dataset.jpThemeLight;
   if (told !== undefined) return told === "false";
   const has = (name) => classList.contains(`vscode-${name}`);
   if (has("light") || has("high-contrast-light")) return false;
   if (has("dark") || has("high-contrast")) return true;
+  const { colorScheme } = getComputedStyle(around);
+  if (["light", "dark"].includes(colorScheme)) return colorScheme === "dark";
   return matchMedia("(prefers-color-scheme: dark)").matches;
 }
 

@@ -51,7 +51,15 @@ def convert(lesson):
     cells = [
         canonical_cell(cell, repeats) for cell in parsed(lesson.read_text("utf-8"))
     ]
+    below_the_title(cells)
     return v4.new_notebook(cells=cells, metadata=deepcopy(METADATA))
+
+
+def below_the_title(cells):
+    """Move a lesson's first code from the first slide, which alone cannot scroll."""
+    first = next((it for it in cells if it.cell_type == "code"), None)
+    if first is not None:
+        first.metadata["slideshow"] = {"slide_type": "subslide"}
 
 
 @lru_cache(maxsize=32)

@@ -46,6 +46,20 @@ def test_the_theme_is_the_reader_s_and_jupyter_s_word_is_stronger(opened, scheme
     tab.wait_for_function(f"{theme} === '{other}'")
 
 
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_a_site_with_a_switch_has_its_films_in_its_theme(opened, theme):
+    """Furo names it in `data-theme`, by which its style chooses a `color-scheme`."""
+    other = {"dark": "light", "light": "dark"}[theme]
+    tab = opened(record(), color_scheme=other)
+
+    rule = f"body[data-theme={theme}] {{color-scheme: {theme}}}"
+    tab.add_style_tag(content=rule)
+    tab.evaluate(f"document.body.dataset.theme = '{theme}'")
+    tab.wait_for_function(
+        f"document.querySelector('{HOST}').dataset.theme === '{theme}'"
+    )
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
     "classes, theme",

@@ -76,83 +76,6 @@ def test_where_nothing_follows_it_says_so(opened, what, key, start, words):
     assert "" == tab.locator(".said").inner_text()
 
 
-def test_a_mark_is_on_cells_that_the_step_touches(opened):
-    """A race's cell in both of its steps, and in no other that tells of it."""
-    film = record()
-    film["steps"][7]["n"] = [0]
-    tab = opened(film)
-
-    marks = {n: player(tab, f"player.film.markedAt({n})") for n in range(LAST + 1)}
-
-    assert {2: [[2, 32]], 5: [[2, 32]]} == {n: it for n, it in marks.items() if it}
-
-
-def test_a_mark_of_what_nobody_wrote_is_on_the_lane_s_cell(opened):
-    """Of two lanes that load cells of the finding one finds a value."""
-    film = record()
-    film["findings"][0] |= {"kind": "uninitialised", "cells": [[2, 32], [2, 40]]}
-    film["steps"][2]["a"][0]["u"] = 1 << 5
-    tab = opened(film)
-
-    assert [[2, 40]] == player(tab, "player.film.markedAt(2)")
-
-
-def test_of_a_shuffle_the_lanes_stay_until_its_warp_s_next_one(opened):
-    """Each warp has its own."""
-    film = record()
-    film["steps"][8]["h"] = [[0, 0]]
-    tab = opened(film)
-
-    assert [-1, 8] == [player(tab, f"player.film.shuffledAt({n})") for n in (7, 8)]
-    warps = [it["w"] for it in film["steps"]]
-    after = [n for n in range(9, LAST + 1) if warps[n] == warps[8]]
-    assert after and all(
-        8 == player(tab, f"player.film.shuffledAt({n})") for n in after
-    )
-
-
-INKS = """(() => {
-    const {pen} = player.scene, found = [], curve = pen.curve;
-    pen.curve = (...it) => found.push(it[3]);
-    %s;
-    pen.curve = curve;
-    return found;
-})()"""
-
-
-def test_the_lines_of_a_thread_under_the_mouse_stand_out(opened):
-    """Each of 32 lanes has two legs by its bank; the others' are faint."""
-    tab = opened(record())
-    go(tab, 6)
-
-    assert {0.6: 64} == Counter(player(tab, INKS % "player.show()"))
-    assert {1: 2, 0.12: 62} == Counter(player(tab, INKS % "player.pointAt(35)"))
-    assert {0.6: 64} == Counter(player(tab, INKS % "player.pointAt(null)"))
-    followed = player(tab, INKS % "player.follow({thread: 40})")
-    assert {1: 2, 0.12: 62} == Counter(followed)
-
-
-def test_a_cell_s_digits_are_not_crossed_out(opened):
-    """The cross of a cell with digits lies on its corner."""
-    tab = opened(record(), width=1100)
-    go(tab, 5)
-    crosses = player(
-        tab,
-        """(() => {
-            const pen = player.scene.topPen, found = [], cross = pen.cross;
-            pen.cross = (box) => found.push(box);
-            player.show();
-            pen.cross = cross;
-            return found;
-        })()""",
-    )
-    cell = player(tab, "player.scene.cells.find((it) => it[4].cell === 32)")
-
-    assert 1 == len(crosses)
-    x, y, w, h = crosses[0]
-    assert cell[1] - 3 <= y and y + h <= cell[1] + 7 and x > cell[0] + cell[2] / 2
-
-
 def test_the_slider_chooses_a_step(opened):
     tab = opened(record())
     slider = tab.get_by_role("slider")
@@ -390,6 +313,31 @@ def test_a_click_follows_the_lane_or_the_cell_under_it(opened):
         assert name in tab.locator(".who").inner_text()
     tab.locator(".film").press("Escape")
     assert "" == tab.locator(".who").inner_text()
+
+
+def test_what_a_reader_types_stays_in_the_film(opened):
+    """Slides turn at arrow keys, and make the screen black at `b`."""
+    tab = opened(record())
+    tab.evaluate("""() => { window.heard = [];
+        document.addEventListener("keydown", (it) => window.heard.push(it.key)) }""")
+
+    tab.locator(".following input").press_sequentially("b 5")
+    tab.get_by_role("slider").press("ArrowRight")
+    tab.keyboard.press("Control+s")
+
+    assert ["Control", "s"] == tab.evaluate("window.heard")
+
+
+def test_on_a_scaled_slide_the_mouse_finds_the_lane_under_it(opened):
+    """Slides are as large as the screen: the third lane's box, at twice its size."""
+    tab = opened(record())
+    style = "transform: scale(2); transform-origin: 0 0"
+    tab.evaluate(f"document.querySelector('{HOST}').style = '{style}'")
+    x, y, w, h, _ = player(tab, "player.scene.hits.find((it) => it[4].thread === 2)")
+    middle = {"x": 2 * (x + w / 2), "y": 2 * (y + h / 2)}
+
+    tab.locator(".scene").click(position=middle)
+    assert 2 == player(tab, "player.scene.thread")
 
 
 def test_moments_are_marked_and_lead_to_their_steps(opened):

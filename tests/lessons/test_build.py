@@ -110,7 +110,9 @@ def test_a_notebook_has_the_canonical_form(built):
     assert {"kernelspec", "language_info"} == set(page.metadata)
     assert {"name": "python"} == page.metadata.language_info
     first = {"slideshow": {"slide_type": "slide"}}
-    assert [first, {}, {"tags": ["timing"]}, {}, {}] == [c.metadata for c in page.cells]
+    below = {"slideshow": {"slide_type": "subslide"}}
+    expected = [first, below, {"tags": ["timing"]}, {}, {}]
+    assert expected == [c.metadata for c in page.cells]
 
 
 def test_a_heading_begins_a_slide_and_other_texts_go_below_it():

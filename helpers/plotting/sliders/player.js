@@ -72,6 +72,10 @@ const play = async (place) => {
     place.dataset.frame = frame;
   };
   form.addEventListener("input", show);
+  // slides would turn at a slider's arrow keys, which they do not see to be an input's
+  form.addEventListener("keydown", (event) => {
+    if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
+  });
   await show();
   const root = place.attachShadow({ mode: "open" });
   root.append(element("style", { textContent: record.style }), form, picture);

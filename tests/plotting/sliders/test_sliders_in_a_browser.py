@@ -200,6 +200,19 @@ def test_of_the_outputs_of_a_cell_in_vs_code_the_sliders_alone_are_seen(
     tab.close()
 
 
+def test_slides_do_not_turn_at_a_slider_s_arrow_keys(opened):
+    tab = opened(explore(grid, blocks=[1, 2, 4]))
+    host = at_frame(tab, 1)
+    tab.evaluate("""() => { window.heard = [];
+        document.addEventListener("keydown", (it) => window.heard.push(it.key)) }""")
+
+    host.locator("input").press("ArrowRight")
+    at_frame(tab, 2)
+    tab.keyboard.press("Control+s")
+
+    assert ["Control", "s"] == tab.evaluate("window.heard")
+
+
 def test_on_a_phone_a_finger_hits_each_control(opened):
     """Sliders, menus and boxes have 24 pixels at least."""
     made = explore(request, stride=[1, 2], kind=["load", "store"], few=[False, True])
