@@ -12,6 +12,7 @@ from tests.lessons.counted import requests_on_to_l2
 
 LOADS, TURN = REASONS["long_scoreboard"], REASONS["not_selected"]
 CUBE, FILTER, BOTH = "step", "filter", "separable"
+SMALL = "plain, 256 threads"
 STEPS = "plain", "tiled", "walk", "fours", "known"
 
 
@@ -136,10 +137,17 @@ CLAIMS = {
         about("190", instructions(it, CUBE, "tiled"))
         and about("118", instructions(it, CUBE, "plain"))
     ),
-    "takes 61% of the plain one's time, less than the loads promised": lambda it: (
-        about("61%", ratio(CUBE, "walk", "plain")) and about("79%", 5.5 / 7)
+    "takes 61% of the plain one's time, and two things changed": lambda it: about(
+        "61%", ratio(CUBE, "walk", "plain")
     ),
-    "The instructions fell further, from 118 to 76": lambda it: (
+    "that alone takes the plain step to 81%": lambda it: about(
+        "81%", ratio(CUBE, SMALL, "plain")
+    ),
+    "the walk takes 75% of the plain step's time. The loads promised 5.5/7, which is "
+    "79%": lambda it: (
+        about("75%", ratio(CUBE, "walk", SMALL)) and about("79%", 5.5 / 7)
+    ),
+    "the instructions fell further, from 118 to 76": lambda it: (
         about("76", instructions(it, CUBE, "walk"))
         and instructions(it, CUBE, "walk") / instructions(it, CUBE, "plain") < 5.5 / 7
     ),
@@ -178,16 +186,19 @@ CLAIMS = {
         about("86", busy(it, CUBE, "known", "occupancy"))
         and about("66", busy(it, CUBE, "fours", "occupancy"))
     ),
-    "takes 4% longer than a copy, and in C++ 7% longer": lambda it: (
+    "takes 4% longer than a copy, and in C++ 6% longer": lambda it: (
         about("4%", ratio(CUBE, "known", "copy") - 1)
-        and about("7%", ratio(CUBE, "known in C++", "copy") - 1)
+        and about("6%", ratio(CUBE, "known in C++", "copy") - 1)
     ),
     "The order of the times is that of the instructions": lambda it: (
         sorted(STEPS, key=lambda rung: time(CUBE, rung))
         == sorted(STEPS, key=lambda rung: instructions(it, CUBE, rung))
     ),
     "take about 6 µs for each instruction in the table": lambda it: (
-        all(5.9 < us < 6.5 for us in us_an_instruction(it)[:3])
+        all(5.8 < us < 6.5 for us in us_an_instruction(it)[:3])
+    ),
+    "the plain one in smaller blocks, 5.1": lambda it: about(
+        "5.1", time(CUBE, SMALL) / instructions(it, CUBE, "plain")
     ),
     "a load holds that distance as a number": lambda it: all(
         "+0x" in load for load in known_loads(it)[1:]
@@ -218,17 +229,17 @@ CLAIMS = {
         lambda it: it.over((8192, 8192), 4 * it.ACROSS, it.STRIP) == (8, 33)
         and 2 * it.ACROSS // 32 == 4 * 4
     ),
-    "But the time falls by only 13%": lambda it: about(
-        "13%", 1 - ratio(FILTER, "walking", "fours")
+    "But the time falls by only 14%": lambda it: about(
+        "14%", 1 - ratio(FILTER, "walking", "fours")
     ),
     "all four of a scheduler's warps often wait for loads": lambda it: (
         first_wait(it, FILTER, "walking") == LOADS
         and busy(it, FILTER, "walking", "issue") < 75
     ),
-    "The 121 `FFMA` allow walking 55% of the time of fours. It takes 87%": lambda it: (
+    "The 121 `FFMA` allow walking 55% of the time of fours. It takes 86%": lambda it: (
         about("55%", it.limit_us[FILTER] / time(FILTER, "fours"))
         and loads(it, FILTER, "walking") < 0.5 * loads(it, FILTER, "fours")
-        and about("87%", ratio(FILTER, "walking", "fours"))
+        and about("86%", ratio(FILTER, "walking", "fours"))
     ),
     "for loads for 44% of their time. With a row loaded ahead, they wait for 11%": (
         lambda it: (
@@ -249,10 +260,10 @@ CLAIMS = {
         about("4%", 260 / 250 - 1)
         and about("5%", instructions(it, FILTER, "ahead") / (121 * 260 / 250) - 1)
     ),
-    "Issuing them takes 265 of its 293 µs: 90%": lambda it: (
+    "Issuing them takes 265 of its 292 µs: 91%": lambda it: (
         about("265", issuing(it))
-        and about("293", time(FILTER, "ahead"))
-        and about("90%", issuing(it) / time(FILTER, "ahead"))
+        and about("292", time(FILTER, "ahead"))
+        and about("91%", issuing(it) / time(FILTER, "ahead"))
     ),
     "One pass takes 68% of the time of two launches": lambda it: about(
         "68%", ratio(BOTH, "walking", "two launches")
