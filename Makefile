@@ -7,11 +7,14 @@ CUDA    ?= auto
 OPTIONS ?=
 
 VENV := .venv/bin/python
-HERE := $(dir $(lastword $(MAKEFILE_LIST)))
+SPACE := $(empty) $(empty)
+# this file's folder: a space in its path ends a word for make, and is "?" until the end
+FILE := $(patsubst ?%,%,$(subst $(SPACE),?,$(MAKEFILE_LIST)))
+export HERE := $(subst ?,$(SPACE),$(dir $(FILE)))
 
 ifneq ($(HERE),./)  # `make -f elsewhere/Makefile`: all of it is done there
-%:: ; @$(MAKE) --no-print-directory --directory='$(HERE)' $@
-help: ; @$(MAKE) --no-print-directory --directory='$(HERE)' $@
+%:: ; @$(MAKE) --no-print-directory --directory="$$HERE" $@
+help: ; @$(MAKE) --no-print-directory --directory="$$HERE" $@
 .DEFAULT_GOAL := help
 else
 
@@ -58,7 +61,7 @@ assignments: setup  ## build the exercises' notebooks; SEED=2027 for a variant, 
 	@$(VENV) -m lessons.build --assignments $(if $(SEED),--seed $(SEED)) $(OPTIONS)
 
 site: setup  ## build site/, the course as pages with search; needs no kernel
-	@$(VENV) -m pip install --quiet --no-build-isolation --editable ".[site]"
+	@$(VENV) -m pip install --quiet --require-hashes --requirement requirements-site.lock
 	@$(VENV) -m lessons.site $(OPTIONS)
 
 check: setup  ## check style and notebooks alone

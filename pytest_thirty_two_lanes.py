@@ -53,10 +53,12 @@ def _judge_of_ours():
     if os.environ.get("NUMBA_ENABLE_CUDASIM", "0").strip() not in ("", "0"):
         raise pytest.UsageError(f"--emulate: {SIMULATOR}")
     try:
+        from helpers import emulate  # noqa: F401  another's `helpers` has none
         from helpers.scripts.pytest_judge import Judge
     except ImportError as error:
+        reason = str(error).rstrip(".")
         raise pytest.UsageError(
-            f"--emulate: {error}. Is `helpers` that of Thirty-Two Lanes, and not a "
+            f"--emulate: {reason}. Is `helpers` that of Thirty-Two Lanes, and not a "
             "module of your own? `python -m helpers` shows what is missing"
         ) from error
     return Judge

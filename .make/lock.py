@@ -1,8 +1,9 @@
 """Write the lock files from pyproject.toml: `make lock`.
 
 requirements.lock holds every package of the two commands. The others hold only what is
-added to it, or changed in it: by the compiler alone (requirements-compiler.lock), or by
-the libraries for a GPU (requirements-cu13.lock and requirements-cu12.lock).
+added to it, or changed in it: by the compiler alone (requirements-compiler.lock), by
+the libraries for a GPU (requirements-cu13.lock and requirements-cu12.lock), or by
+`make site` (requirements-site.lock).
 """
 
 import shutil
@@ -25,9 +26,9 @@ def main():
         shutil.copy(ROOT / "pyproject.toml", folder)
         course = pins(folder)
         write("requirements.lock", course)
-        for extra in ("compiler", "cu13", "cu12"):
-            with_cuda = pins(folder, f"--extra={extra}")
-            added = [pin for pin in with_cuda if pin not in course]
+        for extra in ("compiler", "cu13", "cu12", "site"):
+            with_extra = pins(folder, f"--extra={extra}")
+            added = [pin for pin in with_extra if pin not in course]
             write(f"requirements-{extra}.lock", added, "--no-deps")
 
 

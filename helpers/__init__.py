@@ -67,7 +67,7 @@ try:
         from helpers.measuring.timing import measure
         from helpers.plotting import *  # noqa: F403  its `__all__`: the figures
         from helpers.plotting.sliders.explore import explore
-except ImportError as error:
+except Exception as error:  # other packages raise more than ImportError
     __getattr__ = unusable(error)
 else:
     __all__ += plotting.__all__

@@ -35,8 +35,10 @@ def main(arguments=None) -> int:
         print(f"python -m helpers: {SIMULATOR}", file=sys.stderr)
         return 2
     try:
+        from helpers import emulate  # noqa: F401  another's `helpers` has none
+
         options = parser(arguments[0]).parse_args(arguments)
-    except ImportError:  # a package is missing: the page says which
+    except ImportError:  # the page says what is missing
         return examined() or 1
     return options.main(options)
 

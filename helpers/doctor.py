@@ -9,6 +9,7 @@ from __future__ import annotations
 import platform
 import re
 import sys
+import traceback
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -27,6 +28,12 @@ STRANGER_REMEDY = (
     f"python -m pip uninstall {STRANGER}\n"
     "  python -m pip install --force-reinstall --no-deps --editable ."
 )
+IN_THE_WHEEL = {  # the same for who has a wheel, and no folder of the course
+    "--editable .": "{wheel}",
+    '--editable ".[cu13]"': '"{wheel}[cu13]"',
+    "--requirement requirements-compiler.lock": '"{wheel}[compiler]"',
+    OWN_REMEDY: "python -m pip install --force-reinstall --no-deps {wheel}",
+}
 RANGE = r"(?=.*>=([\d.]+))(?=.*<([\d.]+))[\d.,<>=]+"  # the limits in any order
 REQUIREMENT = re.compile(rf"([\w-]+){RANGE}(?: *; *sys_platform != ['\"](\w+)['\"])?")
 
@@ -83,15 +90,27 @@ def page(findings):
     else:
         lines += ["", *(each.fault for each in wrong if each.fault)]
     remedies = dict.fromkeys(each.remedy for each in wrong if each.remedy)
-    lines += ["", "In the course's folder:"] if remedies else []
-    return "\n".join([*lines, *(f"  {remedy}" for remedy in remedies)])
+    if remedies and is_a_folder():
+        lines += ["", "In the course's folder:", *(f"  {each}" for each in remedies)]
+    elif remedies:
+        lines += ["", "In the wheel's folder:"]
+        lines += [f"  {in_the_wheel(each)}" for each in remedies]
+    return "\n".join(lines)
+
+
+def in_the_wheel(remedy):
+    """The same remedy, where a wheel was installed."""
+    for here, there in IN_THE_WHEEL.items():
+        remedy = remedy.replace(here, there)
+    version = metadata.version(COURSE)
+    return remedy.format(wheel=f"thirty_two_lanes-{version}-py3-none-any.whl")
 
 
 def device():
     """Where kernels run."""
     try:
         from helpers.core.device import device as found
-    except ImportError as error:
+    except Exception as error:
         return unknown("device", error)
     return Finding("device", repr(found))
 
@@ -114,7 +133,7 @@ def compiler():
     """Whether `assemble` can compile; without, it shows what was recorded."""
     try:
         from helpers.assembly.compiler import missing
-    except ImportError as error:
+    except Exception as error:
         return unknown("compiler", error)
     lacking, _, how = missing().partition(": ")
     if not lacking:
@@ -133,6 +152,8 @@ def unknown(name, error):
 def not_imported(error):
     """No kernel was tried, because an import fails: whose fault that is."""
     reason = str(error).partition(" (")[0]  # without the path of a file
+    if stranger():
+        return Finding("kernels", "not tried")
     if is_our_own(error):
         fault = f"The course's own code has a fault: {reason}."
         return Finding("kernels", "not tried", fault, OWN_REMEDY)
@@ -191,18 +212,22 @@ def package(requirement):
 
 def course():
     """The course itself, so that notebooks in any folder find `helpers`."""
-    try:
-        stranger = metadata.version(STRANGER)
-    except metadata.PackageNotFoundError:
-        stranger = None
-    if stranger is not None:
-        fault = "The package index's `helpers` is another's, and it hides ours."
-        return Finding("helpers", f"another's, {stranger}", fault, STRANGER_REMEDY)
+    if version := stranger():
+        fault = "The package index's `helpers` is another's: there is room for one."
+        return Finding("helpers", f"another's, {version}", fault, STRANGER_REMEDY)
     try:
         return Finding("helpers", metadata.version(COURSE))
     except metadata.PackageNotFoundError:
         fault = "helpers is not installed: notebooks in other folders do not find it."
         return Finding("helpers", "not installed", fault)
+
+
+def stranger():
+    """The version of another's `helpers`, if it is installed."""
+    try:
+        return metadata.version(STRANGER)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def needed():
@@ -218,13 +243,22 @@ def requirements():
 
 def lines_of_requirements():
     """What pyproject.toml asks for, or what the installed package has noted of it."""
+    if is_a_folder():
+        return project()["dependencies"]
+    return metadata.requires(COURSE)
+
+
+def is_a_folder():
+    """Is this the course's folder, and not what a wheel brought?"""
+    return sys.version_info < OLDEST or project().get("name") == COURSE
+
+
+def project():
+    """The table of that name in pyproject.toml, if there is one."""
     import tomllib  # a Python that is too old has none
 
     text = PYPROJECT.read_text(encoding="utf-8") if PYPROJECT.exists() else ""
-    project = tomllib.loads(text).get("project", {})
-    if project.get("name") == COURSE:
-        return project["dependencies"]
-    return metadata.requires(COURSE)
+    return tomllib.loads(text).get("project", {})
 
 
 def numbers(version):
@@ -250,8 +284,13 @@ def unusable(error):
 
 
 def is_our_own(error):
-    """Is an ImportError about a module or a name of `helpers` itself?"""
-    return (error.name or "").partition(".")[0] == "helpers"
+    """Is it about a module or a name of `helpers` itself, or raised by a line of it?"""
+    if isinstance(error, ImportError):
+        name = error.name or ""
+    else:
+        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+        name = frame.f_globals["__name__"]
+    return name.partition(".")[0] == "helpers"
 
 
 def is_being_asked():

@@ -547,11 +547,11 @@ task.check(two_ways)
 # %% [markdown]
 # ## In practice
 #
-# The active share is what Nsight Compute calls `smsp__thread_inst_executed_per_inst_executed`, divided by 32.
+# The active share is what Nsight Compute, NVIDIA's profiler, calls `smsp__thread_inst_executed_per_inst_executed`, divided by 32.
 # The emulator counts instructions of its own program, a GPU those of its machine code.
 # For a short branch, such as `a if c else b` in `count_steps`, the compiler lets every lane compute both values and select one (`SEL`): that line has no branch in its machine code.
 #
-# Since Volta each lane has its own program counter, so a warp whose lanes disagree may switch between two branches before either ends.
+# Since Volta, the GPUs of 2017, each lane has a program counter, its place in the code, so a warp whose lanes disagree may switch between two branches before either ends.
 # The compiler marks where the lanes meet again (one `BSYNC` in `part_by_thread`), but do not rely on it: `cuda.syncwarp()` makes the lanes of a warp wait for one another.
 #
 # An early `return` is divergence, too: lanes that have returned stay idle until their warp ends.

@@ -195,7 +195,7 @@ def read(out, a, rounds):
 
 # %% [markdown]
 # The same for shared memory, where a block's array is often called a *tile*: **Each block reads its own tile, again and again.**
-# `cuda.shared.array` is one array for the block; at `cuda.syncthreads()` its threads wait until all of them have filled their cells.
+# `cuda.shared.array` is one array for the block; at `cuda.syncthreads()`, a barrier, its threads wait until all of them have filled their cells.
 #
 # First a check: in 16 rounds, 128 threads read 8,192 cells four times.
 # Then two blocks of 1,024 threads for each multiprocessor, which are all that it can hold; each thread loads 64 bytes in each of 256 rounds.

@@ -153,7 +153,7 @@ plot_levels({f"{m.kernel}, {m.median_us:,.0f} µs": m.traffic
 # The requests of `sum_rows` touch 8.59 GB of sectors, eight times as much as those of `sum_columns`.
 # But L1 requests 1.07 GB from L2, the matrix once: each lane's next 4 bytes are in its sector, which L1 still has.
 #
-# Below L1, both kernels move the same bytes, at less than a fifth of the rate of the driver's copy.
+# Below L1, both kernels move the same bytes, at less than a fifth of the rate of the driver's copy: what CUDA itself reaches when it copies one array on the GPU to another.
 # They have few warps, 6% of those that fit the GPU, and 86% and 89% of their waiting is for loads.
 # In `sum_rows`, L1 answers seven of eight loads; in `sum_columns`, each one waits for memory.
 
@@ -435,9 +435,9 @@ table(["bytes per thread", "sectors per request", "µs", "GB/s",
 # All requests are coalesced, and all rows of the table have the same number of threads and of requests.
 # Yet 16 times the bytes take only 3 times as long.
 #
-# With 1 byte per thread, memory is 15% busy.
-# 86% of the warps' waiting is for their loads, as in the sums by few threads: while a thread waits for its byte, it loads nothing else.
-# Wider elements put more bytes in flight.
+# With 1 byte per thread, memory is 15% busy: the copy takes as long as the GPU needs to start its blocks.
+# It starts 1,575 per microsecond, about as many as of blocks that do nothing, in [Write your first kernel](01_first_kernel.ipynb).
+# With wider elements each block does more, and more bytes are in flight.
 # With 16 bytes per thread, the rate is that of the driver's copy.
 
 # %% [markdown]

@@ -291,7 +291,8 @@ plot_banks([8 * (lane // 2) for lane in range(32)],
 #
 # Now choose for yourself.
 # The lanes are `stride + padding` elements apart.
-# Look for settings in which nothing is stacked, for each size of element:
+# Look for settings in which nothing is stacked, for each size of element.
+# With 8 and 16 bytes, each half or quarter warp has a row of its own:
 
 # %%
 def draw_request(stride=8, itemsize=4, padding=0):

@@ -415,7 +415,7 @@ check(halves, hand_over_spec(a))
 run.races, run.races.minor
 
 # %% [markdown]
-# Before Volta, the lanes of a warp had one program counter between them, and old code leaves `syncwarp` out.
+# Before Volta, the lanes of a warp shared one program counter, and old code leaves `syncwarp` out.
 # Since then each thread has its own.
 #
 # ## Between blocks
@@ -499,7 +499,8 @@ plot_times(["race", "atomic", "blocks first", "an empty kernel"],
 # The atomic takes 6.5 times as long as the race, though the compiler already makes one atomic of each warp's 32 (it counts lanes, `POPC`, and adds once, `REDG`).
 # That leaves 524,288 on one cell, one every 0.74 ns. 68% of the waiting is for a warp's last stores, here these atomics: the warp stays until they have left the multiprocessor.
 #
-# With blocks first, 65,536 are left, an eighth. Their warps wait for their last stores 6% of the time, and the kernel is 7.5 times as fast as the atomic: right, and faster than the race.
+# With blocks first, 65,536 are left, an eighth, and only 6% of the waiting is for last stores.
+# This kernel is 7.5 times as fast as the atomic: right, and faster than the race.
 # Most of its 52 µs is the start of blocks: empty ones take 43.
 
 # %% [markdown]

@@ -298,7 +298,7 @@ table(["block", "kernel", "requested from L1, MB", "from L2, MB",
 # The operations that a kernel does for each byte are its **arithmetic intensity**: always say at which level.
 # For each `k`, a warp does 64 operations: 32 products and 32 sums. Without a tile it asks L1 for 5 sectors to do so, which is 0.4 operations per byte. Per byte of memory's 8.4 MB it is 256.
 #
-# A GPU has a peak of operations per second, and memory a limit of bytes per second.
+# A GPU has a peak of operations per second, given in GFLOP/s, billions of them, and memory a limit of bytes per second.
 # A kernel can reach at most the lower of the peak and its intensity times the bandwidth.
 # Drawn for all intensities, that is the **roofline**:
 

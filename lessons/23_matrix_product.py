@@ -173,15 +173,18 @@ def make_tiled(size):
 
 
 # %%
+sizes = 8, 16, 32
+tilings = {size: make_tiled(size) for size in sizes}
 for m, k, n in (1, 1, 1), (33, 1, 65), (5, 70, 40):
-    product(make_tiled(16), *matrices(m, k, n), 16)
+    product(tilings[16], *matrices(m, k, n), 16)
 
-tiled = product(make_tiled(32), c, a, b, 32)
+tiled = product(tilings[32], c, a, b, 32)
 tiled
 
 # %% [markdown]
 # Any size works, down to a single element.
 # In C++ the side of the tile would be a template's parameter; here a function makes a kernel for each side.
+# `tilings` keeps the three, so that each is compiled once.
 #
 # ## Which tile?
 #
@@ -193,7 +196,6 @@ tiled
 N, flops = 1024, 2 * 1024**3
 square = matrices(64, 64, 64)
 big = matrices(N, N, N)
-sizes = 8, 16, 32
 
 
 def held(kernel, size):
@@ -202,11 +204,11 @@ def held(kernel, size):
     return it.registers, it.occupancy.blocks, 100 * it.occupancy.share
 
 
-loads = {s: product(make_tiled(s), *square, s).reuse["a"].loads.mean()
+loads = {s: product(tilings[s], *square, s).reuse["a"].loads.mean()
          for s in sizes}
 table(["tile", "loads of an element, 64 × 64", "registers per thread",
        "blocks per multiprocessor", "occupancy, %"],
-      [(s, loads[s], *held(make_tiled(s), s)) for s in sizes])
+      [(s, loads[s], *held(tilings[s], s)) for s in sizes])
 
 # %% tags=["timing"]
 def clock(kernel, size=32, shared_bytes=0):
@@ -227,7 +229,7 @@ def cost(it):
 
 COST = ["instructions per step", "issue slots used, %",
         "L1/shared data path busy, %", "warps wait most for"]
-by_tile = {f"tile {s}": clock(make_tiled(s), s) for s in sizes}
+by_tile = {f"tile {s}": clock(tilings[s], s) for s in sizes}
 table(["kernel", "time, µs", *COST],
       [(name, it.median_us, *cost(it)) for name, it in by_tile.items()])
 
@@ -266,8 +268,8 @@ def clock_ragged(kernel, size=32):
 
 
 ragged = {"naive": clock_ragged(multiply),
-          "tile 32": clock_ragged(make_tiled(32)),
-          "tile 16": clock_ragged(make_tiled(16), 16),
+          "tile 32": clock_ragged(tilings[32]),
+          "tile 16": clock_ragged(tilings[16], 16),
           "cuBLAS": baseline("cuBLAS 228 × 240 × 112")}
 table(["228 × 240 by 240 × 112", "time, µs", "GFLOP/s"],
       [(name, it.median_us, it.gflop_per_s) for name, it in ragged.items()])
@@ -317,12 +319,12 @@ def make_while(T):
     return multiply_while
 
 
+in_while = {T: make_while(T) for T in (int64, uint64, int32, uint32)}
 for T in int64, uint32:
-    product(make_while(T), c, a, b, 32)
-
-made = {"range": with_range}
-made |= {f"while, {T}": assemble(make_while(T))[launch](*big)
-         for T in (int64, uint64, int32, uint32)}
+    product(in_while[T], c, a, b, 32)
+made = {"range": with_range} | {
+    f"while, {T}": assemble(kernel)[launch](*big)
+    for T, kernel in in_while.items()}
 table(["loop", "FFMA", "LDG", "SEL"],
       [(name, *(it.opcodes[op] for op in ("FFMA", "LDG", "SEL")))
        for name, it in made.items()])
@@ -361,12 +363,13 @@ def make_tiled_while(T, size=32):
 # From the first row to the second only the loop changes, from the second to the third only the type of the indices; along a row only the tile.
 
 # %% tags=["timing"]
-for T in int64, uint32:
-    product(make_tiled_while(T), c, a, b, 32)
+in_tiles = {T: make_tiled_while(T) for T in (int64, uint32)}
+for kernel in in_tiles.values():
+    product(kernel, c, a, b, 32)
 
 loops = {"range": (plain, by_tile["tile 32"])}
-loops |= {f"while, {T}": (clock(make_while(T)), clock(make_tiled_while(T)))
-          for T in (int64, uint32)}
+loops |= {f"while, {T}": (clock(in_while[T]), clock(kernel))
+          for T, kernel in in_tiles.items()}
 cpp = {f"while, {T}": [baseline(f"CUDA C++ {name}{bits} 1024").median_us
                        for name in ("naive", "tiled")]
        for T, bits in ((int64, ", 64-bit"), (uint32, ""))}
@@ -460,20 +463,21 @@ SHARED = 2 * 4 * 32**2      # bytes of two tiles
 def row_of(name, kernel, shared_bytes=0):
     """A kernel's time, and what the compiler made of its source."""
     it = assemble(kernel)[*launch, 0, shared_bytes](*big)
-    time = clock(kernel, 32, shared_bytes).median_us
+    timed = clock(kernel, 32, shared_bytes)
     loads = it.kinds["shared loads"] / it.opcodes["FFMA"]
-    return name, time, loads, *cost(clock(kernel, 32, shared_bytes))
+    return name, timed.median_us, loads, *cost(timed)
 
 
-for size in 0, 32:
+dynamic = {size: make_dynamic(size) for size in (0, 32)}
+for kernel in dynamic.values():
     c[:] = np.nan
-    emulate(make_dynamic(size))[grid(c, 32), (32, 32), 0, SHARED](c, a, b)
+    emulate(kernel)[grid(c, 32), (32, 32), 0, SHARED](c, a, b)
     check(c, a @ b)
 
 table(["tile", "time, µs", "shared loads per FFMA", *COST],
-      [row_of("static, 32", make_tiled_while(uint32)),
-       row_of("dynamic, 32", make_dynamic(32), SHARED),
-       row_of("dynamic, the block's", make_dynamic(0), SHARED)])
+      [row_of("static, 32", in_tiles[uint32]),
+       row_of("dynamic, 32", dynamic[32], SHARED),
+       row_of("dynamic, the block's", dynamic[0], SHARED)])
 
 # %% [markdown]
 # Dynamic shared memory costs nothing: the second row takes as long as the first.

@@ -58,7 +58,6 @@ def sum_interleaved(out, src):
         out[cuda.blockIdx.x] = numbers[thread]
 
 
-
 plot_tree([{t: (t, t + step) for t in range(0, 16, 2 * step)}
            for step in STEPS], 16)
 
@@ -89,7 +88,6 @@ def sum_strided(out, src):
         step = uint32(2 * step)
     if thread == 0:
         out[cuda.blockIdx.x] = numbers[thread]
-
 
 
 plot_tree([{t: (2 * step * t, 2 * step * t + step) for t in range(8 // step)}
@@ -129,7 +127,6 @@ def sum_halves(out, src):
         step = uint32(step // 2)
     if thread == 0:
         out[cuda.blockIdx.x] = numbers[thread]
-
 
 
 plot_tree([{t: (t, t + step) for t in range(step)} for step in STEPS[::-1]],
@@ -217,7 +214,7 @@ busy(times)
 # %% [markdown]
 # Neither prediction holds. *strided* takes 22% longer than *interleaved*, and *halves* is only 2% faster.
 #
-# The data path between a multiprocessor and its L1 and shared memory is 78 to 90% busy, more than anything else here.
+# The data path between a multiprocessor and its L1 and shared memory is 79 to 90% busy, more than anything else here.
 # It passes one wavefront in a cycle, and it is busy for as many cycles in *halves* as in *interleaved*.
 # With what, if there are so few wavefronts?
 # The machine code shows which requests there are:
@@ -295,7 +292,7 @@ busy(["halves", "one warp"])
 # %% [markdown]
 # The data path is busy for only 54% of the cycles that it was; the count said 48%. (Two things changed: there are also 5 barriers instead of 10.)
 #
-# And yet the kernel is only 16% faster.
+# And yet the kernel takes only 16% less time.
 # No part is even 52% busy now: most of the time, warps wait for memory or for one another.
 # Four blocks fit on a multiprocessor at a time, so the GPU has 528 places, and each place takes a new block every 1.1 µs.
 #
@@ -475,7 +472,8 @@ def count(kernel, blocks=16):
 
 
 WAYS = {1: load_one, 4: load_four}
-requests = {width: count(make_sum(WAYS[width], width)) for width in WAYS}
+many = {width: make_sum(load, width) for width, load in WAYS.items()}
+requests = {width: count(kernel) for width, kernel in many.items()}
 flights = {(width, loads): clock(make_sum(WAYS[width], width, loads))
            for width in WAYS for loads in (1, 2, 4, 8) if width * loads < 32}
 times["many"], times["wide"] = flights[1, LOADS], flights[4, LOADS]
@@ -600,7 +598,7 @@ plot_times([*whole, "CUB"], [m.median_us for m in bars],
 
 # %% [markdown]
 # What counts is not how many additions there are, but how many *one number* goes through: nine a launch in a tree of 512.
-# By *at once* with 16 blocks, one of 2²⁰ numbers goes through
+# By *at once* with 16 blocks, one of 2²⁰ numbers goes through at most
 #
 # - 2 in `load_four`, then 32 in its thread: a block has 8 tiles, of four loads a thread
 # - 1 with what is left at the end, and 9 in the tree of the block
@@ -671,7 +669,7 @@ odd = {"none": [], "one": [7], "ragged": random.random(9001),
        "both": [inf, 1, -inf], "negative zeros": [-0.0] * 600}
 kernels = {sum_interleaved: 1, sum_strided: 1, sum_halves: 1,
            sum_by_one_warp: 1, sum_pairs: 2, sum_shuffled: 2,
-           make_sum(load_one, 1): 8, make_sum(load_four, 4): 8}
+           many[1]: 8, many[4]: 8}
 
 for values in odd.values():
     src = np.array(values, np.float32)

@@ -98,7 +98,8 @@ def sphinx(source, out):
         import myst_nb  # noqa: F401
     except ImportError:
         raise LessonError(
-            'the site needs more packages: `python -m pip install -e ".[site]"`'
+            "the site needs more packages: "
+            "`python -m pip install --requirement requirements-site.lock`"
         ) from None
     return subprocess.run([*command, source, out]).returncode
 

@@ -3,6 +3,8 @@ once; from the records where the compiler is missing or a page is built; or else
 types alone.
 """
 
+from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -10,7 +12,7 @@ from helpers.assembly import recorded
 from helpers.assembly.compiler import machine_code, missing
 from helpers.assembly.instructions import instructions_of
 from helpers.assembly.resources import Resources
-from helpers.assembly.variables import types_by_line
+from helpers.assembly.variables import Inferred, types_by_line
 from helpers.core.gc_pause import gc_paused
 from helpers.core.source import source_of
 from helpers.frontend.inference import typed_ir
@@ -22,7 +24,7 @@ class Compilation(NamedTuple):
     """The instructions, the variables' types by line, and what a kernel takes."""
 
     instructions: tuple
-    variables: dict
+    variables: Mapping
     missing: str  # why there are the types alone; "" where there is all
     compilers: dict  # what it was recorded with; {} where it was compiled here
     resources: Resources | None
@@ -36,13 +38,17 @@ def compilation_of(kernel, types, capability) -> Compilation:
     known = recorded.find(kernel, key) if from_records else None
     if known is None and not lacking:
         return _compiled_once(kernel, types, capability, key)
-    function = kernel.py_func
-    typed = typed_ir(function, types, kernel.targetoptions)
-    variables = types_by_line(typed.ir.blocks, typed.types, definition(function))
     if known is None:
-        return Compilation((), variables, lacking, {}, None)
+        return Compilation((), inferred(kernel, types), lacking, {}, None)
     code, resources, compilers = known
+    variables = Inferred(partial(inferred, kernel, types))
     return Compilation(code, variables, "", compilers, resources)
+
+
+def inferred(kernel, types) -> dict:
+    """The types of a kernel's variables by line, by Numba's inference alone."""
+    typed = typed_ir(kernel.py_func, types, kernel.targetoptions)
+    return types_by_line(typed.ir.blocks, typed.types, definition(kernel.py_func))
 
 
 def _compiled_once(kernel, types, capability, key):

@@ -1,6 +1,29 @@
 """The type that Numba inferred for each variable, by the line that gives it a value."""
 
+from collections.abc import Mapping
+from functools import cached_property
+
 from numba import types
+
+
+class Inferred(Mapping):
+    """The types of variables by line, inferred when somebody asks for the first one."""
+
+    def __init__(self, infer):
+        self._infer = infer
+
+    @cached_property
+    def _types(self):
+        return self._infer()
+
+    def __getitem__(self, line):
+        return self._types[line]
+
+    def __iter__(self):
+        return iter(self._types)
+
+    def __len__(self):
+        return len(self._types)
 
 
 def types_by_line(blocks, known, definition) -> dict[int, dict[str, str]]:

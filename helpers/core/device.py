@@ -7,6 +7,8 @@ import os
 
 from numba import cuda
 
+from helpers.core.errors import wrapped
+
 
 class Device:
     """The GPU of this machine, or the emulator that stands in for one."""
@@ -47,7 +49,7 @@ class Device:
         )
 
     def __repr__(self):
-        return self.description
+        return wrapped(self.description)
 
 
 def simulated() -> bool:

@@ -32,6 +32,7 @@ max-width: min(62em, 100cqw - 4em)}}
 {ROOT} .s.costly {{box-shadow: inset 3px 0 {STORE}}}
 {ROOT} div, {ROOT} details {{font-size: 13px; margin: 4px 0}}
 {ROOT} a {{color: inherit; text-decoration: underline}}
+@media (pointer: coarse) {{{ROOT} summary {{padding: 4px 0}}}}
 """
 
 

@@ -371,8 +371,8 @@ BUDGETS = {
         all_instructions,
     ),
     "active": Budget(
-        "active lanes: at least a share of {}, and no more idle ones than it leaves "
-        "the course's answer",
+        "active lanes: at least a share of {}, and no more idle lanes than that share "
+        "leaves in the course's answer",
         active,
     ),
     "operations": Budget(

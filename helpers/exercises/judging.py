@@ -284,8 +284,8 @@ def praise(case) -> str:
     """What the points are for."""
     sizes = len({it.size for it in case.trials})
     lacking = unheld(case.task)
-    kept = ", ".join(it for it in case.task.budget if it not in lacking)
-    within = f", within its budget ({kept})" if kept else ""
+    kept = [it.replace("_", " ") for it in case.task.budget if it not in lacking]
+    within = f", within its budget ({', '.join(kept)})" if kept else ""
     right = f"Right in {len(case.trials)} launches of {sizes} sizes{within}."
     if not lacking:
         return right

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from helpers.core.errors import wrapped
 from helpers.exercises.arguments import InOut, Out, whole_size
 from helpers.exercises.budgets import described
 from helpers.exercises.variants import generator, shown_function
@@ -29,7 +30,7 @@ class Part(NamedTuple):
 def as_text(task) -> str:
     """All of it, for a terminal."""
     head = f"{title(task)} ({kind_and_points(task)})"
-    return "\n\n".join([head, wrapped(task.task), *map(text_of, parts(task))])
+    return "\n\n".join([head, paragraphs(task.task), *map(text_of, parts(task))])
 
 
 def as_markdown(task, level=4) -> str:
@@ -55,7 +56,8 @@ def kind_and_points(task) -> str:
 
 def text_of(part) -> str:
     """A part for a terminal."""
-    return f"{part.name}:\n" + indent("\n".join(part.lines), "    ")
+    lines = indent("\n".join(part.lines), "    ")
+    return f"{part.name}:\n{lines if part.python else wrapped(lines)}"
 
 
 def row_of(part) -> str:
@@ -66,7 +68,7 @@ def row_of(part) -> str:
 # ---------------------------------------------------------------- the task's words
 
 
-def wrapped(text) -> str:
+def paragraphs(text) -> str:
     """A task's text with lines of one width; code keeps its own."""
     return "\n\n".join(
         it if is_code(it) else "\n".join(map(wrapped_line, lines_of(it)))

@@ -5,6 +5,7 @@ import sys
 from dataclasses import dataclass
 from html import escape
 
+from helpers.core.errors import wrapped
 from helpers.exercises.reasons import REASONS
 
 
@@ -58,7 +59,7 @@ class Verdict:
         why = f" ({word})" if self.raises else ""
         if budget:
             why = f", right but over its budget ({budget.replace('_', ' ')})"
-        parts = [f"{sign} {self.exercise}: {self.mark}{why}. {self.sentence}"]
+        parts = [wrapped(f"{sign} {self.exercise}: {self.mark}{why}. {self.sentence}")]
         parts += [self.report] if self.report else []
         return "\n".join(parts)
 

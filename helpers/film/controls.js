@@ -36,6 +36,7 @@ class Player {
       pen: new Pen(this.find(".scene")),
       thread: null,
       cell: null,
+      under: null, // the thread under the mouse
     };
     for (const name of ["cellPen", "digitPen", "topPen"]) {
       this.scene[name] = new Pen(document.createElement("canvas"));
@@ -116,18 +117,12 @@ class Player {
     canvas.addEventListener("pointermove", (event) => this.hover(view, event));
     canvas.addEventListener("pointerleave", () => {
       this.find(".tip").hidden = true;
+      this.pointAt(null);
     });
   }
 
   dress() {
-    const { body } = document;
-    const told = body.dataset.jpThemeLight;
-    const dark =
-      told !== undefined
-        ? told === "false"
-        : body.classList.contains("vscode-dark") ||
-          matchMedia("(prefers-color-scheme: dark)").matches;
-    this.host.dataset.theme = dark ? "dark" : "light";
+    this.host.dataset.theme = isDark(document.body) ? "dark" : "light";
     const theme = themeOf(this.find(".film"));
     const { pen, block, cellPen, digitPen, topPen } = this.scene;
     const pens = [pen, block.pen, cellPen, digitPen, topPen, this.motion, this.score];
@@ -313,8 +308,17 @@ class Player {
     event.stopPropagation();
   }
 
+  // The lines of a thread under the mouse stand out.
+  pointAt(thread) {
+    const { scene } = this;
+    if (scene.under === thread) return;
+    scene.under = thread;
+    if (scene.page && !this.playing) drawScene(scene, this.n);
+  }
+
   hover(view, event) {
     const it = hitBy(view, event);
+    this.pointAt(it && it.thread !== undefined ? it.thread : null);
     const tip = this.find(".tip");
     tip.hidden = !it;
     view.pen.canvas.style.cursor = it && it.bank === undefined ? "pointer" : "";

@@ -8,6 +8,7 @@ they are the first pair of accesses that nothing orders.
 import re
 
 from helpers.core.errors import coordinates
+from helpers.core.hardware import SECTOR_BYTES, WARP_SIZE
 from helpers.core.wavefronts import lanes_by_wavefront, served_together
 from helpers.emulator.report import findings as report
 from helpers.film.races import (
@@ -19,6 +20,7 @@ from helpers.film.races import (
     threads_of,
     words_of,
 )
+from helpers.film.record import sectors
 
 
 def findings_of(recorder, run, error, grid) -> list[dict]:
@@ -176,14 +178,31 @@ def conflicts_of(access) -> int:
 
 
 def _costs(recorder, run):
-    """Scattered requests and idle lanes, in each step of their line."""
+    """Scattered requests and idle lanes, in the steps of their line that have some."""
     for finding in report.findings_of(run):
         if finding.topic == "coalescing" and finding.level == "costly":
             site = finding.site
             there = accesses_at(recorder, site, site.kind, site.array)
-            yield _made("sectors", finding, [number for number, *_ in there])
+            steps = [number for number, _, access in there if scatters(access)]
+            yield _made("sectors", finding, steps)
         elif finding.topic == "divergence" and finding.advice:
-            yield _made("divergence", finding, _steps_at(recorder, finding.site))
+            there = _steps_at(recorder, finding.site)
+            idle = [number for number in there if idles(recorder, number)]
+            yield _made("divergence", finding, idle)
+
+
+def scatters(access) -> bool:
+    """Does a request to global memory touch more sectors than its bytes would fill?"""
+    size = access.event.dtype.itemsize
+    ideal = -(-access.lanes.sum() * size // SECTOR_BYTES)
+    touched = sectors(access.addresses[access.lanes], size)
+    return bool(access.counts and touched > ideal)
+
+
+def idles(recorder, number) -> bool:
+    """Do threads of the warp take no part in a step?"""
+    step = recorder.steps[number]
+    return step.lanes.sum() < min(WARP_SIZE, recorder.threads - step.warp * WARP_SIZE)
 
 
 # what ended the launch

@@ -52,7 +52,8 @@ const WORDS = [
   ],
   [
     "from",
-    "The lane whose value a lane gets in a shuffle; framed, where that is another one.",
+    "The lane whose value a lane gets in a shuffle; framed, where that is another " +
+      "one; pale behind the warp's last shuffle.",
     (film) => film.shuffles > 0,
   ],
   [

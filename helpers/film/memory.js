@@ -200,16 +200,21 @@ function join(scene, access, lane, cell, bank, wave = 0) {
   scene.joins.push({ legs, access, lane, cell, turn });
 }
 
+// All lines, or faint but for those of the thread that is followed or under the mouse.
 function drawJoins(scene) {
   const { pen, film, n } = scene;
   for (const access of film.steps[n].a || []) {
     if (access.b) continue;
     for (const [lane, cell] of film.touched(access)) join(scene, access, lane, cell);
   }
+  const wanted = [scene.thread, scene.under];
+  const fades = scene.joins.some(({ lane }) => {
+    return wanted.includes(film.steps[n].w * WARP + lane);
+  });
   for (const { legs, access, lane, cell } of scene.joins) {
     const marked = film.isMarked(n, access.r, cell);
-    const thread = film.steps[n].w * WARP + lane;
-    const [width, alpha] = scene.thread === thread ? [2, 1] : [1.2, 0.6];
+    const chosen = wanted.includes(film.steps[n].w * WARP + lane);
+    const [width, alpha] = chosen ? [2, 1] : [1.2, fades ? 0.12 : 0.6];
     const colour = pen.theme[marked ? "finding" : KINDS[access.k]];
     for (const leg of legs) pen.curve(leg, colour, width, alpha);
   }
@@ -224,10 +229,10 @@ function drawTouched(scene) {
     if (w < 5 || h < 5) pen.box(x, y, w, h, { fill: rim });
     else pen.box(x - 0.5, y - 0.5, w, h, { rim, thick });
   }
-  for (const [array, cell] of film.markedAt(n)) drawMark(scene, array, cell);
 }
 
-// A cell in which something is wrong: a thick rim and a cross, both inside of it.
+// A cell in which something is wrong: a thick rim, and a cross inside of it; of a cell
+// with digits, a small one on its corner.
 function drawMark(scene, array, cell) {
   const { pen, film, page, n } = scene;
   const box = boxOf(film, page, array, cell, n);
@@ -240,6 +245,11 @@ function drawMark(scene, array, cell) {
   }
   pen.box(x - 1, y - 1, w + 1, h + 1, { rim: paper, thick: 1 });
   pen.box(x, y, w - 1, h - 1, { rim: finding, thick: 3 });
+  if (h >= 11 && textOf(scene, array, film.state.cells[array].get(cell), w)) {
+    const corner = [x + w - 7, y - 3, 10, 10];
+    pen.box(...corner, { fill: finding });
+    return pen.cross(corner.map((it, at) => it + (at < 2 ? 3 : -6)), paper, 1.6);
+  }
   return pen.cross([x + 2, y + 2, w - 5, h - 5], finding, 1.8);
 }
 

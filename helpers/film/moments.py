@@ -10,6 +10,8 @@ from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
+from helpers.film.replay import text_at
+
 MOST, LEAST = 9, 4
 
 
@@ -217,10 +219,7 @@ def _who(record, number):
 
 def _text(record, number) -> str:
     """The source of a step's line."""
-    step = record["steps"][number]
-    file = record["files"][step["f"]]
-    place = step["l"] - file["first"]
-    return file["lines"][place] if 0 <= place < len(file["lines"]) else ""
+    return text_at(record, record["steps"][number])
 
 
 def _active(step) -> int:

@@ -17,6 +17,16 @@ const COLOURS = [
   "high",
 ];
 
+// Is the page dark? JupyterLab and VS Code say so, and elsewhere the system.
+function isDark({ dataset, classList }) {
+  const told = dataset.jpThemeLight;
+  if (told !== undefined) return told === "false";
+  const has = (name) => classList.contains(`vscode-${name}`);
+  if (has("light") || has("high-contrast-light")) return false;
+  if (has("dark") || has("high-contrast")) return true;
+  return matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
 function themeOf(element) {
   const style = getComputedStyle(element);
   const named = COLOURS.map((it) => [it, style.getPropertyValue(`--${it}`).trim()]);

@@ -232,6 +232,13 @@ class Film {
     return (this.steps[n].h || []).map(([p, o]) => this.pairsOf({ p, o }));
   }
 
+  // The last step up to n in which its warp shuffled, or -1.
+  shuffledAt(n) {
+    const { w } = this.steps[n];
+    while (n >= 0 && (this.steps[n].w !== w || !this.steps[n].h)) n -= 1;
+    return n;
+  }
+
   // The worst level of the findings of a step, or nothing.
   levelAt(n) {
     const levels = this.findingsAt(n).map((it) => it.level || "wrong");

@@ -35,6 +35,13 @@ def frames(record, steps):
         yield frame
 
 
+def text_at(record, step) -> str:
+    """The source of a step's line; nothing, where Python did not find the source."""
+    file = record["files"][step["f"]]
+    place = step["l"] - file["first"]
+    return file["lines"][place] if 0 <= place < len(file["lines"]) else ""
+
+
 def opening(record) -> Frame:
     """What is there before the first step."""
     threads = record["threads"]

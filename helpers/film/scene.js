@@ -73,6 +73,7 @@ function drawScene(scene, n) {
   drawJoins(scene);
   drawTouched(top);
   film.record.arrays.forEach((_, at) => drawValues(top, at));
+  for (const [array, cell] of film.markedAt(n)) drawMark(top, array, cell);
   pen.copy(scene.topPen, [0, 0, ...pen.size]);
   drawFollowed(scene);
 }
@@ -101,13 +102,16 @@ function drawFocus(scene) {
   for (const row of focus.rows) drawVariable(scene, row);
 }
 
-// The lane from which each lane gets its value in a shuffle.
+// The lane from which each lane gets its value in a shuffle; pale, that of the warp's
+// last one.
 function drawSources({ pen, film, page, n, hits }, y, at) {
-  const from = new Map(film.sourcesAt(n)[at]);
+  const last = film.shuffledAt(n);
+  const from = new Map(last < 0 ? [] : film.sourcesAt(last)[at]);
   const { faint, ink, rule, paper, low, finding } = pen.theme;
-  const colour = from.size ? ink : faint;
-  const bold = from.size > 0;
+  const bold = last === n && from.size > 0;
+  const colour = bold ? ink : faint;
   pen.text(page.left - 6, y + 7, "from", { align: "right", bold, colour });
+  pen.context.globalAlpha = last === n ? 1 : 0.45;
   for (let lane = 0; lane < WARP; lane += 1) {
     const box = [page.left + lane * page.lane + 0.5, y, page.lane - 1.5, 14];
     const source = from.get(lane);
@@ -115,12 +119,13 @@ function drawSources({ pen, film, page, n, hits }, y, at) {
       pen.box(...box, { rim: rule });
       continue;
     }
-    const absent = !bit(film.steps[n].m, source);
+    const absent = !bit(film.steps[last].m, source);
     const fill = absent ? finding : source === lane ? paper : low;
     pen.box(...box, { fill, rim: absent || source !== lane ? ink : rule });
     pen.label(box, String(source), fill);
     hits.push([...box, { source, lane }]);
   }
+  pen.context.globalAlpha = 1;
 }
 
 // A lane's number, in its box or, where that is too small, above some.

@@ -3,7 +3,16 @@
 import numpy as np
 
 from helpers.film.drawing import MOST_CELLS, Panel, plot_film
-from helpers.film.replay import AT_BARRIER, LEFT, RUNS, WAITS, WARP, frames, touched
+from helpers.film.replay import (
+    AT_BARRIER,
+    LEFT,
+    RUNS,
+    WAITS,
+    WARP,
+    frames,
+    text_at,
+    touched,
+)
 
 NAMES = {RUNS: "runs", AT_BARRIER: "waits", WAITS: "waits", LEFT: "left"}
 
@@ -52,8 +61,7 @@ def lane_states(record, frame, step) -> list:
 
 def line_of(record, step) -> str:
     """The step's line as its reader counts, and its text."""
-    file = record["files"][step["f"]]
-    return f"{step['l']}  {file['lines'][step['l'] - file['first']].strip()}"
+    return f"{step['l']}  {text_at(record, step).strip()}".strip()
 
 
 def array_of(record, n) -> int | None:

@@ -94,10 +94,14 @@ function headOf({ kernel, grid, block, watched, warps, left_out }) {
   ];
 }
 
+const NO_SOURCE = "Python did not find the source of this function.";
+
 // The source, with the warps that stand at each line.
 function fillSource(list, film, choose) {
   film.record.files.forEach((file, at) => {
     if (at) list.append(element("li", file.place, { className: "place" }));
+    const none = file.lines.length ? [] : [NO_SOURCE];
+    list.append(...none.map((it) => element("li", it, { className: "place" })));
     file.lines.forEach((text, offset) => {
       const number = file.first + offset;
       const row = element("li", "");

@@ -364,7 +364,7 @@ def draw_rung(ax, place, could, did):
         ax.scatter(could, place, edgecolor=style.EMULATED, zorder=3, **ring)
     if not math.isnan(did):
         ax.scatter(did, place, marker="D", s=30, color=style.MEASURED, zorder=4)
-        label(ax, did, place, f"{did:.0f}", (-14, 0), fontsize=style.SMALL)
+        label(ax, did, place, f"{did:.0f}", (0, 9), fontsize=style.SMALL)
 
 
 def percent(value):

@@ -19,11 +19,17 @@ CSS_PIXELS_PER_INCH = 96
 DOTS = 1.5
 COLOURS = 256
 FEW_COLOURS = 32
-# JupyterLab's themes name no `color-scheme`, and without one the system's decides
+# the themes of JupyterLab and of VS Code name no `color-scheme`, and without one the
+# system's decides
+THEMED = {
+    "light": "[data-jp-theme-light=true],.vscode-light,.vscode-high-contrast-light",
+    "dark": "[data-jp-theme-light=false],.vscode-dark,"
+    ".vscode-high-contrast:not(.vscode-high-contrast-light)",
+}
 THEMES = "".join(
-    f"body[data-jp-theme-light={light}] :is(.jp-RenderedSVG,.lanes-explore)"
+    f"body:is({bodies}) :is(.jp-RenderedSVG,.output_container svg,.lanes-explore)"
     f"{{color-scheme:{theme}}}"
-    for light, theme in (("true", "light"), ("false", "dark"))
+    for theme, bodies in THEMED.items()
 )
 
 

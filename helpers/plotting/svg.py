@@ -1,8 +1,9 @@
 """A figure as SVG: text is text, and every colour follows the theme of the page.
 
-An SVG that an <img> shows is dark where its element's `color-scheme` is. What two
-figures share has the same name in both, made from its content: pages that put them
-side by side mix nothing up, and the frames of one exploration have most lines alike.
+It is dark where the `color-scheme` of its element is: of an <img>, or of the <svg> that
+VS Code puts into its page. What two figures share has the same name in both, made from
+its content: pages that put them side by side mix nothing up, and the frames of one
+exploration have most lines alike.
 
 Not modelled: gradients; clips other than boxes.
 """
@@ -105,11 +106,8 @@ class Drawing(RendererBase):
             f'viewBox="0 0 {number(self.width)} {number(self.height)}" '
             f'fill="none" stroke-linejoin="round" aria-label="{escape(said)}">'
         )
-        dark = {name: in_dark(rule) for rule, name in self.classes.items()}
-        light = [f".{name}{{{rule}}}" for rule, name in self.classes.items()]
-        night = [f".{name}{{{rule}}}" for name, rule in dark.items() if rule]
-        sheet = ["<style>", *light, "@media(prefers-color-scheme:dark){", *night]
-        sheet += ["}</style>"]
+        rules = [f".{name}{{{themed(rule)}}}" for rule, name in self.classes.items()]
+        sheet = ["<style>", "svg{color-scheme:light dark}", *rules, "</style>"]
         return "\n".join([head, *sheet, *self.shared.values(), *self.lines, "</svg>"])
 
     def class_of(self, declarations):
@@ -307,7 +305,12 @@ def named(content):
     return "i" + sha256(content.encode()).hexdigest()[:6]
 
 
-def in_dark(rule):
-    """The declarations of colours in a rule, as they are on a dark page."""
+def themed(rule):
+    """A rule with its colours once more, as they are in either theme; where nobody
+    knows `light-dark`, those of a light page stay.
+    """
     pairs = (it.split(":", 1) for it in rule.split(";"))
-    return ";".join(f"{k}:{style.dark(v)}" for k, v in pairs if v.startswith("#"))
+    both = [
+        f"{k}:light-dark({v},{style.dark(v)})" for k, v in pairs if v.startswith("#")
+    ]
+    return ";".join([rule, *both])

@@ -311,7 +311,7 @@ class Bitonic(Write):
 
     stars, points = 3, 6
     choices = {"order": ("the smallest first", "the largest first")}
-    even, ragged = (128, 192), (1, 2, 65, 150)
+    even, ragged, work = (128, 192), (1, 2, 65, 150), 2
     budget = {"barriers": 22, "conflicts": 0, "loads": {"a": 1}, "sectors": "ideal"}
 
     def inputs(self, rng, n):

@@ -16,7 +16,7 @@ WARPS_ONLY = "cuda.syncthreads()", "cuda.syncwarp()"
 
 
 class Shift(Fix):
-    """Each thread replaces its element of `a` by the one $places further right; the
+    """Each thread replaces its element of `a` by the element $places to the right; the
     first element follows the last. There is one block, with a thread for each element.
     The kernel has a race: fix it.
     """

@@ -163,7 +163,7 @@ class BlockScan(Write):
         cells = 4 * self.block
         return {
             "shared_bytes": cells,
-            "barriers": 2 * rounds,
+            "barriers": 2 * rounds + 1,
             "loads": {"a": 1},
         }
 

@@ -127,6 +127,15 @@ class Dot(Write):
             tile[2 * step * thread] += tile[2 * step * thread + step]
         step *= 2""",
         ),
+        "all threads add in the block's first cell": (
+            *("over_budget:conflicts", "tile[thread] = total"),
+            """if thread == 0:
+        tile[0] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(tile, 0, total)
+    cuda.syncthreads()""",
+            *(tree, ""),
+        ),
         "one thread of the block adds up": (
             *("over_budget:work", tree),
             """cuda.syncthreads()

@@ -90,7 +90,10 @@ class RowArgmax(Write):
     def inputs(self, rng, rows, cols):
         a = rng.integers(-12, 13, (rows, cols))     # many are equal
         row = np.arange(min(rows, 32))
-        a[row, row % cols] = 20 if self.better == ">" else -20  # once in each lane
+        best = 20 if self.better == ">" else -20
+        a[row, row % cols] = best   # once in each lane
+        again = row[row + 32 < cols]
+        a[again, again + 32] = best     # and in the same lane once more
         a[::2] += -(10**6) if self.better == ">" else 10**6     # all on one side of 0
         a = full(self.type, a)
         return {"places": Out(rows, np.int32), "a": a}
@@ -138,6 +141,7 @@ class RowArgmax(Write):
             "range(cuda.laneid + 32,", "range(cuda.laneid,"),
         "any of several": ("wrong", "or other == value and there < place", ""),
         "the last of several": ("wrong", "there < place", "there > place"),
+        "the last of a lane's": ("wrong", "other $better value:", "other $better= value:"),
         "the first 32 columns": ("wrong",
             "range(cuda.laneid + 32, a.shape[1], 32)", "range(0)"),
         "values but not places": ("wrong",

@@ -169,13 +169,13 @@ class RunningTotals(Fix):
 
 
 class RunningMaximum(Write):
-    """Make the running $kind in each block of 256 elements: `out[i]` is the $kind of
+    """Make the running $most in each block of 256 elements: `out[i]` is the $most of
     `a[i]` and of all elements before it in the same block. Let the lanes of a warp
     hand values over by shuffles.
     """
 
     stars, points = 2, 4
-    choices = {"kind": ("maximum", "minimum"), "type": ("float32", "int32")}
+    choices = {"most": ("maximum", "minimum"), "type": ("float32", "int32")}
     even, ragged = (1024, 256), (1, 33, 700)
     budget = {"barriers": 2, "shared_requests": 150, "sectors": "ideal"}
 
@@ -187,19 +187,19 @@ class RunningMaximum(Write):
         return ceil(size / 256), 256
 
     def spec(self, a):
-        of = np.maximum if self.kind == "maximum" else np.minimum
+        best = getattr(np, self.most)
         parts = np.split(a, range(256, a.size, 256))
-        return np.concatenate([of.accumulate(part) for part in parts])
+        return np.concatenate([best.accumulate(part) for part in parts])
 
     @property
     def pick(self):
-        return "max" if self.kind == "maximum" else "min"
+        return "max" if self.most == "maximum" else "min"
 
     setup = "ALL = 0xFFFFFFFF"
     answer = '''
         @cuda.jit
         def running_maximum(out, a):
-            """Scan each warp, then the warps before it, with the $kind for a sum."""
+            """Scan each warp, then the warps before it, by the $most, not the sum."""
             found = cuda.shared.array(8, $type)
             i = cuda.grid(1)
             lane, warp = cuda.threadIdx.x % 32, cuda.threadIdx.x // 32

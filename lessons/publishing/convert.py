@@ -4,6 +4,7 @@ Authors write the lesson; `lessons.build` runs and stores what comes out here.
 """
 
 import hashlib
+import re
 from collections import Counter
 from copy import deepcopy
 from functools import lru_cache
@@ -21,6 +22,8 @@ METADATA = {
     },
     "language_info": {"name": "python"},
 }
+HEADING = re.compile(r"\n+(?=#{1,6} )")
+FENCE = "```"  # a line behind one may begin with `#` and be no heading
 NEW_CELL = {
     "code": v4.new_code_cell,
     "markdown": v4.new_markdown_cell,
@@ -54,7 +57,16 @@ def convert(lesson):
 @lru_cache(maxsize=32)
 def parsed(text):
     """The cells of a lesson's text: not to be changed, since they are given again."""
-    return jupytext.reads(text, fmt="py:percent").cells
+    cells = jupytext.reads(text, fmt="py:percent").cells
+    return [part for cell in cells for part in by_headings(cell)]
+
+
+def by_headings(cell):
+    """A text in parts that begin with its headings: each begins a slide."""
+    if cell.cell_type != "markdown" or FENCE in cell.source:
+        return [cell]
+    texts = HEADING.split(cell.source)
+    return [v4.new_markdown_cell(it.strip("\n"), metadata=cell.metadata) for it in texts]
 
 
 def serialise(notebook):

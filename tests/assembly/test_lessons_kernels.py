@@ -17,7 +17,7 @@ CAPABILITIES = (7, 5), (8, 0), (8, 9), (9, 0), (10, 0)
 needs_compiler = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
 each_lesson = pytest.mark.parametrize(
     "lesson",
-    some(slow_if_long(lessons()), every=3),
+    some(slow_if_long(lessons()), every=5),
     ids=lambda it: it.stem,
 )
 
@@ -62,7 +62,7 @@ def test_every_kernel_compiles_for_every_capability(lesson):
 
 
 @pytest.mark.parametrize(
-    "lesson", some(slow_if_long(lessons()), every=4), ids=lambda it: it.stem
+    "lesson", some(slow_if_long(lessons()), every=6), ids=lambda it: it.stem
 )
 def test_each_kernel_that_was_assembled_on_a_gpu_is_what_it_was(lesson):
     """A lesson that changed is compared again: `python -m tests.on_gpu.assembly`."""

@@ -11,7 +11,9 @@ from helpers import assemble
 from helpers.assembly import Assembly, compilation, recorded
 from helpers.assembly.compiler import missing
 from helpers.core.errors import UnsupportedError
+from helpers.frontend.inference import typed_ir
 from lessons import assemblies
+from tests.paths import ROOT
 from tests.quick import slow_if_long, some
 from tests.specimens import assembly_kernels as kernels
 from tests.specimens.lesson_launches import executed, lessons
@@ -66,6 +68,24 @@ def test_what_was_recorded_is_what_was_compiled(journal, monkeypatch):
     assert "; recorded, with numba-cuda" in repr(found)
     assert repr(found).startswith(repr(compiled).splitlines()[0])
     assert "routine: a division of 64-bit integers" in found._repr_html_()
+
+
+def test_counts_of_what_was_recorded_need_no_inference(monkeypatch):
+    """Numba types a kernel only for a page: of a long one that takes a second."""
+    lesson = ROOT / "lessons" / "23_matrix_product.py"
+    kernel, big = executed(lesson).names["multiply"], np.zeros((1024, 1024), np.float32)
+    asked = []
+    monkeypatch.setenv(recorded.SETTING, recorded.PREFER)
+    monkeypatch.setattr(
+        compilation, "typed_ir", lambda *given: asked.append(given) or typed_ir(*given)
+    )
+
+    found = assemble(kernel)[(32, 32), (32, 32)](big, big, big)
+
+    assert (5, 28, []) == (found.opcodes["FFMA"], found.registers, asked)
+    assert {"total": "float32"} in found.variables.values()
+    assert {"k": "int64"} in found.variables.values()
+    assert 1 == len(asked)
 
 
 @HERE

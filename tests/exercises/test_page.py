@@ -75,11 +75,13 @@ Budget:
     sectors per request to global memory: at most 4
     barriers that a block waits at: at most 0
     instructions, sectors and atomic operations with fences: less than 1.5 times those \
-of the course's answer, and 16 instructions a warp
+of the
+        course's answer, and 16 instructions a warp
     at sizes that do not fill their blocks: less than 2 times these, and 2 \
 times the other counts
     share of one block in the instructions: less than 1.5 times that in \
-the course's answer; share of one warp: less than 3 times
+the course's answer; share
+        of one warp: less than 3 times
     numbers of the kernel's own: none in arrays, 16 in tuples
 
 Specification:

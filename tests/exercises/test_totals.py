@@ -184,6 +184,7 @@ def test_an_answer_is_held_beyond_the_listed_sizes(name):
     assert re.search(r", size [2-6],\d{3}:", verdict.sentence), verdict.text
 
 
+@pytest.mark.slow
 def test_an_answer_is_held_to_the_largest_size_that_does_not_fill_its_blocks():
     """At twice what the course's own needs; in a small one it may do what it likes."""
     task = exercise("mirror", 7)

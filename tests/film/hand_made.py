@@ -5,6 +5,8 @@ queue at its banks; half of the lanes take a branch. It is simulated here in a f
 of Python, with no emulator, so that the player can be held against it.
 """
 
+from copy import deepcopy
+
 WARP = 32
 SOURCE = """\
 @cuda.jit
@@ -47,7 +49,7 @@ def record():
         "variables": ["i", "value"],
         "patterns": film.patterns,
         "steps": film.steps,
-        "findings": FINDINGS,
+        "findings": deepcopy(FINDINGS),
         "moments": [{"step": 1, "caption": "The first warp fills half of the tile."}],
         "description": "Two warps fill a tile and read it with no barrier between.",
         "left_out": None,

@@ -187,6 +187,23 @@ def test_an_update_that_a_warp_loses_is_found_though_the_report_calls_it_minor()
 
 
 @cuda.jit
+def eighths(out):
+    t = cuda.threadIdx.x
+    for it in range(1 if t % 8 else 9):
+        out[t] += it
+
+
+@pytest.mark.parametrize("kind", ["divergence", "sectors"])
+def test_a_cost_is_noted_only_in_steps_that_have_it(kind):
+    """In the first of nine rounds all lanes are active, and use their sectors whole."""
+    record = watch(eighths)[1, 32](np.zeros(32)).record()
+    found = [it for it in record["findings"] if it["kind"] == kind]
+    lanes = {record["steps"][n]["m"].bit_count() for it in found for n in it["steps"]}
+
+    assert {4} == lanes
+
+
+@cuda.jit
 def scans(out, a):
     row = cuda.shared.array(64, int32)
     t = cuda.threadIdx.x

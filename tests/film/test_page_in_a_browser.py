@@ -46,6 +46,27 @@ def test_the_theme_is_the_reader_s_and_jupyter_s_word_is_stronger(opened, scheme
     tab.wait_for_function(f"{theme} === '{other}'")
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "classes, theme",
+    [
+        ("vscode-light", "light"),
+        ("vscode-dark", "dark"),
+        ("vscode-high-contrast", "dark"),
+        ("vscode-high-contrast-light vscode-high-contrast", "light"),
+    ],
+)
+def test_the_word_of_vs_code_is_stronger_than_the_system_s(
+    opened, scheme, classes, theme
+):
+    tab = opened(record(), color_scheme=scheme)
+
+    tab.evaluate(f"document.body.className = '{classes}'")
+    tab.wait_for_function(
+        f"document.querySelector('{HOST}').dataset.theme === '{theme}'"
+    )
+
+
 def luminance(colour):
     """WCAG's relative luminance of a colour such as #0072B2."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
@@ -147,3 +168,20 @@ def test_frames_a_second_while_it_plays(opened, capsys):
         rate, longest = 1000 * len(gaps) / sum(gaps), max(gaps)
         print(f"\n{rate:.0f} frames a second, the longest in {longest:.0f} ms")
     assert 90 == len(gaps)
+
+
+TARGETS = """(selector) => [...document.querySelectorAll(selector)].flatMap((host) =>
+    [...host.shadowRoot.querySelectorAll("button, select, input, summary")]
+        .map((it) => it.getBoundingClientRect())
+        .filter((it) => it.width && Math.min(it.width, it.height) < 24))"""
+
+
+def test_on_a_phone_a_finger_hits_each_control_and_the_page_is_not_wider(opened):
+    """Targets have 24 pixels at least; also those in a list that is unfolded."""
+    tab = opened(record(), width=390, has_touch=True, is_mobile=True)
+    player(tab, "player.follow({thread: 5})")
+    tab.locator(".moments summary").tap()
+
+    assert tab.locator(".moments button").is_visible()
+    assert [] == tab.evaluate(TARGETS, HOST)
+    assert 390 == tab.evaluate("document.documentElement.scrollWidth")

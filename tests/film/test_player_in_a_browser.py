@@ -97,6 +97,62 @@ def test_a_mark_of_what_nobody_wrote_is_on_the_lane_s_cell(opened):
     assert [[2, 40]] == player(tab, "player.film.markedAt(2)")
 
 
+def test_of_a_shuffle_the_lanes_stay_until_its_warp_s_next_one(opened):
+    """Each warp has its own."""
+    film = record()
+    film["steps"][8]["h"] = [[0, 0]]
+    tab = opened(film)
+
+    assert [-1, 8] == [player(tab, f"player.film.shuffledAt({n})") for n in (7, 8)]
+    warps = [it["w"] for it in film["steps"]]
+    after = [n for n in range(9, LAST + 1) if warps[n] == warps[8]]
+    assert after and all(
+        8 == player(tab, f"player.film.shuffledAt({n})") for n in after
+    )
+
+
+INKS = """(() => {
+    const {pen} = player.scene, found = [], curve = pen.curve;
+    pen.curve = (...it) => found.push(it[3]);
+    %s;
+    pen.curve = curve;
+    return found;
+})()"""
+
+
+def test_the_lines_of_a_thread_under_the_mouse_stand_out(opened):
+    """Each of 32 lanes has two legs by its bank; the others' are faint."""
+    tab = opened(record())
+    go(tab, 6)
+
+    assert {0.6: 64} == Counter(player(tab, INKS % "player.show()"))
+    assert {1: 2, 0.12: 62} == Counter(player(tab, INKS % "player.pointAt(35)"))
+    assert {0.6: 64} == Counter(player(tab, INKS % "player.pointAt(null)"))
+    followed = player(tab, INKS % "player.follow({thread: 40})")
+    assert {1: 2, 0.12: 62} == Counter(followed)
+
+
+def test_a_cell_s_digits_are_not_crossed_out(opened):
+    """The cross of a cell with digits lies on its corner."""
+    tab = opened(record(), width=1100)
+    go(tab, 5)
+    crosses = player(
+        tab,
+        """(() => {
+            const pen = player.scene.topPen, found = [], cross = pen.cross;
+            pen.cross = (box) => found.push(box);
+            player.show();
+            pen.cross = cross;
+            return found;
+        })()""",
+    )
+    cell = player(tab, "player.scene.cells.find((it) => it[4].cell === 32)")
+
+    assert 1 == len(crosses)
+    x, y, w, h = crosses[0]
+    assert cell[1] - 3 <= y and y + h <= cell[1] + 7 and x > cell[0] + cell[2] / 2
+
+
 def test_the_slider_chooses_a_step(opened):
     tab = opened(record())
     slider = tab.get_by_role("slider")

@@ -72,6 +72,14 @@ def test_a_panel_shows_the_line_its_lanes_and_its_cells():
     assert [1, 2, 3] == panel.tile[0][:3].tolist()
 
 
+def test_where_the_source_was_not_found_a_panel_has_the_line_s_number():
+    """As of a kernel that `exec` made."""
+    record = RECORD | {"files": [{"place": "", "first": 1, "lines": []}]}
+    (frame,) = frames(record, [0])
+
+    assert "5" == panel_of(record, frame, "Four lanes store.").line
+
+
 def test_the_words_of_a_sheet_say_what_it_shows():
     """Each moment by its step, after what the film is about."""
     picture = sheet_of(RECORD)

@@ -22,7 +22,7 @@ from tests.grading.attacks import (
 )
 from tests.quick import slow
 
-EVERY = 4  # of the patches and the kernels, `make test` tries one in so many
+EVERY = 6  # `make test` tries one in so many
 
 
 def each(attacks, every=1):
@@ -64,7 +64,7 @@ def test_what_is_handed_over_as_a_kernel_earns_nothing(code):
     assert not os.path.exists("/tmp/broken_into")
 
 
-@each(RUNS, 4)
+@each(RUNS, EVERY)
 def test_what_a_cell_does_earns_nothing_and_harms_nobody(code):
     """The next submission is marked as if nothing had been."""
     attacked = marks(HEAD, WRONG, code, CHECK)
@@ -72,12 +72,13 @@ def test_what_a_cell_does_earns_nothing_and_harms_nobody(code):
     assert [2] == points(marks(HEAD, RIGHT, "import csv, cmath, this", CHECK))
 
 
-@each(RUNS, 6)
+@each(RUNS, 9)
 def test_what_was_handed_over_before_an_attack_keeps_its_points(code):
     """A submission that breaks one exercise keeps the marks of the others."""
     assert [2] == points(marks(HEAD, RIGHT, CHECK, code))
 
 
+@pytest.mark.slow
 def test_who_loses_its_process_is_not_graded():
     """It may have been the machine: that is for a person, and is not 0."""
 
@@ -149,6 +150,7 @@ def test_who_is_killed_is_not_graded():
     assert (None, "not graded", told) == (row["points"], row["reason"], row["sentence"])
 
 
+@pytest.mark.slow
 def test_what_a_notebook_that_waits_does_not_hand_over_is_not_graded():
     """A busy machine may have stopped it; what it handed over has its points."""
     late = "import time\ntime.sleep(60)\nactive_share = 3"

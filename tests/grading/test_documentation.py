@@ -184,10 +184,3 @@ def test_a_pull_request_is_shown_its_feedback(tmp_path):
     text = page.read_text()
     assert 10**6 == len(text)
     assert text.startswith("# ann\n") and "# bob b\n" in text
-
-
-def test_the_workflow_pins_its_actions():
-    """As those of this repository."""
-    uses = re.findall(r"uses: (\S+)", WORKFLOW)
-    assert uses
-    assert [] == [it for it in uses if not re.search(r"@v\d+\.\d+\.\d+$", it)]

@@ -288,6 +288,7 @@ CELLS = {
 }
 
 
+@pytest.mark.slow
 def test_cells_may_be_in_any_order_and_number(tmp_path):
     """What counts is what a name holds in the end."""
     people = {name: (cells, points) for name, (cells, points) in CELLS.items()}

@@ -124,6 +124,17 @@ def test_a_heading_begins_a_slide_and_other_texts_go_below_it():
     ]
 
 
+def test_a_heading_within_a_text_begins_a_cell_of_its_own():
+    """But for a comment of code that the text quotes."""
+    lesson = "# %% [markdown]\n# It waits.\n#\n# ## Why\n# So.\n#\n# ### How\n# Thus.\n"
+    quoted = "# %% [markdown]\n# ```\n# x\n# # no heading\n# ```\n"
+
+    assert ["It waits.", "## Why\nSo.", "### How\nThus."] == [
+        it.source for it in parsed(lesson)
+    ]
+    assert ["```\nx\n# no heading\n```"] == [it.source for it in parsed(quoted)]
+
+
 def test_a_kernel_sees_no_gpu_and_an_empty_folder_and_gives_whole_texts(built):
     """What a notebook shows depends on nothing that a machine happens to have."""
     cells = nbformat.read(notebook(built, "01_add"), as_version=4).cells

@@ -26,7 +26,7 @@ each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda it: it.stem)
 
 
 @pytest.mark.parametrize(
-    "lesson", some(slow_if_long(LESSONS), every=2), ids=lambda it: it.stem
+    "lesson", some(slow_if_long(LESSONS), every=3), ids=lambda it: it.stem
 )
 def test_what_a_lesson_claims_is_true(lesson):
     """The build names the sentence of a lesson that a recording has made false."""

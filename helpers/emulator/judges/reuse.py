@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from helpers.core.errors import wrapped
 from helpers.emulator.judges.coalescing import Coalescing, sectors_of
 from helpers.emulator.judges.requests import FEW, how_often, requests_of
 
@@ -198,7 +199,7 @@ class Traffic:
         return int(self.loads.sum()) / touched if touched else 0.0
 
     def __repr__(self):
-        return (
+        return wrapped(
             f"`{self.name}`: {self.bytes_asked:,} bytes requested, "
             f"{self.bytes_moved:,} moved; {self.bytes_distinct:,} distinct bytes "
             f"loaded, {self.bytes_stored:,} stored"

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from helpers.core.errors import wrapped
 from helpers.core.hardware import WARP_SIZE
 from helpers.core.source import Site
 from helpers.emulator.judges.first_writes import Owned, Reads, too_early
@@ -37,7 +38,7 @@ class Uninitialised(NamedTuple):
 
     def __repr__(self):
         cells = "cell" if self.count == 1 else "cells"
-        return (
+        return wrapped(
             f"line {self.line} reads {self.count:,} {cells} of {self.space} "
             f"`{self.array}` that nobody wrote\n    {self.site.text}"
         )

@@ -198,9 +198,23 @@ def scattered(site, row, limit=None) -> Finding:
     )
 
 
+AT_ONE_BANK = {  # why lanes queue, and what helps: is it an atomic?
+    False: (
+        "its lanes access different words of the same bank",
+        "Pad each row by one element, so that the stride is odd, or swizzle the index",
+    ),
+    True: (  # lanes of one word take turns, too
+        "several of its lanes update cells of the same bank, in turn",
+        "Let one lane update a cell for many, after a vote or a sum by shuffles, or "
+        "give the lanes cells of different banks",
+    ),
+}
+
+
 def conflict(site, row) -> Finding:
     """A line whose requests to shared memory take more wavefronts than the ideal."""
     taken, ideal = row.wavefronts / row.requests, row.ideal_wavefronts / row.requests
+    why, remedy = AT_ONE_BANK[row.kind == "atomic"]
     return Finding(
         level_of(row.wavefronts, row.ideal_wavefronts),
         site,
@@ -208,9 +222,7 @@ def conflict(site, row) -> Finding:
         f"{row.kind} of {row.array}: "
         f"{1 + row.conflicts / row.ideal_wavefronts:.3g}-way bank conflict",
         f"Each {row.kind} of `{row.array}` takes {counted_figure(taken, 'wavefront')} "
-        f"(ideally {figure(ideal)}), because its lanes access different words of the "
-        "same bank. Pad each row by one element, so that the stride is odd, or swizzle "
-        "the index.",
+        f"(ideally {figure(ideal)}), because {why}. {remedy}.",
         row.conflicts,
     )
 

@@ -9,7 +9,7 @@ HERE = __package__
 PLAYS = ".lanes-explore[data-explore=plays]"
 # the picture that stands for all is shown where no script runs, and only there
 STYLE = (
-    f"{THEMES}:is(.jp-OutputArea,.cell_output,.output):has({PLAYS}) "
+    f"{THEMES}:is(.jp-OutputArea,.cell_output,.output,.cell_container):has({PLAYS}) "
     ":is(img,svg,.image-reference){display:none}"
 )
 

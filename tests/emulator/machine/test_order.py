@@ -7,7 +7,7 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from tests.quick import some
+from tests.quick import slow, some
 from tests.specimens.kernels import numbers, tiled
 
 SEEDS = range(6)
@@ -68,11 +68,11 @@ def scan_differs(kernel, threads, seed):
     return not np.array_equal(np.cumsum(a), out), out.tobytes()
 
 
-LARGE = pytest.param(32, 0, marks=pytest.mark.slow)  # a million races
+LARGE = [slow((16, 0)), slow((32, 0))]  # up to a million races
 
 
 @pytest.mark.parametrize(
-    "size, seed", [*some([*product([8], SEEDS), (16, 0)], every=3), LARGE]
+    "size, seed", [*some([*product([8], SEEDS)], every=3), *LARGE]
 )
 @pytest.mark.parametrize("first, second", [(True, True), (True, False), (False, True)])
 def test_a_tiled_product_needs_both_barriers(size, first, second, seed):

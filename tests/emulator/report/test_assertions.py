@@ -56,7 +56,7 @@ FAILURES = {
             [f"line 13, `x = cuda.shfl_sync(m, v, 16)`: {words}", advice],
         )
         for kind, words, advice in (
-            ("left", "reads lanes 16 to 18, which have re", "guard what follows"),
+            ("left", "reads lanes 16 to 18, which have ended", "guard what follows"),
             ("outside", "reads lanes 16 to 18, which its mask", "Name in the mask"),
             ("absent", "reads lanes 16 to 18, which the block does", "whole warps"),
             ("unnamed", "lanes 16 to 18 call it, and thei", "exactly the lanes that"),

@@ -190,6 +190,15 @@ def test_a_bank_conflict_says_how_many_ways():
     assert "takes 32 wavefronts (ideally 1)" in found.advice
 
 
+def test_lanes_of_an_atomic_queue_at_one_cell_as_well():
+    """No padding would part them, so the remedy is another one than a load's."""
+    found = conflict(site(1), wavefronts(1, 32, 1, kind="atomic"))
+
+    assert "several of its lanes update cells of the same bank" in found.advice
+    assert "Let one lane update a cell for many" in found.advice
+    assert "Pad each row" not in found.advice
+
+
 def test_a_conflict_of_wide_accesses_is_counted_from_their_ideal():
     """16 bytes a lane take four wavefronts as they must; eight are a 2-way conflict."""
     found = conflict(site(1), wavefronts(1, 8, 4))

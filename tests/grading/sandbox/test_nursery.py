@@ -62,6 +62,7 @@ def test_each_limit_ends_what_is_beyond_it(nursery, code, limits, how):
         assert messages[0]["error"]
 
 
+@pytest.mark.slow
 def test_a_cell_that_others_keep_waiting_is_not_stopped(nursery):
     """What it computes is counted; in all it has twice as long."""
     code = "import time; time.sleep({}); seen = 3"

@@ -81,6 +81,7 @@ def test_locks_of_others_are_not_counted(nursery, tmp_path):
         assert "done" == ended(nursery, code, locks=100)[0]
 
 
+@pytest.mark.slow
 def test_processes_that_compute_at_once_give_way_to_others(nursery):
     """A step is a factor of 1.25: after 9 steps, eight of them weigh as one."""
     code = """\
@@ -116,6 +117,7 @@ def test_memory_that_processes_share_is_theirs():
         assert 2**25 <= own_memory(os.getpid()) - before + 2**20
 
 
+@pytest.mark.slow
 @needs_isolation
 def test_what_a_child_leaves_is_not_counted_as_the_next_ones(monkeypatch):
     """The second line, tried without the first one: folders are not emptied. Else

@@ -4,6 +4,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 from numba import int32, int64, uint32, uint64
 
 from helpers import assemble, baseline
@@ -260,6 +261,7 @@ CLAIMS = {
         lambda it: it.run.barriers[0].threads > 0
         and it.run.coalescing.by_kind["store"].active_lanes == it.c.size
     ),
+    "so the product is wrong": lambda it: not np.allclose(it.c, it.a @ it.b),
     "so 4 times for `a`": lambda it: it.tiled.reuse["a"].loads.max() == 4,
     "so 8 times for `b`": lambda it: it.tiled.reuse["b"].loads.max() == 8,
 }

@@ -46,6 +46,12 @@ def fused(it, name):
     return assemble(it.RUNGS[name][0])[it.launch(name)](*it.big).opcodes["FFMA"]
 
 
+def allowed(it):
+    """What the counts of the rungs with both tiles by rows allow, in % of the peak."""
+    names = list(it.RUNGS)
+    return [it.most[name] for name in names[names.index("A turned") :]]
+
+
 def twin(name):
     """The time of a rung in CUDA C++."""
     return baseline(f"CUDA C++ {name} 4096").median_us
@@ -108,7 +114,7 @@ CLAIMS = {
         it.profiled["8 × 16 sums"].counters["occupancy_percent"] < 13
         and it.profiled["two halves"].counters["occupancy_percent"] > 20
     ),
-    "The GPU counts as many wavefronts as the emulator": lambda it: all(
+    "The GPU counts as many wavefronts as the emulator, within 2%": lambda it: all(
         abs(wavefronts(it, name) / it.wavefronts(name, 16) - 1) < 0.02
         for name in ("A turned", "two halves", "8 × 16 sums")
     ),
@@ -124,9 +130,19 @@ CLAIMS = {
         and about("4%", saved(it, "snake", "8 × 16 sums"))
         and about("6%", saved(it, "16 steps", "snake"))
     ),
-    "The counts allowed 86 to 92% of the peak all the way": lambda it: all(
-        86 <= round(it.most[name]) <= 92
-        for name in ("A turned", "two halves", "8 × 16 sums", "snake", "16 steps")
+    "The counts allowed 86 to 91% of the peak all the way": lambda it: (
+        about("86", min(allowed(it))) and about("91", max(allowed(it)))
+    ),
+    "promises blocks of at most 256 threads, two of which should fit": (
+        lambda it: (256, 2) == it.multiply_squares.targetoptions["launch_bounds"]
+    ),
+    "on a multiprocessor: at most 128 registers a thread": lambda it: (
+        65_536 == 128 * 256 * 2
+        and all(
+            it.inside(name)[0] <= 128
+            for name, (kernel, *_) in it.RUNGS.items()
+            if kernel.targetoptions.get("launch_bounds") == (256, 2)
+        )
     ),
     "waiting for memory ends: 0.72 cycles at each instruction become 0.02": (
         lambda it: about("0.72", waits(it, "A turned", "long_scoreboard"))
@@ -143,12 +159,13 @@ CLAIMS = {
             ("0.14", "16 steps"),
         )
     ),
-    "All sizes reach at least 93% of cuBLAS, and most take less time": lambda it: (
-        all(of_library(it, size) > 0.93 for size in it.SIZES)
+    "All sizes reach at least 92% of cuBLAS, and most take less time": lambda it: (
+        all(of_library(it, size) > 0.92 for size in it.SIZES)
         and sum(of_library(it, size) > 1 for size in it.SIZES) > len(it.SIZES) / 2
     ),
-    "For *8 × 1 sums*, nvcc unrolls the loop over k: 64 `FFMA` instead of 16": (
-        lambda it: twin("columns") < 0.7 * time(it, "8 × 1 sums")
+    "unrolls the loop over k: 64 `FFMA` instead of 16": lambda it: (
+        fused(it, "8 × 1 sums") == 16
+        and twin("columns") < 0.7 * time(it, "8 × 1 sums")
     ),
     "Our 512 blocks take 132 multiprocessors four rounds, where 3.88 would do": (
         lambda it: it.launch("16 steps")[0][0] * it.launch("16 steps")[0][1] == 512

@@ -214,6 +214,10 @@ CLAIMS = {
         and about("88", busy(it, FILTER, "fours", "issue"))
     ),
     "26/16 = 1.625 requests": lambda it: loads(it, FILTER, "walking") == 1.625,
+    "two blocks of 8 warps on each multiprocessor: four warps for each of its": (
+        lambda it: it.over((8192, 8192), 4 * it.ACROSS, it.STRIP) == (8, 33)
+        and 2 * it.ACROSS // 32 == 4 * 4
+    ),
     "But the time falls by only 13%": lambda it: about(
         "13%", 1 - ratio(FILTER, "walking", "fours")
     ),
@@ -226,7 +230,7 @@ CLAIMS = {
         and loads(it, FILTER, "walking") < 0.5 * loads(it, FILTER, "fours")
         and about("87%", ratio(FILTER, "walking", "fours"))
     ),
-    "wait for loads for 44% of their time. A row ahead, they do for 11%": (
+    "for loads for 44% of their time. With a row loaded ahead, they wait for 11%": (
         lambda it: (
             about("44%", waiting(it, "walking")) and about("11%", waiting(it, "ahead"))
         )

@@ -8,13 +8,14 @@ from PIL import Image
 
 from helpers.core import style
 from helpers.plotting import plot_banks, plot_grid
+from helpers.plotting.picture import THEMES
 from helpers.plotting.sliders.explore import explore
 
 PAGE = """\
 <!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>sliders</title></head>
-<body class="jp-OutputArea" {theme}><img id="static" src="{picture}" alt="">{pages}
-<p id="below">below</p></body></html>
+<body {theme}><div class="jp-OutputArea"><img id="static" src="{picture}" alt="">{pages}
+</div><p id="below">below</p></body></html>
 """
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
 HOST = ".lanes-explore"
@@ -139,8 +140,11 @@ def test_explorations_of_one_page_share_nothing(opened):
         ("style='color-scheme: dark'", {}, style.DARK_PAPER),
         ("data-jp-theme-light='false'", {}, style.DARK_PAPER),
         ("data-jp-theme-light='true'", {"color_scheme": "dark"}, style.PAPER),
+        ("class='vscode-dark'", {}, style.DARK_PAPER),
+        ("class='vscode-light'", {"color_scheme": "dark"}, style.PAPER),
     ],
-    ids=["light", "dark system", "light page", "dark page", "dark Lab", "light Lab"],
+    ids=["light", "dark system", "light page", "dark page", "dark Lab", "light Lab"]
+    + ["dark VS Code", "light VS Code"],
 )
 def test_the_picture_has_the_theme_of_its_page(opened, theme, options, paper):
     """Or of the system, where the page names none: its first dot is the paper's."""
@@ -149,3 +153,59 @@ def test_the_picture_has_the_theme_of_its_page(opened, theme, options, paper):
     dots = Image.open(BytesIO(host.locator(".picture img").screenshot()))
 
     assert tuple(style.channels(paper)) == dots.convert("RGB").getpixel((1, 1))
+
+
+@pytest.mark.parametrize(
+    "theme, options, paper",
+    [
+        ("dark", {}, style.DARK_PAPER),
+        ("light", {"color_scheme": "dark"}, style.PAPER),
+        ("high-contrast", {}, style.DARK_PAPER),
+    ],
+)
+def test_a_figure_within_the_page_of_vs_code_has_its_theme(
+    browser, theme, options, paper
+):
+    """It puts the SVG itself, without an <img>, beside outputs with our styles."""
+    tab = browser.new_context(**options).new_page()
+    boxes = "".join(
+        f'<div class="output_container"><div class="output">{it}</div></div>'
+        for it in (grid().svg(), f"<style>{THEMES}</style>")
+    )
+    tab.set_content(f'<body class="vscode-{theme}">{boxes}</body>')
+    dots = Image.open(BytesIO(tab.locator("svg").screenshot()))
+    tab.context.close()
+
+    assert tuple(style.channels(paper)) == dots.convert("RGB").getpixel((1, 1))
+
+
+def test_of_the_outputs_of_a_cell_in_vs_code_the_sliders_alone_are_seen(
+    browser, tmp_path
+):
+    """Each output has a box of its own there, and those of a cell one around them."""
+    page = explore(grid, blocks=[1, 2])
+    boxes = "".join(
+        f'<div class="output_container"><div class="output">{it}</div></div>'
+        for it in (page.picture.svg(), page._repr_html_())
+    )
+    file = tmp_path / "page.html"
+    text = f'<meta charset="utf-8"><div class="cell_container">{boxes}</div>'
+    file.write_text(text, "utf-8")
+    tab = browser.new_page()
+    tab.goto(file.as_uri())
+    at_frame(tab, 1)
+
+    assert [False] == [it.is_visible() for it in tab.locator(".output > svg").all()]
+    assert tab.locator(f"{HOST} .picture img").is_visible()
+    tab.close()
+
+
+def test_on_a_phone_a_finger_hits_each_control(opened):
+    """Sliders, menus and boxes have 24 pixels at least."""
+    made = explore(request, stride=[1, 2], kind=["load", "store"], few=[False, True])
+    phone = {"has_touch": True, "is_mobile": True}
+    host = at_frame(opened(made, viewport={"width": 390, "height": 800}, **phone), 0)
+    boxes = [it.bounding_box() for it in host.locator("input, select").all()]
+
+    assert 3 == len(boxes)
+    assert all(min(it["width"], it["height"]) >= 24 for it in boxes)
