@@ -11,7 +11,7 @@
 # - walk along one axis, with the neighbours along that axis in registers
 # - put weights into the instructions themselves, and do two filters in one pass
 #
-# **What you'll need:** halos, as in [Share data within a block](13_shared_memory.ipynb), and `load4` and `store4` of [the transpose](21_transpose.ipynb).
+# **What you'll need:** halos, as in [Use a tile where it pays](13_shared_memory.ipynb), and `load4` and `store4` of [the transpose](21_transpose.ipynb).
 
 # %%
 import numpy as np

@@ -1,8 +1,9 @@
 """Submitted notebooks: where they are, and their cells, read with distrust.
 
 A folder for each student, in it `<assignment>.ipynb` or, as nbgrader has it,
-`<assignment>/<assignment>.ipynb`; or all in one folder, as Canvas exports them. Links
-are not followed, and only files are opened.
+`<assignment>/<assignment>.ipynb`; or all in one folder, as Canvas exports them, and
+Moodle where it is asked for no folders. Links are not followed, and only files are
+opened.
 """
 
 import errno
@@ -28,6 +29,7 @@ COPY = r"(?: ?\(\d+\)|-\d+|-Copy\d+)" + re.escape(
     SUFFIX
 )  # of browsers, Canvas, Jupyter
 CANVAS = re.compile(r"([^_]+)(?:_LATE)?_(\d+)_\d+_(.+)", re.DOTALL)
+MOODLE = re.compile(r"(.+_\d+_assignsubmission_file)_(.+)", re.DOTALL)
 
 
 class Unreadable(Exception):
@@ -65,18 +67,26 @@ def in_folders(folder, assignments):
 
 
 def exported(folder, assignments):
-    """Those that Canvas exports, `annlee_123_456_12_coalescing.ipynb`: two students may
-    have one name, and the first number is the student's own.
-    """
+    """Those without folders; where a student has two of a name, none."""
     found = {}
     for entry in visible(folder):
-        parts = CANVAS.fullmatch(entry.name)
-        if parts and entry.is_file(follow_symlinks=False):
+        student, file = whose(entry.name)
+        if student and entry.is_file(follow_symlinks=False):
             for name in assignments:
-                if parts[3] == name + SUFFIX or is_copy(parts[3], name, assignments):
-                    key = f"{parts[1]}_{parts[2]}", name
-                    found.setdefault(key, []).append(Path(entry.path))
+                if file == name + SUFFIX or is_copy(file, name, assignments):
+                    found.setdefault((student, name), []).append(Path(entry.path))
     return [Submission(*key, it[0]) for key, it in found.items() if len(it) == 1]
+
+
+def whose(name):
+    """The student and the file's own name, in a name that Moodle gave or Canvas, as
+    `annlee_123_456_one.ipynb`: two may be called so, and the first number is hers.
+    """
+    if parts := MOODLE.fullmatch(name):
+        return parts[1], parts[2]
+    if parts := CANVAS.fullmatch(name):
+        return f"{parts[1]}_{parts[2]}", parts[3]
+    return "", name
 
 
 def place(folder, name, assignments):

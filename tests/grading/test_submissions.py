@@ -212,6 +212,18 @@ def test_an_export_of_canvas_is_understood(tmp_path):
     ] == [*submissions.left_out(tmp_path, ["one"], found)]
 
 
+def test_an_export_of_moodle_is_understood(tmp_path):
+    """With folders and without; the student is called the same in both."""
+    ann, bob = (f"{it}_assignsubmission_file" for it in ("Ann Lee_4711", "Bob_12"))
+    (tmp_path / ann).mkdir()
+    for name in (f"{ann}/one.ipynb", f"{bob}_one.ipynb", f"{bob}_my_homework.pdf"):
+        (tmp_path / name).write_text(notebook([]))
+    found = find(tmp_path, ["one"])
+    assert [ann, bob] == [it.student for it in found]
+    left = f"`{bob}_my_homework.pdf` is not marked: put it into a folder for its"
+    assert [f"{left} student"] == [*submissions.left_out(tmp_path, ["one"], found)]
+
+
 def test_the_report_names_who_is_missing(tmp_path, capsys):
     """Also what `grade` left out, which it said once, long ago."""
     course(tmp_path, {}, asked=["active_share"])
