@@ -163,7 +163,10 @@ class Race:
                 else f"; `{barrier}` orders writes of different lines"
             )
         if self._one_statement:
-            return f"Load into a variable first, then `{barrier}`, then store"
+            turns = f"; in a loop, one more `{barrier}` behind the store"
+            return f"Load into a variable first, then `{barrier}`, then store" + (
+                turns if self.kind == "RAW" else ""
+            )
         before, after = self._lines
         of_next = "" if before < after else " of the loop's next iteration"
         return f"Put `{barrier}` between line {before} and line {after}{of_next}"

@@ -188,3 +188,52 @@ def test_a_long_remedy_goes_on_in_the_next_line():
     assert race.remedy == " ".join(line.removeprefix("  ") for line in lines)
     assert [True, True] == [line.startswith("  ") for line in lines]
     assert max(map(len, lines)) <= 84
+
+
+def summed(apart):
+    """A kernel that adds up a tile of 128 numbers, and what it gives."""
+
+    @cuda.jit
+    def plain(out):
+        tile = cuda.shared.array(128, int32)
+        t = cuda.threadIdx.x
+        tile[t] = t
+        cuda.syncthreads()
+        step = 64
+        while step:
+            if t < step:
+                tile[t] += tile[t + step]
+            step //= 2
+        out[t] = tile[0]
+
+    @cuda.jit
+    def ordered(out):
+        tile = cuda.shared.array(128, int32)
+        t = cuda.threadIdx.x
+        tile[t] = t
+        cuda.syncthreads()
+        step, more = 64, int32(0)
+        while step:
+            if t < step:
+                more = tile[t] + tile[t + step]
+            cuda.syncthreads()
+            if t < step:
+                tile[t] = more
+            cuda.syncthreads()
+            step //= 2
+        out[t] = tile[0]
+
+    return emulate(ordered if apart else plain)[1, 128](np.zeros(128, np.int32))
+
+
+def test_the_remedy_of_a_statement_in_a_loop_leaves_no_race():
+    """Its store and its load are of two turns: one barrier between them is not all."""
+    races = summed(apart=False).races
+    race = next(it for it in races if it.first.line == it.second.line)
+
+    assert "RAW" == race.kind
+    assert (
+        "Load into a variable first, then `cuda.syncthreads()`, then store; in a loop, "
+        "one more `cuda.syncthreads()` behind the store"
+    ) == race.remedy
+    assert not summed(apart=True).races
