@@ -72,19 +72,18 @@ def test_what_was_recorded_is_what_was_compiled(journal, monkeypatch):
 
 def test_counts_of_what_was_recorded_need_no_inference(monkeypatch):
     """Numba types a kernel only for a page: of a long one that takes a second."""
-    lesson = ROOT / "lessons" / "23_matrix_product.py"
-    kernel, big = executed(lesson).names["multiply"], np.zeros((1024, 1024), np.float32)
-    asked = []
+    names = executed(ROOT / "lessons" / "31_types_and_instructions.py").names
+    arguments, asked = (names["a"], names["x"], names["y"]), []
     monkeypatch.setenv(recorded.SETTING, recorded.PREFER)
     monkeypatch.setattr(
         compilation, "typed_ir", lambda *given: asked.append(given) or typed_ir(*given)
     )
 
-    found = assemble(kernel)[(32, 32), (32, 32)](big, big, big)
+    found = assemble(names["saxpy"])[4, 256](*arguments)
 
-    assert (5, 28, []) == (found.opcodes["FFMA"], found.registers, asked)
-    assert {"total": "float32"} in found.variables.values()
-    assert {"k": "int64"} in found.variables.values()
+    made = names["made"]
+    assert (made.opcodes, made.registers, []) == (found.opcodes, found.registers, asked)
+    assert {"i": "int64"} in found.variables.values()
     assert 1 == len(asked)
 
 

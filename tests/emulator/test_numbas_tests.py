@@ -41,8 +41,8 @@ MODULES = {
     "test_userexc": "",
     "test_vector_type": "",
 }
-# half of the time; each function of theirs is a row of ours as well
-ROW_BY_ROW = ("test_array_reductions", "test_complex", "test_ufuncs")
+# most of the time; each function of theirs is a row of ours as well
+ROW_BY_ROW = ("test_array_reductions", "test_complex", "test_math", "test_ufuncs")
 # a quarter of the time: one long kernel makes vectors of every mix of shorter ones;
 # `test_creation_readout`, which makes each vector type of scalars, is always asked
 SLOW = ("test_fancy_creation_readout",)

@@ -107,7 +107,7 @@ def assert_same(lines, theirs=None):
         "w[i, -2:] = 7",
         "w[i, -100:100:3] = 7",
         "if i % 3 == 0:\n        w[i, : i % 5] = i",
-    ], every=5),
+    ], every=9),
 )
 def test_a_store_to_a_part_of_an_array_reaches_each_of_its_elements(lines):
     """Numbers and tuples, through slices, rows and views; ends differ by thread."""
@@ -158,7 +158,7 @@ def test_a_store_to_a_part_of_an_array_reaches_each_of_its_elements(lines):
         "r[i]['v'][2] + r[i]['n']['q']",
         "(r[i] if i % 2 else s[i % 8]).n.q",
         "r[1:].x[i // 2] + r[::2][i // 2].v[0]",
-    ], every=4),
+    ], every=6),
 )
 def test_a_view_finds_the_elements_that_numba_finds(expression):
     """Slices, new axes, other shapes, other elements, fields, one array or another."""
@@ -258,7 +258,7 @@ FUNCTIONS += "any all var std argmax argmin".split()
 @needs_methods
 @pytest.mark.parametrize(
     "call",
-    some([*(f"{{}}.{m}()" for m in METHODS), *(f"np.{f}({{}})" for f in FUNCTIONS)], 8),
+    some([*(f"{{}}.{m}()" for m in METHODS), *(f"np.{f}({{}})" for f in FUNCTIONS)], 11),
 )
 def test_a_reduction_is_numbas_own_loop(call):
     """Bit for bit, in Numba's order and types; of rows and of parts."""

@@ -37,7 +37,10 @@ def within(x, mode):
             "+ change(a[i], MODE)",
             marks=pytest.mark.slow,
         ),
-        "out[i] = passed_on(a[i], 'up') + 3 * passed_on(a[i], MODE)",
+        pytest.param(
+            "out[i] = passed_on(a[i], 'up') + 3 * passed_on(a[i], MODE)",
+            marks=pytest.mark.slow,
+        ),
         "out[i] = within(a[i], 'ward') + 3 * within(a[i], 'down')",
         "mode = MODE\nout[i] = 1 if mode == 'other' and len(mode) == 5 else 2",
     ],

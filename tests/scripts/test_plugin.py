@@ -113,6 +113,7 @@ def test_processes_of_xdist_add_up(example):
     )
 
 
+@pytest.mark.slow
 def test_settings_choose_what_fails_a_test(example):
     """An ini option names the kinds; an option, how many launches are judged."""
     (example / "pytest.ini").write_text("[pytest]\nemulate_fail_on = barriers\n")

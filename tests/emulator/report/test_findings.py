@@ -265,7 +265,8 @@ def test_a_line_that_races_with_itself_says_so():
 
     assert found.advice == (
         "Races for `tile` with itself, in another thread: load into a variable first, "
-        "then `cuda.syncthreads()`, then store."
+        "then `cuda.syncthreads()`, then store; in a loop, one more "
+        "`cuda.syncthreads()` behind the store."
     )
 
 
