@@ -12,6 +12,7 @@ from pathlib import Path
 
 from helpers.core.errors import ExplainedError
 from helpers.film.watch import STEPS, Watching
+from helpers.scripts.command import file_to_write
 from helpers.scripts.launches import handed_to
 from helpers.scripts.program import NoProgram, run_program
 
@@ -61,10 +62,11 @@ def _block(text):
 
 
 def _names(text):
-    return text.split(",")
+    return [name.strip() for name in text.split(",")]
 
 
 def _file(text):
+    file_to_write(text)
     if Path(text).suffix not in (".html", ".json"):
         raise argparse.ArgumentTypeError(f"{text} does not end in .html or .json")
     return Path(text)
@@ -72,7 +74,7 @@ def _file(text):
 
 def main(options) -> int:
     """Run the program, and keep the film; the exit status."""
-    camera = Camera(options)
+    camera, output = Camera(options), options.output.absolute()
     try:
         with handed_to(camera.launch):
             status = run_program(options.program, options.arguments, options.module)
@@ -85,7 +87,7 @@ def main(options) -> int:
         return 2
     if camera.film is None:
         return _refused(camera.nothing())
-    camera.film.save(options.output)
+    camera.film.save(output)
     print(f"{options.output}: {camera.film.record()['description']}")
     return status
 

@@ -5,13 +5,12 @@ and a film shows one pair of accesses, either of which may come first.
 """
 
 import ast
-from textwrap import dedent
 from typing import NamedTuple
 
 import numpy as np
 
 from helpers.core.hardware import WARP_SIZE
-from helpers.core.source import source_of
+from helpers.core.source import definition_of
 
 ORDERS = {
     "copy": "no `wait_copies`",
@@ -273,14 +272,7 @@ def _threads_at(recorder, line) -> set:
 
 def ifs_around(function, line) -> list:
     """The lines of the `if`s that hold a line of a function, the outermost first."""
-    source = source_of(function)
-    if source is None:
-        return []
-    tree = ast.parse(dedent("\n".join(source.lines)))
-    branches = (node for node in ast.walk(tree) if isinstance(node, ast.If))
-    within = line - source.first + 1
-    return sorted(
-        node.lineno + source.first - 1
-        for node in branches
-        if node.lineno < within <= node.end_lineno
-    )
+    definition = definition_of(function)
+    nodes = ast.walk(definition) if definition else ()
+    branches = (node for node in nodes if isinstance(node, ast.If))
+    return sorted(it.lineno for it in branches if it.lineno < line <= it.end_lineno)

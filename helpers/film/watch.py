@@ -6,6 +6,7 @@ change no count. Not modelled: what the watched block would do beside others; it
 with those that the machine runs it with.
 """
 
+from collections.abc import Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -169,7 +170,8 @@ def chosen_variables(wanted, program, function) -> list:
     known = sorted(known, key=known.get)
     if wanted is None:
         return known
-    wanted = [wanted] if isinstance(wanted, str) else list(wanted)
+    several = isinstance(wanted, Iterable) and not isinstance(wanted, str)
+    wanted = list(wanted) if several else [wanted]
     for name in wanted:
         if name not in known:
             raise ArgumentError(

@@ -56,6 +56,11 @@ function lanesInWords(lanes) {
   return `${lanes.length} lanes`;
 }
 
+// The lane whose store stays in a cell, of all that store there in one step.
+function lastIn(film, access, cell) {
+  return film.touched(access).findLast((it) => it[1] === cell)[0];
+}
+
 function accessInWords(film, access) {
   const touched = film.touched(access);
   const { name, shape } = film.record.arrays[access.r];
@@ -64,6 +69,8 @@ function accessInWords(film, access) {
   const many = cells.size > 1 ? [counted(cells.size, "cell")] : [];
   if (access.b) many.push(counted(access.b.length, "wavefront"));
   if (access.s) many.push(counted(access.s, "sector"));
+  const lost = access.k === "store" ? touched.length - cells.size : 0;
+  if (lost) many.push(`${counted(lost, "value")} overwritten at once`);
   const who = lanesInWords(touched.map(([lane]) => lane));
   const verb = VERBS[access.k] || access.k;
   return (
@@ -181,7 +188,11 @@ function turnInWords(film, n, lane) {
     return film
       .touched(access)
       .filter(([it]) => it === lane)
-      .map(([, cell]) => `${VERBS[access.k]}s ${name}${indexOf(shape, cell)}`);
+      .map(([, cell]) => {
+        const last = access.k === "store" ? lastIn(film, access, cell) : lane;
+        const lost = last === lane ? "" : `, overwritten by lane ${last}`;
+        return `${VERBS[access.k]}s ${name}${indexOf(shape, cell)}${lost}`;
+      });
   });
   const taken = film
     .sourcesAt(n)

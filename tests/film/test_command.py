@@ -31,6 +31,20 @@ def test_a_program_runs_and_leaves_the_film_that_was_asked_for(tmp_path):
     assert ([1, 0, 0], "double") == (record["watched"], record["kernel"])
 
 
+def test_a_film_is_where_it_was_asked_for_wherever_the_program_goes(tmp_path):
+    """A folder that is missing is named before the program runs."""
+    away = tmp_path / "away"
+    away.mkdir()
+    file = written(tmp_path, f"{TWICE}import os\nos.chdir({str(away)!r})\n")
+
+    run_here("watch", "-o", "film.json", file)
+    lost = run_here("watch", "-o", "nowhere/film.json", file)
+
+    assert (tmp_path / "film.json").exists()
+    assert (2, "") == (lost.returncode, lost.stdout)
+    assert "there is no folder nowhere" in lost.stderr
+
+
 def test_an_error_of_the_kernel_is_the_programs_and_is_in_the_film(tmp_path):
     """The program ends as it does without a film; the page is there all the same."""
     file = written(tmp_path, BEYOND)

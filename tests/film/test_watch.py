@@ -10,6 +10,7 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate, watch
+from helpers.core.errors import ArgumentError
 from helpers.film.replay import frames
 from tests.film import kernels
 from tests.film.kernels import finding, line_of, matrices
@@ -136,6 +137,13 @@ def test_a_film_ends_after_so_many_steps_and_the_launch_does_not():
     assert 50 == len(film.record()["steps"])
     assert "The film ends after 50 steps" in film.record()["left_out"]
     np.testing.assert_array_equal(a @ b, c)
+
+
+@pytest.mark.parametrize("wanted", [3, ["n", 3], "m"])
+def test_what_is_no_variable_is_named_with_those_that_there_are(wanted):
+    """A name, or several of them."""
+    with pytest.raises(ArgumentError, match="`collatz` has no variable .*it has `"):
+        watch(kernels.collatz, variables=wanted)[2, 32](np.ones(64, np.int64))
 
 
 def test_lanes_part_and_leave_one_after_the_other():
