@@ -3,6 +3,7 @@
 import json
 import math
 
+import numpy as np
 import pytest
 
 from helpers import table
@@ -68,6 +69,18 @@ def test_a_table_says_what_was_not_measured():
     assert "name  time\na     1,234\nb     not measured\nc     0.25" == repr(shown)
     assert "| --- | ---: |\n| a | 1,234 |" in shown._repr_markdown_()
     assert "| --- |" in table(["name"], [])._repr_markdown_()
+
+
+def test_a_table_shows_whatever_is_no_number_as_a_word():
+    """NumPy's NaN is not measured, either; a bar ends no cell of a page."""
+    rows = [(np.float32("nan"), (8, 4)), (np.float32(0.5), True), (1, "a | b")]
+
+    shown = table(["time", 7], rows)
+
+    _, first, second, _ = repr(shown).split("\n")
+    assert ("not measured  (8, 4)", "0.5           True") == (first, second)
+    assert "| ---: | --- |" in shown._repr_markdown_()
+    assert r"| 1 | a \| b |" in shown._repr_markdown_()
 
 
 def test_a_size_in_a_table_stays_on_one_line_of_a_page():

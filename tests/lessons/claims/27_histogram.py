@@ -22,11 +22,20 @@ def rate(rung, kind="uniform"):
     return baseline(f"histogram {rung}, {kind}").gb_per_s
 
 
-def again(rung, kind="uniform"):
-    """The time of a rung by the page of all ladders, another session, in µs."""
+def moved(kind):
+    """The rates in global memory, by the baselines and by the page of all ladders:
+    with the bins at a multiple of 1,024 bytes, and 512 bytes on.
+    """
     page = (ROOT / "docs" / "LADDERS.md").read_text("utf-8")
-    found = re.search(rf"^histogram {rung}, {kind} +([\d,.]+) µs", page, re.M)
-    return float(found[1].replace(",", ""))
+    rungs = "global", "global, 512 bytes on"
+    found = [
+        re.search(rf"^histogram {it}, {kind} +([\d,.]+) µs", page, re.M)[1]
+        for it in rungs
+    ]
+    return [
+        tuple(rate(it, kind) for it in rungs),
+        tuple(1 / float(it.replace(",", "")) for it in found),
+    ]
 
 
 def faster(one, two, kind="uniform"):
@@ -114,15 +123,9 @@ CLAIMS = {
     "It is slowest on constant data, where all threads add to one bin": lambda it: (
         rate("global", "constant") == min(rate("global", kind) for kind in KINDS)
     ),
-    "uniform data took half the time in both languages, constant data as long": (
-        lambda it: all(
-            0.45 < again(rung) / time(rung) < 0.5
-            and near(again(rung, "constant"), time(rung, "constant"))
-            for rung in ("global", "global in C++")
-        )
-    ),
-    "the kernel takes 1,466 µs here and 1,507 there": lambda it: (
-        about("1,466", it.blocks.median_us) and about("1,507", time("block"))
+    "counts uniform data twice as fast, and constant data no faster": lambda it: (
+        all(about("2.1", is_ / was) for was, is_ in moved("uniform"))
+        and all(near(*pair) for pair in moved("constant"))
     ),
     "Each block adds 256 bins: 67,584": lambda it: it.BLOCKS * it.BINS == 67584,
     "Adverse data keeps to eight bins of one bank": lambda it: (
@@ -180,9 +183,9 @@ CLAIMS = {
         and time("32 copies behind", kind) > time("16 bytes", kind)
         for kind in KINDS
     ),
-    "constant data takes 4.16 ms instead of 0.25": lambda it: (
-        about("4.16", time("32 copies behind", "constant") / 1000)
-        and about("0.25", time("16 bytes", "constant") / 1000)
+    "constant data takes 4.17 ms instead of 0.26": lambda it: (
+        about("4.17", time("32 copies behind", "constant") / 1000)
+        and about("0.26", time("16 bytes", "constant") / 1000)
     ),
     "That helps lanes with equal values, but random values still meet": lambda it: (
         waves(it, it.in_layouts["padded by a cell"], "constant") == 1
@@ -192,12 +195,8 @@ CLAIMS = {
         run.bank_conflicts.by_kind["atomic"].conflicts == 0
         for run in it.in_layouts["side by side"].values()
     ),
-    "Adverse data takes 55 to 70 µs longer than its wavefronts alone": lambda it: (
-        all(55 < us < 70 for us in beyond(it)[:-1])
-    ),
-    "as long as these take longer than reading": lambda it: (
-        [it.least_us(it.in_copies[c]["adverse"]) > time("read only") for c in it.COPIES]
-        == [True] * 5 + [False]
+    "With up to 8 copies, adverse data takes 55 to 62 µs longer": lambda it: (
+        all(55 < us < 62 for us in beyond(it)[:-2])
     ),
     "Two copies gain 5% on adverse data and lose on all others": lambda it: (
         about("5%", 1 - time("2 copies", "adverse") / time("16 bytes", "adverse"))
@@ -221,19 +220,19 @@ CLAIMS = {
     "Then all kinds take the same time": lambda it: all(
         near(time("32 copies", kind), time("32 copies")) for kind in KINDS
     ),
-    "now need 128 µs and reading 252, but our kernel takes 263": lambda it: (
+    "now need 128 µs and reading 257, but our kernel takes 265": lambda it: (
         about("128", it.least_us(it.in_copies[32]["uniform"]))
-        and about("252", time("read only"))
-        and about("263", time("32 copies"))
+        and about("257", time("read only"))
+        and about("265", time("32 copies"))
     ),
     "counting takes as long as reading, within 2%, whatever the data is": lambda it: (
         all(near(time("two loads", kind), time("read only", kind)) for kind in KINDS)
     ),
-    "In C++ the rung before takes 3% less than ours, with one load": lambda it: about(
-        "3%", 1 - time("32 copies in C++") / time("32 copies")
+    "In C++ the rung before takes 2% less than ours, with one load": lambda it: about(
+        "2%", 1 - time("32 copies in C++") / time("32 copies")
     ),
-    "with two loads, C++ takes 13% longer than ours": lambda it: (
-        about("13%", time("two loads in C++") / time("two loads") - 1)
+    "with two loads, C++ takes 11% longer than ours": lambda it: (
+        about("11%", time("two loads in C++") / time("two loads") - 1)
     ),
     "constant data is counted 31 times as fast, uniform data 9% faster": lambda it: (
         about("31", faster("aggregated globally", "global", "constant"))
@@ -261,12 +260,12 @@ CLAIMS = {
         (257, 8195, 257) in on_gpu("count_in_blocks", "ATOMS.POPC.INC.32")
         and wavefronts_of(it.in_blocks["constant"]) == 257
     ),
-    "twice as fast as the library on uniform data": lambda it: about(
-        "2.0", faster("two loads", "CUB")
+    "1.9 times as fast as the library on uniform data": lambda it: about(
+        "1.9", faster("two loads", "CUB")
     ),
-    "4.3 times as fast on adverse and 21% faster on constant data": lambda it: (
+    "4.3 times as fast on adverse and 20% faster on constant data": lambda it: (
         about("4.3", faster("two loads", "CUB", "adverse"))
-        and about("21%", faster("two loads", "CUB", "constant") - 1)
+        and about("20%", faster("two loads", "CUB", "constant") - 1)
     ),
     "thread 32's addition is lost": lambda it: (
         it.run.races[0].hazards > 0
