@@ -3,7 +3,7 @@
 #
 # *45 minutes*
 #
-# **What you'll do:** take a step of heat through a cube in 4% more time than a copy takes, and filter an image with 121 weights at 83% of what the arithmetic units allow.
+# **What you'll do:** take a step of heat through a cube in less than 5% more time than a copy takes, and filter an image with 121 weights at 83% of what the arithmetic units allow.
 #
 # **What you'll learn:**
 #
