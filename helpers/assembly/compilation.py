@@ -14,7 +14,7 @@ from helpers.assembly.instructions import instructions_of
 from helpers.assembly.resources import Resources
 from helpers.assembly.variables import Inferred, types_by_line
 from helpers.core.gc_pause import gc_paused
-from helpers.core.source import source_of
+from helpers.core.source import definition_of, source_of
 from helpers.frontend.inference import typed_ir
 
 _compiled = WeakKeyDictionary()  # kernel: {digest of all it depends on: Compilation}
@@ -74,7 +74,5 @@ def extent(function) -> tuple[int, int]:
 
 def definition(function) -> int:
     """The line of a function's `def`, below its decorators."""
-    source = source_of(function)
-    lines = enumerate(source.lines, source.first) if source else ()
-    first = function.__code__.co_firstlineno
-    return next((n for n, text in lines if text.startswith("def ")), first)
+    found = definition_of(function)
+    return found.lineno if found else function.__code__.co_firstlineno

@@ -2,6 +2,7 @@
 the source of a function.
 """
 
+import ast
 import dis
 import inspect
 import io
@@ -99,6 +100,22 @@ def source_of(function) -> Source | None:
     return Source(name, first, tuple(it.rstrip("\n") for it in lines_of(text)))
 
 
+def definition_of(function) -> ast.FunctionDef | None:
+    """A function's definition, with the line numbers of its file; None where its source
+    is not available.
+    """
+    try:
+        lines, first = inspect.getsourcelines(function)
+        text = "".join(lines)
+        nested = text[:1].isspace()  # texts in it may begin further left
+        tree = ast.parse(f"if True:\n{text}" if nested else text)
+    except (OSError, TypeError, SyntaxError, tokenize.TokenError):
+        return None
+    ast.increment_lineno(tree, first - 1 - nested)
+    definitions = (it for it in ast.walk(tree) if isinstance(it, ast.FunctionDef))
+    return next(definitions, None)
+
+
 def lines_of(text) -> list[str]:
     """The lines of a text as Python counts them, with their ends: `splitlines` also
     ends one at a form feed and at some characters of Unicode.
@@ -127,6 +144,11 @@ def contents(cell):
         return cell.cell_contents
     except ValueError:  # not set yet
         return None
+
+
+def package_of(function) -> str:
+    """The package that a function is from; "" where `exec` made it in no module."""
+    return (function.__module__ or "").partition(".")[0]
 
 
 def place(function_or_file, line) -> str:

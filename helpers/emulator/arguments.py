@@ -21,6 +21,8 @@ from helpers.core.device_memory import (
 )
 from helpers.core.errors import LaunchError, warn
 
+MOST_WORK = 10_000  # that NumPy may have with a question; strides of launches take few
+
 
 @contextmanager
 def staged_arguments(kernel, arguments):
@@ -157,8 +159,9 @@ _HINTS = (cuda.In, cuda.Out, cuda.InOut)
 
 
 def _in_memory(memory, array):
-    """An array like another, in device memory."""
-    return np.ndarray(array.shape, array.dtype, memory.memory, strides=array.strides)
+    """An array like another, in device memory, where it leaves no gaps."""
+    strides = np.empty_like(array).strides
+    return np.ndarray(array.shape, array.dtype, memory.memory, strides=strides)
 
 
 def _separate(staged):
@@ -168,7 +171,7 @@ def _separate(staged):
         argument
         for argument in hosts
         if any(
-            np.may_share_memory(argument.value, other.value)
+            _share(argument.value, other.value)
             for other in hosts
             if other is not argument
         )
@@ -179,6 +182,16 @@ def _separate(staged):
         argument.value.flags.writeable = original.flags.writeable
         argument.target = original if original.flags.writeable else None
     return shared
+
+
+def _share(one, other) -> bool:
+    """Have two arrays a byte in common? Two columns of a matrix have none."""
+    if not np.may_share_memory(one, other):
+        return False
+    try:
+        return np.shares_memory(one, other, MOST_WORK)
+    except np.exceptions.TooHardError:
+        return True
 
 
 def _warn_of_lost(kernel, staged, shared):

@@ -6,13 +6,14 @@ what was measured of the one holds for the other; comments and names are no part
 
 import ast
 import hashlib
-import inspect
 import types
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numba
 import numpy as np
+
+from helpers.core.source import contents, definition_of
 
 # what `@cuda.jit` takes and the machine code depends on; `lineinfo` changes none of it
 OPTIONS = {
@@ -147,7 +148,7 @@ class Function:
         self.prefix = f"{name}." if name else ""
         self.options = dispatcher.targetoptions
         self.py_func = dispatcher.py_func
-        self.tree = syntax_tree(self.py_func)
+        self.tree = definition_of(self.py_func)
         self.source = canonical(self.tree) if self.tree else bytecode(self.py_func)
 
     def callees(self):
@@ -166,7 +167,7 @@ class Function:
     def outside(self):
         """The names that it reads and does not set, with their values."""
         code, function = self.py_func.__code__, self.py_func
-        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        cells = map(contents, function.__closure__ or ())
         closure = dict(zip(code.co_freevars, cells, strict=True))
         scope = {**function.__globals__, **closure}
         names = self.names() - set(code.co_varnames) - set(code.co_cellvars)
@@ -190,18 +191,6 @@ class Function:
             for name, attribute in sorted(used)
         )
         return [pair for pair in taken if isinstance(pair[1], int | float)]
-
-
-def syntax_tree(function):
-    """The function's definition; None where its source is not to be had."""
-    try:
-        source = inspect.getsource(function)
-        # a nested function is indented, which is right below an `if`
-        tree = ast.parse(f"if True:\n{source}" if source[0].isspace() else source)
-    except (OSError, TypeError, SyntaxError):
-        return None
-    definitions = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))
-    return next(definitions, None)
 
 
 def canonical(definition):

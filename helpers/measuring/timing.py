@@ -211,13 +211,19 @@ def summary(times):
 
 
 def on_device(argument):
-    """A host array's copy on the device; anything else as it is."""
+    """A host array's copy on the device, also in a tuple; anything else as it is."""
+    if isinstance(argument, tuple):
+        return getattr(type(argument), "_make", tuple)(map(on_device, argument))
     return cuda.to_device(argument) if isinstance(argument, np.ndarray) else argument
 
 
 def device_arrays(arguments):
-    arrays = (a for a in arguments if cuda.is_cuda_array(a) and a.size)
-    return [cuda.as_cuda_array(array) for array in arrays]
+    """The arrays among arguments, those in tuples too, that have any element."""
+    for argument in arguments:
+        if isinstance(argument, tuple):
+            yield from device_arrays(argument)
+        elif cuda.is_cuda_array(argument) and argument.size:
+            yield cuda.as_cuda_array(argument)
 
 
 def duplicate(array):

@@ -9,6 +9,7 @@ import json
 import math
 from dataclasses import asdict
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -30,6 +31,13 @@ def add_one(array):
 def add_two(array):
     """Add two to each element."""
     array[cuda.grid(1)] += 2
+
+
+@cuda.jit
+def add_to_both(pair):
+    """Add one to the elements of a tuple's arrays."""
+    pair.host[cuda.grid(1)] += 1
+    pair.rest[0][cuda.grid(1)] += 1
 
 
 class DeviceArray:
@@ -184,6 +192,27 @@ def test_a_device_array_has_its_contents_back(gpu):
     measure(add_one)[2, 4](ones)
 
     assert (ones.values == 1).all()
+
+
+class Pair(NamedTuple):
+    host: object
+    rest: tuple
+
+
+def test_the_arrays_of_a_tuple_have_their_contents_back(monkeypatch):
+    """Those of the host are copied once, and not in each launch that is timed."""
+    monkeypatch.setattr(timing, "COLD_BYTES", 64)
+    host, device = np.ones(8), cuda.to_device(np.ones(8))
+    bench = timing.Bench(add_to_both, timing.Launch.of((2, 4)), [Pair(host, (device,))])
+
+    (pair,) = bench.arguments
+    bench.launch()
+    seen = pair.host.copy_to_host(), device.copy_to_host()
+    bench.leave()
+
+    assert [2] * 16 == [*seen[0], *seen[1]]
+    assert [1] * 16 == [*host, *device.copy_to_host()]
+    assert [1] * 8 == pair.host.copy_to_host().tolist()
 
 
 def test_a_slow_kernel_is_launched_less_often(gpu):

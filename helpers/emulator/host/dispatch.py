@@ -10,6 +10,7 @@ from numba.cuda.dispatcher import ForAll, sigutils
 from helpers.core.errors import LaunchError, UnsupportedError, short_traceback, shown
 from helpers.core.hardware import H200
 from helpers.core.occupancy import resident_blocks
+from helpers.core.source import package_of
 from helpers.emulator import launch
 from helpers.emulator.arguments import contiguous_or_refused, staged_arguments
 from helpers.emulator.host.outside import refuse
@@ -44,7 +45,7 @@ def configure(kernel, griddim, blockdim, stream=0, sharedmem=0):
 def call_without_brackets(kernel, *arguments, **named):
     """`kernel(*args)`: an error."""
     function = kernel.py_func
-    if function.__module__.startswith("numba.cuda."):  # as `shfl_sync` of numba's own
+    if package_of(function) == "numba":  # as `shfl_sync` of numba's own
         refuse(f"cuda.{function.__name__}")
     if kernel.targetoptions.get("device"):
         raise device_function(function)

@@ -3,9 +3,9 @@
 A negative index that wraps, where it is computed (`a[-1]` is meant); an integer that
 does not fit; an exception that ends threads; float64 among float32; a grid that ends
 before its array; and as a note, which is no mistake, NumPy arrays that each launch
-copies. A grid that ends before its
-array is reported only where a guard says that there is more to do. Not modelled:
-integers that a cast to an unsigned type cuts off on purpose.
+copies. A grid that ends before its array is reported only where a guard says that there
+is more to do. Not modelled: integers that a cast to an unsigned type cuts off on
+purpose.
 """
 
 from itertools import permutations

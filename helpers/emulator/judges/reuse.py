@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from helpers.core.errors import wrapped
+from helpers.core.errors import NoRowError, short_traceback, wrapped
 from helpers.emulator.judges.coalescing import Coalescing, sectors_of
 from helpers.emulator.judges.requests import FEW, how_often, requests_of
 
@@ -215,6 +215,11 @@ def _distinct(tally) -> int:
 
 class ByArray(dict):
     """The traffic of each argument, by its name."""
+
+    @short_traceback
+    def __missing__(self, name):
+        known = ", ".join(f"`{it}`" for it in self) or "none"
+        raise NoRowError(f"the launch has no array `{name}`; there are {known}")
 
     def __getattr__(self, name):
         """A sum over the arguments, as of `bytes_moved`."""

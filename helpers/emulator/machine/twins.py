@@ -11,7 +11,7 @@ import numpy as np
 
 from helpers.core.errors import LIBRARIES, ExplainedError, UnsupportedError
 from helpers.core.events import Fence
-from helpers.core.source import place
+from helpers.core.source import package_of, place
 from helpers.emulator.machine.accesses.access import load, store
 from helpers.emulator.machine.accesses.wide_access import (
     commit_copies,
@@ -101,7 +101,7 @@ def run(warp, instruction, operands, active):
     except ExplainedError:
         raise
     except Exception as error:
-        if instruction.function.__module__.split(".")[0] in LIBRARIES:
+        if package_of(instruction.function) in LIBRARIES:
             raise
         raise UnsupportedError(_stopped(instruction.function, error)) from error
     return _typed(value, instruction.result)

@@ -28,6 +28,17 @@ def shift(a, out):
         out[i] = a[i]
 
 
+@cuda.jit
+def fill_with_two(out):
+    out[cuda.grid(1)] = 2
+
+
+@cuda.jit
+def advance(to, of):
+    i = cuda.grid(1)
+    to[i] = of[i] + 1
+
+
 class Planes(NamedTuple):
     factor: float
     arrays: tuple
@@ -105,6 +116,41 @@ def test_what_is_only_in_is_not_changed_and_what_is_only_out_is_not_copied():
     assert [0] * 8 == only_in.tolist()
     assert [1] * 8 != only_out.tolist()
     assert [1] * 8 == both.tolist()
+
+
+@pytest.mark.parametrize("step", [-1, 2])
+def test_what_is_only_out_may_have_gaps_where_numba_does_not_copy_it(step):
+    """`emulate` takes host arrays of any stride; a plain launch refuses them."""
+    whole = np.zeros(16)
+    out = whole[::step][:8]
+
+    emulate(fill_with_two)[1, 8](cuda.Out(out))
+    with pytest.raises(LaunchError, match="is not contiguous"):
+        fill_with_two[1, 8](cuda.Out(out))
+
+    assert [2] * 8 == out.tolist()
+    assert 16 == whole.sum()
+
+
+def test_columns_of_a_host_array_share_nothing(recwarn):
+    """Though each begins before the other one ends."""
+    matrix = np.arange(12.0).reshape(4, 3)
+
+    emulate(advance)[1, 4](matrix[:, 0], matrix[:, 2])
+
+    assert [] == [str(it.message) for it in recwarn]
+    expected = [[3, 1, 2], [6, 4, 5], [9, 7, 8], [12, 10, 11]]
+    assert expected == matrix.tolist()
+
+
+def test_a_row_and_a_column_of_a_host_array_share_a_cell():
+    """So each is a copy, with a warning."""
+    matrix = np.arange(12.0).reshape(4, 3)
+
+    with pytest.warns(UserWarning, match="`to` and `of` of `advance` share"):
+        emulate(advance)[1, 3](matrix[1], matrix[:3, 1])
+
+    assert [1, 4, 7, 10] == matrix[:, 1].tolist()
 
 
 def test_two_arguments_of_one_host_array_are_two_copies():

@@ -179,7 +179,7 @@ def test_random_patterns_count_as_on_the_gpu():
 @counted
 @pytest.mark.parametrize(
     "lesson",  # `make test` runs the long ones as notebooks
-    [None, *some(slow_if_long(lessons()), every=2)],
+    [None, *some(slow_if_long(lessons()), every=4)],
     ids=lambda it: it.stem if it else "the zoo",
 )
 def test_kernels_count_as_on_the_gpu_or_the_instruction_says_why(lesson):

@@ -51,6 +51,15 @@ def test_a_broadcast_loads_its_element_once_for_each_lane():
     )
 
 
+def test_an_array_that_is_none_is_named_with_those_that_there_are():
+    """As a line without an access is."""
+    reuse = emulate(add)[1, 64](np.zeros(64), np.zeros(64), np.zeros(64)).reuse
+
+    with pytest.raises(KeyError, match="has no array `c`; there are `"):
+        reuse["c"]
+    assert reuse.get("c") is None and "c" not in reuse
+
+
 def test_a_wide_load_loads_all_its_elements():
     """8 threads load 4 of 40 elements each, and thread 0 the last 4 again."""
 

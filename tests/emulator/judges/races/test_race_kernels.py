@@ -15,7 +15,7 @@ def verdict(run):
     return label, {race.space for race in run.races or run.races.minor}
 
 
-@pytest.mark.parametrize("case", some(CASES, 2), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", some(CASES, 3), ids=lambda case: case.name)
 def test_a_kernel_races_as_its_label_says(case):
     """A clean one has no race at all, not even a minor one."""
     run = emulate(case.kernel)[case.launch](*case.fresh())
