@@ -3,8 +3,8 @@ which is all that macOS has.
 
 What differs between the two for the front end stands in `package_target` and in
 `builtin_target`, under the same names; what differs for the host stands in
-`emulator/host/driver.py`. A third target that keeps
-Numba's passes would be a third such file, and a branch here and there.
+`emulator/host/driver.py`. A third target that keeps Numba's passes would be a third
+such file, and a branch here and there.
 """
 
 from contextlib import ExitStack, contextmanager

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from helpers.core import ir
+from helpers.core.source import package_of
 from helpers.frontend.inference import overload_of, typed_ir
 from helpers.frontend.lower.builder import Builder
 from helpers.frontend.types import our_type
@@ -38,7 +39,7 @@ def inline(builder, target, dispatcher, signature, arguments, within=None):
             "not emulated: use a loop"
         )
     function, options = dispatcher.py_func, dispatcher.targetoptions
-    if (function.__module__ or "").partition(".")[0] == "numba":
+    if package_of(function) == "numba":
         within = within or builder.site()
     typed = typed_ir(function, signature.args, options, builder.body.typed)
     result = builder.declared(target)

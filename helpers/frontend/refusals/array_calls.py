@@ -23,7 +23,7 @@ def wrong_array(name, call, function):
     shape, dtype = _arguments(call)
     if dtype is None:
         return f"a shared or local array needs a type: `cuda.{name}(8, float32)`"
-    return _wrong_type(name, shape, dtype, function) or _wrong_shape(
+    return _wrong_type(name, call, shape, dtype, function) or _wrong_shape(
         name, shape, function
     )
 
@@ -35,7 +35,7 @@ def _arguments(call):
     return given.get("shape"), given.get("dtype")
 
 
-def _wrong_type(name, shape, dtype, function):
+def _wrong_type(name, call, shape, dtype, function):
     written = ast.unparse(dtype)
     value = _value(dtype, function)
     if isinstance(value, type) and value.__module__ == "builtins":
@@ -46,6 +46,12 @@ def _wrong_type(name, shape, dtype, function):
         )
     if isinstance(value, str) and not _is_dtype(value):
         return f"there is no type {written} of an array's elements: write `float32`"
+    if isinstance(value, (int, tuple)) and len(call.args) > 2:
+        axes = ", ".join(map(ast.unparse, call.args[:-1]))
+        return (
+            "the sizes of a shared or local array are one tuple: "
+            f"`cuda.{name}(({axes}), {ast.unparse(call.args[-1])})`"
+        )
     if isinstance(value, (int, tuple)):
         return (
             "a shared or local array takes its shape first, and then its type: "

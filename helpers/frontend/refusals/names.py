@@ -18,11 +18,14 @@ _IMPORTS = {
     "libdevice": "from numba.cuda import libdevice",
 }
 _NEAR = 0.75  # how alike two names are, of 1
+_ARRAYS = r"`(shared|local)` has no|`numba\.cuda` has no `(shared|local)_?array`"
 _MISSING = r"(?:there is no|`numba\.(cuda)` has no) `(\w+)`"
 
 
 def suggestion(function, sentence) -> str:
     """What to write in the place of a name that a sentence says does not exist."""
+    if of_array := re.match(_ARRAYS, sentence):
+        return _meant(f"cuda.{of_array[1] or of_array[2]}.array")
     missing = re.match(_MISSING, sentence)
     if not missing:
         return ""

@@ -2,9 +2,9 @@
 
 import ast
 import builtins
-import inspect
-import textwrap
 from contextlib import suppress
+
+from helpers.core.source import definition_of
 
 # what a kernel reads and cannot call, by its name below `cuda`
 NO_FUNCTION = (
@@ -16,16 +16,10 @@ NO_FUNCTION = (
 
 def nodes_of(function):
     """The nodes of a function's source, with the line numbers of its file."""
-    try:
-        lines, first = inspect.getsourcelines(function)
-        tree = ast.parse(textwrap.dedent("".join(lines)))
-    except (OSError, SyntaxError, TypeError):
-        return []
-    ast.increment_lineno(tree, first - 1)
-    body = tree.body[0]
+    definition = definition_of(function)
     return [
         node
-        for statement in getattr(body, "body", [])
+        for statement in (definition.body if definition else ())
         for node in ast.walk(statement)
         if hasattr(node, "lineno")
     ]

@@ -97,7 +97,8 @@ SENTENCES = [
     ),
     (
         r"(?:truth|not_)\(array",
-        "a whole array is neither true nor false: test one of its elements",
+        "a whole array is neither true nor false: test one of its elements; or are the "
+        "arguments of the launch in another order than the kernel's?",
     ),
     (
         r"setattr: \(array",
@@ -115,7 +116,7 @@ SENTENCES = [
     (
         r"Invalid use of \w+(?:\([^)]*\))? with parameters",
         "this line calls a number or an array as if it were a function: write an "
-        "index in `[…]`, and `cuda.laneid` without parentheses",
+        "index in `[…]`, and `a.size` or `cuda.laneid` without parentheses",
     ),
     (
         r"Cannot bind .* to signature '\((.*?)\)'",
@@ -123,8 +124,8 @@ SENTENCES = [
     ),
     (
         r">>> (?:i?lshift|i?rshift|i?and_|i?or_|i?xor|invert)\(",
-        "bit operators work on whole numbers, and this line has a float: convert it "
-        "with `int32(…)` first",
+        "bit operators work on whole numbers, and this line has a float: `/` makes "
+        "one, `//` divides whole numbers, and `int32(…)` converts",
     ),
     (
         r"printing unimplemented",
@@ -290,6 +291,19 @@ SENTENCES = [
     (
         r"grid(?:size)?\(\) missing 1 required",
         "`cuda.grid` needs the number of axes: 1, 2 or 3",
+    ),
+    (
+        r"(\w+)\(\) missing \d+ required positional arguments?: ([^\n]*)",
+        r"this call of `\1` lacks \2",
+    ),
+    (
+        r"((?:load|store|copy)\d\w*)\(\) takes \d+ positional arguments? but",
+        r"this call of `\1` passes too many values: an index of several axes is one "
+        r"tuple, `(row, col)`, and so are values to be stored",
+    ),
+    (
+        r"(\w+)\(\) takes \d+ positional arguments? but",
+        r"this call of `\1` passes too many values",
     ),
     (
         r"function (?:zeros|empty|ones|full|arange|array|sum|max|min)\b",

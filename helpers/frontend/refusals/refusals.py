@@ -11,6 +11,7 @@ from helpers.core.errors import (
     UnsupportedError,
 )
 from helpers.core.source import place, source_line
+from helpers.frontend.refusals.axes import several_as_one
 from helpers.frontend.refusals.names import suggestion
 from helpers.frontend.refusals.numba_messages import NAMES, SENTENCES
 from helpers.frontend.refusals.source_constructs import (
@@ -42,7 +43,9 @@ def refusal(function, error, types=()) -> KernelError:
     sentence = _sentence(NAMES, message)
     if not sentence:
         needs_memory = _NEEDS_MEMORY.search(message)
-        explained = explanation_from_source(function, line, needs_memory)
+        explained = several_as_one(
+            function, line, types, message
+        ) or explanation_from_source(function, line, needs_memory)
         if explained:
             return at(function, explained[1], explained[0])
         sentence = _sentence(SENTENCES, message)

@@ -57,14 +57,25 @@ _NEVER = {
 _MAKERS = (
     *("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like"),
     *("full_like", "arange", "linspace", "array", "asarray", "eye", "identity"),
-    *("concatenate", "stack", "hstack", "vstack", "where", "copy", "tile", "repeat"),
+    *("concatenate", "stack", "hstack", "vstack", "copy", "tile", "repeat"),
     *("meshgrid", "outer", "reshape", "ravel", "unique", "flip", "roll", "diff"),
 )
 _REDUCERS = (
     *("sum", "max", "min", "mean", "std", "var", "dot", "matmul", "sort", "argsort"),
     *("prod", "cumsum", "median", "any", "all", "argmax", "argmin", "inner", "vdot"),
 )
+_OPERATORS = {
+    **{"add": "+", "subtract": "-", "multiply": "*", "power": "**", "negative": "-"},
+    **{"floor_divide": "//", "remainder": "%", "mod": "%"},
+}
 _CALLS = {
+    **{
+        f"numpy.{name}": f"`np.{name}` does not exist in kernels: write `{sign}`, for "
+        "one element at a time"
+        for name, sign in _OPERATORS.items()
+    },
+    "numpy.where": "`np.where` makes a new array, which a kernel cannot do: for one "
+    "element, write `a if condition else b`",
     **{f"numpy.{name}": f"`np.{name}` {_NEW}" for name in _MAKERS},
     **{f"numpy.{name}": f"`np.{name}` {_WHOLE}" for name in _REDUCERS},
     "numpy.clip": "`np.clip` does not work on one number: `min(max(x, low), high)`",
@@ -248,7 +259,8 @@ def _makes(node):
         node.slice, ast.Compare | ast.List | ast.BoolOp
     ):
         return _BY_INDEX
-    if isinstance(node, ast.List):
+    repeated = isinstance(node, ast.BinOp) and {type(node.left), type(node.right)}
+    if isinstance(node, ast.List) or repeated and ast.List in repeated:
         return _LIST
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return _TEXT

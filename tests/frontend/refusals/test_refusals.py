@@ -254,7 +254,7 @@ def test_an_array_of_another_shape_is_told():
 
     assert "gives 2 indices to a 1-dimensional array" in refused(two, np.zeros(32))
     assert "too many indices to a 1-dimensional array" in refused(column, np.zeros(32))
-    assert "as many indices" in refused(unguarded, np.zeros((32, 2)), np.zeros(32))
+    assert "`a` has 2 axes" in refused(unguarded, np.zeros((32, 2)), np.zeros(32))
 
 
 def test_errors_name_no_path_of_the_machine():
