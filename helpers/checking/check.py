@@ -42,8 +42,8 @@ def check(actual, expected, rtol=None, atol=None):
 @short_traceback
 def expect(*errors):
     """Show the error that is expected here and go on; fail if nothing goes wrong."""
-    kinds = [it for it in errors if isinstance(it, type)]
-    if not kinds or not all(issubclass(it, BaseException) for it in kinds):
+    kinds = [isinstance(it, type) and issubclass(it, BaseException) for it in errors]
+    if not kinds or not all(kinds):
         raise ArgumentError(
             "`expect` takes the kind of error that is to come, as in "
             "`with expect(IndexError):`"

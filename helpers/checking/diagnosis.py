@@ -8,10 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from helpers.checking.tolerance import Exactly, Within, as_float
+from helpers.checking.tolerance import RTOL, Exactly, Within, as_float
 from helpers.core.hardware import WARP_SIZE
 
 ENOUGH = 3                                  # values make a pattern
+SINGLE = 1e-6                               # a float32's errors, also of short sums
 SAMPLE = 10_000                             # wrong values are looked at
 BLOCKS = (1024, 512, 256, 128, 64, 32)      # threads, the usual numbers
 
@@ -172,6 +173,11 @@ class Evidence:
         if isinstance(self.tolerance, Exactly):
             return None
         largest = self.tolerance.errors(self.got, self.want).max()
+        if self.tolerance.rtol == RTOL[8] and 100 * RTOL[8] <= largest < SINGLE:
+            return (
+                f"The largest relative error is {largest:.1e}, which float32 would "
+                "explain: is there one on the way?"
+            )
         if not self.tolerance.rtol < largest < 100 * self.tolerance.rtol:
             return None
         return (

@@ -34,10 +34,12 @@ class Within:
 
     def agree(self, actual, expected):
         """Which values agree?"""
-        same = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
+        same = np.asarray(actual == expected, bool)
+        actual, expected = as_float(actual), as_float(expected)
+        same |= np.isnan(actual) & np.isnan(expected)
         finite = np.isfinite(actual) & np.isfinite(expected)
-        near = distance(actual, expected) <= self.allowed(np.abs(as_float(expected)))
-        return np.asarray(same | (finite & near))
+        near = distance(actual, expected) <= self.allowed(np.abs(expected))
+        return same | (finite & near)
 
     def allowed(self, size):
         """How far a value may be from an expected one of this size."""
@@ -85,7 +87,8 @@ def is_whole(values):
 
 
 def as_float(values):
-    return values.astype(complex if values.dtype.kind == "c" else float)
+    kind = complex if values.dtype.kind == "c" else float
+    return values.astype(kind, copy=False)
 
 
 def distance(actual, expected):

@@ -207,7 +207,7 @@ def warn(sentence):
 def caller_level() -> int:
     """The `stacklevel` with which a warning names the line that called the package."""
     level, frame = 1, sys._getframe(1)
-    ours = (PACKAGE, "contextlib")  # which runs functions that have a context
+    ours = (PACKAGE, "contextlib", "functools")  # which run functions of ours
     while frame.f_back and frame.f_globals.get("__name__", "").startswith(ours):
         level, frame = level + 1, frame.f_back
     return level

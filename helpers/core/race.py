@@ -172,8 +172,8 @@ class Race:
         return f"Put `{barrier}` between line {before} and line {after}{of_next}"
 
     @property
-    def text(self) -> str:
-        """The race in lines, of which some may be long."""
+    def facts(self) -> str:
+        """The race and its two accesses, in lines of which some may be long."""
         number = max(len(site.label) for site, _ in self.accesses)
         texts = [len(site.text) for site, _ in self.accesses]
         text = max((it for it in texts if it <= WIDEST_LINE), default=0)
@@ -181,9 +181,14 @@ class Race:
             beside(f"  {site.label:<{number}}  {site.text:<{text}}", access)
             for site, access in self.accesses
         ]
+        return "\n".join([self.title, *lines])
+
+    @property
+    def text(self) -> str:
+        """The facts, and the remedy below them."""
         margin = {"initial_indent": "  ", "subsequent_indent": "  "}
         remedy = fill(self.remedy, WIDTH, break_on_hyphens=False, **margin)
-        return "\n".join([self.title, *lines, remedy])
+        return f"{self.facts}\n{remedy}"
 
     def __repr__(self):
         return wrapped(self.text)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from helpers.core.errors import ArgumentError, short_traceback, shown
 
@@ -24,13 +25,14 @@ class Table:
         """On a page, where a size such as 16 × 16 stays on one line."""
         rules = ["---" if it else "---:" for it in self.wordy()]
         lines = [self.columns, rules, *self.texts()]
-        made = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        rows = ([it.replace("|", r"\|") for it in line] for line in lines)
+        made = "\n".join(f"| {' | '.join(row)} |" for row in rows)
         return made.replace(" × ", "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}")
 
     def wordy(self):
         """Which columns hold a word; numbers are compared best from the right."""
         return [
-            not self.rows or any(isinstance(row[place], str) for row in self.rows)
+            not self.rows or any(is_word(row[place]) for row in self.rows)
             for place in range(len(self.columns))
         ]
 
@@ -42,7 +44,7 @@ class Table:
 def table(columns, rows):
     """A table; NaN and None are shown as "not measured"."""
     try:
-        made = Table(tuple(columns), tuple(map(tuple, rows)))
+        made = Table(tuple(map(str, columns)), tuple(map(tuple, rows)))
     except TypeError:
         raise ArgumentError(
             "`table` takes the names of the columns, and then a list of rows, each "
@@ -57,11 +59,17 @@ def table(columns, rows):
     return made
 
 
+def is_word(value) -> bool:
+    """Is it shown as a word? True and False are."""
+    number = value is None or isinstance(value, Real)
+    return isinstance(value, bool) or not number
+
+
 def text(value):
-    """A value of the table in a few characters."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    """A value of the table in a few characters; a word as Python shows it."""
+    if value is None or (isinstance(value, Real) and math.isnan(value)):
         return "not measured"
-    if isinstance(value, str):
-        return value
+    if is_word(value):
+        return str(value)
     whole = abs(value) >= 100 or value == int(value)
     return f"{value:,.0f}" if whole else f"{value:.3g}"

@@ -4,7 +4,8 @@ races, indices, what nobody wrote, a loop without an end, inputs that are writte
 
 import re
 
-from helpers.core.errors import BarrierError, NoProgressError
+from helpers.core.errors import BarrierError, NoProgressError, wrapped
+from helpers.core.race import INDIVISIBLE
 from helpers.exercises.verdict import Refusal
 
 
@@ -55,27 +56,43 @@ def missed_barriers(outcome):
 def races(outcome):
     """Those within a warp and of equal values, too; without the remedy."""
     for race in [*outcome.run.races, *outcome.run.races.minor]:
-        report = "\n".join(repr(race).splitlines()[:-1])
-        hints = "race with itself" if race.first.line == race.second.line else ""
-        yield Refusal("race", at_size(outcome), report, race.first.line, hints)
+        told = wrapped(race.facts), race.first.line, hints_of_race(race)
+        yield Refusal("race", at_size(outcome), *told)
+
+
+def hints_of_race(race) -> str:
+    """The key of the hints that fit a race."""
+    kinds = {race.first_kind, race.second_kind}
+    one_line = race.first.line == race.second.line
+    if one_line and (race.update or race.kind == "WAW" or kinds & INDIVISIBLE):
+        return "race with itself"
+    if race.scope == "grid":
+        return "race between blocks"
+    return "race in one line" if one_line else ""
 
 
 def indices(outcome):
-    yield from silent(outcome, "wrap", "bounds")
+    yield from silent(outcome, "wrap", "bounds", "bounds negative")
 
 
-def silent(outcome, kind, reason):
+def silent(outcome, kind, reason, hints=""):
     """Refusals for the warnings of a kind."""
     for warning in outcome.run.warnings:
         if warning.kind == kind:
             told = f"line {warning.line}, `{warning.site.text}`: {warning.text}"
-            yield Refusal(reason, at_size(outcome), told, warning.line)
+            yield Refusal(
+                *(reason, at_size(outcome), wrapped(told), warning.line, hints)
+            )
 
 
 def unwritten(outcome):
     """Also what a shuffle takes from a lane that gives nothing."""
-    for found in (*outcome.run.uninitialised, *outcome.run.lanes):
-        yield Refusal("uninitialised", at_size(outcome), repr(found), found.site.line)
+    run = outcome.run
+    hints = {"": run.uninitialised, "uninitialised lanes": run.lanes}
+    for key, each in hints.items():
+        for found in each:
+            told = repr(found), found.site.line, key
+            yield Refusal("uninitialised", at_size(outcome), *told)
 
 
 def exceptions(outcome):

@@ -6,8 +6,10 @@ compared; then values, on new numbers, and whether they depend on the inputs; th
 at sizes of every other kind, and at larger ones; the budget.
 """
 
-from dataclasses import dataclass, field
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from io import StringIO
 
 import numpy as np
 
@@ -17,12 +19,14 @@ from helpers.core.errors import ExplainedError
 from helpers.emulator.launch import compile_kernel
 from helpers.exercises.arguments import Out
 from helpers.exercises.budgets import excesses, unheld
-from helpers.exercises.faults import at_size, first_sentence, refuse_faults
+from helpers.exercises.faults import at_size, first_sentence, line_in, refuse_faults
 from helpers.exercises.sources import lines_changed
 from helpers.exercises.totals import LOOKED_UP
 from helpers.exercises.trials import EVEN, LARGER, POISON, RAGGED, trials_of
 from helpers.exercises.verdict import Refusal, Verdict
 from helpers.frontend.kernels import argument_names, argument_types, require_kernel
+
+PRINTS = "`check` does not show what the kernel prints: launch it yourself to see it."
 
 
 def judge(task, kernel, seed=None) -> Verdict:
@@ -31,6 +35,18 @@ def judge(task, kernel, seed=None) -> Verdict:
     An error that is not the kernel's, such as one of the exercise's own, is raised.
     """
     case = Case(task, kernel, seed)
+    with redirect_stdout(StringIO()) as printed:
+        verdict = looked_at(case)
+    if not printed.getvalue():
+        return verdict
+    if verdict.report:
+        return replace(verdict, report=f"{verdict.report}\n{PRINTS}")
+    return replace(verdict, sentence=f"{verdict.sentence} {PRINTS}")
+
+
+def looked_at(case) -> Verdict:
+    """The verdict of the first look that speaks."""
+    task = case.task
     try:
         for look in LOOKS:
             look(case)
@@ -88,7 +104,9 @@ def explained(ask):
     except Refusal:
         raise
     except ExplainedError as error:
-        raise Refusal("refused", first_sentence(error)) from error
+        told, _, below = str(error).partition("\n")  # the kernel's line, and more
+        told = first_sentence(told)
+        raise Refusal("refused", told, below, line_in(told)) from error
 
 
 # ---------------------------------------------------------------- is there an answer
@@ -172,11 +190,14 @@ def refuse_values(case, outcomes):
     """Raise a Refusal if values of some outcomes differ from what is expected."""
     for outcome in outcomes:
         if told := differs(outcome):
-            if is_constant(case):
+            empty = "were never written" in told
+            if is_constant(case) and not empty:
                 told = "The output is the same for other numbers in the inputs."
                 raise Refusal("constant", told)
             reason = VALUES_DIFFER[outcome.trial.kind]
-            raise Refusal(reason, f"{at_size(outcome)} {told}")
+            told += lost_fractions(case.program.ir)
+            hints = "wrong unwritten" * (empty and reason == "wrong")
+            raise Refusal(reason, f"{at_size(outcome)} {told}", hints=hints)
 
 
 def is_constant(case) -> bool:
@@ -189,21 +210,53 @@ def is_constant(case) -> bool:
 def differs(outcome) -> str:
     """How an outcome's values differ from the expected ones; "" if they do not.
 
-    What was never written is said first. Clues about the launch are left out: it is the
-    exercise's, and not the learner's to change.
+    What was never written is said first.
     """
     for name, expected in outcome.trial.expected.items():
         cells = outcome.outputs[name]
         try:
             check(cells, expected, rtol=outcome.trial.task.rtol)
         except AssertionError as error:
-            if told := unwritten_cells(cells, outcome.trial.arguments[name]):
+            argument = outcome.trial.arguments[name]
+            if told := unwritten_cells(cells, argument):
                 return f"in `{name}`, {told}."
             first, *clues = str(error).splitlines()
-            clues = [it for it in clues if "grid" not in it and "guard" not in it]
-            sentences = f"in `{name}`, {first}", *clues
-            return " ".join(f"{it.rstrip('.?')}." for it in sentences)
+            clues = clues_of(clues, isinstance(argument, Out))
+            return " ".join([f"in `{name}`, {first}.", *clues])
     return ""
+
+
+def lost_fractions(kernel) -> str:
+    """Which line stores floats as whole numbers, which the kernel does not ask for."""
+    code = [it for block in kernel.blocks for it in block]
+    casts = {it.target: it for it in code if isinstance(it, ir.Cast)}
+    stored = [(it, it.value) for it in code if isinstance(it, ir.Store)]
+    added = [(it, v) for it in code if isinstance(it, ir.Atomic) for v in it.values]
+    for access, value in stored + added:
+        cast = casts.get(value)
+        of = cast and kernel.types.get(cast.operand)
+        if not isinstance(of, np.dtype) or cast.explicit:
+            continue
+        if (of.kind, cast.dtype.kind) in (("f", "i"), ("f", "u")):
+            line, array = access.reference.site.line, access.reference.array
+            return (
+                f" Line {line} stores floats in `{array}`, whose elements are "
+                f"{cast.dtype}: fractions are lost."
+            )
+    return ""
+
+
+def clues_of(clues, is_written):
+    """What `check` suggests, but not of the launch and the tolerance, which are the
+    exercise's; nor that nobody wrote what is known to be written.
+    """
+    for clue in clues:
+        if "grid" not in clue and "guard" not in clue:
+            told = clue.partition("; if it is rounding")[0]
+            if is_written:
+                told = told.replace(": never written?", "")
+                told = told.replace("never written, or ", "")
+            yield told if told.endswith("?") else f"{told}."
 
 
 def unwritten_cells(cells, argument) -> str:

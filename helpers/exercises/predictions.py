@@ -27,6 +27,7 @@ def judge(task, answer) -> Verdict:
     right = [name for name in truth if agrees(answer[name], truth[name], task)]
     if len(right) == len(truth):
         return Verdict(task.name, task.points, task.points, "As predicted.")
+    key = "wrong" if "wrong" in task.hints else "wrong prediction"
     missed = [name for name in truth if name not in right]
     differ = "differs" if len(missed) == 1 else "differ"
     which = f" ({', '.join(map(str, missed))})" if missed != [""] else ""
@@ -37,7 +38,7 @@ def judge(task, answer) -> Verdict:
         task.points,
         f"{many} {differ} from what happens{which}.",
         "wrong",
-        hints=task.hints_for("wrong prediction"),
+        hints=task.hints_for(key),
     )
 
 
@@ -55,7 +56,9 @@ def agrees(answer, truth, task) -> bool:
     if isinstance(truth, str):
         if not isinstance(answer, str) or answer not in task.options:
             known = ", ".join(map(repr, task.options))
-            raise ArgumentError(f"`{task.name}` asks for one of {known}")
+            raise ArgumentError(
+                f"`{task.name}` asks for one of {known}, not {shown(answer)}"
+            )
         return answer == truth
     answer, truth = (  # numbers of NumPy's wrap
         it.item() if isinstance(it, np.generic) else it for it in (answer, truth)

@@ -54,6 +54,22 @@ HINTS = {
         "Give each thread a cell of its own, or let one thread do it. No barrier "
         "helps: it orders two lines, and not two threads on one line.",
     ),
+    "race in one line": (
+        "One thread loads, on the line of the report, a cell to which another thread "
+        "stores on the same line: which of the two comes first?",
+        "A barrier orders what stands before it and what stands behind it. A line that "
+        "loads and stores has no place for one between the two.",
+        "In a loop, put `cuda.syncthreads()` where all threads reach it in each turn. "
+        "If one turn alone races, load into a variable, then the barrier, then store.",
+    ),
+    "race between blocks": (
+        "The two threads of the report are in different blocks: what could make one "
+        "block wait for the other?",
+        "`cuda.syncthreads()` reaches no other block, and blocks run in any order: "
+        "what one of them stores, another may load too early.",
+        "Let each cell of global memory belong to one thread, which alone stores to "
+        "it, or use `cuda.atomic`; load from arrays that no block changes.",
+    ),
     "bounds": (
         "Which index does the thread of the report compute, and the size of which "
         "array does your condition ask about?",
@@ -62,12 +78,26 @@ HINTS = {
         "Each index needs a condition that is true exactly inside its own array, on "
         "both sides and along each axis; a tile must hold all cells that a block uses.",
     ),
+    "bounds negative": (
+        "Which thread makes the negative index of the report, and from what?",
+        "Numba counts a negative index from the end, as Python does: -1 is the last "
+        "element. It is no error, and seldom what is meant.",
+        "The condition around this line must keep such an index out: add `0 <=` to it, "
+        "or begin the loop later.",
+    ),
     "uninitialised": (
         "Who wrote what this line reads, and when?",
-        "Outputs, shared and local arrays begin with arbitrary bytes; a shuffle gives "
-        "only what a lane that takes part holds.",
+        "Outputs, shared and local arrays begin with arbitrary bytes; `+=` and an "
+        "atomic operation read a cell, too.",
         "Store to each cell before anyone reads it, also for threads at the edge; add "
         "up in a variable and store it once.",
+    ),
+    "uninitialised lanes": (
+        "Which lanes of the warp come to this line, and whose values does it ask for?",
+        "A shuffle gives what a lane holds that takes part in it. A lane that has "
+        "returned, or is in another branch, gives nothing.",
+        "Let all 32 lanes shuffle. A lane without a number takes part with a value "
+        "that changes nothing.",
     ),
     "timeout": (
         "Which condition ends the loop, and which line changes the values it tests?",
@@ -107,6 +137,14 @@ HINTS = {
         "lines; the first step at which they differ is the fault.",
         "Look at the indices first: which coordinate goes to the row and which to the "
         "column, where a loop begins and ends, and what an accumulator starts with.",
+    ),
+    "wrong unwritten": (
+        "Which thread should store the first value that is missing, and does it reach "
+        "its store?",
+        "Every element needs a thread, and the condition around the store must be true "
+        "in it. x and y of a launch need not be as large as rows and columns.",
+        "Compute by hand the index of the thread that should have that element, and "
+        "both sides of its condition: too strict a guard leaves elements out, too.",
     ),
     "over_budget": (
         "The answer is right. Which number of the report is over its limit, and which "
@@ -166,9 +204,9 @@ HINTS = {
 
 
 def hints_for(reason, own) -> tuple[str, ...]:
-    """The hints for a reason: an exercise's own where it has some."""
+    """The hints for a reason: the nearest one's, and of those an exercise's own."""
     word = reason.partition(":")[0].partition(" ")[0]
-    for hints in (own.get(reason), own.get(word), HINTS.get(reason), HINTS.get(word)):
-        if hints:
+    for key in (reason, word):
+        if hints := own.get(key) or HINTS.get(key):
             return hints
     return ()

@@ -122,9 +122,6 @@ def code_lines(text) -> list[str]:
         if isinstance(node, ast.FunctionDef) and ast.get_docstring(node):
             node.body = node.body[1:] or [ast.Pass()]
     functions = [it for it in tree.body if isinstance(it, ast.FunctionDef)]
-    lines = (
-        ast.unparse(functions or tree).splitlines()
-        if not functions
-        else [line for it in functions for line in ast.unparse(it).splitlines()]
-    )
+    parts = functions or [tree]
+    lines = [line for it in parts for line in ast.unparse(it).splitlines()]
     return [line for line in lines if line.strip() and not line.startswith("@")]

@@ -155,7 +155,8 @@ def placed(case, outcome, told) -> str:
 
 def allowed(limit) -> str:
     """How many are allowed, in words."""
-    return f"{limit:,} {'is' if limit == 1 else 'are'} allowed"
+    number = int(limit) if limit == int(limit) else limit
+    return f"{number:,} {'is' if limit == 1 else 'are'} allowed"
 
 
 def answered(case, outcome):

@@ -59,7 +59,9 @@ class Verdict:
         why = f" ({word})" if self.raises else ""
         if budget:
             why = f", right but over its budget ({budget.replace('_', ' ')})"
-        parts = [wrapped(f"{sign} {self.exercise}: {self.mark}{why}. {self.sentence}")]
+        kind = "AssertionError: " * self.raises  # which Python puts before it
+        told = f"{kind}{sign} {self.exercise}: {self.mark}{why}. {self.sentence}"
+        parts = [wrapped(told).removeprefix(kind)]
         parts += [self.report] if self.report else []
         return "\n".join(parts)
 

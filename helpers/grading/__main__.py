@@ -12,7 +12,7 @@ from helpers.grading.references import ReferenceError
 from helpers.grading.release import release
 from helpers.grading.report import report
 from helpers.grading.sandbox import isolation
-from helpers.grading.sandbox.children import NurseryError
+from helpers.grading.sandbox.children import NurseryError, require_linux
 from helpers.grading.store import MarksError, Store
 from helpers.grading.submissions import NoSubmissions
 from helpers.grading.words import printable
@@ -88,7 +88,7 @@ def of_grade(new):
     )
     new.add_argument(
         "--workers",
-        type=int,
+        type=whole,
         default=0,
         help="how many at a time on this machine; without it, as many as it has cores",
     )
@@ -114,6 +114,13 @@ def seed(text):
     return int(text) if text.isdecimal() else text
 
 
+def whole(text):
+    """A number, 0 or more."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number, 0 or more")
+    return int(text)
+
+
 def points(text):
     """An exercise and its points."""
     name, _, number = text.partition("=")
@@ -131,6 +138,7 @@ def release_command(options) -> int:
 
 
 def grade_command(options) -> int:
+    require_linux()
     level = isolation.level_of(options.container)
     say(f"isolation of submissions: {isolation.LEVELS[level]}")
     if options.isolated and level == "process":

@@ -12,6 +12,7 @@ import math
 import os
 import re
 import secrets
+import sys
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -52,8 +53,6 @@ def grader_digest() -> str:
 
 
 def module_file(kind) -> str:
-    import sys
-
     return sys.modules[kind.__module__].__file__
 
 

@@ -206,7 +206,7 @@ class GridStride(Write):
         ),
     }
     hints = {
-        "race": (
+        "race with itself": (
             "Which elements does thread 0 of block 0 take, and which thread 0 of "
             "block 1?",
             "If each thread goes on by the number of *all* threads, no two of them "

@@ -118,13 +118,3 @@ class WarpSum(Write):
             """,
         ),
     }
-    hints = {
-        "uninitialised": (
-            "Which lanes of the last warp come to the shuffle, and whose values does "
-            "it ask for?",
-            "A shuffle gives what a lane holds that takes part in it. A lane that has "
-            "returned holds nothing.",
-            "Let all 32 lanes shuffle. A lane without a number takes part with a value "
-            "that changes nothing.",
-        ),
-    }

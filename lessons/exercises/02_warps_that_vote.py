@@ -133,8 +133,9 @@ class RaySphere(Write):
         centres = rng.integers(-12, 13, (count, 3)) * (1, 1, 2) + (0, 0, 60)
         radii = rng.integers(8, 16, (count, 1))
         spheres = np.hstack([centres, radii]).astype(np.float32)
-        # the first ray only touches the first sphere
-        x[0], y[0] = spheres[0, 0] + spheres[0, 3], spheres[0, 1]
+        # the first ray only touches a sphere, at an x that no other one reaches
+        edge = spheres[(spheres[:, 0] + spheres[:, 3]).argmax()]
+        x[0], y[0] = edge[0] + edge[3], edge[1]
         return {"depth": Out(rays), "x": x, "y": y, "spheres": spheres}
 
     def launch(self, rays, count):
@@ -204,6 +205,7 @@ class RaySphere(Write):
             "best = z if inside >= 0 else best",
         ),
         "the radius is not squared": ("wrong", "radius * radius", "radius"),
+        "a ray that touches misses": ("wrong", "if inside >= 0", "if inside > 0"),
         "the other surface": ("wrong", "2] $sign ", "2] - $towards * "),
         "keeps the best in the output": (
             "uninitialised",

@@ -272,7 +272,7 @@ class Embedding(Write):
         ),
     }
     hints = {
-        "bounds": (
+        "bounds negative": (
             "Which numbers can stand in `words`, and what does an array do with a "
             "negative index?",
             "Numba counts a negative index from the end, as Python does: -1 is the "

@@ -296,7 +296,7 @@ class SeveralEach(Fix):
             "does from one k to the next does not matter.",
             "A thread's own next element lies a block further on.",
         ),
-        "race": (
+        "race with itself": (
             "Which two threads store the same element?",
             "The elements of a block begin where those of the block before end, and "
             "a thread's elements must skip all other threads of its block.",

@@ -117,7 +117,7 @@ class RowSums(Write):
             "Let a warp take a row: `cuda.grid(1) // 32` is its row, and lane i begins "
             "at column i and goes on by 32. Shuffles add up the 32 sums.",
         ),
-        "wrong": (
+        "uninitialised": (
             "What was in `out[row]` before this launch?",
             "Nobody wrote it: a sum that is added to it is added to arbitrary bytes.",
             "Let the lanes of a warp add up their sums by shuffles, and let one lane "

@@ -87,7 +87,7 @@ class Shift(Fix):
         ),
     }
     hints = {
-        "race": (
+        "race in one line": (
             "The line is a load and a store. Which cell does thread 0 load, and who "
             "stores to it?",
             "All threads must have loaded before the first one stores: this is a write "

@@ -324,7 +324,7 @@ class LastBlock(Write):
         ),
     }
     hints = {
-        "race": (
+        "race between blocks": (
             "Which thread stores to the cell of the report, and how does the other one "
             "know that it has?",
             "An atomic counts who has finished; that what they stored is seen before "

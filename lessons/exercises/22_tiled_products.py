@@ -287,7 +287,7 @@ class TwoRows(Product, Write):
             "Load one tile of `b` and two of `a`, one below the other, at each step "
             "of the walk.",
         ),
-        "race": (
+        "race between blocks": (
             "Which rows does each block make, and where do those of the next one "
             "begin?",
             "A block makes twice as many rows as it has rows of threads, so the next "

@@ -107,7 +107,7 @@ class Average(Fix):
         ),
     }
     hints = {
-        "race": (
+        "race between blocks": (
             "The thread that divides has the highest number. What makes it wait for "
             "the others?",
             "Nothing within a launch: blocks and warps run in any order, and a barrier "
@@ -187,7 +187,7 @@ class Brightest(Fix):
         ),
     }
     hints = {
-        "race": (
+        "race between blocks": (
             "How many steps are there between the look at `out[0]` and the store to it?",
             "Another thread may store between the two, and its larger number is lost.",
             "`cuda.atomic.max` looks and stores in one step; leave no plain look before "
@@ -255,7 +255,7 @@ class UpsideDown(Fix):
         ),
     }
     hints = {
-        "wrong": (
+        "wrong unwritten": (
             "Take an image of 33 rows and 70 columns: how many threads are there along "
             "x, and how many rows does the kernel reach?",
             "The first number of `cuda.grid(2)` is along x, as is the first of the "

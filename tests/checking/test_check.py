@@ -1,9 +1,12 @@
 """`check` accepts what is right and refuses what is wrong, and says why."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from helpers.checking.check import check, expect
+from helpers.core.errors import ArgumentError
 
 N = 100_000
 
@@ -88,6 +91,14 @@ def test_inputs_stay_as_they_are(numbers):
 def test_integers_must_be_equal_however_large():
     """2**53 and its successor are one float64, and two integers."""
     assert "the value differs" in complaint(np.array([2**53 + 1]), [2**53])
+
+
+def test_python_s_own_numbers_are_compared_with_floats():
+    """Fractions, and whole numbers that no type of NumPy holds."""
+    check([Fraction(1, 4), 10], [0.25, 10.0])
+    check([10**30], [1e30])
+    with pytest.raises(AssertionError, match=r"1 of 2 values differ, the first at"):
+        check([Fraction(1, 3), 10], [0.25, 10.0])
 
 
 def test_a_float32_product_of_512_terms_agrees_with_float64():
@@ -249,6 +260,17 @@ def test_a_kernel_that_stops_at_128_is_a_question_of_the_grid():
     assert "wrapped" not in text
 
 
+def test_a_float32_on_the_way_is_told(numbers):
+    """Of float64, which a tile of float32 has rounded; not of what is further off."""
+    exact = numbers.astype(float) / 3
+    told = "which float32 would explain: is there one on the way?"
+
+    assert told in complaint(exact.astype(np.float32).astype(float), exact)
+    assert told not in complaint(exact * (1 + 1e-5), exact)
+    assert told not in complaint(exact * (1 + 5e-12), exact)
+    assert told not in complaint(numbers * np.float32(1.0001), numbers)
+
+
 def test_rounding_is_told_from_a_bug(numbers):
     """Differences just outside of the tolerance, without a pattern."""
     noise = np.random.default_rng(seed=5).uniform(0, 1e-4, size=numbers.shape)
@@ -281,6 +303,13 @@ def test_nothing_wrong_is_wrong_where_an_error_is_expected():
     with pytest.raises(AssertionError, match="an IndexError or a KeyError, but"):
         with expect(IndexError, KeyError):
             pass
+
+
+def test_what_is_no_kind_of_error_is_not_expected():
+    """Alone, or beside one that is."""
+    for wrong in ((), ("IndexError",), (IndexError, 5)):
+        with pytest.raises(ArgumentError, match="`expect` takes the kind of error"):
+            expect(*wrong)
 
 
 def test_another_error_is_not_swallowed():

@@ -246,6 +246,28 @@ def test_who_asks_for_isolation_gets_it_or_nothing(tmp_path, monkeypatch, capsys
     assert "nothing isolates here" in told
 
 
+@pytest.mark.parametrize("system", ["win32", "darwin"])
+def test_where_nothing_is_graded_a_sentence_says_so(
+    tmp_path, monkeypatch, capsys, system
+):
+    """Windows lacks what locks a folder of marks, too."""
+    course(tmp_path)
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    assert 2 == grade(tmp_path)
+    told = capsys.readouterr().err
+    assert "nobody is graded: submissions are run on Linux alone" in told
+
+
+@pytest.mark.parametrize("number", ["-1", "two"])
+def test_a_number_of_workers_is_one(capsys, number):
+    """A sentence of the command line, and its status."""
+    line = ["grade", "folder", "--release", "folder", "--out", "folder"]
+    with pytest.raises(SystemExit, match="2"):
+        main([*line, f"--workers={number}"])
+    assert f"{number} is not a whole number, 0 or more" in capsys.readouterr().err
+
+
 def test_the_command_line_is_a_command(tmp_path):
     """`python -m helpers.grading`, with its own exit status."""
     line = [sys.executable, "-m", "helpers.grading", "grade", str(tmp_path)]

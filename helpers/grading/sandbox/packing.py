@@ -7,6 +7,7 @@ code object. Whatever a submission did to this process, the other side checks al
 import base64
 import builtins
 import inspect
+import sys
 import types
 from numbers import Number
 from textwrap import dedent
@@ -216,8 +217,6 @@ PACKERS = {
 
 def member_data(value):
     """A function or a type that is known by its module and its name."""
-    import sys
-
     name = getattr(value, "__name__", "")
     for module in MODULES:
         if name and getattr(sys.modules.get(module), name, None) is value:

@@ -1,0 +1,204 @@
+"""What a refused answer is told, beside the reason: facts, and hints that fit them."""
+
+import re
+import warnings
+
+import pytest
+
+from helpers.core.errors import WIDTH
+from helpers.exercises.judging import PRINTS
+from helpers.exercises.reasons import HINTS, hints_for
+from tests.exercises.specimen import PairSums, Strides
+
+STORE, SUM = "tile[t] = a[i] if", "tile[t] + tile[t + 1]"
+PREDICTED = HINTS["wrong prediction"]
+GUARD, BARRIER = "if i < a.size:\n        out", "cuda.syncthreads()"
+
+
+class Plain(PairSums):
+    """Without hints of its own."""
+
+    hints: dict = {}
+
+
+def verdict_on(*changes):
+    """The verdict on the answer with pairs of old and new."""
+    task = Plain()
+    text = task.answer_text
+    for old, new in zip(changes[::2], changes[1::2], strict=True):
+        assert old in text
+        text = text.replace(old, new, 1)
+    return task.judge(task.kernel(text), 5)
+
+
+IN_PLACE = "tile[t] = tile[t] + tile[t + 1]\n        out[i] = tile[t]"
+RACES = {  # what is changed, and the hints that hold for it
+    "two lines": ("race", [BARRIER, "pass"]),
+    "one cell for all": ("race with itself", [GUARD, "out[0] = 1\n    " + GUARD]),
+    "an update": ("race with itself", [GUARD, "out[0] += 1\n    " + GUARD]),
+    "a load and a store of one line": (
+        "race in one line",
+        [f"out[i] = {SUM}", IN_PLACE],
+    ),
+    "what another block stores": (
+        "race between blocks",
+        [f"out[i] = {SUM}", f"out[i] = {SUM}\n        out[i] += out[i - 64] * 0"],
+    ),
+}
+
+
+@pytest.mark.parametrize("key, changes", RACES.values(), ids=RACES)
+def test_a_race_gets_the_hints_that_hold_for_it(key, changes):
+    """A barrier helps between two lines of a block, and not between blocks."""
+    verdict = verdict_on(*changes)
+
+    assert "race" == verdict.reason
+    assert HINTS[key] == verdict.hints, verdict.text
+
+
+def test_a_race_is_told_without_its_remedy():
+    """However many lines the remedy takes: each line names the kernel's or a thread."""
+    for _, changes in RACES.values():
+        title, *lines = verdict_on(*changes).report.splitlines()
+        assert " race on " in title
+        assert 2 <= len(lines) <= 4
+        for line in lines:
+            assert re.search(r"line \d+|thread \d+ of block", line), line
+
+
+SHUFFLE = "0 * cuda.shfl_down_sync(1, tile[t], 1)"
+
+
+@pytest.mark.parametrize(
+    "key, value",
+    [("uninitialised", "out[i] * 0"), ("uninitialised lanes", SHUFFLE)],
+)
+def test_hints_speak_of_a_shuffle_where_there_is_one(key, value):
+    """A cell that nobody wrote and a lane that gives nothing are read alike."""
+    verdict = verdict_on(SUM, f"{SUM} + {value}")
+
+    assert "uninitialised" == verdict.reason
+    assert HINTS[key] == verdict.hints
+    assert ("shuffle" in " ".join(verdict.hints)) == (value == SHUFFLE)
+
+
+def test_values_that_nobody_wrote_are_told_before_a_constant_output():
+    """A guard that is never true stores nothing, whatever the inputs are."""
+    verdict = verdict_on(GUARD, GUARD.replace("<", ">"))
+
+    assert "wrong" == verdict.reason
+    assert "256 of 256 values were never written, the first at [0]" in verdict.sentence
+    assert HINTS["wrong unwritten"] == verdict.hints
+
+
+def test_a_value_that_was_written_is_not_called_unwritten():
+    """Zeros and NaN, which a learner may well have stored."""
+    for value in ("0 * i", "math.nan"):
+        text = Plain().answer_text.replace(SUM, f"{value} if i % 3 else {SUM}")
+        verdict = Plain().judge(Plain().kernel(f"import math\n\n{text}"), 5)
+
+        assert "values differ" in verdict.sentence
+        assert "written" not in verdict.sentence, verdict.sentence
+
+
+def test_a_tolerance_that_is_not_the_learners_is_not_offered():
+    """`check(kernel)` takes no `rtol`."""
+    verdict = verdict_on(SUM, f"({SUM}) * float32(1.0001)")
+
+    assert "They are close" in verdict.sentence
+    assert "rtol" not in verdict.sentence
+    assert verdict.sentence.endswith("is allowed.")
+
+
+def test_a_refused_line_stands_below_its_sentence():
+    """As everywhere else, and its number is that of the verdict."""
+    verdict = verdict_on(SUM, "tiles[t]")
+
+    text = Plain().answer_text.replace(SUM, "tiles[t]").splitlines()
+    assert "out[i] = tiles[t]" == text[verdict.line - 1].strip()
+    assert verdict.sentence.endswith(f"line {verdict.line}).")
+    assert "    out[i] = tiles[t]" == verdict.report
+
+
+def test_what_a_kernel_prints_is_said_and_not_shown(capsys):
+    """The judge launches it many times, with numbers of its own."""
+    verdict = verdict_on(GUARD, f'print("thread", i)\n    {GUARD}')
+
+    assert "" == capsys.readouterr().out
+    assert verdict.reason is None
+    assert "does not show what the kernel prints" in verdict.sentence
+    assert "prints" not in verdict_on().sentence
+    races = verdict_on(BARRIER, "pass", GUARD, f'print("thread", i)\n    {GUARD}')
+    assert races.sentence.endswith("size 256:")
+    assert PRINTS == races.report.splitlines()[-1]
+
+
+def test_a_refusal_fits_the_page_with_the_name_of_its_error():
+    """Python writes `AssertionError: ` before it."""
+    for _, edits in RACES.values():
+        verdict = verdict_on(*edits)
+        first, *_ = verdict.text.splitlines()
+        assert not verdict.raises or len(f"AssertionError: {first}") <= WIDTH
+
+
+def test_a_warning_of_an_idle_line_names_the_line_that_checks():
+    """And no file of Python's own library."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        verdict_on("out[i] = ", "out[i] == ")
+
+    assert [__file__] == [it.filename for it in told]
+    assert "compares and drops" in str(told[0].message)
+    assert all(len(it) <= WIDTH for it in str(told[0].message).splitlines())
+
+
+class Halves(Plain):
+    """Of numbers with a fraction."""
+
+    choices: dict = {"threads": (64,), "type": ("float32",)}
+
+    def inputs(self, rng, n):
+        given = super().inputs(rng, n)
+        return given | {"a": given["a"] + 0.5}
+
+
+ADDED = """tile[t] = 0
+    if i < a.size:
+        cuda.atomic.add(tile, t, a[i])"""
+
+
+def test_a_fraction_that_an_array_of_whole_numbers_loses_is_told():
+    """With the line that stores it; a conversion that is written out is meant."""
+    task = Halves()
+    text = task.answer_text.replace("array(CELLS, float32)", "array(CELLS, int32)")
+    lost = task.judge(task.kernel(text), 5)
+    meant = task.judge(task.kernel(text.replace("= a[i] if", "= int(a[i]) if")), 5)
+
+    line = 1 + next(n for n, it in enumerate(text.splitlines()) if STORE in it)
+    told = f"Line {line} stores floats in `tile`, whose elements are int32"
+    assert ("wrong", "wrong") == (lost.reason, meant.reason)
+    assert told in " ".join(lost.sentence.split())
+    assert "fraction" not in meant.sentence
+    added = text.replace("tile[t] = a[i] if i < a.size else 0", ADDED)
+    assert "stores floats in `tile`" in task.judge(task.kernel(added), 5).sentence
+
+
+def test_the_nearest_hints_are_an_exercises_own_or_the_common_ones():
+    """What is known of a race goes before what an exercise says of all races."""
+    own = {"race": ("a", "b", "c")}
+
+    assert own["race"] == hints_for("race", own)
+    assert HINTS["race between blocks"] == hints_for("race between blocks", own)
+    assert ("d",) == hints_for("race with itself", own | {"race with itself": ("d",)})
+    assert own["race"] == hints_for("race of a new kind", own)
+    assert () == hints_for("no such reason", own)
+
+
+def test_a_prediction_gets_the_hints_of_its_exercise():
+    """And the common ones where it has none."""
+
+    class Own(Strides):
+        hints = {"wrong": ("a", "b", "c")}
+
+    for task, hints in ((Own(), Own.hints["wrong"]), (Strides(), PREDICTED)):
+        assert hints == task.judge({"sectors": 9, "free": "no"}).hints
