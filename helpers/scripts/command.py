@@ -33,8 +33,10 @@ def add_options(parser):
     parser.add_argument(
         "--live", action="store_true", help="report each kernel when it is launched"
     )
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write plain data")
+    for name, what in (("--html", "a page"), ("--json", "plain data")):
+        parser.add_argument(
+            name, type=file_to_write, metavar="FILE", help=f"write {what}"
+        )
     parser.add_argument(
         "--only", type=_kinds, metavar="KINDS", help=f"report only these: {kinds}"
     )
@@ -53,6 +55,18 @@ def add_options(parser):
     parser.add_argument("--quiet", action="store_true", help="say nothing on stderr")
     parser.add_argument("program", help="a file, or after -m a module")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its own")
+
+
+def file_to_write(text) -> Path:
+    """The place of a file, wherever the program goes; its folder must be there, which
+    nobody wants to hear only after the program.
+    """
+    path = Path(text).absolute()
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {Path(text).parent}")
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is a folder: give a file's name")
+    return path
 
 
 def _kinds(text):
@@ -104,15 +118,15 @@ def _report(ledger, fail_on, options):
     """Print the report, and write the files that were asked for."""
     sys.stdout.flush()
     title = Path(options.program).name
+    if options.live:
+        say(total(ledger, fail_on))
+    else:
+        say(f"\n{as_lines(ledger, fail_on)}")
     if options.html:
         options.html.write_text(as_page(ledger, fail_on, title), encoding="utf-8")
     if options.json:
         data = json.dumps(as_data(ledger, fail_on, title), indent=1)
         options.json.write_text(data + "\n", encoding="utf-8")
-    if options.live:
-        say(total(ledger, fail_on))
-    else:
-        say(f"\n{as_lines(ledger, fail_on)}")
 
 
 def _refused(sentence) -> int:

@@ -18,6 +18,7 @@ from numba.cuda.dispatcher import _LaunchConfiguration as NumbasLaunch
 
 from helpers.core.device import device
 from helpers.core.errors import short_traceback
+from helpers.core.source import package_of
 from helpers.emulator.arguments import contiguous_or_refused
 from helpers.emulator.emulation import Emulation
 from helpers.emulator.host.dispatch import LaunchConfiguration
@@ -37,7 +38,7 @@ class PlainLaunch:
     @property
     def is_numbas_own(self) -> bool:
         """Is it a kernel that Numba brings, as for `cuda.reduce`?"""
-        return self.kernel.py_func.__module__.partition(".")[0] == "numba"
+        return package_of(self.kernel.py_func) == "numba"
 
     def emulated(self, *arguments, by=Emulation):
         """Run it with all judges; its arrays become what the launch makes of them. It

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from helpers.core.device import device
-from helpers.core.errors import ExplainedError, UnsupportedError
+from helpers.core.errors import UnsupportedError
 from helpers.core.source import place
 from helpers.scripts.kinds import FAULTS, KINDS, classified, kind_of, narrowed
 
@@ -114,10 +114,14 @@ class Ledger:
             return launch.plainly(*arguments)
         try:
             run = launch.emulated(*arguments)
-        except ExplainedError as error:
+        except Exception as error:
             self._stop(shape, error)
             if device.has_gpu and isinstance(error, UnsupportedError):
                 return launch.plainly(*arguments)
+            raise
+        except KeyboardInterrupt:
+            with self._lock:
+                shape.judged -= 1
             raise
         self._add(shape, run)
 

@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 
+from helpers.core.errors import shown
 from helpers.scripts.kinds import FAULTS, UnknownKind, kinds_in
 from helpers.scripts.launches import handed_to
 from helpers.scripts.ledger import Ledger
@@ -29,19 +30,18 @@ class Judge:
     """Hands the launches of each test to a ledger, and fails the test for it."""
 
     def __init__(self, most, fail_on):
+        if most is not None and most < 0:
+            raise pytest.UsageError(f"--emulate-launches: {most} is below 0")
         self.most = most
-        self.fail_on = _kinds(fail_on, "emulate_fail_on") if fail_on else FAULTS
+        self.fail_on = _kinds(fail_on) if fail_on else FAULTS
         self.launches, self.ledger, self.told = Launches(), None, Counter()
         self.totals, self.failed, self.tests = Counter(), [], 0
+        self.refusal = ""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
-        most, allowed = self.most, ()
-        for marker in item.iter_markers("emulate"):
-            allowed += _kinds(marker.kwargs.get("allow", ""), item.nodeid)
-            most = marker.kwargs.get("launches", most)
-        kinds = tuple(kind for kind in self.fail_on if kind not in allowed)
-        self.ledger, self.told = Ledger(kinds, most), Counter()
+        self.ledger, self.told = Ledger(self.fail_on, self.most), Counter()
+        self.refusal = self._heed(item.iter_markers("emulate"))
         self.launches = Launches()
         if "emulated" in getattr(item, "fixturenames", ()):
             self.ledger.runs = self.launches.runs
@@ -50,7 +50,10 @@ class Judge:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self):
-        return self._judged((yield))
+        result = yield
+        if self.refusal:
+            pytest.fail(self.refusal, pytrace=False)
+        return self._judged(result)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self):
@@ -65,6 +68,20 @@ class Judge:
                 item.add_report_section("call", "emulated launches", self._said())
             raise
         return self._judged(result)
+
+    def _heed(self, markers) -> str:
+        """Judge as a test's markers ask; what is wrong with one, or ""."""
+        numbers, ledger = [], self.ledger
+        for marker in markers:  # the test's own first
+            try:
+                allowed, number = _of_marker(*marker.args, **marker.kwargs)
+            except (TypeError, UnknownKind) as error:
+                reason = str(error).removeprefix(f"{_of_marker.__name__}() ")
+                return f"the marker `emulate`: {reason}"
+            ledger.kinds = tuple(it for it in ledger.kinds if it not in allowed)
+            numbers += [number] if number is not None else []
+        ledger.most = numbers[0] if numbers else self.most
+        return ""
 
     def _judged(self, result):
         """What a phase gave; or the test fails for what its launches did."""
@@ -129,9 +146,19 @@ def first_line(shape) -> str:
     return f"{shape.place}: {sentence.splitlines()[0]}"
 
 
-def _kinds(text, where) -> tuple[str, ...]:
-    """The kinds that an option or a marker names."""
+def _of_marker(allow="", launches=None):
+    """The kinds that a marker allows, and how many launches it wants to be judged."""
+    if not isinstance(allow, str):
+        raise TypeError(f"`allow` is a text, as 'races,bounds', not {shown(allow)}")
+    if launches is not None and (not isinstance(launches, int) or launches < 0):
+        said = shown(launches)
+        raise TypeError(f"`launches` is a whole number, 0 or more, not {said}")
+    return kinds_in(allow), launches
+
+
+def _kinds(text) -> tuple[str, ...]:
+    """The kinds that a setting names."""
     try:
         return kinds_in(text)
     except UnknownKind as error:
-        raise pytest.UsageError(f"{where}: {error}") from None
+        raise pytest.UsageError(f"emulate_fail_on: {error}") from None

@@ -26,6 +26,8 @@ def level_of(shape, fail_on) -> str:
         return "wrong"
     if shape.stops:
         return "stopped"
+    if not shape.judged:
+        return "not judged"
     levels = {it.finding.level for it in shape.seen.values()}
     return (
         "doubtful" if "wrong" in levels else "costly" if "costly" in levels else "fine"

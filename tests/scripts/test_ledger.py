@@ -173,3 +173,49 @@ def test_progress_waits_before_it_speaks():
         "helpers run: launch 3: shared_by\nhelpers run: launch 6: shared_by\n"
         == stream.getvalue()
     )
+
+
+def test_an_exception_of_a_debugged_kernel_stops_its_launch():
+    """It is the program's to catch, and its launch is not fine."""
+
+    @cuda.jit(debug=True, opt=False)
+    def raises(values):
+        raise ValueError("five")
+
+    def launch():
+        with pytest.raises(ValueError):
+            raises[1, 32](np.zeros(2, np.float32))
+
+    [shape] = ledger_of(launch).worst_first()
+
+    [((kind, sentence), times)] = shape.stops.items()
+    assert ("errors", 1) == (kind, times) and sentence.endswith("five")
+
+
+def test_what_was_not_judged_is_not_called_fine():
+    """Left out, or interrupted before its end."""
+
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    left_out = ledger_of(lambda: scaled[1, 1](np.zeros((1, 2), np.float32)), most=0)
+    ledger = Ledger()
+    with handed_to(ledger.launch), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("helpers.scripts.launches.PlainLaunch.emulated", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            scaled[1, 1](np.zeros((1, 2), np.float32))
+
+    for one in (left_out, ledger):
+        assert as_lines(one, FAULTS).startswith("not judged: scaled")
+        assert "1 launch, 0 of them judged: nothing wrong." in as_lines(one, FAULTS)
+
+
+def test_a_kernel_of_no_module_is_judged():
+    """As `exec` makes it with names of its own."""
+    names = {"cuda": cuda}
+    exec("@cuda.jit\ndef first(values): values[0] = cuda.threadIdx.x", names)
+
+    ledger = ledger_of(lambda: names["first"][1, 64](np.zeros(2, np.float32)))
+
+    assert names["first"].py_func.__module__ is None
+    assert {"races": 1} == ledger.counts()

@@ -113,6 +113,58 @@ def test_processes_of_xdist_add_up(example):
     )
 
 
+MARKED = """
+import numpy as np, pytest
+from lanes_example.kernels import find_any
+
+pytestmark = pytest.mark.emulate(launches=3)
+
+def launched(times):
+    for _ in range(times):
+            find_any[2, 32](np.ones(64), 1, np.zeros(1, np.int64))
+
+@pytest.mark.emulate("races", launches=1)
+def test_own_marker(emulated):
+    launched(2)
+    assert 1 == len(emulated.runs)
+
+@pytest.mark.emulate(allow="races")
+def test_module_marker(emulated):
+    launched(4)
+    assert 3 == len(emulated.runs)
+
+@pytest.mark.emulate(allow=["races"])
+def test_list(): launched(1)
+
+@pytest.mark.emulate(allows="races")
+def test_name(): launched(1)
+
+@pytest.mark.emulate(allow="race")
+def test_kind(): launched(1)
+
+@pytest.mark.emulate(launches="2")
+def test_number(): launched(1)
+"""
+REFUSED = {
+    "test_list": "`allow` is a text, as 'races,bounds', not ['races']",
+    "test_name": "got an unexpected keyword argument 'allows'",
+    "test_kind": "there is no kind race",
+    "test_number": "`launches` is a whole number, 0 or more, not '2'",
+}
+
+
+def test_the_nearest_marker_counts_and_a_wrong_one_is_an_error(example):
+    """That of a test goes before its module's; the other tests run."""
+    (example / "tests" / "test_marked.py").write_text(MARKED)
+
+    said = pytest_says(example, "--emulate", "-rA", "tests/test_marked.py")
+
+    right = dict.fromkeys(("test_own_marker", "test_module_marker"), "PASSED")
+    assert right | dict.fromkeys(REFUSED, "ERROR") == outcomes(said)
+    for sentence in REFUSED.values():
+        assert f"the marker `emulate`: {sentence}" in said.stdout
+
+
 @pytest.mark.slow
 def test_settings_choose_what_fails_a_test(example):
     """An ini option names the kinds; an option, how many launches are judged."""
@@ -130,6 +182,8 @@ def test_settings_choose_what_fails_a_test(example):
     assert "FAILED" == outcomes(none)["test_that_fails_of_itself"]
     assert "PASSED" == outcomes(none)["test_race"]
     assert "emulate_fail_on: there is no kind barrier" in unknown.stderr
+    below = pytest_says(example, "--emulate", "--emulate-launches=-1", "tests")
+    assert (4, True) == (below.returncode, "-1 is below 0" in below.stderr)
 
 
 def test_without_the_option_nothing_changes(tmp_path):

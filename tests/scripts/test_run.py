@@ -38,7 +38,7 @@ def helpers_run_apart(file, *options, **settings):
 
 def headings(said):
     """The kernels of a report, as it names them."""
-    return re.findall(r"^(\w+): (\w+) \(.*?\), (\[.*\]): (.*)$", said, re.MULTILINE)
+    return re.findall(r"^([a-z ]+): (\w+) \(.*?\), (\[.*\]): (.*)$", said, re.MULTILINE)
 
 
 def test_a_program_without_faults_ends_as_it_does_alone(tmp_path):
@@ -120,9 +120,10 @@ def test_only_some_launches_are_judged_and_it_says_so(tmp_path):
     said = helpers_run(file, "--launches", "2")
 
     assert said.stdout.startswith("128.0 128.0\n")
-    assert {"6 launches, of which 2 judged", "1 launch, of which 0 judged"} == {
-        it[-1] for it in headings(said.stdout)
-    }
+    assert {
+        ("fine", "6 launches, of which 2 judged"),
+        ("not judged", "1 launch, of which 0 judged"),
+    } == {(it[0], it[-1]) for it in headings(said.stdout)}
     assert said.stdout.endswith("7 launches, 2 of them judged: nothing wrong.\n")
 
 
@@ -136,6 +137,22 @@ def test_live_reports_a_kernel_when_it_is_launched(tmp_path):
     assert first < report < then
     assert 1 == said.count("wrong: ")
     assert said.endswith("1 kernel, 2 launches: 1 race, 1 uninitialised read.\n")
+
+
+def test_files_are_where_they_were_asked_for_wherever_the_program_goes(tmp_path):
+    """A folder that is missing, or has the file's name, is told before it runs."""
+    away = tmp_path / "away"
+    away.mkdir()
+    file = written(tmp_path, f"{FINE}import os\nos.chdir({str(away)!r})\n")
+
+    helpers_run(file, "--json", "out.json", "--html", "out.html")
+    lost = "none/out.json", str(away)
+    refused = [helpers_run(file, "--json", it) for it in lost]
+
+    assert (tmp_path / "out.json").exists() and (tmp_path / "out.html").exists()
+    assert [(2, "")] * 2 == [(it.returncode, it.stdout) for it in refused]
+    assert "there is no folder none" in refused[0].stderr
+    assert "away is a folder: give a file's name" in refused[1].stderr
 
 
 def test_the_json_file_has_what_the_report_has(tmp_path):
