@@ -7,27 +7,48 @@ import math
 import numpy as np
 
 from helpers.core import style
+from helpers.core.errors import ArgumentError
 from helpers.core.hardware import H200
 from helpers.plotting.charts import NAN, known
 from helpers.plotting.picture import Picture, bare, canvas, cell, counted, inside, label
 
 NUMBERED = 20  # rows or columns, in which numbers can still be read
 CELL_INCHES = 0.34
+MOST_BOXES = 128  # in a row: smaller ones cannot be seen, and take long to draw
 
 
 def plot_reuse(loads, name="array", ax=None):
-    """How often each element of a matrix was loaded, with numbers if it is small."""
+    """How often each element of a matrix was loaded, with numbers if it is small; in
+    squares of elements if it is large.
+    """
     loads = np.atleast_2d(np.asarray(loads))
+    if loads.ndim > 2 or not loads.size:
+        raise ArgumentError(
+            f"`plot_reuse` draws a matrix, or a row, and this has the shape "
+            f"{loads.shape}: draw a layer of it"
+        )
     rows, cols = loads.shape
     side = CELL_INCHES * min(1, NUMBERED / max(rows, cols))
+    shown, square = in_squares(loads)
+    means = f", means of {square} × {square} elements" if square > 1 else ""
     with canvas(ax, 0.6 + side * rows, max(3, 0.6 + side * cols)) as ax:
-        draw_loads(ax, loads)
-        label(ax, 0, 0, f"loads of {name}", (0, 4), ha="left", va="bottom")
+        draw_loads(ax, shown)
+        label(ax, 0, 0, f"loads of {name}{means}", (0, 4), ha="left", va="bottom")
     least, most = int(loads.min()), int(loads.max())
     often = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     of = f"the {rows:,} × {cols:,} elements of {name}"
     times = "time" if most == 1 else "times"
     return Picture(ax.figure, f"Each of {of} was loaded {often} {times}.")
+
+
+def in_squares(loads):
+    """The means of squares of elements, as few as can be drawn; and a square's side."""
+    side = -(-max(loads.shape) // MOST_BOXES)
+    if side == 1:
+        return loads, 1
+    ends = [[*range(0, size, side), size] for size in loads.shape]
+    sums = np.add.reduceat(np.add.reduceat(loads, ends[0][:-1], 0), ends[1][:-1], 1)
+    return sums / np.outer(*map(np.diff, ends)), side
 
 
 def draw_loads(ax, loads):

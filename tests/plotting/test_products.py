@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from helpers import plotting
+from helpers.core.errors import ArgumentError
 from helpers.core.hardware import H200
 
 ROOF = (
@@ -157,3 +158,25 @@ def test_rates_that_round_to_one_are_written_once():
     texts = [it.get_text() for it in picture.axes[0].texts]
 
     assert ["1", "500", "700"] == texts
+
+
+def test_a_matrix_of_many_elements_is_drawn_in_squares():
+    """The means of 3 × 3 elements, and of what is left at the edges."""
+    loads = np.zeros((300, 130), int)
+    loads[297:, 129] = 6
+    picture = plotting.plot_reuse(loads, "a")
+
+    (mesh,) = picture.figure.axes[0].collections
+    shown = mesh.get_array()
+    assert ((100, 44), 6.0, 6.0) == (shown.shape, shown.max(), shown.sum())
+    (title,) = picture.figure.axes[0].texts
+    assert "loads of a, means of 3 × 3 elements" == title.get_text()
+    whole = "Each of the 300 × 130 elements of a was loaded 0 to 6 times."
+    assert whole == picture.alt
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), (0,)])
+def test_what_is_no_matrix_is_refused_in_words(shape):
+    """Loads of an argument have its shape."""
+    with pytest.raises(ArgumentError, match="`plot_reuse` draws a matrix, or a row"):
+        plotting.plot_reuse(np.ones(shape, int))

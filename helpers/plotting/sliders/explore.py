@@ -78,9 +78,10 @@ def values_of(name, choice):
     if isinstance(choice, list) and choice:
         return choice
     integers = isinstance(choice, tuple) and all(isinstance(it, int) for it in choice)
-    if integers and len(choice) in (2, 3) and choice[0] <= choice[1]:
+    if integers and len(choice) in (2, 3):
         low, high, step = (*choice, 1)[:3]
-        return list(range(low, high + 1, step))
+        if low <= high and step > 0:
+            return list(range(low, high + 1, step))
     raise ArgumentError(
         f"{name}={shown(choice)} is no choice: write {name}=(lowest, highest) or "
         f"(lowest, highest, step) in integers, or a list of values"

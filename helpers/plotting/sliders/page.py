@@ -56,7 +56,8 @@ def control(name, values):
         kind = "range"
     else:
         kind = "select"
-    texts = [f"{it:g}" if kind == "range" else str(it) for it in values]
+    short = float if kind == "range" else ()
+    texts = [f"{it:g}" if isinstance(it, short) else str(it) for it in values]
     if kind == "checkbox":
         texts = [str(it).lower() for it in values]
     return {"name": name.replace("_", " "), "kind": kind, "values": texts}

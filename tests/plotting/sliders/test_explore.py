@@ -11,6 +11,7 @@ import pytest
 
 from helpers.plotting import plot_grid
 from helpers.plotting.sliders.explore import HINT, explore
+from helpers.plotting.sliders.page import control
 
 PACKED = re.compile(r"<script type='text/plain'>(.*?)</script>")
 
@@ -41,12 +42,23 @@ def test_a_default_of_the_function_is_drawn_first():
     assert [2] == record_of(exploration)["begin"]
 
 
+def test_a_slider_names_whole_numbers_in_full():
+    """Other numbers have few digits."""
+    sizes = control("n", [2**20, 2**21, 1 / 3])
+
+    assert ["1048576", "2097152", "0.333333"] == sizes["values"]
+    assert "range" == sizes["kind"]
+
+
 def test_a_default_that_cannot_be_chosen_is_passed_over():
     """A default outside the choice would leave the slider and the picture apart."""
     assert draw(1, 4).alt == repr(explore(lambda n=9: draw(n, 4), n=(1, 3)))
 
 
-@pytest.mark.parametrize("choice", [(4, 1), (1, 2, 3, 4), (0.5, 1.5), [], 3])
+NO_CHOICES = (4, 1), (1, 2, 3, 4), (1, 4, 0), (1, 4, -1), (0.5, 1.5), [], 3
+
+
+@pytest.mark.parametrize("choice", NO_CHOICES)
 def test_what_is_no_choice_is_refused(choice):
     """The error names the argument and shows how to write a choice."""
     with pytest.raises(ValueError, match=r"blocks=.* is no choice: write blocks=\("):
