@@ -158,6 +158,8 @@ def install(locks):
         " the next time.".format(*venv_version(), sum(map(megabytes, locks)))
     )
     LOG.write_text("")
+    if STAMP.exists():  # from here on nothing is whole until the end
+        STAMP.unlink()
     for lock in locks:
         pip_install("--only-binary=:all:", "--require-hashes", "-r", str(lock))
     pip_install("--no-deps", "--no-build-isolation", "--editable", str(ROOT))

@@ -15,6 +15,7 @@ from importlib import metadata
 from pathlib import Path
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
+VENV = PYPROJECT.parent / ".venv"  # where `make` installs
 COURSE = "thirty-two-lanes"
 OLDEST = (3, 11)
 REMEDY = "python -m pip install --editable ."
@@ -90,12 +91,24 @@ def page(findings):
     else:
         lines += ["", *(each.fault for each in wrong if each.fault)]
     remedies = dict.fromkeys(each.remedy for each in wrong if each.remedy)
+    if (made := made_by_make()) and any(each.found == "missing" for each in wrong):
+        remedies = [f"{made} -m helpers     (`make` installed all that into .venv)"]
     if remedies and is_a_folder():
         lines += ["", "In the course's folder:", *(f"  {each}" for each in remedies)]
     elif remedies:
         lines += ["", "In the wheel's folder:"]
         lines += [f"  {in_the_wheel(each)}" for each in remedies]
     return "\n".join(lines)
+
+
+def made_by_make():
+    """The Python that `make` made, as a reader types it; "" where it is the one that
+    runs, or was not made.
+    """
+    runs = Path(sys.executable).parents[1].resolve() == VENV.resolve()
+    if runs or not (VENV / "ready.txt").exists():
+        return ""
+    return r".venv\Scripts\python" if sys.platform == "win32" else ".venv/bin/python"
 
 
 def in_the_wheel(remedy):

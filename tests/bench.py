@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from statistics import geometric_mean, median
 
 from tests.paths import ROOT
@@ -24,21 +25,28 @@ ROUNDS = 5
 SIMULATOR = "NUMBA_ENABLE_CUDASIM"
 
 
-def main(words):
+def main(arguments=None):
     """Print the table, or the simulator's times as JSON."""
+    parser = ArgumentParser(
+        description=__doc__, formatter_class=RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", help="how those to measure begin; or all")
+    parser.add_argument("--scaling", action="store_true", help="cost against work")
+    options = parser.parse_args(arguments)
     if SIMULATOR in os.environ:
         return print(json.dumps(simulated()))
-    if "--scaling" in words:
-        return scaling([word for word in words if word != "--scaling"])
-    return table(words)
+    if not (cases := chosen(options.names)):
+        parser.error(f"no kernel's name begins with {' or '.join(options.names)}")
+    return scaling(cases) if options.scaling else table(cases)
 
 
-def chosen(words):
+def chosen(names):
+    """The cases whose names begin so; all without names."""
     from tests.specimens.bench.narrow import NARROW
     from tests.specimens.bench_kernels import CASES
 
     cases = [*CASES, *NARROW]
-    return [c for c in cases if not words or c.name.startswith(tuple(words))]
+    return [c for c in cases if not names or c.name.startswith(tuple(names))]
 
 
 def simulated():
@@ -65,7 +73,7 @@ def in_simulator() -> dict:
     return json.loads(told.stdout.splitlines()[-1])
 
 
-def table(words):
+def table(cases):
     """Print a line for each case, and the geometric means."""
     print("Numba's simulator, small sizes …", flush=True)
     simulator = in_simulator()
@@ -74,7 +82,7 @@ def table(words):
         f"{'simulator, times as long':>28}{'of njit loops':>15}"
     )
     ratios = {name: [] for name in ("reports", "plain", "all", "njit")}
-    for case in chosen(words):
+    for case in cases:
         plain, reports, loops = measured(case)
         ratios["reports"].append(reports / plain)
         ratios["njit"].append(plain / loops)
@@ -127,10 +135,10 @@ def measured(case, size=None):
     return tuple(median(times[name]) for name in runs)
 
 
-def scaling(words):
+def scaling(cases):
     """Print the time of each case per unit of work, at 1, 10 and 100 times the work."""
     print(f"{'kernel':26}{'work':>14}{'plain':>10}{'ns per unit':>13}")
-    for case in chosen(words):
+    for case in cases:
         for part in (100, 10, 1):
             size = case.size
             while case.work(size) * part > case.work(case.size):
@@ -141,4 +149,4 @@ def scaling(words):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

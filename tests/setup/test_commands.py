@@ -169,6 +169,25 @@ def test_a_lock_that_changes_is_installed_anew(scripts, tmp_path):
     assert before != fingerprint([lock])
 
 
+def test_what_was_interrupted_is_not_ready(scripts, monkeypatch, tmp_path):
+    """Not for what was there before, either: some of its packages may be gone."""
+    setup = scripts("environment")["is_ready"].__globals__
+    lock, stamp = tmp_path / "requirements.lock", tmp_path / "ready.txt"
+    lock.write_text("# about 1 MB to download")
+    for name, value in (("STAMP", stamp), ("LOG", tmp_path / "setup.log")):
+        monkeypatch.setitem(setup, name, value)
+    monkeypatch.setitem(setup, "PYTHON", lock)
+    monkeypatch.setitem(setup, "venv_version", lambda: (3, 13))
+    monkeypatch.setitem(setup, "pip_install", lambda *_: sys.exit("no network"))
+    stamp.write_text(setup["fingerprint"]([lock]))
+    assert setup["is_ready"]([lock])
+
+    with pytest.raises(SystemExit):
+        setup["install"]([lock])
+
+    assert not setup["is_ready"]([lock])
+
+
 @needs_make
 @pytest.mark.parametrize("name", ["course", "a course & it's für 学生"])
 def test_make_works_from_another_folder(tmp_path, name):
@@ -346,3 +365,13 @@ def test_what_make_mutants_does_not_count_are_mutants():
     rows = EQUIVALENT.read_text(encoding="utf-8").count("[[mutant]]")
 
     assert rows == len(equivalents())
+
+
+def test_make_bench_refuses_a_name_that_no_kernel_has(capsys):
+    """A table of nothing would look like an answer."""
+    from tests import bench
+
+    with pytest.raises(SystemExit) as stopped:
+        bench.main(["nothing"])
+    assert 2 == stopped.value.code
+    assert "no kernel's name begins with nothing" in capsys.readouterr().err

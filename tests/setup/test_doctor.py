@@ -60,6 +60,23 @@ def test_the_page_comes_without_any_package():
     assert 1 == said.returncode
 
 
+def test_another_python_than_the_one_that_make_made_is_told_of_it(
+    monkeypatch, tmp_path
+):
+    """All is in .venv: nobody has to install it once more for the system's Python."""
+    monkeypatch.setattr(doctor, "VENV", tmp_path)
+    missing = [Finding("numpy", "missing", "numpy is missing.")]
+    assert "pip install" in page(missing)
+
+    (tmp_path / "ready.txt").touch()
+    assert "-m helpers     (`make` installed" in page(missing).splitlines()[-1]
+    assert "pip install" not in page(missing)
+
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "bin" / "python"))
+    assert "pip install" in page(missing)
+
+
 def test_the_front_door_says_what_to_do_without_packages():
     """`from helpers import emulate` names what is missing, and the remedy."""
     said = subprocess.run(
