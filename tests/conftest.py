@@ -25,24 +25,31 @@ SHARED = {
     "tests/assembly/test_lessons_kernels.py": "executed lessons",
     "tests/assembly/test_recorded.py": "executed lessons",
     "tests/emulator/judges/test_agreement.py": "executed lessons",
-    "tests/emulator/test_numbas_tests.py": "Numba's tests",
-    "tests/grading/test_feedback.py": "a marked folder",
     "tests/lessons/test_claims.py": "executed lessons",
     "tests/lessons/site/test_site.py": "the site",
     "tests/lessons/site/test_site_in_a_browser.py": "the site",
 }
+# of which each test takes long, so that any worker takes the next one
+ONE_BY_ONE = (
+    "tests/grading/sandbox/test_nursery.py",
+    "tests/grading/test_attacks.py",
+    "tests/grading/test_grade.py",
+    "tests/lessons/test_exercises.py",
+    "tests/lessons/test_notebooks.py",
+)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Run tests that share something costly in one worker, and begin with those."""
+    """Run the tests of a file in one worker: it need not ask which one comes next."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduler(LoadScopeScheduling):
-        """Each test by itself, but for those of the files above."""
+        """File by file, but for those above; what has most tests begins."""
 
         def _split_scope(self, nodeid):
-            return SHARED.get(nodeid.partition("::")[0], nodeid)
+            file = nodeid.partition("::")[0]
+            return nodeid if file in ONE_BY_ONE else SHARED.get(file, file)
 
     return Scheduler(config, log)
 
