@@ -15,6 +15,7 @@ from tests.on_gpu.sanitizer_reports import NOTHING, TOOLS, verdict
 from tests.paths import RECORDED, ROOT
 from tests.specimens.labelled import CLEAN
 from tests.specimens.race_cases import CASES
+from tests.specimens.race_kernels_atomics import ALIKE
 from tests.specimens.requests.patterns import patterns
 from tests.specimens.zoo_cases import ZOO
 
@@ -23,15 +24,14 @@ ALL = {case.name: case for case in (*CASES, *ZOO)}
 MEMORY = {"shared": "bank_conflicts", "global": "coalescing"}
 TAKEN = {"shared": "wavefronts", "global": "sectors"}
 
-SAME = "racecheck is silent where all write the same"
 TAKEN_AWAY = "the compiler keeps the values in registers: nothing is left to race"
 SILENT = "racecheck reports nothing; the source races, and vector clocks find it, too"
 
 # races that the compiler took away or hid from racecheck, by kernel
 HIDDEN = {
     "all_write_the_same": TAKEN_AWAY,
-    "flag_writers1_alike1_barrier0": SAME,
-    "flag_writers64_alike1_barrier0": SAME,
+    "flag_writers1_alike1_barrier0": ALIKE,
+    "flag_writers64_alike1_barrier0": ALIKE,
     "scan_in_place_load1_between0_after1": SILENT,
     "two_levels_partials1_sent1_again0": SILENT,
     "warp_tail_before0_after1": SILENT,

@@ -8,9 +8,10 @@ import pytest
 from tests.paths import ROOT
 
 PAGES = (
-    *("CONTRIBUTING.md", "README.md", "docs/SPEED.md", "docs/PROFILERS.md"),
-    *("docs/SCRIPTS.md", "docs/FILM.md"),
+    *("CHANGELOG.md", "CONTRIBUTING.md", "README.md"),
+    *(f"docs/{it.name}" for it in sorted(ROOT.glob("docs/*.md"))),
 )
+BLOCKS = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 each_page = pytest.mark.parametrize("page", PAGES)
 
 
@@ -27,6 +28,23 @@ def test_a_page_names_files_and_folders_that_are_there(page):
     missing |= {it for it in linked if not (folder / it).exists()}
     assert set() == {it for it in missing if "/NN_topic" not in it}
     assert "@@" not in text
+
+
+@each_page
+def test_a_link_to_a_part_of_a_page_finds_its_heading(page):
+    """As GitHub makes an address of a heading: small letters, hyphens, no marks."""
+    file = ROOT / page
+    text = BLOCKS.sub("", file.read_text(encoding="utf-8"))
+    links = set(re.findall(r"\]\(([\w./]*)#([\w-]+)\)", text))
+
+    assert set() == {it for it in links if it[1] not in addresses(file, it[0])}
+
+
+def addresses(page, name):
+    """The addresses of the headings of a page that another one names, or of its own."""
+    text = (page.parent / name if name else page).read_text(encoding="utf-8")
+    headings = re.findall(r"^#+ (.+)$", BLOCKS.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", it.lower()).replace(" ", "-") for it in headings}
 
 
 def test_the_tree_is_what_the_folders_hold():
