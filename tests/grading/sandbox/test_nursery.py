@@ -10,7 +10,7 @@ import pytest
 
 from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.children import LOST, Nursery, NurseryError
-from tests.grading.asking import SHORT, ended, nursery_at, seen
+from tests.grading.asking import SHORT, ended, needs_isolation, nursery_at, seen
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +98,7 @@ def test_what_was_written_before_a_limit_was_met_is_read(nursery):
     assert [{"seen": {"value": {"int": "3"}}}] == [it["answers"] for it in messages]
 
 
+@needs_isolation
 def test_terminals_are_no_channel_to_the_next_child(nursery):
     """Nothing is written where the next one reads."""
     code = """\

@@ -101,6 +101,7 @@ seen = os.getpriority(os.PRIO_PROCESS, 0)"""
     assert {"seen": {"value": {"int": "0"}}} == messages[0]["answers"]
 
 
+@needs_isolation
 def test_sockets_are_counted(nursery):
     """Of all processes; what waits in them is in no process's memory."""
     code = "import os, socket, time\nos.fork()\n"
