@@ -46,8 +46,8 @@ EXPLAINED = {
     "all_write_the_same": "the array and its accesses are left out: the value is known",
     "war_in_a_warp": KEPT,
     "war_in_a_block": KEPT,
-    "coalescing_19_copy": "profiled with a copy of the view, which begins at its own "
-    "address",
+    "coalescing_copy_b70006be": "profiled with a copy of the view, which begins at its "
+    "own address",
     "_double": ONCE,
     "_count_and_sum": ONCE,
     "_power": ONCE,
@@ -60,15 +60,17 @@ EXPLAINED = {
     "_sum_hasty_wrong": KEPT,
     "_sum_strided": PAIR,
     **{
-        f"lesson_25_reduction_{launch}": CROWDED
+        f"lesson_25_reduction_sum_{launch}": CROWDED
         for launch in (
-            *("1_sum_interleaved", "7_sum_halves", "10_sum_by_one_warp"),
-            *("13_sum_pairs", "15_sum_shuffled", "18_sum_many", "19_sum_at_once"),
-            *("20_sum_halves", "23_sum_at_once", "24_sum_halves", "27_sum_at_once"),
+            *("interleaved_8586577f", "halves_d8feac56", "by_one_warp_1fd130a3"),
+            *("pairs_365abd27", "shuffled_c5b1d6ab", "many_b3488dde"),
+            *("at_once_20a613c0", "halves_ebfc1c53", "at_once_d3a4ff63"),
+            *("halves_a3411d5c", "at_once_c8ae3901"),
         )
     },
     "_count_unshared_wrong": "the word is loaded once for its four bytes: one LDG",
-    "_20_step_known": "in rows of four cells two are needed: two LDG for an LDG.128",
+    "_step_known_ca3c9edc": "in rows of four cells two are needed: two LDG for an "
+    "LDG.128",
     "_largest_wins": "the maximum of two floats is a load and a compare-and-swap",
     "_multiply_async": COPIED,
     "_reverse_hasty_wrong": COPIED,
@@ -249,16 +251,20 @@ def kind_of(code):
     return "load" if code.startswith("LD") else "store"
 
 
+def cases(lesson=None):
+    """The launches of a lesson, each with its run, or those of the zoo."""
+    from tests.specimens import lesson_launches
+
+    return lesson_launches.launches(lesson) if lesson else [(it, None) for it in ZOO]
+
+
 @cache
 def launches(lesson=None):
     """The launches of a lesson, or of the zoo, that were recorded, with their runs."""
-    from tests.specimens import lesson_launches
-
     recorded = counters()["kernels"]
-    found = lesson_launches.launches(lesson) if lesson else [(it, None) for it in ZOO]
     return {
         case.name: (case, known or run(case))
-        for case, known in found
+        for case, known in cases(lesson)
         if recorded.get(case.name, {}).get("digest") == case.digest
     }
 

@@ -96,10 +96,11 @@ def counters_part():
     recorded = agreement.counters()
     if not recorded:
         return "## Counters\n\n" + absent("counters")
-    zoo, launched = [*agreement.launches()], []
+    zoo, launched, launches = [*agreement.launches()], [], 0
     differ = dict(agreement.kernels_that_differ())
     for lesson in lessons():
         launched += agreement.launches(lesson)
+        launches += len(agreement.cases(lesson))
         differ |= agreement.kernels_that_differ(lesson)
     odd = agreement.patterns_that_differ()
     rows = [
@@ -116,6 +117,8 @@ def counters_part():
         "decides.\n",
         table(("what", "compared", "differ"), rows),
     ]
+    if left := launches - len(launched):
+        parts.append(f"{left} launches of the lessons have not been counted yet.\n")
     if odd:
         parts.append(
             table(("pattern", "emulator and GPU"), map(pattern_row, odd.items()))

@@ -27,6 +27,7 @@ from tests.on_gpu.gpu_runs import (
     provenance,
     read,
     with_lines,
+    without,
     write,
 )
 from tests.paths import RECORDED, ROOT
@@ -52,7 +53,8 @@ def main(arguments=None):
         for case in found:
             run_one(case)
         return 0
-    kept = read(options.file).get("kernels", {}) if options.lessons else {}
+    known = read(options.file).get("kernels", {}) if options.lessons else {}
+    kept = without(options.lessons, known)
     recorded = provenance(COMMAND, "ncu") | {"kernels": kept, "nvcc": twins()}
     shares = profiled_shares(found, options.lessons)
     for case, share in zip(found, shares, strict=True):

@@ -2,6 +2,7 @@
 machine with a GPU.
 
     python -m tests.on_gpu.counters [--file tests/recorded/counters.json]
+    python -m tests.on_gpu.counters 26 27      these lessons again
 
 Writes after every run of the profiler what it has, and goes on where it stopped when it
 is run again. `--keep` names a folder for the profiler's own reports.
@@ -23,6 +24,7 @@ from tests.on_gpu.gpu_runs import (
     read,
     run,
     with_lines,
+    without,
     write,
 )
 from tests.on_gpu.ncu_reports import BY_INSTRUCTION, OF_ATOMICS, profiled
@@ -60,6 +62,7 @@ def main(arguments=None):
     recorded |= provenance(COMMAND, TOOL)
     for name in ("patterns", "turns", "kernels", "failures"):
         recorded.setdefault(name, {})
+    recorded["kernels"] = without(options.lessons, recorded["kernels"])
     if recorded.get("digest") != digest(patterns()):
         recorded |= {"digest": digest(patterns()), "patterns": {}}
     deadline = time.monotonic() + options.seconds
@@ -81,6 +84,7 @@ def parser():
     new.add_argument("--file", type=Path, default=RECORDED / "counters.json")
     new.add_argument("--seconds", type=float, default=400, help="start nothing later")
     new.add_argument("--keep", type=Path, help="a folder for the profiler's reports")
+    new.add_argument("lessons", nargs="*", metavar="lesson")
     new.set_defaults(broken=set())
     new.add_argument("--launch", nargs=2, help=argparse.SUPPRESS)
     new.add_argument("--journal", type=Path, help=argparse.SUPPRESS)

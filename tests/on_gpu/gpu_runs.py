@@ -77,6 +77,12 @@ def read(file):
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
+def without(lessons, kernels):
+    """What was recorded of all but some lessons, which are recorded again."""
+    again = tuple(f"lesson_{lesson}" for lesson in lessons)
+    return {name: it for name, it in kernels.items() if not name.startswith(again)}
+
+
 def write(file, recorded):
     """Write at once all or nothing; what is kept by name, a line each."""
     file.parent.mkdir(exist_ok=True, parents=True)

@@ -86,25 +86,40 @@ def kept_as(argument):
 
 
 def named(stem, noted):
-    """The launches of a lesson by name, each with its Run; equal ones once."""
-    found, seen = [], set()
+    """The launches of a lesson, each with its Run; equal ones once. A name tells what
+    is launched: a recording holds for every edition of the lesson that launches it.
+    """
+    found = {}
     for kernel, config, arguments, run in noted:
-        key = identity(kernel, config, arguments)
-        if key not in seen:
-            seen.add(key)
-            name = f"lesson_{stem}_{len(seen)}_{kernel.py_func.__name__}"
-            found.append((Case(kernel, config, arguments, "clean", name=name), run))
-    return found
+        which = f"{kernel.py_func.__name__}_{identity(kernel, config, arguments)[:8]}"
+        case = Case(kernel, config, arguments, "clean", name=f"lesson_{stem}_{which}")
+        found.setdefault(case.name, (case, run))
+    return [*found.values()]
 
 
 def identity(kernel, config, arguments):
     """The same for launches that do the same."""
-    digest = hashlib.sha256(inspect.getsource(kernel.py_func).encode())
-    cells = kernel.py_func.__closure__ or ()
-    for part in (config, *(cell.cell_contents for cell in cells), *arguments):
-        raw = part.tobytes() if hasattr(part, "tobytes") else repr(part).encode()
-        digest.update(raw)
+    digest = hashlib.sha256()
+    for part in (*texts(kernel.py_func), *map(as_bytes, (config, *arguments))):
+        digest.update(part)
     return digest.hexdigest()
+
+
+def texts(function):
+    """A function's source, and the values and the functions that it names."""
+    yield inspect.getsource(function).encode()
+    known = inspect.getclosurevars(function)
+    for name, value in sorted({**known.globals, **known.nonlocals}.items()):
+        if hasattr(value, "py_func"):
+            yield from texts(value.py_func)
+        elif not inspect.ismodule(value) and not inspect.isroutine(value):
+            yield name.encode()
+            yield as_bytes(value)
+
+
+def as_bytes(value):
+    """An array's cells, or what a value is shown as."""
+    return value.tobytes() if hasattr(value, "tobytes") else repr(value).encode()
 
 
 def lessons():

@@ -83,7 +83,7 @@ def on_gpu(kernel, code):
     return [
         (it["executed"], it["lanes"], it["wavefronts"])
         for name, entry in recorded.items()
-        if name.startswith("lesson_27_") and name.endswith(kernel)
+        if name.startswith(f"lesson_27_histogram_{kernel}_")
         for _, found, it in entry["instructions"]
         if found == code
     ]
