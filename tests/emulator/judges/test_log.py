@@ -12,6 +12,7 @@ from helpers.emulator import emulation
 from helpers.emulator.judges import log
 from helpers.emulator.judges.judge import listeners_of
 from helpers.emulator.judges.races import races
+from helpers.emulator.native import run as native
 from tests.specimens.race_cases import CASES
 from tests.specimens.zoo_cases import ZOO
 
@@ -48,9 +49,14 @@ def of_all_at_once(blocks=3):
 
 @pytest.fixture
 def kept(monkeypatch):
-    """Sets how many requests wait at most, and from how few blocks."""
+    """Sets how many requests wait at most, and from how few blocks. Where none waits,
+    there is no machine code, whose requests do wait: it runs one block, never many.
+    """
 
     def keep(**limits):
+        if limits.get("few_blocks") == 0:
+            monkeypatch.setattr(native, "WIDEST", 0)
+
         def with_limits(judges):
             return log.Log(judges, **limits).listeners()
 
@@ -72,6 +78,17 @@ LIMITS = {
 def test_reports_do_not_depend_on_how_much_waits(case, limits, kept):
     """One by one, by sevens, all together, or each at once as of many blocks."""
     expected = reports(case)
+    kept(**LIMITS[limits])
+
+    assert expected == reports(case)
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+def test_reports_do_not_depend_on_how_often_a_kernel_ran_before(limits, kept):
+    """From some launch on, it is machine code."""
+    case = next(it for it in CASES if it.name == "bitonic_stage0_threads32")
+    for _ in range(20):
+        expected = reports(case)
     kept(**LIMITS[limits])
 
     assert expected == reports(case)
