@@ -12,11 +12,12 @@ from pathlib import Path
 
 from helpers.core.errors import ExplainedError
 from helpers.film.watch import STEPS, Watching
-from helpers.scripts.command import file_to_write
 from helpers.scripts.launches import handed_to
+from helpers.scripts.options import file_to_write, whole
 from helpers.scripts.program import NoProgram, run_program
 
 INTERRUPTED = 130
+COUNT = partial(whole, least=1)
 
 
 def add_options(parser):
@@ -28,14 +29,14 @@ def add_options(parser):
     add("--kernel", metavar="NAME", help="the kernel to watch; else the first")
     add(
         "--launch",
-        type=_whole,
+        type=COUNT,
         default=1,
         metavar="N",
         help="its first launch, its second, …; 1 without it",
     )
     add("--block", type=_block, default=0, help="its number, or its place as x,y,z")
     add("--variables", type=_names, help="names of variables, as a,b; else all")
-    add("--steps", type=_whole, default=STEPS, help="how many the film has at most")
+    add("--steps", type=COUNT, default=STEPS, help="how many the film has at most")
     add(
         *("-o", "--output"),
         type=_file,
@@ -45,12 +46,6 @@ def add_options(parser):
     )
     add("program", help="a file, or after -m a module")
     add("arguments", nargs=argparse.REMAINDER, help="its own")
-
-
-def _whole(text):
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number, 1 or more")
-    return int(text)
 
 
 def _block(text):

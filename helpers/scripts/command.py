@@ -12,6 +12,7 @@ from pathlib import Path
 from helpers.scripts.kinds import FAULTS, KINDS, UnknownKind, kinds_in
 from helpers.scripts.launches import handed_to
 from helpers.scripts.ledger import Ledger
+from helpers.scripts.options import file_to_write, whole
 from helpers.scripts.program import NoProgram, hides_its_helpers, run_program
 from helpers.scripts.progress import Progress
 from helpers.scripts.report import as_data, as_lines, as_page, say, shape_as_text, total
@@ -48,7 +49,7 @@ def add_options(parser):
     )
     parser.add_argument(
         "--launches",
-        type=_whole,
+        type=whole,
         metavar="N",
         help="judge the first N launches of each kernel, and run the others plainly",
     )
@@ -57,29 +58,11 @@ def add_options(parser):
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its own")
 
 
-def file_to_write(text) -> Path:
-    """The place of a file, wherever the program goes; its folder must be there, which
-    nobody wants to hear only after the program.
-    """
-    path = Path(text).absolute()
-    if not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"there is no folder {Path(text).parent}")
-    if path.is_dir():
-        raise argparse.ArgumentTypeError(f"{text} is a folder: give a file's name")
-    return path
-
-
 def _kinds(text):
     try:
         return kinds_in(text)
     except UnknownKind as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _whole(text):
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number, 0 or more")
-    return int(text)
 
 
 def main(options) -> int:
