@@ -508,7 +508,7 @@ table(["launch", "times the array, counted", "predicted, µs", "time, µs"],
 #
 # Could a block get the sum before its tile within the same launch? Yes, if three things hold.
 #
-# - *Whoever is waited for runs.* Blocks may start in any order, so a block takes the next free tile by an atomic addition. All tiles before it belong to blocks that have started.
+# - *A block that others wait for is running.* Blocks may start in any order, so a block takes the next free tile by an atomic addition. All tiles before it belong to blocks that have started.
 # - *What is read is complete.* A tile publishes a status and a float32 in one word of 64 bits: first `SUM` with its own sum, later `PREFIX` with the sum of everything up to its end.
 # - *Both sides are ordered.* `store_release` stores a word after all that its thread stored before; `load_acquire` loads it before all that its thread loads next.
 

@@ -73,7 +73,7 @@ def works_of(kind, bench):
 
 
 def bins_at(cupy, moved=0):
-    """256 bins, so many bytes beyond a multiple of `APART`. With cells moved by less
+    """256 bins, `moved` bytes beyond a multiple of `APART`. With cells moved by less
     than 1,024 bytes, an H200's time for atomics changes twofold; by more, not at all.
     """
     room = cupy.zeros(1024, np.uint32)
@@ -157,7 +157,7 @@ def pointer(array):
 
 
 def sweep_work(bench, grid):
-    """The last rung on uniform data, in so many blocks of so many threads."""
+    """The last rung on uniform data, in a grid of (blocks, threads)."""
     cupy, kernel = bench.cupy, kernels()["count_two_loads"]
     values, bins = data(cupy, KINDS[0]), bins_at(cupy)
     launch = numba_work(bins, values, kernel, wide=True, grid=grid)

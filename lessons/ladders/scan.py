@@ -41,7 +41,7 @@ class Arrays:
         self.stream = cuda.default_stream()
 
     def right(self, expected=None):
-        """Is the output as expected? It is overwritten for whoever is next."""
+        """Is the output as expected? It is overwritten for the next rung."""
         good = bool((self.out == (self.sums if expected is None else expected)).all())
         self.out.fill(np.nan)
         return good
