@@ -16,7 +16,7 @@ import sys
 if sys.version_info < (3, 8):  # it cannot read the modules that tell newer ones
     sys.exit("This Python is too old: the course needs 3.11 or newer.")
 
-from helpers.core.gc_pause import gc_paused
+from thirty_two_lanes.core.gc_pause import gc_paused
 from helpers.doctor import unusable
 
 __all__ = [
@@ -45,24 +45,24 @@ __all__ = [
 try:
     with gc_paused(promote=True):
         from helpers import plotting
-        from helpers.assembly import assemble
+        from thirty_two_lanes.assembly import assemble
         from helpers.checking.check import check, expect
-        from helpers.core.device import device
-        from helpers.core.dynamic_shared import allow_dynamic_shared
-        from helpers.core.errors import show_readers_part
-        from helpers.core.tables import table
-        from helpers.emulator import emulate, twin
-        from helpers.emulator.host import install as host
+        from thirty_two_lanes.core.device import device
+        from thirty_two_lanes.core.dynamic_shared import allow_dynamic_shared
+        from thirty_two_lanes.core.errors import show_readers_part
+        from thirty_two_lanes.core.tables import table
+        from thirty_two_lanes.emulator import emulate, twin
+        from thirty_two_lanes.emulator.host import install as host
         from helpers.exercises.catalogue import exercise
-        from helpers.film.watch import watch
-        from helpers.frontend.target import silence_numba
-        from helpers.intrinsics.async_copies import (
+        from thirty_two_lanes.film.watch import watch
+        from thirty_two_lanes.frontend.target import silence_numba
+        from thirty_two_lanes.intrinsics.async_copies import (
             commit_copies,
             copy4_async,
             wait_copies,
         )
-        from helpers.intrinsics.ordered_access import load_acquire, store_release
-        from helpers.intrinsics.wide_access import load4, store4
+        from thirty_two_lanes.intrinsics.ordered_access import load_acquire, store_release
+        from thirty_two_lanes.intrinsics.wide_access import load4, store4
         from helpers.measuring.baselines import baseline
         from helpers.measuring.timing import measure
         from helpers.plotting import *  # noqa: F403  its `__all__`: the figures

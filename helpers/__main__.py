@@ -11,11 +11,11 @@ from helpers.doctor import examine, page
 
 COMMANDS = {  # the module with its `add_options(parser)` and `main(options)`
     "run": (
-        "helpers.scripts.command",
+        "thirty_two_lanes.scripts.command",
         "run a program, and report what is wrong or slow in its kernels",
     ),
     "watch": (
-        "helpers.film.command",
+        "thirty_two_lanes.film.command",
         "run a program, and make a film of one block of a launch",
     ),
 }

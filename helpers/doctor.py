@@ -122,7 +122,7 @@ def in_the_wheel(remedy):
 def device():
     """Where kernels run."""
     try:
-        from helpers.core.device import device as found
+        from thirty_two_lanes.core.device import device as found
     except Exception as error:
         return unknown("device", error)
     return Finding("device", repr(found))
@@ -145,7 +145,7 @@ def kernels():
 def compiler():
     """Whether `assemble` can compile; without, it shows what was recorded."""
     try:
-        from helpers.assembly.compiler import missing
+        from thirty_two_lanes.assembly.compiler import missing
     except Exception as error:
         return unknown("compiler", error)
     lacking, _, how = missing().partition(": ")
@@ -195,7 +195,7 @@ def launch():
 
 def remedy_here():
     """What to install: CUDA's libraries too, on a machine with a GPU."""
-    from helpers.core.device import device as found
+    from thirty_two_lanes.core.device import device as found
 
     return GPU_REMEDY if found.has_gpu else REMEDY
 

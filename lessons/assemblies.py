@@ -1,6 +1,6 @@
 """Records what the compiler makes of the kernels that the lessons assemble.
 
-    python -m lessons.assemblies            writes helpers/assembly/recorded.json
+    python -m lessons.assemblies            writes tool/thirty_two_lanes/assembly/recorded.json
     python -m lessons.assemblies --check    says where it is not what it would write
 
 It needs NVIDIA's compiler, which `make setup` brings on Linux and Windows, and no GPU.
@@ -14,8 +14,8 @@ import tempfile
 from pathlib import Path
 from unittest import mock
 
-from helpers.assembly import recorded
-from helpers.assembly.compiler import missing
+from thirty_two_lanes.assembly import recorded
+from thirty_two_lanes.assembly.compiler import missing
 from lessons.record import RecordError, run_lesson
 from lessons.publishing.solutions import with_solutions
 

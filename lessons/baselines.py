@@ -25,7 +25,7 @@ import numpy as np
 from numba import cuda, uint32
 
 from helpers.measuring import recordings
-from helpers.core.device import device
+from thirty_two_lanes.core.device import device
 from helpers.measuring.timing import summary, versions
 from lessons.journeys import journeys
 from lessons.ladders import ladder, names

@@ -20,7 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from helpers.measuring import recordings
-from helpers.core.device import device
+from thirty_two_lanes.core.device import device
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python -m lessons.record && python -m lessons.record --counters"

@@ -16,7 +16,7 @@ import sys
 from datetime import date
 from functools import cache
 
-from helpers.core.device import device
+from thirty_two_lanes.core.device import device
 from helpers.measuring.timing import versions
 from lessons.baselines import Bench
 from lessons.ladders import FOLDER, ladder, names

@@ -4,7 +4,7 @@ names, and lines that the reader has not written.
 
 import re
 
-from helpers.core.errors import readers_part
+from thirty_two_lanes.core.errors import readers_part
 
 INTERNAL = re.compile(
     r"\$\w|\b\w*(?:Key|Type|Value|Attribute|Overflow|Runtime|Lookup|Assertion)Error\b|"

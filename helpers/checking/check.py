@@ -10,7 +10,7 @@ import numpy as np
 
 from helpers.checking.diagnosis import Evidence
 from helpers.checking.tolerance import tolerance_for
-from helpers.core.errors import (
+from thirty_two_lanes.core.errors import (
     ArgumentError,
     short_traceback,
     shown,

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from helpers.checking.tolerance import RTOL, Exactly, Within, as_float
-from helpers.core.hardware import WARP_SIZE
+from thirty_two_lanes.core.hardware import WARP_SIZE
 
 ENOUGH = 3                                  # values make a pattern
 SINGLE = 1e-6                               # a float32's errors, also of short sums

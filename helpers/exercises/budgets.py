@@ -10,9 +10,9 @@ from functools import partial
 from math import ceil, floor
 from typing import NamedTuple
 
-from helpers.assembly import assemble
-from helpers.assembly.compiler import missing
-from helpers.emulator.program import static_bytes
+from thirty_two_lanes.assembly import assemble
+from thirty_two_lanes.assembly.compiler import missing
+from thirty_two_lanes.emulator.program import static_bytes
 from helpers.exercises.sources import lines_changed
 from helpers.exercises.totals import (
     INSTRUCTIONS,

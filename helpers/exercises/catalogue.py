@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
 
-from helpers.core.errors import ArgumentError, short_traceback
+from thirty_two_lanes.core.errors import ArgumentError, short_traceback
 from helpers.exercises.exercise import Exercise, require_seed
 
 GROUP = "thirty_two_lanes.exercises"

@@ -10,7 +10,7 @@ from inspect import cleandoc
 
 import numpy as np
 
-from helpers.core.errors import ArgumentError, short_traceback
+from thirty_two_lanes.core.errors import ArgumentError, short_traceback
 from helpers.exercises import judging, predictions, sources
 from helpers.exercises.arguments import InOut, Out  # noqa: F401  for descriptions
 from helpers.exercises.page import as_markdown, as_text

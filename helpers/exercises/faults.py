@@ -4,8 +4,8 @@ races, indices, what nobody wrote, a loop without an end, inputs that are writte
 
 import re
 
-from helpers.core.errors import BarrierError, NoProgressError, wrapped
-from helpers.core.race import INDIVISIBLE
+from thirty_two_lanes.core.errors import BarrierError, NoProgressError, wrapped
+from thirty_two_lanes.core.race import INDIVISIBLE
 from helpers.exercises.verdict import Refusal
 
 

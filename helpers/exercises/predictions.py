@@ -4,7 +4,7 @@ from numbers import Number
 
 import numpy as np
 
-from helpers.core.errors import ArgumentError, shown
+from thirty_two_lanes.core.errors import ArgumentError, shown
 from helpers.exercises.verdict import Verdict
 
 FEWEST_WORDS = 8

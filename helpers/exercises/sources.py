@@ -14,7 +14,7 @@ import numba
 import numpy as np
 from numba import cuda
 
-from helpers.core.source import (
+from thirty_two_lanes.core.source import (
     contents,
     globals_of,
     lines_of,

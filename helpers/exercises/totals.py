@@ -10,7 +10,7 @@ block and warp, lest one of them do the work of all.
 from math import ceil, prod
 from typing import NamedTuple
 
-from helpers.core.hardware import WARP_SIZE
+from thirty_two_lanes.core.hardware import WARP_SIZE
 from helpers.exercises.faults import at_size
 from helpers.exercises.trials import EVEN, LARGER, RAGGED
 

@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass
 from html import escape
 
-from helpers.core.errors import wrapped
+from thirty_two_lanes.core.errors import wrapped
 from helpers.exercises.reasons import REASONS
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from helpers.core.errors import ExplainedError
+from thirty_two_lanes.core.errors import ExplainedError
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.exercise import Explain, Write
 from helpers.exercises.page import parts

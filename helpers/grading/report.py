@@ -5,7 +5,7 @@ which exercise, and what was not graded.
 from collections import Counter
 from statistics import mean, median
 
-from helpers.core.tables import table
+from thirty_two_lanes.core.tables import table
 from helpers.exercises.reasons import REASONS
 from helpers.grading.words import many, printable
 from helpers.grading.worker import NOT_GRADED, PERSON, STOPPED

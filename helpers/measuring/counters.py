@@ -5,7 +5,7 @@ The counters are Nsight Compute's, recorded by `python -m lessons.record --count
 the reasons are its warp states (Nsight Compute, Kernel Profiling Guide).
 """
 
-from helpers.core.hardware import SECTOR_BYTES
+from thirty_two_lanes.core.hardware import SECTOR_BYTES
 
 LEVELS = {  # of memory, and the counters of what it was asked for
     "L1": (

@@ -4,10 +4,10 @@ import json
 import math
 from dataclasses import dataclass, field, fields
 
-from helpers.core import hardware
-from helpers.core.errors import WIDTH, wrapped
+from thirty_two_lanes.core import hardware
+from thirty_two_lanes.core.errors import WIDTH, wrapped
 from helpers.measuring import counters as of_hardware
-from helpers.measuring.launch_form import Form
+from thirty_two_lanes.frontend.launch_form import Form
 
 GPUS = {gpu.name: gpu for gpu in (hardware.H200,)}
 PEAK_GFLOP_PER_S = {name: 1000 * gpu.peak_tflop_per_s for name, gpu in GPUS.items()}

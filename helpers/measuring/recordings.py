@@ -10,7 +10,7 @@ from dataclasses import asdict, fields
 from functools import cache
 from pathlib import Path
 
-from helpers.measuring.launch_form import Form
+from thirty_two_lanes.frontend.launch_form import Form
 
 FOLDER = Path(__file__).parents[1] / "recorded"
 JOURNAL = "HELPERS_RECORD"  # names the file in which measurements are noted

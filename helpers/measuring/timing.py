@@ -16,10 +16,10 @@ from platform import python_version
 import numpy as np
 from numba import cuda
 
-from helpers.core.device import device
-from helpers.core.dynamic_shared import check_dynamic_shared
-from helpers.core.errors import LaunchError, short_traceback, shown
-from helpers.frontend.kernels import (
+from thirty_two_lanes.core.device import device
+from thirty_two_lanes.core.dynamic_shared import check_dynamic_shared
+from thirty_two_lanes.core.errors import LaunchError, short_traceback, shown
+from thirty_two_lanes.frontend.kernels import (
     argument_types,
     bracketed,
     configuration,
@@ -28,7 +28,7 @@ from helpers.frontend.kernels import (
     require_kernel,
 )
 from helpers.measuring import recordings
-from helpers.measuring.launch_form import Launch, form_of
+from thirty_two_lanes.frontend.launch_form import Launch, form_of
 from helpers.measuring.measurement import Measurement
 
 COLD_BYTES = 256 * 2**20  # more than any L2 cache holds

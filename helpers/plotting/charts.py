@@ -2,8 +2,8 @@
 
 import math
 
-from helpers.core import style
-from helpers.plotting.picture import Picture, canvas, inside, label
+from thirty_two_lanes.core import style
+from thirty_two_lanes.pictures.picture import Picture, canvas, inside, label
 
 NAN = float("nan")
 SHARES = 0.45, 0.15  # steps take turns in dark and light

@@ -2,9 +2,9 @@
 
 from heapq import heapify, heapreplace
 
-from helpers.core import style
-from helpers.core.errors import ArgumentError
-from helpers.plotting.picture import Picture, bare, canvas, cell, counted, label
+from thirty_two_lanes.core import style
+from thirty_two_lanes.core.errors import ArgumentError
+from thirty_two_lanes.pictures.picture import Picture, bare, canvas, cell, counted, label
 
 MOST = 40  # boxes in a row that can still be read
 ROW_INCHES = 0.27

@@ -1,7 +1,7 @@
 """Where a number can live: the memories of a GPU, near ones above far ones."""
 
-from helpers.core import style
-from helpers.plotting.picture import Picture, bare, canvas, inside, label
+from thirty_two_lanes.core import style
+from thirty_two_lanes.pictures.picture import Picture, bare, canvas, inside, label
 from helpers.plotting.rates import size_text
 
 WIDTH = 30  # of a multiprocessor

@@ -1,7 +1,7 @@
 """What machine instructions are for: a bar for each kernel, a part for each group."""
 
-from helpers.core import style
-from helpers.plotting.picture import Picture, canvas, counted, label
+from thirty_two_lanes.core import style
+from thirty_two_lanes.pictures.picture import Picture, canvas, counted, label
 
 GROUPS = (  # name, colour, hatch, and the kinds of `Assembly.kinds` that it holds
     (

@@ -2,9 +2,9 @@
 
 import math
 
-from helpers.core import style
+from thirty_two_lanes.core import style
 from helpers.plotting.charts import LEVELS, NAN, known, listed
-from helpers.plotting.picture import Picture, canvas, inside, label
+from thirty_two_lanes.pictures.picture import Picture, canvas, inside, label
 
 HALF_BAR = 1.58  # a bar reaches from size / this to size * this
 LEAST = 0.005  # a share that is worth a word

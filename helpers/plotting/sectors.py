@@ -3,10 +3,10 @@
 The picture counts what it draws: different sectors over the bytes of the lanes.
 """
 
-from helpers.core import style
-from helpers.core.hardware import LINE_BYTES, SECTOR_BYTES, WORD_BYTES
+from thirty_two_lanes.core import style
+from thirty_two_lanes.core.hardware import LINE_BYTES, SECTOR_BYTES, WORD_BYTES
 from helpers.plotting.banks import lanes_text, refuse_what_is_no_request, request_of
-from helpers.plotting.picture import Picture, bare, canvas, cell, counted, label
+from thirty_two_lanes.pictures.picture import Picture, bare, canvas, cell, counted, label
 
 WORDS_IN_LINE = LINE_BYTES // WORD_BYTES
 WORDS_IN_SECTOR = SECTOR_BYTES // WORD_BYTES

@@ -4,9 +4,9 @@ stride.
 
 import math
 
-from helpers.core import style
+from thirty_two_lanes.core import style
 from helpers.plotting.charts import LEVELS, NAN, draw_counts, known, listed
-from helpers.plotting.picture import Picture, canvas, label
+from thirty_two_lanes.pictures.picture import Picture, canvas, label
 
 
 def plot_levels(traffic, ax=None):

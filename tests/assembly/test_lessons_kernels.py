@@ -6,8 +6,8 @@ from itertools import cycle
 import pytest
 
 from helpers import assemble
-from helpers.assembly.compiler import compiled, missing
-from helpers.frontend.kernels import argument_types
+from thirty_two_lanes.assembly.compiler import compiled, missing
+from thirty_two_lanes.frontend.kernels import argument_types
 from tests.paths import RECORDED
 from tests.quick import slow_if_long, some
 from tests.specimens.lesson_launches import launches, lessons

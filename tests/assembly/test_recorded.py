@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from helpers import assemble
-from helpers.assembly import Assembly, compilation, recorded
-from helpers.assembly.compiler import missing
-from helpers.core.errors import UnsupportedError
-from helpers.frontend.inference import typed_ir
+from thirty_two_lanes.assembly import Assembly, compilation, recorded
+from thirty_two_lanes.assembly.compiler import missing
+from thirty_two_lanes.core.errors import UnsupportedError
+from thirty_two_lanes.frontend.inference import typed_ir
 from lessons import assemblies
 from tests.paths import ROOT
 from tests.quick import slow_if_long, some

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.checking.check import check, expect
-from helpers.core.errors import ArgumentError
+from thirty_two_lanes.core.errors import ArgumentError
 
 N = 100_000
 

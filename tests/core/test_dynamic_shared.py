@@ -7,9 +7,9 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import allow_dynamic_shared, assemble, emulate, measure
-from helpers.core import dynamic_shared
-from helpers.core.hardware import STATIC_SHARED_BYTES
-from helpers.emulator import LaunchError
+from thirty_two_lanes.core import dynamic_shared
+from thirty_two_lanes.core.hardware import STATIC_SHARED_BYTES
+from thirty_two_lanes.emulator import LaunchError
 
 MOST = 232_448  # bytes of a block on an H200: CUDA's programming guide
 

@@ -11,8 +11,8 @@ import pytest
 from numba import cuda
 
 from helpers import check, emulate, expect, measure, table
-from helpers.core.errors import ArgumentError, shown, wrapped
-from helpers.language import math_functions
+from thirty_two_lanes.core.errors import ArgumentError, shown, wrapped
+from thirty_two_lanes.language import math_functions
 from tests.paths import ROOT
 from tests.plain_words import internals_of
 
@@ -21,7 +21,7 @@ import sys
 import numpy as np
 from numba import cuda
 from helpers import check, emulate
-from helpers.language.operators import FUNCTIONS
+from thirty_two_lanes.language.operators import FUNCTIONS
 
 @cuda.jit
 def wrong(a):
@@ -221,7 +221,7 @@ def test_a_stray_error_names_the_line_of_the_instruction(monkeypatch):
 
     monkeypatch.setitem(math_functions.FUNCTIONS, "math.gamma", fails)
     monkeypatch.setitem(
-        sys.modules["helpers.language.operators"].FUNCTIONS, "math.gamma", fails
+        sys.modules["thirty_two_lanes.language.operators"].FUNCTIONS, "math.gamma", fails
     )
 
     @cuda.jit

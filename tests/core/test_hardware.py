@@ -2,9 +2,9 @@
 
 import pytest
 
-from helpers.core import hardware
-from helpers.core.hardware import GPU, GPUS, H200, MULTIPROCESSORS
-from helpers.core.occupancy import Occupancy, nearest, occupancy_of
+from thirty_two_lanes.core import hardware
+from thirty_two_lanes.core.hardware import GPU, GPUS, H200, MULTIPROCESSORS
+from thirty_two_lanes.core.occupancy import Occupancy, nearest, occupancy_of
 
 # bytes of shared memory of which so many blocks of a warp fit, and one less with a byte
 # more: `cuda_occupancy.h` of CUDA 13, asked as tests/on_gpu/occupancy.c asks it

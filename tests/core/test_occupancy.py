@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from helpers.core.hardware import H200
-from helpers.core.occupancy import occupancy_of, resident_blocks
+from thirty_two_lanes.core.hardware import H200
+from thirty_two_lanes.core.occupancy import occupancy_of, resident_blocks
 from tests.paths import RECORDED
 
 

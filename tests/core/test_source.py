@@ -7,7 +7,7 @@ import pytest
 from numba import cuda
 
 from helpers import emulate, watch
-from helpers.core.source import definition_of
+from thirty_two_lanes.core.source import definition_of
 
 
 def nested():

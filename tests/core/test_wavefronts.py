@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from helpers.core.wavefronts import lanes_by_wavefront
+from thirty_two_lanes.core.wavefronts import lanes_by_wavefront
 from tests.emulator.judges.bank_oracle import brute_wavefronts, random_request
 
 

@@ -8,9 +8,9 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from helpers.emulator import BarrierError, KernelError, LaunchError
-from helpers.emulator.machine.accesses import access
-from helpers.emulator.machine.machine import Launch
+from thirty_two_lanes.emulator import BarrierError, KernelError, LaunchError
+from thirty_two_lanes.emulator.machine.accesses import access
+from thirty_two_lanes.emulator.machine.machine import Launch
 from tests.specimens.kernels import (
     add,
     line_of,

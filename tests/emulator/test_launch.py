@@ -7,7 +7,7 @@ import pytest
 from numba import cuda, float32, float64
 
 from helpers import emulate
-from helpers.emulator import LaunchError, NoProgressError
+from thirty_two_lanes.emulator import LaunchError, NoProgressError
 
 FACTOR = 3
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import cuda
 
-from helpers.emulator import KernelError
+from thirty_two_lanes.emulator import KernelError
 from tests.specimens.kernels import line_of, message
 from tests.specimens.no_value import CASES
 

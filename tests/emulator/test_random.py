@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from helpers import emulate
-from helpers.emulator import NoProgressError
+from thirty_two_lanes.emulator import NoProgressError
 from tests.paths import RECORDED
 from tests.specimens.random_kernels.blocks import SEGMENTS
 from tests.specimens.random_kernels.endless import ENDLESS, endless_program

@@ -7,7 +7,7 @@ import pytest
 from numba import cuda, njit
 
 from helpers import assemble, emulate, measure
-from helpers.core.errors import ExplainedError
+from thirty_two_lanes.core.errors import ExplainedError
 from tests.plain_words import internals_of
 
 A = np.zeros(8)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import cuda, float32
 
-from helpers.core.source import remember, source_of
+from thirty_two_lanes.core.source import remember, source_of
 from helpers.exercises import budgets, sources
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.reasons import HINTS, REASONS

@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from helpers.core.errors import WIDTH
+from thirty_two_lanes.core.errors import WIDTH
 from helpers.exercises.judging import PRINTS
 from helpers.exercises.reasons import HINTS, hints_for
 from tests.exercises.specimen import PairSums, Strides

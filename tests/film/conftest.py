@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers.film import page
+from thirty_two_lanes.film import page
 
 
 @pytest.fixture

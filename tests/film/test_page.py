@@ -7,11 +7,11 @@ from base64 import b64decode
 
 import pytest
 
-from helpers.film import page
+from thirty_two_lanes.film import page
 from tests.film.hand_made import record
 from tests.paths import ROOT
 
-FOLDER = ROOT / "helpers" / "film"
+FOLDER = ROOT / "tool/thirty_two_lanes" / "film"
 PARTS = sorted([*FOLDER.glob("*.js"), *FOLDER.glob("*.css")])
 PACKED = re.compile(r"<script type='text/plain'>([\w+/=]+)</script>")
 

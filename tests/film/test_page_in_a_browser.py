@@ -10,7 +10,7 @@ from operator import mul
 import numpy as np
 import pytest
 
-from helpers.film import page
+from thirty_two_lanes.film import page
 from tests.film.chromium import HOST, player, shown
 from tests.film.hand_made import record
 

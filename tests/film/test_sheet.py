@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from helpers.film.replay import AT_BARRIER, LEFT, RUNS, frames
-from helpers.film.sheet import panel_of, sheet_of, window
+from thirty_two_lanes.film.replay import AT_BARRIER, LEFT, RUNS, frames
+from thirty_two_lanes.film.sheet import panel_of, sheet_of, window
 
 FIRST_FOUR = [0, 1, 2, 3] + [None] * 28
 TURNED = [3, 2, 1, 0] + [None] * 28

@@ -10,8 +10,8 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate, watch
-from helpers.core.errors import ArgumentError
-from helpers.film.replay import frames
+from thirty_two_lanes.core.errors import ArgumentError
+from thirty_two_lanes.film.replay import frames
 from tests.film import kernels
 from tests.film.kernels import finding, line_of, matrices
 

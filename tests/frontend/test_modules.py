@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import cuda
 
-from helpers.emulator import KernelError
+from thirty_two_lanes.emulator import KernelError
 from tests.frontend.by_python import by_python_and_kernel
 from tests.specimens.kernels import BUILT_IN, message
 

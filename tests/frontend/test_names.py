@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numba import cuda, float64, typeof
 
-from helpers.core import ir
-from helpers.core.source import without_inlined
-from helpers.frontend.lower.builder import WORD
-from helpers.frontend.lower.statements import kernel_ir
+from thirty_two_lanes.core import ir
+from thirty_two_lanes.core.source import without_inlined
+from thirty_two_lanes.frontend.lower.builder import WORD
+from thirty_two_lanes.frontend.lower.statements import kernel_ir
 from tests.specimens.kernels import message
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.paths import ROOT
 
-FRONTEND = ROOT / "helpers" / "frontend"
+FRONTEND = ROOT / "tool/thirty_two_lanes" / "frontend"
 USES = re.compile(r"(?<![\w.])target(?:_of_numba)?\.([A-Za-z]\w*)")
 
 

@@ -9,7 +9,7 @@ import pytest
 from numba import cuda, float32
 
 from helpers import emulate
-from helpers.emulator import KernelError
+from thirty_two_lanes.emulator import KernelError
 from tests.specimens.kernels import BUILT_IN, by_thread, line_of, message, raising
 
 

@@ -12,7 +12,7 @@ from helpers import (
     load4,
     wait_copies,
 )
-from helpers.emulator import KernelError
+from thirty_two_lanes.emulator import KernelError
 from tests.specimens.kernels import message
 
 THREADS = 64

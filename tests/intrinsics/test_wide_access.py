@@ -5,7 +5,7 @@ import pytest
 from numba import cuda, types
 
 from helpers import emulate, load4, twin
-from helpers.emulator import KernelError
+from thirty_two_lanes.emulator import KernelError
 from tests.specimens.kernels import doubled, message, number_intrinsic, through_shared
 
 mean_of_two = number_intrinsic("mean_of_two", types.float32)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from helpers.language.operators import FUNCTIONS, NAMESPACE
+from thirty_two_lanes.language.operators import FUNCTIONS, NAMESPACE
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 INF, NAN = math.inf, math.nan

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from helpers.language.division import floor_divide, modulo
+from thirty_two_lanes.language.division import floor_divide, modulo
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 INF, NAN = math.inf, math.nan

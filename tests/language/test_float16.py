@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from helpers.language.operators import FUNCTIONS
+from thirty_two_lanes.language.operators import FUNCTIONS
 
 NAN, INF = math.nan, math.inf
 HALF = np.float16

@@ -10,7 +10,7 @@ import pytest
 from numba import cuda
 
 from helpers import emulate
-from helpers.emulator import KernelError, LaunchError
+from thirty_two_lanes.emulator import KernelError, LaunchError
 from tests.language import features as language
 from tests.paths import ROOT
 from tests.specimens.kernels import BUILT_IN

@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 
-from helpers.language.operators import FUNCTIONS
+from thirty_two_lanes.language.operators import FUNCTIONS
 
 NAN, INF = math.nan, math.inf
 I32, I64, F32, F64 = np.int32, np.int64, np.float32, np.float64

@@ -11,7 +11,7 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from helpers.language.operators import FUNCTIONS
+from thirty_two_lanes.language.operators import FUNCTIONS
 from tests.specimens.kernels import kernel_of
 
 INF, NAN = math.inf, math.nan

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from helpers.language.operators import FUNCTIONS
+from thirty_two_lanes.language.operators import FUNCTIONS
 
 NAN, INF = math.nan, math.inf
 BITS = (0, 1, 2, 12, 255, 2**31, 2**32 - 1, 0xF0F0F0F0)

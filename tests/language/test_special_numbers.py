@@ -8,7 +8,7 @@ import pytest
 from numba import cuda
 
 from helpers import emulate
-from helpers.language.operators import FUNCTIONS
+from thirty_two_lanes.language.operators import FUNCTIONS
 from tests.specimens.kernels import BUILT_IN, by_thread, kernel_of
 
 INF, NAN = math.inf, math.nan

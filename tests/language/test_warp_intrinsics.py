@@ -7,7 +7,7 @@ import pytest
 from numba import cuda, int32
 
 from helpers import emulate
-from helpers.emulator import BarrierError
+from thirty_two_lanes.emulator import BarrierError
 from tests.emulator.native.comparison import same_in_both, same_reports
 from tests.specimens.kernels import BUILT_IN, line_of, message
 

@@ -4,7 +4,7 @@ import numpy as np
 from numba import cuda, uint32
 
 from helpers import assemble, emulate
-from helpers.core.wavefronts import request_wavefronts
+from thirty_two_lanes.core.wavefronts import request_wavefronts
 from helpers.measuring import recordings
 
 

@@ -4,7 +4,7 @@ are refused for the reason that is stated, and what is given first is told what 
 
 import pytest
 
-from helpers.assembly.compiler import missing
+from thirty_two_lanes.assembly.compiler import missing
 from helpers.exercises.budgets import BUDGETS
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Explain, Fix, Predict, SpeedUp, Write

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import cuda, float32, int32
 
-from helpers.measuring.launch_form import Launch, form_of
+from thirty_two_lanes.frontend.launch_form import Launch, form_of
 
 PLAIN = """
 @cuda.jit

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.measuring import recordings
-from helpers.measuring.launch_form import Form
+from thirty_two_lanes.frontend.launch_form import Form
 from lessons import record
 
 H200 = "NVIDIA H200"

@@ -28,15 +28,15 @@ from tests.mutation.runs import attempt, forked, recorded, tests_of, warm
 from tests.paths import ROOT
 
 ROOMS = {
-    "core": ("helpers/core/occupancy.py", "helpers/core/hardware.py"),
-    "language": ("helpers/language/**/*.py",),
+    "core": ("tool/thirty_two_lanes/core/occupancy.py", "tool/thirty_two_lanes/core/hardware.py"),
+    "language": ("tool/thirty_two_lanes/language/**/*.py",),
     "judges": (
-        "helpers/emulator/judges/**/*.py",
-        "helpers/emulator/report/findings.py",
+        "tool/thirty_two_lanes/emulator/judges/**/*.py",
+        "tool/thirty_two_lanes/emulator/report/findings.py",
     ),
-    "machine": ("helpers/emulator/machine/**/*.py", "helpers/emulator/*.py"),
-    "native": ("helpers/emulator/native/*.py",),
-    "frontend": ("helpers/frontend/lower/*.py",),
+    "machine": ("tool/thirty_two_lanes/emulator/machine/**/*.py", "tool/thirty_two_lanes/emulator/*.py"),
+    "native": ("tool/thirty_two_lanes/emulator/native/*.py",),
+    "frontend": ("tool/thirty_two_lanes/frontend/lower/*.py",),
 }
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 from numba import cuda
 
-from helpers.assembly import assemble
-from helpers.assembly.instructions import instructions_of
+from thirty_two_lanes.assembly import assemble
+from thirty_two_lanes.assembly.instructions import instructions_of
 from tests.on_gpu.gpu_runs import (
     child,
     environment,

@@ -35,7 +35,7 @@ def launch(case):
 
 def provenance(command, tool):
     """Where, when and with what something is recorded."""
-    from helpers.core.device import device
+    from thirty_two_lanes.core.device import device
     from helpers.measuring.timing import versions
 
     if not device.has_gpu or not shutil.which(tool):

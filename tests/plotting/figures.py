@@ -3,7 +3,7 @@
 import numpy as np
 
 from helpers import plotting
-from helpers.core import style
+from thirty_two_lanes.core import style
 
 LANES = range(32)
 HALF = [lane < 16 for lane in LANES]

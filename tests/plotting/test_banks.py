@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from helpers import plotting
-from helpers.core import style
-from helpers.core.wavefronts import request_wavefronts
+from thirty_two_lanes.core import style
+from thirty_two_lanes.core.wavefronts import request_wavefronts
 from helpers.plotting import banks
 from tests.emulator.judges.bank_oracle import brute_wavefronts, random_request
 

@@ -16,7 +16,7 @@ from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.colors import to_hex, to_rgba
 
 from helpers import plotting
-from helpers.core import html, style
+from thirty_two_lanes.core import html, style
 from tests.plotting.figures import pictures
 from tests.quick import some
 

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from helpers import plotting
-from helpers.core import style
+from thirty_two_lanes.core import style
 from helpers.plotting import banks
 
 LANES = range(32)

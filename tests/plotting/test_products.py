@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from helpers import plotting
-from helpers.core.errors import ArgumentError
-from helpers.core.hardware import H200
+from thirty_two_lanes.core.errors import ArgumentError
+from thirty_two_lanes.core.hardware import H200
 
 ROOF = (
     "The roof of NVIDIA H200: 4,800 GB/s up to 14 operations per byte, "

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from helpers import plotting
-from helpers.core import style
-from helpers.core.errors import ArgumentError
+from thirty_two_lanes.core import style
+from thirty_two_lanes.core.errors import ArgumentError
 from helpers.plotting.grids import looks, schedule
 
 EVERYONE = [True] * 32

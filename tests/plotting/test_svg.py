@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from helpers import plotting
-from helpers.core import style
+from thirty_two_lanes.core import style
 from tests.plotting.figures import pictures
 from tests.quick import some
 

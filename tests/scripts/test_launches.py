@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from numba import cuda, float32
 
-from helpers.core.errors import KernelIndexError, LaunchError, UnsupportedError
-from helpers.emulator.host.dispatch import LaunchConfiguration
-from helpers.scripts import launches, ledger
-from helpers.scripts.launches import handed_to
+from thirty_two_lanes.core.errors import KernelIndexError, LaunchError, UnsupportedError
+from thirty_two_lanes.emulator.host.dispatch import LaunchConfiguration
+from thirty_two_lanes.scripts import launches, ledger
+from thirty_two_lanes.scripts.launches import handed_to
 
 
 @cuda.jit

@@ -7,8 +7,8 @@ import pytest
 from numba import cuda, float32
 
 from helpers import emulate
-from helpers.emulator.report.findings import findings_of
-from helpers.scripts.kinds import (
+from thirty_two_lanes.emulator.report.findings import findings_of
+from thirty_two_lanes.scripts.kinds import (
     FAULTS,
     KINDS,
     UnknownKind,
@@ -16,10 +16,10 @@ from helpers.scripts.kinds import (
     kinds_in,
     narrowed,
 )
-from helpers.scripts.launches import handed_to
-from helpers.scripts.ledger import Ledger
-from helpers.scripts.progress import Progress
-from helpers.scripts.report import as_lines
+from thirty_two_lanes.scripts.launches import handed_to
+from thirty_two_lanes.scripts.ledger import Ledger
+from thirty_two_lanes.scripts.progress import Progress
+from thirty_two_lanes.scripts.report import as_lines
 from tests.specimens import zoo
 
 
@@ -201,7 +201,7 @@ def test_what_was_not_judged_is_not_called_fine():
     left_out = ledger_of(lambda: scaled[1, 1](np.zeros((1, 2), np.float32)), most=0)
     ledger = Ledger()
     with handed_to(ledger.launch), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("helpers.scripts.launches.PlainLaunch.emulated", interrupted)
+        patch.setattr("thirty_two_lanes.scripts.launches.PlainLaunch.emulated", interrupted)
         with pytest.raises(KeyboardInterrupt):
             scaled[1, 1](np.zeros((1, 2), np.float32))
 

@@ -9,8 +9,8 @@ import sys
 import pytest
 import yaml
 
-from helpers.scripts.command import add_options
-from helpers.scripts.kinds import FAULTS, KINDS
+from thirty_two_lanes.scripts.command import add_options
+from thirty_two_lanes.scripts.kinds import FAULTS, KINDS
 from tests.paths import ROOT
 from tests.scripts.programs import run_here
 

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from helpers.scripts.program import NoProgram, hides_its_helpers, run_program
+from thirty_two_lanes.scripts.program import NoProgram, hides_its_helpers, run_program
 from tests.scripts.programs import run, written
 
 
@@ -70,7 +70,7 @@ def test_the_exit_status_is_the_programs(tmp_path, capsys, ending, status, said)
 def test_a_traceback_begins_at_the_programs_first_line(tmp_path):
     """No frame of ours comes before it."""
     file = program(tmp_path, "def f():\n    1 / 0\nf()\n")
-    line = f"from helpers.scripts.program import *; run_program({str(file)!r})"
+    line = f"from thirty_two_lanes.scripts.program import *; run_program({str(file)!r})"
 
     expected = run(file, cwd=tmp_path)
     actual = run("-c", line, cwd=tmp_path)

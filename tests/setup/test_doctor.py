@@ -130,7 +130,7 @@ def test_a_page_without_faults_says_so():
 
 def test_a_compiler_that_is_missing_is_told_with_its_remedy(monkeypatch):
     """Nothing else needs it, so it is no fault; and the page does not hide it."""
-    from helpers.assembly import compiler
+    from thirty_two_lanes.assembly import compiler
 
     missing = f"NVIDIA's compiler is incomplete (nvdisasm missing): {compiler.HOW}"
     monkeypatch.setattr(compiler, "missing", lambda: missing)
@@ -149,7 +149,7 @@ def test_a_compiler_that_is_missing_is_told_with_its_remedy(monkeypatch):
 
 def test_a_compiler_that_no_command_brings_has_no_remedy(monkeypatch):
     """On macOS there is none; where it is complete, it is not mentioned."""
-    from helpers.assembly import compiler
+    from thirty_two_lanes.assembly import compiler
 
     for missing, last in (
         ("NVIDIA's compiler needs numba-cuda", "shows what was recorded."),

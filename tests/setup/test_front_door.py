@@ -11,12 +11,12 @@ from tests.paths import ROOT
 
 MISTAKES = {  # of our own, as one more line of a module
     "a name": (
-        "from helpers.core.ir import Kernal",
-        "cannot import name 'Kernal' from 'helpers.core.ir'",
+        "from thirty_two_lanes.core.ir import Kernal",
+        "cannot import name 'Kernal' from 'thirty_two_lanes.core.ir'",
     ),
     "a module": (
-        "import helpers.core.irr",
-        "No module named 'helpers.core.irr'",
+        "import thirty_two_lanes.core.irr",
+        "No module named 'thirty_two_lanes.core.irr'",
     ),
 }
 

@@ -24,7 +24,7 @@ MODULES = sorted(TESTS.rglob("*.py"))
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_has_its_tests_at_the_same_path(room):
-    """`helpers/core` in `tests/core`: `pytest tests/core` runs what asks about it."""
+    """`tool/thirty_two_lanes/core` in `tests/core`: `pytest tests/core` runs what asks about it."""
     assert list((TESTS / room).rglob("test_*.py"))
 
 

@@ -10,7 +10,7 @@ from unittest import mock
 import numpy as np
 
 import helpers
-from helpers.assembly import compilation, recorded
+from thirty_two_lanes.assembly import compilation, recorded
 from helpers.measuring import timing
 from tests.paths import ROOT
 from tests.specimens.labelled import Case

@@ -13,7 +13,7 @@ import signal
 from IPython.core.inputtransformer2 import TransformerManager
 
 import helpers
-from helpers.core.source import remember
+from thirty_two_lanes.core.source import remember
 from helpers.grading.sandbox.packing import (
     is_dispatcher,
     missing,

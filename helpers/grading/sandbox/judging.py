@@ -5,7 +5,7 @@ a submission runs.
 from dataclasses import asdict
 from tokenize import TokenError
 
-from helpers.core.errors import ExplainedError
+from thirty_two_lanes.core.errors import ExplainedError
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.verdict import Verdict
 from helpers.grading.sandbox.rebuilding import Malformed, answer_of

@@ -15,7 +15,7 @@ from textwrap import dedent
 import numba
 import numpy as np
 
-from helpers.core.source import contents, globals_of
+from thirty_two_lanes.core.source import contents, globals_of
 
 MODULES = (
     "builtins",

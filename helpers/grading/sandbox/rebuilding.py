@@ -19,7 +19,7 @@ import numba
 import numpy as np
 from numba import cuda
 
-from helpers.core.source import lines_of, remember
+from thirty_two_lanes.core.source import lines_of, remember
 from helpers.grading.sandbox.packing import MODULES, OPTIONS, OURS
 
 MOST_FUNCTIONS = 16

@@ -10,7 +10,7 @@ from inspect import signature
 from itertools import product
 from math import prod
 
-from helpers.core.errors import ArgumentError, short_traceback, shown
+from thirty_two_lanes.core.errors import ArgumentError, short_traceback, shown
 from helpers.plotting import Picture
 from helpers.plotting.sliders.page import page
 

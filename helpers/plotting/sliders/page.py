@@ -2,8 +2,8 @@
 
 import json
 
-from helpers.core.pages.packing import bare, packed, starter
-from helpers.plotting.picture import THEMES
+from thirty_two_lanes.core.pages.packing import bare, packed, starter
+from thirty_two_lanes.pictures.picture import THEMES
 
 HERE = __package__
 PLAYS = ".lanes-explore[data-explore=plays]"

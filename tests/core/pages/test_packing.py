@@ -3,7 +3,7 @@
 from base64 import b64decode
 from gzip import decompress
 
-from helpers.core.pages import packing
+from thirty_two_lanes.core.pages import packing
 
 
 def test_a_text_is_packed_and_unpacked():
@@ -17,7 +17,7 @@ def test_a_text_is_packed_and_unpacked():
 
 def test_a_starter_knows_how_to_unpack_and_no_comments():
     """It is one script, in a function of its own, in lines without indents."""
-    script = packing.starter("helpers.film", "boot.js")
+    script = packing.starter("thirty_two_lanes.film", "boot.js")
 
     assert script.startswith("<script>(() => {\nconst unpacked = ")
     assert script.endswith("\n})();</script>")

@@ -4,7 +4,7 @@ import pytest
 from numba import cuda, float32
 
 from helpers import load4
-from helpers.core.errors import KernelError
+from thirty_two_lanes.core.errors import KernelError
 from tests.plain_words import internals_of
 
 CALLS = {

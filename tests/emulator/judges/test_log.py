@@ -7,12 +7,12 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from helpers.core.events import Requests, Source
-from helpers.emulator import emulation
-from helpers.emulator.judges import log
-from helpers.emulator.judges.judge import listeners_of
-from helpers.emulator.judges.races import races
-from helpers.emulator.native import run as native
+from thirty_two_lanes.core.events import Requests, Source
+from thirty_two_lanes.emulator import emulation
+from thirty_two_lanes.emulator.judges import log
+from thirty_two_lanes.emulator.judges.judge import listeners_of
+from thirty_two_lanes.emulator.judges.races import races
+from thirty_two_lanes.emulator.native import run as native
 from tests.specimens.race_cases import CASES
 from tests.specimens.zoo_cases import ZOO
 

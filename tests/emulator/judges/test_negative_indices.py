@@ -6,7 +6,7 @@ import numpy as np
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from helpers.emulator.machine.accesses import access
+from thirty_two_lanes.emulator.machine.accesses import access
 from tests.specimens.kernels import line_of
 
 

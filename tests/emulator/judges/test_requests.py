@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from helpers.core.events import Access
-from helpers.core.source import Reference, Site
-from helpers.emulator.judges.coalescing import Coalescing
-from helpers.emulator.judges.requests import requests_of
+from thirty_two_lanes.core.events import Access
+from thirty_two_lanes.core.source import Reference, Site
+from thirty_two_lanes.emulator.judges.coalescing import Coalescing
+from thirty_two_lanes.emulator.judges.requests import requests_of
 from tests.emulator.judges.sector_oracle import brute_sectors
 
 LINE = Reference(Site("cell", 1, "a[i]"), "load", "a")

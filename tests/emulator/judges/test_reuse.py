@@ -7,7 +7,7 @@ import pytest
 from numba import cuda
 
 from helpers import emulate, load4
-from helpers.emulator.judges import reuse as reuse_module
+from thirty_two_lanes.emulator.judges import reuse as reuse_module
 from tests.specimens.kernels import add, matrix_product, numbers
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from helpers.core.source import Site
-from helpers.emulator.judges.judge import ByLine, Counts
+from thirty_two_lanes.core.source import Site
+from thirty_two_lanes.emulator.judges.judge import ByLine, Counts
 
 LOAD = Site("kernel.py", 9, "b[i] = a[i]", kind="load", array="a")
 STORE = Site("kernel.py", 9, "b[i] = a[i]", kind="store", array="b")

@@ -5,7 +5,7 @@ import pytest
 from numba import cuda
 
 from helpers import emulate
-from helpers.emulator.judges.divergence import Share
+from thirty_two_lanes.emulator.judges.divergence import Share
 
 WHOLE = np.arange(60, dtype=np.float32)
 PLANE = np.arange(60, dtype=np.float64).reshape(6, 10)

@@ -5,7 +5,7 @@ import pytest
 from numba import cuda, float32, int8, int32
 
 from helpers import emulate
-from helpers.emulator.machine import machine
+from thirty_two_lanes.emulator.machine import machine
 from tests.specimens.kernels import (
     line_of,
     matrix_product,

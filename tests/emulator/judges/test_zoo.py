@@ -6,8 +6,8 @@ import re
 import pytest
 
 from helpers import emulate
-from helpers.emulator import emulation
-from helpers.emulator.judges.judge import listeners_of
+from thirty_two_lanes.emulator import emulation
+from thirty_two_lanes.emulator.judges.judge import listeners_of
 from tests.specimens.zoo_cases import ZOO
 
 COUNTED = {

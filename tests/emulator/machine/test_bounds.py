@@ -5,7 +5,7 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from helpers.emulator import KernelError
+from thirty_two_lanes.emulator import KernelError
 from tests.specimens.kernels import message
 
 

@@ -5,7 +5,7 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from helpers.emulator.machine import launch_memory, machine
+from thirty_two_lanes.emulator.machine import launch_memory, machine
 from tests.specimens.kernels import add, transpose_with
 
 

@@ -5,8 +5,8 @@ import pytest
 from numba import cuda, int32
 
 from helpers import emulate
-from helpers.emulator import BarrierError
-from helpers.emulator.machine import machine
+from thirty_two_lanes.emulator import BarrierError
+from thirty_two_lanes.emulator.machine import machine
 from tests.specimens.kernels import BUILT_IN, message
 
 

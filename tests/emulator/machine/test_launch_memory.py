@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numba import cuda, float32, float64, int8, int32, int64
 
-from helpers.emulator.arguments import staged_arguments
-from helpers.emulator.launch import bind, compile_kernel, run
-from helpers.emulator.machine.launch_memory import is_dynamic, shared_addresses
-from helpers.frontend.kernels import argument_types
+from thirty_two_lanes.emulator.arguments import staged_arguments
+from thirty_two_lanes.emulator.launch import bind, compile_kernel, run
+from thirty_two_lanes.emulator.machine.launch_memory import is_dynamic, shared_addresses
+from thirty_two_lanes.frontend.kernels import argument_types
 
 
 class Spy:

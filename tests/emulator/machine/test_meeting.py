@@ -11,7 +11,7 @@ import pytest
 from numba import cuda, int64
 
 from helpers import emulate
-from helpers.emulator.machine import machine
+from thirty_two_lanes.emulator.machine import machine
 
 FULL = 0xFFFFFFFF
 THREAD, WARP, BLOCK = range(3)  # who agrees about a condition

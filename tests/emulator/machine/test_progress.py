@@ -7,9 +7,9 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from helpers.emulator import NoProgressError
-from helpers.emulator.machine import batch, machine
-from helpers.emulator.machine.warps import Warp
+from thirty_two_lanes.emulator import NoProgressError
+from thirty_two_lanes.emulator.machine import batch, machine
+from thirty_two_lanes.emulator.machine.warps import Warp
 from tests.specimens.kernels import line_of, message
 
 

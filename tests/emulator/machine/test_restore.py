@@ -5,7 +5,7 @@ import pytest
 from numba import cuda
 
 from helpers import emulate
-from helpers.emulator.judges.races import races as race_judge
+from thirty_two_lanes.emulator.judges.races import races as race_judge
 
 PAIR = np.dtype([("seen", np.int32), ("more", np.float64)], align=True)
 RACE = [("WAW", "block", 32 * 32, "out[0]")]  # each thread of a warp with the other's

@@ -5,7 +5,7 @@ import pytest
 from numba import cuda, float32, float64, int8, int16, int32, int64
 
 from helpers import emulate
-from helpers.emulator import KernelError
+from thirty_two_lanes.emulator import KernelError
 
 DATA = np.arange(96, dtype=np.int32).reshape(8, 12) * 70_001
 

@@ -8,7 +8,7 @@ from unittest import mock
 import numpy as np
 
 from helpers import emulate
-from helpers.emulator.native import run
+from thirty_two_lanes.emulator.native import run
 
 AT_ONCE = {
     **{"COMPILING": (-(10**12), 0), "ENTERING": -1, "WIDEST": 10**9},
@@ -60,7 +60,7 @@ def same_in_both(kernel, config, arguments):
 
 def programs_of(kernel) -> dict:
     """What `native` keeps of a kernel's programs."""
-    from helpers.emulator.program_cache import _prepared
+    from thirty_two_lanes.emulator.program_cache import _prepared
 
     kept = {}
     for prepared in _prepared.get(kernel, {}).values():

@@ -9,7 +9,7 @@ import pytest
 from numba import cuda, float32, int32, int64, types
 
 from helpers import twin
-from helpers.emulator.native import run
+from thirty_two_lanes.emulator.native import run
 from tests.emulator.native.comparison import programs_of, same_in_both
 from tests.specimens.kernels import line_of, number_intrinsic
 from tests.specimens.no_value import CASES

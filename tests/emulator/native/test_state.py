@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from helpers.emulator.machine.arrays import bind
-from helpers.emulator.machine.cells import interleaved
-from helpers.emulator.native.state import is_within
+from thirty_two_lanes.emulator.machine.arrays import bind
+from thirty_two_lanes.emulator.machine.cells import interleaved
+from thirty_two_lanes.emulator.native.state import is_within
 
 DATA = np.zeros((8, 12), np.int32)
 LANES = np.arange(32, dtype=np.int64)[:, None]

@@ -4,7 +4,7 @@ import numpy as np
 from numba import cuda, float32, int8
 
 from helpers import emulate
-from helpers.emulator.native import driver, run, telling
+from thirty_two_lanes.emulator.native import driver, run, telling
 from tests.emulator.native.comparison import programs_of, same_reports
 
 

@@ -4,15 +4,15 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from helpers.core.race import Race, Races
-from helpers.core.source import Site
-from helpers.emulator.judges.barriers import Missing
-from helpers.emulator.judges.divergence import Share
-from helpers.emulator.judges.judge import ByLine, Counts
-from helpers.emulator.judges.lanes import Stray
-from helpers.emulator.judges.mistakes import LineWarning
-from helpers.emulator.judges.uninitialised import Uninitialised
-from helpers.emulator.report.assertions import Assertions
+from thirty_two_lanes.core.race import Race, Races
+from thirty_two_lanes.core.source import Site
+from thirty_two_lanes.emulator.judges.barriers import Missing
+from thirty_two_lanes.emulator.judges.divergence import Share
+from thirty_two_lanes.emulator.judges.judge import ByLine, Counts
+from thirty_two_lanes.emulator.judges.lanes import Stray
+from thirty_two_lanes.emulator.judges.mistakes import LineWarning
+from thirty_two_lanes.emulator.judges.uninitialised import Uninitialised
+from thirty_two_lanes.emulator.report.assertions import Assertions
 
 
 class HandMade(Assertions, SimpleNamespace):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers.emulator.report.findings import (
+from thirty_two_lanes.emulator.report.findings import (
     conflict,
     counted,
     counted_figure,
@@ -13,7 +13,7 @@ from helpers.emulator.report.findings import (
     scattered,
     uninitialised,
 )
-from helpers.emulator.report.page import as_html
+from thirty_two_lanes.emulator.report.page import as_html
 from tests.emulator.report.made_by_hand import (
     hand_made,
     race,

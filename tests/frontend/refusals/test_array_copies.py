@@ -7,7 +7,7 @@ import pytest
 from numba import cuda
 
 from helpers import emulate
-from helpers.emulator import KernelError
+from thirty_two_lanes.emulator import KernelError
 from tests.frontend.by_python import function_of
 from tests.specimens.kernels import message
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numba import cuda
 
-from helpers.core import ir
-from helpers.core.errors import UnsupportedError
+from thirty_two_lanes.core import ir
+from thirty_two_lanes.core.errors import UnsupportedError
 from tests.specimens.kernels import line_of, message
 
 HERE = "test_internal_errors.py"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers import emulate
-from helpers.core.errors import EmulatorFault, ExplainedError
+from thirty_two_lanes.core.errors import EmulatorFault, ExplainedError
 from tests.frontend.refusals.wrong_kernels import WRONG, written
 from tests.plain_words import internals_of
 from tests.specimens.kernels import BUILT_IN

@@ -7,7 +7,7 @@ import pytest
 from numba import cuda, float32, types
 
 import helpers
-from helpers.core.source import remember
+from thirty_two_lanes.core.source import remember
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Explain, Predict, Write
 from helpers.grading.references import IMPORTS, plain

@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from helpers.core.errors import ExplainedError
-from helpers.core.source import source_line, source_of
+from thirty_two_lanes.core.errors import ExplainedError
+from thirty_two_lanes.core.source import source_line, source_of
 from helpers.exercises.catalogue import exercise
 from helpers.grading import worker
 from helpers.grading.sandbox import judging

@@ -9,7 +9,7 @@ import numpy as np
 from numba import cuda
 
 from helpers import assemble, emulate, exercise
-from helpers.assembly.compiler import missing
+from thirty_two_lanes.assembly.compiler import missing
 from helpers.plotting.grids import schedule
 from tests.lessons.claims import about
 

@@ -7,7 +7,7 @@ import numpy as np
 from numba import cuda
 
 from helpers import assemble, emulate, exercise
-from helpers.assembly.compiler import missing
+from thirty_two_lanes.assembly.compiler import missing
 from tests.lessons.claims import about
 
 TURN = "a busy arithmetic unit", "a turn to issue"

@@ -5,7 +5,7 @@ import pytest
 from numba import cuda, float32, uint32
 
 from helpers import assemble, emulate
-from helpers.assembly.compiler import missing
+from thirty_two_lanes.assembly.compiler import missing
 from tests.lessons.claims import about
 
 GLOBAL, BARRIER = "global or local memory", "a barrier"

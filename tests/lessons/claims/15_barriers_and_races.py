@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from helpers import assemble, emulate
-from helpers.core.errors import BarrierError, LaunchError
+from thirty_two_lanes.core.errors import BarrierError, LaunchError
 from tests.lessons.claims import about
 from tests.on_gpu.race_outcomes import recorded
 from tests.paths import ROOT

@@ -1,7 +1,7 @@
 """What lesson 22 says of its counts and measurements, and when it is true."""
 
 from helpers import emulate
-from helpers.core.hardware import H200
+from thirty_two_lanes.core.hardware import H200
 from helpers.measuring.counters import REASONS
 from tests.lessons.claims import about
 

@@ -8,8 +8,8 @@ import numpy as np
 from numba import int32, int64, uint32, uint64
 
 from helpers import assemble, baseline
-from helpers.core.hardware import H200
-from helpers.core.occupancy import occupancy_of
+from thirty_two_lanes.core.hardware import H200
+from thirty_two_lanes.core.occupancy import occupancy_of
 from helpers.measuring.counters import REASONS
 from tests.lessons.claims import about, left_by
 

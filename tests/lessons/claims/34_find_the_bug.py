@@ -4,7 +4,7 @@ import numpy as np
 from numba import cuda, float32
 
 from helpers import emulate, watch
-from helpers.core.errors import BarrierError
+from thirty_two_lanes.core.errors import BarrierError
 
 SEEDS = range(4)
 

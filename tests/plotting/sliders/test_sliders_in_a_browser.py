@@ -6,9 +6,9 @@ from urllib.parse import unquote
 import pytest
 from PIL import Image
 
-from helpers.core import style
+from thirty_two_lanes.core import style
 from helpers.plotting import plot_banks, plot_grid
-from helpers.plotting.picture import THEMES
+from thirty_two_lanes.pictures.picture import THEMES
 from helpers.plotting.sliders.explore import explore
 
 PAGE = """\

@@ -9,7 +9,7 @@ import numpy as np
 from numba import cuda, njit
 
 from helpers import emulate
-from helpers.emulator.machine import machine
+from thirty_two_lanes.emulator.machine import machine
 from tests.specimens.random_kernels.data import module
 
 STEPS = 4096  # noted stores of one thread, at most

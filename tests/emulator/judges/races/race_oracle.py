@@ -7,9 +7,9 @@ from itertools import combinations
 import numpy as np
 from numba import cuda, int32
 
-from helpers.emulator.arguments import staged_arguments
-from helpers.emulator.launch import bind, compile_kernel, run
-from helpers.frontend.kernels import argument_types, configuration
+from thirty_two_lanes.emulator.arguments import staged_arguments
+from thirty_two_lanes.emulator.launch import bind, compile_kernel, run
+from thirty_two_lanes.frontend.kernels import argument_types, configuration
 
 CELLS = 24
 

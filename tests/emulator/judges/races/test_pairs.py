@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from helpers.emulator.judges.races import hazards
+from thirty_two_lanes.emulator.judges.races import hazards
 
 
 def pairs(*sizes):

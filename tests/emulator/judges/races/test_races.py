@@ -7,7 +7,7 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from helpers.emulator.judges.races import hazards, races
+from thirty_two_lanes.emulator.judges.races import hazards, races
 from tests.emulator.judges.races.race_oracle import (
     CELLS,
     random_kernel,

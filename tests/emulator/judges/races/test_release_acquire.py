@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from helpers.core.events import Access, Fence, Sync, Warps
-from helpers.core.source import Reference, Site
-from helpers.emulator.judges.races.clocks import Clocks
-from helpers.emulator.judges.races.release_acquire import HappensBefore
+from thirty_two_lanes.core.events import Access, Fence, Sync, Warps
+from thirty_two_lanes.core.source import Reference, Site
+from thirty_two_lanes.emulator.judges.races.clocks import Clocks
+from thirty_two_lanes.emulator.judges.races.release_acquire import HappensBefore
 
 ADD = Reference(Site("file.py", 1, "cuda.atomic.add(flag, 0, 1)"), "atomic", "flag")
 BOTH = Warps(0, 0, 2)  # the one warp of each of two blocks

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from helpers.core.events import Access
-from helpers.core.source import Reference, Site
-from helpers.emulator.judges.races.single_owner import CellOwners, windows_of
+from thirty_two_lanes.core.events import Access
+from thirty_two_lanes.core.source import Reference, Site
+from thirty_two_lanes.emulator.judges.races.single_owner import CellOwners, windows_of
 
 LANES = np.arange(32)
 LINE = Reference(Site("cell", 1, "a[i]"), "load", "a")

@@ -1,7 +1,7 @@
 """The machine's table of atomic updates, beside what the language has."""
 
-from helpers.emulator.machine.accesses import atomics
-from helpers.language import warp_intrinsics
+from thirty_two_lanes.emulator.machine.accesses import atomics
+from thirty_two_lanes.language import warp_intrinsics
 
 
 def test_the_machine_has_each_atomic_of_the_language_and_no_other():

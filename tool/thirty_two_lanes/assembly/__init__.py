@@ -1,0 +1,276 @@
+"""What the compiler makes of a kernel, with no GPU: registers, occupancy, and the
+machine instructions of each source line.
+
+kernel -> Numba, libNVVM, nvJitLink, nvdisasm -> instructions, resources -> Assembly
+          compiler.py                            instructions.py, resources.py
+
+compilation.py compiles, or takes what was recorded of a lesson's kernel where NVIDIA's
+compiler is missing; of other kernels it then has the types alone, and the reason.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+import numpy as np
+
+from thirty_two_lanes.assembly.accesses import compiler_changes, source_accesses
+from thirty_two_lanes.assembly.assertions import Assertions
+from thirty_two_lanes.assembly.comparison import Comparison
+from thirty_two_lanes.assembly.compilation import compilation_of
+from thirty_two_lanes.assembly.compiler import dotted
+from thirty_two_lanes.assembly.findings import findings_of
+from thirty_two_lanes.assembly.page import as_html
+from thirty_two_lanes.assembly.report import as_text, listing
+from thirty_two_lanes.assembly.resources import Resources
+from thirty_two_lanes.core.device import device
+from thirty_two_lanes.core.dynamic_shared import check_dynamic_shared
+from thirty_two_lanes.core.errors import (
+    LaunchError,
+    UnsupportedError,
+    short_traceback,
+    shown,
+)
+from thirty_two_lanes.core.gc_pause import gc_paused
+from thirty_two_lanes.core.hardware import GPUS
+from thirty_two_lanes.core.occupancy import Occupancy, occupancy_of
+from thirty_two_lanes.core.tables import table
+from thirty_two_lanes.frontend.kernels import (
+    argument_types,
+    bracketed,
+    configuration,
+    missing_brackets,
+    refuse_named,
+    require_kernel,
+)
+from thirty_two_lanes.frontend.lower.statements import kernel_ir
+
+__all__ = ["Assembly", "assemble"]
+RECORDED = GPUS["H200"]  # the GPU of the recorded measurements
+
+
+@short_traceback
+def assemble(kernel, target=None):
+    """Compile `assemble(kernel)[blocks, threads](*args)` and return an Assembly.
+
+    Nothing runs, and no argument changes. The target is a GPU's name ("H200", "A100",
+    "RTX 4090", "T4", "B200") or a compute capability such as (8, 6); without one it is
+    this machine's GPU, or else an H200.
+    """
+    require_kernel(kernel, "assemble")
+    return Assembler(kernel, capability_of(target))
+
+
+def capability_of(target) -> tuple[int, int]:
+    """The compute capability that a GPU's name, a pair of numbers or None means."""
+    if target is None:
+        return device.compute_capability or RECORDED
+    if isinstance(target, str):
+        known = {name.casefold(): it for name, it in GPUS.items()}
+        name = target.casefold().removeprefix("nvidia ").removeprefix("geforce ")
+        if name not in known:
+            raise _unknown(target)
+        return known[name]
+    if not isinstance(target, (tuple, list)):
+        raise _unknown(target)
+    if len(target) != 2 or not all(isinstance(it, int) for it in target):
+        raise LaunchError(
+            "a compute capability is two whole numbers, such as (9, 0), not "
+            f"{shown(target)}"
+        )
+    return tuple(target)
+
+
+def _unknown(target) -> LaunchError:
+    return LaunchError(
+        f"unknown GPU {shown(target)}: use one of {', '.join(GPUS)}, or a compute "
+        "capability such as (8, 6)"
+    )
+
+
+@dataclass(frozen=True)
+class Assembler:
+    """A kernel that waits for its blocks and threads, and then for its arguments."""
+
+    kernel: object
+    capability: tuple[int, int]
+
+    @short_traceback
+    def __getitem__(self, config):
+        _, block_dim, shared = configuration(*bracketed(config))
+        check_dynamic_shared(self.kernel, shared)
+        return partial(self._assemble, int(np.prod(block_dim)), shared)
+
+    @short_traceback
+    def __call__(self, *arguments, **named):
+        raise missing_brackets(self.kernel, "assemble")
+
+    @short_traceback
+    def _assemble(self, threads, shared, *arguments, **named):
+        refuse_named(self.kernel, named)
+        types = argument_types(self.kernel, arguments)
+        return assembled(self.kernel, types, threads, shared, self.capability)
+
+
+def assembled(kernel, types, threads, shared, capability):
+    """The Assembly of a kernel for argument types, a launch and a capability."""
+    made = compilation_of(kernel, types, capability)
+    return Assembly(
+        kernel.py_func.__name__, capability, threads, shared, *made, kernel, types
+    )
+
+
+@dataclass(frozen=True)
+class Assembly(Assertions):
+    """What one kernel became, for the types of its arguments and one capability.
+
+    `instructions` are the machine's, in their order; `opcodes` counts them by name
+    (`opcodes["LDS.128"]`), `kinds` by what they are for, and `by_line` by source line.
+    `variables` has the type of each variable, by line. `registers` are a thread's,
+    `shared_memory` and `dynamic_shared_memory` a block's bytes, `stack`, `spill_stores`
+    and `spill_loads` a thread's. `findings` stand out; `accesses` says, by line, which
+    loads and stores the compiler merged or left out. Where NVIDIA's compiler is
+    missing, a recorded kernel has all of this, and `compilers` names the versions; any
+    other kernel has its types alone, and everything else raises UnsupportedError.
+
+    Two are equal if the launch and all that the compiler made are the same.
+    """
+
+    kernel: str
+    compute_capability: tuple[int, int]
+    threads_per_block: int
+    dynamic_shared_memory: int
+    instructions: tuple = field(repr=False)
+    variables: dict = field(repr=False)
+    missing: str = field(repr=False)
+    compilers: dict = field(repr=False)
+    _resources: Resources | None = field(repr=False)
+    _dispatcher: object = field(repr=False, compare=False)
+    _types: tuple = field(repr=False, compare=False)
+
+    def __hash__(self):
+        launch = self.threads_per_block, self.dynamic_shared_memory
+        return hash((self.kernel, self.compute_capability, *launch, self.instructions))
+
+    @property
+    def resources(self) -> Resources:
+        """All that the linker reports."""
+        if self._resources is None:
+            raise UnsupportedError(self.missing)
+        return self._resources
+
+    registers = property(lambda self: self.resources.registers)
+    shared_memory = property(lambda self: self.resources.shared_memory)
+    constant_memory = property(lambda self: self.resources.constant_memory)
+    stack = property(lambda self: self.resources.stack)
+    spill_stores = property(lambda self: self.resources.spill_stores)
+    spill_loads = property(lambda self: self.resources.spill_loads)
+
+    @property
+    def function(self):
+        """The Python function."""
+        return self._dispatcher.py_func
+
+    @cached_property
+    def opcodes(self) -> Counter:
+        """How many instructions there are of each name."""
+        return Counter(it.name for it in self._known())
+
+    @cached_property
+    def kinds(self) -> Counter:
+        """How many instructions there are of each kind."""
+        return Counter(it.kind for it in self._known())
+
+    @cached_property
+    def by_line(self) -> dict[int, Counter]:
+        """How many instructions of each name each source line became; the routines
+        that are called are at None.
+        """
+        lines = {}
+        for it in self._known():
+            lines.setdefault(it.line, Counter())[it.name] += 1
+        return lines
+
+    def _known(self):
+        return self.resources and self.instructions
+
+    @cached_property
+    def occupancy(self) -> Occupancy:
+        """How many warps a multiprocessor holds at a time."""
+        return occupancy_of(
+            self.compute_capability,
+            self.threads_per_block,
+            self.registers,
+            self.shared_memory + self.dynamic_shared_memory,
+        )
+
+    @cached_property
+    def findings(self) -> tuple:
+        """What stands out, by line, with the remedy."""
+        spilled = self._resources.spill_stores if self._resources else 0
+        return findings_of(self.instructions, self.variables, spilled)
+
+    @cached_property
+    def accesses(self) -> dict[int, list[str]]:
+        """By line, which loads and stores the compiler merged or left out."""
+        try:
+            options = self._dispatcher.targetoptions
+            with gc_paused():
+                kernel = kernel_ir(self.function, self._types, options)
+        except UnsupportedError:  # the emulator has no program of it
+            return {}
+        accesses = source_accesses(kernel)
+        return compiler_changes(accesses, self._known(), self.spill_stores)
+
+    def on(self, target):
+        """The same kernel and launch on another GPU, or for another capability."""
+        return assembled(
+            self._dispatcher,
+            self._types,
+            self.threads_per_block,
+            self.dynamic_shared_memory,
+            capability_of(target),
+        )
+
+    def on_each(self, *targets):
+        """A table of what it takes, and of the warps it keeps, on each of some GPUs."""
+        rows = []
+        for target in targets or GPUS:
+            it = self.on(target)
+            because = " and ".join(it.occupancy.limited_by) or "nothing"
+            rows.append(
+                [
+                    target if isinstance(target, str) else dotted(target),
+                    it.registers,
+                    it.spill_stores,
+                    len(it.instructions),
+                    f"{it.occupancy.share:.0%}",
+                    because,
+                ]
+            )
+        return table(
+            [
+                "on",
+                "registers",
+                "spilled bytes",
+                "instructions",
+                "occupancy",
+                "limited by",
+            ],
+            rows,
+        )
+
+    def beside(self, other):
+        """This kernel and another, or another capability, side by side."""
+        return Comparison(self, other)
+
+    @property
+    def listing(self) -> str:
+        """Each source line with all its machine instructions."""
+        return listing(self)
+
+    def __repr__(self):
+        return as_text(self)
+
+    def _repr_html_(self):
+        return as_html(self)

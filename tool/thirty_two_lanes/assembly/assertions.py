@@ -1,0 +1,78 @@
+"""What an exercise may require of an assembly: it returns it, or fails with the
+lines, the figure and the remedy.
+"""
+
+from collections import Counter
+
+from thirty_two_lanes.assembly.instructions import KINDS, MEMORY
+from thirty_two_lanes.assembly.report import source_lines
+from thirty_two_lanes.core.errors import ArgumentError, with_doors
+
+FIGURES = {  # a limit's name: what it limits
+    "instructions": "instructions",
+    "registers": "registers a thread",
+    "stack": "bytes of local memory a thread",
+    "spill_stores": "bytes spilled a thread",
+}
+BY_NAME = {
+    kind.replace(" ", "_"): kind
+    for kind in [*KINDS, *(kind for kind, _ in MEMORY.values())]
+}
+
+
+@with_doors
+class Assertions:
+    """The assertions of an Assembly."""
+
+    def assert_at_most(self, **limits):
+        """No figure is above its limit: `instructions`, `registers`, `stack`,
+        `spill_stores`, or the instructions of a kind, such as `float64` or
+        `global_loads`.
+        """
+        for name, limit in limits.items():
+            if name in FIGURES:
+                number, noun = _figure(self, name), FIGURES[name]
+            elif name in BY_NAME:
+                number = self.kinds[BY_NAME[name]]
+                noun = _noun(BY_NAME[name], number)
+            else:
+                known = ", ".join([*FIGURES, *sorted(BY_NAME)])
+                raise ArgumentError(f"unknown limit `{name}`: use one of {known}")
+            if number > limit:
+                of_lines = name == "instructions" or name in BY_NAME
+                places = _places(self, BY_NAME.get(name)) if of_lines else ""
+                raise AssertionError(
+                    f"`{self.kernel}` has {number:,} {noun}{places}; the limit is "
+                    f"{limit:,}{_advice(self)}"
+                )
+        return self
+
+
+def _figure(assembly, name):
+    found = getattr(assembly, name)
+    return len(found) if name == "instructions" and assembly.resources else found
+
+
+def _noun(kind, number):
+    if not kind.endswith("s"):
+        return f"instructions in {kind}"
+    return kind.removesuffix("s") if number == 1 else kind
+
+
+def _places(assembly, kind):
+    """The line with most instructions, of a kind or of all."""
+    found = Counter(
+        it.line for it in assembly.instructions if kind in (None, it.kind) and it.line
+    )
+    if not found:
+        return ""
+    line, number = found.most_common(1)[0]
+    text = source_lines(assembly.function).get(line, "").strip()
+    return f", {number:,} of them on line {line}, `{text}`"
+
+
+def _advice(assembly):
+    """What stands out most."""
+    found = [it for it in assembly.findings if ". " in it.text]
+    worst = min(found, key=lambda it: it.topic == "indices", default=None)
+    return f". Line {worst.line}: {worst.text}" if worst else ""

@@ -1,0 +1,102 @@
+"""What NVIDIA's compiler made of the lessons' kernels, for machines without it.
+
+`python -m lessons.assemblies` writes the file; notebooks are built from it, so that
+they are identical wherever they are built.
+"""
+
+import hashlib
+import json
+import os
+from dataclasses import asdict
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from thirty_two_lanes.assembly.instructions import Instruction
+from thirty_two_lanes.assembly.resources import Resources
+from thirty_two_lanes.core.source import source_of
+from thirty_two_lanes.frontend.launch_form import Launch, form_of
+
+FILE = Path(__file__).with_name("recorded.json")
+SETTING = "HELPERS_ASSEMBLIES"  # "recorded": prefer these; or the name of a journal
+PREFER = "recorded"
+PACKAGES = "numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink"
+
+
+def is_preferred() -> bool:
+    """Is what was recorded preferred, even where the compiler is installed?"""
+    return os.environ.get(SETTING) == PREFER
+
+
+def find(kernel, key):
+    """The instructions and resources recorded of a kernel, and with what; else None."""
+    entry = load(FILE)["kernels"].get(key)
+    if entry is None:
+        return None
+    source = source_of(kernel.py_func)
+    code = tuple(instruction(text, source.first) for text in entry["instructions"])
+    return code, Resources(**entry["resources"]), load(FILE)["versions"]
+
+
+def note(kernel, key, capability, made):
+    """Add what a kernel became to the journal, where one is kept."""
+    journal = os.environ.get(SETTING, PREFER)
+    source = source_of(kernel.py_func)
+    if journal == PREFER or source is None:
+        return
+    entry = {
+        "kernel": kernel.py_func.__name__,
+        "capability": list(capability),
+        "resources": asdict(made.resources),
+        "instructions": [line_of(it, source.first) for it in made.instructions],
+    }
+    with open(journal, "a", encoding="utf-8") as file:
+        file.write(json.dumps({key: entry}) + "\n")
+
+
+def key_of(kernel, types, capability) -> str:
+    """A digest of all that the machine code, and the lines it names, depend on."""
+    source = source_of(kernel.py_func)
+    form = form_of(kernel, Launch.of((1, 1)), ())
+    lines = [line.strip() for line in source.lines] if source else []
+    parts = (
+        *lines,
+        form.code,
+        *form.constants,
+        *map(str, types),
+        *map(str, capability),
+    )
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def line_of(it, first) -> str:
+    """An instruction as a line of text; its source line counts from the kernel's."""
+    line = "" if it.line is None else str(it.line - first)
+    parts = f"{it.offset:04x}", line, it.predicate, it.routine, it.opcode, it.operands
+    return "|".join(parts)
+
+
+def instruction(text, first) -> Instruction:
+    """The instruction that `line_of` wrote."""
+    offset, line, predicate, routine, opcode, operands = text.split("|", 5)
+    number = int(line) + first if line else None
+    return Instruction(int(offset, 16), opcode, operands, number, predicate, routine)
+
+
+@cache
+def load(file):
+    """All that was recorded."""
+    if not file.exists():
+        return {"versions": {}, "kernels": {}}
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def versions() -> dict[str, str]:
+    """The packages that compile, as they are here."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # no compiler, or it came another way
+            continue
+    return found

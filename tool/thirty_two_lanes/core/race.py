@@ -1,0 +1,214 @@
+"""A race, as the race judge finds it and reports show it: its facts, and the one
+wording of them that every report uses.
+"""
+
+from dataclasses import dataclass
+from textwrap import fill
+
+from thirty_two_lanes.core.errors import wrapped
+from thirty_two_lanes.core.source import WIDEST_LINE, Site
+
+SCOPES = {
+    "copy": "before a copy has arrived",
+    "warp": "within a warp",
+    "block": "between warps of a block",
+    "grid": "between blocks",
+}
+VERBS = {
+    "load": "loads",
+    "store": "stores to",
+    "atomic": "updates",
+    "acquire": "acquires",
+    "release": "releases",
+}
+INDIVISIBLE = {"atomic", "acquire", "release"}
+WIDTH = 84  # what a narrow page holds in a line
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two lines that race for cells of an array.
+
+    `kind` is RAW, WAR or WAW; `scope` is the smallest group that holds both threads:
+    "warp", "block" or "grid"; or "copy", where an asynchronous copy that `first` began
+    is under way, maybe the same thread's. `hazards` is the number of different triples
+    (cell, earlier thread, later thread), a lower bound where `exact` is False. `cell`
+    and the threads are the first such triple.
+    `update` says that threads load and store the same cell in one line; `second_cell`
+    is what the second line calls the cell, if its array overlaps with the first one's;
+    `next_turn`, that the second access is of a loop's next iteration.
+    """
+
+    kind: str
+    space: str
+    scope: str
+    array: str
+    first: Site
+    second: Site
+    hazards: int
+    cell: str
+    first_thread: str
+    second_thread: str
+    first_kind: str
+    second_kind: str
+    same_value: bool = False
+    exact: bool = True
+    update: bool = False
+    second_cell: str = ""
+    next_turn: bool = False
+
+    @property
+    def title(self) -> str:
+        """The race as a phrase."""
+        least = "" if self.exact else "at least "
+        count = f"{self.hazards:,} hazard{'s' * (self.hazards != 1)}"
+        same = ", all with the same value" if self.same_value else ""
+        return (
+            f"{self.kind} race on {self.space} `{self.array}`: {least}{count} "
+            f"{SCOPES[self.scope]}{same}"
+        )
+
+    @property
+    def accesses(self) -> tuple:
+        """Each access: its site, and which thread does what to which cell."""
+        ends = (
+            (self.first, self.first_kind, self.first_thread),
+            (self.second, self.second_kind, self.second_thread),
+        )
+        cells = self.cell, self.cell
+        if self.second_cell:
+            cells = self.cell, f"{self.second_cell}, the same bytes as {self.cell}"
+        both = zip(ends, cells, strict=True)
+        return tuple((s, f"{who} {VERBS[k]} {cell}") for (s, k, who), cell in both)
+
+    @property
+    def remedy(self) -> str:
+        """What would order the two lines."""
+        if self.second_cell:
+            arrays = [it.partition("[")[0] for it in (self.cell, self.second_cell)]
+            return (
+                f"`{arrays[0]}` and `{arrays[1]}` overlap: take slices that do not, or "
+                f"{self._order[:1].lower()}{self._order[1:]}"
+            )
+        return self._order
+
+    @property
+    def _order(self):
+        if self.scope == "copy":
+            return (
+                "Put `wait_copies` between the copy and this line, with its group "
+                "committed before, and `cuda.syncthreads()` behind it where other "
+                "threads copied the cell"
+            )
+        kinds = {self.first_kind, self.second_kind}
+        if kinds & INDIVISIBLE and kinds - INDIVISIBLE:
+            between = "put a barrier between them"
+            if self.scope == "grid":
+                between = "make two launches, one for each"
+            if kinds & {"acquire", "release"}:
+                return (
+                    "`load_acquire` and `store_release` are ordered only with each "
+                    "other and with atomics: use one of them on both lines, or "
+                    f"{between}"
+                )
+            return (
+                "An atomic is ordered only with other atomics: make both accesses of "
+                f"`{self.array}` atomic, or {between}"
+            )
+        if self.update:
+            return (
+                "Use `cuda.atomic`: several threads load and store this cell, and a "
+                "barrier would still lose updates"
+            )
+        return self._launches() if self.scope == "grid" else self._barrier()
+
+    @property
+    def _lines(self):
+        """The two lines, in the kernel itself where they are of two calls."""
+        ends = self.first, self.second
+        if self.first.called_from == self.second.called_from:
+            return tuple(it.line for it in ends)
+        return tuple(it.called_from or it.line for it in ends)
+
+    @property
+    def _one_statement(self):
+        """Are both accesses of one statement, maybe of several lines?"""
+        before, after = self._lines
+        return before == after or before > after and not self.next_turn
+
+    def _launches(self):
+        """What orders threads of different blocks."""
+        before, after = self._lines
+        if self._one_statement:
+            return (
+                "No barrier orders threads of different blocks: use `cuda.atomic`, or "
+                "give each thread a cell of its own"
+            )
+        return (
+            "No barrier orders threads of different blocks: let each cell belong to "
+            "one thread, use `cuda.atomic`, or make two launches, cut between "
+            f"line {min(before, after)} and line {max(before, after)}"
+        )
+
+    def _barrier(self):
+        """Where a barrier would order the two lines, or what to do where none would."""
+        barrier = "cuda.syncthreads()" if self.scope == "block" else "cuda.syncwarp()"
+        if self.kind == "WAW":
+            return (
+                "Let one thread write the cell, give each thread its own, or use "
+                "`cuda.atomic`"
+            ) + (
+                ""
+                if self._one_statement
+                else f"; `{barrier}` orders writes of different lines"
+            )
+        if self._one_statement:
+            turns = f"; in a loop, one more `{barrier}` behind the store"
+            return f"Load into a variable first, then `{barrier}`, then store" + (
+                turns if self.kind == "RAW" else ""
+            )
+        before, after = self._lines
+        of_next = "" if before < after else " of the loop's next iteration"
+        return f"Put `{barrier}` between line {before} and line {after}{of_next}"
+
+    @property
+    def facts(self) -> str:
+        """The race and its two accesses, in lines of which some may be long."""
+        number = max(len(site.label) for site, _ in self.accesses)
+        texts = [len(site.text) for site, _ in self.accesses]
+        text = max((it for it in texts if it <= WIDEST_LINE), default=0)
+        lines = [
+            beside(f"  {site.label:<{number}}  {site.text:<{text}}", access)
+            for site, access in self.accesses
+        ]
+        return "\n".join([self.title, *lines])
+
+    @property
+    def text(self) -> str:
+        """The facts, and the remedy below them."""
+        margin = {"initial_indent": "  ", "subsequent_indent": "  "}
+        remedy = fill(self.remedy, WIDTH, break_on_hyphens=False, **margin)
+        return f"{self.facts}\n{remedy}"
+
+    def __repr__(self):
+        return wrapped(self.text)
+
+
+def beside(line, access) -> str:
+    """A line with its access, which is below it where it does not fit."""
+    row = f"{line}    {access}"
+    if len(row) <= WIDTH:
+        return row
+    return f"{line.rstrip()}\n{' ' * 10}{access}"
+
+
+class Races(tuple):
+    """The races of a run, worst first; `minor` has those within a warp, and those
+    where all write the same.
+    """
+
+    def __repr__(self):
+        return "\n".join(map(repr, self)) or "no race"
+
+
+Races.minor = Races()

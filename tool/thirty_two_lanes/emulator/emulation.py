@@ -1,0 +1,172 @@
+"""The verb `emulate`: one launch with all judges, and the Run that reports them."""
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+
+import numpy as np
+
+from thirty_two_lanes.core.errors import LaunchError, short_traceback, shown
+from thirty_two_lanes.core.source import source_of
+from thirty_two_lanes.emulator.arguments import staged_arguments
+from thirty_two_lanes.emulator.judges import new_judges
+from thirty_two_lanes.emulator.judges.judge import listeners_of
+from thirty_two_lanes.emulator.judges.races.races import RaceJudge
+from thirty_two_lanes.emulator.launch import bind, compile_kernel, judge, run
+from thirty_two_lanes.emulator.native.run import accelerated
+from thirty_two_lanes.emulator.report.as_dict import as_dict
+from thirty_two_lanes.emulator.report.assertions import Assertions
+from thirty_two_lanes.emulator.report.page import as_html, lessons_in
+from thirty_two_lanes.emulator.report.text import as_text
+from thirty_two_lanes.frontend.kernels import (
+    argument_types,
+    bracketed,
+    configuration,
+    missing_brackets,
+    refuse_named,
+    require_kernel,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Run(Assertions):
+    """What one emulated launch did.
+
+    `coalescing` counts global memory, `bank_conflicts` shared memory, `local_memory`
+    local arrays as if they spill, `divergence` active lanes, `operations` arithmetic:
+    sums, and the same by source line in `by_line`. `reuse` has each argument's traffic
+    by its name; `balance` the instructions of the busiest block and warp;
+    `waits` the barriers that a block, and the grid, waited at, and fences.
+    `barriers` are those that threads missed, `lanes` those that a shuffle
+    or a vote must not touch; these, `uninitialised`, `warnings` and `races` are
+    sequences of what was found. The `assert_…` methods return the run, or fail with a
+    sentence.
+
+    Two runs are equal if they say the same: the kernel's name, the launch, and every
+    count and finding, which is all that `to_dict` gives. A run can be pickled, and
+    loaded wherever `import helpers` works; it then has the kernel's source, and None
+    for its `function`.
+    """
+
+    kernel: str
+    blocks: int
+    threads_per_block: int
+    coalescing: object = field(repr=False)
+    bank_conflicts: object = field(repr=False)
+    local_memory: object = field(repr=False)
+    divergence: object = field(repr=False)
+    operations: object = field(repr=False)
+    reuse: object = field(repr=False)
+    waits: object = field(repr=False)
+    barriers: tuple = field(repr=False)
+    lanes: tuple = field(repr=False)
+    uninitialised: tuple = field(repr=False)
+    warnings: tuple = field(repr=False)
+    races: object = field(repr=False)
+    function: object = field(default=None, repr=False)
+    balance: object = field(default=None, repr=False)
+
+    @cached_property
+    def source(self):
+        """The kernel's lines; None where they are not available."""
+        return source_of(self.function)
+
+    def to_dict(self):
+        """All of it as plain data, which JSON can hold."""
+        return as_dict(self)
+
+    def __eq__(self, other):
+        return self._said == other._said if isinstance(other, Run) else NotImplemented
+
+    def __hash__(self):
+        return hash(self._said)
+
+    @property
+    def _said(self) -> str:
+        """What `to_dict` gives as a text, in which NaN is NaN."""
+        return json.dumps(self.to_dict(), sort_keys=True)
+
+    def __getstate__(self):
+        return {**vars(self), "function": None, "source": self.source}
+
+    def __repr__(self):
+        return as_text(self)
+
+    def _repr_html_(self):
+        return as_html(self, lessons_in(Path.cwd()))  # links to notebooks beside ours
+
+
+@short_traceback
+def emulate(kernel, *, seed=None, turns=None):
+    """Run `emulate(kernel)[blocks, threads](*args)` in the emulator and return a Run.
+
+    Arrays are changed in place, as by a launch. The seed chooses the order in which
+    warps run, and blocks take turns at an atomic. A loop that comes back to where it
+    was is an error, as it never ends; a long one runs, but for at most `turns`
+    iterations of a warp. Where they are left out, and for a plain launch, the
+    environment variables `EMULATOR_SEED` (0) and `EMULATOR_TURNS` (no limit) apply.
+    """
+    require_kernel(kernel, "emulate")
+    return Emulation(kernel, whole("seed", seed), whole("turns", turns))
+
+
+def whole(name, value, verb="emulate") -> int | None:
+    """An option that is a whole number, or None for what the environment says."""
+    if value is None or isinstance(value, (int, np.integer)) and value >= 0:
+        return value
+    raise LaunchError(
+        f"`{name}` of `{verb}` is a whole number, 0 or more, not {shown(value)}"
+    )
+
+
+@dataclass(frozen=True)
+class Emulation:
+    """A kernel that waits for its blocks and threads, and then for its arguments."""
+
+    kernel: object
+    seed: int | None = None
+    turns: int | None = None
+    begin: object = None  # called with the arguments' types, before anything runs
+
+    @short_traceback
+    def __getitem__(self, config):
+        return partial(self._run, configuration(*bracketed(config)))
+
+    @short_traceback
+    def __call__(self, *arguments, **named):
+        raise missing_brackets(self.kernel, "emulate")
+
+    @short_traceback
+    def _run(self, config, *arguments, **named):
+        refuse_named(self.kernel, named)
+        judges = new_judges()
+        races = RaceJudge()
+        with staged_arguments(self.kernel, arguments) as values:
+            types = argument_types(self.kernel, values)
+            if self.begin:
+                self.begin(types)
+            program = compile_kernel(self.kernel, types)
+            bound = partial(
+                *(bind, self.kernel, program, config, values, types),
+                seed=self.seed,
+                max_iterations=self.turns,
+            )
+            launch = bound(restorable=True)
+            self._look(launch, [*judges.values(), races])
+            recorder = races.recorder()
+            if recorder and not recorder.complete:  # look again at what could race
+                launch.memory.restore()
+                self._look(bound(quiet=True), [recorder])
+        launch.memory.release()
+        return Run(
+            program.name,
+            launch.geometry.blocks,
+            launch.geometry.threads,
+            **judge(self.kernel, judges, races, recorder),
+            function=self.kernel.py_func,
+        )
+
+    def _look(self, launch, judges):
+        with accelerated(launch, told=True):
+            run(self.kernel, launch, listeners_of(judges))

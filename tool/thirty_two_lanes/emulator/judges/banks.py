@@ -1,0 +1,48 @@
+"""Bank conflicts of shared memory: how many wavefronts each request takes.
+
+The rule is in `core/wavefronts.py`. `conflicts = wavefronts - ideal`, with one ideal
+wavefront for each group of lanes that has an active one:
+l1tex__data_bank_conflicts_pipe_lsu_mem_shared. Nsight's source page uses another ideal
+for 8 and 16 bytes. A load of which two lanes or more ask for the same words is a
+broadcast when all do, and a multicast when some do and several words go out.
+Not modelled: lost arbitration, a few units in tens of thousands on hardware; one
+wavefront more that some loops of 16-byte stores take, unexplained.
+"""
+
+import numpy as np
+
+from thirty_two_lanes.core.hardware import WORD_BYTES
+from thirty_two_lanes.core.wavefronts import request_wavefronts
+from thirty_two_lanes.emulator.judges.judge import Judge
+
+
+def request_sharing(addresses, active, itemsize):
+    """Which requests are broadcasts, and which multicasts, of (32, requests)."""
+    words = addresses // max(itemsize, WORD_BYTES)
+    ordered = np.sort(np.where(active, words, -1), axis=0)
+    new = (ordered[1:] != ordered[:-1]) & (ordered[1:] >= 0)
+    different = np.count_nonzero(new, axis=0) + (ordered[0] >= 0)
+    shared = different < active.sum(axis=0)
+    return shared & (different == 1), shared & (different > 1)
+
+
+class BankConflicts(Judge):
+    """Requests to shared memory and the wavefronts that they take."""
+
+    spaces = ("shared",)
+    columns = (
+        *("requests", "wavefronts", "ideal_wavefronts", "conflicts"),
+        *("active_lanes", "broadcasts", "multicasts"),
+    )
+
+    def count(self, addresses, active, access):
+        size, kind = access.dtype.itemsize, access.reference.kind
+        served_as = access.reference.served_as
+        wavefronts, ideal = request_wavefronts(addresses, active, size, served_as)
+        sharing = np.zeros((2, addresses.shape[1]), np.int64)
+        if kind == "load":
+            sharing = request_sharing(addresses, active, size)
+        lanes = active.sum(axis=0)
+        return np.stack(
+            [lanes > 0, wavefronts, ideal, wavefronts - ideal, lanes, *sharing]
+        )

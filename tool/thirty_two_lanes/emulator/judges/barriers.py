@@ -1,0 +1,83 @@
+"""Threads that miss a barrier at which others of their block meet.
+
+They have left, or wait as whole warps at another barrier: CUDA forbids both, and a GPU
+goes on. Counted once, however often the others meet there. compute-sanitizer's
+synccheck reports warps at two barriers, and threads that left in some cases
+(docs/AGREEMENT.md). What a GPU cannot go on with is an error of the machine's.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from thirty_two_lanes.core.errors import coordinates, wrapped
+from thirty_two_lanes.core.source import Site
+
+
+class Missing(NamedTuple):
+    """A barrier, and threads that were elsewhere when the others met at it."""
+
+    site: Site
+    elsewhere: Site  # where they left, or the other barrier
+    left: bool
+    threads: int
+    blocks: int
+    thread: str  # the first of them
+    block: str
+
+    @property
+    def line(self) -> int:
+        """The number of the barrier's line."""
+        return self.site.line
+
+    @property
+    def how(self) -> str:
+        """How they miss it, in words."""
+        where = f"line {self.elsewhere.line}"
+        if not self.left:
+            return f"waiting at the barrier of {where}"
+        returned = "return" in self.elsewhere.text.split()
+        return f"{'returned at' if returned else 'ended after'} {where}"
+
+    def __repr__(self):
+        threads = "thread" if self.threads == 1 else "threads"
+        return wrapped(
+            f"line {self.line}: barrier missed by {self.threads:,} {threads} in "
+            f"{self.blocks:,} of the blocks ({self.how}); the first is thread "
+            f"{self.thread} of block {self.block}\n"
+            f"    {self.site.text}\n    {self.elsewhere.text}"
+        )
+
+
+class Barriers:
+    """Listens for threads that miss a barrier."""
+
+    def __init__(self):
+        self.start, self.missing = None, {}
+
+    def listeners(self) -> dict:
+        """Its listeners, by topic."""
+        return {"launch": self._start, "missed_barrier": self._add}
+
+    def _start(self, start):
+        self.start = start
+
+    def _add(self, event):
+        """Add those who are missing, by block."""
+        by_block = self.missing.setdefault(
+            (event.site, event.elsewhere, event.left), {}
+        )
+        for column in np.flatnonzero(event.threads.any(axis=0)).tolist():
+            block = event.first_block + column
+            by_block[block] = by_block.get(block, False) | event.threads[:, column]
+
+    def table(self) -> tuple[Missing, ...]:
+        """All pairs of a barrier and a place where threads were instead."""
+        found = []
+        for key, by_block in self.missing.items():
+            threads = sum(map(np.count_nonzero, by_block.values()))
+            block = min(by_block)
+            thread = coordinates(by_block[block].argmax(), self.start.block_dim)
+            place = coordinates(block, self.start.grid_dim)
+            found.append(Missing(*key, threads, len(by_block), thread, place))
+        return tuple(sorted(found, key=lambda it: (it.site, it.elsewhere)))

@@ -1,0 +1,191 @@
+"""Divergence: how many lanes of a warp are active when it issues an instruction.
+
+`active_share` is smsp__thread_inst_executed_per_inst_executed / 32, over instructions
+of our IR in the machine code's place; `splits` are warps whose lanes took both sides of
+a branch, smsp__sass_branch_targets_threads_divergent. The lanes that the last warp of a
+block lacks are inactive to the hardware; `active_of_present` leaves them out, since a
+warp that is not full is no divergence. Arithmetic is counted with it.
+Not modelled: short branches that the compiler replaces by predicates or selections.
+"""
+
+import math
+
+import numpy as np
+
+from thirty_two_lanes.core.hardware import WARP_SIZE
+from thirty_two_lanes.emulator.judges.judge import ByLine, Counts
+from thirty_two_lanes.emulator.program import KINDS
+
+
+class Steps:
+    """Adds up the warps that run each basic block, and their active lanes."""
+
+    def __init__(self):
+        self.code, self.warps, self.lanes, self.present = (), [], [], []
+        self.threads = 0  # of a block
+
+    def listeners(self) -> dict:
+        """Its listeners, by topic."""
+        return {"launch": self.start, "step": self.step}
+
+    def start(self, start):
+        """Keep the code, with no counts."""
+        self.code = start.code
+        self.warps = [0] * len(start.code)
+        self.lanes = [0] * len(start.code)
+        self.present = [0] * len(start.code)
+        self.threads = math.prod(map(int, start.block_dim))
+
+    def step(self, step):
+        """Add one run of a basic block."""
+        self.warps[step.basic_block] += step.warps
+        self.lanes[step.basic_block] += step.lanes
+        self.present[step.basic_block] += step.warps * self.lanes_of(step.who.warp)
+
+    def lanes_of(self, warp) -> int:
+        """The lanes that a warp of a block has."""
+        return min(WARP_SIZE, self.threads - WARP_SIZE * warp)
+
+    def by_work(self):
+        """Each basic block's work on a line, with the warps and lanes that did it, and
+        the lanes that those warps have.
+        """
+        counts = self.warps, self.lanes, self.present
+        for basic_block, *done in zip(self.code, *counts, strict=True):
+            for work in basic_block.work if done[0] else ():
+                yield work, *done
+
+
+class Share(Counts):
+    """A line's instructions and active lanes, and the branches that split warps."""
+
+    @property
+    def active_share(self) -> float:
+        """Active lanes of all lanes, of the warps that issued an instruction."""
+        issued = WARP_SIZE * self.instructions
+        return self.active_lanes / issued if issued else 1.0
+
+    @property
+    def active_of_present(self) -> float:
+        """Active lanes of those that the warps have: the others wait."""
+        present = self.present_lanes
+        return self.active_lanes / present if present else 1.0
+
+
+class Divergence(Steps):
+    """Instructions, the lanes that take part, and the branches that split warps."""
+
+    def __init__(self):
+        super().__init__()
+        self.splits, self.repeats = {}, {}
+
+    def listeners(self) -> dict:
+        """Its listeners, by topic."""
+        own = {"split": self.add_split, "repeat": self.repeat}
+        return super().listeners() | own
+
+    def repeat(self, repeat):
+        """Add an instruction that goes on to its next element."""
+        row = self.repeats.setdefault(repeat.site, _share())
+        row.instructions += repeat.warps
+        row.active_lanes += repeat.lanes
+        row.present_lanes += repeat.warps * self.lanes_of(repeat.who.warp)
+
+    def add_split(self, split):
+        """Add the warps that a branch splits."""
+        both = split.then.any(axis=0) & split.otherwise.any(axis=0)
+        count = int(both.sum()) * (split.who.blocks // len(both))
+        self.splits[split.site] = self.splits.get(split.site, 0) + count
+
+    def table(self) -> Share:
+        """The sums, `.active_share` too, and `.by_line`."""
+        rows = {site: _share(**vars(row)) for site, row in self.repeats.items()}
+        for work, warps, lanes, present in self.by_work():
+            row = rows.setdefault(work.site, _share())
+            row.instructions += work.instructions * warps
+            row.active_lanes += work.instructions * lanes
+            row.present_lanes += work.instructions * present
+        for basic_block, warps in zip(self.code, self.warps, strict=True):
+            if (
+                basic_block.then != basic_block.otherwise
+                and basic_block.ending.site in rows
+            ):
+                rows[basic_block.ending.site].branches += warps
+        for site, count in self.splits.items():
+            rows[site].splits += count
+        table = ByLine((site, rows[site]) for site in sorted(rows))
+        return Share(**_sums(rows.values(), _share()), by_line=table)
+
+
+class Operations(Steps):
+    """Arithmetic by kind, for each active lane: counted in instruction_counts.py."""
+
+    def table(self) -> Counts:
+        """The sums by kind of number, and `.by_line`."""
+        rows = {}
+        for work, _, lanes, _ in self.by_work():
+            if any(work.operations):
+                row = rows.setdefault(work.site, _no_operations())
+                for kind, count in zip(KINDS, work.operations, strict=True):
+                    setattr(row, kind, getattr(row, kind) + count * lanes)
+        table = ByLine((site, rows[site]) for site in sorted(rows))
+        return Counts(**_sums(rows.values(), _no_operations()), by_line=table)
+
+
+class Balance:
+    """The instructions of the busiest block, and of the busiest warp.
+
+    Nsight Compute has no such counter: it adds up those of a multiprocessor.
+    """
+
+    def __init__(self):
+        self.instructions = []  # by basic block
+        self.runs = {}  # by first block: by warp, of each block
+
+    def listeners(self) -> dict:
+        """Its listeners, by topic."""
+        return {"launch": self.start, "step": self.step, "repeat": self.repeat}
+
+    def start(self, start):
+        """Note how many instructions each basic block has."""
+        self.instructions = [
+            sum(work.instructions for work in block.work) for block in start.code
+        ]
+
+    def step(self, step):
+        """Add one run of a basic block."""
+        self.add(step, self.instructions[step.basic_block])
+
+    def repeat(self, repeat):
+        """Add an instruction that goes on to its next element."""
+        self.add(repeat, 1)
+
+    def add(self, event, instructions):
+        """Add instructions of each warp that an event is about."""
+        who = event.who
+        if event.active is None or event.warps >= who.blocks:
+            times = event.warps // who.blocks
+        else:
+            times = event.active.any(axis=0).astype(np.int64)
+        runs = self.runs.setdefault(who.first_block, {})
+        runs[who.warp] = runs.get(who.warp, 0) + instructions * times
+
+    def table(self) -> Counts:
+        """The instructions of the busiest block and warp."""
+        blocks = [np.max(sum(runs.values())) for runs in self.runs.values()]
+        warps = [np.max(it) for runs in self.runs.values() for it in runs.values()]
+        most = (int(max(it, default=0)) for it in (blocks, warps))
+        return Counts(**dict(zip(("busiest_block", "busiest_warp"), most, strict=True)))
+
+
+def _share(**counts):
+    names = "instructions", "active_lanes", "present_lanes", "branches", "splits"
+    return Share(**dict.fromkeys(names, 0) | counts)
+
+
+def _no_operations():
+    return Counts(**dict.fromkeys(KINDS, 0))
+
+
+def _sums(rows, zero):
+    return {name: sum(getattr(row, name) for row in rows) for name in vars(zero)}

@@ -1,0 +1,141 @@
+"""What judges of single requests share: they listen, add up by reference, and give a
+table.
+"""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+
+from thirty_two_lanes.core.errors import NoRowError, short_traceback
+from thirty_two_lanes.core.hardware import WARP_SIZE
+from thirty_two_lanes.emulator.judges.log import Log
+
+
+def listeners_of(judges) -> dict:
+    """The listeners of each topic, with a log between the machine and the judges."""
+    return Log(judges).listeners()
+
+
+class Counts(SimpleNamespace):
+    """One line's counts, and `.kind`: load, store or atomic."""
+
+
+class ByLine(dict):
+    """A table by Site. Asked by a line number it gives the sum of that line's rows."""
+
+    @short_traceback
+    def __missing__(self, key):
+        line = getattr(key, "line", key)
+        rows = [row for site, row in self.items() if site.line == line]
+        if not rows:
+            raise NoRowError(
+                f"line {line} has no such access; lines that have one: "
+                f"{', '.join(map(str, sorted({s.line for s in self})))}"
+            )
+        return summed(rows)
+
+    def __contains__(self, key):
+        return super().__contains__(key) or any(site.line == key for site in self)
+
+    def get(self, key, default=None):
+        return self[key] if key in self else default
+
+
+def summed(rows) -> Counts:
+    """The sum of some rows; their kinds side by side."""
+    words = [name for name in ("kind", "array") if hasattr(rows[0], name)]
+    names = [name for name in vars(rows[0]) if name not in words]
+    total = {name: sum(getattr(row, name) for row in rows) for name in names}
+    texts = {w: ", ".join(dict.fromkeys(getattr(r, w) for r in rows)) for w in words}
+    return type(rows[0])(**total, **texts)
+
+
+class Judge:
+    """Adds up counts of requests by reference; a subclass says how one request counts.
+
+    `count(addresses, active, access)` gets (32, requests) and gives (columns,
+    requests). It may depend on nothing else, so that a pattern which recurs is judged
+    once.
+    """
+
+    spaces = ()
+    columns = ()
+
+    def __init__(self):
+        self.totals = {}
+        self.recurring = []  # [blocks, counts of one, reference] of each pattern
+
+    def listeners(self) -> dict:
+        """Its listeners, by topic."""
+        return dict.fromkeys(self.spaces, self.observe)
+
+    def observe(self, access):
+        """Add one access of each block; a copy counted when it began."""
+        if access.reference.order == "arrival":
+            return
+        if not access.recurs:
+            counts, each_block = self._judge(access)
+            self.add(access.reference, counts * access.blocks if each_block else counts)
+            return
+        known = access.cache.get(type(self))
+        if known is None:
+            known = access.cache[type(self)] = [0, *self._one(access)]
+            self.recurring.append(known)
+        known[0] += access.blocks
+
+    def add(self, reference, counts):
+        """Add counts, one of each column, to a reference's."""
+        total = self.totals.get(reference)
+        if total is None:
+            total = self.totals[reference] = np.zeros(len(self.columns), np.int64)
+        total += counts
+
+    def _one(self, access):
+        """The counts of a pattern in one block, and their reference."""
+        return self._judge(access)[0], access.reference
+
+    def _judge(self, access):
+        """The counts of an access, and whether they are those of each of its blocks."""
+        active = access.active
+        width = max(
+            np.shape(access.addresses)[-1] if np.ndim(access.addresses) else 1,
+            active.shape[1] if active is not None else 1,
+        )
+        shape = (WARP_SIZE, width)
+        addresses = _spread(access.addresses, shape)
+        taking_part = _spread(True if active is None else active, shape)
+        counts = self.count(addresses, taking_part, access)
+        if access.times is not None:
+            return counts @ access.times, False
+        return counts.sum(axis=1), width == 1
+
+    def _add_recurring(self):
+        for blocks, counts, reference in self.recurring:
+            self.add(reference, counts * blocks)
+        self.recurring.clear()
+
+    def table(self) -> Counts:
+        """The sums, with `.by_line` and, for load, store and atomic, `.by_kind`."""
+        self._add_recurring()
+        rows = {}
+        for reference, total in self.totals.items():
+            site = replace(reference.site, kind=reference.kind, array=reference.array)
+            rows[site] = rows.get(site, 0) + total
+        by_line = ByLine()
+        for site in sorted(rows, key=lambda s: (s.file, s.line, s.kind, s.array)):
+            counts = dict(zip(self.columns, map(int, rows[site]), strict=True))
+            by_line[site] = Counts(**counts, kind=site.kind, array=site.array)
+        sums = {
+            c: sum(getattr(row, c) for row in by_line.values()) for c in self.columns
+        }
+        kinds = sorted({row.kind for row in by_line.values()})
+        by_kind = {
+            k: summed([r for r in by_line.values() if r.kind == k]) for k in kinds
+        }
+        return Counts(**sums, by_line=by_line, by_kind=by_kind)
+
+
+def _spread(values, shape):
+    """Values of a shape; NumPy looks for microseconds at those that have it."""
+    return values if np.shape(values) == shape else np.broadcast_to(values, shape)

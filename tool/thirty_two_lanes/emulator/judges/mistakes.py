@@ -1,0 +1,246 @@
+"""Silent mistakes: what a GPU does without an error, and is seldom intended.
+
+A negative index that wraps, where it is computed (`a[-1]` is meant); an integer that
+does not fit; an exception that ends threads; float64 among float32; a grid that ends
+before its array; and as a note, which is no mistake, NumPy arrays that each launch
+copies. A grid that ends before its array is reported only where a guard says that there
+is more to do. Not modelled: integers that a cast to an unsigned type cuts off on
+purpose.
+"""
+
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+
+from thirty_two_lanes.core.errors import wrapped
+from thirty_two_lanes.core.source import Site
+
+MOST_LINES = 12  # to name in a sentence
+
+
+class LineWarning(NamedTuple):
+    """A line and a sentence; a note states a fact, not a mistake; `also` are other
+    lines that the sentence is about.
+    """
+
+    site: Site
+    kind: str
+    text: str
+    note: bool = False
+    also: tuple[int, ...] = ()
+
+    @property
+    def line(self) -> int:
+        """The number of the line."""
+        return self.site.line
+
+    def __repr__(self):
+        return wrapped(f"line {self.line}: {self.text}\n    {self.site.text}")
+
+
+class Mistakes:
+    """Listens for silent mistakes; `Reuse` knows which elements were stored to."""
+
+    def __init__(self, reuse):
+        self.start, self.allocations = None, []
+        self.negative_indices, self.overflows, self.raised = {}, {}, {}
+        self.reuse = reuse
+
+    def listeners(self) -> dict:
+        """Its listeners, by topic."""
+        return {
+            "launch": self._start,
+            "allocation": self.allocations.append,
+            "negative_index": self._add_negative_index,
+            "overflow": self._add_overflow,
+            "raised": self._add_raised,
+        }
+
+    def _start(self, start):
+        self.start = start
+
+    def _add_negative_index(self, event):
+        if (event.reference, event.axis) in self.start.program.from_the_end:
+            return
+        key = event.reference.site, event.reference.array
+        first, count = self.negative_indices.get(key, (event, 0))
+        self.negative_indices[key] = first, count + event.count
+
+    def _add_overflow(self, event):
+        first, count = self.overflows.get(event.site, (event, 0))
+        self.overflows[event.site] = first, count + event.count
+
+    def _add_raised(self, event):
+        first, count = self.raised.get((event.site, event.exception), (event, 0))
+        self.raised[event.site, event.exception] = first, count + event.count
+
+    def table(self) -> tuple[LineWarning, ...]:
+        """All warnings by line, the notes last."""
+        found = [
+            *self._of_negative_indices(),
+            *self._of_overflows(),
+            *self._of_exceptions(),
+            *_of_float64(self.start.program.float64),
+            *self._uncovered(),
+            *self._notes(),
+        ]
+        unique = {}
+        for warning in found:
+            unique.setdefault((warning.site, warning.kind), warning)
+        return tuple(
+            sorted(unique.values(), key=lambda w: (w.note, w.site.file, w.line))
+        )
+
+    def _of_negative_indices(self):
+        for (site, array), (first, count) in self.negative_indices.items():
+            indices = f"{count:,} negative indices of `{array}` count from its end"
+            which = "the first is"
+            if count == 1:
+                indices = f"a negative index of `{array}` counts from its end"
+                which = "it is"
+            yield LineWarning(
+                site,
+                "wrap",
+                f"{indices}; {which} {first.index}, in thread {first.thread} of block "
+                f"{first.block}. If that is not intended, guard this line: "
+                "`if i >= 0`, where i is the index that it uses",
+            )
+
+    def _of_overflows(self):
+        for site, (first, count) in self.overflows.items():
+            yield LineWarning(
+                site,
+                "overflow",
+                f"{first.before} does not fit into {first.dtype} and becomes "
+                f"{first.after}, in thread {first.thread} of block {first.block} "
+                f"({count:,} such {'value' if count == 1 else 'values'}): use a wider "
+                "type",
+            )
+
+    def _of_exceptions(self):
+        for (site, exception), (first, count) in self.raised.items():
+            threads, first_one = f"{count:,} threads", "the first is"
+            if count == 1:
+                threads, first_one = "a thread", "it is"
+            yield LineWarning(
+                site,
+                "exception",
+                f"`{exception}` ends {threads} in silence; {first_one} thread "
+                f"{first.thread} of block {first.block}. Under `@cuda.jit(debug=True, "
+                "opt=False)` the launch raises it",
+            )
+
+    def _uncovered(self):
+        """Arrays that a guard says are longer than the grid that stores to them."""
+        sizes = [
+            int(b) * int(t)
+            for b, t in zip(self.start.grid_dim, self.start.block_dim, strict=True)
+        ]
+        for traffic, sites in self.reuse.stores.items():
+            shape = traffic.allocation.shape
+            for axes in permutations(range(len(shape))) if len(shape) <= 3 else ():
+                threads = [sizes[axis] for axis in axes]
+                short = [
+                    n
+                    for n, (t, s) in enumerate(zip(threads, shape, strict=True))
+                    if 1 < t < s  # of one thread an axis is not what is meant
+                ]
+                if short and self._ends_early(traffic, threads, short, sizes):
+                    yield _uncovered(min(sites), traffic, short[0], threads)
+                    break
+
+    def _ends_early(self, traffic, threads, short, sizes) -> bool:
+        """Does each thread store to one element, and the array go on behind them?"""
+        shape = traffic.allocation.shape
+        box = [min(t, s) for t, s in zip(threads, shape, strict=True)]
+        if np.prod(sizes, dtype=object) != np.prod(threads, dtype=object):
+            return False
+        if traffic.lanes_stored != np.prod(box, dtype=object):
+            return False
+        if not all(self._guarded(threads[n], shape[n]) for n in short):
+            return False
+        return bool((traffic.stores[tuple(map(slice, box))] == 1).all())
+
+    def _guarded(self, threads, size) -> bool:
+        """Does a guard compare with a size beyond the threads?"""
+        return any(
+            threads < b <= size for b in map(self._bound, self.start.program.guards)
+        )
+
+    def _bound(self, guard) -> int:
+        """The number that a guard compares with, 0 when it is not known."""
+        if isinstance(guard, str):
+            value = self.start.arguments.get(guard)
+            return int(value) if isinstance(value, np.integer) else 0
+        array = self.start.arguments.get(guard[0])
+        if not isinstance(array, np.ndarray):
+            return 0
+        name = guard[1]
+        return array.shape[int(name[5:])] if name.startswith("shape") else array.size
+
+    def _notes(self):
+        site = self.start.program.site
+        host = [
+            r
+            for r in self.allocations
+            if not r.device and r.name.partition("[")[0] in self.start.arguments
+        ]
+        names = [f"`{name}`" for name in dict.fromkeys(r.name for r in host)]
+        if names:
+            size = sum({r.start: r.size for r in host}.values())
+            what, whose, them = ("are NumPy arrays", "their", "them")
+            if len(names) == 1:
+                what, whose, them = ("is a NumPy array", "its", "it")
+            yield LineWarning(
+                site,
+                "host arrays",
+                f"{', '.join(names)} {what}: on a GPU every launch copies {whose} "
+                f"{size:,} bytes to the device and back. Copy {them} once with "
+                "`cuda.to_device`",
+                note=True,
+            )
+
+
+def _uncovered(site, traffic, axis, threads):
+    size = traffic.allocation.shape[axis]
+    along = f" along axis {axis}" if len(threads) > 1 else ""
+    return LineWarning(
+        site,
+        "grid",
+        f"the grid has {threads[axis]:,} threads{along}, and `{traffic.name}` has "
+        f"{size:,} elements: the last {size - threads[axis]:,} are never stored to. "
+        f"Launch more blocks: `(n + threads - 1) // threads`",
+    )
+
+
+_CAUSES = {
+    "number": "the number {0} is a float64: write `float32({0})`",
+    "division": "dividing integers gives a float64: write `float32(i) / float32(n)`",
+    "integer": "an integer makes this a float64: convert it with `float32(i)`",
+    "variable": "`{0}` starts as a Python number, a float64: start with `float32(...)`",
+    "argument": "the argument `{0}` is a float64: pass `np.float32(...)`",
+}
+
+
+def _of_float64(found):
+    """One warning for all lines, at the first, with what makes that one float64."""
+    if not found:
+        return
+    first, *others = sorted(found, key=lambda it: it.site)
+    also, more = "", tuple(it.site.line for it in others)
+    if more:
+        lines = list(map(str, more))
+        rest = ["…"] * (len(lines) > MOST_LINES)
+        shown = ", ".join([*lines[:MOST_LINES], *rest])
+        also = f", as {len(lines)} more lines do ({shown})"
+        if len(lines) == 1:
+            also = f", as line {shown} does"
+    cause = _CAUSES[first.cause].format(first.what)
+    yield LineWarning(
+        first.site,
+        "float64",
+        f"computes in float64{also}: {cause}. The arrays are float32, and float64 is "
+        "slower on every GPU, by up to 64 times",
+        also=more,
+    )

@@ -1,0 +1,58 @@
+"""Races with asynchronous copies: an access to cells before a copy to them has arrived,
+by whichever thread; compute-sanitizer's racecheck reports the same for `cp.async`.
+
+Accesses of other threads between the same barriers as the copy's beginning, or as its
+arrival, are races like those with a store, and found as such.
+"""
+
+import numpy as np
+
+from thirty_two_lanes.emulator.judges.races.case import Hazards
+
+BLOCKS = 1 << 32  # of a grid, at most: each has cells of its own in shared memory
+
+
+class EarlyAccesses:
+    """Counts triples of a cell, the copying and the accessing thread, by lines."""
+
+    def __init__(self):
+        self.places, self.numbers = [], {}  # as a recorder's
+        self.seen = {}  # earlier and later place: rows of block, address, two threads
+
+    def access(self, early):
+        """Note an access to cells to which a copy is under way."""
+        lane, block = np.nonzero(early.lanes)
+        thread = early.who.warp * early.lanes.shape[0] + lane
+        rows = np.stack(
+            [
+                early.who.first_block + block,
+                np.asarray(early.addresses)[lane, block],
+                np.full(len(lane), early.thread),
+                thread,
+            ]
+        )
+        lines = self._place(early.copy), self._place(early.reference)
+        self.seen.setdefault(lines, set()).update(map(tuple, rows.T.tolist()))
+
+    def hazards(self, clocks, granularity):
+        """What was found, line by line."""
+        for (earlier, later), seen in self.seen.items():
+            block, address, copier, thread = min(seen)
+            yield Hazards(
+                earlier=earlier,
+                later=later,
+                kind="RAW" if self.places[later][1] == "load" else "WAW",
+                scope="copy",
+                same_value=False,
+                count=len(seen),
+                exact=True,
+                cell=address // max(1, granularity) * BLOCKS + block,
+                threads=tuple(block * clocks.width + it for it in (copier, thread)),
+            )
+
+    def _place(self, reference):
+        place = reference.site, reference.kind, reference.array, "shared"
+        if place not in self.numbers:
+            self.numbers[place] = len(self.places)
+            self.places.append(place)
+        return self.numbers[place]

@@ -1,0 +1,228 @@
+"""Races in shared and global memory: accesses of one cell by different threads, one of
+them a write, that nothing orders.
+
+Barriers order the threads of their block, `syncwarp` the lanes of its mask, grid
+barriers all, and a write, a fence and an atomic are ordered before what follows another
+thread's later atomic on the same cell. Votes and shuffles order nothing. An atomic and
+a plain access race. Found whatever order ran, for the accesses that the run made:
+compute-sanitizer's racecheck sees shared memory alone, and neither atomics against
+plain accesses nor what the compiler hid. A first run finds the cells that could be in a
+race; if there are any, a second run records the accesses to those, or what the first
+one kept of them is recorded, where that is little.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from thirty_two_lanes.core.errors import coordinates
+from thirty_two_lanes.core.race import Race, Races
+from thirty_two_lanes.emulator.judges.races.clocks import Clocks
+from thirty_two_lanes.emulator.judges.races.early import EarlyAccesses
+from thirty_two_lanes.emulator.judges.races.global_suspects import GlobalSuspects
+from thirty_two_lanes.emulator.judges.races.hazards import find_hazards
+from thirty_two_lanes.emulator.judges.races.recorder import BLOCKS, Recorder
+from thirty_two_lanes.emulator.judges.races.release_acquire import HappensBefore
+from thirty_two_lanes.emulator.judges.races.shared_suspects import SharedSuspects
+
+MOST_KEPT = 1 << 15  # different requests that are kept for a recorder
+
+
+class RaceJudge:
+    """Listens to a first run, and says whether a second one is needed."""
+
+    def __init__(self):
+        self.clocks = Clocks()
+        self.shared_suspects = SharedSuspects()
+        self.global_suspects = GlobalSuspects(self.clocks)
+        self.allocations = []
+        self.block_dim = self.grid_dim = None
+        self.early = EarlyAccesses()
+        self.began = None
+        self.seen = []  # what a recorder would hear, None where it must hear it itself
+        self.columns = 0  # of gathered accesses that were seen
+
+    def listeners(self):
+        return {
+            "launch": self.start,
+            "allocation": self.allocation,
+            "shared": self.access,
+            "global": self.access,
+            "gathered": self.gathered,
+            "values": None,
+            "sync": self.synchronise,
+            "fence_passed": self.forget,
+            "early": self.early.access,
+        }
+
+    def start(self, start):
+        self.began = start
+        self.block_dim, self.grid_dim = start.block_dim, start.grid_dim
+        self.clocks.start(start)
+        self.global_suspects.start(start)
+
+    def allocation(self, allocation):
+        self.allocations.append(allocation)
+        self.global_suspects.allocation(allocation)
+
+    def access(self, access):
+        """Look at an access of many blocks; too much to keep."""
+        self.seen = None
+        if access.space == "shared":
+            self.shared_suspects.access(access)
+        else:
+            self.global_suspects.access(access)
+
+    def forget(self, fence):
+        """Forget what was seen: its order has a meaning, and it has none any more."""
+        self.seen = None
+
+    def gathered(self, accesses):
+        """Look at accesses of few blocks, and keep them, for there may be a race."""
+        self.columns += sum(len(access.times) for access in accesses)
+        if self.columns > MOST_KEPT:
+            self.seen = None
+        if self.seen is not None:
+            self.seen.append(accesses)
+        self.global_suspects.gathered(accesses)
+        self.shared_suspects.gathered(accesses)
+
+    def synchronise(self, sync):
+        if sync.scope != "block" and self.seen is not None:
+            self.seen.append(sync)
+        self.shared_suspects.synchronise(sync)
+        self.global_suspects.synchronise(sync)
+        self.clocks.synchronise(sync)
+
+    def recorder(self):
+        """What listens to a second run, unless it is complete; None where no cell could
+        be in a race.
+        """
+        self.shared_suspects.finish()
+        shadows = filter(None, self.global_suspects.shadows.values())
+        if not self.shared_suspects.suspect_bytes and not any(
+            s.suspects.any() for s in shadows
+        ):
+            return None
+        clocks = Clocks()
+        suspects = self.shared_suspects, self.global_suspects
+        recorder = Recorder(clocks, HappensBefore(clocks), *suspects)
+        if self.seen is not None:
+            recorder.replay(self.began, self.seen)
+        return recorder
+
+    def release(self):
+        """Release the memory that was needed while the launch ran."""
+        for shadow in filter(None, self.global_suspects.shadows.values()):
+            shadow.release()
+
+    def verdict(self, recorder) -> Races:
+        """The races among the accesses that a recorder saw."""
+        granularity = self.shared_suspects.granularity
+        places, found = self.early.places, self.early.hazards(self.clocks, granularity)
+        races = [self._race(hazards, places) for hazards in found]
+        if recorder is not None:
+            found = find_hazards(
+                *(recorder.rows, recorder.places, recorder.clocks),
+                recorder.happens_before,
+                self.shared_suspects.of_few_blocks.represented(),
+            )
+            races += [self._race(hazards, recorder.places) for hazards in found]
+        updated = {of_one_line(r) for r in races if r.kind == "WAW"} - {None}
+        races = [
+            replace(r, update=r.kind != "WAW" and of_one_line(r) in updated)
+            for r in races
+        ]
+        races.sort(key=lambda r: (-r.hazards, r.first.line, r.second.line, r.kind))
+        minor = [r for r in races if r.scope == "warp" or r.same_value]
+        result = Races(r for r in races if r not in minor)
+        result.minor = Races(minor)
+        return result
+
+    def _race(self, hazards, places) -> Race:
+        first, first_kind, array, space = places[hazards.earlier]
+        cell, second_cell = (
+            self._cell(hazards.cell, name, space, self.clocks.width)
+            for name in (array, places[hazards.later][2])
+        )
+        second, second_kind, *_ = places[hazards.later]
+        threads = [
+            self._thread(number, space, hazards.scope) for number in hazards.threads
+        ]
+        return Race(
+            kind=hazards.kind,
+            space=space,
+            scope=hazards.scope,
+            array=array,
+            first=first,
+            second=second,
+            hazards=hazards.count,
+            cell=cell,
+            first_thread=threads[0],
+            second_thread=threads[1],
+            first_kind=first_kind,
+            second_kind=second_kind,
+            same_value=hazards.same_value,
+            exact=hazards.exact,
+            second_cell=second_cell if second_cell != cell else "",
+            next_turn=min(self._order(*places[hazards.earlier]))
+            > max(self._order(*places[hazards.later])),
+        )
+
+    def _order(self, site, kind, array, space):
+        """Where in the program a place's accesses are."""
+        place = site, kind, array
+        return [
+            n
+            for n, it in enumerate(self.began.references)
+            if (it.site, it.race_kind, it.array) == place
+        ]
+
+    def _thread(self, number, space, scope):
+        block, thread = divmod(number, self.clocks.width)
+        where = f"thread {coordinates(thread, self.block_dim)}"
+        if scope == "grid" or int(np.prod(self.grid_dim)) > 1:
+            where += f" of block {coordinates(block, self.grid_dim)}"
+        return where
+
+    def _cell(self, cell, array, space, width):
+        """`tile[3, 4]`: the cell by the array's own indices."""
+        if space == "shared":
+            address = cell // BLOCKS * self.shared_suspects.granularity
+        else:
+            shadow = self.global_suspects.shadow_at(cell)
+            address = shadow.start + (cell - shadow.start) * shadow.granularity
+        fitting = [
+            r for r in self.allocations if r.space == space and _contains(r, address)
+        ]
+        fitting.sort(key=lambda allocation: allocation.name != array)
+        if not fitting:
+            return array
+        allocation = fitting[0]
+        index = index_at(
+            address - allocation.first, allocation.shape, allocation.strides
+        )
+        return f"{allocation.name}[{', '.join(map(str, index))}]"
+
+
+def of_one_line(race):
+    """The array and the line of a race of a line with itself; else None."""
+    same = race.first.line == race.second.line
+    return (race.space, race.array, race.first.line) if same else None
+
+
+def _contains(allocation, address):
+    return allocation.start <= address < allocation.start + allocation.size
+
+
+def index_at(offset, shape, strides) -> tuple[int, ...]:
+    """The index of the element that a byte belongs to."""
+    order = sorted(range(len(shape)), key=lambda axis: -abs(strides[axis]))
+    index = [0] * len(shape)
+    for axis in order:
+        if strides[axis] > 0 and shape[axis] > 1:
+            index[axis], offset = divmod(offset, strides[axis])
+        elif strides[axis] < 0:
+            index[axis] = -(offset // -strides[axis])
+            offset += -strides[axis] * index[axis]
+    return tuple(int(part) for part in index)

@@ -1,0 +1,125 @@
+"""Arrays in which each cell belongs to one thread (Eraser's exclusive state): the quick
+answer to "no race here".
+
+Most arrays that a kernel writes are like this, and while one is, a cell needs one
+number: its thread, and whether it wrote. Neighbouring lanes on neighbouring cells are
+checked as windows, a block at a time.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from thirty_two_lanes.core.hardware import WARP_SIZE
+from thirty_two_lanes.emulator.judges.requests import requests_of
+
+NOBODY = 0  # what fresh memory holds
+SHORTEST = 4  # cells of a window that is faster than single cells
+
+
+class CellOwners:
+    """The owner of each cell: 2 * thread + 2, and one more if it wrote."""
+
+    def __init__(self, cells, threads, has_barriers):
+        self.owner = np.zeros(cells, np.int32 if threads < 1 << 29 else np.int64)
+        self.since = np.zeros(cells, np.int32) if has_barriers else None
+
+    def windows(self, kind, windows, thread, time) -> bool:
+        """Record loads or stores; False if a cell already has another owner."""
+        firsts, length = windows
+        owner = _runs_in(self.owner, length)
+        code = self._code(thread.T).reshape(*firsts.shape, length)
+        if not self._take(kind, owner, firsts, code):
+            return False
+        if self.since is not None:
+            since = _runs_in(self.since, length)
+            time = time if np.ndim(time) == 0 else time.reshape(-1, 1, 1)
+            since[firsts] = np.maximum(since[firsts], time)
+        return True
+
+    def cells(self, kind, cell, thread, time) -> bool:
+        """The same, cell by cell; False also if two lanes touch one cell."""
+        code = self._code(thread)
+        if not self._take(kind, self.owner, cell, code):
+            return False
+        if self.since is not None:
+            self.since[cell] = np.maximum(self.since[cell], time)
+        return bool((self.owner[cell] | 1 == code + 1).all())
+
+    def _code(self, thread):
+        code = thread.astype(self.owner.dtype)
+        code *= 2
+        code += 2
+        return code
+
+    def writer_and_reader(self, nobody):
+        """The last writer of each cell, and who else read it."""
+        thread, wrote = (self.owner >> 1) - 1, self.owner & 1 > 0
+        thread = np.where(self.owner == NOBODY, nobody, thread.astype(np.int64))
+        return np.where(wrote, thread, nobody), np.where(wrote, nobody, thread)
+
+    def _take(self, kind, owner, where, code):
+        before = owner[where]
+        writing = code + 1
+        if not before.any():
+            owner[where] = writing if kind == "store" else code
+            return True
+        own = before | 1 == writing
+        if not own.all() and not (own | (before == NOBODY)).all():
+            return False
+        owner[where] = writing if kind == "store" else np.maximum(before, code)
+        return True
+
+
+def _runs_in(cells, length):
+    """Each run of neighbours, as a row; NumPy's own windows take ten times as long."""
+    shape = len(cells) - length + 1, length
+    return np.ndarray(shape, cells.dtype, cells, 0, cells.strides * 2)
+
+
+def windows_of(access, granularity, start):
+    """Where windows begin, (blocks, windows), and their length in cells; None where
+    lanes have other offsets, or share a cell.
+    """
+    if access.active is not None or access.dtype.itemsize != granularity:
+        return None
+    groups, rest = requests_of(access)
+    if rest is not None or len(groups) != 1 or len(groups[0].firsts) != access.blocks:
+        return None
+    runs = _runs(groups[0].key, granularity)
+    if runs is None:
+        return None
+    offsets, length, span = runs
+    firsts = np.ascontiguousarray((groups[0].firsts - start) // granularity)
+    if len(firsts) > 1 and not _disjoint(firsts, offsets, length, span):
+        return None
+    return firsts[:, None] + offsets, length
+
+
+@lru_cache(maxsize=4096)
+def _runs(key, granularity):
+    """Where runs of neighbours begin, their length, and the span of all; in cells."""
+    lanes = np.frombuffer(key, np.int64) // granularity
+    if len(lanes) != WARP_SIZE:
+        return None
+    length = WARP_SIZE
+    while length >= SHORTEST:
+        runs = lanes.reshape(-1, length)
+        starts = runs[:, 0]
+        whole = (runs == starts[:, None] + np.arange(length)).all()
+        if whole and (len(starts) == 1 or _least_step(np.sort(starts)) >= length):
+            return starts.copy(), length, int(starts.max()) + length
+        length //= 2
+    return None
+
+
+def _disjoint(firsts, offsets, length, span) -> bool:
+    """Are the windows of different blocks disjoint?"""
+    if len(offsets) == 1 or _least_step(firsts) >= span:
+        return bool(_least_step(np.sort(firsts)) >= length)
+    every = np.sort((firsts[:, None] + offsets).ravel())
+    return bool(_least_step(every) >= length)
+
+
+def _least_step(numbers):
+    return (numbers[1:] - numbers[:-1]).min()

@@ -1,0 +1,117 @@
+"""One launch in four steps: compile, bind, run and judge.
+
+A plain launch has no judges. `EMULATOR_SEED` and `EMULATOR_TURNS` choose for all
+launches, and are read at each: `EMULATOR_SEED=3 python script.py` runs a script with
+another order of warps, and so does `os.environ["EMULATOR_SEED"] = "3"` in a notebook,
+for what follows. `EMULATOR_TURNS` is the number of iterations that the loops of a warp
+may run in a launch; without it they may run as long as they want. `EMULATOR_DEBUG=1`
+shows what an error of the emulator's own came from, and every traceback whole.
+"""
+
+import math
+import os
+
+import numpy as np
+
+from thirty_two_lanes.core.device_memory import note_array_written
+from thirty_two_lanes.core.errors import LaunchError
+from thirty_two_lanes.core.ir import ArrayType
+from thirty_two_lanes.emulator.codegen.translate import translate
+from thirty_two_lanes.emulator.launch_errors import explained
+from thirty_two_lanes.emulator.limits import check_launch
+from thirty_two_lanes.emulator.machine.machine import Launch
+from thirty_two_lanes.emulator.machine.output import raise_noted
+from thirty_two_lanes.emulator.native.run import accelerated
+from thirty_two_lanes.emulator.program import Program
+from thirty_two_lanes.emulator.program_cache import prepared
+from thirty_two_lanes.frontend.kernels import argument_names
+from thirty_two_lanes.frontend.known_values import plain
+from thirty_two_lanes.frontend.lower.statements import kernel_ir
+from thirty_two_lanes.frontend.refusals.refusals import faults_of
+from thirty_two_lanes.frontend.types import our_type
+
+
+def compile_kernel(kernel, types) -> Program:
+    """The program of a kernel for Numba's types of its arguments, translated once."""
+    return prepared(kernel, types).program
+
+
+def compile_with_notes(kernel, types) -> Program:
+    """The same, but the program tells its lines and variables."""
+    compile_kernel(kernel, types)
+    with faults_of(kernel.py_func):
+        return translate(
+            kernel_ir(kernel.py_func, types, kernel.targetoptions, notes=True)
+        )
+
+
+def bind(
+    kernel, program, config, arguments, types, *, seed=None, max_iterations=None, **more
+) -> Launch:
+    """A program with a grid, its arguments and memory, ready to run; nothing happens.
+
+    NumPy arguments will be changed in place. `more` are options of `machine.Launch`.
+    """
+    check_launch(kernel, program, config)
+    with np.errstate(all="ignore"):  # numbers are converted as on a GPU
+        values = [_value(a, our_type(t)) for a, t in zip(arguments, types, strict=True)]
+    if seed is None:
+        seed = _from_environment("EMULATOR_SEED", 0)
+    if max_iterations is None:
+        max_iterations = _from_environment("EMULATOR_TURNS", math.inf)
+    named = dict(zip(argument_names(kernel), values, strict=True))
+    with faults_of(kernel.py_func):
+        return Launch(
+            program, config, named, seed=seed, max_iterations=max_iterations, **more
+        )
+
+
+def run(kernel, launch, listeners=None):
+    """Run a launch to its end, or explain why it stopped; `listeners` by topic."""
+    with explained(kernel, launch):
+        launch.run(listeners or {})
+    raise_noted(launch.memory)
+
+
+def judge(kernel, judges, races, recorder) -> dict:
+    """What the judges found in the launch that they listened to, by its name on a Run.
+
+    `recorder` is what listened to the second look for races, or None.
+    """
+    races.release()
+    with faults_of(kernel.py_func):
+        tables = {name: judge.table() for name, judge in judges.items()}
+        return {**tables, "races": races.verdict(recorder)}
+
+
+def run_plainly(kernel, config, arguments, types):
+    """A plain launch: bytes are not followed, so what may be written counts as so."""
+    program = compile_kernel(kernel, types)
+    launch = bind(kernel, program, config, arguments, types, warns=True)
+    with accelerated(launch):
+        run(kernel, launch)
+    for name, value in zip(argument_names(kernel), arguments, strict=True):
+        if name in program.written:
+            note_array_written(value)
+
+
+def _value(argument, dtype):
+    """An argument as the machine takes it: numbers in the type that Numba gave them."""
+    number = plain(argument)
+    if isinstance(dtype, tuple):
+        return tuple(_value(item, d) for item, d in zip(number, dtype, strict=True))
+    if isinstance(dtype, ArrayType) and dtype.dtype != argument.dtype:
+        return argument.view(dtype.dtype)
+    if not isinstance(dtype, np.dtype):
+        return argument
+    return np.asarray(number).astype(dtype)[()]  # as C does: too large wraps round
+
+
+def _from_environment(name, default) -> int:
+    """The number in an environment variable, or the default."""
+    text = os.environ.get(name, "")
+    if not text:
+        return default
+    if not text.isdecimal():
+        raise LaunchError(f"{name} must be a whole number, 0 or more, not {text!r}")
+    return int(text)

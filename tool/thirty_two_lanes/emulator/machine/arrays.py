@@ -1,0 +1,91 @@
+"""Arrays as kernels see them: cells of memory with a base, a shape and strides.
+
+A variable that holds one array in some threads and another in others is a `Choice`.
+`access` loads from them and stores to them, `views` makes views of them.
+"""
+
+import numpy as np
+
+from thirty_two_lanes.emulator.machine.cells import of_host
+
+ZERO = np.int64(0)
+
+
+class Array:
+    """An array, or a view of one: its cells, and where in them an index leads.
+
+    Base and strides count cells; like the shape they may differ between threads.
+    """
+
+    __slots__ = (
+        *("cells", "base", "shape", "strides", "factors"),
+        *("dtype", "space", "name", "patterns"),
+    )
+
+    def __init__(self, cells, base, shape, strides, name, patterns):
+        self.cells, self.shape, self.name = cells, shape, name
+        # wide as addresses
+        self.base = base if isinstance(base, np.ndarray) else np.int64(base) or ZERO
+        self.strides = strides
+        self.factors = tuple(None if is_one(stride) else stride for stride in strides)
+        self.dtype, self.space = cells.dtype, cells.space
+        self.patterns = (
+            patterns  # of accesses that recur, by their indices; None: none do
+        )
+
+    def part(self, base, shape, strides, cells=None):
+        """The same memory seen with another base, shape, strides and cells."""
+        cells = cells or self.cells
+        patterns = None
+        if cells.rows is not None and self.patterns is not None:
+            parts = [np.asarray(part) for part in (base, *shape, *strides)]
+            if all(part.ndim == 0 or part.shape[1] == 1 for part in parts):
+                seen = (cells.dtype, cells.step, cells.address, len(shape))
+                key = (*seen, *(p.tobytes() for p in parts))
+                patterns = self.patterns.setdefault(key, {})
+        return Array(cells, base, shape, strides, self.name, patterns)
+
+
+def is_one(stride) -> bool:
+    """Is this stride one cell, in all threads?"""
+    return np.ndim(stride) == 0 and stride == 1
+
+
+class Choice:
+    """A variable that is one array in some threads and another in others."""
+
+    def __init__(self, parts):
+        self.parts = parts  # arrays, each with the threads that have it
+        self.cells = None
+        first = parts[0][0]
+        self.dtype, self.name = first.dtype, first.name
+
+    def here(self, active):
+        """Each array, with those of its threads that are active."""
+        for array, threads in self.parts:
+            taking_part = threads if active is None else threads & active
+            if taking_part.any():
+                yield array, taking_part
+
+
+def contiguous(cells, shape, name, patterns=None) -> Array:
+    """An array in C order over its cells."""
+    shape = tuple(np.int64(size) for size in shape)
+    strides = c_strides(shape, np.int64(1))
+    return Array(cells, 0, shape, strides, name, {} if patterns is None else patterns)
+
+
+def c_strides(shape, innermost) -> tuple:
+    """The strides of an array in C order."""
+    strides = [innermost]
+    for size in reversed(shape[1:]):
+        strides.insert(0, strides[0] * size)
+    return tuple(strides[: len(shape)])
+
+
+def bind(array: np.ndarray, name: str, address: int, space="global") -> Array:
+    """A host array as a kernel's global array, whose first element is at `address`."""
+    cells, base = of_host(array, space, address)
+    shape = tuple(np.int64(count) for count in array.shape)
+    strides = tuple(np.int64(stride // cells.step) for stride in array.strides)
+    return Array(cells, base, shape, strides, name, {})

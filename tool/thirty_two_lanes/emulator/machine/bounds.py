@@ -1,0 +1,186 @@
+"""Is an index inside its array? Numba's rule, and an error where a GPU is silent."""
+
+import numpy as np
+
+from thirty_two_lanes.core.errors import KernelIndexError
+from thirty_two_lanes.core.events import NegativeIndex, Overflow
+from thirty_two_lanes.core.hardware import WARP_SIZE
+from thirty_two_lanes.language.operators import convert
+
+
+def checked(index, size, active, warp, reference, axis):
+    """The index with negative ones wrapped, of shape (lanes, blocks); None when one is
+    outside the axis.
+
+    Numba adds the size to a negative signed index, once, and takes an unsigned one as
+    it is; negative ones are emitted. Lanes that take no part get index 0.
+    """
+    if index.ndim == 0 and size.ndim == 0:
+        if index < 0:
+            _emit_negative(warp, reference, axis, index, active)
+        return _checked_number(int(index), int(size), index.dtype.kind == "i")
+    unsigned = (
+        index.view(f"u{index.dtype.itemsize}") if index.dtype.kind == "i" else index
+    )
+    if size.ndim:
+        inside = (index >= 0).all() & (unsigned < size.astype(np.uint64)).all()
+    else:  # a negative index of few bits may be less than the size, too
+        inside = int(unsigned.max()) < min(int(size), np.iinfo(index.dtype).max + 1)
+    if inside:
+        return _wide(index)
+    if active is not None:
+        index = np.where(active, index, index.dtype.type(0))
+    if index.dtype.kind == "i":
+        negative = index < 0
+        if negative.any():
+            _emit_negative(warp, reference, axis, index, active)
+            index = np.where(negative, index + size, index)
+    inside = (index >= 0) & (index < size)
+    if active is not None:
+        inside = inside | ~active
+    return _wide(index) if inside.all() else None
+
+
+def _emit_negative(warp, reference, axis, index, active):
+    """Emit the negative indices of active threads."""
+    listeners = warp.listeners["negative_index"]
+    if not listeners:
+        return
+    lanes, blocks = where(warp, index < 0, active)
+    if len(lanes):
+        first = int(lanes[0]), int(blocks[0])
+        event = NegativeIndex(
+            reference,
+            axis,
+            len(lanes),
+            _at(index, *first),
+            warp.thread_at(first[0]),
+            warp.block_at(first[1]),
+        )
+        for listener in listeners:
+            listener(event)
+
+
+def where(warp, condition, active):
+    """Lanes and blocks of the active threads for which a condition holds."""
+    holds = condition if active is None else condition & active
+    return np.nonzero(np.broadcast_to(holds, (WARP_SIZE, warp.blocks)))
+
+
+def convert_checked(warp, site, value, dtype, active):
+    """An integer in a narrower type; emits an Overflow where that changes it."""
+    result = convert(value, dtype)
+    listeners = warp.listeners["overflow"]
+    if listeners and (result != value).any():
+        lanes, blocks = where(warp, result != value, active)
+        if len(lanes):
+            first = int(lanes[0]), int(blocks[0])
+            event = Overflow(
+                site,
+                dtype,
+                len(lanes),
+                _at(value, *first),
+                _at(result, *first),
+                warp.thread_at(first[0]),
+                warp.block_at(first[1]),
+            )
+            for listener in listeners:
+                listener(event)
+    return result
+
+
+def _wide(index):
+    """The index as addresses are computed: NumPy has no common integer with uint64."""
+    return index.astype(np.int64) if index.dtype == np.uint64 else index
+
+
+def _checked_number(index, size, signed):
+    if index < 0 and signed:
+        index += size
+    return np.int64(index) if 0 <= index < size else None
+
+
+def out_of_bounds(warp, reference, array, indices, axis, active):
+    """An IndexError that names line, array, index, shape and thread."""
+    lane, block = _first_outside(indices[axis], array.shape[axis], active)
+    shape = tuple(_at(size, lane, block) for size in array.shape)
+    index = tuple(_at(i, lane, block) for i in indices)
+    written = ", ".join(map(str, index)) if len(index) > 1 else str(index[0])
+    verb = {"load": "reads", "store": "writes", "atomic": "updates"}[reference.kind]
+    thread, place = warp.thread_at(lane), warp.block_at(block)
+    site, name = reference.site, reference.array
+    size = shape[axis]
+    most = f"the last index is {size - 1}" if size else "there is no index"
+    below = _below_zero(index[axis], indices[axis].dtype)
+    remedy = _remedy(index[axis], below, size, name, axis, len(shape), array.space)
+    error = KernelIndexError(
+        f"line {site.line} {verb} {name}[{written}], but `{name}` has shape "
+        f"{shape}: along axis {axis} {most}\n"
+        f"    {site.text}\n"
+        f"  {site.place}, thread {thread} of block {place}\n"
+        f"  Remedy: {remedy}"
+    )
+    error.at = block, warp.number, lane
+    return error
+
+
+def _below_zero(index, dtype):
+    """How far below zero an unsigned index went before it wrapped around; 0 if it is
+    not more than half of the values of its type.
+    """
+    bits = 64 if index >= 2**63 else 32
+    return 2**bits - index if dtype.kind == "u" and index >= 2 ** (bits - 1) else 0
+
+
+def _remedy(index, below, size, name, axis, ndim, space):
+    if size == 0 and space == "shared":
+        return (
+            f"`{name}` is dynamic shared memory, and this launch gives it none: write "
+            "its bytes as the fourth value in the brackets, `[blocks, threads, 0, 128]`"
+        )
+    if size == 0:
+        return (
+            f"`{name}` has no elements along this axis: give it some before the launch"
+        )
+    if below > 0:
+        return (
+            f"this index is -{below} as an unsigned number, which wraps around below "
+            f"zero: where you subtract, ask first, `if i >= {below}:`"
+        )
+    if index < 0:
+        return (
+            "a negative index counts from the end; this one goes too far: guard it, "
+            "`if i >= 0:`, where i is the index that this line uses"
+        )
+    length = f"{name}.size" if ndim == 1 else f"{name}.shape[{axis}]"
+    return (
+        f"let the threads beyond the end do nothing: `if i < {length}:`, where i is "
+        "the index that this line uses"
+    )
+
+
+def _first_outside(index, size, active):
+    """Lane and block of the first thread whose index is outside."""
+    signed = index.astype(np.int64) if index.dtype.kind == "i" else index
+    outside = np.atleast_2d(
+        (signed < -size) | (signed >= size)
+        if index.dtype.kind == "i"
+        else signed >= size
+    )
+    if active is not None:
+        outside = outside & active
+    block, lane = np.argwhere(outside.T)[0] if outside.any() else (0, 0)
+    if outside.shape[0] == 1 and active is not None and active.shape[0] > 1:
+        lane = int(np.argmax(active[:, min(block, active.shape[1] - 1)]))
+    if outside.shape[1] == 1 and active is not None and active.shape[1] > 1:
+        block = int(np.argmax(active[min(lane, active.shape[0] - 1)]))
+    return int(lane), int(block)
+
+
+def _at(value, lane, block):
+    """One thread's value."""
+    if isinstance(value, slice) or value is Ellipsis:
+        return ":" if isinstance(value, slice) else "..."
+    if value.ndim == 0:
+        return int(value)
+    return int(value[min(lane, value.shape[0] - 1), min(block, value.shape[1] - 1)])

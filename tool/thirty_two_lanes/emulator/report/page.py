@@ -1,0 +1,185 @@
+"""A run as a page in a notebook, like a profiler's source page: the kernel's own lines
+with their counts, a sentence of advice below each bad one, and the races.
+
+A sign says the same as a colour. Colours are translucent, so that they work on a light
+page and on a dark one.
+"""
+
+import re
+from functools import cache
+from html import escape
+
+from thirty_two_lanes.core.html import LEFT, STYLE, below, code, scroller, source_code
+from thirty_two_lanes.emulator.report.columns import columns_of, place_of
+from thirty_two_lanes.emulator.report.findings import counted, findings_of
+from thirty_two_lanes.emulator.report.text import sentence
+
+SIGNS = {"wrong": "✖", "costly": "▲", "slight": "△"}
+MEANINGS = {
+    "wrong": "can give wrong answers",
+    "costly": "costs at least 1.5 times the ideal",
+    "slight": "costs less than 1.5 times the ideal, or is a minor race",
+}
+MOST_RACES = 8
+
+
+def as_html(run, lessons=()) -> str:
+    """The sentence, the source page, the races, the notes and what the signs mean.
+
+    `lessons` are names of notebooks, to which topics that they treat become links.
+    """
+    found = findings_of(run)
+    parts = [
+        f"<div>{escape(sentence(run))}</div>",
+        table(run, found, lessons),
+        *further_findings(found),
+        *(race_html(race, "wrong") for race in run.races[:MOST_RACES]),
+        folded("minor race", [race_html(it, "slight") for it in run.races.minor]),
+        folded("note", [f"<div>{note_of(it)}</div>" for it in run.warnings if it.note]),
+    ]
+    page = "".join(parts)
+    style = f"<style>{' '.join(STYLE.split())}</style>"
+    return f"<div class='run-page'>{style}{page}{legend(page)}</div>"
+
+
+def table(run, found, lessons=()) -> str:
+    """The kernel's lines, and then those of device functions, with their counts."""
+    columns = columns_of(run, found)
+    advice_at, shown = advice_by_place(found, lessons), set()
+    sites = [site for column in columns for site in column.sites]
+    sites += [site for it in found for site in (it.site, it.also) if site is not None]
+    lines = kernel_lines(run.source)
+    apart = {place_of(it): it.text for it in sites if place_of(it) not in lines}
+    if not sites:
+        return ""
+    names = "".join(f"<th>{escape(column.name)}</th>" for column in columns)
+    head = f"<td></td><td></td><th class='s' {LEFT}>source</th>{names}"
+    body = [rows_of(at, text, columns, advice_at, shown) for at, text in lines.items()]
+    title = None
+    for at, text in sorted(apart.items(), key=lambda it: (it[0][2] or 0, it[0])):
+        if at[2] and title_of(at, run.source) != title:
+            title = title_of(at, run.source)
+            what = f"<i>{escape(title)}</i>"
+            body.append(f"<tr><td></td>{below(what, columns)}</tr>")
+        body.append(rows_of(at, text, columns, advice_at, shown))
+    rows = "".join(body)
+    table = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+    return scroller(table, len(columns))
+
+
+def title_of(at, source) -> str:
+    """What lines of a device function stand below."""
+    file, _, caller = at
+    where = "" if source is None or file == source.file else f" of {file}"
+    return f"in a device function{where}, called from line {caller}"
+
+
+def kernel_lines(source) -> dict:
+    """The kernel's source, line by line, by the place of each."""
+    if source is None:
+        return {}
+    numbered = enumerate(source.lines, source.first)
+    return {(source.file, number, None): text for number, text in numbered}
+
+
+def advice_by_place(found, lessons) -> dict:
+    """The level and the advice of each line: those of its worst finding."""
+    advice_at = {}
+    for it in found:
+        topic = lesson(it.topic, lessons)
+        told = it.advice and it.level != "slight"
+        advice = f"{code(it.advice)} {topic}" if told else ""
+        level, known = advice_at.get(place_of(it.site), (it.level, ""))
+        advice_at[place_of(it.site)] = level, known or advice
+        if it.also is not None:
+            advice_at.setdefault(place_of(it.also), (it.level, ""))
+    return advice_at
+
+
+def rows_of(at, text, columns, advice_at, shown) -> str:
+    """A line with its counts, and a row with its advice if it is not shown above."""
+    level, advice = advice_at.get(at, ("", ""))
+    counts = "".join(cell(column.cells.get(at, ())) for column in columns)
+    row = (
+        f"<tr><td class='n'>{at[1]}</td><td class='n'>{sign(level)}</td>"
+        f"<td class='s {level}' {LEFT}>{source_code(text)}</td>{counts}</tr>"
+    )
+    if advice and advice not in shown:
+        shown.add(advice)
+        row += f"<tr><td></td>{below(advice, columns)}</tr>"
+    return row
+
+
+def cell(marks) -> str:
+    """A cell with a line for each mark, in the worst one's colour."""
+    levels = [level for level in SIGNS if level in {it[1] for it in marks}]
+    texts = (f"{sign(level)} {escape(text)}".strip() for text, level in marks)
+    name = f" class='{levels[0]}'" if levels else ""
+    return f"<td{name}>{'<br>'.join(texts)}</td>"
+
+
+def sign(level) -> str:
+    """The sign of a level, with its meaning as a tooltip."""
+    if not level:
+        return ""
+    return f"<span title='{MEANINGS[level]}'>{SIGNS[level]}</span>"
+
+
+@cache
+def lessons_in(folder) -> tuple[str, ...]:
+    """The names of the lessons in a folder, as they were at the first look."""
+    return tuple(sorted(file.name for file in folder.glob("[0-9]*_*.ipynb")))
+
+
+def lesson(topic, lessons) -> str:
+    """A topic, as a link to the first of the lessons that treats it."""
+    words = set(topic.split())
+    for name in lessons:
+        if words <= set(re.split("[_.]", name)):
+            return f"<i>Lesson: <a href='{escape(name)}'>{topic}</a></i>"
+    return f"<i>Topic: {topic}</i>"
+
+
+def race_html(race, level) -> str:
+    """A race: both lines, who does what to which cell, and what would order them."""
+    rows = "".join(
+        f"<tr><td class='n'>line {site.line}</td><td class='s {level}' {LEFT}>"
+        f"{source_code(site.text)}</td><td {LEFT}>{escape(access)}</td></tr>"
+        for site, access in race.accesses
+    )
+    return (
+        f"<div>{sign(level)} {code(race.title)}"
+        f"{scroller(f'<tbody>{rows}</tbody>', 3)}{code(race.remedy)}.</div>"
+    )
+
+
+def further_findings(found):
+    """Findings on lines that show another one's advice, and that no column shows."""
+    seen = set()
+    for it in found:
+        if it.level == "slight" or it.topic in ("coalescing", "bank conflicts"):
+            continue
+        at = place_of(it.site)
+        if at in seen and it.topic != "races" and it.advice:
+            yield f"<div>{sign(it.level)} line {it.site.line}: {code(it.advice)}</div>"
+        seen.add(at)
+
+
+def folded(noun, items) -> str:
+    """A folded list, with its count."""
+    if not items:
+        return ""
+    summary = f"<summary>{counted(len(items), noun)}</summary>"
+    return f"<details>{summary}{''.join(items[:MOST_RACES])}</details>"
+
+
+def note_of(warning) -> str:
+    """A note, as a sentence."""
+    return f"{code(warning.text[:1].upper() + warning.text[1:])}."
+
+
+def legend(page) -> str:
+    """What the signs that are on a page mean."""
+    used = [level for level in SIGNS if SIGNS[level] in page]
+    text = " · ".join(f"{SIGNS[level]} {MEANINGS[level]}" for level in used)
+    return f"<div class='n'>{text}</div>" if used else ""

@@ -1,0 +1,70 @@
+"""A run as text, for a terminal: one sentence, then what was found, worst first."""
+
+from textwrap import indent
+
+from thirty_two_lanes.core.errors import wrapped
+from thirty_two_lanes.core.source import WIDEST_LINE
+from thirty_two_lanes.emulator.report.findings import counted, findings_of
+
+MOST_FINDINGS = 12  # to show; the tables of a run have all
+WIDEST = 78  # characters of a warning that is shown in full
+
+
+def as_text(run) -> str:
+    """The sentence; races with both lines; each other line that can be better."""
+    found = [it for it in findings_of(run) if it.topic != "races"]
+    rows = [(it.site.label, it.site.text, _shortened(it.what)) for it in found]
+    races = [indent(race.text, "  ") for race in run.races[:MOST_FINDINGS]]
+    minor = map(_minor, run.races.minor[:MOST_FINDINGS])
+    lines = [*races, *_aligned(rows[:MOST_FINDINGS]), *minor]
+    return wrapped("\n".join([sentence(run), *lines, *_rest(run, rows)]))
+
+
+def sentence(run) -> str:
+    """What ran, and its sums."""
+    facts = [
+        f"{counted(run.blocks, 'block')} × {counted(run.threads_per_block, 'thread')}"
+    ]
+    if run.races:
+        facts.append(counted(len(run.races), "race"))
+    if run.races.minor:
+        facts.append(counted(len(run.races.minor), "minor race"))
+    if run.barriers:
+        facts.append(counted(len(run.barriers), "missed barrier"))
+    if run.coalescing.requests:
+        facts.append(
+            f"{counted(run.coalescing.sectors, 'sector')} for "
+            f"{counted(run.coalescing.requests, 'global request')} "
+            f"(ideal {run.coalescing.ideal_sectors:,})"
+        )
+    if run.bank_conflicts.requests:
+        facts.append(
+            f"{counted(run.bank_conflicts.conflicts, 'bank conflict')} in "
+            f"{counted(run.bank_conflicts.requests, 'shared request')}"
+        )
+    return f"emulated {run.kernel}: {', '.join(facts)}"
+
+
+def _minor(race):
+    """A minor race in a line."""
+    lines = dict.fromkeys([race.first.label, race.second.label])
+    return f"  minor: {race.title} ({' and '.join(lines)})"
+
+
+def _aligned(rows):
+    width = max((len(number) for number, *_ in rows), default=0)
+    texts = [len(text) for _, text, _ in rows if len(text) <= WIDEST_LINE]
+    for number, text, what in rows:
+        yield f"  {number:<{width}}  {text:<{max(texts, default=0)}}    {what}"
+
+
+def _shortened(what):
+    """The first sentence of what is long, which says what to change."""
+    return what if len(what) <= WIDEST else what.partition(". ")[0]
+
+
+def _rest(run, rows):
+    findings = (rows, run.races, run.races.minor)
+    more = sum(max(0, len(some) - MOST_FINDINGS) for some in findings)
+    if more:
+        yield f"  and {more} more: the tables of the run show all"

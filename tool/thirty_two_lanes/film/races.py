@@ -1,0 +1,278 @@
+"""The races of a film: which accesses meet, in which order, and what would order them.
+
+Races of the same two lines are one fault: the launch's report tells a WAR from a WAW,
+and a film shows one pair of accesses, either of which may come first.
+"""
+
+import ast
+from typing import NamedTuple
+
+import numpy as np
+
+from thirty_two_lanes.core.hardware import WARP_SIZE
+from thirty_two_lanes.core.source import definition_of
+
+ORDERS = {
+    "copy": "no `wait_copies`",
+    "warp": "no `syncwarp`",
+    "block": "no barrier",
+    "grid": "nothing",
+}
+NOUNS = {"atomic": "update", "acquire": "load", "release": "store"}
+BARRIER = "Put `cuda.syncthreads()` "
+
+
+class End(NamedTuple):
+    """One access of a pair: its step, line and kind, and the first cell's thread."""
+
+    step: int
+    line: int
+    kind: str
+    thread: int
+
+
+class Pair(NamedTuple):
+    """The first two accesses that nothing orders, as they come in this film."""
+
+    earlier: End
+    later: End
+    array: object
+    cells: list
+
+    @property
+    def steps(self):
+        """The numbers of their steps."""
+        return self.earlier.step, self.later.step
+
+
+# where an access is
+
+
+def accesses_at(recorder, site, kind=None, array=None):
+    """The accesses of a line, each with its step's number."""
+    for number, step in enumerate(recorder.steps):
+        for access in step.accesses:
+            reference = access.event.reference
+            if not is_at(reference.site, site):
+                continue
+            if kind in (None, reference.kind, reference.race_kind):
+                if array in (None, reference.array):
+                    yield number, step, access
+
+
+def is_at(one, other) -> bool:
+    """Are two sites the same line, called from the same one?"""
+    return _place(one) == _place(other)
+
+
+def _place(site):
+    return site.file, site.line, site.called_from
+
+
+def threads_of(step, access):
+    """Each cell of an access with the thread that asks for it."""
+    lanes = np.flatnonzero(access.lanes)
+    threads = lanes + WARP_SIZE * step.warp
+    return list(zip(access.cells[lanes].tolist(), threads.tolist(), strict=True))
+
+
+def name_of_cell(array, cell) -> str:
+    """A cell as the kernel names it."""
+    index = ", ".join(str(int(it)) for it in np.unravel_index(cell, array.shape))
+    return f"{array.name}[{index}]"
+
+
+# which accesses meet
+
+
+def grouped(races) -> list:
+    """The races of each two lines and an array, in the report's order."""
+    groups = {}
+    for race in races:
+        lines = frozenset({_place(race.first), _place(race.second)})
+        groups.setdefault((lines, race.array, race.scope), []).append(race)
+    return list(groups.values())
+
+
+def first_pair(recorder, races) -> Pair | None:
+    """Of all pairs of a fault, that which is complete first."""
+    found = [pair for race in races if (pair := _first_pair(recorder, race))]
+    return min(found, key=lambda pair: pair.steps[::-1], default=None)
+
+
+def _first_pair(recorder, race):
+    """The first two accesses of a film that race."""
+    if race.scope == "grid":
+        return None
+    seen = {}  # side, interval, array, cell: the first step there, and its threads
+    for number, step, access, side, alike in _ends(recorder, race):
+        met = {}
+        for cell, thread in threads_of(step, access):
+            key = step.interval, id(access.array), cell
+            for other, who in seen.get((1 - side, *key), ()):
+                if _unordered(race.scope, who, thread, recorder.steps, other, number):
+                    met.setdefault(other, []).append((cell, who, thread))
+            for one in (0, 1) if alike else (side,):
+                seen.setdefault((one, *key), []).append((number, thread))
+        if met:
+            return _pair(race, side, min(met), number, access.array, met[min(met)])
+    return None
+
+
+def _ends(recorder, race):
+    """The accesses of both sides of a race, in order, each with its side."""
+    sides = (race.first, race.first_kind), (race.second, race.second_kind)
+    alike = is_at(race.first, race.second) and race.first_kind == race.second_kind
+    ends = [
+        (*access, side, alike)
+        for side, place in enumerate(sides[: 1 if alike else 2])
+        for access in accesses_at(recorder, *place)
+    ]
+    return sorted(ends, key=lambda it: it[0])
+
+
+def _pair(race, side, earlier, later, array, met):
+    """The pair of two steps; `side` is that of the later one."""
+    _, one, other = min(met)
+    sides = (race.first.line, race.first_kind), (race.second.line, race.second_kind)
+    return Pair(
+        End(earlier, *sides[1 - side], one),
+        End(later, *sides[side], other),
+        array,
+        sorted({cell for cell, *_ in met}),
+    )
+
+
+def _unordered(scope, one, other, steps, earlier, later) -> bool:
+    """Are two threads, at these steps of one interval, a pair of the race's scope?"""
+    if scope == "copy":
+        return True
+    same_warp = one // WARP_SIZE == other // WARP_SIZE
+    if scope == "warp":
+        return same_warp and one != other and steps[earlier].syncs == steps[later].syncs
+    return not same_warp
+
+
+# in words
+
+
+def words_of(recorder, races, pair) -> tuple[str, str]:
+    """What nothing orders, in a sentence; and what to do, and how often it is."""
+    kinds = ", ".join(sorted({race.kind for race in races}))
+    text = f"{_remedy(recorder, races)}. {_count(races)}"
+    if pair is None:
+        return f"{_lines(races[0])} ({kinds} race)", text
+    if any(race.update for race in races):
+        return f"{_update(pair)} ({kinds} race)", text
+    return f"{_sentence(races[0].scope, pair)} ({kinds} race)", text
+
+
+def _update(pair) -> str:
+    """Threads that load a cell and store to it in one line."""
+    threads = " and ".join(str(end.thread) for end in pair[:2])
+    cell, line = name_of_cell(pair.array, pair.cells[0]), pair.earlier.line
+    return (
+        f"threads {threads} each load and store `{cell}` in line {line}, and nothing "
+        "makes the two one step: an update can be lost"
+    )
+
+
+def _lines(race) -> str:
+    """What is true of a race that is not in this film."""
+    ends = [f"line {s.line}'s {_noun(k)}" for s, k in _sides(race)]
+    blocks = " in different blocks" if race.scope == "grid" else " in other blocks"
+    return f"{ORDERS[race.scope]} orders {' and '.join(ends)} of `{race.cell}`{blocks}"
+
+
+def _sides(race):
+    return (race.first, race.first_kind), (race.second, race.second_kind)
+
+
+def _sentence(scope, pair) -> str:
+    """The pair of this film, and which came first in it."""
+    ends = sorted(pair[:2], key=lambda end: (end.line, end.kind))
+    cell = name_of_cell(pair.array, pair.cells[0])
+    first = f"{ORDERS[scope]} orders "
+    if ends[0].line != ends[1].line:
+        what = " and ".join(f"line {end.line}'s {_noun(end.kind)}" for end in ends)
+        first += f"{what} of `{cell}`"
+    else:
+        kinds = " and ".join(dict.fromkeys(f"the {_noun(end.kind)}" for end in ends))
+        threads = " and ".join(str(end.thread) for end in pair[:2])
+        first += f"{kinds} of `{cell}` in line {ends[0].line}, by threads {threads}"
+    return f"{first}: either may come first; {_winner(scope, pair)}"
+
+
+def _winner(scope, pair) -> str:
+    """Which of the two came first here."""
+    one, other = pair[:2]
+    if one.step == other.step or scope == "copy":
+        return "the machine chose one order"
+    if one.kind != other.kind:
+        return f"here the {_noun(one.kind)} did"
+    if one.line != other.line:
+        return f"here line {one.line}'s did"
+    return f"here thread {one.thread}'s did"
+
+
+def _noun(kind) -> str:
+    return NOUNS.get(kind, kind)
+
+
+def _count(races) -> str:
+    """How often it is, of all blocks."""
+    least = "" if all(race.exact for race in races) else "at least "
+    hazards = sum(race.hazards for race in races)
+    same = ", all with the same value" if all(it.same_value for it in races) else ""
+    noun = "hazard" if hazards == 1 else "hazards"
+    return f"All blocks of the launch together: {least}{hazards:,} {noun}{same}."
+
+
+def _remedy(recorder, races) -> str:
+    """What orders all of them; a barrier stands outside of branches."""
+    ranked = sorted(races, key=lambda race: (not race.update, race.kind == "WAW"))
+    remedies = list(dict.fromkeys(race.remedy for race in ranked))
+    first, *others = remedies
+    more = [it for it in others if first.startswith(BARRIER) and it.startswith(BARRIER)]
+    first += "".join(f", and {it.removeprefix(BARRIER)}" for it in more)
+    if "`cuda.syncthreads()`" not in first:
+        return first
+    branches = {n for race in races for n in _branches(recorder, race)}
+    barrier = "" if first.startswith(BARRIER) else " the barrier"
+    return first + _outside(barrier, sorted(branches))
+
+
+def _outside(barrier, lines) -> str:
+    if not lines:
+        return ""
+    several = "s" * (len(lines) > 1)
+    return (
+        f",{barrier} outside the `if` of line{several} {' and '.join(map(str, lines))}"
+    )
+
+
+def _branches(recorder, race):
+    """The lines of the `if`s that some threads take to an end of a race, not all."""
+    for site in (race.first, race.second):
+        line = site.called_from or site.line
+        for branch in ifs_around(recorder.function, line):
+            if _threads_at(recorder, line) < _threads_at(recorder, branch):
+                yield branch
+
+
+def _threads_at(recorder, line) -> set:
+    """The threads that execute a line of the kernel."""
+    return {
+        lane + WARP_SIZE * step.warp
+        for step in recorder.steps
+        if step.line == line and step.function is recorder.function
+        for lane in np.flatnonzero(step.lanes).tolist()
+    }
+
+
+def ifs_around(function, line) -> list:
+    """The lines of the `if`s that hold a line of a function, the outermost first."""
+    definition = definition_of(function)
+    nodes = ast.walk(definition) if definition else ()
+    branches = (node for node in nodes if isinstance(node, ast.If))
+    return sorted(it.lineno for it in branches if it.lineno < line <= it.end_lineno)

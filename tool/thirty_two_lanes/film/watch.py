@@ -1,0 +1,187 @@
+"""The verb `watch`: one launch, and a film of one of its blocks.
+
+The launch runs twice. The first run is of the kernel with notes, and ends with the
+film; then memory is as it was before, and the second is `emulate`'s, so that the notes
+change no count. Not modelled: what the watched block would do beside others; it runs
+with those that the machine runs it with.
+"""
+
+from collections.abc import Iterable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from thirty_two_lanes.core import ir
+from thirty_two_lanes.core.errors import (
+    ArgumentError,
+    EmulatorFault,
+    ExplainedError,
+    short_traceback,
+    shown,
+)
+from thirty_two_lanes.emulator.arguments import staged_arguments
+from thirty_two_lanes.emulator.emulation import Emulation, whole
+from thirty_two_lanes.emulator.launch import bind, compile_with_notes, run
+from thirty_two_lanes.film.film import Film
+from thirty_two_lanes.film.findings import findings_of
+from thirty_two_lanes.film.history import block_number
+from thirty_two_lanes.film.record import record_of
+from thirty_two_lanes.film.recorder import Enough, Recorder, name_of
+from thirty_two_lanes.frontend.kernels import (
+    argument_names,
+    argument_types,
+    bracketed,
+    configuration,
+    missing_brackets,
+    refuse_named,
+    require_kernel,
+)
+
+STEPS = 2000
+
+
+@short_traceback
+def watch(kernel, *, block=0, variables=None, steps=STEPS, seed=None):
+    """Run `watch(kernel)[blocks, threads](*args)` in the emulator and return a Film.
+
+    The film shows one block, by its number or its place `(x, y, z)`, and at most so
+    many steps of it; of the variables, those that are named, or all that are numbers.
+    Arrays are changed in place, as by a launch, and `film.run` is what `emulate` gives.
+    A launch that an error ends has a film up to there: the error is its last step, its
+    first line as text, and `film.error`.
+    """
+    require_kernel(kernel, "watch")
+    whole("steps", steps, "watch")
+    return Watching(kernel, block, variables, steps, whole("seed", seed, "watch"))
+
+
+@dataclass(frozen=True)
+class Watching:
+    """A kernel that waits for its blocks and threads, and then for its arguments."""
+
+    kernel: object
+    block: object = 0
+    variables: object = None
+    steps: int | None = STEPS
+    seed: int | None = None
+    begin: object = None  # called with the types, as a dispatcher's launch calls
+
+    @short_traceback
+    def __getitem__(self, config):
+        return partial(self._run, configuration(*bracketed(config)))
+
+    @short_traceback
+    def __call__(self, *arguments, **named):
+        raise missing_brackets(self.kernel, "watch")
+
+    @short_traceback
+    def _run(self, config, *arguments, **named):
+        refuse_named(self.kernel, named)
+        recorder = self._recorded(config, arguments)
+        (blocks, threads, shared_bytes), made, error = config, None, None
+        emulation = Emulation(self.kernel, self.seed, begin=self.begin)
+        try:
+            made = emulation[blocks, threads, 0, shared_bytes](*arguments)
+        except Exception as stopped:
+            error = stopped
+            if not _is_the_kernels(error):
+                raise
+        found = findings_of(recorder, made, error, blocks)
+        return Film(record_of(recorder, blocks, threads, found), made, error)
+
+    def _recorded(self, config, arguments) -> Recorder:
+        """What the watched block does; no argument is changed."""
+        try:
+            with staged_arguments(self.kernel, arguments) as values:
+                recorder = self._record(config, values)
+                raise Enough  # nothing is copied back to where arguments came from
+        except Enough:
+            return recorder
+
+    def _record(self, config, values):
+        kernel, types = self.kernel, argument_types(self.kernel, values)
+        program = compile_with_notes(kernel, types)
+        given = kernel, program, config, values, types
+        launch = bind(*given, seed=self.seed, quiet=True)
+        recorder = Recorder(
+            kernel.py_func,
+            launch.geometry.threads,
+            block_number(self.block, config[0]),
+            STEPS if self.steps is None else max(1, self.steps),
+            chosen_variables(self.variables, program, kernel.py_func),
+        )
+        with restored(written_arrays(kernel, program, values)):
+            try:
+                run(kernel, launch, recorder.listeners())
+            except Enough:
+                pass
+            except Exception:  # it comes again, in words, from `emulate`
+                recorder.look()
+        return recorder
+
+
+@contextmanager
+def restored(arrays):
+    """Arrays hold in the end what they held before."""
+    kept = [array.copy("K") for array in arrays]
+    try:
+        yield
+    finally:
+        for array, before in zip(arrays, kept, strict=True):
+            array[...] = before
+
+
+def written_arrays(kernel, program, values) -> list:
+    """The arrays that a launch may write: arguments, and those that it captures."""
+    given = dict(zip(argument_names(kernel), values, strict=True))
+    arrays = [a for name in program.written for a in arrays_in(given[name])]
+    arrays += (
+        i.array
+        for i in instructions(program)
+        if isinstance(i, ir.Captured) and i.space == "global"
+    )
+    return [array for array in arrays if array.flags.writeable]
+
+
+def arrays_in(value):
+    """An array, or those of a tuple."""
+    if isinstance(value, tuple):
+        for item in value:
+            yield from arrays_in(item)
+    elif isinstance(value, np.ndarray):
+        yield value
+
+
+def instructions(program):
+    """All instructions of a program."""
+    return (i for block in program.ir.blocks for i in block)
+
+
+def chosen_variables(wanted, program, function) -> list:
+    """The variables to keep: those that are wanted, or all in the source's order."""
+    known = {}
+    for note in instructions(program):
+        if isinstance(note, ir.Note) and note.variable is not None:
+            place = note.function is not function, note.site.line
+            name = name_of(note, function)
+            known[name] = min(place, known.get(name, place))
+    known = sorted(known, key=known.get)
+    if wanted is None:
+        return known
+    several = isinstance(wanted, Iterable) and not isinstance(wanted, str)
+    wanted = list(wanted) if several else [wanted]
+    for name in wanted:
+        if name not in known:
+            raise ArgumentError(
+                f"`{function.__name__}` has no variable {shown(name)} that is a "
+                f"number; it has {', '.join(f'`{it}`' for it in known) or 'none'}"
+            )
+    return wanted
+
+
+def _is_the_kernels(error) -> bool:
+    """Is this what the kernel did wrong, and not the emulator?"""
+    complete = isinstance(error, ExplainedError) or hasattr(error, "is_complete")
+    return complete and not isinstance(error, EmulatorFault)

@@ -1,0 +1,299 @@
+"""A kernel as Numba's dispatcher has it: what stands between a launch's brackets, its
+arguments' names and types. What no launch can be is refused here.
+"""
+
+import contextlib
+import inspect
+
+import numpy as np
+
+from thirty_two_lanes.core import hardware
+from thirty_two_lanes.core.errors import KernelError, LaunchError, shown, with_article
+from thirty_two_lanes.core.ir import ArrayType
+from thirty_two_lanes.frontend.refusals.refusals import at
+from thirty_two_lanes.frontend.types import our_type
+
+
+def is_kernel(value) -> bool:
+    """Is this what `@cuda.jit` makes of a function?"""
+    about = ("configure", "targetoptions")
+    return has_function(value) and all(hasattr(value, name) for name in about)
+
+
+def has_function(value) -> bool:
+    """Did a decorator of Numba's make this of a function?"""
+    return inspect.isfunction(getattr(value, "py_func", None))
+
+
+def require_kernel(value, verb):
+    """Refuse what a verb cannot launch, and say what to write."""
+    if not is_kernel(value):
+        raise KernelError(
+            f"`{verb}` takes a kernel, a function with `@cuda.jit`, not "
+            f"{_described(value, verb)}"
+        )
+    if value.targetoptions.get("device"):
+        raise device_function(value.py_func)
+
+
+def device_function(function) -> KernelError:
+    """The error of who launches a device function."""
+    return at(
+        function,
+        function.__code__.co_firstlineno,
+        f"`{function.__name__}` is a device function: kernels can call it, but it "
+        "cannot be launched",
+    )
+
+
+def _described(value, verb) -> str:
+    """What is no kernel, and what to write instead."""
+    if value is None or hasattr(value, "is_launch"):
+        form = f"{verb}(kernel)[blocks, threads](…)"
+        return f"a launch: the brackets come after, `{form}`"
+    if has_function(value):
+        name = value.py_func.__name__
+        return (
+            f"`{name}`, which Numba compiles for the CPU (`@njit`, `@jit`): put "
+            "`@cuda.jit` above it instead"
+        )
+    if callable(value) and not isinstance(value, type):
+        name = getattr(value, "__name__", type(value).__name__)
+        return f"the plain function `{name}`: put `@cuda.jit` above it"
+    return with_article(type(value).__name__)
+
+
+def missing_brackets(kernel, verb=None) -> LaunchError:
+    """The error of who calls a kernel without its brackets."""
+    name = kernel.py_func.__name__
+    what = f"{verb}({name})" if verb else name
+    return LaunchError(
+        f"the launch configuration is missing: write `{what}[blocks, threads](…)`"
+    )
+
+
+def refuse_named(kernel, named):
+    """Refuse a launch's arguments that are given by name."""
+    if named:
+        wanted = ", ".join(argument_names(kernel))
+        raise LaunchError(
+            f"a kernel takes positional arguments only, not `{next(iter(named))}=…`: "
+            f"write `{kernel.py_func.__name__}[blocks, threads]({wanted})`"
+        )
+
+
+def bracketed(config) -> tuple:
+    """What stands between a launch's brackets; raises LaunchError."""
+    if not isinstance(config, tuple) or not 2 <= len(config) <= 4:
+        raise LaunchError(
+            "a launch needs both in its brackets: [blocks, threads], and at most a "
+            "stream and the bytes of dynamic shared memory after them"
+        )
+    return config
+
+
+def configuration(blocks, threads, stream=0, shared_bytes=0):
+    """A launch configuration, each dimension three numbers; raises LaunchError."""
+    is_default = stream is None or isinstance(stream, int) and stream == 0
+    is_stream = hasattr(stream, "__cuda_stream__") or hasattr(stream, "handle")
+    if not is_default and not is_stream:
+        raise LaunchError(
+            "the third value in the brackets is a stream (`cuda.stream()`) or 0, not "
+            f"{shown(stream)}; dynamic shared memory is the fourth"
+        )
+    if not isinstance(shared_bytes, (int, np.integer)) or shared_bytes < 0:
+        raise LaunchError(
+            "the fourth value in the brackets is the dynamic shared memory in bytes, a "
+            f"whole number, 0 or more, not {shown(shared_bytes)}"
+        )
+    grid_dim = _dimensions(blocks, "blocks", hardware.MAX_GRID_DIM)
+    block_dim = _dimensions(threads, "threads", hardware.MAX_BLOCK_DIM)
+    most = hardware.H200.multiprocessor.shared_bytes_per_block
+    if shared_bytes > most:
+        raise LaunchError(
+            f"{shared_bytes:,} bytes of dynamic shared memory are too many: a block "
+            f"gets at most {most:,} on an H200"
+        )
+    return grid_dim, block_dim, int(shared_bytes)
+
+
+def _dimensions(value, what, limits):
+    parts = value if isinstance(value, (tuple, list)) else (value,)
+    if not 1 <= len(parts) <= 3 or not all(
+        isinstance(p, (int, np.integer)) for p in parts
+    ):
+        raise LaunchError(
+            f"the number of {what} must be a whole number or up to three of them, "
+            f"not {shown(value)}"
+            + (
+                ": use `//` instead of `/` to divide"
+                if any(isinstance(p, float) for p in parts)
+                else ""
+            )
+        )
+    parts = tuple(int(p) for p in parts)
+    total = int(np.prod(parts))
+    if what == "threads" and total > hardware.MAX_THREADS_PER_BLOCK:
+        raise LaunchError(
+            f"{' × '.join(f'{p:,}' for p in parts)} threads per block are too many: "
+            f"a block holds at most {hardware.MAX_THREADS_PER_BLOCK:,}. Use smaller "
+            "blocks, and more of them"
+        )
+    for part, limit in zip(parts, limits, strict=False):
+        if part < 1:
+            raise LaunchError(
+                f"a launch needs at least 1 along each axis of its {what}, but got "
+                f"{shown(value)}"
+            )
+        if part > limit:
+            raise LaunchError(
+                f"{part:,} {what} along one axis are too many: at most {limit:,}"
+            )
+    return parts + (1,) * (3 - len(parts))
+
+
+def argument_names(kernel) -> tuple[str, ...]:
+    """The names of a kernel's arguments, in their order."""
+    code = kernel.py_func.__code__
+    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or (
+        code.co_kwonlyargcount
+    ):
+        raise LaunchError(
+            f"`{kernel.py_func.__name__}` has arguments with `*`, which a kernel "
+            "cannot have: name each argument"
+        )
+    return code.co_varnames[: code.co_argcount]
+
+
+def argument_types(kernel, arguments) -> tuple:
+    """Numba's types of a launch's arguments; raises LaunchError."""
+    names = argument_names(kernel)
+    if len(arguments) != len(names):
+        raise LaunchError(
+            f"`{kernel.py_func.__name__}` takes {len(names)} arguments "
+            f"({', '.join(names)}) but got {len(arguments)}"
+        )
+    types = tuple(_type(kernel, a, n) for a, n in zip(arguments, names, strict=True))
+    return _declared(kernel, types)
+
+
+def _declared(kernel, types):
+    """The argument types of the eager signature that is nearest to these, or these."""
+    if kernel._can_compile:
+        return types
+    found = min(kernel.overloads, key=lambda declared: _distance(declared, types))
+    if _distance(found, types) == np.inf:
+        signatures = " or ".join(_listed(declared) for declared in kernel.overloads)
+        raise KernelError(
+            f"`{kernel.py_func.__name__}` was compiled for {signatures} only, but this "
+            f"launch passes {_listed(types)}: change the signature or the arguments"
+        )
+    return found
+
+
+def _listed(types) -> str:
+    return f"({', '.join(map(str, types))})"
+
+
+def _distance(declared, types) -> float:
+    """How far these types are from declared ones: arrays must be of their kind, numbers
+    may be converted.
+    """
+    total = 0
+    for ours, other in zip(declared, types, strict=True):
+        ours, other = our_type(ours), our_type(other)
+        if not isinstance(ours, np.dtype) or not isinstance(other, np.dtype):
+            total += 0 if ours == other else 1 if _same_bits(ours, other) else np.inf
+        elif ours != other:
+            total += 1 if np.can_cast(other, ours) else 2
+    return total
+
+
+def _same_bits(ours, other) -> bool:
+    """Are these arrays of whole numbers of one size? Numba accepts either."""
+    both = (ours, other)
+    if not all(isinstance(array, ArrayType) for array in both):
+        return False
+    sizes = {(array.ndim, array.dtype.itemsize) for array in both}
+    return len(sizes) == 1 and all(array.dtype.kind in "iu" for array in both)
+
+
+def _type(kernel, argument, name):
+    """Numba's type of an argument."""
+    found = None
+    with contextlib.suppress(Exception):
+        found = kernel.typeof_pyval(argument)
+    if found is None or not _is_known(our_type(found), argument):
+        raise LaunchError(f"argument `{name}` {_unusable(argument)}")
+    return found
+
+
+def _is_known(ours, argument) -> bool:
+    """Has an argument of this type of ours a value in kernels? None has none, and may
+    be passed.
+    """
+    if isinstance(ours, tuple) and isinstance(argument, tuple):
+        return all(map(_is_known, ours, argument))
+    if isinstance(ours, ArrayType):
+        return ours.dtype is not None and ours.dtype.kind not in "OUS"
+    return ours is not None or argument is None
+
+
+def _unusable(argument) -> str:
+    """Why a kernel cannot take an argument, and what to pass instead."""
+    if type(argument) is np.ndarray or hasattr(argument, "__cuda_array_interface__"):
+        return _unusable_array(np.dtype(argument.dtype))
+    if isinstance(argument, int):
+        return f"is {shown(argument)}, which does not fit into 64 bits"
+    if isinstance(argument, tuple):
+        kinds = [type(item).__name__ for item in _leaves(argument)]
+        return f"is a tuple of {', '.join(dict.fromkeys(kinds))}: {_TAKES}"
+    if hasattr(argument, "py_func") or inspect.isroutine(argument):
+        function = getattr(argument, "py_func", argument)
+        return (
+            f"is the function `{function.__name__}`, which cannot be passed to a "
+            "kernel: let the kernel call it by its name"
+        )
+    kind = with_article(type(argument).__name__)
+    return f"is {kind}: {_TAKES}{_instead(argument)}"
+
+
+def _leaves(items):
+    """The items of a tuple, and of the tuples in it."""
+    for item in items:
+        yield from _leaves(item) if isinstance(item, tuple) else (item,)
+
+
+_TAKES = "a kernel takes NumPy or device arrays, numbers, and tuples of numbers"
+
+
+def _unusable_array(dtype) -> str:
+    if dtype.kind in "US":
+        return (
+            f"is an array of texts ({dtype}), which kernels here cannot read: pass "
+            "numbers that stand for them, as `np.unique(…, return_inverse=True)` gives"
+        )
+    if dtype.kind == "O":
+        return (
+            "is an array of Python objects, which cannot go to a GPU: give it a type, "
+            "as with `np.array(…, dtype=np.float32)`"
+        )
+    return (
+        f"is an array of {dtype}, which a GPU does not support: convert it, as with "
+        "`.astype(np.float32)`"
+    )
+
+
+def _instead(argument) -> str:
+    """How to make an array of what is none."""
+    if hasattr(argument, "to_numpy"):
+        return ". Pass an array of its numbers: `.to_numpy()`"
+    if isinstance(argument, list):
+        return " (np.array(…) makes an array from a list)"
+    if isinstance(argument, (set, frozenset, dict)):
+        return " (np.array(list(…)) makes an array of its items)"
+    if isinstance(argument, np.generic):
+        return ""
+    if hasattr(argument, "__array__") or isinstance(argument, (memoryview, range)):
+        return " (np.asarray(…) makes an array of it)"
+    return ""

@@ -1,0 +1,175 @@
+"""Device functions, and those of Numba's library, lowered in the place of their call.
+
+A reduction such as `a.mean()` is a loop that Numba compiles in the place of the call:
+its Python source is lowered here too, so that its order and its types are Numba's. Its
+loads are reported as those of the calling line.
+"""
+
+import copy
+from dataclasses import dataclass
+from inspect import signature as signature_of
+from types import SimpleNamespace
+
+import numpy as np
+
+from thirty_two_lanes.core import ir
+from thirty_two_lanes.core.source import package_of
+from thirty_two_lanes.frontend.inference import overload_of, typed_ir
+from thirty_two_lanes.frontend.lower.builder import Builder
+from thirty_two_lanes.frontend.types import our_type
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Where an inlined device function goes back to, and what it leaves there."""
+
+    line: int
+    target: str
+    block: int
+    builder: Builder
+
+
+def inline(builder, target, dispatcher, signature, arguments, within=None):
+    """Lower a device function in the caller's place; or a library's, `within` the
+    line that calls it, as are those of `numba.cuda.random`.
+    """
+    if dispatcher.py_func in _functions(builder):
+        builder.refuse(
+            f"device functions that call themselves (`{dispatcher.__name__}`) are "
+            "not emulated: use a loop"
+        )
+    function, options = dispatcher.py_func, dispatcher.targetoptions
+    if package_of(function) == "numba":
+        within = within or builder.site()
+    typed = typed_ir(function, signature.args, options, builder.body.typed)
+    result = builder.declared(target)
+    back = builder.body.new_block()
+    line = builder.caller.line if builder.caller else builder.line
+    caller = Caller(line, result, back, builder)
+    inner = Builder(builder.body, typed, {}, caller, within or builder.within)
+    inner.specialisation = (id(function), *map(str, signature.args))
+    names = typed.ir.arg_names
+    for name, given, dtype in zip(names, arguments, signature.args, strict=True):
+        _give(builder, inner, name, given, dtype)
+    entry = builder.body.new_block()
+    builder.leave(ir.Jump(entry))
+    builder.body.lower(inner, entry)
+    builder.block = back
+
+
+def _functions(builder):
+    """The Python functions that are being lowered, one in another."""
+    outer = _functions(builder.caller.builder) if builder.caller else ()
+    return (*outer, builder.function)
+
+
+def _give(builder, inner, name, given, dtype):
+    """Let a device function know an argument: an object, or an operand."""
+    if given is None:
+        inner.given[name] = dtype.value
+        return
+    if type(dtype).__name__ == "GridGroup":  # there is one, which its type says
+        inner.given[name] = None
+        return
+    if isinstance(given, tuple):  # the rest of the arguments, of `*name`
+        items = tuple(map(builder.operand, given))
+        inner.arguments[name] = builder.whole(items, our_type(dtype))
+        return
+    variable = getattr(given, "name", given)
+    if variable in builder.known and type(dtype).__name__ != "Optional":
+        inner.given[name] = builder.known[variable]
+    elif isinstance(_known_tuple(builder, variable), tuple):
+        inner.given[name] = _known_tuple(builder, variable)
+    else:
+        operand = builder.cast(builder.operand(variable), our_type(dtype))
+        inner.arguments[name] = operand
+        if inner.within is not None:
+            inner.arrays.given[name] = builder.array_name(operand)
+
+
+def _known_tuple(builder, name):
+    """The numbers of a tuple that is known before the launch, or None."""
+    items = builder.tuples.packed.get(name, (None,))
+    if all(isinstance(item, ir.Const) for item in items):
+        return tuple(item.value.item() for item in items)
+    return None
+
+
+# the arguments of a call
+
+
+def spread_out(builder, call):
+    """A call in which the items of `*t` are arguments of their own."""
+    if call.vararg is None:
+        return call
+    args = [*call.args, *_spread(builder, call.vararg)]
+    changed = copy.copy(call)
+    vars(changed)["_kws"] = {**vars(call)["_kws"], "args": args, "vararg": None}
+    builder.typed.calls[changed] = builder.typed.calls[call]
+    return changed
+
+
+def arguments_of(call) -> list:
+    """The variables that a call is given, in order."""
+    return [*call.args, *(variable for _, variable in call.kws)]
+
+
+def bound_arguments(function, call) -> list:
+    """What a call gives each parameter: a variable, a tuple of them, or None."""
+    signature = signature_of(function)
+    bound = signature.bind(*call.args, **dict(call.kws)).arguments
+    return [
+        bound.get(name, () if parameter.kind is parameter.VAR_POSITIONAL else None)
+        for name, parameter in signature.parameters.items()
+    ]
+
+
+def _spread(builder, variable) -> list:
+    """The items of `*t`, as variables of their own."""
+    spread = []
+    types = builder.numba_type(variable).types
+    for place, item in enumerate(builder.items(variable)):
+        one = copy.copy(variable)
+        one.name = f"{variable.name}.{place}"
+        builder.typed.types[one.name] = types[place]
+        builder.arguments[one.name] = item
+        spread.append(one)
+    return spread
+
+
+# what Numba writes in Python
+
+
+def inline_library(builder, target, function, signature, arguments):
+    """Lower a function of Numba's own in the place of its call."""
+    missing = len(signature.args) - len(arguments)
+    library = SimpleNamespace(
+        py_func=function, targetoptions={}, __name__=function.__name__
+    )
+    arguments = [*arguments, *(None,) * missing]
+    inline(builder, target, library, signature, arguments, within=builder.site())
+
+
+def written_in_python(kind, name, signature, before):
+    """The Python function that Numba compiles for a call, or None."""
+    if name == "sum" and len(before) + len(signature.args) == 1:
+        return _sum(signature.return_type)
+    if hasattr(kind, "templates"):
+        chosen = overload_of(kind, signature)
+        return None if chosen is None else chosen.py_func
+    overload = getattr(kind.template, "_overload_func", None)
+    function = overload(*before, *signature.args) if overload else None
+    return function[1] if isinstance(function, tuple) else function
+
+
+def _sum(result):
+    """`a.sum()` as Numba compiles it."""
+    zero = result(0)
+
+    def array_sum(arr):
+        c = zero
+        for v in np.nditer(arr):
+            c += v.item()
+        return c
+
+    return array_sum

@@ -1,0 +1,183 @@
+"""Loops: over `range`, a tuple, an array, `enumerate` and `zip`, as Numba's IR writes
+them: where their iterators begin, and how they go on.
+"""
+
+from thirty_two_lanes.core import ir
+from thirty_two_lanes.frontend.lower.arrays import array_number
+from thirty_two_lanes.frontend.lower.builder import INDEX, ONE, ZERO
+from thirty_two_lanes.frontend.lower.iterators import (
+    Elements,
+    Enumerated,
+    Indices,
+    Items,
+    Range,
+    Rows,
+    Zipped,
+    advance,
+    end_unless,
+)
+from thirty_two_lanes.frontend.lower.tuples import pack, repack
+from thirty_two_lanes.frontend.types import our_type
+
+# where iterators begin
+
+
+def getiter(builder, target, value):
+    """`for … in value`, before the loop."""
+    builder.loops.iterators[target] = _iterator(builder, target, value.value)
+
+
+def _iterator(builder, name, variable):
+    """The iterator over what a variable holds, at its beginning."""
+    source = variable.name
+    if source in builder.loops.iterators:
+        return builder.loops.iterators[source]
+    if type(builder.numba_type(source)).__name__ == "RangeType":
+        dtype = our_type(builder.numba_type(source).dtype)
+        packed = builder.tuples.packed[source]
+        parts = zip(("next", "stop", "step"), packed, strict=True)
+        return Range(*[_begin(builder, f"{name}.{p}", o, dtype) for p, o in parts])
+    if source in builder.arrays.flats:
+        array = builder.arrays.flats[source]
+        return Elements(_begin_index(builder, name), array)
+    operand = builder.operand(source)
+    dtype = builder.type_of(operand)
+    if isinstance(dtype, tuple):
+        items = builder.items(source)
+        return Items(_begin_index(builder, name), items)
+    if not isinstance(dtype, ir.ArrayType):
+        builder.refuse(
+            "a loop iterates over a `range`, a tuple or an array here: use "
+            "`range(n)` and index"
+        )
+    return Rows(_begin_index(builder, name), operand)
+
+
+def _begin(builder, name, operand, dtype) -> str:
+    """A variable of an iterator, with its first value."""
+    ours = builder.declare(name, dtype)
+    builder.emit(ir.Copy((ours,), (builder.cast(operand, dtype),)))
+    return ours
+
+
+def _begin_index(builder, name) -> str:
+    """The variable of an iterator that counts from 0."""
+    return _begin(builder, f"{name}.index", ZERO, INDEX)
+
+
+def begin_enumerate(builder, target, arguments, signature):
+    """`enumerate(…)`, with or without a start."""
+    start = builder.operand(arguments[1]) if len(arguments) > 1 else ZERO
+    inner = _iterator(builder, f"{target}.of", arguments[0])
+    count = _begin(builder, f"{target}.count", start, INDEX)
+    builder.loops.iterators[target] = Enumerated(count, inner)
+
+
+def begin_zip(builder, target, arguments, signature):
+    """`zip(…)`."""
+    inner = (_iterator(builder, f"{target}.{n}", a) for n, a in enumerate(arguments))
+    builder.loops.iterators[target] = Zipped(tuple(inner))
+
+
+def begin_nditer(builder, target, arguments, signature):
+    """`np.nditer(array)`."""
+    order = builder.numba_type(target).layout
+    operands = builder.items(arguments[0])
+    if len(operands) != 1 or order not in "CF":
+        builder.refuse("`np.nditer` iterates over one array here: index the others")
+    index = _begin_index(builder, target)
+    builder.loops.iterators[target] = Elements(index, operands[0], order, view=True)
+
+
+def begin_ndenumerate(builder, target, arguments, signature):
+    """`np.ndenumerate(array)`."""
+    array = builder.operand(arguments[0])
+    index = _begin_index(builder, target)
+    builder.loops.iterators[target] = Elements(index, array, numbered=True)
+
+
+def begin_ndindex(builder, target, arguments, signature):
+    """`np.ndindex(*sizes)`."""
+    sizes = tuple(builder.cast(s, INDEX) for a in arguments for s in builder.items(a))
+    builder.loops.iterators[target] = Indices(_begin_index(builder, target), sizes)
+
+
+def begin_iterator(builder, target, arguments, signature):
+    """`iter(…)`."""
+    builder.loops.iterators[target] = _iterator(builder, target, arguments[0])
+
+
+# how they go on
+
+
+def next_item(builder, target, arguments, signature):
+    """`next(iterator)`."""
+    first, _ = builder.loops.iterators[arguments[0].name].next(builder)
+    builder.bind(target, first)
+
+
+def iternext(builder, target, value):
+    """A step of a loop: what comes next, and is there one?"""
+    iterator = builder.loops.iterators[value.value.name]
+    builder.loops.pairs[target] = iterator.next(builder)
+
+
+def pair_first(builder, target, value):
+    """What came next."""
+    first = builder.loops.pairs[value.value.name][0]
+    if isinstance(first, tuple):
+        return repack(builder, target, tuple(_flat(builder, item) for item in first))
+    builder.bind(target, first)
+
+
+def _flat(builder, item):
+    """A tuple within a tuple, as a variable of its own."""
+    if not isinstance(item, tuple):
+        return item
+    items = tuple(_flat(builder, it) for it in item)
+    name = builder.new_name(tuple(builder.type_of(it) for it in items), "pair")
+    builder.emit(ir.Pack(name, items))
+    return name
+
+
+def unpack(builder, target, value):
+    """`a, b = value`, before its items are taken: of a tuple, or of what is iterated.
+
+    As in Numba, too few items or too many end the thread.
+    """
+    if isinstance(builder.our_type(value.value), tuple):
+        return pack(builder, target, builder.items(value.value))
+    iterator = _iterator(builder, target, value.value)
+    if isinstance(iterator, Rows):
+        return pack(builder, target, iterator.all(builder, value.count))
+    items = []
+    for _ in range(value.count):
+        item, more = iterator.next(builder)
+        end_unless(builder, more)
+        items.append(_flat(builder, item))
+    _, more = iterator.next(builder)
+    end_unless(builder, builder.truth("not", (more,)))
+    pack(builder, target, tuple(items))
+
+
+def pair_second(builder, target, value):
+    """Was there something?"""
+    builder.bind(target, builder.loops.pairs[value.value.name][1])
+
+
+def each_cell(builder, array, indices, body):
+    """Emit a loop over the axes of an array that are left, with `body` within."""
+    if len(indices) == builder.type_of(array).ndim:
+        return body(indices)
+    index = builder.new_name(INDEX, "cell")
+    builder.emit(ir.Copy((index,), (ZERO,)))
+    again, inside, after = (builder.body.new_block() for _ in range(3))
+    builder.continue_in(again)
+    length = array_number(builder, array, f"shape{len(indices)}")
+    more = builder.truth("lt", (index, length))
+    builder.leave(ir.Branch(more, inside, after, builder.site()))
+    builder.block = inside
+    each_cell(builder, array, (*indices, index), body)
+    advance(builder, index, ONE)
+    builder.continue_in(again)
+    builder.block = after

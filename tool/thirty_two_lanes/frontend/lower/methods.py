@@ -1,0 +1,109 @@
+"""Methods of arrays and of numbers.
+
+What Numba writes in Python itself, such as `a.mean()`, is inlined like a device
+function.
+"""
+
+import numpy as np
+
+from thirty_two_lanes.core import ir
+from thirty_two_lanes.frontend.lower.arrays import (
+    declare_view,
+    flat_index,
+    load,
+    store,
+    transpose,
+    unravelled,
+)
+from thirty_two_lanes.frontend.lower.builder import INDEX, ZERO
+from thirty_two_lanes.frontend.lower.inlining import inline_library, written_in_python
+from thirty_two_lanes.frontend.lower.operators import call_operator
+from thirty_two_lanes.language.operators import FUNCTIONS
+
+
+def call_method(builder, target, method, arguments, signature):
+    """`array.name(*arguments)`."""
+    variable, name = builder.methods[method]
+    dtype = builder.our_type(variable)
+    if name in METHODS and isinstance(dtype, ir.ArrayType):
+        return METHODS[name](builder, target, variable, arguments)
+    if isinstance(dtype, np.dtype) and name == "view":
+        return _view_number(builder, target, builder.operand(variable))
+    if isinstance(dtype, np.dtype) and f".{name}" in FUNCTIONS:
+        operands = [builder.operand(variable)]
+        return call_operator(builder, target, f".{name}", operands, signature)
+    if name == "item":
+        return builder.bind(target, builder.operand(variable))
+    bound = builder.numba_type(method)
+    function = written_in_python(bound, name, signature, (bound.this,))
+    if function is None:
+        builder.refuse(f"the emulator does not support `.{name}()` yet: write it out")
+    this = signature.replace(args=(bound.this, *signature.args))
+    inline_library(builder, target, function, this, [variable, *arguments])
+
+
+def transposed(builder, target, variable, arguments):
+    """`array.transpose()`."""
+    transpose(builder, target, builder.operand(variable))
+
+
+def item(builder, target, variable, arguments):
+    """`array.item()`."""
+    array = builder.operand(variable)
+    zeros = (ZERO,) * builder.type_of(array).ndim
+    load(builder, builder.declared(target), array, zeros)
+
+
+def take(builder, target, variable, arguments):
+    """`array.take(index)`."""
+    array, index = builder.operand(variable), flat_index(builder, arguments[0])
+    load(builder, builder.declared(target), array, unravelled(builder, array, index))
+
+
+def fill(builder, target, variable, arguments):
+    """`array.fill(value)`."""
+    whole = (ir.Slice(None, None, None),) * builder.our_type(variable).ndim
+    array, value = builder.operand(variable), builder.operand(arguments[0])
+    store(builder, array, whole, value)
+
+
+def reshape(builder, target, variable, arguments):
+    """`array.reshape(shape)`."""
+    operand = builder.operand(variable)
+    if builder.numba_type(variable).layout != "C":
+        builder.refuse(
+            "Numba reshapes an array in Fortran order in another way than NumPy: "
+            "reshape it before the launch"
+        )
+    sizes = [size for argument in arguments for size in builder.items(argument)]
+    shape = tuple(builder.cast(size, INDEX) for size in sizes)
+    name = declare_view(builder, target, operand)
+    builder.emit(ir.Reshape(name, operand, shape, builder.site()))
+
+
+def view(builder, target, variable, arguments):
+    """`array.view(dtype)`."""
+    operand, dtype = builder.operand(variable), builder.our_type(target).dtype
+    name = declare_view(builder, target, operand)
+    if dtype.itemsize == builder.type_of(operand).dtype.itemsize:
+        return builder.emit(ir.Field(name, operand, dtype, 0, ()))
+    builder.emit(ir.Reinterpret(name, operand, dtype, builder.site()))
+
+
+def _view_number(builder, target, operand):
+    """The bits of a number as one of another type."""
+    dtype = builder.our_type(target)
+    operands = (operand, ir.Const(dtype.type(0)))
+    ours = builder.declare(target, dtype)
+    builder.emit(ir.Operation(ours, "view", operands, builder.site()))
+
+
+# a method of arrays: (builder, target, variable, arguments) -> None
+METHODS = {
+    "transpose": transposed,
+    "item": item,
+    "take": take,
+    "fill": fill,
+    "reshape": reshape,
+    "view": view,
+}

@@ -1,0 +1,95 @@
+"""Runs somebody's own program in this process, as `python program.py` would.
+
+It is `__main__`, and has its own `sys.argv` and `sys.path[0]`. A traceback begins at
+its own lines. Not modelled: processes that it starts, which nobody here hears of.
+"""
+
+import runpy
+import sys
+import threading
+from contextlib import contextmanager
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+import helpers
+
+OURS = ("runpy", "thirty_two_lanes.scripts")  # whose frames come before the program's first
+
+
+class NoProgram(Exception):
+    """A program that is not there."""
+
+
+def run_program(name, arguments=(), module=False) -> int:
+    """Run a file, or with `module` a module, to its end; its exit status.
+
+    Ctrl-C comes out as KeyboardInterrupt.
+    """
+    if not module and not Path(name).exists():
+        raise NoProgram(f"there is no file {name}")
+    others = set(threading.enumerate())
+    with _as_python_starts(name, arguments, module):
+        try:
+            if module:
+                runpy.run_module(name, run_name="__main__", alter_sys=True)
+            else:
+                runpy.run_path(name, run_name="__main__")
+        except SystemExit as error:
+            return _status(error.code)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            _show(error)
+            return 1
+        finally:
+            _wait_for_threads(others)
+    return 0
+
+
+def hides_its_helpers(name, module=False) -> bool:
+    """Has the program a module `helpers` of its own, which ours hides from it?"""
+    folder = "" if module else str(Path(name).resolve().parent)
+    found = PathFinder.find_spec("helpers", [folder or str(Path.cwd())])
+    ours = Path(helpers.__file__).resolve()
+    return bool(found and found.origin) and Path(found.origin).resolve() != ours
+
+
+@contextmanager
+def _as_python_starts(name, arguments, module):
+    """The program's own `sys.argv` and `sys.path`, for a while."""
+    argv, path = sys.argv, sys.path[:]
+    sys.argv = [name, *arguments]
+    if not module and not sys.flags.safe_path:
+        sys.path[0] = str(Path(name).resolve().parent)
+    try:
+        yield
+    finally:
+        sys.argv, sys.path[:] = argv, path
+
+
+def _status(code) -> int:
+    """What `sys.exit(code)` ends a process with; a text is told first."""
+    if code is None or isinstance(code, int):
+        return code or 0
+    print(code, file=sys.stderr)
+    return 1
+
+
+def _show(error):
+    """Show an error as Python would, from the program's first line on."""
+    traceback = error.__traceback__
+    while traceback is not None and _is_ours(traceback.tb_frame):
+        traceback = traceback.tb_next
+    sys.stdout.flush()
+    sys.excepthook(type(error), error.with_traceback(traceback), traceback)
+
+
+def _is_ours(frame) -> bool:
+    return frame.f_globals.get("__name__", "").startswith(OURS)
+
+
+def _wait_for_threads(others):
+    """Wait for the program's threads, as Python does at its end, and for no others."""
+    for thread in set(threading.enumerate()) - others:
+        if not thread.daemon:
+            thread.join()

@@ -1,0 +1,164 @@
+"""What the pytest plugin does with `--emulate`: judges the launches of each test.
+
+A finding of a kind that fails the test does so in the phase in which it was made:
+set-up, call or tear-down. The counts travel with pytest's reports, and so from the
+processes of pytest-xdist, too. Not modelled: launches while tests are collected.
+"""
+
+from collections import Counter
+
+import pytest
+
+from thirty_two_lanes.core.errors import shown
+from thirty_two_lanes.scripts.kinds import FAULTS, UnknownKind, kinds_in
+from thirty_two_lanes.scripts.launches import handed_to
+from thirty_two_lanes.scripts.ledger import Ledger
+from thirty_two_lanes.scripts.report import found, launches, shape_as_text
+
+
+class Launches:
+    """The launches of a test so far."""
+
+    def __init__(self):
+        self.runs = []  # a Run of each that was judged
+
+    def __repr__(self):
+        return f"{launches(len(self.runs))} of this test, judged: see `.runs`"
+
+
+class Judge:
+    """Hands the launches of each test to a ledger, and fails the test for it."""
+
+    def __init__(self, most, fail_on):
+        if most is not None and most < 0:
+            raise pytest.UsageError(f"--emulate-launches: {most} is below 0")
+        self.most = most
+        self.fail_on = _kinds(fail_on) if fail_on else FAULTS
+        self.launches, self.ledger, self.told = Launches(), None, Counter()
+        self.totals, self.failed, self.tests = Counter(), [], 0
+        self.refusal = ""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item):
+        self.ledger, self.told = Ledger(self.fail_on, self.most), Counter()
+        self.refusal = self._heed(item.iter_markers("emulate"))
+        self.launches = Launches()
+        if "emulated" in getattr(item, "fixturenames", ()):
+            self.ledger.runs = self.launches.runs
+        with handed_to(self.ledger.launch):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self):
+        result = yield
+        if self.refusal:
+            pytest.fail(self.refusal, pytrace=False)
+        return self._judged(result)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self):
+        return self._judged((yield))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item):
+        try:
+            result = yield
+        except BaseException:
+            if self._is_news():
+                item.add_report_section("call", "emulated launches", self._said())
+            raise
+        return self._judged(result)
+
+    def _heed(self, markers) -> str:
+        """Judge as a test's markers ask; what is wrong with one, or ""."""
+        numbers, ledger = [], self.ledger
+        for marker in markers:  # the test's own first
+            try:
+                allowed, number = _of_marker(*marker.args, **marker.kwargs)
+            except (TypeError, UnknownKind) as error:
+                reason = str(error).removeprefix(f"{_of_marker.__name__}() ")
+                return f"the marker `emulate`: {reason}"
+            ledger.kinds = tuple(it for it in ledger.kinds if it not in allowed)
+            numbers += [number] if number is not None else []
+        ledger.most = numbers[0] if numbers else self.most
+        return ""
+
+    def _judged(self, result):
+        """What a phase gave; or the test fails for what its launches did."""
+        if self._is_news():
+            pytest.fail(self._said(), pytrace=False)
+        return result
+
+    def _is_news(self) -> bool:
+        """Was anything found since the last time?"""
+        counts = self.ledger.counts()
+        news, self.told = counts != self.told, counts
+        return news
+
+    def _said(self) -> str:
+        """The report of the kernels with something wrong, in the report's words."""
+        kinds = self.ledger.kinds
+        wrong = [it for it in self.ledger.worst_first() if it.kinds]
+        texts = [shape_as_text(it, kinds) for it in wrong]
+        return "\n\n".join([first_line(wrong[0]), *texts])
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item, call):
+        report = yield
+        if call.when == "teardown" and self.ledger.shapes:
+            shapes = self.ledger.shapes.values()
+            kinds = self.ledger.kinds
+            report.emulated = {
+                "launches": sum(it.launches for it in shapes),
+                "judged": sum(it.judged for it in shapes),
+                "kernels": sorted({f"{it.kernel} ({it.place})" for it in shapes}),
+                "found": found(self.ledger, kinds) if self.ledger.counts() else "",
+            }
+        return report
+
+    def pytest_runtest_logreport(self, report):
+        """Add up, where the reports of all processes come together."""
+        seen = getattr(report, "emulated", None)
+        if seen:
+            self.tests += 1
+            self.totals.update({name: seen[name] for name in ("launches", "judged")})
+            self.totals.update({("kernel", name): 1 for name in seen["kernels"]})
+            self.failed += [(report.nodeid, seen["found"])] if seen["found"] else []
+
+    def pytest_terminal_summary(self, terminalreporter):
+        write = terminalreporter
+        write.section("emulated launches")
+        kernels = sum(isinstance(name, tuple) for name in self.totals)
+        judged, all_of_them = self.totals["judged"], self.totals["launches"]
+        some = "" if judged == all_of_them else f", {judged:,} of them judged"
+        tests = f"{self.tests:,} test{'s' * (self.tests != 1)}"
+        noun = f"kernel{'s' * (kernels != 1)}"
+        write.line(f"{tests}, {kernels:,} {noun}, {launches(all_of_them)}{some}")
+        for name, what in self.failed:
+            write.line(f"{name}: {what}")
+
+
+def first_line(shape) -> str:
+    """The kernel's line and what is wrong there: all that pytest's summary shows."""
+    for sighting in shape.seen.values():
+        return f"{sighting.finding.site.place}: {sighting.finding.what}"
+    (_, sentence), *_ = shape.stops
+    return f"{shape.place}: {sentence.splitlines()[0]}"
+
+
+def _of_marker(allow="", launches=None):
+    """The kinds that a marker allows, and how many launches it wants to be judged."""
+    if not isinstance(allow, str):
+        raise TypeError(f"`allow` is a text, as 'races,bounds', not {shown(allow)}")
+    if launches is not None and (not isinstance(launches, int) or launches < 0):
+        said = shown(launches)
+        raise TypeError(f"`launches` is a whole number, 0 or more, not {said}")
+    return kinds_in(allow), launches
+
+
+def _kinds(text) -> tuple[str, ...]:
+    """The kinds that a setting names."""
+    try:
+        return kinds_in(text)
+    except UnknownKind as error:
+        raise pytest.UsageError(f"emulate_fail_on: {error}") from None
