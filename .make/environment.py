@@ -100,7 +100,7 @@ def is_ready(locks):
 def fingerprint(locks):
     """A digest of all that decides what is installed, and where."""
     digest = hashlib.sha256(str(ROOT).encode())
-    for path in locks + [ROOT / "pyproject.toml"]:
+    for path in locks + [ROOT / "pyproject.toml", ROOT / "tool" / "pyproject.toml"]:
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -151,7 +151,7 @@ def answers(python, code):
 
 
 def install(locks):
-    """Install the locks and then the course itself, and note that it was done."""
+    """Install the locks and then the tool and the course, and note that it was done."""
     began = time.time()
     print(
         "Setting up .venv with Python {}.{}: about {} MB to download, kept by pip for"
@@ -162,7 +162,8 @@ def install(locks):
         STAMP.unlink()
     for lock in locks:
         pip_install("--only-binary=:all:", "--require-hashes", "-r", str(lock))
-    pip_install("--no-deps", "--no-build-isolation", "--editable", str(ROOT))
+    for folder in (ROOT / "tool", ROOT):
+        pip_install("--no-deps", "--no-build-isolation", "--editable", str(folder))
     STAMP.write_text(fingerprint(locks))
     print(f"Installed in {time.time() - began:.0f} s.")
 

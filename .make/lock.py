@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 HEADER = "# Written by `make lock`. On Linux with Python {}, about {} MB to download.\n"
 EXPORT = (
     "export --quiet --no-config --format=requirements-txt --no-header --no-annotate"
-    " --no-emit-project --extra=test --group=build"
+    " --no-emit-local --extra=test --group=build"
 )
 
 
@@ -24,6 +24,7 @@ def main():
     """Resolve from scratch, in a folder without older locks."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(ROOT / "pyproject.toml", folder)
+        shutil.copytree(ROOT / "tool", Path(folder, "tool"))
         course = pins(folder)
         write("requirements.lock", course)
         for extra in ("compiler", "cu13", "cu12", "site"):

@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
-VENV = PYPROJECT.parent / ".venv"  # where `make` installs
-COURSE = "thirty-two-lanes"
+FOLDER = Path(__file__).parents[1]
+VENV = FOLDER / ".venv"  # where `make` installs
+TOOL, COURSE = "thirty-two-lanes", "thirty-two-lanes-course"
+PYPROJECTS = "tool/pyproject.toml", "pyproject.toml"
+OURS = "helpers", "thirty_two_lanes"  # as they are imported
 OLDEST = (3, 11)
-REMEDY = "python -m pip install --editable ."
+REMEDY = "python -m pip install --editable tool --editable ."
 GPU_REMEDY = (  # brings the compiler's libraries
     'python -m pip install --editable ".[cu13]"     (driver older than 580: cu12)'
 )
@@ -30,6 +32,7 @@ STRANGER_REMEDY = (
     "  python -m pip install --force-reinstall --no-deps --editable ."
 )
 IN_THE_WHEEL = {  # the same for who has a wheel, and no folder of the course
+    "--editable tool --editable .": "{tool} {wheel}",
     "--editable .": "{wheel}",
     '--editable ".[cu13]"': '"{wheel}[cu13]"',
     "--requirement requirements-compiler.lock": '"{wheel}[compiler]"',
@@ -76,7 +79,7 @@ def examine():
     if sys.version_info < OLDEST:
         return [python()]
     machine = [device(), kernels(), compiler(), python()]
-    return [*machine, *map(package, needed()), course()]
+    return [*machine, *map(package, needed()), tool(), course()]
 
 
 def page(findings):
@@ -115,8 +118,10 @@ def in_the_wheel(remedy):
     """The same remedy, where a wheel was installed."""
     for here, there in IN_THE_WHEEL.items():
         remedy = remedy.replace(here, there)
+    names = {"tool": TOOL, "wheel": COURSE}
     version = metadata.version(COURSE)
-    return remedy.format(wheel=f"thirty_two_lanes-{version}-py3-none-any.whl")
+    files = {key: f"{name.replace('-', '_')}-{version}" for key, name in names.items()}
+    return remedy.format(**{k: f"{it}-py3-none-any.whl" for k, it in files.items()})
 
 
 def device():
@@ -170,7 +175,7 @@ def not_imported(error):
     if is_our_own(error):
         fault = f"The course's own code has a fault: {reason}."
         return Finding("kernels", "not tried", fault, OWN_REMEDY)
-    if any(package(each).fault for each in needed()):
+    if any(row.fault for row in (*map(package, needed()), tool())):
         return Finding("kernels", "not tried")
     fault = f"A package is installed but cannot be imported: {reason}."
     return Finding("kernels", "not tried", fault)
@@ -223,6 +228,14 @@ def package(requirement):
     return Finding(name, f"{version}, not {series}", fault)
 
 
+def tool():
+    """The tool of this repository, which brings Numba and NumPy."""
+    try:
+        return Finding(TOOL, metadata.version(TOOL))
+    except metadata.PackageNotFoundError:
+        return Finding(TOOL, "missing", f"{TOOL} is missing.")
+
+
 def course():
     """The course itself, so that notebooks in any folder find `helpers`."""
     if version := stranger():
@@ -257,20 +270,21 @@ def requirements():
 def lines_of_requirements():
     """What pyproject.toml asks for, or what the installed package has noted of it."""
     if is_a_folder():
-        return project()["dependencies"]
-    return metadata.requires(COURSE)
+        return [line for name in PYPROJECTS for line in project(name)["dependencies"]]
+    return [line for name in (TOOL, COURSE) for line in metadata.requires(name)]
 
 
 def is_a_folder():
     """Is this the course's folder, and not what a wheel brought?"""
-    return sys.version_info < OLDEST or project().get("name") == COURSE
+    return sys.version_info < OLDEST or project("pyproject.toml").get("name") == COURSE
 
 
-def project():
-    """The table of that name in pyproject.toml, if there is one."""
+def project(name):
+    """The table of that name in a pyproject.toml, if there is one."""
     import tomllib  # a Python that is too old has none
 
-    text = PYPROJECT.read_text(encoding="utf-8") if PYPROJECT.exists() else ""
+    file = FOLDER / name
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
     return tomllib.loads(text).get("project", {})
 
 
@@ -297,13 +311,15 @@ def unusable(error):
 
 
 def is_our_own(error):
-    """Is it about a module or a name of `helpers` itself, or raised by a line of it?"""
+    """Is it about a module or a name of ours, or raised by a line of ours? A tool that
+    is missing is a package that is missing.
+    """
     if isinstance(error, ImportError):
         name = error.name or ""
     else:
         *_, (frame, _) = traceback.walk_tb(error.__traceback__)
         name = frame.f_globals["__name__"]
-    return name.partition(".")[0] == "helpers"
+    return name.partition(".")[0] in OURS and name != "thirty_two_lanes"
 
 
 def is_being_asked():

@@ -8,11 +8,12 @@ from thirty_two_lanes.core.errors import readers_part
 
 INTERNAL = re.compile(
     r"\$\w|\b\w*(?:Key|Type|Value|Attribute|Overflow|Runtime|Lookup|Assertion)Error\b|"
-    r"Traceback| at 0x|site-packages|helpers[./]|numba\.(?:core|cuda\.\w+\.)|Literal\[|"
+    r"Traceback| at 0x|site-packages|(?:helpers|thirty_two_lanes)[./]|"
+    r"numba\.(?:core|cuda\.\w+\.)|Literal\[|"
     r"<class|<function|<built-in|<intrinsic|<module|\w*Tuple\(|Function\(|Dispatcher|"
     r"Var\(|%\"|nopython|Overload|NoneType|__\w+__|/\w+/\w+/"
 )
-LIBRARIES = {"helpers", "numba", "numpy", "llvmlite"}
+LIBRARIES = {"helpers", "thirty_two_lanes", "numba", "numpy", "llvmlite"}
 
 
 def internals_of(error) -> list:

@@ -1,7 +1,7 @@
 """The pytest plugin: with `--emulate`, a test fails in which a launch is wrong.
 
-It lies outside `helpers`, whose import brings Numba: without the option, nothing of
-ours is imported, and nothing changes.
+It lies outside `thirty_two_lanes`, whose import brings Numba: without the option,
+nothing else of ours is imported, and nothing changes.
 """
 
 import os
@@ -53,13 +53,12 @@ def _judge_of_ours():
     if os.environ.get("NUMBA_ENABLE_CUDASIM", "0").strip() not in ("", "0"):
         raise pytest.UsageError(f"--emulate: {SIMULATOR}")
     try:
-        from helpers import emulate  # noqa: F401  another's `helpers` has none
+        import thirty_two_lanes  # noqa: F401  launches are emulated from here on
         from thirty_two_lanes.scripts.pytest_judge import Judge
     except ImportError as error:
         reason = str(error).rstrip(".")
         raise pytest.UsageError(
-            f"--emulate: {reason}. Is `helpers` that of Thirty-Two Lanes, and not a "
-            "module of your own? `python -m helpers` shows what is missing"
+            f"--emulate: {reason}. `pip install thirty-two-lanes` brings what it needs"
         ) from error
     return Judge
 

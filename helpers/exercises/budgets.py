@@ -10,9 +10,6 @@ from functools import partial
 from math import ceil, floor
 from typing import NamedTuple
 
-from thirty_two_lanes.assembly import assemble
-from thirty_two_lanes.assembly.compiler import missing
-from thirty_two_lanes.emulator.program import static_bytes
 from helpers.exercises.sources import lines_changed
 from helpers.exercises.totals import (
     INSTRUCTIONS,
@@ -32,6 +29,9 @@ from helpers.exercises.totals import (
     totals_of,
 )
 from helpers.exercises.trials import EVEN, RAGGED
+from thirty_two_lanes.assembly import assemble
+from thirty_two_lanes.assembly.compiler import missing
+from thirty_two_lanes.emulator.program import static_bytes
 
 
 class Excess(NamedTuple):

@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
 
-from thirty_two_lanes.core.errors import ArgumentError, short_traceback
 from helpers.exercises.exercise import Exercise, require_seed
+from thirty_two_lanes.core.errors import ArgumentError, short_traceback
 
 GROUP = "thirty_two_lanes.exercises"
 

@@ -10,13 +10,13 @@ from inspect import cleandoc
 
 import numpy as np
 
-from thirty_two_lanes.core.errors import ArgumentError, short_traceback
 from helpers.exercises import judging, predictions, sources
 from helpers.exercises.arguments import InOut, Out  # noqa: F401  for descriptions
 from helpers.exercises.page import as_markdown, as_text
 from helpers.exercises.reasons import hints_for
 from helpers.exercises.variants import chosen, chosen_in, filled
 from helpers.exercises.verdict import run_by_nbgrader
+from thirty_two_lanes.core.errors import ArgumentError, short_traceback
 
 
 class Exercise:

@@ -4,9 +4,9 @@ races, indices, what nobody wrote, a loop without an end, inputs that are writte
 
 import re
 
+from helpers.exercises.verdict import Refusal
 from thirty_two_lanes.core.errors import BarrierError, NoProgressError, wrapped
 from thirty_two_lanes.core.race import INDIVISIBLE
-from helpers.exercises.verdict import Refusal
 
 
 def refuse_faults(outcome):

@@ -14,9 +14,6 @@ from io import StringIO
 import numpy as np
 
 from helpers.checking.check import check
-from thirty_two_lanes.core import ir
-from thirty_two_lanes.core.errors import ExplainedError
-from thirty_two_lanes.emulator.launch import compile_kernel
 from helpers.exercises.arguments import Out
 from helpers.exercises.budgets import excesses, unheld
 from helpers.exercises.faults import at_size, first_sentence, line_in, refuse_faults
@@ -24,7 +21,14 @@ from helpers.exercises.sources import lines_changed
 from helpers.exercises.totals import LOOKED_UP
 from helpers.exercises.trials import EVEN, LARGER, POISON, RAGGED, trials_of
 from helpers.exercises.verdict import Refusal, Verdict
-from thirty_two_lanes.frontend.kernels import argument_names, argument_types, require_kernel
+from thirty_two_lanes.core import ir
+from thirty_two_lanes.core.errors import ExplainedError
+from thirty_two_lanes.emulator.launch import compile_kernel
+from thirty_two_lanes.frontend.kernels import (
+    argument_names,
+    argument_types,
+    require_kernel,
+)
 
 PRINTS = "`check` does not show what the kernel prints: launch it yourself to see it."
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thirty_two_lanes.core.errors import wrapped
 from helpers.exercises.arguments import InOut, Out, whole_size
 from helpers.exercises.budgets import described
 from helpers.exercises.variants import generator, shown_function
+from thirty_two_lanes.core.errors import wrapped
 
 STARS = "★"
 WIDTH = 88

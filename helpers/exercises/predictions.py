@@ -4,8 +4,8 @@ from numbers import Number
 
 import numpy as np
 
-from thirty_two_lanes.core.errors import ArgumentError, shown
 from helpers.exercises.verdict import Verdict
+from thirty_two_lanes.core.errors import ArgumentError, shown
 
 FEWEST_WORDS = 8
 

@@ -10,9 +10,9 @@ block and warp, lest one of them do the work of all.
 from math import ceil, prod
 from typing import NamedTuple
 
-from thirty_two_lanes.core.hardware import WARP_SIZE
 from helpers.exercises.faults import at_size
 from helpers.exercises.trials import EVEN, LARGER, RAGGED
+from thirty_two_lanes.core.hardware import WARP_SIZE
 
 SPARE = 16  # instructions of a warp, for another way to an index
 LOOKED_UP = 16  # items of tuples, such as neighbours' offsets

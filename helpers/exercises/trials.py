@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 from numba import cuda
 
-from thirty_two_lanes.core.errors import BarrierError, ExplainedError, NoProgressError
-from thirty_two_lanes.emulator import emulate
 from helpers.exercises.arguments import InOut, Out, whole_size
 from helpers.exercises.variants import generator
+from thirty_two_lanes.core.errors import BarrierError, ExplainedError, NoProgressError
+from thirty_two_lanes.emulator import emulate
 from thirty_two_lanes.frontend.kernels import argument_names
 
 TURNS = 60_000  # iterations of a warp's loops, for inputs of some thousand elements

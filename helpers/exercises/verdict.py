@@ -5,8 +5,8 @@ import sys
 from dataclasses import dataclass
 from html import escape
 
-from thirty_two_lanes.core.errors import wrapped
 from helpers.exercises.reasons import REASONS
+from thirty_two_lanes.core.errors import wrapped
 
 
 class Refusal(Exception):

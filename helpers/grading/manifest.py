@@ -6,10 +6,10 @@ import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from thirty_two_lanes.core.errors import ExplainedError
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.exercise import Explain, Write
 from helpers.exercises.page import parts
+from thirty_two_lanes.core.errors import ExplainedError
 
 NAME = "manifest.json"
 

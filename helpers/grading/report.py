@@ -5,10 +5,10 @@ which exercise, and what was not graded.
 from collections import Counter
 from statistics import mean, median
 
-from thirty_two_lanes.core.tables import table
 from helpers.exercises.reasons import REASONS
 from helpers.grading.words import many, printable
 from helpers.grading.worker import NOT_GRADED, PERSON, STOPPED
+from thirty_two_lanes.core.tables import table
 
 BAR = 24  # characters
 WORDS = REASONS | {STOPPED: "its notebook, or its cell, ended before it was there"}

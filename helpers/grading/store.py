@@ -21,6 +21,7 @@ import numba
 import numpy as np
 
 import helpers
+import thirty_two_lanes
 from helpers.exercises.catalogue import exercises
 from helpers.grading.manifest import parse
 from helpers.grading.words import shown
@@ -43,8 +44,8 @@ class MarksError(Exception):
 def grader_digest() -> str:
     """A digest of all that decides: `helpers`, the exercises, Numba and NumPy."""
     found = hashlib.sha256()
-    package = Path(helpers.__file__).parent
-    files = {it for it in package.rglob("*.py")}
+    packages = [Path(it.__file__).parent for it in (helpers, thirty_two_lanes)]
+    files = {file for package in packages for file in package.rglob("*.py")}
     files |= {Path(module_file(kind)) for kind in exercises().values()}
     for file in sorted(files):
         found.update(file.name.encode() + b"\0" + file.read_bytes())

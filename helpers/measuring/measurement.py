@@ -4,9 +4,9 @@ import json
 import math
 from dataclasses import dataclass, field, fields
 
+from helpers.measuring import counters as of_hardware
 from thirty_two_lanes.core import hardware
 from thirty_two_lanes.core.errors import WIDTH, wrapped
-from helpers.measuring import counters as of_hardware
 from thirty_two_lanes.frontend.launch_form import Form
 
 GPUS = {gpu.name: gpu for gpu in (hardware.H200,)}

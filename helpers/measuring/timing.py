@@ -16,6 +16,8 @@ from platform import python_version
 import numpy as np
 from numba import cuda
 
+from helpers.measuring import recordings
+from helpers.measuring.measurement import Measurement
 from thirty_two_lanes.core.device import device
 from thirty_two_lanes.core.dynamic_shared import check_dynamic_shared
 from thirty_two_lanes.core.errors import LaunchError, short_traceback, shown
@@ -27,9 +29,7 @@ from thirty_two_lanes.frontend.kernels import (
     refuse_named,
     require_kernel,
 )
-from helpers.measuring import recordings
 from thirty_two_lanes.frontend.launch_form import Launch, form_of
-from helpers.measuring.measurement import Measurement
 
 COLD_BYTES = 256 * 2**20  # more than any L2 cache holds
 COPY_BYTES = 512 * 2**20

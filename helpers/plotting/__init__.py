@@ -28,7 +28,6 @@ from helpers.plotting.grids import (
 from helpers.plotting.hierarchy import plot_hierarchy
 from helpers.plotting.instructions import plot_instructions
 from helpers.plotting.intervals import plot_intervals, plot_scan
-from thirty_two_lanes.pictures.picture import Picture as Picture
 from helpers.plotting.products import (
     plot_reuse,
     plot_roofline,
@@ -46,6 +45,7 @@ from helpers.plotting.sectors import plot_sectors
 from helpers.plotting.tiles import plot_register_tile, plot_tile_banks
 from helpers.plotting.traffic import plot_levels, plot_sweeps
 from helpers.plotting.warps import plot_issues, plot_lanes, plot_warps
+from thirty_two_lanes.pictures.picture import Picture as Picture
 
 __all__ = [
     "plot_bandwidth",

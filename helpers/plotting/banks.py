@@ -13,7 +13,14 @@ from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
 from thirty_two_lanes.core.hardware import NUM_BANKS, WARP_SIZE, WORD_BYTES
 from thirty_two_lanes.core.wavefronts import served_together
-from thirty_two_lanes.pictures.picture import Picture, bare, canvas, cell, counted, label
+from thirty_two_lanes.pictures.picture import (
+    Picture,
+    bare,
+    canvas,
+    cell,
+    counted,
+    label,
+)
 
 ROOMY_ROWS = 12  # with this many rows of boxes there is room for two lines in each
 HEADER_INCHES = 0.26

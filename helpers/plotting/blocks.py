@@ -1,8 +1,15 @@
 """What the threads of a block do with shared memory: who brings, and who takes."""
 
-from thirty_two_lanes.core import style
 from helpers.plotting.grids import ROW_INCHES, refuse_too_many, width_for
-from thirty_two_lanes.pictures.picture import Picture, bare, canvas, cell, counted, label
+from thirty_two_lanes.core import style
+from thirty_two_lanes.pictures.picture import (
+    Picture,
+    bare,
+    canvas,
+    cell,
+    counted,
+    label,
+)
 
 
 def plot_exchange(stores, loads, barrier=True, ax=None):

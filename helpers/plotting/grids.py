@@ -4,7 +4,14 @@ from heapq import heapify, heapreplace
 
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
-from thirty_two_lanes.pictures.picture import Picture, bare, canvas, cell, counted, label
+from thirty_two_lanes.pictures.picture import (
+    Picture,
+    bare,
+    canvas,
+    cell,
+    counted,
+    label,
+)
 
 MOST = 40  # boxes in a row that can still be read
 ROW_INCHES = 0.27

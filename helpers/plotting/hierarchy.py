@@ -1,8 +1,8 @@
 """Where a number can live: the memories of a GPU, near ones above far ones."""
 
+from helpers.plotting.rates import size_text
 from thirty_two_lanes.core import style
 from thirty_two_lanes.pictures.picture import Picture, bare, canvas, inside, label
-from helpers.plotting.rates import size_text
 
 WIDTH = 30  # of a multiprocessor
 LEFTS = 0, 32, 68  # of three of them; the others look alike

@@ -1,9 +1,16 @@
 """What each thread of a block does between barriers: races, and the steps of a scan."""
 
+from helpers.plotting.grids import refuse_too_many, width_for
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
-from helpers.plotting.grids import refuse_too_many, width_for
-from thirty_two_lanes.pictures.picture import Picture, bare, canvas, cell, counted, label
+from thirty_two_lanes.pictures.picture import (
+    Picture,
+    bare,
+    canvas,
+    cell,
+    counted,
+    label,
+)
 
 ROW_INCHES = 0.27
 BOX_INCHES = 0.62

@@ -6,11 +6,19 @@ import math
 
 import numpy as np
 
+from helpers.plotting.charts import NAN, known
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
 from thirty_two_lanes.core.hardware import H200
-from helpers.plotting.charts import NAN, known
-from thirty_two_lanes.pictures.picture import Picture, bare, canvas, cell, counted, inside, label
+from thirty_two_lanes.pictures.picture import (
+    Picture,
+    bare,
+    canvas,
+    cell,
+    counted,
+    inside,
+    label,
+)
 
 NUMBERED = 20  # rows or columns, in which numbers can still be read
 CELL_INCHES = 0.34

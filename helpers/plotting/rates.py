@@ -2,8 +2,8 @@
 
 import math
 
-from thirty_two_lanes.core import style
 from helpers.plotting.charts import LEVELS, NAN, known, listed
+from thirty_two_lanes.core import style
 from thirty_two_lanes.pictures.picture import Picture, canvas, inside, label
 
 HALF_BAR = 1.58  # a bar reaches from size / this to size * this

@@ -7,7 +7,15 @@ from collections import Counter
 import numpy as np
 
 from thirty_two_lanes.core import style
-from thirty_two_lanes.pictures.picture import Picture, bare, canvas, cell, counted, inside, label
+from thirty_two_lanes.pictures.picture import (
+    Picture,
+    bare,
+    canvas,
+    cell,
+    counted,
+    inside,
+    label,
+)
 
 MARGIN_INCHES = 0.5
 COL_INCHES = 0.225

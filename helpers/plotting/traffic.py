@@ -4,8 +4,8 @@ stride.
 
 import math
 
-from thirty_two_lanes.core import style
 from helpers.plotting.charts import LEVELS, NAN, draw_counts, known, listed
+from thirty_two_lanes.core import style
 from thirty_two_lanes.pictures.picture import Picture, canvas, label
 
 

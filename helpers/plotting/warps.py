@@ -2,10 +2,17 @@
 in an instruction that is issued for one of several warps.
 """
 
+from helpers.plotting.grids import ROW_INCHES, refuse_too_many
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.hardware import WARP_SIZE
-from helpers.plotting.grids import ROW_INCHES, refuse_too_many
-from thirty_two_lanes.pictures.picture import Picture, bare, canvas, cell, counted, label
+from thirty_two_lanes.pictures.picture import (
+    Picture,
+    bare,
+    canvas,
+    cell,
+    counted,
+    label,
+)
 
 SHARES = 0.45, 0.15  # warps take turns in dark and light
 BETWEEN = 3  # columns, between two warps

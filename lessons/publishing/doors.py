@@ -39,7 +39,7 @@ try:  # opened alone, as in Colab, this notebook brings what it needs
 except ImportError:
     import sys
     sys.modules.pop("helpers", None)  # of another package
-    %pip install --quiet {wheel}
+    %pip install --quiet {wheels}
     from helpers import emulate  # fails? Rename the `helpers` that it names"""
 FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}  # Lab's, Colab's
 UNSEEN = {"tags": ["remove-cell"], "slideshow": {"slide_type": "skip"}}
@@ -58,10 +58,12 @@ class Project:
         return re.fullmatch(GITHUB, self.address)[1]
 
     @property
-    def wheel(self):
-        """The wheel of this version's release."""
-        file = f"thirty_two_lanes-{self.version}-py3-none-any.whl"
-        return f"https://github.com/{self.name}/releases/download/v{self.version}/{file}"
+    def wheels(self):
+        """The wheels of this version's release: the tool's, and the course's."""
+        folder = f"https://github.com/{self.name}/releases/download/v{self.version}"
+        names = "thirty_two_lanes", "thirty_two_lanes_course"
+        files = [f"{name}-{self.version}-py3-none-any.whl" for name in names]
+        return " ".join(f"{folder}/{file}" for file in files)
 
 
 def project_of(root) -> Project | None:
@@ -86,7 +88,7 @@ def with_doors(root, lesson):
         first.source += "\n\n" + badges(project, place)
         code = [it.cell_type for it in others].index("code")
         cell = v4.new_code_cell(
-            ALONE.format(wheel=project.wheel), metadata=FOLDED | UNSEEN, id="alone"
+            ALONE.format(wheels=project.wheels), metadata=FOLDED | UNSEEN, id="alone"
         )
         notebook.cells = [first, *others[:code], cell, *others[code:]]
     return notebook

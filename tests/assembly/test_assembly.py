@@ -8,13 +8,13 @@ import pytest
 from numba import cuda
 
 from helpers import assemble
+from tests.paths import RECORDED
+from tests.specimens import assembly_kernels as kernels
 from thirty_two_lanes.assembly import compilation
 from thirty_two_lanes.assembly.compiler import missing
 from thirty_two_lanes.assembly.instructions import instructions_of
 from thirty_two_lanes.core.errors import UnsupportedError
 from thirty_two_lanes.emulator import KernelError, LaunchError
-from tests.paths import RECORDED
-from tests.specimens import assembly_kernels as kernels
 
 X = np.ones(4096, np.float32)
 PLACES = np.arange(100)
@@ -325,7 +325,8 @@ def test_a_capability_that_the_compiler_does_not_know_is_refused():
 def test_a_reader_of_machine_code_that_is_missing_is_named_with_its_remedy(monkeypatch):
     """As the compilers are: on the doctor's page, and where code would stand."""
     pytest.importorskip("cuda.pathfinder")
-    monkeypatch.setattr("thirty_two_lanes.assembly.compiler.find_spec", lambda name: None)
+    compiler = "thirty_two_lanes.assembly.compiler"
+    monkeypatch.setattr(f"{compiler}.find_spec", lambda name: None)
 
     lacking = missing()
     assert "pyelftools" in lacking

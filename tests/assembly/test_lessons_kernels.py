@@ -6,11 +6,11 @@ from itertools import cycle
 import pytest
 
 from helpers import assemble
-from thirty_two_lanes.assembly.compiler import compiled, missing
-from thirty_two_lanes.frontend.kernels import argument_types
 from tests.paths import RECORDED
 from tests.quick import slow_if_long, some
 from tests.specimens.lesson_launches import launches, lessons
+from thirty_two_lanes.assembly.compiler import compiled, missing
+from thirty_two_lanes.frontend.kernels import argument_types
 
 ON_GPU = RECORDED / "assembly.json"
 CAPABILITIES = (7, 5), (8, 0), (8, 9), (9, 0), (10, 0)

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from helpers import assemble
-from thirty_two_lanes.assembly import Assembly, compilation, recorded
-from thirty_two_lanes.assembly.compiler import missing
-from thirty_two_lanes.core.errors import UnsupportedError
-from thirty_two_lanes.frontend.inference import typed_ir
 from lessons import assemblies
 from tests.paths import ROOT
 from tests.quick import slow_if_long, some
 from tests.specimens import assembly_kernels as kernels
 from tests.specimens.lesson_launches import executed, lessons
+from thirty_two_lanes.assembly import Assembly, compilation, recorded
+from thirty_two_lanes.assembly.compiler import missing
+from thirty_two_lanes.core.errors import UnsupportedError
+from thirty_two_lanes.frontend.inference import typed_ir
 
 X = np.ones(4096, np.float32)
 HERE = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")

@@ -11,10 +11,10 @@ import pytest
 from numba import cuda
 
 from helpers import check, emulate, expect, measure, table
-from thirty_two_lanes.core.errors import ArgumentError, shown, wrapped
-from thirty_two_lanes.language import math_functions
 from tests.paths import ROOT
 from tests.plain_words import internals_of
+from thirty_two_lanes.core.errors import ArgumentError, shown, wrapped
+from thirty_two_lanes.language import math_functions
 
 SCRIPT = """\
 import sys
@@ -220,9 +220,8 @@ def test_a_stray_error_names_the_line_of_the_instruction(monkeypatch):
         raise OverflowError("cannot convert float infinity to integer")
 
     monkeypatch.setitem(math_functions.FUNCTIONS, "math.gamma", fails)
-    monkeypatch.setitem(
-        sys.modules["thirty_two_lanes.language.operators"].FUNCTIONS, "math.gamma", fails
-    )
+    operators = sys.modules["thirty_two_lanes.language.operators"]
+    monkeypatch.setitem(operators.FUNCTIONS, "math.gamma", fails)
 
     @cuda.jit
     def kernel(a):

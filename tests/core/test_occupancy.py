@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from tests.paths import RECORDED
 from thirty_two_lanes.core.hardware import H200
 from thirty_two_lanes.core.occupancy import occupancy_of, resident_blocks
-from tests.paths import RECORDED
 
 
 def test_occupancy_is_that_of_nvidias_own_calculator():

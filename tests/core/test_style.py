@@ -9,11 +9,12 @@ from helpers import plotting
 def test_drawing_leaves_no_trace_in_matplotlib():
     """The look is lent to one drawing: settings, figures and back end stay alone."""
     source = (
-        "import sys, helpers.plotting, thirty_two_lanes.core.style\n"
+        "import sys, helpers.plotting\n"
+        "from thirty_two_lanes.core import style\n"
         "assert 'matplotlib' not in sys.modules, 'loaded by the import'\n"
         "import matplotlib\n"
         "def settings():\n"
-        "    return [matplotlib.rcParams[it] for it in thirty_two_lanes.core.style.SETTINGS]\n"
+        "    return [matplotlib.rcParams[it] for it in style.SETTINGS]\n"
         "before = settings()\n"
         "helpers.plotting.plot_grid(2, 4, 7)._repr_mimebundle_()\n"
         "assert before == settings(), 'changed settings'\n"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from thirty_two_lanes.core.wavefronts import lanes_by_wavefront
 from tests.emulator.judges.bank_oracle import brute_wavefronts, random_request
+from thirty_two_lanes.core.wavefronts import lanes_by_wavefront
 
 
 @pytest.mark.parametrize("kind", ["load", "store", "atomic", "increment"])

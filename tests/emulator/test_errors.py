@@ -8,9 +8,6 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from thirty_two_lanes.emulator import BarrierError, KernelError, LaunchError
-from thirty_two_lanes.emulator.machine.accesses import access
-from thirty_two_lanes.emulator.machine.machine import Launch
 from tests.specimens.kernels import (
     add,
     line_of,
@@ -19,6 +16,9 @@ from tests.specimens.kernels import (
     reverse_without_barrier,
     unguarded,
 )
+from thirty_two_lanes.emulator import BarrierError, KernelError, LaunchError
+from thirty_two_lanes.emulator.machine.accesses import access
+from thirty_two_lanes.emulator.machine.machine import Launch
 
 
 def test_an_index_beyond_the_end_is_told_with_all_that_a_reader_needs():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numba import cuda
 
-from thirty_two_lanes.emulator import KernelError
 from tests.specimens.kernels import line_of, message
 from tests.specimens.no_value import CASES
+from thirty_two_lanes.emulator import KernelError
 
 HERE = "test_no_value.py"
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from helpers import emulate
-from thirty_two_lanes.emulator import NoProgressError
 from tests.paths import RECORDED
 from tests.specimens.random_kernels.blocks import SEGMENTS
 from tests.specimens.random_kernels.endless import ENDLESS, endless_program
@@ -27,6 +26,7 @@ from tests.specimens.random_kernels.memory import ATOMICS
 from tests.specimens.random_kernels.program import PLAIN_LAUNCH, plain_program, program
 from tests.specimens.random_kernels.statements import STATEMENTS
 from tests.specimens.random_kernels.warps import WARP
+from thirty_two_lanes.emulator import NoProgressError
 
 MORE = (pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 60))
 THREADS = PLAIN_LAUNCH[1]

@@ -7,8 +7,8 @@ import pytest
 from numba import cuda, njit
 
 from helpers import assemble, emulate, measure
-from thirty_two_lanes.core.errors import ExplainedError
 from tests.plain_words import internals_of
+from thirty_two_lanes.core.errors import ExplainedError
 
 A = np.zeros(8)
 TEXTS = np.array(["a", "b"])

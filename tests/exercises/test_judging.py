@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numba import cuda, float32
 
-from thirty_two_lanes.core.source import remember, source_of
 from helpers.exercises import budgets, sources
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.reasons import HINTS, REASONS
@@ -20,6 +19,7 @@ from tests.exercises.specimen import (
     Strides,
     SumsOfItsOwn,
 )
+from thirty_two_lanes.core.source import remember, source_of
 
 TASK = PairSums()
 BARRIER = "cuda.syncthreads()"

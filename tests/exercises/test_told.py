@@ -5,10 +5,10 @@ import warnings
 
 import pytest
 
-from thirty_two_lanes.core.errors import WIDTH
 from helpers.exercises.judging import PRINTS
 from helpers.exercises.reasons import HINTS, hints_for
 from tests.exercises.specimen import PairSums, Strides
+from thirty_two_lanes.core.errors import WIDTH
 
 STORE, SUM = "tile[t] = a[i] if", "tile[t] + tile[t + 1]"
 PREDICTED = HINTS["wrong prediction"]

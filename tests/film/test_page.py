@@ -7,9 +7,9 @@ from base64 import b64decode
 
 import pytest
 
-from thirty_two_lanes.film import page
 from tests.film.hand_made import record
 from tests.paths import ROOT
+from thirty_two_lanes.film import page
 
 FOLDER = ROOT / "tool/thirty_two_lanes" / "film"
 PARTS = sorted([*FOLDER.glob("*.js"), *FOLDER.glob("*.css")])

@@ -10,9 +10,9 @@ from operator import mul
 import numpy as np
 import pytest
 
-from thirty_two_lanes.film import page
 from tests.film.chromium import HOST, player, shown
 from tests.film.hand_made import record
+from thirty_two_lanes.film import page
 
 
 def test_films_of_one_page_do_not_disturb_each_other(opened):

@@ -10,10 +10,10 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate, watch
-from thirty_two_lanes.core.errors import ArgumentError
-from thirty_two_lanes.film.replay import frames
 from tests.film import kernels
 from tests.film.kernels import finding, line_of, matrices
+from thirty_two_lanes.core.errors import ArgumentError
+from thirty_two_lanes.film.replay import frames
 
 
 def last_frame(record):

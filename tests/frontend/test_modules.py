@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numba import cuda
 
-from thirty_two_lanes.emulator import KernelError
 from tests.frontend.by_python import by_python_and_kernel
 from tests.specimens.kernels import BUILT_IN, message
+from thirty_two_lanes.emulator import KernelError
 
 mod, package = ModuleType("mod"), ModuleType("package")
 package.mod = mod

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numba import cuda, float64, typeof
 
+from tests.specimens.kernels import message
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.source import without_inlined
 from thirty_two_lanes.frontend.lower.builder import WORD
 from thirty_two_lanes.frontend.lower.statements import kernel_ir
-from tests.specimens.kernels import message
 
 
 @cuda.jit(device=True)

@@ -7,9 +7,9 @@ import pytest
 from numba import cuda, int32
 
 from helpers import emulate
-from thirty_two_lanes.emulator import KernelError
 from tests.frontend.by_python import by_python_and_kernel, function_of
 from tests.specimens.kernels import BUILT_IN, message
+from thirty_two_lanes.emulator import KernelError
 
 Pair = namedtuple("Pair", "u v")
 NAMES = {"Pair": Pair, "WEIGHTS": np.array([0.25, 0.5])}

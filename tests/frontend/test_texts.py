@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numba import cuda
 
-from thirty_two_lanes.core.errors import UnsupportedError
 from tests.frontend.by_python import by_python_and_kernel
 from tests.specimens.kernels import BUILT_IN, message
+from thirty_two_lanes.core.errors import UnsupportedError
 
 DEVICE = """\
 @cuda.jit(device=True)

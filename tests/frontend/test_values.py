@@ -9,8 +9,8 @@ import pytest
 from numba import cuda, float32
 
 from helpers import emulate
-from thirty_two_lanes.emulator import KernelError
 from tests.specimens.kernels import BUILT_IN, by_thread, line_of, message, raising
+from thirty_two_lanes.emulator import KernelError
 
 
 class Colour(enum.Enum):

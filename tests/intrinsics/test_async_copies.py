@@ -12,8 +12,8 @@ from helpers import (
     load4,
     wait_copies,
 )
-from thirty_two_lanes.emulator import KernelError
 from tests.specimens.kernels import message
+from thirty_two_lanes.emulator import KernelError
 
 THREADS = 64
 WIDTH = 4 * THREADS

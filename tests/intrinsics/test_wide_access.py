@@ -5,8 +5,8 @@ import pytest
 from numba import cuda, types
 
 from helpers import emulate, load4, twin
-from thirty_two_lanes.emulator import KernelError
 from tests.specimens.kernels import doubled, message, number_intrinsic, through_shared
+from thirty_two_lanes.emulator import KernelError
 
 mean_of_two = number_intrinsic("mean_of_two", types.float32)
 both_ways = number_intrinsic("both_ways", types.UniTuple(types.int64, 2))

@@ -10,10 +10,10 @@ import pytest
 from numba import cuda
 
 from helpers import emulate
-from thirty_two_lanes.emulator import KernelError, LaunchError
 from tests.language import features as language
 from tests.paths import ROOT
 from tests.specimens.kernels import BUILT_IN
+from thirty_two_lanes.emulator import KernelError, LaunchError
 
 ALL = [row for rows in language.sections().values() for row in rows]
 ROWS = [row for row in ALL if not row.test]

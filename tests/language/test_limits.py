@@ -11,8 +11,8 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from thirty_two_lanes.language.operators import FUNCTIONS
 from tests.specimens.kernels import kernel_of
+from thirty_two_lanes.language.operators import FUNCTIONS
 
 INF, NAN = math.inf, math.nan
 REAL = (0.0, -0.0, 1.0, -1.0, 0.5, -2.5, -171.5, INF, -INF, NAN, 5e-324, 1e308, -1e308)

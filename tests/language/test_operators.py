@@ -5,7 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from thirty_two_lanes.language.operators import NAMESPACE, PYTHON_OPERATORS, convert, source
+from thirty_two_lanes.language.operators import (
+    NAMESPACE,
+    PYTHON_OPERATORS,
+    convert,
+    source,
+)
 
 I8, I16, I32, I64 = np.int8, np.int16, np.int32, np.int64
 U8, U16, U32, U64 = np.uint8, np.uint16, np.uint32, np.uint64

@@ -10,10 +10,10 @@ import pytest
 from numba import cuda, types
 from numba.cuda import libdevice, libdevicefuncs
 
+from tests.specimens.kernels import BUILT_IN, by_thread, kernel_of, message
 from thirty_two_lanes.emulator import KernelError
 from thirty_two_lanes.frontend.types import our_type
 from thirty_two_lanes.language.operators import FUNCTIONS
-from tests.specimens.kernels import BUILT_IN, by_thread, kernel_of, message
 
 RNG = np.random.default_rng(3)
 NAMESPACE = {

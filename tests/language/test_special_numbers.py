@@ -8,8 +8,8 @@ import pytest
 from numba import cuda
 
 from helpers import emulate
-from thirty_two_lanes.language.operators import FUNCTIONS
 from tests.specimens.kernels import BUILT_IN, by_thread, kernel_of
+from thirty_two_lanes.language.operators import FUNCTIONS
 
 INF, NAN = math.inf, math.nan
 HALF = np.float16

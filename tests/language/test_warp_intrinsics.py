@@ -7,9 +7,9 @@ import pytest
 from numba import cuda, int32
 
 from helpers import emulate
-from thirty_two_lanes.emulator import BarrierError
 from tests.emulator.native.comparison import same_in_both, same_reports
 from tests.specimens.kernels import BUILT_IN, line_of, message
+from thirty_two_lanes.emulator import BarrierError
 
 ALL = 0xFFFFFFFF
 EACH_SEES_ITS_MIRROR = [[*range(31, 15, -1), *range(1015, 999, -1)]] * 4

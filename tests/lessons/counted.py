@@ -4,8 +4,8 @@ import numpy as np
 from numba import cuda, uint32
 
 from helpers import assemble, emulate
-from thirty_two_lanes.core.wavefronts import request_wavefronts
 from helpers.measuring import recordings
+from thirty_two_lanes.core.wavefronts import request_wavefronts
 
 
 def sectors(kernel, blocks, threads, *arguments):

@@ -14,17 +14,22 @@ from tests.lessons.courses import course, notebook
 
 ADDRESS = "https://github.com/somebody/a-course"
 URLS = f'[project]\nversion = "1.2.3"\n[project.urls]\nRepository = "{ADDRESS}"\n'
-WHEEL = f"{ADDRESS}/releases/download/v1.2.3/thirty_two_lanes-1.2.3-py3-none-any.whl"
+FOLDER = f"{ADDRESS}/releases/download/v1.2.3"
+WHEELS = [
+    f"{FOLDER}/thirty_two_lanes-1.2.3-py3-none-any.whl",
+    f"{FOLDER}/thirty_two_lanes_course-1.2.3-py3-none-any.whl",
+]
 RUN_ALONE = """
 import json, os, sys
 cell, ours, *paths = json.loads(sys.argv[1])
 others = [it for it in sys.path if it and not os.path.isdir(it + "/helpers")]
+others = [it for it in others if not os.path.isdir(it + "/thirty_two_lanes")]
 sys.path[:] = paths + others
 from IPython.core.interactiveshell import InteractiveShell
 shell, installed = InteractiveShell.instance(), []
 def pip(line):
-    installed.append(line.split()[-1])
-    sys.path.insert(len(paths), ours)
+    installed.extend(line.split()[2:])
+    sys.path[len(paths):len(paths)] = [ours, ours + "/tool"]
 shell.register_magic_function(pip)
 done = shell.run_cell(cell)
 print(json.dumps([installed, repr(done.error_in_exec)]))
@@ -64,7 +69,7 @@ def test_a_lesson_can_be_opened_by_a_link(linked):
     assert f"com/github/somebody/a-course/blob/{place})" in first.source
     assert "mybinder.org/v2/gh/somebody/a-course/v1.2.3?" in first.source
     assert "codespaces.new/somebody/a-course)" in first.source
-    assert WHEEL in brings.source
+    assert " ".join(WHEELS) in brings.source
     assert "1 + 1" == code.source
 
 
@@ -115,8 +120,8 @@ def test_a_notebook_alone_brings_what_is_missing(linked, tmp_path):
     theirs.mkdir()
     (theirs / "helpers.py").write_text("")
 
-    assert [[], "None"] == alone(cell, ROOT)
-    assert [[WHEEL], "None"] == alone(cell)
+    assert [[], "None"] == alone(cell, ROOT, ROOT / "tool")
+    assert [WHEELS, "None"] == alone(cell)
     installed, error = alone(cell, theirs)
-    assert [WHEEL] == installed
+    assert WHEELS == installed
     assert "cannot import name 'emulate'" in error and "helpers.py" in error

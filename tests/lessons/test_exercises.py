@@ -4,7 +4,6 @@ are refused for the reason that is stated, and what is given first is told what 
 
 import pytest
 
-from thirty_two_lanes.assembly.compiler import missing
 from helpers.exercises.budgets import BUDGETS
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Explain, Fix, Predict, SpeedUp, Write
@@ -12,6 +11,7 @@ from helpers.exercises.judging import LOOKS, Case, is_no_stub
 from helpers.exercises.reasons import REASONS
 from helpers.exercises.verdict import Refusal
 from tests.quick import slow
+from thirty_two_lanes.assembly.compiler import missing
 
 SEEDS = (None, 1, 2)
 FEWEST_WRONG = 6

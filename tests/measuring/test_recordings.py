@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.measuring import recordings
-from thirty_two_lanes.frontend.launch_form import Form
 from lessons import record
+from thirty_two_lanes.frontend.launch_form import Form
 
 H200 = "NVIDIA H200"
 CIRCUMSTANCES = {

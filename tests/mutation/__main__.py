@@ -28,13 +28,19 @@ from tests.mutation.runs import attempt, forked, recorded, tests_of, warm
 from tests.paths import ROOT
 
 ROOMS = {
-    "core": ("tool/thirty_two_lanes/core/occupancy.py", "tool/thirty_two_lanes/core/hardware.py"),
+    "core": (
+        "tool/thirty_two_lanes/core/occupancy.py",
+        "tool/thirty_two_lanes/core/hardware.py",
+    ),
     "language": ("tool/thirty_two_lanes/language/**/*.py",),
     "judges": (
         "tool/thirty_two_lanes/emulator/judges/**/*.py",
         "tool/thirty_two_lanes/emulator/report/findings.py",
     ),
-    "machine": ("tool/thirty_two_lanes/emulator/machine/**/*.py", "tool/thirty_two_lanes/emulator/*.py"),
+    "machine": (
+        "tool/thirty_two_lanes/emulator/machine/**/*.py",
+        "tool/thirty_two_lanes/emulator/*.py",
+    ),
     "native": ("tool/thirty_two_lanes/emulator/native/*.py",),
     "frontend": ("tool/thirty_two_lanes/frontend/lower/*.py",),
 }

@@ -1,4 +1,4 @@
-"""Tests run in forked children, with a mutant in the place of one module of `helpers`.
+"""Tests run in forked children, with a mutant in the place of one module of ours.
 
 The parent imports what others wrote, once, and nothing of ours; a mutant is never
 written to a file. Which functions a test calls is recorded, so that a mutant meets only
@@ -16,6 +16,7 @@ import sys
 import time
 from importlib.machinery import SourceFileLoader
 from importlib.util import spec_from_file_location
+from pathlib import Path
 
 import pytest
 
@@ -26,7 +27,8 @@ SLOW = 4  # seconds: such a test is left out
 ENOUGH = 15  # seconds of tests, as they were recorded, for a mutant
 CPU, WALL = 100, 300  # seconds, after which a mutant counts as killed: it hangs
 MEMORY = 12 << 30  # bytes, of addresses
-OURS = str(ROOT / "helpers")
+TOOL = "tool/thirty_two_lanes"
+OURS = str(ROOT / TOOL), str(ROOT / "helpers")
 RECORDS = ROOT / ".pytest_cache" / "mutation"
 ROOMS = "tests/core", "tests/language", "tests/emulator", "tests/frontend"
 
@@ -161,7 +163,8 @@ def record(file, result):
 
 def recorded(progress) -> dict:
     """Each test's seconds and calls, by file; files that changed are run anew."""
-    ours = [*(ROOT / "helpers").rglob("*.py"), *(ROOT / "tests/specimens").glob("*.*")]
+    ours = [it for folder in OURS for it in Path(folder).rglob("*.py")]
+    ours += (ROOT / "tests/specimens").glob("*.*")
     base = hashlib.sha256(b"".join(it.read_bytes() for it in sorted(ours)))
     results = {}
     for room in ROOMS:
@@ -194,7 +197,8 @@ def tests_of(mutant, records) -> list[str]:
 
 def mirror_of(file):
     """The folder of tests that mirrors a file's, or the nearest above it."""
-    folder = (ROOT / file.replace("helpers/", "tests/", 1)).parent
+    room = file.removeprefix(f"{TOOL}/").removeprefix("helpers/")
+    folder = (ROOT / "tests" / room).parent
     while not folder.exists():
         folder = folder.parent
     return folder.relative_to(ROOT).as_posix()

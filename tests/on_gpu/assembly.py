@@ -19,8 +19,6 @@ from pathlib import Path
 import numpy as np
 from numba import cuda
 
-from thirty_two_lanes.assembly import assemble
-from thirty_two_lanes.assembly.instructions import instructions_of
 from tests.on_gpu.gpu_runs import (
     child,
     environment,
@@ -34,6 +32,8 @@ from tests.paths import RECORDED, ROOT
 from tests.specimens.assembly_kernels import NVCC, TWINS
 from tests.specimens.lesson_launches import launches, lessons
 from tests.specimens.zoo_cases import ZOO
+from thirty_two_lanes.assembly import assemble
+from thirty_two_lanes.assembly.instructions import instructions_of
 
 COMMAND = "python -m tests.on_gpu.assembly"
 OCCUPANCY = "sm__maximum_warps_per_active_cycle_pct"

@@ -35,8 +35,8 @@ def launch(case):
 
 def provenance(command, tool):
     """Where, when and with what something is recorded."""
-    from thirty_two_lanes.core.device import device
     from helpers.measuring.timing import versions
+    from thirty_two_lanes.core.device import device
 
     if not device.has_gpu or not shutil.which(tool):
         sys.exit(f"this needs an NVIDIA GPU, and `{tool}` on the path")

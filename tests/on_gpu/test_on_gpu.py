@@ -5,8 +5,8 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import allow_dynamic_shared, check, device, emulate, measure
-from thirty_two_lanes.emulator import LaunchError
 from tests.specimens.kernels import doubled, through_shared
+from thirty_two_lanes.emulator import LaunchError
 
 pytestmark = [
     pytest.mark.gpu,

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from helpers import plotting
-from thirty_two_lanes.core import style
-from thirty_two_lanes.core.wavefronts import request_wavefronts
 from helpers.plotting import banks
 from tests.emulator.judges.bank_oracle import brute_wavefronts, random_request
+from thirty_two_lanes.core import style
+from thirty_two_lanes.core.wavefronts import request_wavefronts
 
 TALL = 20  # boxes in a bank: too many for two lines in each
 

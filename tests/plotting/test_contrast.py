@@ -16,9 +16,9 @@ from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.colors import to_hex, to_rgba
 
 from helpers import plotting
-from thirty_two_lanes.core import html, style
 from tests.plotting.figures import pictures
 from tests.quick import some
+from thirty_two_lanes.core import html, style
 
 LEAST = {"text": 4.5, "mark": 3}
 PAGES = {

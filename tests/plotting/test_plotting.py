@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from helpers import plotting
-from thirty_two_lanes.core import style
 from helpers.plotting import banks
+from thirty_two_lanes.core import style
 
 LANES = range(32)
 SENTENCES = {

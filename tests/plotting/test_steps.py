@@ -7,9 +7,9 @@ import math
 import pytest
 
 from helpers import plotting
+from helpers.plotting.grids import looks, schedule
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
-from helpers.plotting.grids import looks, schedule
 
 EVERYONE = [True] * 32
 EVEN = [lane % 2 == 0 for lane in range(32)]

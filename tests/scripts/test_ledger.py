@@ -7,6 +7,7 @@ import pytest
 from numba import cuda, float32
 
 from helpers import emulate
+from tests.specimens import zoo
 from thirty_two_lanes.emulator.report.findings import findings_of
 from thirty_two_lanes.scripts.kinds import (
     FAULTS,
@@ -16,11 +17,10 @@ from thirty_two_lanes.scripts.kinds import (
     kinds_in,
     narrowed,
 )
-from thirty_two_lanes.scripts.launches import handed_to
+from thirty_two_lanes.scripts.launches import PlainLaunch, handed_to
 from thirty_two_lanes.scripts.ledger import Ledger
 from thirty_two_lanes.scripts.progress import Progress
 from thirty_two_lanes.scripts.report import as_lines
-from tests.specimens import zoo
 
 
 @cuda.jit
@@ -170,7 +170,8 @@ def test_progress_waits_before_it_speaks():
         progress(ledger, first)
 
     assert (
-        "helpers run: launch 3: shared_by\nhelpers run: launch 6: shared_by\n"
+        "thirty_two_lanes run: launch 3: shared_by\n"
+        "thirty_two_lanes run: launch 6: shared_by\n"
         == stream.getvalue()
     )
 
@@ -201,7 +202,7 @@ def test_what_was_not_judged_is_not_called_fine():
     left_out = ledger_of(lambda: scaled[1, 1](np.zeros((1, 2), np.float32)), most=0)
     ledger = Ledger()
     with handed_to(ledger.launch), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("thirty_two_lanes.scripts.launches.PlainLaunch.emulated", interrupted)
+        patch.setattr(PlainLaunch, "emulated", interrupted)
         with pytest.raises(KeyboardInterrupt):
             scaled[1, 1](np.zeros((1, 2), np.float32))
 

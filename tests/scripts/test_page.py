@@ -9,10 +9,10 @@ import sys
 import pytest
 import yaml
 
-from thirty_two_lanes.scripts.command import add_options
-from thirty_two_lanes.scripts.kinds import FAULTS, KINDS
 from tests.paths import ROOT
 from tests.scripts.programs import run_here
+from thirty_two_lanes.scripts.command import add_options
+from thirty_two_lanes.scripts.kinds import FAULTS, KINDS
 
 PAGE = (ROOT / "docs/SCRIPTS.md").read_text(encoding="utf-8")
 

@@ -191,7 +191,7 @@ def test_without_the_option_nothing_changes(tmp_path):
     (tmp_path / "test_it.py").write_text(
         "import sys\n"
         "def test_imports():\n"
-        "    assert not {'numba', 'numpy', 'helpers'} & set(sys.modules)\n"
+        "    assert not {'numba', 'numpy', 'thirty_two_lanes'} & set(sys.modules)\n"
         "def test_launches(emulated):\n"
         "    raise AssertionError\n"
     )
@@ -205,13 +205,26 @@ def test_without_the_option_nothing_changes(tmp_path):
 
 @pytest.mark.parametrize("simulated", [False, True])
 def test_what_hinders_it_is_a_sentence(tmp_path, simulated):
-    """A module `helpers` that is not ours, and Numba's simulator."""
+    """A package that it needs and that does not load, and Numba's simulator."""
     (tmp_path / "test_it.py").touch()
-    (tmp_path / "helpers.py").touch()
+    (tmp_path / "numba.py").touch()
     settings = {"NUMBA_ENABLE_CUDASIM": "1"} if simulated else {}
 
     said = pytest_says(tmp_path, "--emulate", path=str(tmp_path), **settings)
 
     assert 4 == said.returncode
-    sentence = "Numba's simulator answers" if simulated else "not a module of your own?"
+    sentence = "Numba's simulator answers" if simulated else "brings what it needs"
     assert sentence in said.stderr and "Traceback" not in said.stderr
+
+
+def test_tests_keep_their_own_module_helpers(tmp_path):
+    """Folders of tests often have one, and nothing of the tool's is called so."""
+    (tmp_path / "helpers.py").write_text("word = 'theirs'\n")
+    (tmp_path / "test_it.py").write_text(
+        "from helpers import word\ndef test_it():\n    assert word == 'theirs'\n"
+    )
+
+    said = pytest_says(tmp_path, "--emulate", path=str(tmp_path))
+
+    assert 0 == said.returncode, said.stderr
+    assert "1 passed" in said.stdout

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from thirty_two_lanes.scripts.program import NoProgram, hides_its_helpers, run_program
-from tests.scripts.programs import run, written
+from tests.scripts.programs import run
+from thirty_two_lanes.scripts.program import NoProgram, run_program
 
 
 @pytest.fixture(autouse=True)
@@ -117,12 +117,3 @@ def test_a_program_that_is_missing_is_a_sentence(tmp_path):
     """It is not looked for elsewhere."""
     with pytest.raises(NoProgram, match="there is no file nothing.py"):
         run_program("nothing.py")
-
-
-def test_a_module_helpers_of_the_programs_own_is_noticed(tmp_path):
-    """Ours is imported already, so the program would get that one."""
-    file = written(tmp_path, "")
-    assert not hides_its_helpers(file)
-
-    (tmp_path / "helpers.py").touch()
-    assert hides_its_helpers(file)

@@ -1,4 +1,4 @@
-"""`python -m helpers run`: somebody's program, and the report of its kernels."""
+"""`python -m thirty_two_lanes run`: a program, and the report of its kernels."""
 
 import json
 import os
@@ -25,14 +25,14 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", sys.path[:])
 
 
-def helpers_run(file, *options):
-    """What `python -m helpers run` says of a program, in this process."""
+def run_it(file, *options):
+    """What `python -m thirty_two_lanes run` says of a program, in this process."""
     return run_here("run", *options, file)
 
 
-def helpers_run_apart(file, *options, **settings):
+def run_apart(file, *options, **settings):
     """The same in a process of its own, with other environment variables."""
-    command = ["-m", "helpers", "run", *options, file]
+    command = ["-m", "thirty_two_lanes", "run", *options, file]
     return run(*command, cwd=file.parent, environment=settings)
 
 
@@ -45,7 +45,7 @@ def test_a_program_without_faults_ends_as_it_does_alone(tmp_path):
     """Its output, its exit status, and then the report."""
     file = written(tmp_path, FINE * 3 + "print('done')\nraise SystemExit(4)")
 
-    said = helpers_run(file)
+    said = run_it(file)
 
     assert (4, "") == (said.returncode, said.stderr)
     assert said.stdout.startswith("done\n\nfine: double")
@@ -57,7 +57,7 @@ def test_what_is_wrong_comes_first_and_fails(tmp_path):
     """Kernels and shapes apart; a race and reads of what nobody wrote."""
     file = written(tmp_path, FINE + RACE * 2 + FINE + "double[1, 64](np.ones(64))\n")
 
-    said = helpers_run(file)
+    said = run_it(file)
 
     assert 1 == said.returncode
     assert [
@@ -76,24 +76,24 @@ def test_an_index_out_of_bounds_is_reported_though_it_ends_the_program(tmp_path)
     caught = f"try:\n    {BEYOND}except IndexError:\n    print('caught')\n"
 
     for text, traceback in ((BEYOND, True), (caught, False)):
-        said = helpers_run_apart(written(tmp_path, FINE + text))
+        said = run_apart(written(tmp_path, FINE + text))
 
         assert 1 == said.returncode
         assert "bounds: line 20 writes values[32]" in said.stdout
         assert said.stdout.endswith("2 launches: 1 index out of bounds.\n")
         assert traceback == ("Traceback" in said.stderr)
-        assert "helpers/" not in said.stderr
+        assert "thirty_two_lanes/" not in said.stderr
 
 
 def test_only_and_fail_on_choose_the_kinds(tmp_path):
     """What is not asked for is neither shown nor a reason to fail."""
     file = written(tmp_path, RACE)
 
-    banks = helpers_run(file, "--only", "banks")
-    races = helpers_run(file, "--only", "races,banks")
-    none = helpers_run(file, "--fail-on", "none")
-    costs = helpers_run(file, "--fail-on", "banks,sectors")
-    unknown = helpers_run(file, "--only", "race")
+    banks = run_it(file, "--only", "banks")
+    races = run_it(file, "--only", "races,banks")
+    none = run_it(file, "--fail-on", "none")
+    costs = run_it(file, "--fail-on", "banks,sectors")
+    unknown = run_it(file, "--only", "race")
 
     assert (0, 1, 0, 0, 2) == tuple(
         it.returncode for it in (banks, races, none, costs, unknown)
@@ -117,7 +117,7 @@ def test_only_some_launches_are_judged_and_it_says_so(tmp_path):
         """,
     )
 
-    said = helpers_run(file, "--launches", "2")
+    said = run_it(file, "--launches", "2")
 
     assert said.stdout.startswith("128.0 128.0\n")
     assert {
@@ -131,7 +131,7 @@ def test_live_reports_a_kernel_when_it_is_launched(tmp_path):
     """Once for each kernel and shape, and the sum at the end."""
     file = written(tmp_path, "print('first')\n" + RACE * 2 + "print('then')\n")
 
-    said = helpers_run(file, "--live").stdout
+    said = run_it(file, "--live").stdout
 
     first, report, then = (said.index(it) for it in ("first", "wrong: ", "then"))
     assert first < report < then
@@ -145,9 +145,9 @@ def test_files_are_where_they_were_asked_for_wherever_the_program_goes(tmp_path)
     away.mkdir()
     file = written(tmp_path, f"{FINE}import os\nos.chdir({str(away)!r})\n")
 
-    helpers_run(file, "--json", "out.json", "--html", "out.html")
+    run_it(file, "--json", "out.json", "--html", "out.html")
     lost = "none/out.json", str(away)
-    refused = [helpers_run(file, "--json", it) for it in lost]
+    refused = [run_it(file, "--json", it) for it in lost]
 
     assert (tmp_path / "out.json").exists() and (tmp_path / "out.html").exists()
     assert [(2, "")] * 2 == [(it.returncode, it.stdout) for it in refused]
@@ -159,7 +159,7 @@ def test_the_json_file_has_what_the_report_has(tmp_path):
     """The counts, and of each kernel its worst run."""
     file = written(tmp_path, RACE * 2 + FINE)
 
-    helpers_run(file, "--json", "out.json")
+    run_it(file, "--json", "out.json")
 
     data = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     shift, double = data["kernels"]
@@ -197,7 +197,7 @@ def test_the_page_stands_alone(tmp_path):
     """Every tag is closed, nothing comes from elsewhere, and each kernel has a head."""
     file = written(tmp_path, RACE + FINE)
 
-    helpers_run(file, "--html", "out.html")
+    run_it(file, "--html", "out.html")
 
     page, tags = (tmp_path / "out.html").read_text(encoding="utf-8"), Tags()
     tags.feed(page)
@@ -220,7 +220,7 @@ def test_a_module_is_run_as_with_m(tmp_path):
 
 def test_a_program_without_a_launch_is_told_so(tmp_path):
     """It may not have come to its kernels."""
-    said = helpers_run(written(tmp_path, ""))
+    said = run_it(written(tmp_path, ""))
 
     assert (0, "\nNo kernel was launched.\n") == (said.returncode, said.stdout)
 
@@ -236,21 +236,22 @@ def test_what_cannot_be_run_is_a_sentence(tmp_path, settings, sentence):
     """Status 2, and no traceback."""
     file = written(tmp_path, FINE) if settings else tmp_path / "nothing.py"
 
-    said = helpers_run_apart(file, **settings)
+    said = run_apart(file, **settings)
 
     assert 2 == said.returncode
-    assert said.stderr.startswith("python -m helpers")
+    assert said.stderr.startswith("python -m thirty_two_lanes")
     assert sentence in said.stderr and "Traceback" not in said.stderr
 
 
-def test_an_own_module_helpers_is_noted(tmp_path):
-    """The program would get ours in its place."""
-    file = written(tmp_path, "")
-    (tmp_path / "helpers.py").touch()
+def test_a_program_keeps_its_own_module_helpers(tmp_path):
+    """Nothing of the tool's is called `helpers`: a beginner's folder often has one."""
+    file = written(tmp_path, "from helpers import word\nprint(word)\n" + RACE)
+    (tmp_path / "helpers.py").write_text("word = 'theirs'\n")
 
-    said = run_here("run", file)
+    said = run_apart(file)
 
-    assert "has a module `helpers` of its own" in said.stderr
+    assert 1 == said.returncode
+    assert "theirs" in said.stdout and "1 race" in said.stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
@@ -260,7 +261,7 @@ def test_ctrl_c_reports_what_was_seen(tmp_path):
         tmp_path, RACE + "print('now', flush=True)\nimport time\ntime.sleep(60)\n"
     )
     with subprocess.Popen(
-        [sys.executable, "-m", "helpers", "run", str(file)],
+        [sys.executable, "-m", "thirty_two_lanes", "run", str(file)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -277,7 +278,7 @@ def test_ctrl_c_reports_what_was_seen(tmp_path):
 
 def test_a_terminal_without_our_characters_gets_a_report(tmp_path):
     """As on Windows, where a pipe has an old encoding."""
-    said = helpers_run_apart(written(tmp_path, RACE), PYTHONIOENCODING="ascii")
+    said = run_apart(written(tmp_path, RACE), PYTHONIOENCODING="ascii")
 
     assert 1 == said.returncode
     assert "1 block ? 64 threads, 1 race" in said.stdout

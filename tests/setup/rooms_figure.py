@@ -1,4 +1,4 @@
-"""Draws the rooms of `helpers` and the way of one launch through them.
+"""Draws the rooms of the tool and of `helpers`, and the way of one launch through them.
 
     python -m tests.setup.rooms_figure        writes docs/rooms.svg
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tests.paths import ROOT
 
 FILE = ROOT / "docs" / "rooms.svg"
-WIDTH, HEIGHT = 980, 526
+WIDTH, HEIGHT = 980, 562
 STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #1f2328; }
 .name { font-weight: 600; }
@@ -73,24 +73,25 @@ BOXES = (
         218,
         158,
     ),
-    Box("assembly", ("NVIDIA's compiler,", "line by line"), 20, 318, 120),
-    Box("measuring", ("times, and those", "recorded on a GPU"), 146, 318, 122),
-    Box("checking", ("is it right, and", "if not, why"), 274, 318, 106),
-    Box("exercises", ("judges answers,", "says the reason"), 386, 318, 112),
-    Box("grading", ("marks folders of", "submissions"), 504, 318, 112),
-    Box("grading/sandbox", ("runs what", "nobody trusts"), 622, 318, 122),
-    Box("plotting", ("takes numbers,", "never machines"), 750, 318, 106),
-    Box("language", ("what functions", "compute"), 862, 318, 98),
-    Box("scripts", ("runs a program,", "reports on it"), 20, 392, 120),
-    Box("film", ("one block, step by", "step: listens"), 146, 392, 122),
+    Box("assembly", ("NVIDIA's compiler,", "line by line"), 20, 318, 136),
+    Box("language", ("what functions", "compute"), 170, 318, 120),
+    Box("film", ("one block, step by", "step: listens"), 304, 318, 136),
+    Box("scripts", ("runs a program,", "reports on it"), 454, 318, 124),
+    Box("pictures", ("what a figure is;", "its SVG"), 592, 318, 124),
     Box(
         "core",
         ("what rooms say to each other, and facts: source, hardware, errors, style",),
         20,
-        472,
+        398,
         914,
         40,
     ),
+    Box("measuring", ("times, and those", "recorded on a GPU"), 20, 484, 140),
+    Box("checking", ("is it right, and", "if not, why"), 174, 484, 120),
+    Box("plotting", ("takes numbers,", "never machines"), 308, 484, 124),
+    Box("exercises", ("judges answers,", "says the reason"), 446, 484, 124),
+    Box("grading", ("marks folders of", "submissions"), 584, 484, 124),
+    Box("grading/sandbox", ("runs what", "nobody trusts"), 722, 484, 134),
 )
 BY_NAME = {box.name: box for box in BOXES}
 FLOW = (
@@ -112,7 +113,8 @@ def figure() -> str:
         f"<style>{STYLE}</style>",
         "<defs><marker id='head' viewBox='0 0 8 8' refX='7' refY='4' markerWidth='7' "
         "markerHeight='7' orient='auto'><path d='M0 0 L8 4 L0 8 z'/></marker></defs>",
-        text(20, 30, "helpers/", "name"),
+        text(20, 30, "tool/thirty_two_lanes/", "name"),
+        text(20, 472, "helpers/   what the course adds", "name"),
         text(
             20,
             52,

@@ -1,4 +1,6 @@
-"""Which room of `helpers` may import which, and why; and how large things may grow."""
+"""Which room of the tool and of `helpers` may import which, and why; how large things
+may grow.
+"""
 
 import ast
 import sys
@@ -9,7 +11,8 @@ import pytest
 from tests.paths import ROOT
 from tests.setup import rooms_figure
 
-HELPERS = ROOT / "helpers"
+TOOL, HELPERS = ROOT / "tool" / "thirty_two_lanes", ROOT / "helpers"
+PACKAGES = {folder.name: folder for folder in (TOOL, HELPERS)}
 
 
 class Rule(NamedTuple):
@@ -46,10 +49,30 @@ RULES = (
     Rule("emulator/host", "core frontend emulator", "numba", "where Numba calls us"),
     Rule(
         "assembly",
-        "core frontend measuring",
+        "core frontend",
         "numba cuda elftools",
         "asks the compiler, and reads its machine code",
     ),
+    Rule("pictures", "core", "matplotlib PIL IPython", "what a figure is; its SVG"),
+    Rule(
+        "scripts",
+        "core emulator host judges report tool",
+        "numba pytest",
+        "runs somebody's own program, and reports on its launches",
+    ),
+    Rule(
+        "film",
+        "core frontend emulator program report scripts pictures",
+        "matplotlib",
+        "one block of a launch, step by step: listens, and knows no judge's insides",
+    ),
+    Rule(
+        "intrinsics",
+        "frontend emulator",
+        "numba llvmlite",
+        "what Numba's language lacks: an instruction, and its twin",
+    ),
+    Rule("tool", "*", "", "the tool's door, and its commands"),
     Rule("checking", "core", "", "compares arrays, whoever made them"),
     Rule(
         "measuring",
@@ -65,45 +88,29 @@ RULES = (
     ),
     Rule(
         "grading/sandbox",
-        "core exercises door",
+        "core exercises door tool",
         "numba IPython psutil",
         "runs submissions, and judges what they hand over",
     ),
     Rule(
         "grading",
-        "core exercises sandbox door",
+        "core exercises sandbox door tool",
         "numba nbformat nbgrader distributed",
         "marks, feedback and exports; runs nothing itself",
     ),
-    Rule(
-        "scripts",
-        "core emulator host judges report door",
-        "numba pytest",
-        "runs somebody's own program, and reports on its launches",
-    ),
-    Rule("plotting", "core", "matplotlib PIL IPython", "takes numbers"),
-    Rule(
-        "film",
-        "core frontend emulator program report scripts plotting",
-        "matplotlib",
-        "one block of a launch, step by step: listens, and knows no judge's insides",
-    ),
-    Rule(
-        "intrinsics",
-        "frontend emulator",
-        "numba llvmlite",
-        "what Numba's language lacks: an instruction, and its twin",
-    ),
+    Rule("plotting", "core pictures", "matplotlib PIL IPython", "takes numbers"),
     Rule("door", "*", "numba", "the front door, the doctor"),
 )
 PATHS = {rule.room.removesuffix(".py"): rule for rule in RULES}
+OF_HELPERS = "checking measuring exercises sandbox grading plotting door".split()
 DOORS = ("", "assembly", "plotting", "emulator", "emulator/judges")  # not empty
 
 
-def room_of(parts) -> str:
+def room_of(package, parts) -> str:
     """The short name of a module's room: the longest path that has a rule."""
     paths = ["/".join(parts[: end + 1]) for end in reversed(range(len(parts)))]
-    return short(next((path for path in paths if path in PATHS), "door"))
+    door = "door" if package == "helpers" else "tool"
+    return short(next((path for path in paths if path in PATHS), door))
 
 
 def short(path) -> str:
@@ -112,14 +119,16 @@ def short(path) -> str:
 
 
 def modules():
-    """Each module of `helpers`, as the names of its folders and its own."""
-    for file in sorted(HELPERS.rglob("*.py")):
-        yield file, file.relative_to(HELPERS).with_suffix("").parts
+    """Each module of ours: its file, its package, its folders' names and its own."""
+    for package, folder in PACKAGES.items():
+        for file in sorted(folder.rglob("*.py")):
+            yield file, package, file.relative_to(folder).with_suffix("").parts
 
 
 def imports(file):
     """What a file imports, wherever in it, as dotted names."""
-    package = ["helpers", *file.relative_to(HELPERS).parent.parts]
+    name, folder = next(it for it in PACKAGES.items() if file.is_relative_to(it[1]))
+    package = [name, *file.relative_to(folder).parent.parts]
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -133,22 +142,39 @@ def imported_rooms(file):
     """The rooms of ours that a file imports, and the packages of others."""
     for name in imports(file):
         first, *rest = name.split(".")
-        if first == "helpers":
-            yield room_of(rest)
+        if first in PACKAGES:
+            yield room_of(first, rest)
         elif first != "numpy" and first not in sys.stdlib_module_names:
             yield first
+
+
+def test_the_tool_imports_nothing_of_the_course():
+    """It is installed alone, where `helpers` is anybody's own module."""
+    allowed = {rule.room: rule.may.split() for rule in RULES}
+
+    assert not [
+        room
+        for room, may in allowed.items()
+        if short(room) not in OF_HELPERS and {*may} & {*OF_HELPERS}
+    ]
+    assert "helpers" not in {
+        name.split(".")[0]
+        for file, package, _ in modules()
+        if package == TOOL.name
+        for name in imports(file)
+    }
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.room)
 def test_a_room_imports_only_what_its_rule_allows(rule):
     """Within functions, too; a rule for a room that is gone is wrong as well."""
     name = short(rule.room)
-    files = [file for file, parts in modules() if room_of(parts) == name]
+    files = [file for file, *where in modules() if room_of(*where) == name]
     allowed = {name, *rule.may.split(), *rule.packages.split()}
     allowed |= set(map(short, PATHS)) if rule.may == "*" else set()
 
     broken = [
-        f"{file.relative_to(HELPERS)} imports {other}"
+        f"{file.relative_to(ROOT)} imports {other}"
         for file in files
         for other in sorted(set(imported_rooms(file)) - allowed)
     ]
@@ -159,7 +185,7 @@ def test_a_room_imports_only_what_its_rule_allows(rule):
 def test_a_file_has_at_most_400_lines_and_a_function_40():
     """A file that you cannot hold in your head is two files; lessons are read aloud."""
     long = []
-    folders = HELPERS, ROOT / "tests", ROOT / "lessons", ROOT / ".make"
+    folders = TOOL, HELPERS, ROOT / "tests", ROOT / "lessons", ROOT / ".make"
     for file in (file for folder in folders for file in folder.rglob("*.py")):
         if file.parent.name == "lessons" and file.name[0].isdigit():
             continue
@@ -177,7 +203,7 @@ def test_a_file_has_at_most_400_lines_and_a_function_40():
 
 def test_a_folder_has_at_most_16_modules():
     """A stranger finds any file in a look, or by its lesson's number."""
-    folders = [f for f in (HELPERS, *HELPERS.rglob("*")) if f.is_dir()]
+    folders = [f for p in (TOOL, HELPERS) for f in (p, *p.rglob("*")) if f.is_dir()]
     folders += [f for f in (ROOT / "tests").rglob("*") if f.is_dir()]
     crowded = {
         str(folder.relative_to(ROOT)): count
@@ -190,8 +216,8 @@ def test_a_folder_has_at_most_16_modules():
 def test_a_package_is_silent_unless_it_is_a_front_door():
     """An `__init__` that is not empty is a door that people come in by."""
     speaking = {
-        file.parent.relative_to(HELPERS).as_posix().removeprefix(".")
-        for file, parts in modules()
+        "/".join(parts[:-1])
+        for file, _, parts in modules()
         if parts[-1] == "__init__" and file.read_text(encoding="utf-8").strip()
     }
     assert speaking <= set(DOORS)
@@ -201,7 +227,7 @@ def test_the_figure_of_the_rooms_shows_each_rule():
     """`python -m tests.setup.rooms_figure` draws docs/rooms.svg again."""
     shown = {box.name for box in rooms_figure.BOXES if not box.name.startswith("core/")}
     inside = {"emulator/judges/races"}  # a room within a room
-    drawn_apart = {"emulator", "door"}  # the frame, and what is around all
+    drawn_apart = {"emulator", "tool", "door"}  # the frame, and what is around all
 
     assert {rule.room for rule in RULES} - inside - drawn_apart == shown
     assert rooms_figure.figure() == rooms_figure.FILE.read_text(encoding="utf-8")

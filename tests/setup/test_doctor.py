@@ -56,7 +56,7 @@ def test_the_page_comes_without_any_package():
 
     assert "" == said.stderr
     assert "numba is missing." in said.stdout
-    assert "  python -m pip install --editable ." in said.stdout.splitlines()
+    assert f"  {doctor.REMEDY}" in said.stdout.splitlines()
     assert 1 == said.returncode
 
 
@@ -194,11 +194,18 @@ def test_a_package_that_is_there_and_does_not_load_is_a_fault(monkeypatch, prete
     ) == doctor.kernels().fault
 
 
-def test_every_line_of_pyproject_can_be_read():
-    """The doctor reads ranges of one form; pyproject.toml uses no other."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+def noted(name):
+    """What a distribution of ours asks for, in the form of an installed one's notes."""
+    folder = ROOT / "tool" if name == doctor.TOOL else ROOT
+    text = (folder / "pyproject.toml").read_text("utf-8")
+    project = tomllib.loads(text)["project"]
+    return [str(Asked(line)) for line in project["dependencies"]]
 
-    asked = [Asked(line) for line in project["dependencies"]]
+
+def test_every_line_of_pyproject_can_be_read():
+    """The doctor reads ranges of one form; the two pyproject.toml use no other."""
+    asked = map(Asked, noted(doctor.TOOL) + noted(doctor.COURSE))
+    asked = [each for each in asked if each.name != doctor.TOOL]  # is a row of its own
     read = doctor.requirements()
     assert [each.name for each in asked] == [each.name for each in read]
     assert [each.specifier for each in asked] == [Set(each.series) for each in read]
@@ -209,15 +216,15 @@ def test_an_installed_package_knows_what_it_needs_without_its_folder(
 ):
     """A wheel holds no pyproject.toml, but notes of it in a form of its own."""
     expected = doctor.requirements()
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    noted = [str(Asked(line)) for line in project["dependencies"]]
-    noted += ['psutil<8,>=7; extra == "grading"']
-    monkeypatch.setattr(metadata, "requires", {doctor.COURSE: noted}.get)
-    monkeypatch.setattr(doctor, "PYPROJECT", tmp_path / "pyproject.toml")
+    notes = {name: noted(name) for name in (doctor.TOOL, doctor.COURSE)}
+    notes[doctor.COURSE] += ['psutil<8,>=7; extra == "grading"']
+    monkeypatch.setattr(metadata, "requires", notes.get)
+    monkeypatch.setattr(doctor, "FOLDER", tmp_path)
 
     assert expected == doctor.requirements()
 
-    doctor.PYPROJECT.write_text('[project]\nname = "somebody-else"\n', "utf-8")
+    file = tmp_path / "pyproject.toml"
+    file.write_text('[project]\nname = "somebody-else"\n', "utf-8")
     assert expected == doctor.requirements()
 
 
@@ -236,7 +243,7 @@ def test_another_package_called_helpers_is_a_fault(monkeypatch):
 
 def test_who_has_a_wheel_is_told_of_the_wheel(monkeypatch, tmp_path):
     """There is no folder of the course whose files a remedy could name."""
-    monkeypatch.setattr(doctor, "PYPROJECT", tmp_path / "pyproject.toml")
+    monkeypatch.setattr(doctor, "FOLDER", tmp_path)
     monkeypatch.setattr(metadata, "version", {doctor.COURSE: "0.1.0"}.__getitem__)
     remedies = [doctor.REMEDY, doctor.COMPILER_REMEDY, doctor.STRANGER_REMEDY]
     remedies += [doctor.GPU_REMEDY, doctor.OWN_REMEDY]
@@ -245,10 +252,11 @@ def test_who_has_a_wheel_is_told_of_the_wheel(monkeypatch, tmp_path):
         [Finding("it", "missing", "It is missing.", each) for each in remedies]
     ).split("In the wheel's folder:\n")
 
-    wheel = "thirty_two_lanes-0.1.0-py3-none-any.whl"
+    tool = "thirty_two_lanes-0.1.0-py3-none-any.whl"
+    wheel = "thirty_two_lanes_course-0.1.0-py3-none-any.whl"
     install = "  python -m pip install"
     assert [
-        f"{install} {wheel}",
+        f"{install} {tool} {wheel}",
         f'{install} "{wheel}[compiler]"',
         "  python -m pip uninstall helpers",
         f"{install} --force-reinstall --no-deps {wheel}",

@@ -1,5 +1,6 @@
 """`from helpers import ...`: what is offered, and what a failed import leads to."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -23,15 +24,21 @@ MISTAKES = {  # of our own, as one more line of a module
 
 @pytest.fixture
 def mistaken(tmp_path):
-    """Run Python where `helpers` has one more line."""
-    shutil.copytree(ROOT / "helpers", tmp_path / "helpers")
+    """Run Python where the tool has one more line."""
+    for folder in ("tool", "helpers"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    path = {"PYTHONPATH": str(tmp_path / "tool")}
 
     def run(line, *arguments):
-        file = tmp_path / "helpers" / "emulator" / "limits.py"
+        file = tmp_path / "tool/thirty_two_lanes/emulator/limits.py"
         file.write_text(file.read_text(encoding="utf-8") + f"\n{line}\n", "utf-8")
         return subprocess.run(
-            [sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True
+            [sys.executable, *arguments],
+            cwd=tmp_path,
+            env=os.environ | path,
+            capture_output=True,
+            text=True,
         )
 
     return run

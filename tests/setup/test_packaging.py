@@ -10,8 +10,15 @@ from packaging.version import Version
 
 from tests.paths import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-EXTRAS = PROJECT["optional-dependencies"]
+COURSE, TOOL = (
+    tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
+    for folder in (ROOT, ROOT / "tool")
+)
+EXTRAS = COURSE["optional-dependencies"]
+NEEDED = [
+    *TOOL["dependencies"],
+    *(it for it in COURSE["dependencies"] if not it.startswith(TOOL["name"])),
+]
 ADDED = ["compiler", "cu13", "cu12"]
 FILES = [f"requirements-{name}.lock" for name in [*ADDED, "site"]]
 LOCKS = ["requirements.lock", *FILES]
@@ -53,7 +60,7 @@ def test_the_lock_holds_one_version_in_each_range(python, system):
     """What pyproject.toml asks for is pinned inside its range, on every platform."""
     versions = installed("requirements.lock", python, system)
 
-    for asked in map(Requirement, PROJECT["dependencies"] + EXTRAS["test"]):
+    for asked in map(Requirement, NEEDED + EXTRAS["test"]):
         if not asked.marker or asked.marker.evaluate({"sys_platform": system}):
             assert asked.specifier.contains(versions[asked.name]), asked.name
         else:
@@ -69,9 +76,20 @@ def test_the_site_is_made_with_what_is_pinned(python):
         assert asked.specifier.contains(versions[asked.name]), asked.name
 
 
+def test_the_course_asks_for_the_tool_of_its_own_version():
+    """Both are released together; what the tool's extras bring, the course's do."""
+    assert f"{TOOL['name']}=={TOOL['version']}" == COURSE["dependencies"][0]
+    assert COURSE["version"] == TOOL["version"]
+    assert COURSE["classifiers"] == TOOL["classifiers"]
+    for extra in ADDED:
+        assert [f"{TOOL['name']}[{extra}]"] == EXTRAS[extra]
+        assert extra in TOOL["optional-dependencies"]
+    assert (ROOT / "LICENSE").read_text() == (ROOT / "tool" / "LICENSE").read_text()
+
+
 def test_numba_and_numpy_stay_in_the_series_that_were_tried():
     """The pins that the emulator's front end rests on."""
-    asked = {each.name: each for each in map(Requirement, PROJECT["dependencies"])}
+    asked = {each.name: each for each in map(Requirement, TOOL["dependencies"])}
 
     assert {"numba": "<0.69,>=0.68", "numba-cuda": "<0.31,>=0.30.4"} == {
         name: str(asked[name].specifier) for name in ("numba", "numba-cuda")
@@ -129,11 +147,11 @@ def test_macos_gets_no_package_of_cuda():
 def test_conda_installs_what_pyproject_asks_for():
     """environment.yml brings a tried Python and leaves the rest to pyproject.toml."""
     environment = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))
-    python, pip, course = environment["dependencies"]
+    python, pip, ours = environment["dependencies"]
 
-    assert PROJECT["name"] == environment["name"]
+    assert TOOL["name"] == environment["name"]
     assert "pip" == pip
-    assert {"pip": ["--editable .[test,compiler]"]} == course
+    assert {"pip": ["--editable tool", "--editable .[test,compiler]"]} == ours
     tried = Requirement(python).specifier
     assert PYTHONS == [f"3.{minor}" for minor in range(8, 17) if f"3.{minor}" in tried]
 
@@ -141,7 +159,7 @@ def test_conda_installs_what_pyproject_asks_for():
 def test_workflows_try_every_system_and_python():
     """Linux, macOS and Windows, with every Python that is promised."""
     matrix = workflow("tests.yml")["jobs"]["tests"]["strategy"]["matrix"]
-    said = [line.split(" :: ")[-1] for line in PROJECT["classifiers"]]
+    said = [line.split(" :: ")[-1] for line in COURSE["classifiers"]]
 
     assert PYTHONS == matrix["python"] == said
     assert ["ubuntu", "macos", "windows"] == [
@@ -178,7 +196,8 @@ def test_a_step_stops_at_its_first_command_that_fails(path):
 
 def test_the_weekly_run_renews_every_package():
     """It is started by a clock and upgrades all that pyproject.toml names."""
-    asked = PROJECT["dependencies"] + EXTRAS["test"] + EXTRAS["compiler"]
+    compiler = TOOL["optional-dependencies"]["compiler"]
+    asked = NEEDED + EXTRAS["test"] + compiler
 
     assert workflow("newest.yml")[True]["schedule"]  # YAML reads the key `on` as True
     upgraded = commands("newest.yml").split("--upgrade")[1].split("pip list")[0]

@@ -19,7 +19,7 @@ each_page = pytest.mark.parametrize("page", PAGES)
 def test_a_page_names_files_and_folders_that_are_there(page):
     """In code, in links, and in the tree of CONTRIBUTING."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    rooms = "helpers|tests|lessons|docs|notebooks"
+    rooms = "tool|helpers|tests|lessons|docs|notebooks"
     named = set(re.findall(rf"`((?:{rooms})/[\w./]*\w)/?`", text))
     linked = set(re.findall(r"\]\(([\w./]+\.(?:md|svg|ipynb))\)", text))
 
@@ -50,7 +50,7 @@ def addresses(page, name):
 def test_the_tree_is_what_the_folders_hold():
     """Each line of CONTRIBUTING's tree begins with names of its folder."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    tree = text[text.index("    helpers/\n") : text.index("`import helpers` has three")]
+    tree = text[text.index("    tool/ ") : text.index("`import thirty_two_lanes`, and")]
     path, missing = [], []
     for line in filter(None, tree.splitlines()):
         depth = (len(line) - len(line.lstrip())) // 2 - 2
@@ -69,6 +69,7 @@ def test_the_tree_is_what_the_folders_hold():
 def test_a_command_of_a_page_exists(page):
     """Each module that a page tells to run can be found."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    modules = set(re.findall(r"python -m ((?:tests|lessons|helpers)[\w.]*)", text))
+    ours = r"python -m ((?:tests|lessons|helpers|thirty_two_lanes)[\w.]*)"
+    modules = set(re.findall(ours, text))
 
     assert set() == {name for name in modules if find_spec(name.rstrip(".")) is None}

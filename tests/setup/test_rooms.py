@@ -6,13 +6,14 @@ import pytest
 
 from tests.paths import ROOT
 
-HELPERS, TESTS = ROOT / "helpers", ROOT / "tests"
+PACKAGES, TESTS = (ROOT / "tool/thirty_two_lanes", ROOT / "helpers"), ROOT / "tests"
 SHARED = ("frontend/lower", "frontend/refusals")  # asked through the front end's tests
 ROOMS = [
     room
-    for folder in sorted(HELPERS.rglob("*"))
+    for package in PACKAGES
+    for folder in sorted(package.rglob("*"))
     if (folder / "__init__.py").exists()
-    and (room := folder.relative_to(HELPERS).as_posix()) not in SHARED
+    and (room := folder.relative_to(package).as_posix()) not in SHARED
 ]
 OTHERS = (
     "setup",
@@ -24,7 +25,7 @@ MODULES = sorted(TESTS.rglob("*.py"))
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_has_its_tests_at_the_same_path(room):
-    """`tool/thirty_two_lanes/core` in `tests/core`: `pytest tests/core` runs what asks about it."""
+    """A room `core` has `tests/core`: `pytest tests/core` runs what asks about it."""
     assert list((TESTS / room).rglob("test_*.py"))
 
 

@@ -10,10 +10,10 @@ from unittest import mock
 import numpy as np
 
 import helpers
-from thirty_two_lanes.assembly import compilation, recorded
 from helpers.measuring import timing
 from tests.paths import ROOT
 from tests.specimens.labelled import Case
+from thirty_two_lanes.assembly import compilation, recorded
 
 LESSONS = ROOT / "lessons"
 SETTINGS = {

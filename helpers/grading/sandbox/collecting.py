@@ -13,12 +13,12 @@ import signal
 from IPython.core.inputtransformer2 import TransformerManager
 
 import helpers
-from thirty_two_lanes.core.source import remember
 from helpers.grading.sandbox.packing import (
     is_dispatcher,
     missing,
     packed,
 )
+from thirty_two_lanes.core.source import remember
 
 LARGEST = 2**18  # bytes of an answer
 SENTENCE = 300  # characters of an error

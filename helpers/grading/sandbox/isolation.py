@@ -2,9 +2,9 @@
 
 bubblewrap gives the untrusted child no network, no other process to see, no folder of
 the course and no other submission: of the machine's files it has the interpreter, its
-packages and `helpers`, and cannot write to them. It can write to one folder, which is
-emptied after it. The judge has the same and the courses, wherever bubblewrap is there:
-it runs no line of a submission, but emulates its kernels.
+packages, `helpers` and the tool, and cannot write to them. It can write to one folder,
+which is emptied after it. The judge has the same and the courses, wherever bubblewrap
+is there: it runs no line of a submission, but emulates its kernels.
 """
 
 import os
@@ -16,10 +16,12 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
+import helpers
+import thirty_two_lanes
 from helpers.exercises.catalogue import GROUP
 from helpers.grading.sandbox.limits import Limits
 
-HELPERS = Path(__file__).resolve().parents[2]
+OURS = tuple(Path(it.__file__).resolve().parent for it in (helpers, thirty_two_lanes))
 SYSTEM = "/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/alternatives"
 COURSE, WORK = "/grading/course", "/grading/work"
 # where memory is short, the system ends the processes of a nursery first
@@ -73,7 +75,7 @@ def environment(kind, level) -> dict:
         "OPENBLAS_NUM_THREADS": "1",
         "MPLBACKEND": "Agg",
         "NUMBA_CACHE_DIR": "/nonexistent",
-        "PYTHONPATH": str(HELPERS.parent),
+        "PYTHONPATH": os.pathsep.join(str(it.parent) for it in OURS),
     }
     if kind == "judge" and (path := os.environ.get("PYTHONPATH")):
         folders = map(os.path.abspath, path.split(os.pathsep))
@@ -97,7 +99,8 @@ def bubblewrap(kind) -> list[str]:
     if kind == "collect":
         for folder in hidden():
             options += ["--tmpfs", folder, "--remount-ro", folder]
-        options += ["--ro-bind", str(HELPERS), f"{COURSE}/helpers"]
+        for folder in OURS:
+            options += ["--ro-bind", str(folder), f"{COURSE}/{folder.name}"]
         options += ["--setenv", "PYTHONPATH", COURSE]
     options += ["--proc", "/proc", "--remount-ro", "/proc"]  # root's /proc/sys is real
     options += ["--dev", "/dev", "--ro-bind", "/dev/null", "/dev/zero"]  # no memory
@@ -121,12 +124,12 @@ def packages() -> list[str]:
 
 
 def sources() -> list[str]:
-    """What the judge reads beside: `helpers`, the courses, and its path; not the whole
+    """What the judge reads beside: ours, the courses, and its path; not the whole
     folders in which submissions and marks may lie as well.
     """
-    mixed = os.getcwd(), str(HELPERS.parent)
+    mixed = {os.getcwd(), *(str(it.parent) for it in OURS)}
     path = [it for it in map(os.path.abspath, sys.path) if it not in mixed]
-    return [*path, str(HELPERS), *courses()]
+    return [*path, *map(str, OURS), *courses()]
 
 
 def courses() -> list[str]:
@@ -150,7 +153,7 @@ def docker(image) -> list[str]:
         *("--pids-limit", "128", "--memory", "4g", "--cpus", "1"),
         *("--oom-score-adj", "1000"),
         *("--tmpfs", f"{WORK}:size={Limits.folder_bytes}", "--workdir", WORK),
-        *("--volume", f"{HELPERS}:{COURSE}/helpers:ro"),
+        *(f"--volume={folder}:{COURSE}/{folder.name}:ro" for folder in OURS),
         *("--env", f"PYTHONPATH={COURSE}", "--env", f"TMPDIR={WORK}"),
         *("--env", "GRADING_ALONE=1", image),
     ]

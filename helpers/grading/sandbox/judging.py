@@ -5,10 +5,10 @@ a submission runs.
 from dataclasses import asdict
 from tokenize import TokenError
 
-from thirty_two_lanes.core.errors import ExplainedError
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.verdict import Verdict
 from helpers.grading.sandbox.rebuilding import Malformed, answer_of
+from thirty_two_lanes.core.errors import ExplainedError
 
 exercises()  # imported once, in the warm parent
 

@@ -19,8 +19,8 @@ import numba
 import numpy as np
 from numba import cuda
 
-from thirty_two_lanes.core.source import lines_of, remember
 from helpers.grading.sandbox.packing import MODULES, OPTIONS, OURS
+from thirty_two_lanes.core.source import lines_of, remember
 
 MOST_FUNCTIONS = 16
 MOST_NAMES = 200

@@ -10,9 +10,9 @@ from inspect import signature
 from itertools import product
 from math import prod
 
-from thirty_two_lanes.core.errors import ArgumentError, short_traceback, shown
 from helpers.plotting import Picture
 from helpers.plotting.sliders.page import page
+from thirty_two_lanes.core.errors import ArgumentError, short_traceback, shown
 
 MOST = 100  # positions: a lesson draws them in seconds, and a page holds them
 HINT = "Run this cell to move the sliders."

@@ -8,8 +8,8 @@ from numba import cuda, float32, guvectorize, int32, vectorize
 from numba.cuda.cudadrv import driver
 
 from helpers import device, emulate
-from thirty_two_lanes.emulator import KernelError, LaunchError
 from tests.specimens.kernels import BUILT_IN, add, reverse
+from thirty_two_lanes.emulator import KernelError, LaunchError
 
 pytestmark = pytest.mark.skipif(device.has_gpu, reason="the GPU itself answers here")
 

@@ -8,8 +8,8 @@ import pytest
 from numba import cuda
 
 from helpers import device, emulate
-from thirty_two_lanes.emulator import LaunchError
 from tests.specimens.kernels import add
+from thirty_two_lanes.emulator import LaunchError, arguments
 
 pytestmark = pytest.mark.skipif(device.has_gpu, reason="the GPU itself answers here")
 
@@ -227,7 +227,7 @@ def test_the_cuda_array_interface_goes_in_and_out():
 
 def test_a_copy_of_a_gpus_array_begins_as_far_past_an_aligned_address(monkeypatch):
     """`emulate` counts a view that begins late, where a GPU has it, as anywhere."""
-    monkeypatch.setattr("thirty_two_lanes.emulator.arguments.is_here", lambda array: False)
+    monkeypatch.setattr(arguments, "is_here", lambda array: False)
     there = cuda.to_device(np.zeros(1025, np.float32))
 
     run = emulate(add_one)[4, 256](there[1:])
@@ -245,7 +245,7 @@ def take_the_next(out, a):
 
 def test_a_gpus_array_given_twice_is_one_array(monkeypatch):
     """A thread's store races with the load of its neighbour, as the GPU has it."""
-    monkeypatch.setattr("thirty_two_lanes.emulator.arguments.is_here", lambda array: False)
+    monkeypatch.setattr(arguments, "is_here", lambda array: False)
     host = np.arange(129.0)
     there, copy = cuda.to_device(host), cuda.to_device(host)
 
@@ -259,7 +259,7 @@ def test_a_gpus_array_given_twice_is_one_array(monkeypatch):
 
 def test_slices_of_a_gpus_array_overlap_as_they_do_there(monkeypatch):
     """What a launch wrote through one of them is there for the other."""
-    monkeypatch.setattr("thirty_two_lanes.emulator.arguments.is_here", lambda array: False)
+    monkeypatch.setattr(arguments, "is_here", lambda array: False)
     there = cuda.to_device(np.arange(12.0).reshape(3, 4))
 
     @cuda.jit

@@ -4,8 +4,8 @@ import pytest
 from numba import cuda, float32
 
 from helpers import load4
-from thirty_two_lanes.core.errors import KernelError
 from tests.plain_words import internals_of
+from thirty_two_lanes.core.errors import KernelError
 
 CALLS = {
     "cuda.grid": lambda: cuda.grid(1),

@@ -7,10 +7,10 @@ import pytest
 from numba import complex64, cuda, float32, float64, int8, int16
 
 from helpers import emulate
+from tests.specimens.kernels import line_of
 from thirty_two_lanes.core.events import Access
 from thirty_two_lanes.core.source import Reference, Site
 from thirty_two_lanes.emulator.judges.local_memory import LocalMemory
-from tests.specimens.kernels import line_of
 
 
 @cuda.jit

@@ -7,14 +7,14 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
+from tests.specimens.race_cases import CASES
+from tests.specimens.zoo_cases import ZOO
 from thirty_two_lanes.core.events import Requests, Source
 from thirty_two_lanes.emulator import emulation
 from thirty_two_lanes.emulator.judges import log
 from thirty_two_lanes.emulator.judges.judge import listeners_of
 from thirty_two_lanes.emulator.judges.races import races
 from thirty_two_lanes.emulator.native import run as native
-from tests.specimens.race_cases import CASES
-from tests.specimens.zoo_cases import ZOO
 
 WELL = [specimen for specimen in ZOO if not specimen.error][::6]
 SOME = [*WELL, *[case for case in CASES if not case.hangs][::12]]

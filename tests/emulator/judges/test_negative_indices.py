@@ -6,8 +6,8 @@ import numpy as np
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from thirty_two_lanes.emulator.machine.accesses import access
 from tests.specimens.kernels import line_of
+from thirty_two_lanes.emulator.machine.accesses import access
 
 
 def warnings_of(run):

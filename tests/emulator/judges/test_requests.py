@@ -5,11 +5,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from tests.emulator.judges.sector_oracle import brute_sectors
 from thirty_two_lanes.core.events import Access
 from thirty_two_lanes.core.source import Reference, Site
 from thirty_two_lanes.emulator.judges.coalescing import Coalescing
 from thirty_two_lanes.emulator.judges.requests import requests_of
-from tests.emulator.judges.sector_oracle import brute_sectors
 
 LINE = Reference(Site("cell", 1, "a[i]"), "load", "a")
 

@@ -7,8 +7,8 @@ import pytest
 from numba import cuda
 
 from helpers import emulate, load4
-from thirty_two_lanes.emulator.judges import reuse as reuse_module
 from tests.specimens.kernels import add, matrix_product, numbers
+from thirty_two_lanes.emulator.judges import reuse as reuse_module
 
 
 def test_each_element_of_a_sum_is_loaded_once():

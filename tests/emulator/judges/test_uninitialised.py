@@ -5,7 +5,6 @@ import pytest
 from numba import cuda, float32, int8, int32
 
 from helpers import emulate
-from thirty_two_lanes.emulator.machine import machine
 from tests.specimens.kernels import (
     line_of,
     matrix_product,
@@ -14,6 +13,7 @@ from tests.specimens.kernels import (
     stencil,
     transpose_with,
 )
+from thirty_two_lanes.emulator.machine import machine
 
 
 def summaries(run):

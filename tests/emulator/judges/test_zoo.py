@@ -6,9 +6,9 @@ import re
 import pytest
 
 from helpers import emulate
+from tests.specimens.zoo_cases import ZOO
 from thirty_two_lanes.emulator import emulation
 from thirty_two_lanes.emulator.judges.judge import listeners_of
-from tests.specimens.zoo_cases import ZOO
 
 COUNTED = {
     "requests": r"(\d+) requests?",

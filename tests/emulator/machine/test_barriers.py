@@ -7,9 +7,9 @@ import pytest
 from numba import cuda, int32, int64
 
 from helpers import emulate
+from tests.specimens.kernels import line_of, message
 from thirty_two_lanes.emulator import BarrierError
 from thirty_two_lanes.emulator.machine import machine
-from tests.specimens.kernels import line_of, message
 
 FULL = 0xFFFFFFFF
 

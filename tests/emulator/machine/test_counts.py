@@ -5,8 +5,8 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from thirty_two_lanes.emulator.machine import launch_memory, machine
 from tests.specimens.kernels import add, transpose_with
+from thirty_two_lanes.emulator.machine import launch_memory, machine
 
 
 def test_a_partial_warp_counts_its_threads_only():

@@ -5,9 +5,9 @@ import pytest
 from numba import cuda, int32
 
 from helpers import emulate
+from tests.specimens.kernels import BUILT_IN, message
 from thirty_two_lanes.emulator import BarrierError
 from thirty_two_lanes.emulator.machine import machine
-from tests.specimens.kernels import BUILT_IN, message
 
 
 @cuda.jit

@@ -5,8 +5,8 @@ import pytest
 from numba import cuda
 
 from helpers import emulate
-from thirty_two_lanes.emulator import KernelError
 from tests.specimens.kernels import message
+from thirty_two_lanes.emulator import KernelError
 
 
 @cuda.jit

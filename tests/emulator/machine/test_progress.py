@@ -7,10 +7,10 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
+from tests.specimens.kernels import line_of, message
 from thirty_two_lanes.emulator import NoProgressError
 from thirty_two_lanes.emulator.machine import batch, machine
 from thirty_two_lanes.emulator.machine.warps import Warp
-from tests.specimens.kernels import line_of, message
 
 
 def test_a_lock_within_a_warp_ends():

@@ -9,10 +9,10 @@ import pytest
 from numba import cuda, float32, int32, int64, types
 
 from helpers import twin
-from thirty_two_lanes.emulator.native import run
 from tests.emulator.native.comparison import programs_of, same_in_both
 from tests.specimens.kernels import line_of, number_intrinsic
 from tests.specimens.no_value import CASES
+from thirty_two_lanes.emulator.native import run
 
 
 def walk_kernel():

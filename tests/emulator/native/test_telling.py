@@ -4,8 +4,8 @@ import numpy as np
 from numba import cuda, float32, int8
 
 from helpers import emulate
-from thirty_two_lanes.emulator.native import driver, run, telling
 from tests.emulator.native.comparison import programs_of, same_reports
+from thirty_two_lanes.emulator.native import driver, run, telling
 
 
 def test_a_long_report_is_of_machine_code_and_a_short_one_is_not():

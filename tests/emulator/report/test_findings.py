@@ -2,6 +2,16 @@
 
 import pytest
 
+from tests.emulator.report.made_by_hand import (
+    hand_made,
+    race,
+    sectors,
+    share,
+    site,
+    unwritten,
+    warning,
+    wavefronts,
+)
 from thirty_two_lanes.emulator.report.findings import (
     conflict,
     counted,
@@ -14,16 +24,6 @@ from thirty_two_lanes.emulator.report.findings import (
     uninitialised,
 )
 from thirty_two_lanes.emulator.report.page import as_html
-from tests.emulator.report.made_by_hand import (
-    hand_made,
-    race,
-    sectors,
-    share,
-    site,
-    unwritten,
-    warning,
-    wavefronts,
-)
 
 
 @pytest.mark.parametrize(

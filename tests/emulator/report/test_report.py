@@ -9,12 +9,6 @@ import pytest
 from numba import cuda, float32
 
 from helpers import emulate
-from thirty_two_lanes.core.html import source_code
-from thirty_two_lanes.core.source import remember
-from thirty_two_lanes.emulator.report.as_dict import as_dict
-from thirty_two_lanes.emulator.report.findings import findings_of
-from thirty_two_lanes.emulator.report.page import as_html, lesson, lessons_in
-from thirty_two_lanes.emulator.report.text import as_text
 from tests.emulator.report.made_by_hand import (
     hand_made,
     missed,
@@ -29,6 +23,12 @@ from tests.emulator.report.made_by_hand import (
     wavefronts,
 )
 from tests.specimens.kernels import add, line_of
+from thirty_two_lanes.core.html import source_code
+from thirty_two_lanes.core.source import remember
+from thirty_two_lanes.emulator.report.as_dict import as_dict
+from thirty_two_lanes.emulator.report.findings import findings_of
+from thirty_two_lanes.emulator.report.page import as_html, lesson, lessons_in
+from thirty_two_lanes.emulator.report.text import as_text
 
 
 def everything():

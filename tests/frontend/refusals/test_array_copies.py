@@ -7,9 +7,9 @@ import pytest
 from numba import cuda
 
 from helpers import emulate
-from thirty_two_lanes.emulator import KernelError
 from tests.frontend.by_python import function_of
 from tests.specimens.kernels import message
+from thirty_two_lanes.emulator import KernelError
 
 
 def kernel_of(line):

@@ -5,9 +5,9 @@ import pytest
 from numba import cuda, float32
 
 from helpers import emulate, load4
-from thirty_two_lanes.emulator import KernelError
 from tests.frontend.by_python import function_of
 from tests.specimens.kernels import message
+from thirty_two_lanes.emulator import KernelError
 
 
 def kernel_of(*lines):

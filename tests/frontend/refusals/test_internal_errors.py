@@ -3,9 +3,9 @@
 import numpy as np
 from numba import cuda
 
+from tests.specimens.kernels import line_of, message
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.errors import UnsupportedError
-from tests.specimens.kernels import line_of, message
 
 HERE = "test_internal_errors.py"
 

@@ -11,9 +11,9 @@ import pytest
 from numba import cuda, float32
 
 from helpers import emulate
+from tests.specimens.kernels import BUILT_IN, add, line_of, message, unguarded
 from thirty_two_lanes.emulator import KernelError, launch
 from thirty_two_lanes.emulator import program_cache as programs
-from tests.specimens.kernels import BUILT_IN, add, line_of, message, unguarded
 
 HERE = "test_refusals.py"
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from helpers import emulate
-from thirty_two_lanes.core.errors import EmulatorFault, ExplainedError
 from tests.frontend.refusals.wrong_kernels import WRONG, written
 from tests.plain_words import internals_of
 from tests.specimens.kernels import BUILT_IN
 from tests.specimens.zoo_cases import ZOO
+from thirty_two_lanes.core.errors import EmulatorFault, ExplainedError
 
 AT = re.compile(r"\(wrong\.py, line (\d+)\)\n    (.*)")
 

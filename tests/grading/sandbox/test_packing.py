@@ -7,12 +7,12 @@ import pytest
 from numba import cuda, float32, types
 
 import helpers
-from thirty_two_lanes.core.source import remember
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Explain, Predict, Write
 from helpers.grading.references import IMPORTS, plain
 from helpers.grading.sandbox.packing import packed
 from helpers.grading.sandbox.rebuilding import Malformed, answer_of
+from thirty_two_lanes.core.source import remember
 
 WRITTEN = [name for name, kind in exercises().items() if issubclass(kind, Write)]
 PREDICTED = [name for name, kind in exercises().items() if issubclass(kind, Predict)]

@@ -5,14 +5,14 @@ import random
 
 import pytest
 
-from thirty_two_lanes.core.errors import ExplainedError
-from thirty_two_lanes.core.source import source_line, source_of
 from helpers.exercises.catalogue import exercise
 from helpers.grading import worker
 from helpers.grading.sandbox import judging
 from helpers.grading.sandbox.judging import verdict_on
 from helpers.grading.sandbox.rebuilding import Malformed, answer_of
 from tests.grading.attacks import RIGHT
+from thirty_two_lanes.core.errors import ExplainedError
+from thirty_two_lanes.core.source import source_line, source_of
 
 CUDA = {"cuda": {"module": "numba.cuda"}}
 RAN = []  # what code of a submission would add to

@@ -9,9 +9,9 @@ import numpy as np
 from numba import cuda
 
 from helpers import assemble, emulate, exercise
-from thirty_two_lanes.assembly.compiler import missing
 from helpers.plotting.grids import schedule
 from tests.lessons.claims import about
+from thirty_two_lanes.assembly.compiler import missing
 
 
 @cuda.jit

@@ -7,8 +7,8 @@ import numpy as np
 from numba import cuda
 
 from helpers import assemble, emulate, exercise
-from thirty_two_lanes.assembly.compiler import missing
 from tests.lessons.claims import about
+from thirty_two_lanes.assembly.compiler import missing
 
 TURN = "a busy arithmetic unit", "a turn to issue"
 MEMORY = "global or local memory"

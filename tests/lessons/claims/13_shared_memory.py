@@ -5,8 +5,8 @@ import pytest
 from numba import cuda, float32, uint32
 
 from helpers import assemble, emulate
-from thirty_two_lanes.assembly.compiler import missing
 from tests.lessons.claims import about
+from thirty_two_lanes.assembly.compiler import missing
 
 GLOBAL, BARRIER = "global or local memory", "a barrier"
 

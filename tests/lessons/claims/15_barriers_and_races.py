@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 
 from helpers import assemble, emulate
-from thirty_two_lanes.core.errors import BarrierError, LaunchError
 from tests.lessons.claims import about
 from tests.on_gpu.race_outcomes import recorded
 from tests.paths import ROOT
@@ -20,6 +19,7 @@ from tests.specimens.race_variants import (
     rotate_some,
     rotate_some_early,
 )
+from thirty_two_lanes.core.errors import BarrierError, LaunchError
 
 GPU = recorded()
 LAUNCHES = GPU["launches"]

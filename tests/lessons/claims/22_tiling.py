@@ -1,9 +1,9 @@
 """What lesson 22 says of its counts and measurements, and when it is true."""
 
 from helpers import emulate
-from thirty_two_lanes.core.hardware import H200
 from helpers.measuring.counters import REASONS
 from tests.lessons.claims import about
+from thirty_two_lanes.core.hardware import H200
 
 MATRIX_BYTES = 4 * 1024**2
 SIZES = 8, 16, 32

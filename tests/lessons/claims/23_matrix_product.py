@@ -8,10 +8,10 @@ import numpy as np
 from numba import int32, int64, uint32, uint64
 
 from helpers import assemble, baseline
-from thirty_two_lanes.core.hardware import H200
-from thirty_two_lanes.core.occupancy import occupancy_of
 from helpers.measuring.counters import REASONS
 from tests.lessons.claims import about, left_by
+from thirty_two_lanes.core.hardware import H200
+from thirty_two_lanes.core.occupancy import occupancy_of
 
 QUEUE, LOADS = REASONS["mio_throttle"], REASONS["long_scoreboard"]
 TILING = Path(__file__).parents[3] / "lessons" / "22_tiling.py"

@@ -6,10 +6,10 @@ from urllib.parse import unquote
 import pytest
 from PIL import Image
 
-from thirty_two_lanes.core import style
 from helpers.plotting import plot_banks, plot_grid
-from thirty_two_lanes.pictures.picture import THEMES
 from helpers.plotting.sliders.explore import explore
+from thirty_two_lanes.core import style
+from thirty_two_lanes.pictures.picture import THEMES
 
 PAGE = """\
 <!DOCTYPE html>

@@ -9,8 +9,8 @@ import numpy as np
 from numba import cuda, njit
 
 from helpers import emulate
-from thirty_two_lanes.emulator.machine import machine
 from tests.specimens.random_kernels.data import module
+from thirty_two_lanes.emulator.machine import machine
 
 STEPS = 4096  # noted stores of one thread, at most
 HELPERS = '''

@@ -5,7 +5,15 @@ that each gives a value, and its machine instructions, folded.
 from html import escape
 
 from thirty_two_lanes.assembly.report import rows_of, sentence, summary
-from thirty_two_lanes.core.html import LEFT, ROOT, STYLE, below, code, scroller, source_code
+from thirty_two_lanes.core.html import (
+    LEFT,
+    ROOT,
+    STYLE,
+    below,
+    code,
+    scroller,
+    source_code,
+)
 
 SIGNS = {"costly": "▲", "slight": "△"}
 MEANINGS = {

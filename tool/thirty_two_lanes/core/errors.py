@@ -13,8 +13,7 @@ from functools import partial, wraps
 from textwrap import fill
 from types import TracebackType
 
-PACKAGE = __name__.split(".")[0]
-LIBRARIES = (PACKAGE, "numba")  # whose lines no reader has written
+PACKAGES = {__name__.split(".")[0]}  # ours: the tool, and what is built on it
 WIDTH = 100  # characters that a notebook's page holds in a line; it breaks inside words
 
 
@@ -111,6 +110,16 @@ def coordinates(number, sizes) -> str:
     return str(parts[0]) if axes == 1 else str(tuple(parts))
 
 
+def is_a_part(package):
+    """Let a package that is built on the tool be as quiet in tracebacks as the tool."""
+    PACKAGES.add(package)
+
+
+def of_a_library(module) -> bool:
+    """Has no reader written the lines of this module?"""
+    return module.split(".")[0] in {*PACKAGES, "numba"}
+
+
 def debugging() -> bool:
     """Does the reader ask for our frames and causes?"""
     return os.environ.get("EMULATOR_DEBUG", "") not in ("", "0")
@@ -165,7 +174,7 @@ def readers_part(error):
         traceback = traceback.tb_next
     by_a_door = frames and "__tracebackhide__" in frames[-1].tb_frame.f_locals
     if by_a_door or _is_complete(error):
-        while frames and _is_of_a_library(frames[-1].tb_frame):
+        while frames and of_a_library(_module_of(frames[-1].tb_frame)):
             frames.pop()
     shown = None
     for frame in reversed(frames):
@@ -173,8 +182,8 @@ def readers_part(error):
     return shown
 
 
-def _is_of_a_library(frame) -> bool:
-    return frame.f_globals.get("__name__", "").split(".")[0] in LIBRARIES
+def _module_of(frame) -> str:
+    return frame.f_globals.get("__name__", "")
 
 
 def rendered(error):
@@ -207,7 +216,7 @@ def warn(sentence):
 def caller_level() -> int:
     """The `stacklevel` with which a warning names the line that called the package."""
     level, frame = 1, sys._getframe(1)
-    ours = (PACKAGE, "contextlib", "functools")  # which run functions of ours
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith(ours):
+    ours = (*PACKAGES, "contextlib", "functools")  # which run functions of ours
+    while frame.f_back and _module_of(frame).startswith(ours):
         level, frame = level + 1, frame.f_back
     return level

@@ -45,7 +45,7 @@ class Run(Assertions):
 
     Two runs are equal if they say the same: the kernel's name, the launch, and every
     count and finding, which is all that `to_dict` gives. A run can be pickled, and
-    loaded wherever `import helpers` works; it then has the kernel's source, and None
+    loaded wherever the package is installed; it then has the kernel's source, and None
     for its `function`.
     """
 

@@ -1,5 +1,5 @@
-"""The command `python -m helpers watch script.py -o film.html`: runs a program, and
-makes a film of one launch.
+"""The command `python -m thirty_two_lanes watch script.py`: runs a program, and makes a
+film of one launch.
 
 The other launches run as they always do. The exit status is the program's, or 2 where
 there is nothing to watch.
@@ -23,7 +23,7 @@ COUNT = partial(whole, least=1)
 def add_options(parser):
     """What `watch` is given: options first, then the program and its own arguments."""
     form = "[options] (script.py | -m module) [arguments]"
-    parser.usage = f"python -m helpers watch {form}"
+    parser.usage = f"python -m thirty_two_lanes watch {form}"
     add = parser.add_argument
     add("-m", dest="module", action="store_true", help="the program is a module")
     add("--kernel", metavar="NAME", help="the kernel to watch; else the first")
@@ -124,5 +124,5 @@ class Camera:
 
 
 def _refused(sentence) -> int:
-    print(f"python -m helpers watch: {sentence}", file=sys.stderr)
+    print(f"python -m thirty_two_lanes watch: {sentence}", file=sys.stderr)
     return 2

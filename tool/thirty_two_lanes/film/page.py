@@ -74,7 +74,7 @@ def document(record, sheet=None) -> str:
 def player() -> str:
     """The script with its style sheet."""
     light = "".join(f"--{name}: {colour};" for name, colour in COLOURS.items())
-    sheets = [f":host {{{light}}}", *(bare("thirty_two_lanes.film", name) for name in SHEETS)]
+    sheets = [f":host {{{light}}}", *(bare(__package__, name) for name in SHEETS)]
     look = json.dumps("\n".join(sheets))
-    code = "\n".join(bare("thirty_two_lanes.film", f"{name}.js") for name in SCRIPTS)
+    code = "\n".join(bare(__package__, f"{name}.js") for name in SCRIPTS)
     return f"(() => {{\n'use strict';\nconst STYLE = {look};\n{code}\n}})();"

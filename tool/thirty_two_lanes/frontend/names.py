@@ -9,7 +9,12 @@ import numba.cuda.libdevice
 import numpy as np
 
 from thirty_two_lanes.language.operators import FUNCTIONS, OPERATORS
-from thirty_two_lanes.language.warp_intrinsics import ATOMICS, BARRIERS, CACHE_HINTS, INTRINSICS
+from thirty_two_lanes.language.warp_intrinsics import (
+    ATOMICS,
+    BARRIERS,
+    CACHE_HINTS,
+    INTRINSICS,
+)
 
 _ROOTS = {"cuda": numba.cuda, "math": math, "cmath": cmath, "np": np}
 

@@ -21,7 +21,12 @@ from numba.core.errors import TypingError
 
 from thirty_two_lanes.emulator import twin
 from thirty_two_lanes.frontend.target import target
-from thirty_two_lanes.intrinsics.addresses import COUNT, FOUR_BYTES, element, require_elements
+from thirty_two_lanes.intrinsics.addresses import (
+    COUNT,
+    FOUR_BYTES,
+    element,
+    require_elements,
+)
 
 SHARED = 3  # the address space
 ADDRESS, POINTER = ir.IntType(32), ir.IntType(64)

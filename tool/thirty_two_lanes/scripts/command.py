@@ -1,5 +1,5 @@
-"""The command `python -m helpers run script.py`: runs a program with every launch
-emulated, and reports on each kernel, worst first.
+"""The command `python -m thirty_two_lanes run script.py`: runs a program with every
+launch emulated, and reports on each kernel, worst first.
 
 The exit status is 1 if something is wrong, 130 after Ctrl-C, and else the program's.
 """
@@ -13,21 +13,25 @@ from thirty_two_lanes.scripts.kinds import FAULTS, KINDS, UnknownKind, kinds_in
 from thirty_two_lanes.scripts.launches import handed_to
 from thirty_two_lanes.scripts.ledger import Ledger
 from thirty_two_lanes.scripts.options import file_to_write, whole
-from thirty_two_lanes.scripts.program import NoProgram, hides_its_helpers, run_program
+from thirty_two_lanes.scripts.program import NoProgram, run_program
 from thirty_two_lanes.scripts.progress import Progress
-from thirty_two_lanes.scripts.report import as_data, as_lines, as_page, say, shape_as_text, total
+from thirty_two_lanes.scripts.report import (
+    as_data,
+    as_lines,
+    as_page,
+    say,
+    shape_as_text,
+    total,
+)
 
 INTERRUPTED = 130
-HIDDEN = (
-    "note: this program has a module `helpers` of its own, and gets ours in its place: "
-    "rename one for this run"
-)
 
 
 def add_options(parser):
     """What `run` is given: options first, then the program and its own arguments."""
     kinds = ", ".join(KINDS)
-    parser.usage = "python -m helpers run [options] (script.py | -m module) [arguments]"
+    program = "(script.py | -m module) [arguments]"
+    parser.usage = f"python -m thirty_two_lanes run [options] {program}"
     parser.add_argument(
         "-m", dest="module", action="store_true", help="the program is a module"
     )
@@ -67,8 +71,6 @@ def _kinds(text):
 
 def main(options) -> int:
     """Run the program and report; the exit status."""
-    if not options.quiet and hides_its_helpers(options.program, options.module):
-        say(HIDDEN, sys.stderr)
     fail_on = _fail_on(options)
     progress = None if options.quiet else Progress()
     news = (lambda it: say(f"{shape_as_text(it, fail_on)}\n")) if options.live else None
@@ -113,5 +115,5 @@ def _report(ledger, fail_on, options):
 
 
 def _refused(sentence) -> int:
-    print(f"python -m helpers run: {sentence}", file=sys.stderr)
+    print(f"python -m thirty_two_lanes run: {sentence}", file=sys.stderr)
     return 2

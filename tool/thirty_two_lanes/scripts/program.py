@@ -8,12 +8,9 @@ import runpy
 import sys
 import threading
 from contextlib import contextmanager
-from importlib.machinery import PathFinder
 from pathlib import Path
 
-import helpers
-
-OURS = ("runpy", "thirty_two_lanes.scripts")  # whose frames come before the program's first
+OURS = ("runpy", __package__)  # whose frames come before the program's first
 
 
 class NoProgram(Exception):
@@ -44,14 +41,6 @@ def run_program(name, arguments=(), module=False) -> int:
         finally:
             _wait_for_threads(others)
     return 0
-
-
-def hides_its_helpers(name, module=False) -> bool:
-    """Has the program a module `helpers` of its own, which ours hides from it?"""
-    folder = "" if module else str(Path(name).resolve().parent)
-    found = PathFinder.find_spec("helpers", [folder or str(Path.cwd())])
-    ours = Path(helpers.__file__).resolve()
-    return bool(found and found.origin) and Path(found.origin).resolve() != ours
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import time
 
 PATIENCE = 2.0  # seconds without a word at the beginning
 BETWEEN = {True: 1.0, False: 30.0}  # seconds, on a terminal and elsewhere
+NAME = "thirty_two_lanes run: "
 CLEAR = "\r\033[K"
 
 
@@ -22,7 +23,7 @@ class Progress:
         if self.clock() < self.next:
             return
         self.next = self.clock() + BETWEEN[self.on_terminal]
-        before, end = (CLEAR, "") if self.on_terminal else ("helpers run: ", "\n")
+        before, end = (CLEAR, "") if self.on_terminal else (NAME, "\n")
         line = f"{before}launch {self.launches:,}: {shape.kernel}"
         print(line, end=end, file=self.stream, flush=True)
         self.told = True

@@ -5,7 +5,6 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from thirty_two_lanes.emulator import emulation
 from tests.specimens.kernels import (
     add,
     grid_stride,
@@ -16,6 +15,7 @@ from tests.specimens.kernels import (
     stencil,
     transpose_with,
 )
+from thirty_two_lanes.emulator import emulation
 
 
 @pytest.fixture

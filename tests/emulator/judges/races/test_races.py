@@ -7,7 +7,6 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from thirty_two_lanes.emulator.judges.races import hazards, races
 from tests.emulator.judges.races.race_oracle import (
     CELLS,
     random_kernel,
@@ -27,6 +26,7 @@ from tests.specimens.kernels import (
     tiled,
     transpose_with,
 )
+from thirty_two_lanes.emulator.judges.races import hazards, races
 
 
 @cuda.jit

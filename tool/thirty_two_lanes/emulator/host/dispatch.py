@@ -7,7 +7,12 @@ from numba.core.types import none
 from numba.core.typing import signature
 from numba.cuda.dispatcher import ForAll, sigutils
 
-from thirty_two_lanes.core.errors import LaunchError, UnsupportedError, short_traceback, shown
+from thirty_two_lanes.core.errors import (
+    LaunchError,
+    UnsupportedError,
+    short_traceback,
+    shown,
+)
 from thirty_two_lanes.core.hardware import H200
 from thirty_two_lanes.core.occupancy import resident_blocks
 from thirty_two_lanes.core.source import package_of

@@ -1,10 +1,10 @@
 """What `numba.cuda` offers the host, answered without a GPU: launches, arrays, streams,
 events.
 
-`import helpers` calls `install()` where there is no GPU. It changes methods and the
-driver's own functions, never names of `numba.cuda` but `is_available`, so that `from
-numba.cuda import to_device` works even before that import. Device memory is host memory
-aligned as cudaMalloc aligns; a device array is Numba's own class over it.
+`import thirty_two_lanes` calls `install()` where there is no GPU. It changes methods
+and the driver's own functions, never names of `numba.cuda` but `is_available`, so that
+`from numba.cuda import to_device` works even before that import. Device memory is host
+memory aligned as cudaMalloc aligns; a device array is Numba's own class over it.
 """
 
 from numba import cuda

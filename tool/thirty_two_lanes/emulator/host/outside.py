@@ -19,7 +19,7 @@ def explain_calls():
         name = asked._name
         if getattr(cuda, name, None) is asked:
             refuse(f"cuda.{name}")
-        if asked._defn.__module__.startswith("helpers."):
+        if asked._defn.__module__.startswith("thirty_two_lanes."):
             refuse(name)
         return before(asked, *arguments, **named)
 

@@ -8,7 +8,12 @@ memory_l2_theoretical_sectors_local. Not modelled: which arrays stay in register
 
 import numpy as np
 
-from thirty_two_lanes.core.hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
+from thirty_two_lanes.core.hardware import (
+    LINE_BYTES,
+    SECTOR_BYTES,
+    WARP_SIZE,
+    WORD_BYTES,
+)
 from thirty_two_lanes.emulator.judges.coalescing import different, lanes_of, parts_of
 from thirty_two_lanes.emulator.judges.judge import Judge
 

@@ -9,7 +9,11 @@ import numpy as np
 from thirty_two_lanes.core.device_memory import allocation_at, note_array_written
 from thirty_two_lanes.core.events import Allocation
 from thirty_two_lanes.emulator.machine.arrays import Array, bind, contiguous
-from thirty_two_lanes.emulator.machine.cells import block_by_block, interleaved, unwritten
+from thirty_two_lanes.emulator.machine.cells import (
+    block_by_block,
+    interleaved,
+    unwritten,
+)
 
 ALIGNMENT = 256  # bytes, as cudaMalloc aligns
 SHARED_ALIGNMENT = 16  # bytes, of each shared array at least

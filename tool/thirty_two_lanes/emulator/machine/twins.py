@@ -9,7 +9,7 @@ from traceback import walk_tb
 
 import numpy as np
 
-from thirty_two_lanes.core.errors import LIBRARIES, ExplainedError, UnsupportedError
+from thirty_two_lanes.core.errors import ExplainedError, UnsupportedError, of_a_library
 from thirty_two_lanes.core.events import Fence
 from thirty_two_lanes.core.source import package_of, place
 from thirty_two_lanes.emulator.machine.accesses.access import load, store
@@ -101,7 +101,7 @@ def run(warp, instruction, operands, active):
     except ExplainedError:
         raise
     except Exception as error:
-        if package_of(instruction.function) in LIBRARIES:
+        if of_a_library(package_of(instruction.function)):
             raise
         raise UnsupportedError(_stopped(instruction.function, error)) from error
     return _typed(value, instruction.result)

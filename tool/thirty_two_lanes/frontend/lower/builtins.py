@@ -14,7 +14,11 @@ from thirty_two_lanes.frontend.lower.loops import (
     begin_zip,
     next_item,
 )
-from thirty_two_lanes.frontend.lower.operators import call_operator, convert_to, end_threads
+from thirty_two_lanes.frontend.lower.operators import (
+    call_operator,
+    convert_to,
+    end_threads,
+)
 from thirty_two_lanes.frontend.lower.tuples import make_tuple
 from thirty_two_lanes.frontend.types import our_type
 

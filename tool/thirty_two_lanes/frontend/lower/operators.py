@@ -13,7 +13,11 @@ from thirty_two_lanes.frontend.lower.builder import INDEX, ONE, is_always_none
 from thirty_two_lanes.frontend.lower.inlining import inline_library
 from thirty_two_lanes.frontend.lower.loops import each_cell
 from thirty_two_lanes.frontend.lower.optionals import is_none
-from thirty_two_lanes.frontend.lower.tuples import TUPLE_OPERATORS, are_equal, tuple_operator
+from thirty_two_lanes.frontend.lower.tuples import (
+    TUPLE_OPERATORS,
+    are_equal,
+    tuple_operator,
+)
 from thirty_two_lanes.frontend.target import target as target_of_numba
 from thirty_two_lanes.frontend.types import loop_of, our_type
 from thirty_two_lanes.language.operators import FUNCTIONS, PYTHON_OPERATORS, convert

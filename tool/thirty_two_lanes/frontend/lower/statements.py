@@ -16,7 +16,11 @@ from numba.core.types import none
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.errors import ExplainedError
 from thirty_two_lanes.frontend.inference import typed_ir
-from thirty_two_lanes.frontend.lower.arrays import set_attribute, set_item, static_set_item
+from thirty_two_lanes.frontend.lower.arrays import (
+    set_attribute,
+    set_item,
+    static_set_item,
+)
 from thirty_two_lanes.frontend.lower.builder import Builder
 from thirty_two_lanes.frontend.lower.expressions import EXPRESSIONS, VALUES
 from thirty_two_lanes.frontend.lower.optionals import settled

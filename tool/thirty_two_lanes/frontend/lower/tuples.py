@@ -9,7 +9,13 @@ import operator
 import numpy as np
 
 from thirty_two_lanes.core import ir
-from thirty_two_lanes.frontend.lower.builder import FALSE, INDEX, TRUE, is_always_none, is_same
+from thirty_two_lanes.frontend.lower.builder import (
+    FALSE,
+    INDEX,
+    TRUE,
+    is_always_none,
+    is_same,
+)
 from thirty_two_lanes.frontend.types import field_names
 
 TUPLE_OPERATORS = (

@@ -7,7 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thirty_two_lanes.emulator.machine.accesses.access import emit, find_pattern, offsets
+from thirty_two_lanes.emulator.machine.accesses.access import (
+    emit,
+    find_pattern,
+    offsets,
+)
 
 
 class Update(NamedTuple):

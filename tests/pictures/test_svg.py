@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from helpers import plotting
-from thirty_two_lanes.core import style
 from tests.plotting.figures import pictures
 from tests.quick import some
+from thirty_two_lanes.core import style
 
 COLOUR = re.compile(r"(?<!\()#\w{6}")
 BOTH = re.compile(r"light-dark\((#\w{6}),(#\w{6})\)")
