@@ -166,16 +166,9 @@ def unravelled_in(builder, sizes, index, order="C") -> tuple:
         if axis == last:
             indices[axis] = index
             break
-        indices[axis] = index_operation(builder, "mod", index, sizes[axis])
-        index = index_operation(builder, "floordiv", index, sizes[axis])
+        indices[axis] = builder.index("mod", index, sizes[axis])
+        index = builder.index("floordiv", index, sizes[axis])
     return tuple(indices[axis] for axis in sorted(indices))
-
-
-def index_operation(builder, operator, *operands):
-    """The name of an index that is computed."""
-    target = builder.new_name(INDEX, "index")
-    builder.emit(ir.Operation(target, operator, operands, builder.site()))
-    return target
 
 
 def _indices(builder, index) -> tuple:
@@ -186,9 +179,9 @@ def _indices(builder, index) -> tuple:
     name = getattr(index, "name", index)
     if is_slice(builder, name):
         return (_slice(builder, name),)
-    if name not in builder.tuples.packed:
+    if name not in builder.packed:
         return tuple(_whole_index(builder, item) for item in builder.items(name))
-    return tuple(_index_part(builder, part) for part in builder.tuples.packed[name])
+    return tuple(_index_part(builder, part) for part in builder.packed[name])
 
 
 def _whole_index(builder, operand):
@@ -225,7 +218,7 @@ def static_set_item(builder, statement):
     index, variable = statement.index, statement.index_var
     if isinstance(index, str):
         return _set_field(builder, statement, index)
-    if type(builder.numba_type(statement.target)).__name__ == "Record":
+    if builder.kind(statement.target) == "Record":
         names = builder.type_of(builder.operand(statement.target)).dtype.names
         return _set_field(builder, statement, names[index])
     _set(builder, statement, index if variable is None else variable)
@@ -270,7 +263,7 @@ def store(builder, array, indices, value):
 
 def check_writable(builder, array):
     """Refuse to change an array that is frozen in constant memory."""
-    whole = builder.arrays.whole(array)
+    whole = builder.arrays.base(array)
     if whole in builder.body.frozen:
         builder.refuse(
             f"`{builder.body.frozen[whole]}` is outside the kernel, and its values are "

@@ -13,17 +13,11 @@ import numba
 import numpy as np
 from numba import cuda
 
-from thirty_two_lanes.core import ir
+from thirty_two_lanes.core import ir, source
 from thirty_two_lanes.core.errors import UnsupportedError
-from thirty_two_lanes.core.source import (
-    Reference,
-    Site,
-    file_name,
-    source_line,
-    without_inlined,
-)
+from thirty_two_lanes.core.source import Reference, Site
 from thirty_two_lanes.frontend.known_values import constant_value
-from thirty_two_lanes.frontend.lower.state import Arrays, Loops, Tuples
+from thirty_two_lanes.frontend.lower.state import Arrays
 from thirty_two_lanes.frontend.refusals.refusals import at
 from thirty_two_lanes.frontend.refusals.source_constructs import (
     explanation_from_source,
@@ -48,7 +42,7 @@ ONE, ZERO = ir.Const(np.int64(1)), ir.Const(np.int64(0))
 NONE = ir.Const(None)
 
 
-class Builder:
+class IRBuilder:
     """One function, lowered into a kernel's body; its names are prefixed if inlined."""
 
     def __init__(self, body, typed, arguments, caller=None, within=None):
@@ -67,7 +61,10 @@ class Builder:
         self.spelt = {}  # name of such an object from outside: how the source names it
         self.given = {}  # argument of an inlined function: such an object
         self.methods = {}  # name of a method: the variable that it is of, its name
-        self.arrays, self.tuples, self.loops = Arrays(), Tuples(), Loops()
+        self.arrays = Arrays()
+        self.packed = {}  # a tuple or a range: its operands
+        self.iterators = {}  # a loop's variable: what of iterators.py it steps through
+        self.pairs = {}  # a step of a loop: what comes next, and is there one?
         self.values = {}  # (label, variable that may be None): one that is not, there
         self.edges = None
         self.source_names = source_names(typed.ir)
@@ -87,6 +84,10 @@ class Builder:
     def numba_type(self, variable):
         """The type that Numba inferred for a variable."""
         return self.typed.types[getattr(variable, "name", variable)]
+
+    def kind(self, variable) -> str:
+        """The name of the class of that type."""
+        return type(self.numba_type(variable)).__name__
 
     def our_type(self, variable):
         """Our type of a variable."""
@@ -114,7 +115,11 @@ class Builder:
         """Our name of a variable, declared with the type that Numba inferred."""
         return self.declare(target, self.our_type(target))
 
-    # places in the source
+    def is_assigned_once(self, target) -> bool:
+        """Is a variable the same object wherever it has a value?"""
+        return self.definitions[target] == 1
+
+    # the source
 
     def go_to(self, loc):
         """Let a statement's line be the one being lowered; Numba's own is nobody's."""
@@ -134,10 +139,8 @@ class Builder:
         if here not in self.sites:
             file, number, caller = here
             apart = file != self.kernel.__code__.co_filename
-            text = source_line(file, number)
-            self.sites[here] = Site(
-                file_name(file), number, text, caller, elsewhere=apart
-            )
+            name, text = source.file_name(file), source.source_line(file, number)
+            self.sites[here] = Site(name, number, text, caller, elsewhere=apart)
         return self.sites[here]
 
     def reference(self, kind, array) -> Reference:
@@ -146,7 +149,7 @@ class Builder:
 
     def array_name(self, array) -> str:
         """The name that the kernel gives an array."""
-        name = self.arrays.whole(array)
+        name = self.arrays.base(array)
         if name in self.arrays.spelt:
             return self.arrays.spelt[name]
         name = ir.without_function(name)
@@ -154,8 +157,8 @@ class Builder:
         if name.startswith("$"):
             return f"part of {self.function.__name__}'s array"
         known = {*self.function.__code__.co_varnames, *WORD.findall(self.site().text)}
-        whole = WORD.match(name)[0]
-        return without_inlined(whole, known) + name[len(whole) :]
+        first = WORD.match(name)[0]
+        return source.without_inlined(first, known) + name[len(first) :]
 
     def refuse(self, sentence, error=UnsupportedError):
         """Stop: this line cannot be run."""
@@ -173,8 +176,8 @@ class Builder:
         name = getattr(variable, "name", variable)
         if is_always_none(self.typed.types.get(name)):
             return NONE
-        if name in self.tuples.packed:
-            items = self.tuples.packed[name]
+        if name in self.packed:
+            items = self.packed[name]
             return constant_tuple(items) or self.name(name)
         if name in self.known:
             constant = constant_value(self.known[name], self.our_type(name))
@@ -183,36 +186,44 @@ class Builder:
         ours = self.name(name)
         return ours if ours in self.body.types else self.arguments.get(name, ours)
 
+    def operands(self, variables) -> list:
+        """What several variables are to us."""
+        return [self.operand(variable) for variable in variables]
+
     def items(self, variable) -> tuple:
         """The operands of a tuple, or the one operand that is not a tuple."""
         name = getattr(variable, "name", variable)
-        if name in self.tuples.packed:
-            return self.tuples.packed[name]
+        if name in self.packed:
+            return self.packed[name]
         return self.parts(self.operand(name))
 
-    def parts(self, whole) -> tuple:
+    def parts(self, operand) -> tuple:
         """The operands that an operand is made of."""
-        dtype = self.type_of(whole)
+        dtype = self.type_of(operand)
         if not isinstance(dtype, tuple):
-            return (whole,)
-        if isinstance(whole, ir.Const):
-            return tuple(ir.Const(item) for item in whole.value)
-        return tuple(self._item(whole, index, item) for index, item in enumerate(dtype))
+            return (operand,)
+        if isinstance(operand, ir.Const):
+            return tuple(ir.Const(item) for item in operand.value)
+        names = []
+        for index, item in enumerate(dtype):
+            names.append(self.new_name(item, "item"))
+            self.emit(ir.Item(names[-1], operand, index))
+        return tuple(names)
 
-    def _item(self, whole, index, dtype):
-        target = self.new_name(dtype, "item")
-        self.emit(ir.Item(target, whole, index))
-        return target
+    def tuple_of(self, operands, dtypes) -> ir.Operand:
+        """An operand that is a tuple of operands of these types."""
+        items = self.casts(operands, dtypes)
+        return constant_tuple(items) or self.pack(items, dtypes, "tuple")
 
-    def whole(self, operands, dtype) -> ir.Operand:
-        """An operand that is a tuple of operands."""
-        items = tuple(self.cast(o, d) for o, d in zip(operands, dtype, strict=True))
-        constant = constant_tuple(items)
-        if constant is not None:
-            return constant
-        target = self.new_name(dtype, "tuple")
+    def pack(self, items, dtypes, hint) -> str:
+        """The name of a tuple of items."""
+        target = self.new_name(dtypes, hint)
         self.emit(ir.Pack(target, items))
         return target
+
+    def casts(self, operands, dtypes) -> tuple:
+        """Operands, each converted to its type."""
+        return tuple(self.cast(o, d) for o, d in zip(operands, dtypes, strict=True))
 
     def cast(self, operand, dtype, explicit=False) -> ir.Operand:
         """The operand converted to a type, at once when it is a constant."""
@@ -226,7 +237,7 @@ class Builder:
         if isinstance(source, ir.Optional):
             return self.cast(self._required(operand), dtype, explicit)
         if isinstance(dtype, tuple):
-            return self.whole(self.parts(operand), dtype)
+            return self.tuple_of(self.parts(operand), dtype)
         if not isinstance(dtype, np.dtype):
             return operand
         if isinstance(operand, ir.Const):
@@ -242,16 +253,15 @@ class Builder:
             operand, present = ir.Const(absent(dtype.value)), FALSE
         elif isinstance(source, ir.Optional):
             operand, present = self.parts(operand)
-        target = self.new_name(dtype, "optional")
-        self.emit(ir.Pack(target, (self.cast(operand, dtype.value), present)))
-        return target
+        value = self.cast(operand, dtype.value)
+        return self.pack((value, present), dtype, "optional")
 
     def _required(self, operand) -> ir.Operand:
         """The value of what may be None; as in Numba, a None ends the thread."""
         value, present = self.parts(operand)
         dtype = self.type_of(value)
         what = dtype if isinstance(dtype, np.dtype) else "a value"
-        missing = self.truth("not", (present,))
+        missing = self.truth("not", present)
         self.end_threads_where(missing, TypeError, f"expected {what}, got None")
         return value
 
@@ -264,7 +274,7 @@ class Builder:
     def assign(self, name, operand):
         """`name = operand`, in the type that `name` was declared with."""
         arrays = self.arrays
-        if self.within is not None and arrays.whole(operand) in arrays.spelt:
+        if self.within is not None and arrays.base(operand) in arrays.spelt:
             arrays.alias(name, operand)
         if self.body.types.get(name) is not None and operand is not None:
             self.emit(ir.Copy((name,), (self.cast(operand, self.body.types[name]),)))
@@ -275,7 +285,7 @@ class Builder:
 
     def know(self, target, value):
         """Bind a Python object, known before the launch."""
-        if self.definitions[target] == 1:
+        if self.is_assigned_once(target):
             self.known[target] = value
             return
         constant = constant_value(value, self.our_type(target))
@@ -286,7 +296,7 @@ class Builder:
         """`target = name(operands)` on operands cast to `dtypes`, cast to the declared
         type.
         """
-        cast = tuple(self.cast(o, d) for o, d in zip(operands, dtypes, strict=True))
+        cast = self.casts(operands, dtypes)
         declared = self.our_type(target)
         ours = self.declare(target, declared)
         direct = ours if declared == result else self.new_name(result, name)
@@ -294,11 +304,19 @@ class Builder:
         if direct is not ours:
             self.assign(ours, direct)
 
-    def truth(self, operator, operands) -> str:
-        """The name of a condition: an operator's, of operands."""
-        target = self.new_name(np.dtype(np.bool_), "more")
+    def computed(self, operator, operands, dtype, hint) -> str:
+        """The name of what an operator makes of operands."""
+        target = self.new_name(dtype, hint)
         self.emit(ir.Operation(target, operator, operands, self.site()))
         return target
+
+    def truth(self, operator, *operands) -> str:
+        """The name of a condition: an operator's, of operands."""
+        return self.computed(operator, operands, np.dtype(np.bool_), "more")
+
+    def index(self, operator, *operands, hint="index") -> str:
+        """The name of an index that is computed."""
+        return self.computed(operator, operands, INDEX, hint)
 
     # blocks
 
@@ -311,6 +329,14 @@ class Builder:
         self.leave(ir.Jump(block))
         self.block = block
 
+    def branch(self, condition, after=None) -> int:
+        """Go on where a condition holds; the block for where it does not."""
+        inside = self.body.new_block()
+        after = self.body.new_block() if after is None else after
+        self.leave(ir.Branch(condition, inside, after, self.site()))
+        self.block = inside
+        return after
+
     def end_thread(self, exception, arguments):
         """End the thread by an exception, which the launch raises in debug mode."""
         name, debug = self.function.__name__, bool(self.body.options.get("debug"))
@@ -319,11 +345,14 @@ class Builder:
 
     def end_threads_where(self, condition, exception, text):
         """End the threads for which a condition holds."""
-        wrong, right = self.body.new_block(), self.body.new_block()
-        self.leave(ir.Branch(condition, wrong, right, self.site()))
-        self.block = wrong
+        right = self.branch(condition)
         self.end_thread(exception, (text,))
         self.block = right
+
+
+def index_constant(number) -> ir.Const:
+    """A number as an index."""
+    return ir.Const(np.int64(number))
 
 
 def constant_tuple(items) -> ir.Const | None:
@@ -362,4 +391,4 @@ def type_of_value(value):
 
 def _is_readers(file, line) -> bool:
     """Can a reader look a line up that Numba has inlined?"""
-    return not file.startswith(LIBRARIES) and bool(source_line(file, line))
+    return not file.startswith(LIBRARIES) and bool(source.source_line(file, line))

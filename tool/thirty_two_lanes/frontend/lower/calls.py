@@ -7,51 +7,27 @@ from dataclasses import replace
 import numpy as np
 
 from thirty_two_lanes.core import ir
-from thirty_two_lanes.frontend.lower.arrays import (
-    allocate,
-    atomic,
-    constant_array,
-    hinted_access,
-)
+from thirty_two_lanes.frontend.lower import arrays, inlining, operators
 from thirty_two_lanes.frontend.lower.builtins import BUILTINS
-from thirty_two_lanes.frontend.lower.inlining import (
-    arguments_of,
-    bound_arguments,
-    inline,
-    inline_library,
-    spread_out,
-    written_in_python,
-)
 from thirty_two_lanes.frontend.lower.methods import call_method
-from thirty_two_lanes.frontend.lower.operators import (
-    call_operator,
-    call_ufunc,
-    convert_to,
-    has_ufunc,
-)
-from thirty_two_lanes.frontend.lower.tuples import make_tuple, make_vector
+from thirty_two_lanes.frontend.lower.tuples import make_tuple
 from thirty_two_lanes.frontend.names import dotted_name
 from thirty_two_lanes.frontend.types import is_vector, named_dtype, our_type
+from thirty_two_lanes.language import warp_intrinsics
 from thirty_two_lanes.language.operators import FUNCTIONS, OPERATORS, PYTHON_OPERATORS
 from thirty_two_lanes.language.twin_registry import is_intrinsic, twin_of
-from thirty_two_lanes.language.warp_intrinsics import (
-    ATOMICS,
-    BARRIERS,
-    CACHE_HINTS,
-    GRID_SYNC,
-    INTRINSICS,
-)
+from thirty_two_lanes.language.warp_intrinsics import BARRIERS, INTRINSICS
 
 
 def call(builder, target, value):
     """`function(…)`, whatever the function is."""
     callee = builder.known.get(value.func.name)
-    value = spread_out(builder, value)
+    value = inlining.spread_out(builder, value)
     signature = builder.typed.calls[value]
-    arguments = arguments_of(value)
-    if type(builder.numba_type(target)).__name__ == "GridGroup":
+    arguments = inlining.arguments_of(value)
+    if builder.kind(target) == "GridGroup":
         return
-    if callee is GRID_SYNC:
+    if callee is warp_intrinsics.GRID_SYNC:
         return _wait(builder, ir.Barrier(None, "grid", None, builder.site()))
     if value.func.name in builder.methods:
         return call_method(builder, target, value.func.name, arguments, signature)
@@ -61,7 +37,7 @@ def call(builder, target, value):
     ):
         return
     if name in ("cuda.shared.array", "cuda.local.array"):
-        return allocate(builder, target, name.split(".")[1], value)
+        return arrays.allocate(builder, target, name.split(".")[1], value)
     for names, lower in NAMED:
         if name in names:
             return lower(builder, target, name, arguments, signature)
@@ -75,22 +51,23 @@ def _call_python(builder, target, callee, arguments, value, signature) -> bool:
     """Call what Python or Numba made: is this such a thing?"""
     dtype = named_dtype(callee)
     if hasattr(callee, "py_func"):
-        arguments = bound_arguments(callee.py_func, value)
-        inline(builder, target, callee, signature, arguments)
+        arguments = inlining.bound_arguments(callee.py_func, value)
+        inlining.inline(builder, target, callee, signature, arguments)
     elif dtype is not None:
-        convert_to(builder, target, builder.operand(arguments[0]), dtype)
+        operators.convert_to(builder, target, builder.operand(arguments[0]), dtype)
     elif callee in BUILTINS:
         BUILTINS[callee](builder, target, arguments, signature)
     elif callee in PYTHON_OPERATORS:
         _operator(builder, target, PYTHON_OPERATORS[callee], arguments, signature)
     elif is_vector(builder.numba_type(target)):
-        make_vector(builder, target, arguments)
+        parts = [part for a in arguments for part in builder.items(a)]
+        make_tuple(builder, target, parts)  # `float4(float2(a, b), c, d)`, too
     elif callee is tuple:
         make_tuple(builder, target, builder.items(arguments[0]))
     elif isinstance(callee, type) and issubclass(callee, tuple):
-        make_tuple(builder, target, [builder.operand(a) for a in arguments])
-    elif isinstance(callee, np.ufunc) and has_ufunc(callee):
-        call_ufunc(builder, target, callee, arguments)
+        make_tuple(builder, target, builder.operands(arguments))
+    elif isinstance(callee, np.ufunc) and f"np.{callee.__name__}" in FUNCTIONS:
+        operators.call_ufunc(builder, target, callee, arguments)
     elif callee is type:
         builder.known[target] = builder.our_type(arguments[0]).type
     elif callee in (np.iinfo, np.finfo):
@@ -129,14 +106,13 @@ def call_intrinsic(builder, target, name, operands, signature=None):
 
 def _intrinsic(builder, target, name, arguments, signature):
     """`cuda.ballot_sync(mask, condition)` and the like."""
-    operands = [builder.operand(a) for a in arguments]
-    call_intrinsic(builder, target, name, operands, signature)
+    call_intrinsic(builder, target, name, builder.operands(arguments), signature)
 
 
 def _operator(builder, target, name, arguments, signature):
     """`math.sqrt(x)` and the like."""
-    operands = [builder.operand(a) for a in arguments]
-    call_operator(builder, target, name, operands, signature)
+    operands = builder.operands(arguments)
+    operators.call_operator(builder, target, name, operands, signature)
 
 
 def _barrier(builder, target, name, arguments, signature):
@@ -157,28 +133,17 @@ def _wait(builder, barrier):
 
 def _call_library(builder, target, call, signature) -> bool:
     """Lower a function of Numba's own in the place of its call, if it has one."""
-    variable, arguments = call.func, arguments_of(call)
-    kind = builder.numba_type(variable)
-    callee = builder.known.get(variable.name)
+    callee = builder.known.get(call.func.name)
     if isinstance(callee, np.ufunc) and builder.within is not None:
-        _call_numpy(builder, target, callee, arguments, signature)
+        _twin(builder, target, callee, inlining.arguments_of(call), signature)
         return True
-    name = getattr(callee, "__name__", "")
-    function = written_in_python(kind, name, signature, ())
+    kind, name = builder.numba_type(call.func), getattr(callee, "__name__", "")
+    function = inlining.written_in_python(kind, name, signature, ())
     if function is None:
         return False
-    arguments = bound_arguments(function, call)
-    inline_library(builder, target, function, signature, arguments)
+    arguments = inlining.bound_arguments(function, call)
+    inlining.inline_library(builder, target, function, signature, arguments)
     return True
-
-
-def _call_numpy(builder, target, function, arguments, signature):
-    """A function of NumPy's on numbers, which a library's loop calls."""
-    operands = [
-        builder.cast(builder.operand(argument), our_type(dtype))
-        for argument, dtype in zip(arguments, signature.args, strict=True)
-    ]
-    _twin(builder, target, function, operands, signature)
 
 
 def _call_twin(builder, target, intrinsic, arguments, signature):
@@ -189,33 +154,31 @@ def _call_twin(builder, target, intrinsic, arguments, signature):
             f"the intrinsic `{name}` has no twin: write what it computes as a "
             f"function of NumPy arrays, with `@twin({name})` above it"
         )
-    operands = [
-        builder.cast(builder.operand(argument), our_type(dtype))
-        for argument, dtype in zip(arguments, signature.args, strict=True)
-    ]
-    _twin(builder, target, function, operands, signature)
+    _twin(builder, target, function, arguments, signature)
 
 
-def _twin(builder, target, function, operands, signature):
+def _twin(builder, target, function, arguments, signature):
     """A call of a function of NumPy arrays, of lanes and blocks."""
+    dtypes = map(our_type, signature.args)
+    operands = builder.casts(builder.operands(arguments), dtypes)
     result = our_type(signature.return_type)
     ours = None if result is None else builder.declare(target, result)
     references = tuple(_references(builder, operand) for operand in operands)
-    what = ours, function, tuple(operands), result
-    builder.emit(ir.Twin(*what, references, builder.site()))
+    twin = ir.Twin(ours, function, operands, result, references, builder.site())
+    builder.emit(twin)
 
 
 def _references(builder, operand):
     """What a twin may do with an operand that is an array."""
     if not isinstance(builder.type_of(operand), ir.ArrayType):
         return None
-    whole = builder.reference("load", operand)
+    load = builder.reference("load", operand)
     return ir.TwinReferences(
-        whole,
-        replace(whole, kind="store"),
-        replace(whole, kind="store", order="arrival"),
-        replace(whole, order="acquire"),
-        replace(whole, kind="store", order="release"),
+        load,
+        replace(load, kind="store"),
+        replace(load, kind="store", order="arrival"),
+        replace(load, order="acquire"),
+        replace(load, kind="store", order="release"),
     )
 
 
@@ -224,7 +187,8 @@ def _references(builder, operand):
 
 def _refuse_call(builder, callee, name):
     """Say that a function is not emulated, and what can be done."""
-    called = _callee_name(callee, name)
+    own = getattr(callee, "__name__", None) or getattr(callee, "name", None)
+    called = name or own or "this function"
     home = getattr(callee, "__module__", None) or type(callee).__module__
     if type(callee).__name__ == "ExternFunction" or "cffi" in home:
         builder.refuse(
@@ -242,17 +206,11 @@ def _refuse_call(builder, callee, name):
     )
 
 
-def _callee_name(callee, name):
-    """What to call a function that a kernel calls."""
-    own = getattr(callee, "__name__", None) or getattr(callee, "name", None)
-    return name or own or "this function"
-
-
 # functions by their dotted names: (builder, target, name, arguments, signature) -> None
 NAMED = (
-    (("cuda.const.array_like",), constant_array),
-    (CACHE_HINTS, hinted_access),
-    (ATOMICS, atomic),
+    (("cuda.const.array_like",), arrays.constant_array),
+    (warp_intrinsics.CACHE_HINTS, arrays.hinted_access),
+    (warp_intrinsics.ATOMICS, arrays.atomic),
     (BARRIERS, _barrier),
     (INTRINSICS, _intrinsic),
     (OPERATORS, _operator),

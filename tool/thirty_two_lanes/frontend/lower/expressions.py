@@ -52,14 +52,14 @@ def variable(builder, target, value):
     source, dtype = value.name, builder.our_type(target)
     if isinstance(dtype, ir.Optional):
         return builder.bind(target, builder.operand(source))
-    if builder.definitions[target] == 1:
-        if source in builder.known and builder.definitions[source] == 1:
+    if builder.is_assigned_once(target):
+        if source in builder.known and builder.is_assigned_once(source):
             builder.known[target] = builder.known[source]
             return
-        if source in builder.tuples.packed and builder.definitions[source] == 1:
-            return repack(builder, target, builder.tuples.packed[source])
-    if source in builder.loops.iterators:
-        builder.loops.iterators[target] = builder.loops.iterators[source]
+        if source in builder.packed and builder.is_assigned_once(source):
+            return repack(builder, target, builder.packed[source])
+    if source in builder.iterators:
+        builder.iterators[target] = builder.iterators[source]
         return
     if dtype is not None:
         builder.assign(builder.declare(target, dtype), builder.operand(source))
@@ -77,7 +77,7 @@ def argument(builder, target, value):
     builder.assign(ours, operand)
     builder.arrays.spelt[ours] = builder.arrays.given.get(value.name, value.name)
     frozen = builder.body.frozen
-    whole = builder.caller.builder.arrays.whole(operand)
+    whole = builder.caller.builder.arrays.base(operand)
     if whole in frozen:
         frozen[ours] = frozen[whole]
 
@@ -115,7 +115,7 @@ def static_getitem(builder, target, value):
         return builder.know(target, known[value.index])
     if isinstance(value.index, str):
         return record_field(builder, target, value.value, value.index)
-    if type(builder.numba_type(value.value)).__name__ == "Record":
+    if builder.kind(value.value) == "Record":
         name = array.dtype.names[value.index]
         return record_field(builder, target, value.value, name)
     if isinstance(array, ir.ArrayType):
@@ -136,10 +136,10 @@ def static_getitem(builder, target, value):
 def attribute(builder, target, value):
     """`value.name`."""
     source = value.value.name
-    if type(builder.numba_type(source)).__name__ == "GridGroup":
+    if builder.kind(source) == "GridGroup":
         builder.known[target] = GRID_SYNC
         return
-    if type(builder.numba_type(source)).__name__ == "Dim3":
+    if builder.kind(source) == "Dim3":
         name = f"{dotted_name(builder.known[source])}.{value.attr}"
         return call_intrinsic(builder, target, name, ())
     if source in builder.known and not isinstance(
@@ -157,7 +157,7 @@ def attribute(builder, target, value):
 def _attribute_of_value(builder, target, value):
     """An attribute of what is known only when the kernel runs."""
     dtype = builder.our_type(value.value)
-    if type(builder.numba_type(target)).__name__ == "BoundFunction":
+    if builder.kind(target) == "BoundFunction":
         builder.methods[target] = (value.value, value.attr)
     elif isinstance(dtype, ir.ArrayType):
         array_attribute(builder, target, value.value, value.attr, dtype)

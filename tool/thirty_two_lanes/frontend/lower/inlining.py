@@ -15,7 +15,7 @@ import numpy as np
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.source import package_of
 from thirty_two_lanes.frontend.inference import overload_of, typed_ir
-from thirty_two_lanes.frontend.lower.builder import Builder
+from thirty_two_lanes.frontend.lower.builder import IRBuilder
 from thirty_two_lanes.frontend.types import our_type
 
 
@@ -26,7 +26,7 @@ class Caller:
     line: int
     target: str
     block: int
-    builder: Builder
+    builder: IRBuilder
 
 
 def inline(builder, target, dispatcher, signature, arguments, within=None):
@@ -46,7 +46,7 @@ def inline(builder, target, dispatcher, signature, arguments, within=None):
     back = builder.body.new_block()
     line = builder.caller.line if builder.caller else builder.line
     caller = Caller(line, result, back, builder)
-    inner = Builder(builder.body, typed, {}, caller, within or builder.within)
+    inner = IRBuilder(builder.body, typed, {}, caller, within or builder.within)
     inner.specialisation = (id(function), *map(str, signature.args))
     names = typed.ir.arg_names
     for name, given, dtype in zip(names, arguments, signature.args, strict=True):
@@ -73,7 +73,7 @@ def _give(builder, inner, name, given, dtype):
         return
     if isinstance(given, tuple):  # the rest of the arguments, of `*name`
         items = tuple(map(builder.operand, given))
-        inner.arguments[name] = builder.whole(items, our_type(dtype))
+        inner.arguments[name] = builder.tuple_of(items, our_type(dtype))
         return
     variable = getattr(given, "name", given)
     if variable in builder.known and type(dtype).__name__ != "Optional":
@@ -89,7 +89,7 @@ def _give(builder, inner, name, given, dtype):
 
 def _known_tuple(builder, name):
     """The numbers of a tuple that is known before the launch, or None."""
-    items = builder.tuples.packed.get(name, (None,))
+    items = builder.packed.get(name, (None,))
     if all(isinstance(item, ir.Const) for item in items):
         return tuple(item.value.item() for item in items)
     return None

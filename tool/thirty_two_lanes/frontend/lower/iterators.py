@@ -14,12 +14,11 @@ import numpy as np
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.frontend.lower.arrays import (
     array_number,
-    index_operation,
     unravelled,
     unravelled_in,
 )
-from thirty_two_lanes.frontend.lower.builder import ONE
-from thirty_two_lanes.frontend.lower.tuples import choose_array
+from thirty_two_lanes.frontend.lower.builder import ONE, index_constant
+from thirty_two_lanes.frontend.lower.tuples import choose
 
 
 class Iterator:
@@ -45,7 +44,7 @@ class Range(Iterator):
 
     def next(self, builder):
         first = kept(builder, self.following)
-        more = builder.truth("in range", (self.following, self.stop, self.step))
+        more = builder.truth("in range", self.following, self.stop, self.step)
         advance(builder, self.following, self.step)
         return first, more
 
@@ -59,13 +58,9 @@ class Items(Iterator):
 
     def next(self, builder):
         index, items = self.index, self.items
-        more = builder.truth("lt", (index, ir.Const(np.int64(len(items)))))
+        more = builder.truth("lt", index, index_constant(len(items)))
         first = builder.new_name(builder.type_of(items[0]), "item")
-        if isinstance(builder.type_of(first), ir.ArrayType):
-            choose_array(builder, first, index, items)
-        else:
-            operands = (index, *items)
-            builder.emit(ir.Operation(first, "choose", operands, builder.site()))
+        choose(builder, first, index, items)
         advance(builder, index, ONE)
         return first, more
 
@@ -79,57 +74,55 @@ class OfArray(Iterator):
 
     def next(self, builder):
         more = self.more(builder)
-        with _where(builder, more):
-            first = self.read(builder, self.place(builder))
-            self.move(builder)
+        after = builder.branch(more)
+        first = self.read(builder, self.indices(builder))
+        advance(builder, self.index, ONE)
+        builder.continue_in(after)
         return first, more
 
     def ahead(self, builder):
         def move():
-            place = self.place(builder)
-            self.move(builder)
-            return lambda: self.read(builder, place)
+            indices = self.indices(builder)
+            advance(builder, self.index, ONE)
+            return lambda: self.read(builder, indices)
 
         return self.more(builder), move
 
-    def move(self, builder):
-        """Go on to what follows."""
-        advance(builder, self.index, ONE)
+    def more(self, builder):
+        """Is there one?"""
+        size = array_number(builder, self.array, self.size)
+        return builder.truth("lt", self.index, size)
 
-    def element(self, builder, place, axes=0, view=False):
-        """What is at a place: an element, or a part with these axes."""
+    def element(self, builder, indices, axes=0, view=False):
+        """What is at these indices: an element, or a part with these axes."""
         array, dtype = self.array, builder.type_of(self.array).dtype
         view = view or axes > 0 or dtype.names is not None
         first = builder.new_name(ir.ArrayType(dtype, axes) if view else dtype, "item")
         builder.arrays.alias(first, array)
         read, reference = ir.View if view else ir.Load, builder.reference("load", array)
-        builder.emit(read(first, array, place, reference))
+        builder.emit(read(first, array, indices, reference))
         return first
 
 
 class Rows(OfArray):
     """The elements of an array of one axis, the parts of one of several."""
 
-    def more(self, builder):
-        """Is there one?"""
-        size = array_number(builder, self.array, "shape0")
-        return builder.truth("lt", (self.index, size))
+    size = "shape0"
 
-    def place(self, builder):
+    def indices(self, builder):
         """The index of what comes next."""
         return (kept(builder, self.index),)
 
-    def read(self, builder, place):
+    def read(self, builder, indices):
         """What is there."""
-        return self.element(builder, place, builder.type_of(self.array).ndim - 1)
+        return self.element(builder, indices, builder.type_of(self.array).ndim - 1)
 
     def all(self, builder, count):
         """The items of an array of this length; other lengths end the thread."""
-        length = array_number(builder, self.array, "shape0")
-        end_unless(builder, builder.truth("eq", (length, ir.Const(np.int64(count)))))
-        axes = builder.type_of(self.array).ndim - 1
-        places = [(ir.Const(np.int64(place)),) for place in range(count)]
-        return tuple(self.element(builder, place, axes) for place in places)
+        length = array_number(builder, self.array, self.size)
+        end_unless(builder, builder.truth("eq", length, index_constant(count)))
+        rows = map(index_constant, range(count))
+        return tuple(self.read(builder, (row,)) for row in rows)
 
 
 @dataclass(frozen=True)
@@ -141,21 +134,17 @@ class Elements(OfArray):
     order: str = "C"
     view: bool = False
     numbered: bool = False
+    size = "size"
 
-    def more(self, builder):
-        """Is there one?"""
-        size = array_number(builder, self.array, "size")
-        return builder.truth("lt", (self.index, size))
-
-    def place(self, builder):
+    def indices(self, builder):
         """The indices of what comes next."""
         index = kept(builder, self.index)
         return unravelled(builder, self.array, index, self.order)
 
-    def read(self, builder, place):
+    def read(self, builder, indices):
         """What is there."""
-        first = self.element(builder, place, view=self.view)
-        return (place, first) if self.numbered else first
+        first = self.element(builder, indices, view=self.view)
+        return (indices, first) if self.numbered else first
 
 
 @dataclass(frozen=True)
@@ -168,8 +157,8 @@ class Indices(Iterator):
     def next(self, builder):
         count = ONE
         for size in self.sizes:
-            count = index_operation(builder, "mul", count, size)
-        more = builder.truth("lt", (self.index, count))
+            count = builder.index("mul", count, size)
+        more = builder.truth("lt", self.index, count)
         indices = unravelled_in(builder, self.sizes, kept(builder, self.index))
         advance(builder, self.index, ONE)
         return indices, more
@@ -226,22 +215,10 @@ class Zipped(Iterator):
         for iterator in self.inner:
             more, move = iterator.ahead(builder)
             builder.emit(ir.Copy((all_more,), (more,)))
-            inside = builder.body.new_block()
-            builder.leave(ir.Branch(more, inside, after, builder.site()))
-            builder.block = inside
+            builder.branch(more, after)
             reads.append(move())
         yield all_more, reads
         builder.continue_in(after)
-
-
-@contextmanager
-def _where(builder, condition):
-    """Emit what only the threads do for which a condition holds."""
-    inside, after = builder.body.new_block(), builder.body.new_block()
-    builder.leave(ir.Branch(condition, inside, after, builder.site()))
-    builder.block = inside
-    yield
-    builder.continue_in(after)
 
 
 def kept(builder, variable) -> str:
@@ -258,5 +235,5 @@ def advance(builder, variable, step):
 
 def end_unless(builder, condition):
     """End the threads that have too few items to unpack, or too many."""
-    wrong = builder.truth("not", (condition,))
+    wrong = builder.truth("not", condition)
     builder.end_threads_where(wrong, ValueError, "too few or too many values to unpack")

@@ -24,17 +24,17 @@ from thirty_two_lanes.frontend.types import our_type
 
 def getiter(builder, target, value):
     """`for … in value`, before the loop."""
-    builder.loops.iterators[target] = _iterator(builder, target, value.value)
+    builder.iterators[target] = _iterator(builder, target, value.value)
 
 
 def _iterator(builder, name, variable):
     """The iterator over what a variable holds, at its beginning."""
     source = variable.name
-    if source in builder.loops.iterators:
-        return builder.loops.iterators[source]
-    if type(builder.numba_type(source)).__name__ == "RangeType":
+    if source in builder.iterators:
+        return builder.iterators[source]
+    if builder.kind(source) == "RangeType":
         dtype = our_type(builder.numba_type(source).dtype)
-        packed = builder.tuples.packed[source]
+        packed = builder.packed[source]
         parts = zip(("next", "stop", "step"), packed, strict=True)
         return Range(*[_begin(builder, f"{name}.{p}", o, dtype) for p, o in parts])
     if source in builder.arrays.flats:
@@ -70,13 +70,13 @@ def begin_enumerate(builder, target, arguments, signature):
     start = builder.operand(arguments[1]) if len(arguments) > 1 else ZERO
     inner = _iterator(builder, f"{target}.of", arguments[0])
     count = _begin(builder, f"{target}.count", start, INDEX)
-    builder.loops.iterators[target] = Enumerated(count, inner)
+    builder.iterators[target] = Enumerated(count, inner)
 
 
 def begin_zip(builder, target, arguments, signature):
     """`zip(…)`."""
     inner = (_iterator(builder, f"{target}.{n}", a) for n, a in enumerate(arguments))
-    builder.loops.iterators[target] = Zipped(tuple(inner))
+    builder.iterators[target] = Zipped(tuple(inner))
 
 
 def begin_nditer(builder, target, arguments, signature):
@@ -86,25 +86,25 @@ def begin_nditer(builder, target, arguments, signature):
     if len(operands) != 1 or order not in "CF":
         builder.refuse("`np.nditer` iterates over one array here: index the others")
     index = _begin_index(builder, target)
-    builder.loops.iterators[target] = Elements(index, operands[0], order, view=True)
+    builder.iterators[target] = Elements(index, operands[0], order, view=True)
 
 
 def begin_ndenumerate(builder, target, arguments, signature):
     """`np.ndenumerate(array)`."""
     array = builder.operand(arguments[0])
     index = _begin_index(builder, target)
-    builder.loops.iterators[target] = Elements(index, array, numbered=True)
+    builder.iterators[target] = Elements(index, array, numbered=True)
 
 
 def begin_ndindex(builder, target, arguments, signature):
     """`np.ndindex(*sizes)`."""
     sizes = tuple(builder.cast(s, INDEX) for a in arguments for s in builder.items(a))
-    builder.loops.iterators[target] = Indices(_begin_index(builder, target), sizes)
+    builder.iterators[target] = Indices(_begin_index(builder, target), sizes)
 
 
 def begin_iterator(builder, target, arguments, signature):
     """`iter(…)`."""
-    builder.loops.iterators[target] = _iterator(builder, target, arguments[0])
+    builder.iterators[target] = _iterator(builder, target, arguments[0])
 
 
 # how they go on
@@ -112,19 +112,19 @@ def begin_iterator(builder, target, arguments, signature):
 
 def next_item(builder, target, arguments, signature):
     """`next(iterator)`."""
-    first, _ = builder.loops.iterators[arguments[0].name].next(builder)
+    first, _ = builder.iterators[arguments[0].name].next(builder)
     builder.bind(target, first)
 
 
 def iternext(builder, target, value):
     """A step of a loop: what comes next, and is there one?"""
-    iterator = builder.loops.iterators[value.value.name]
-    builder.loops.pairs[target] = iterator.next(builder)
+    iterator = builder.iterators[value.value.name]
+    builder.pairs[target] = iterator.next(builder)
 
 
 def pair_first(builder, target, value):
     """What came next."""
-    first = builder.loops.pairs[value.value.name][0]
+    first = builder.pairs[value.value.name][0]
     if isinstance(first, tuple):
         return repack(builder, target, tuple(_flat(builder, item) for item in first))
     builder.bind(target, first)
@@ -134,10 +134,8 @@ def _flat(builder, item):
     """A tuple within a tuple, as a variable of its own."""
     if not isinstance(item, tuple):
         return item
-    items = tuple(_flat(builder, it) for it in item)
-    name = builder.new_name(tuple(builder.type_of(it) for it in items), "pair")
-    builder.emit(ir.Pack(name, items))
-    return name
+    items = tuple(_flat(builder, inner) for inner in item)
+    return builder.pack(items, tuple(map(builder.type_of, items)), "pair")
 
 
 def unpack(builder, target, value):
@@ -156,13 +154,13 @@ def unpack(builder, target, value):
         end_unless(builder, more)
         items.append(_flat(builder, item))
     _, more = iterator.next(builder)
-    end_unless(builder, builder.truth("not", (more,)))
+    end_unless(builder, builder.truth("not", more))
     pack(builder, target, tuple(items))
 
 
 def pair_second(builder, target, value):
     """Was there something?"""
-    builder.bind(target, builder.loops.pairs[value.value.name][1])
+    builder.bind(target, builder.pairs[value.value.name][1])
 
 
 def each_cell(builder, array, indices, body):
@@ -171,12 +169,10 @@ def each_cell(builder, array, indices, body):
         return body(indices)
     index = builder.new_name(INDEX, "cell")
     builder.emit(ir.Copy((index,), (ZERO,)))
-    again, inside, after = (builder.body.new_block() for _ in range(3))
+    again = builder.body.new_block()
     builder.continue_in(again)
     length = array_number(builder, array, f"shape{len(indices)}")
-    more = builder.truth("lt", (index, length))
-    builder.leave(ir.Branch(more, inside, after, builder.site()))
-    builder.block = inside
+    after = builder.branch(builder.truth("lt", index, length))
     each_cell(builder, array, (*indices, index), body)
     advance(builder, index, ONE)
     builder.continue_in(again)

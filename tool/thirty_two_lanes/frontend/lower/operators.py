@@ -20,7 +20,7 @@ from thirty_two_lanes.frontend.lower.tuples import (
 )
 from thirty_two_lanes.frontend.target import target as target_of_numba
 from thirty_two_lanes.frontend.types import loop_of, our_type
-from thirty_two_lanes.language.operators import FUNCTIONS, PYTHON_OPERATORS, convert
+from thirty_two_lanes.language.operators import PYTHON_OPERATORS, convert
 from thirty_two_lanes.language.powers import LARGEST_LOOP
 
 BY_ZERO = "division by zero"
@@ -98,7 +98,7 @@ def _is_none(builder, target, value, negated):
         return builder.bind(target, same)
     if isinstance(same, ir.Const):
         return builder.bind(target, ir.Const(~same.value))
-    builder.bind(target, builder.truth("not", (same,)))
+    builder.bind(target, builder.truth("not", same))
 
 
 def _is_array(builder, target, value, negated):
@@ -141,8 +141,10 @@ def end_threads(builder, name, operands, dtypes):
 
 def _end_where(builder, operand, dtype, number, exception, text):
     """End the threads in which an operand is a number."""
-    pair = (builder.cast(operand, dtype), ir.Const(dtype.type(number)))
-    builder.end_threads_where(builder.truth("eq", pair), exception, text)
+    same = builder.truth(
+        "eq", builder.cast(operand, dtype), ir.Const(dtype.type(number))
+    )
+    builder.end_threads_where(same, exception, text)
 
 
 def _divides_strictly(builder, dtypes) -> bool:
@@ -162,7 +164,7 @@ def _is_in(builder, target, value):
     sought = builder.operand(value.rhs)
     for item in builder.items(value.lhs):
         same = are_equal(builder, sought, item)
-        found = builder.truth("or", (found, same))
+        found = builder.truth("or", found, same)
     builder.bind(target, found)
 
 
@@ -203,16 +205,11 @@ def convert_to(builder, target, operand, dtype):
 # ufuncs
 
 
-def has_ufunc(ufunc) -> bool:
-    """Is this ufunc in the table?"""
-    return f"np.{ufunc.__name__}" in FUNCTIONS
-
-
 def call_ufunc(builder, target, ufunc, arguments):
     """`np.add(a, b)`; or a loop over the cells of `out`, in `np.add(a, b, out)`."""
     name = f"np.{ufunc.__name__}"
     dtypes, result = loop_of(ufunc, [builder.numba_type(a) for a in arguments])
-    operands = [builder.operand(a) for a in arguments]
+    operands = builder.operands(arguments)
     if len(operands) == ufunc.nin:
         return builder.operate(target, name, operands, dtypes, result)
     *inputs, out = operands

@@ -94,5 +94,5 @@ def is_none(builder, one, other, types):
     for operand, dtype, opposite in zip(operands, dtypes, types[::-1], strict=True):
         if isinstance(dtype, ir.Optional) and is_always_none(opposite):
             present = builder.parts(builder.cast(operand, dtype))[1]
-            return builder.truth("not", (present,))
+            return builder.truth("not", present)
     return ir.Const(np.False_)  # also of two that may be None, as in Numba

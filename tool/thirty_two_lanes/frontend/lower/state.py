@@ -36,26 +36,11 @@ class Arrays:
 
     def alias(self, view, array):
         """Report a view, or an element, by the name of its array."""
-        self.aliases[view] = self.whole(array)
+        self.aliases[view] = self.base(array)
 
-    def whole(self, array):
+    def base(self, array):
         """The array that an array is a part of, or itself."""
         return self.aliases.get(array, array)
-
-
-@dataclass
-class Tuples:
-    """What tuples.py knows of names."""
-
-    packed: dict = field(default_factory=dict)  # a tuple or range: its operands
-
-
-@dataclass
-class Loops:
-    """What loops.py knows of names."""
-
-    iterators: dict = field(default_factory=dict)  # of iterators.py
-    pairs: dict = field(default_factory=dict)  # what comes next, and is there one?
 
 
 @dataclass

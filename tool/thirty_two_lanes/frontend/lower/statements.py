@@ -4,8 +4,8 @@ blocks.
 The room is built of functions in tables, from the top down: STATEMENTS here, VALUES and
 EXPRESSIONS in expressions.py, then calls.py, with BUILTINS and METHODS, operators.py,
 loops.py and iterators.py, inlining.py, captured.py, arrays.py, tuples.py, optionals.py.
-Below them is the Builder, which each function gets, with state.py. A file imports only
-those after it.
+Below them is the IRBuilder, which each function gets, with state.py. A file imports
+only those after it.
 """
 
 import re
@@ -21,7 +21,7 @@ from thirty_two_lanes.frontend.lower.arrays import (
     set_item,
     static_set_item,
 )
-from thirty_two_lanes.frontend.lower.builder import Builder
+from thirty_two_lanes.frontend.lower.builder import IRBuilder
 from thirty_two_lanes.frontend.lower.expressions import EXPRESSIONS, VALUES
 from thirty_two_lanes.frontend.lower.optionals import settled
 from thirty_two_lanes.frontend.lower.state import Body, Edges
@@ -41,7 +41,7 @@ def kernel_ir(function, argument_types, options=None, notes=False) -> ir.Kernel:
         raise returns_nothing(function)
     entry = body.new_block()
     arguments = tuple(f"{name}" for name in typed.ir.arg_names)
-    builder = Builder(body, typed, {name: name for name in arguments})
+    builder = IRBuilder(body, typed, {name: name for name in arguments})
     lower(builder, entry)
     return ir.Kernel(
         function.__name__,

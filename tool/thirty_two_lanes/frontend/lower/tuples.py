@@ -6,31 +6,29 @@ of its body for each type, and a test which copy an iteration takes.
 
 import operator
 
-import numpy as np
-
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.frontend.lower.builder import (
     FALSE,
     INDEX,
     TRUE,
+    index_constant,
     is_always_none,
     is_same,
 )
 from thirty_two_lanes.frontend.types import field_names
 
-TUPLE_OPERATORS = (
-    *(operator.add, operator.eq, operator.ne),
-    *(operator.lt, operator.le, operator.gt, operator.ge),
-)
+TUPLE_OPERATORS = {
+    getattr(operator, name) for name in ("add", "eq", "ne", "lt", "le", "gt", "ge")
+}
 
 
 def build_tuple(builder, target, value):
     """`(a, b)`; or several parts of an index, which is not a tuple of our IR."""
-    if builder.definitions[target] == 1 and any(
+    if builder.is_assigned_once(target) and any(
         is_slice(builder, item) and not is_always_none(builder.numba_type(item))
         for item in value.items
     ):
-        builder.tuples.packed[target] = tuple(value.items)
+        builder.packed[target] = tuple(value.items)
         return
     if value.items and all(_is_object(builder, item) for item in value.items):
         builder.know(target, tuple(builder.known[item.name] for item in value.items))
@@ -47,7 +45,7 @@ def _is_object(builder, variable):
 
 def is_slice(builder, variable):
     """Is this a part of an index but no number: a slice, `...` or None?"""
-    kind = type(builder.numba_type(variable)).__name__
+    kind = builder.kind(variable)
     return kind.startswith("Slice") or kind in ("EllipsisType", "NoneType")
 
 
@@ -56,22 +54,17 @@ def make_tuple(builder, target, operands):
     dtypes = builder.our_type(target)
     cast = zip(operands, dtypes, strict=True)
     items = tuple(builder.cast(operand, dtype) for operand, dtype in cast)
-    if builder.definitions[target] == 1:
+    if builder.is_assigned_once(target):
         pack(builder, target, items)
     else:
         builder.emit(ir.Pack(builder.declare(target, dtypes), items))
 
 
-def make_vector(builder, target, arguments):
-    """`float4(float2(a, b), c, d)`: the parts of vectors beside numbers."""
-    make_tuple(builder, target, [part for a in arguments for part in builder.items(a)])
-
-
 def pack(builder, target, items):
     """Make a tuple; remember what it is made of where it is made only once."""
-    once = builder.definitions[target] == 1
+    once = builder.is_assigned_once(target)
     if once:
-        builder.tuples.packed[target] = items
+        builder.packed[target] = items
     if not once or not all(isinstance(item, ir.Const) for item in items):
         name = builder.declare(target, tuple(builder.type_of(item) for item in items))
         builder.emit(ir.Pack(name, items))
@@ -82,7 +75,7 @@ def repack(builder, target, items):
     if all(isinstance(item, ir.Operand) for item in items):
         pack(builder, target, items)
     else:
-        builder.tuples.packed[target] = items
+        builder.packed[target] = items
 
 
 # items
@@ -101,16 +94,13 @@ def tuple_item_by_lane(builder, target, value):
     """`t[i]`, where lanes may differ in i."""
     items, dtype = builder.items(value.value), builder.our_type(target)
     index = builder.cast(builder.operand(value.index), INDEX)
-    count = len(items)
-    low = builder.truth("lt", (index, ir.Const(np.int64(-count))))
-    high = builder.truth("ge", (index, ir.Const(np.int64(count))))
-    outside = builder.truth("or", (low, high))
+    low = builder.truth("lt", index, index_constant(-len(items)))
+    high = builder.truth("ge", index, index_constant(len(items)))
+    outside = builder.truth("or", low, high)
     builder.end_threads_where(outside, IndexError, "tuple index out of range")
-    if isinstance(dtype, ir.ArrayType):
-        return choose_array(builder, builder.declare(target, dtype), index, items)
-    operands = (index, *(builder.cast(item, dtype) for item in items))
-    ours = builder.declare(target, dtype)
-    builder.emit(ir.Operation(ours, "choose", operands, builder.site()))
+    if not isinstance(dtype, ir.ArrayType):
+        items = tuple(builder.cast(item, dtype) for item in items)
+    choose(builder, builder.declare(target, dtype), index, items)
 
 
 def typed_getitem(builder, target, value):
@@ -121,15 +111,19 @@ def typed_getitem(builder, target, value):
     items = [i if i in fitting else fitting[0] for i in items]
     index = builder.operand(value.index)
     if isinstance(dtype, ir.ArrayType):
-        return choose_array(builder, builder.declare(target, dtype), index, items)
+        return choose(builder, builder.declare(target, dtype), index, items)
     dtypes = (INDEX, *(dtype for _ in items))
     builder.operate(target, "choose", (index, *items), dtypes, dtype)
 
 
-def choose_array(builder, name, index, items):
-    """`name` = one of the arrays of a tuple."""
-    builder.arrays.alias(name, items[0])
-    builder.emit(ir.ChooseArray(name, index, tuple(items), builder.site()))
+def choose(builder, name, index, items):
+    """`name` = one of the items of a tuple, arrays or numbers of one type."""
+    if isinstance(builder.type_of(name), ir.ArrayType):
+        builder.arrays.alias(name, items[0])
+        builder.emit(ir.ChooseArray(name, index, tuple(items), builder.site()))
+    else:
+        operands = (index, *items)
+        builder.emit(ir.Operation(name, "choose", operands, builder.site()))
 
 
 def tuple_attribute(builder, target, value):
@@ -155,12 +149,12 @@ def _compare(builder, name, left, right):
     """
     if name in ("eq", "ne"):
         equal = _all_equal(builder, left, right)
-        return equal if name == "eq" else builder.truth("not", (equal,))
+        return equal if name == "eq" else builder.truth("not", equal)
     lengths = getattr(operator, name)(len(left), len(right))
     result = TRUE if lengths else FALSE
     for one, other in reversed(list(zip(left, right, strict=False))):
-        tie = builder.truth("and", (are_equal(builder, one, other), result))
-        result = builder.truth("or", (builder.truth(f"{name[0]}t", (one, other)), tie))
+        tie = builder.truth("and", are_equal(builder, one, other), result)
+        result = builder.truth("or", builder.truth(f"{name[0]}t", one, other), tie)
     return result
 
 
@@ -170,7 +164,7 @@ def _all_equal(builder, left, right):
         return FALSE
     result = TRUE
     for one, other in zip(left, right, strict=True):
-        result = builder.truth("and", (result, are_equal(builder, one, other)))
+        result = builder.truth("and", result, are_equal(builder, one, other))
     return result
 
 
@@ -179,4 +173,4 @@ def are_equal(builder, one, other):
     tuples = [isinstance(builder.type_of(o), tuple) for o in (one, other)]
     if all(tuples):
         return _all_equal(builder, builder.parts(one), builder.parts(other))
-    return FALSE if any(tuples) else builder.truth("eq", (one, other))
+    return FALSE if any(tuples) else builder.truth("eq", one, other)
