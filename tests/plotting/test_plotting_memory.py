@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers import plotting
-from thirty_two_lanes.emulator.judges.coalescing import request_sectors
+from thirty_two_lanes.core.sectors import request_sectors
 
 LANES = range(32)
 SENTENCES = {

@@ -10,9 +10,9 @@ from helpers import emulate
 from tests.emulator.judges.bank_oracle import brute_wavefronts, random_request
 from tests.emulator.judges.sector_oracle import brute_sectors
 from tests.specimens.kernels import transpose_with
+from thirty_two_lanes.core.sectors import request_sectors
 from thirty_two_lanes.core.wavefronts import request_wavefronts
 from thirty_two_lanes.emulator.judges.banks import request_sharing
-from thirty_two_lanes.emulator.judges.coalescing import request_sectors
 
 LANES = np.arange(32)
 
