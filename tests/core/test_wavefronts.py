@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.emulator.judges.bank_oracle import brute_wavefronts, random_request
-from thirty_two_lanes.core.wavefronts import lanes_by_wavefront
+from thirty_two_lanes.core.wavefronts import lanes_by_wavefront, wavefronts_of_groups
 
 
 @pytest.mark.parametrize("kind", ["load", "store", "atomic", "increment"])
@@ -33,3 +33,16 @@ def test_lanes_of_one_word_go_together():
 
     assert [0, 2] == np.flatnonzero(first).tolist()
     assert [1] == np.flatnonzero(second).tolist()
+
+
+def test_beyond_the_first_wavefront_of_a_group_all_are_conflicts():
+    """float64 in lanes 0 to 7 and 16 to 23 side by side: two groups, no conflict; with
+    lane 7 in lane 0's bank, one.
+    """
+    addresses, active = 8 * np.arange(32), np.arange(32) % 16 < 8
+    apart = wavefronts_of_groups(addresses, active, 8, "store")
+    addresses[7] = 1024
+
+    assert [1, 1] == list(map(len, apart))
+    groups = wavefronts_of_groups(addresses, active, 8, "store")
+    assert [2, 1] == list(map(len, groups))

@@ -35,12 +35,12 @@ def request_wavefronts(addresses, active, itemsize, kind):
 
 def served_together(addresses, active, itemsize, kind):
     """Slices of lanes that are served together, each with its requests."""
-    everyone = np.ones(addresses.shape[1], bool)
+    every = np.ones(addresses.shape[1], bool)
     if itemsize <= WORD_BYTES:
-        yield slice(0, WARP_SIZE), everyone
+        yield slice(0, WARP_SIZE), every
         return
     size = WARP_SIZE * WORD_BYTES // itemsize
-    paired = _pairs_agree(addresses, active) if kind == "load" else ~everyone
+    paired = _pairs_agree(addresses, active) if kind == "load" else ~every
     for chosen, width in ((paired, 2 * size), (~paired, size)):
         if chosen.any():
             for first in range(0, WARP_SIZE, width):
@@ -105,21 +105,27 @@ def _ordered(words, active, rows):
 
 
 def lanes_by_wavefront(addresses, active, itemsize, kind):
-    """The lanes of one request that each wavefront serves, (32,) each, in order.
+    """The lanes of one request that each wavefront serves, (32,) each, in order."""
+    groups = wavefronts_of_groups(addresses, active, itemsize, kind)
+    return [lanes for group in groups for lanes in group]
+
+
+def wavefronts_of_groups(addresses, active, itemsize, kind):
+    """The same by group of lanes that are served together: the first wavefront of each
+    group is the ideal, and each other one a conflict.
 
     A lane goes with the wavefront that brings the last of its words; those whose words
     have come before, with the same one.
     """
     addresses, active = addresses[:, None], active[:, None]
-    waves = []
+    groups = []
     for lanes, chosen in served_together(addresses, active, itemsize, kind):
-        if not chosen.any():
-            continue
         there = np.zeros(WARP_SIZE, bool)
-        there[lanes] = active[lanes, 0]
-        place = _wavefront_of_each(addresses[:, 0], there, itemsize, kind)
-        waves += [there & (place == wave) for wave in range(place.max(initial=-1) + 1)]
-    return waves
+        there[lanes] = active[lanes, 0] & chosen[0]
+        if there.any():
+            place = _wavefront_of_each(addresses[:, 0], there, itemsize, kind)
+            groups.append([there & (place == n) for n in range(place.max() + 1)])
+    return groups
 
 
 def _wavefront_of_each(addresses, active, itemsize, kind):
