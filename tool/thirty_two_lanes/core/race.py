@@ -1,12 +1,24 @@
-"""A race, as the race judge finds it and reports show it: its facts, and the one
-wording of them that every report uses.
+"""A race: what the rule is, for the judges and the film; its facts, as the race judge
+finds them and reports show them; and the one wording of them that every report uses.
+
+Two accesses of one cell race if one of them writes and nothing orders them: barriers
+order the threads of their block, and a `syncwarp` the lanes that wait at it.
 """
 
 from dataclasses import dataclass
 from textwrap import fill
+from typing import NamedTuple
+
+import numpy as np
 
 from thirty_two_lanes.core.errors import wrapped
+from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.source import WIDEST_LINE, Site
+
+LEVELS = ("warp", "block", "grid")  # the smallest group that holds both threads
+# a bit for each kind of access; and which sets of them harm a cell of two threads
+ACCESS_BITS = {"load": 1, "store": 2, "atomic": 4, "acquire": 4, "release": 4}
+HARMFUL = np.array([bits & 2 > 0 or bits & 5 == 5 for bits in range(8)])
 
 SCOPES = {
     "copy": "before a copy has arrived",
@@ -23,6 +35,32 @@ VERBS = {
 }
 INDIVISIBLE = {"atomic", "acquire", "release"}
 WIDTH = 84  # what a narrow page holds in a line
+
+
+class Moment(NamedTuple):
+    """Who accesses a cell, and after how many barriers of the block: numbers or columns
+    of them. A warp's 32 threads have numbers that follow each other.
+    """
+
+    thread: object
+    block: object = 0
+    interval: object = 0
+
+
+def unordered(one, other, synced=False):
+    """Does nothing order two accesses of a cell? `synced` says that both lanes have
+    waited at a `syncwarp` between them; fences are not asked.
+    """
+    apart = one.thread != other.thread
+    together = (one.block != other.block) | (one.interval == other.interval)
+    waited = (level_of(one, other) == 0) & synced
+    return apart & together & ~waited
+
+
+def level_of(one, other):
+    """The smallest group that holds both threads: a place in LEVELS."""
+    same_warp = one.thread // WARP_SIZE == other.thread // WARP_SIZE
+    return np.where(one.block != other.block, 2, np.where(same_warp, 0, 1))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-SCOPES = ("warp", "block", "grid")
+from thirty_two_lanes.core.race import LEVELS
+
 KINDS = ("", "RAW", "WAR", "WAW")
 # rows: what the earlier access is, load, store or atomic; columns: the later one
 CONFLICTS = np.array([[0, 2, 2], [1, 3, 3], [1, 3, 0]])
@@ -27,13 +28,13 @@ class Hazards:
 
     def case(self):
         """By what the hazards are counted, to sort by."""
-        kind, scope = KINDS.index(self.kind), SCOPES.index(self.scope)
+        kind, scope = KINDS.index(self.kind), LEVELS.index(self.scope)
         return Case(self.earlier, self.later, kind, scope, self.same_value)
 
 
 class Case(NamedTuple):
     """What hazards are counted by, as numbers or as columns of them; `kind` and `scope`
-    are places in KINDS and SCOPES.
+    are places in KINDS and LEVELS.
     """
 
     earlier: int
@@ -48,7 +49,7 @@ def hazards_of(case, count, exact, cell, thread, other) -> Hazards:
         earlier=int(case.earlier),
         later=int(case.later),
         kind=KINDS[case.kind],
-        scope=SCOPES[case.scope],
+        scope=LEVELS[case.scope],
         same_value=bool(case.same_value),
         count=int(count),
         exact=exact,

@@ -8,11 +8,10 @@ time between syncs of the whole warp, and looked at once more with what follows.
 import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
+from thirty_two_lanes.core.race import ACCESS_BITS, HARMFUL
 from thirty_two_lanes.emulator.judges.gathering import digests
 from thirty_two_lanes.emulator.judges.races.clocks import LANES, active_rows, split
 
-KINDS = {"load": 1, "store": 2, "atomic": 4, "acquire": 4, "release": 4}
-HARMFUL = np.array([bits & 2 > 0 or bits & 5 == 5 for bits in range(8)])
 NONE = np.zeros(0, np.int64)
 
 
@@ -78,7 +77,7 @@ class GatheredSuspects:
         cell, interval, actor, thread = split(
             rows[0], size, self.granularity, *rows[1:]
         )
-        kind = np.full(len(cell), KINDS[access.reference.race_kind])
+        kind = np.full(len(cell), ACCESS_BITS[access.reference.race_kind])
         return cell, interval, actor, thread, thread, kind
 
     def _note(self, access):

@@ -11,12 +11,12 @@ from math import gcd
 
 import numpy as np
 
+from thirty_two_lanes.core.race import ACCESS_BITS
 from thirty_two_lanes.emulator.judges.races.clocks import active_rows, split
-from thirty_two_lanes.emulator.judges.races.gathered_suspects import KINDS
 from thirty_two_lanes.emulator.judges.races.single_owner import CellOwners, windows_of
 
 NOBODY = -1  # any smaller number is several threads: of one block, or of several
-ATOMIC = KINDS["atomic"]
+ATOMIC = ACCESS_BITS["atomic"]
 SEVERAL_BLOCKS = np.iinfo(np.int64).min
 
 
@@ -182,7 +182,11 @@ class GlobalSuspects:
         """Record an access where each cell is one thread's; False if one is not."""
         shadow = self.shadow_at(access.first_address)
         size, kind = access.dtype.itemsize, access.reference.race_kind
-        if shadow.owners is None or KINDS[kind] == ATOMIC or size % shadow.granularity:
+        if (
+            shadow.owners is None
+            or ACCESS_BITS[kind] == ATOMIC
+            or size % shadow.granularity
+        ):
             return False
         who = self.clocks.thread(access.who), self.clocks.interval(access.who)
         address, *who = active_rows(access, *who)
@@ -198,7 +202,7 @@ class GlobalSuspects:
         if size % shadow.granularity:
             shadow.refine(gcd(size, shadow.granularity))
         who = self.clocks.thread(access.who), self.clocks.interval(access.who)
-        alone = shadow.owners is not None and KINDS[kind] != ATOMIC
+        alone = shadow.owners is not None and ACCESS_BITS[kind] != ATOMIC
         windows = (
             windows_of(access, shadow.granularity, shadow.start) if alone else None
         )
@@ -210,7 +214,7 @@ class GlobalSuspects:
             return
         shadow.share()
         record = {1: shadow.load, 2: shadow.store, ATOMIC: shadow.update}
-        record[KINDS[kind]](cell, *who)
+        record[ACCESS_BITS[kind]](cell, *who)
 
     def synchronise(self, sync):
         """Reset all shadows at a barrier of the grid, which orders all threads."""

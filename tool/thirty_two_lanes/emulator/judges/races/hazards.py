@@ -15,10 +15,10 @@ from functools import lru_cache
 import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
+from thirty_two_lanes.core.race import LEVELS, level_of, unordered
 from thirty_two_lanes.emulator.judges.races.case import (
     CONFLICTS,
     KINDS,
-    SCOPES,
     Case,
     Hazards,
     hazards_of,
@@ -98,8 +98,8 @@ def listed(accesses, clocks=None, happens_before=None) -> list[Hazards]:
         unordered = ~(ordered | _acquired(b, a, happens_before))
         a, b = a.chosen(unordered), b.chosen(unordered)
     kind = CONFLICTS[a.kind, b.kind]
-    scope = np.where(a.block != b.block, 2, a.warp != b.warp)
-    case = Case(a.place, b.place, kind, scope, (kind == 3) & a.same_value)
+    same_value = (kind == 3) & a.same_value
+    case = Case(a.place, b.place, kind, level_of(a, b), same_value)
     number = _numbers(case)
     order, start = in_order(number, a.cell, a.thread, b.thread)
     first = order[start]
@@ -118,12 +118,8 @@ def _unordered(accesses, first, second):
     between; a test at a time, since each leaves fewer.
     """
     tests = (
-        lambda a, b: accesses.thread[a] != accesses.thread[b],
         lambda a, b: CONFLICTS[accesses.kind[a], accesses.kind[b]] > 0,
-        lambda a, b: (
-            (accesses.block[a] != accesses.block[b])
-            | (accesses.interval[a] == accesses.interval[b])
-        ),
+        lambda a, b: unordered(accesses.moment(a), accesses.moment(b)),
         lambda a, b: (
             (accesses.soonest[a] < accesses.latest[b])
             | (accesses.soonest[a] == accesses.latest[b])
@@ -139,7 +135,7 @@ def _unordered(accesses, first, second):
 def _numbers(case):
     """A number for each row of the columns of a case, in their order."""
     places = int(max(case.earlier.max(initial=0), case.later.max(initial=0))) + 1
-    sizes = places, places, len(KINDS), len(SCOPES), 2
+    sizes = places, places, len(KINDS), len(LEVELS), 2
     return np.ravel_multi_index([c.astype(np.int64) for c in case], sizes)
 
 

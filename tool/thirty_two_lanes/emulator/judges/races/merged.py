@@ -3,6 +3,7 @@
 import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
+from thirty_two_lanes.core.race import HARMFUL, Moment
 
 ACCESS = {"load": 0, "store": 1, "atomic": 2, "acquire": 2, "release": 2}
 INTERVAL = 1 << 44  # more than any time within an interval between barriers
@@ -70,6 +71,10 @@ class Accesses:
             setattr(other, name, column[which])
         return other
 
+    def moment(self, which) -> Moment:
+        """Who made some of the accesses, and when."""
+        return Moment(self.thread[which], self.block[which], self.interval[which])
+
     @property
     def group(self):
         """A number for each cell and time between barriers of the grid."""
@@ -135,8 +140,7 @@ class Accesses:
         low, high = np.full(len(bits), np.iinfo(np.int64).max), np.zeros_like(bits)
         np.minimum.at(low, group, self.thread)
         np.maximum.at(high, group, self.thread)
-        harmful = (low != high) & ((bits & 2 != 0) | (bits == 5))
-        return self.chosen(harmful[group])
+        return self.chosen(((low != high) & HARMFUL[bits])[group])
 
 
 def in_order(*columns):

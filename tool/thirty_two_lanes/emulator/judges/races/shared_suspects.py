@@ -14,13 +14,10 @@ from math import gcd
 import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
+from thirty_two_lanes.core.race import ACCESS_BITS, HARMFUL
 from thirty_two_lanes.emulator.judges.gathering import WEIGHTS
 from thirty_two_lanes.emulator.judges.races.clocks import LANES, active_rows, split
-from thirty_two_lanes.emulator.judges.races.gathered_suspects import (
-    HARMFUL,
-    KINDS,
-    GatheredSuspects,
-)
+from thirty_two_lanes.emulator.judges.races.gathered_suspects import GatheredSuspects
 
 SEVERAL = 8  # threads
 MOST_WAITING = 256  # accesses, while they may turn out to be harmless
@@ -63,7 +60,7 @@ class Interval:
                 size = access.dtype.itemsize
                 address, lane = active_rows(one, LANES)
                 cell, lane = split(address, size, granularity, lane)
-                kind = KINDS[access.reference.race_kind]
+                kind = ACCESS_BITS[access.reference.race_kind]
                 same = (np.full(len(cell), value) for value in (kind, time))
                 rows.append((cell, warp * WARP_SIZE + lane, *same))
         return [np.concatenate(part) for part in zip(*rows, strict=True)]
@@ -111,7 +108,7 @@ class SharedShadow:
         before, last = kinds[place], threads[place]
         threads[place] = thread
         other = (before > 0) & (last != thread) | (threads[place] != thread)
-        kinds[place] = before | KINDS[access.reference.race_kind]
+        kinds[place] = before | ACCESS_BITS[access.reference.race_kind]
         kinds[place[other]] |= SEVERAL
 
     def suspects(self):
@@ -212,7 +209,7 @@ class SharedSuspects:
         interval = self.intervals.get(first)
         if interval is None:
             interval = self.intervals[first] = Interval()
-        interval.kinds |= KINDS[access.reference.race_kind]
+        interval.kinds |= ACCESS_BITS[access.reference.race_kind]
         if not access.recurs:
             interval.varying.append(access)
             if len(interval.varying) > MOST_WAITING:
