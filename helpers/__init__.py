@@ -38,7 +38,7 @@ try:
     from thirty_two_lanes import *  # noqa: F403  its `__all__`: the tool's verbs
     from thirty_two_lanes.core.errors import is_a_part
     from thirty_two_lanes.core.gc_pause import gc_paused
-    from thirty_two_lanes.core.tables import table
+    from thirty_two_lanes.core.pages.tables import table
 
     is_a_part(__name__)
     with gc_paused(promote=True):

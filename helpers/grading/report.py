@@ -8,7 +8,7 @@ from statistics import mean, median
 from helpers.exercises.reasons import REASONS
 from helpers.grading.words import many, printable
 from helpers.grading.worker import NOT_GRADED, PERSON, STOPPED
-from thirty_two_lanes.core.tables import table
+from thirty_two_lanes.core.pages.tables import table
 
 BAR = 24  # characters
 WORDS = REASONS | {STOPPED: "its notebook, or its cell, ended before it was there"}

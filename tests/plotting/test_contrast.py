@@ -18,7 +18,8 @@ from matplotlib.colors import to_hex, to_rgba
 from helpers import plotting
 from tests.plotting.figures import pictures
 from tests.quick import some
-from thirty_two_lanes.core import html, style
+from thirty_two_lanes.core import style
+from thirty_two_lanes.core.pages import html
 
 LEAST = {"text": 4.5, "mark": 3}
 PAGES = {

@@ -23,7 +23,7 @@ from tests.emulator.report.made_by_hand import (
     wavefronts,
 )
 from tests.specimens.kernels import add, line_of
-from thirty_two_lanes.core.html import source_code
+from thirty_two_lanes.core.pages.html import source_code
 from thirty_two_lanes.core.source import remember
 from thirty_two_lanes.emulator.report.as_dict import as_dict
 from thirty_two_lanes.emulator.report.findings import findings_of

@@ -34,7 +34,7 @@ from thirty_two_lanes.core.errors import (
 from thirty_two_lanes.core.gc_pause import gc_paused
 from thirty_two_lanes.core.hardware import GPUS
 from thirty_two_lanes.core.occupancy import Occupancy, occupancy_of
-from thirty_two_lanes.core.tables import table
+from thirty_two_lanes.core.pages.tables import table
 from thirty_two_lanes.frontend.kernels import (
     argument_types,
     bracketed,

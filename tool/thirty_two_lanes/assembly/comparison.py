@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from thirty_two_lanes.assembly.report import source_lines
-from thirty_two_lanes.core.tables import table
+from thirty_two_lanes.core.pages.tables import table
 
 LAST = 10**9  # routines come after all lines
 TAKEN = (  # a row's name, and its value for an assembly

@@ -5,7 +5,7 @@ that each gives a value, and its machine instructions, folded.
 from html import escape
 
 from thirty_two_lanes.assembly.report import rows_of, sentence, summary
-from thirty_two_lanes.core.html import (
+from thirty_two_lanes.core.pages.html import (
     LEFT,
     ROOT,
     STYLE,

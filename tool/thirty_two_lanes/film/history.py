@@ -6,7 +6,7 @@ from itertools import groupby
 import numpy as np
 
 from thirty_two_lanes.core.errors import ArgumentError, shown
-from thirty_two_lanes.core.tables import Table
+from thirty_two_lanes.core.pages.tables import Table
 from thirty_two_lanes.film.replay import WARP, in_lane, opening, touched
 
 DOES = {"load": "loads", "store": "stores", "atomic": "updates", "copy": "copies"}

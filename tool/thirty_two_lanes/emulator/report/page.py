@@ -9,7 +9,14 @@ import re
 from functools import cache
 from html import escape
 
-from thirty_two_lanes.core.html import LEFT, STYLE, below, code, scroller, source_code
+from thirty_two_lanes.core.pages.html import (
+    LEFT,
+    STYLE,
+    below,
+    code,
+    scroller,
+    source_code,
+)
 from thirty_two_lanes.emulator.report.columns import columns_of, place_of
 from thirty_two_lanes.emulator.report.findings import counted, findings_of
 from thirty_two_lanes.emulator.report.text import sentence
