@@ -4,18 +4,16 @@
     python -m lessons.baselines journeys    one of them, beside what was recorded before
 
 cuBLAS, kernels in CUDA C++ and those of the lessons, all in one process and by turns;
-the results become `helpers/recorded/baselines_<gpu>.json`. Each result is checked
+the results become `helpers/recorded/<gpu>/baselines.json`. Each result is checked
 first. What fails is named and left out, and the file is written after each group. Each
 ladder, as in `python -m lessons.ladders`, is a group, too.
 """
 
 import argparse
 import ast
-import json
 import os
 import sys
 import time
-from datetime import date
 from functools import cached_property
 from pathlib import Path
 
@@ -24,9 +22,9 @@ os.environ["NVIDIA_TF32_OVERRIDE"] = "0"    # before cuBLAS is loaded
 import numpy as np
 from numba import cuda, uint32
 
-from helpers.measuring import recordings
 from thirty_two_lanes.core.device import device
-from helpers.measuring.timing import summary, versions
+from helpers.measuring import store
+from helpers.measuring.timing import circumstances, summary
 from lessons.journeys import journeys
 from lessons.ladders import ladder, names
 
@@ -39,21 +37,22 @@ SOURCE = LESSONS / "baselines.cu"
 
 def main(arguments=None):
     """Measure, group by group, and write what there is; return the exit status."""
-    chosen = parser().parse_args(arguments).groups or list(GROUPS)
+    known = groups()
+    chosen = parser(known).parse_args(arguments).groups or list(known)
     if not device.has_gpu:
         print("baselines are recorded on a GPU, and there is none", file=sys.stderr)
         return 1
-    bench = Bench(keep=set(chosen) != set(GROUPS))
+    bench = Bench(keep=set(chosen) != set(known))
     for name in chosen:
-        bench.attempt(f"group {name}", lambda name=name: GROUPS[name](bench))
+        bench.attempt(f"group {name}", lambda name=name: known[name](bench))
         bench.write()
     return 1 if bench.failed else 0
 
 
-def parser():
+def parser(known):
     """The command line."""
     new = argparse.ArgumentParser(COMMAND, description="Records what others reach.")
-    new.add_argument("groups", nargs="*", choices=[*GROUPS, []], metavar="group")
+    new.add_argument("groups", nargs="*", choices=[*known, []], metavar="group")
     return new
 
 
@@ -62,7 +61,8 @@ class Bench:
 
     def __init__(self, keep=False, quiet=False):
         self.quiet = quiet
-        before = recorded() if keep else {}
+        # what other groups recorded on this GPU before stays
+        before = store.read(store.file_of(device.name, "baselines")) if keep else {}
         self.baselines, self.failed = dated(before), []
         self.compiler = before.get("compiler", "")
 
@@ -125,17 +125,19 @@ class Bench:
         return 1000 * self.cupy.cuda.get_elapsed_time(start, end)
 
     def write(self):
-        values = {
-            "gpu": device.name,
-            "date": date.today().isoformat(),
+        found = {
             "command": COMMAND,
-            "versions": {**versions(), **self.versions()},
             "compiler": self.compiler,
             "failed": self.failed,
             "baselines": self.baselines,
         }
-        text = json.dumps(values, indent=1, ensure_ascii=False)
-        file_of(device).write_text(text + "\n", "utf-8")
+        values = self.circumstances() | found
+        store.write(store.file_of(device.name, "baselines"), values)
+
+    def circumstances(self):
+        """Where, when and with which versions all this is measured."""
+        here = circumstances()
+        return here | {"versions": here["versions"] | self.versions()}
 
     def versions(self):
         runtime = self.cupy.cuda.runtime
@@ -145,17 +147,6 @@ class Bench:
             "driver": runtime.driverGetVersion(),
             "cpu": processor(),
         }
-
-
-def file_of(device):
-    name = device.name.lower().replace(" ", "_")
-    return recordings.FOLDER / f"baselines_{name}.json"
-
-
-def recorded():
-    """What was recorded on this GPU before, which stays where other groups run anew."""
-    file = file_of(device)
-    return recordings.read(file) if file.exists() else {}
 
 
 def dated(found):
@@ -296,13 +287,15 @@ def climbed(name):
     return work
 
 
-GROUPS = {
-    "ragged": lambda bench: bench.run(ragged(bench)),
-    "1024": lambda bench: bench.run(products(1024, bench)),
-    "CPU": cpu,
-    "journeys": there_and_back,
-    **{name: climbed(name) for name in names()},
-}
+def groups() -> dict:
+    """What is measured together: its name, and a function of a Bench."""
+    own = {
+        "ragged": lambda bench: bench.run(ragged(bench)),
+        "1024": lambda bench: bench.run(products(1024, bench)),
+        "CPU": cpu,
+        "journeys": there_and_back,
+    }
+    return own | {name: climbed(name) for name in names()}
 
 
 if __name__ == "__main__":

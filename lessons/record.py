@@ -4,13 +4,12 @@
     python -m lessons.record [names] --counters     what Nsight Compute counts
 
 Each lesson runs as a plain script in a process of its own and keeps a journal of what
-it measures; the journals become `helpers/recorded/<gpu>.json`. A lesson that runs again
+it measures; the journals become `helpers/recorded/<gpu>/times.json`. A lesson that runs again
 replaces all that was recorded of it. Counters join times that are already recorded.
 """
 
 import argparse
 import csv
-import json
 import os
 import shutil
 import subprocess
@@ -19,7 +18,7 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from helpers.measuring import recordings
+from helpers.measuring import recordings, store
 from thirty_two_lanes.core.device import device
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -126,13 +125,14 @@ def record(names, record_lesson):
     lessons = {
         path.stem: path for path in sorted(ROOT.glob("lessons/[0-9]*.py"))
     }
-    file = recordings.FOLDER / f"{device.name.lower().replace(' ', '_')}.json"
-    runs = recordings.read(file)["runs"] if file.exists() else {}
+    file = store.file_of(device.name, "times")
+    runs = store.read(file).get("runs", {})
     runs = {name: run for name, run in runs.items() if name in lessons}
     for name in chosen(lessons, names):
         print(f"{name} ...", flush=True)
         runs[name] = record_lesson(lessons[name], runs.get(name))
-        write(file, {"command": COMMAND, "gpu": device.name, "runs": runs})
+        values = {"command": COMMAND, "gpu": device.name, "runs": runs}
+        store.write(file, values, sort_keys=True)
         print(
             f"{name}: {len(runs[name]['measurements'])} measurements",
             flush=True,
@@ -150,12 +150,6 @@ def chosen(lessons, names):
             f"no lesson {', '.join(unknown)}; there are: {there}"
         )
     return sorted({known[name] for name in names}) or list(lessons)
-
-
-def write(file, recorded):
-    file.parent.mkdir(exist_ok=True)
-    text = json.dumps(recorded, indent=1, sort_keys=True, ensure_ascii=False)
-    file.write_text(text + "\n", encoding="utf-8")
 
 
 def run_lesson(lesson, variable, journal, before=()):

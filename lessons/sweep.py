@@ -5,22 +5,21 @@
 
 Processes compile the variants side by side, check each result, and take turns on the
 GPU: a variant is timed by turns with the library, with cold caches. The table becomes
-`lessons/ladders/sweep_<name>_<gpu>.json`, the fastest first.
+`helpers/recorded/<gpu>/sweep_<name>.json`, the fastest first.
 """
 
 import argparse
-import json
 import multiprocessing
 import os
 import sys
-from datetime import date
 from functools import cache
 
 from thirty_two_lanes.core.device import device
-from helpers.measuring.timing import versions
+from helpers.measuring import store
+from helpers.measuring.timing import circumstances
 from lessons.baselines import Bench
-from lessons.ladders import FOLDER, ladder, names
-from lessons.ladders.native import compiled
+from lessons.ladders import ladder, names
+from lessons.native import compiled
 
 COMMAND = "python -m lessons.sweep"
 
@@ -104,17 +103,12 @@ def work_of_library(name):
 
 def write(name, rows):
     """Write what was measured, with what it was measured on."""
-    gpu = device.name.lower().replace(" ", "_")
-    values = {
-        "gpu": device.name,
-        "date": date.today().isoformat(),
+    values = circumstances() | {
         "command": f"{COMMAND} {name}",
-        "versions": versions(),
         "library": next(iter(ladder(name).LADDERS.values()))[0],
         "variants": rows,
     }
-    text = json.dumps(values, indent=1, ensure_ascii=False)
-    (FOLDER / f"sweep_{name}_{gpu}.json").write_text(text + "\n", "utf-8")
+    store.write(store.file_of(values["gpu"], f"sweep_{name}"), values)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,12 @@
-"""`baseline`: what others reach on a GPU, recorded in one run by `lessons.baselines`.
-
-A library, a copy, or the same kernel in CUDA C++; the file is never written by hand.
+"""`baseline`: what others reach on a GPU, recorded in one run by `lessons.baselines`: a
+library, a copy, or the same kernel in CUDA C++.
 """
 
 import math
 from dataclasses import dataclass
 from functools import cache
 
-from helpers.measuring import recordings
-
-FILES = "baselines_*.json"
+from helpers.measuring import store
 
 
 @dataclass(frozen=True)
@@ -50,13 +47,11 @@ class Baseline:
 
 def baseline(name):
     """What was recorded under a name, such as "cuBLAS 1024"."""
-    for found in load(recordings.FOLDER):
+    for found in map(load, store.files("baselines")):
         if name in found["baselines"]:
             where = {"gpu": found["gpu"], "date": found["date"]}
             return Baseline(name, **where | found["baselines"][name])
     return Baseline(name)
 
 
-@cache
-def load(folder):
-    return [recordings.read(file) for file in sorted(folder.glob(FILES))]
+load = cache(store.read)

@@ -2,7 +2,7 @@
 
 `timing.measure` looks here. Where there is a GPU it notes what it measures in a journal
 whose name is in the environment; `python -m lessons.record` turns journals into the
-files in `recorded/`, one for each GPU, which are never written by hand.
+`times` of that GPU in the store.
 """
 
 import json
@@ -10,9 +10,9 @@ from dataclasses import asdict, fields
 from functools import cache
 from pathlib import Path
 
+from helpers.measuring import store
 from thirty_two_lanes.frontend.launch_form import Form
 
-FOLDER = Path(__file__).parents[1] / "recorded"
 JOURNAL = "HELPERS_RECORD"  # names the file in which measurements are noted
 PROFILE = "HELPERS_PROFILE"  # the same, under a profiler: one launch each, not timed
 FORM_FIELDS = [field.name for field in fields(Form)]
@@ -20,14 +20,14 @@ FORM_FIELDS = [field.name for field in fields(Form)]
 
 def find(form):
     """What was recorded of this form; None where nothing was."""
-    return next((values for known, values in load(FOLDER) if known == form), None)
+    return next((values for known, values in forms() if known == form), None)
 
 
 def nearest(form):
     """The recorded form most like this one and what was recorded of it, or None."""
     akin = [
         (known, values)
-        for known, values in load(FOLDER)
+        for known, values in forms()
         if known.kernel == form.kernel or known.code == form.code
     ]
     return max(akin, key=lambda pair: likeness(pair[0], form), default=None)
@@ -57,24 +57,21 @@ def likeness(known, form):
 # ---------------------------------------------------------------- files
 
 
+def forms():
+    """Each form that was recorded, with what was measured of it, in their order."""
+    for file in store.files("times"):
+        yield from load(file)
+
+
 @cache
-def load(folder):
-    """All recordings: pairs of a form and what was measured of it."""
-    files = sorted(set(folder.glob("*.json")) - set(folder.glob("baselines_*.json")))
-    return [pair for file in files for pair in pairs(read(file))]
-
-
-def read(file):
-    return json.loads(file.read_text(encoding="utf-8"))
-
-
-def pairs(recorded):
+def load(file):
     """The forms of one GPU's file, each with its measurement."""
-    gpu = recorded["gpu"]
+    recorded, found = store.read(file), []
     for run in recorded["runs"].values():
-        shared = {"gpu": gpu, "counters_gpu": gpu, **run}
+        shared = {"gpu": recorded["gpu"], "counters_gpu": recorded["gpu"], **run}
         for entry in shared.pop("measurements"):
-            yield form_from(entry), {**shared, **without_form(entry)}
+            found.append((form_from(entry), {**shared, **without_form(entry)}))
+    return found
 
 
 def form_from(entry):

@@ -110,7 +110,8 @@ def measured(kernel, launch, arguments, form):
         bench.profile()
         recordings.note(journal, form, {})
         return recorded(form)
-    values = {**summary(bench.times_us()), **circumstances()}
+    values = summary(bench.times_us()) | circumstances()
+    values["copy_gb_per_s"] = copy_gb_per_s()
     if journal := os.environ.get(recordings.JOURNAL):
         recordings.note(journal, form, values)
     return {**values, **counters(form)}
@@ -247,7 +248,6 @@ def circumstances():
         "gpu": device.name,
         "date": date.today().isoformat(),
         "versions": versions(),
-        "copy_gb_per_s": copy_gb_per_s(),
     }
 
 

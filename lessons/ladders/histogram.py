@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 from numba import cuda
 
+from thirty_two_lanes.core.hardware import H200
 from lessons.baselines import lesson_kernels
-from lessons.ladders.native import built
+from lessons.native import built
 
+LESSON = "27"
 SOURCE = Path(__file__).with_suffix(".cu")
 BYTES = 2**30
 FEW = 2**25     # for the rungs in global memory, of which each byte takes long
@@ -84,7 +86,7 @@ def bins_at(cupy, moved=0):
 @cache
 def kernels():
     """The lesson's, each compiled once for all kinds of data."""
-    return lesson_kernels("27")
+    return lesson_kernels(LESSON)
 
 
 @cache
@@ -169,10 +171,9 @@ LADDERS = {
     kind: (f"histogram CUB, {kind}", partial(works_of, kind)) for kind in KINDS
 }
 LIBRARIES = (SOURCE,)
-MULTIPROCESSORS = 132
 SWEEP = {
     f"{blocks} × {threads} threads for a multiprocessor": (
-        blocks * MULTIPROCESSORS,
+        blocks * H200.multiprocessors,
         threads,
     )
     for threads in (256, 512, 1024)

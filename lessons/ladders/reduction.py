@@ -12,18 +12,19 @@ import numpy as np
 from numba import cuda
 
 from lessons.baselines import lesson_kernels
-from lessons.ladders.native import built
+from lessons.native import built
 
+LESSON = "25"
 N = 2**28
-FOLDER = Path(__file__).parent
-LIBRARIES = (FOLDER / "reduction_cub.cu",)
+SOURCE = Path(__file__).with_suffix(".cu")
+LIBRARIES = (SOURCE.with_name("reduction_cub.cu"),)
 BLOCKS_EACH = 4     # of a multiprocessor
 
 
 @cache
 def kernels():
     """The lesson's, each compiled once for all runs."""
-    return lesson_kernels("25")
+    return lesson_kernels(LESSON)
 
 
 def works(bench):
@@ -131,7 +132,7 @@ class Sums:
 
     def native(self, by_tree, wide):
         """The twins in CUDA C++."""
-        source = (FOLDER / "reduction.cu").read_text("utf-8")
+        source = SOURCE.read_text("utf-8")
         module = self.cupy.RawModule(
             code=source, options=("-O3",), backend="nvcc"
         )
@@ -198,7 +199,7 @@ SWEEP = {
 def sweep_work(bench, choice):
     """The last rung in blocks of another size, with other loads in flight."""
     threads, blocks, loads = choice
-    ours = lesson_kernels("25")     # of its own, with other constants
+    ours = lesson_kernels(LESSON)     # of its own, with other constants
     ours |= {"THREADS": threads, "WARPS": threads // 32, "LOADS": loads}
     it = Sums(bench, ours, blocks)
     work = it.at_once()

@@ -12,8 +12,9 @@ import numpy as np
 from numba import cuda
 
 from lessons.baselines import lesson_kernels
-from lessons.ladders.native import built
+from lessons.native import built
 
+LESSON = "26"
 SOURCE = Path(__file__).with_suffix(".cu")
 N = 2**28
 SIZE = 1024     # elements of a tile that is scanned by itself
@@ -77,7 +78,7 @@ def arrays(cupy):
 @cache
 def kernels():
     """The lesson's, each compiled once for all runs."""
-    return lesson_kernels("26")
+    return lesson_kernels(LESSON)
 
 
 def works(bench):

@@ -12,6 +12,8 @@ from numba import cuda
 
 from lessons.baselines import lesson_kernels
 
+LESSON = "28"
+TITLE = "Stencil and convolution"
 SOURCE = Path(__file__).with_suffix(".cu")
 CUBE, IMAGE = 512, 8192
 SHAPE = (CUBE,) * 3
@@ -44,7 +46,7 @@ class Cube:
 
     def __init__(self, cupy):
         cupy.random.seed(28)
-        self.cupy, self.ours = cupy, lesson_kernels("28")
+        self.cupy, self.ours = cupy, lesson_kernels(LESSON)
         self.src = cupy.random.random(SHAPE, dtype=np.float32)
         self.out = cupy.empty_like(self.src)
         self.stepped = self.ours["stepped"](self.src).astype(np.float32)
@@ -108,7 +110,7 @@ class Image:
 
 def filters(bench):
     """An 11 × 11 filter, rung by rung."""
-    ours = lesson_kernels("28")
+    ours = lesson_kernels(LESSON)
     it = Image(bench.cupy, ours, ours["WEIGHTS"])
     weights = bench.cupy.asarray(ours["WEIGHTS"])
     rungs = {
@@ -131,7 +133,7 @@ def filters(bench):
 
 def both(bench):
     """Two filters of 11 weights, one after the other and at once."""
-    cupy, ours = bench.cupy, lesson_kernels("28")
+    cupy, ours = bench.cupy, lesson_kernels(LESSON)
     bell = ours["BELL"]
     it = Image(cupy, ours, np.outer(bell, bell))
     middle = cupy.empty((IMAGE + 10, IMAGE), np.float32)
@@ -158,7 +160,7 @@ def both(bench):
 @cache
 def twins(cupy):
     """The kernels in C++, with the lesson's numbers, compiled by nvcc."""
-    ours = lesson_kernels("28")
+    ours = lesson_kernels(LESSON)
     rows = (
         "{" + ", ".join(f"{it!r}f" for it in row.tolist()) + "}"
         for row in ours["WEIGHTS"].astype(float)

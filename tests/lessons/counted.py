@@ -4,7 +4,7 @@ import numpy as np
 from numba import cuda, uint32
 
 from helpers import assemble, emulate
-from helpers.measuring import recordings
+from helpers.measuring import recordings, store
 from thirty_two_lanes.core.wavefronts import request_wavefronts
 
 
@@ -25,6 +25,11 @@ def l1_passes(m, multiprocessors=132):
 def requests_on_to_l2(m):
     """The share of the bytes requested from L1 that L1 requests from L2."""
     return m.counters["l2_read_sectors"] / m.counters["global_load_sectors"]
+
+
+def recorded(what):
+    """What was recorded of the GPU that is shown first."""
+    return store.read(store.files(what)[0])
 
 
 def executed(m):
@@ -64,7 +69,7 @@ def empty_starts(threads):
     """The blocks a microsecond that were recorded of lesson 1's kernel without work."""
     return next(
         int(known.launch.split()[0].replace(",", "")) / values["median_us"]
-        for known, values in recordings.load(recordings.FOLDER)
+        for known, values in recordings.forms()
         if (known.kernel, known.launch.split(" × ")[-1])
         == ("do_nothing", f"{threads} threads")
     )

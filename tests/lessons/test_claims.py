@@ -1,13 +1,12 @@
 """Each comparison and each reason in a lesson is true of what was recorded."""
 
-import json
 import re
 from collections import defaultdict
 from types import SimpleNamespace
 
 import pytest
 
-from helpers.measuring import recordings
+from helpers.measuring import store
 from lessons.build import ROOT
 from lessons.publishing.convert import lessons_of
 from tests.lessons.claims import about, claims_of, fallen, left_by, unsaid
@@ -15,11 +14,7 @@ from tests.quick import slow_if_long, some
 from tests.specimens.lesson_launches import executed
 
 LESSONS = lessons_of(ROOT)
-RECORDED = {
-    name
-    for file in recordings.FOLDER.glob("*.json")
-    for name in recordings.read(file).get("runs", {})
-}
+RECORDED = store.read(store.file_of(store.USUAL, "times"))["runs"]
 TIMED = [it for it in LESSONS if it.stem in RECORDED]
 FEWEST = 10
 
@@ -53,8 +48,8 @@ def test_a_recording_that_makes_a_claim_false_names_the_sentence(
     """The slowest launch of a lesson, and of each kind of baseline, recorded as ten
     times slower.
     """
-    for file in recordings.FOLDER.glob("*.json"):
-        recorded = recordings.read(file)
+    for file in store.file_of(store.USUAL, "times").parent.glob("*.json"):
+        recorded = store.read(file)
         kinds = defaultdict(list)
         for name, entry in recorded.get("baselines", {}).items():
             kinds[name.split()[0]].append(entry)
@@ -62,8 +57,8 @@ def test_a_recording_that_makes_a_claim_false_names_the_sentence(
             kinds["its own"] = recorded["runs"][lesson.stem]["measurements"]
         for entries in kinds.values():
             max(entries, key=lambda it: it["median_us"])["median_us"] *= 10
-        (tmp_path / file.name).write_text(json.dumps(recorded), encoding="utf-8")
-    monkeypatch.setattr(recordings, "FOLDER", tmp_path)
+        store.write(tmp_path / file.parent.name / file.name, recorded)
+    monkeypatch.setattr(store, "FOLDER", tmp_path)
 
     told = fallen(lesson, left_by(lesson))
 

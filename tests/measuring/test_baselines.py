@@ -1,13 +1,12 @@
 """Baselines: what is recorded is told, and what is not is said in a sentence."""
 
-import json
 import math
 
 import numpy as np
 import pytest
 
 from helpers import table
-from helpers.measuring import baselines, recordings
+from helpers.measuring import baselines, store
 from lessons import baselines as recording
 from lessons.baselines import lesson_kernels
 from lessons.journeys import journeys
@@ -32,10 +31,12 @@ RECORDED = {
 @pytest.fixture
 def recorded(tmp_path, monkeypatch):
     """A folder that holds one file of baselines."""
-    file = tmp_path / "baselines_nvidia_h200.json"
-    file.write_text(json.dumps(RECORDED), "utf-8")
-    monkeypatch.setattr(recordings, "FOLDER", tmp_path)
-    return tmp_path
+    monkeypatch.setattr(store, "FOLDER", tmp_path)
+    file = store.file_of("NVIDIA H200", "baselines")
+    store.write(file, RECORDED)
+    baselines.load.cache_clear()
+    yield file
+    baselines.load.cache_clear()
 
 
 def test_a_recorded_baseline_tells_its_time_and_rate(recorded):
@@ -55,11 +56,6 @@ def test_a_baseline_that_nobody_recorded_says_so(recorded):
 
     assert "cuBLAS 3: no baseline is recorded" == repr(found)
     assert math.isnan(found.gflop_per_s)
-
-
-def test_baselines_are_no_recordings_of_kernels(recorded):
-    """A file of baselines is not read as measurements."""
-    assert [] == recordings.load.__wrapped__(recorded)
 
 
 def test_a_table_says_what_was_not_measured():
@@ -100,14 +96,12 @@ def test_the_kernels_of_a_lesson_are_found_without_running_it(lesson, name):
     assert hasattr(lesson_kernels(lesson)[name], "py_func")
 
 
-def test_what_was_recorded_before_keeps_its_day(recorded, monkeypatch):
+def test_what_was_recorded_before_keeps_its_day(recorded):
     """Where one group runs anew, the others stay as they were."""
-    monkeypatch.setattr(recording, "file_of", lambda device: next(recorded.iterdir()))
-    kept = recording.dated(recording.recorded())
+    kept = recording.dated(store.read(recorded))
 
-    (recorded / "baselines_nvidia_h200.json").write_text(
-        json.dumps(RECORDED | {"date": "2027-01-01", "baselines": kept}), "utf-8"
-    )
+    store.write(recorded, RECORDED | {"date": "2027-01-01", "baselines": kept})
+
     assert "2026-11-21" == baselines.baseline("cuBLAS 4096").date
 
 

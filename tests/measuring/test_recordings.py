@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers.measuring import recordings
+from helpers.measuring import recordings, store
 from lessons import record
 from thirty_two_lanes.frontend.launch_form import Form
 
-H200 = "NVIDIA H200"
+H200, H100 = "NVIDIA H200", "NVIDIA H100 80GB HBM3"
 CIRCUMSTANCES = {
     "gpu": H200, "date": "2026-11-21", "versions": {"numba": "0.68.1"},
     "copy_gb_per_s": 4000.0,
@@ -46,6 +46,7 @@ def form(kernel="copy", code="c0de", constants=(), arguments=(), launch="1 block
 def journal_of(tmp_path, *forms, **values):
     """A journal in which these forms were noted, read back."""
     journal = tmp_path / "journal"
+    journal.unlink(missing_ok=True)
     for each in forms:
         recordings.note(journal, each, {**TIMES, **CIRCUMSTANCES, **values})
     return recordings.read_journal(journal)
@@ -66,11 +67,12 @@ def log_of(first, second):
 @pytest.fixture
 def recorded(tmp_path, monkeypatch):
     """A function that makes a recording of some forms, and nothing else recorded."""
-    monkeypatch.setattr(recordings, "FOLDER", tmp_path)
+    monkeypatch.setattr(store, "FOLDER", tmp_path)
 
-    def record_forms(*forms, **values):
+    def record_forms(*forms, gpu=H200, **values):
         run = record.run_of(journal_of(tmp_path, *forms, **values), None, "580.1")
-        record.write(tmp_path / "gpu.json", {"gpu": H200, "runs": {"a lesson": run}})
+        found = {"gpu": gpu, "runs": {"a lesson": run}}
+        store.write(store.file_of(gpu, "times"), found)
         recordings.load.cache_clear()
 
     yield record_forms
@@ -102,6 +104,42 @@ def test_another_form_is_not_found(recorded, other):
     assert recordings.find(form(**other)) is None
 
 
+@pytest.mark.parametrize(
+    ("at_hand", "named", "shown"),
+    [
+        ("emulator", "", H200),
+        ("NVIDIA A100", "", H200),
+        (H100, "", H100),
+        (H200, "", H200),
+        ("emulator", H100, H100),
+        (H100, "nvidia_h200", H200),
+    ],
+)
+def test_the_gpu_that_is_shown_is_chosen(at_hand, named, shown, recorded, monkeypatch):
+    """The one that the environment names, or the one at hand; else an H200, though
+    another file comes first by name.
+    """
+    recorded(form(), gpu=H100)
+    recorded(form(), gpu=H200)
+    monkeypatch.setattr(store, "device", SimpleNamespace(name=at_hand))
+    monkeypatch.setenv(store.SHOWN, named)
+
+    assert shown == recordings.find(form())["gpu"]
+    assert shown == recordings.nearest(form(code="other"))[1]["gpu"]
+
+
+def test_what_was_not_recorded_of_a_gpu_is_shown_of_an_h200(recorded, monkeypatch):
+    """And nothing of a third one."""
+    recorded(form(), gpu=H200)
+    recorded(form("read", "b"), gpu=H100)
+    recorded(form("sum", "c"), gpu="NVIDIA A100")
+    monkeypatch.setattr(store, "device", SimpleNamespace(name=H100))
+
+    asked = form(), form("read", "b"), form("sum", "c")
+    found = map(recordings.find, asked)
+    assert [H200, H100, None] == [values and values["gpu"] for values in found]
+
+
 def test_the_nearest_form_has_the_same_source_if_any_has(recorded):
     """Another launch of the same code is nearer than other code under the name."""
     same_code, same_name = form(launch="8 blocks"), form(code="c0ffee")
@@ -111,6 +149,15 @@ def test_the_nearest_form_has_the_same_source_if_any_has(recorded):
 
     assert same_code == near
     assert "8 blocks" == recordings.differences(near, form())
+
+
+def test_an_edited_kernel_is_near_what_was_recorded_under_its_name(recorded):
+    """Of other code under another name nothing is near."""
+    recorded(form("read", "b"), form("copy", "c"))
+
+    near, _ = recordings.nearest(form("copy", "edited"))
+
+    assert form("copy", "c") == near
 
 
 def test_nothing_is_near_a_kernel_of_another_name_and_source(recorded):
@@ -135,10 +182,11 @@ def test_differences_are_told_in_words(other, words):
 
 def test_every_recording_in_the_repository_can_be_read():
     """Each holds a form and a time, and says how it was made."""
-    for file in recordings.FOLDER.glob("nvidia*.json"):
-        assert "lessons.record" in recordings.read(file)["command"]
-        pairs = recordings.pairs(recordings.read(file))
-        assert all(values["median_us"] > 0 for _, values in pairs)
+    files = [*store.FOLDER.glob("*/times.json")]
+    assert store.file_of(H200, "times") in files
+    for file in files:
+        assert "lessons.record" in store.read(file)["command"]
+        assert all(values["median_us"] > 0 for _, values in recordings.load(file))
 
 
 # ---------------------------------------------------------------- record
@@ -172,9 +220,8 @@ def test_a_file_does_not_depend_on_the_order_of_the_measurements(tmp_path):
     """What is measured alike is written alike, byte for byte."""
     forms = [form(launch=f"{n} blocks") for n in (2, 3, 5)]
     for name, order in (("a", forms), ("b", forms[::-1])):
-        (tmp_path / "journal").unlink(missing_ok=True)
         run = record.run_of(journal_of(tmp_path, *order), None, "")
-        record.write(tmp_path / name, run)
+        store.write(tmp_path / name, run, sort_keys=True)
 
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
@@ -245,13 +292,13 @@ def course(tmp_path, monkeypatch):
         )
     monkeypatch.setattr(record, "ROOT", tmp_path)
     monkeypatch.setattr(record, "device", SimpleNamespace(has_gpu=True, name=H200))
-    monkeypatch.setattr(recordings, "FOLDER", tmp_path / "recorded")
+    monkeypatch.setattr(store, "FOLDER", tmp_path / "recorded")
     return tmp_path
 
 
 def kernels_recorded(course):
     """The kernels recorded, by lesson."""
-    runs = recordings.read(course / "recorded/nvidia_h200.json")["runs"]
+    runs = store.read(course / "recorded/nvidia_h200/times.json")["runs"]
     return {
         name: [entry["kernel"] for entry in run["measurements"]]
         for name, run in runs.items()
@@ -310,7 +357,7 @@ def test_counters_are_recorded_under_the_profiler(course, monkeypatch, capsys):
 
     assert 0 == record.main(["01", "--counters"])
 
-    runs = recordings.read(course / "recorded/nvidia_h200.json")["runs"]
+    runs = store.read(course / "recorded/nvidia_h200/times.json")["runs"]
     (entry,) = runs["01_copy"]["measurements"]
     assert {31} == {entry["counters"][name] for name in record.METRICS}
     assert 41.2 == entry["median_us"]

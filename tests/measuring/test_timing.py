@@ -5,7 +5,6 @@ that the order of things, the numbers made of them and the arrays' contents can 
 """
 
 import contextlib
-import json
 import math
 from dataclasses import asdict
 from types import SimpleNamespace
@@ -16,7 +15,7 @@ import pytest
 from numba import cuda
 from numba.cuda.cudadrv import driver
 
-from helpers.measuring import recordings, timing
+from helpers.measuring import recordings, store, timing
 from helpers.measuring.measurement import Measurement
 from helpers.measuring.timing import measure
 
@@ -125,7 +124,7 @@ def no_gpu(monkeypatch):
 @pytest.fixture(autouse=True)
 def recorded(tmp_path, monkeypatch):
     """A function that records measurements; at first there are none."""
-    monkeypatch.setattr(recordings, "FOLDER", tmp_path)
+    monkeypatch.setattr(store, "FOLDER", tmp_path)
     monkeypatch.delenv(recordings.JOURNAL, raising=False)
     monkeypatch.delenv(recordings.PROFILE, raising=False)
     recordings.load.cache_clear()
@@ -135,7 +134,7 @@ def recorded(tmp_path, monkeypatch):
                  "lower_us": 40.9, "upper_us": 43.0, **values}
         run = {"date": "2026-11-21", "copy_gb_per_s": 4000.0, "measurements": [entry]}
         content = {"gpu": "NVIDIA H200", "runs": {"a lesson": run}}
-        (tmp_path / "gpu.json").write_text(json.dumps(content))
+        store.write(store.file_of(content["gpu"], "times"), content)
         recordings.load.cache_clear()
 
     yield record

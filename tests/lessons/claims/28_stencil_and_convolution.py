@@ -1,14 +1,11 @@
 """What lesson 28 says of its counts, times and instructions, and when it is true."""
 
-import json
-
 import numpy as np
 
 from helpers import assemble, baseline
 from helpers.measuring.counters import REASONS
-from lessons.ladders import FOLDER
 from tests.lessons.claims import about
-from tests.lessons.counted import requests_on_to_l2
+from tests.lessons.counted import recorded, requests_on_to_l2
 
 LOADS, TURN = REASONS["long_scoreboard"], REASONS["not_selected"]
 CUBE, FILTER, BOTH = "step", "filter", "separable"
@@ -79,8 +76,8 @@ def issuing(it):
 
 def sweep():
     """The times of the step's variants, in µs."""
-    text = (FOLDER / "sweep_stencil_nvidia_h200.json").read_text("utf-8")
-    return {row["variant"]: row["median_us"] for row in json.loads(text)["variants"]}
+    rows = recorded("sweep_stencil")["variants"]
+    return {row["variant"]: row["median_us"] for row in rows}
 
 
 def chosen(times):
