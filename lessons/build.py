@@ -1,7 +1,7 @@
 """Builds the notebooks from the lessons: converts, runs with no GPU, stores.
 
 `python -m lessons.build` writes notebooks/, the glossary, the assignments and their
-solutions among them, and the README's table of lessons;
+solutions among them, the README's table of lessons and the tables of docs/LADDERS.md;
 `python -m lessons.build --check` says where they are not what it would write, and runs
 no solution;
 `python -m lessons.build --assignments` builds or checks assignments and solutions
@@ -20,6 +20,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from lessons.publishing import rungs
 from lessons.publishing.assignments import (
     ASSIGNMENTS,
     SOLUTIONS,
@@ -142,7 +143,13 @@ def solution_page(root, lesson, seed=None):
 
 def problems_beside_lessons(root, lessons, check):
     """Build or check what is made without a run; return what went wrong."""
-    builders = table_problems, glossary_problems, assignment_problems, strays
+    builders = (
+        table_problems,
+        ladder_problems,
+        glossary_problems,
+        assignment_problems,
+        strays,
+    )
     return [*chain(*(builder(root, lessons, check) for builder in builders))]
 
 
@@ -240,6 +247,22 @@ def table_problems(root, lessons, check):
         return ["README.md has an outdated table of lessons or address"]
     if not check:
         write(readme, fresh)
+    return []
+
+
+def ladder_problems(root, lessons, check):
+    """Write what was recorded into the page of all rungs, or report that it is out of
+    date.
+    """
+    page = Path(root, rungs.PAGE)
+    if not page.exists():
+        return []
+    text = page.read_text("utf-8")
+    fresh = rungs.with_rungs(text)
+    if check and text != fresh:
+        return [f"{rungs.PAGE} is not what was recorded"]
+    if not check:
+        write(page, fresh)
     return []
 
 

@@ -19,9 +19,8 @@ import re
 from dataclasses import dataclass
 
 from lessons.publishing.convert import LessonError, convert
+from lessons.publishing.marked import filled
 
-BEGIN = "<!-- lessons: begin -->"
-END = "<!-- lessons: end -->"
 HEAD = """\
 | Lesson | What you'll do | Minutes | What you'll need |
 | --- | --- | ---: | --- |"""
@@ -42,12 +41,7 @@ class Promise:
 
 def with_table(readme, lessons):
     """The README's text with the table of these lessons between its marks."""
-    if readme.count(BEGIN) != 1 or readme.count(END) != 1:
-        raise LessonError(f"README.md needs {BEGIN} and {END}, once each")
-    before, rest = readme.split(BEGIN)
-    after = rest.partition(END)[2]
-    rows = "\n".join([HEAD, *map(row, lessons)])
-    return f"{before}{BEGIN}\n{rows}\n{END}{after}"
+    return filled(readme, "lessons", "\n".join([HEAD, *map(row, lessons)]))
 
 
 def row(lesson):

@@ -13,10 +13,9 @@ from pathlib import Path
 from nbformat import v4
 
 from lessons.publishing.convert import LessonError, convert, notebook_path
+from lessons.publishing.marked import filled
 
 GITHUB = r"https://github\.com/([\w.-]+/[\w.-]+?)/?"
-BEGIN = "<!-- address: begin -->"
-END = "<!-- address: end -->"
 BADGES = {  # what opens a notebook: its badge, and where it finds {place}, of {name}
     "Colab": (
         "https://colab.research.google.com/assets/colab-badge.svg",
@@ -105,11 +104,7 @@ def badges(project, place):
 
 def with_address(readme, project, first):
     """A README's text with the way to the project's folder between its marks."""
-    if readme.count(BEGIN) != 1 or readme.count(END) != 1:
-        raise LessonError(f"README.md needs {BEGIN} and {END}, once each")
-    before, rest = readme.split(BEGIN)
-    after = rest.partition(END)[2]
-    return f"{before}{BEGIN}\n{way_to(project, first)}\n{END}{after}"
+    return filled(readme, "address", way_to(project, first))
 
 
 def way_to(project, first):

@@ -1,14 +1,18 @@
 """The commands `lessons.ladders` and `lessons.sweep`, with clocks of our own."""
 
-import json
+import sys
 import threading
 from types import SimpleNamespace
 
 import pytest
 
+from helpers.measuring import store, timing
 from lessons import baselines, sweep
+from lessons import ladders as rooms
 from lessons.ladders import __main__ as ladders
 from lessons.ladders import ladder, names
+from lessons.publishing import rungs
+from tests.paths import ROOT
 
 TIMES_US = {"library": 200.0, "first": 400.0, "last": 100.0, "wrong": 1.0}
 
@@ -37,12 +41,14 @@ def clock(bench, launch):
 
 
 @pytest.fixture
-def gpu(monkeypatch):
+def gpu(tmp_path, monkeypatch):
     """A GPU whose times we know, and one ladder."""
     synchronised = SimpleNamespace(Device=lambda: SimpleNamespace(synchronize=print))
     monkeypatch.setattr(baselines.Bench, "cupy", SimpleNamespace(cuda=synchronised))
     monkeypatch.setattr(baselines.Bench, "time_us", clock)
     monkeypatch.setattr(baselines.Bench, "versions", lambda bench: {"cuda": 13})
+    monkeypatch.setattr(timing, "device", SimpleNamespace(name="A B"))
+    monkeypatch.setattr(store, "FOLDER", tmp_path)
     for module in ladders, sweep:
         monkeypatch.setattr(module, "device", SimpleNamespace(has_gpu=True, name="A B"))
         monkeypatch.setattr(module, "ladder", lambda name: LADDER)
@@ -62,8 +68,10 @@ def test_a_ladder_is_a_share_of_its_library(gpu, capsys):
     assert "wrong: ValueError: the result is wrong" in said.err
 
 
-def test_several_runs_have_a_median_and_a_spread(gpu, capsys, monkeypatch):
-    """The last rung takes 100, 110 and 150 µs; the GPU is named first."""
+def test_several_runs_have_a_median_and_a_spread(gpu, tmp_path, capsys, monkeypatch):
+    """The last rung takes 100, 110 and 150 µs; the GPU is named first. All that is
+    printed is recorded, and what was known of other ladders stays.
+    """
     times = iter((100.0, 110.0, 150.0))
     compute = baselines.Bench.run
 
@@ -73,6 +81,8 @@ def test_several_runs_have_a_median_and_a_spread(gpu, capsys, monkeypatch):
 
     monkeypatch.setitem(TIMES_US, "last", 0)
     monkeypatch.setattr(baselines.Bench, "run", run)
+    file = tmp_path / "a_b" / "ladders.json"
+    store.write(file, {"ladders": {"four": {"runs": 5}}})
 
     ladders.main(["three", "--runs", "3"])
 
@@ -80,6 +90,14 @@ def test_several_runs_have_a_median_and_a_spread(gpu, capsys, monkeypatch):
     assert first.startswith("A B, 20") and "cuda 13" in first
     assert last.split()[:2] == ["last", "110.0"] and "100.0–150.0" in last
     assert "181.8%" in last and "133.3–200.0%" in last
+    known = store.read(file)["ladders"]
+    of_three = known["three"]["titles"]["of three"]
+    assert ({"runs": 5}, 3) == (known["four"], known["three"]["runs"])
+    assert of_three["rungs"]["last"] == {
+        "us": [100.0, 110.0, 150.0],
+        "percent": [133.33, 181.82, 200.0],
+    }
+    assert "library" == of_three["library"]
 
 
 def test_a_variant_is_timed_beside_the_library(gpu):
@@ -99,12 +117,10 @@ def test_a_variant_that_fails_says_why(gpu):
     assert "ZeroDivisionError" in row["error"] and "none: Zero" in sweep.said(row)
 
 
-def test_a_sweep_is_written_with_what_it_was_measured_on(gpu, tmp_path, monkeypatch):
-    monkeypatch.setattr(sweep, "FOLDER", tmp_path)
-
+def test_a_sweep_is_written_with_what_it_was_measured_on(gpu, tmp_path):
     sweep.write("three", [{"variant": "two", "percent": 200.0}])
 
-    written = json.loads((tmp_path / "sweep_three_a_b.json").read_text("utf-8"))
+    written = store.read(tmp_path / "a_b" / "sweep_three.json")
     assert written["command"] == "python -m lessons.sweep three"
     assert (written["gpu"], written["library"]) == ("A B", "library")
     assert written["variants"] == [{"variant": "two", "percent": 200.0}]
@@ -118,9 +134,66 @@ def test_without_a_gpu_nothing_is_climbed(command, gpu, monkeypatch, capsys):
     assert "there is none" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", names())
-def test_a_ladder_has_rungs_and_a_library(name):
-    module = ladder(name)
+def test_a_ladder_is_found_by_its_file(tmp_path, monkeypatch):
+    """In the order of the lessons, whatever the names; nothing else is to be edited."""
+    for name, lesson in (("apples", "29"), ("zebras", "22"), ("pears", "24")):
+        (tmp_path / f"{name}.py").write_text(f'LESSON = "{lesson}"\nLADDERS = {{}}\n')
+    (tmp_path / "__main__.py").touch()
+    monkeypatch.setattr(rooms, "FOLDER", tmp_path)
+    monkeypatch.setattr(rooms, "__path__", [str(tmp_path)])
+    for name in ("apples", "zebras", "pears"):
+        monkeypatch.delitem(sys.modules, f"lessons.ladders.{name}", raising=False)
 
-    assert module.LADDERS
-    assert hasattr(module, "SWEEP") == hasattr(module, "sweep_work")
+    assert ["zebras", "pears", "apples"] == rooms.names()
+
+
+def lacking(name):
+    """What a ladder lacks, each as a sentence."""
+    module, file = ladder(name), f"lessons/ladders/{name}.py"
+    climbed = store.read(store.file_of(store.USUAL, "ladders"))["ladders"]
+    rungs = climbed.get(name, {"titles": {}})["titles"]
+    if not [*(ROOT / "lessons").glob(f"{module.LESSON}_*.py")]:
+        yield f"{file}: LESSON is {module.LESSON}, and no lesson has that number"
+    if not module.LADDERS:
+        yield f"{file}: LADDERS has no rungs"
+    if hasattr(module, "SWEEP") != hasattr(module, "sweep_work"):
+        yield f"{file}: SWEEP and sweep_work go together"
+    for title in module.LADDERS.keys() - rungs.keys():
+        yield (
+            f"{file}: nothing is recorded of {title!r}; on a GPU, run "
+            f"`python -m lessons.ladders {name} --runs 3`"
+        )
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_ladder_has_its_lesson_its_rungs_and_their_recordings(name):
+    """What is missing is named, with where to write it."""
+    assert [] == [*lacking(name)]
+
+
+def test_the_page_of_ladders_is_made_of_what_was_recorded():
+    """`python -m lessons.build` writes it; numbers are never pasted."""
+    page = (ROOT / rungs.PAGE).read_text("utf-8")
+
+    assert rungs.with_rungs(page) == page
+
+
+def test_a_ladder_that_the_page_does_not_have_is_added(tmp_path, monkeypatch):
+    """At its end, with its own GPU and day where those differ."""
+    versions = {"numba": "1", "cuda": 13020, "driver": 13000}
+    titles = {"of 2": {"rungs": {"last": {"us": [1, 2000.04, 3], "percent": []}}}}
+    climbed = {
+        name: {"date": day, "versions": versions, "titles": titles}
+        for name, day in (("scan", "2027-01-01"), ("stencil", "2027-01-02"))
+    }
+    monkeypatch.setattr(store, "FOLDER", tmp_path)
+    store.write(store.file_of("A B", "ladders"), {"ladders": climbed})
+
+    before = "# Rungs\n\nProse.\n"
+
+    page = rungs.with_rungs(before, "A B")
+
+    assert page.startswith(f"{before}\n<!-- ladders: begin -->\n- scan: A B, ")
+    assert "- stencil: A B, 2027-01-02, numba 1, CUDA 13.2.\n" in page
+    assert "## Stencil and convolution: lesson 28\n\n### Of 2\n\n```text\nlast" in page
+    assert f"{'last':<44}    2,000.0 µs         1.0–3.0\n" in page

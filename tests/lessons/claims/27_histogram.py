@@ -1,14 +1,14 @@
 """What the lesson says of its counts and times, and when it is true."""
 
 import json
-import re
 
 import numpy as np
 
 from helpers import assemble, baseline
 from helpers.measuring.counters import REASONS
 from tests.lessons.claims import about
-from tests.paths import RECORDED, ROOT
+from tests.lessons.counted import recorded
+from tests.paths import RECORDED
 
 KINDS = "uniform", "skewed", "constant", "adverse"
 
@@ -23,19 +23,13 @@ def rate(rung, kind="uniform"):
 
 
 def moved(kind):
-    """The rates in global memory, by the baselines and by the page of all ladders:
-    with the bins at a multiple of 1,024 bytes, and 512 bytes on.
+    """The rates in global memory, by the baselines and by the ladder's runs: with the
+    bins at a multiple of 1,024 bytes, and 512 bytes on.
     """
-    page = (ROOT / "docs" / "LADDERS.md").read_text("utf-8")
+    climbed = recorded("ladders")["ladders"]["histogram"]["titles"][kind]["rungs"]
     rungs = "global", "global, 512 bytes on"
-    found = [
-        re.search(rf"^histogram {it}, {kind} +([\d,.]+) µs", page, re.M)[1]
-        for it in rungs
-    ]
-    return [
-        tuple(rate(it, kind) for it in rungs),
-        tuple(1 / float(it.replace(",", "")) for it in found),
-    ]
+    medians = [climbed[f"histogram {rung}, {kind}"]["us"][1] for rung in rungs]
+    return [tuple(rate(rung, kind) for rung in rungs), tuple(1 / us for us in medians)]
 
 
 def faster(one, two, kind="uniform"):
@@ -79,10 +73,10 @@ def on_gpu(kernel, code):
     """What Nsight Compute counted of an instruction in the lesson's emulated launches:
     requests, lanes and wavefronts.
     """
-    recorded = json.loads((RECORDED / "counters.json").read_text("utf-8"))["kernels"]
+    counters = json.loads((RECORDED / "counters.json").read_text("utf-8"))["kernels"]
     return [
         (it["executed"], it["lanes"], it["wavefronts"])
-        for name, entry in recorded.items()
+        for name, entry in counters.items()
         if name.startswith(f"lesson_27_histogram_{kernel}_")
         for _, found, it in entry["instructions"]
         if found == code
