@@ -6,10 +6,12 @@ NVIDIA's compiler is installed.
 """
 
 import re
+from collections.abc import Callable
 from functools import partial
 from math import ceil, floor
 from typing import NamedTuple
 
+from helpers.exercises.faults import at_size, line_in
 from helpers.exercises.sources import lines_changed
 from helpers.exercises.totals import (
     INSTRUCTIONS,
@@ -17,13 +19,10 @@ from helpers.exercises.totals import (
     SPARE,
     SPREADS,
     TIMES_RAGGED,
-    all_instructions,
     allowed,
-    answered,
     excess_of_share,
     excess_of_total,
     loads_of,
-    placed,
     sizes_of,
     times_of,
     totals_of,
@@ -48,13 +47,14 @@ def excesses(case):
 
     Each is held at every even size, lest an answer be good at one alone, and what adds
     up at a ragged one and at larger ones, lest whole blocks alone or the listed sizes
-    alone be good.
+    alone be good. A sentence names the size where that is not the first.
     """
     for name, hold in limits_of(case.task):
         for outcome in sizes_of(case):
             if told := hold(case, outcome):
-                line = re.search(r"[Ll]ine (\d+)", told)
-                yield Excess(name, told, int(line[1]) if line else None)
+                first = outcome is case.outcomes[0]
+                told = told if first else f"{at_size(outcome)} {told}"
+                yield Excess(name, told, line_in(told))
                 break
 
 
@@ -78,7 +78,7 @@ def limits_of(task):
 
 
 def excess(case, outcome, name, limit) -> str:
-    """How a run is over a limit, and at which size; "" if it is not."""
+    """How a run is over a limit; "" if it is not."""
     first = outcome is case.outcomes[0]
     row = BUDGETS.get(name)
     if row is None:
@@ -87,8 +87,7 @@ def excess(case, outcome, name, limit) -> str:
         return ""
     if row.count and not first:
         limit = scaled(case, outcome, row.count, limit)
-    told = row.hold(case, outcome, limit)
-    return placed(case, outcome, told) if told else ""
+    return row.hold(case, outcome, limit)
 
 
 def scaled(case, outcome, count, limit):
@@ -98,7 +97,7 @@ def scaled(case, outcome, count, limit):
     if isinstance(limit, dict):
         each = limit.items()
         return {it: scaled(case, outcome, count(it), most) for it, most in each}
-    there, here = (count(answered(case, it)) for it in (case.outcomes[0], outcome))
+    there, here = (count(case.answered(it)) for it in (case.outcomes[0], outcome))
     here *= 1 if outcome.trial.kind == EVEN else TIMES_RAGGED
     found = ceil(10_000 * limit * here / there) / 10_000 if there else limit
     return int(found) if found == int(found) else found
@@ -115,7 +114,7 @@ def described(task):
             limit = f"{limit:,}"
         ideal = words.replace("at most {}", "as few as its bytes need")
         yield ideal if limit == "ideal" else words.format(limit)
-    *first, last = "instructions", *(it.name for it in totals_of(task).values())
+    *first, last = ["instructions", *(it.name for it in totals_of(task).values())]
     held = f"{', '.join(first)} and {last}" if first else last
     most = f"less than {task.work:g} times those of the course's answer"
     yield f"{held}: {most}, and {SPARE} instructions a warp"
@@ -140,6 +139,58 @@ def unheld(task) -> list:
     return [name for name in asked if name not in known] if missing() else []
 
 
+# ---------------------------------------------------------------- what adds up
+
+
+class Part(NamedTuple):
+    """A part of a number that adds up, and where it comes from, if that is known."""
+
+    number: int
+    where: str = ""
+
+
+def on_lines(table, number, array=False):
+    """Counts in an outcome: a part for each row of one of its tables."""
+
+    def parts(outcome):
+        for site, row in getattr(outcome.run, table).by_line.items():
+            where = f"on line {site.line}, `{site.text}`"
+            yield Part(number(row), f"by `{row.array}` {where}" if array else where)
+
+    return parts
+
+
+def in_all(number):
+    """Counts in an outcome: one number, of which no line is told."""
+    return lambda outcome: [Part(number(outcome))]
+
+
+def total(parts) -> int:
+    return sum(part.number for part in parts)
+
+
+def beyond(parts, limit, sentence, most="{:,} of them") -> str:
+    """How a number is over a limit, and where most of it comes from; or ""."""
+    parts = list(parts)
+    if total(parts) <= limit:
+        return ""
+    told = f"{sentence.format(total(parts))}, and {allowed(limit)}"
+    largest = max(parts, key=lambda part: part.number)
+    where = f"; {most.format(largest.number)} {largest.where}" * bool(largest.where)
+    return f"{told}{where}."
+
+
+def all_atomics(outcome):
+    rows = outcome.run.coalescing.by_line.values()
+    return sum(row.active_lanes for row in rows if row.kind == "atomic")
+
+
+idle_lanes = on_lines("divergence", lambda row: row.present_lanes - row.active_lanes)
+
+
+# ---------------------------------------------------------------- the others
+
+
 def complaint(ask, *arguments, **named) -> str:
     """What an assertion says when it fails, its first sentence; "" when it holds.
 
@@ -154,60 +205,22 @@ def complaint(ask, *arguments, **named) -> str:
 
 
 def sectors(case, outcome, limit):
-    run = outcome.run
-    if limit == "ideal":
-        return complaint(run.assert_coalesced)
-    return complaint(run.assert_coalesced, at_most=limit)
+    most = {} if limit == "ideal" else {"at_most": limit}
+    return complaint(outcome.run.assert_coalesced, **most)
 
 
 def conflicts(case, outcome, limit):
     run = outcome.run
-    total = run.bank_conflicts.conflicts
-    if total <= limit:
+    found = run.bank_conflicts.conflicts
+    if found <= limit:
         return ""
     told = complaint(run.assert_no_bank_conflicts)
-    return f"{total:,} bank conflicts, and {allowed(limit)}. {told}"
-
-
-def all_requests(outcome):
-    return outcome.run.coalescing.requests
-
-
-def requests(case, outcome, limit):
-    table = outcome.run.coalescing
-    if table.requests <= limit:
-        return ""
-    site, row = max(table.by_line.items(), key=lambda it: it[1].requests)
-    return (
-        f"{table.requests:,} requests to global memory, and {allowed(limit)}; "
-        f"{row.requests:,} of them on line {site.line}, `{site.text}`."
-    )
-
-
-def all_shared_requests(outcome):
-    rows = outcome.run.bank_conflicts.by_line.values()
-    return sum(row.requests for row in rows)
-
-
-def shared_requests(case, outcome, limit):
-    rows = outcome.run.bank_conflicts.by_line
-    total = all_shared_requests(outcome)
-    if total <= limit:
-        return ""
-    site, row = max(rows.items(), key=lambda it: it[1].requests)
-    return (
-        f"{total:,} requests to shared memory, and {allowed(limit)}; "
-        f"{row.requests:,} of them by `{row.array}` on line {site.line}, `{site.text}`."
-    )
+    return f"{found:,} bank conflicts, and {allowed(limit)}. {told}"
 
 
 def mean_loads(array):
     """How often an outcome loads an element of an array, on average."""
-
-    def count(outcome):
-        return loads_of(outcome, array) / outcome.held[array].size
-
-    return count
+    return lambda outcome: loads_of(outcome, array) / outcome.held[array].size
 
 
 def loads(case, outcome, limits):
@@ -228,93 +241,22 @@ def loads(case, outcome, limits):
     return ""
 
 
-def all_barriers(outcome):
-    """Those of the whole grid, too: each block waits at them."""
-    return outcome.run.waits.block + outcome.run.waits.grid
-
-
-def barriers(case, outcome, limit):
-    most = all_barriers(outcome)
-    return (
-        f"A block waits at {most:,} barriers, and {allowed(limit)}."
-        if most > limit
-        else ""
-    )
-
-
 def active(case, outcome, limit):
     """The share, and no more idle lanes than it leaves the course's own answer: busy
     lanes that do nothing of use would keep the share.
     """
     if told := complaint(outcome.run.assert_no_divergence, at_least=limit):
         return told
-    best = answered(case, outcome).run.divergence.present_lanes
-    idle, most = idle_lanes(outcome.run.divergence), floor((1 - limit) * best)
-    if idle <= most:
-        return ""
-    rows = outcome.run.divergence.by_line
-    site = max(rows, key=lambda it: idle_lanes(rows[it]))
-    return (
-        f"{idle:,} lanes are idle, counted at each instruction, and {allowed(most)}; "
-        f"{idle_lanes(rows[site]):,} of them on line {site.line}, `{site.text}`."
-    )
-
-
-def idle_lanes(row):
-    return row.present_lanes - row.active_lanes
-
-
-def warp_instructions(case, outcome, limit):
-    table = outcome.run.divergence
-    if table.instructions <= limit:
-        return ""
-    site, row = max(table.by_line.items(), key=lambda it: it[1].instructions)
-    return (
-        f"Its warps execute {table.instructions:,} instructions of the emulator, and "
-        f"{allowed(limit)}; {row.instructions:,} of them on line {site.line}, "
-        f"`{site.text}`."
-    )
-
-
-def all_operations(outcome):
-    table = outcome.run.operations
-    return table.float32 + table.float64 + table.integer
-
-
-def operations(case, outcome, limit):
-    table, total = outcome.run.operations, all_operations(outcome)
-    if total <= limit:
-        return ""
-    site = max(table.by_line, key=lambda it: sum(vars(table.by_line[it]).values()))
-    return (
-        f"{total:,} arithmetic operations, and {allowed(limit)}; most of them on "
-        f"line {site.line}, `{site.text}`."
-    )
-
-
-def all_atomics(outcome):
-    rows = outcome.run.coalescing.by_line.values()
-    return sum(row.active_lanes for row in rows if row.kind == "atomic")
-
-
-def atomics(case, outcome, limit):
-    total = all_atomics(outcome)
-    return (
-        f"{total:,} atomic operations on global memory, and {allowed(limit)}."
-        if total > limit
-        else ""
-    )
+    most = floor((1 - limit) * case.answered(outcome).run.divergence.present_lanes)
+    told = "{:,} lanes are idle, counted at each instruction"
+    return beyond(idle_lanes(outcome), most, told)
 
 
 def shared_bytes(case, outcome, limit):
     launch = outcome.trial.launch
     dynamic = launch[3] if len(launch) > 3 else 0
-    total = static_bytes(case.program, "shared") + dynamic
-    return (
-        f"{total:,} bytes of shared memory, and {allowed(limit)}."
-        if total > limit
-        else ""
-    )
+    found = [Part(static_bytes(case.program, "shared") + dynamic)]
+    return beyond(found, limit, "{:,} bytes of shared memory")
 
 
 def lines(case, outcome, limit):
@@ -344,42 +286,68 @@ def float64(outcome):
     return f"Line {found[0].line}: {found[0].text}." if found else ""
 
 
+# ---------------------------------------------------------------- the table
+
+
 class Budget(NamedTuple):
     """A limit's words, and the function that says how a run exceeds it; what counts in
     an outcome, where the limit is that of the first size.
     """
 
     words: str
-    hold: object
-    count: object = None
+    hold: Callable
+    count: Callable | None = None
+
+
+def counted(words, parts, sentence, **more):
+    """The budget of a number that adds up; the sentence is about too many."""
+    return Budget(
+        f"{words}: at most {{}}",
+        lambda case, outcome, limit: beyond(parts(outcome), limit, sentence, **more),
+        lambda outcome: total(parts(outcome)),
+    )
 
 
 BUDGETS = {
     "sectors": Budget("sectors per request to global memory: at most {}", sectors),
     "conflicts": Budget("bank conflicts: at most {}", conflicts),
-    "requests": Budget("requests to global memory: at most {}", requests, all_requests),
-    "shared_requests": Budget(
-        "requests to shared memory: at most {}", shared_requests, all_shared_requests
+    "requests": counted(
+        "requests to global memory",
+        on_lines("coalescing", lambda row: row.requests),
+        "{:,} requests to global memory",
+    ),
+    "shared_requests": counted(
+        "requests to shared memory",
+        on_lines("bank_conflicts", lambda row: row.requests, array=True),
+        "{:,} requests to shared memory",
     ),
     "loads": Budget("loads of an element, on average: at most {}", loads, mean_loads),
-    "barriers": Budget(
-        "barriers that a block waits at: at most {}", barriers, all_barriers
+    "barriers": counted(
+        "barriers that a block waits at",
+        # those of the whole grid, too: each block waits at them
+        in_all(lambda outcome: outcome.run.waits.block + outcome.run.waits.grid),
+        "A block waits at {:,} barriers",
     ),
-    "warp_instructions": Budget(
-        "instructions of all warps, as the emulator counts them: at most {}",
-        warp_instructions,
-        all_instructions,
+    "warp_instructions": counted(
+        "instructions of all warps, as the emulator counts them",
+        on_lines("divergence", lambda row: row.instructions),
+        "Its warps execute {:,} instructions of the emulator",
     ),
     "active": Budget(
         "active lanes: at least a share of {}, and no more idle lanes than that share "
         "leaves in the course's answer",
         active,
     ),
-    "operations": Budget(
-        "arithmetic operations: at most {}", operations, all_operations
+    "operations": counted(
+        "arithmetic operations",
+        on_lines("operations", lambda row: row.float32 + row.float64 + row.integer),
+        "{:,} arithmetic operations",
+        most="most of them",
     ),
-    "atomics": Budget(
-        "atomic operations on global memory: at most {}", atomics, all_atomics
+    "atomics": counted(
+        "atomic operations on global memory",
+        in_all(all_atomics),
+        "{:,} atomic operations on global memory",
     ),
     "shared_bytes": Budget(
         "bytes of shared memory per block: at most {}", shared_bytes

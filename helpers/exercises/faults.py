@@ -44,7 +44,7 @@ def first_sentence(error) -> str:
 
 def line_in(text) -> int | None:
     """The first line that a report names."""
-    found = re.search(r"line (\d+)", text)
+    found = re.search(r"[Ll]ine (\d+)", text)
     return int(found[1]) if found else None
 
 

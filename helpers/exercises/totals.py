@@ -7,10 +7,10 @@ barriers, as a barrier can be made of them. And always the instructions of the b
 block and warp, lest one of them do the work of all.
 """
 
+from collections.abc import Callable
 from math import ceil, prod
 from typing import NamedTuple
 
-from helpers.exercises.faults import at_size
 from helpers.exercises.trials import EVEN, LARGER, RAGGED
 from thirty_two_lanes.core.hardware import WARP_SIZE
 
@@ -24,7 +24,7 @@ class Total(NamedTuple):
     """What is counted in an outcome, its name, and a sentence about too many."""
 
     name: str
-    count: object
+    count: Callable
     sentence: str
     spare: int = 0  # for each warp
 
@@ -33,25 +33,13 @@ def all_instructions(outcome):
     return outcome.run.divergence.instructions
 
 
-def all_sectors(outcome):
-    return outcome.run.coalescing.sectors
-
-
-def all_wavefronts(outcome):
-    return outcome.run.bank_conflicts.wavefronts
-
-
 def loads_of(outcome, name):
     """How often elements of an argument are loaded; an atomic operation loads, too."""
     traffic = outcome.run.reuse[outcome.names[name]]
     return int(traffic.loads.sum()) + traffic.lanes_updated
 
 
-def all_output_loads(outcome):
-    return sum(loads_of(outcome, name) for name in outcome.outputs)
-
-
-def all_atomics_and_fences(outcome):
+def atomics_and_fences(outcome):
     run = outcome.run
     tables = run.coalescing.by_line, run.bank_conflicts.by_line
     rows = (row for table in tables for row in table.values())
@@ -67,21 +55,23 @@ INSTRUCTIONS = Total(
 )
 TOTALS = {  # by the budget that they are held beside
     "sectors": Total(
-        "sectors", all_sectors, "Its requests touch {:,} sectors of global memory"
+        "sectors",
+        lambda outcome: outcome.run.coalescing.sectors,
+        "Its requests touch {:,} sectors of global memory",
     ),
     "conflicts": Total(
         "wavefronts",
-        all_wavefronts,
+        lambda outcome: outcome.run.bank_conflicts.wavefronts,
         "Its requests take {:,} wavefronts of shared memory",
     ),
     "loads": Total(
         "loads of outputs",
-        all_output_loads,
+        lambda outcome: sum(loads_of(outcome, name) for name in outcome.outputs),
         "Its threads load {:,} elements of outputs",
     ),
     "barriers": Total(
         "atomic operations with fences",
-        all_atomics_and_fences,
+        atomics_and_fences,
         "Its threads make {:,} atomic operations and fences",
     ),
 }
@@ -105,14 +95,13 @@ def excess_of_total(case, outcome, total) -> str:
 
     Twice as much in one half of what it does would be 1.5 times.
     """
-    mine, best = total.count(outcome), total.count(answered(case, outcome))
+    mine, best = total.count(outcome), total.count(case.answered(outcome))
     warps = outcome.run.blocks * warps_of_block(outcome)
     times = times_of(case.task, outcome.trial.kind)
     limit = max(ceil(times * best) - 1, 0) + total.spare * warps
     if mine <= limit:
         return ""
-    told = f"{total.sentence.format(mine)}, and {allowed(limit)}; {best:,} are enough."
-    return placed(case, outcome, told)
+    return f"{total.sentence.format(mine)}, and {allowed(limit)}; {best:,} are enough."
 
 
 def excess_of_share(case, outcome) -> str:
@@ -121,36 +110,27 @@ def excess_of_share(case, outcome) -> str:
     Its share is held, and its own instructions: what others do for nothing would make
     its share small.
     """
-    best = answered(case, outcome)
+    best = case.answered(outcome)
     more = max(all_instructions(outcome) / all_instructions(best), 1)
     times = times_of(case.task, outcome.trial.kind)
     for who, spread in SPREADS.items():
-        mine, enough = busiest(outcome, who), busiest(best, who)
+        mine, enough = (
+            getattr(it.run.balance, f"busiest_{who}") for it in (outcome, best)
+        )
         warps = warps_of_block(outcome) if who == "block" else 1
         most = min(spread * more, max(spread, times))
         limit = ceil(most * enough) - 1 + SPARE * warps
         if mine > limit:
-            told = (
+            return (
                 f"One {who} executes {mine:,} of all {all_instructions(outcome):,} "
                 f"instructions of the emulator, and {allowed(limit)}; {enough:,} are "
                 f"enough. Share the work among all {who}s."
             )
-            return placed(case, outcome, told)
     return ""
-
-
-def busiest(outcome, who) -> int:
-    """The instructions of the busiest block or warp."""
-    return getattr(outcome.run.balance, f"busiest_{who}")
 
 
 def warps_of_block(outcome) -> int:
     return -(-outcome.run.threads_per_block // WARP_SIZE)
-
-
-def placed(case, outcome, told) -> str:
-    """A sentence with the size that it is about, where that is not the first."""
-    return told if outcome is case.outcomes[0] else f"{at_size(outcome)} {told}"
 
 
 def allowed(limit) -> str:
@@ -159,27 +139,15 @@ def allowed(limit) -> str:
     return f"{number:,} {'is' if limit == 1 else 'are'} allowed"
 
 
-def answered(case, outcome):
-    """What the exercise's own answer does in the trial of an outcome."""
-    trial = outcome.trial
-    size = trial.size, trial.kind
-    if size not in case.answered:
-        kernel = case.task.kernel(case.task.answer_text)
-        case.answered[size] = trial.run(kernel)
-    return case.answered[size]
-
-
 def sizes_of(case) -> list:
     """The first run of each even size, that of the largest ragged one (in smaller ones
     most threads have no element, and may as well compute something for nothing), and
     those of the sizes beyond: what is slow there alone is slow.
     """
-    found, ragged = {}, []
-    for it in case.outcomes:
-        if it.trial.kind == RAGGED:
-            ragged.append(it)
-        elif it.trial.kind == EVEN:
-            found.setdefault(it.trial.size, it)
-    largest = sorted(ragged, key=lambda it: prod(it.trial.size))[-1:]
-    larger = [it for it in case.outcomes if it.trial.kind == LARGER]
-    return [*found.values(), *largest, *larger]
+    even, of_kind = {}, {EVEN: [], RAGGED: [], LARGER: []}
+    for outcome in case.outcomes:
+        of_kind[outcome.trial.kind].append(outcome)
+    for outcome in of_kind[EVEN]:
+        even.setdefault(outcome.trial.size, outcome)
+    ragged = sorted(of_kind[RAGGED], key=lambda it: prod(it.trial.size))
+    return [*even.values(), *ragged[-1:], *of_kind[LARGER]]
