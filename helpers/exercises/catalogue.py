@@ -39,8 +39,23 @@ def exercises() -> dict:
     found = {}
     for point in entry_points(group=GROUP):
         for module in modules(importlib.import_module(point.value)):
-            found |= {kind.name: kind for kind in in_module(module)}
+            for kind in in_module(module):
+                if found.setdefault(kind.name, kind) is not kind:
+                    raise two_of_a_name(found[kind.name], kind)
     return found
+
+
+def two_of_a_name(first, second) -> ArgumentError:
+    classes = (f"`{it.__name__}` of {file_of(it)}" for it in (first, second))
+    return ArgumentError(
+        f"two exercises are called `{first.name}`: {' and '.join(classes)}; "
+        "give one of the classes another name"
+    )
+
+
+def file_of(kind) -> str:
+    """The file that describes an exercise, from the folder of its course."""
+    return kind.__module__.replace(".", "/") + ".py"
 
 
 def modules(package):
