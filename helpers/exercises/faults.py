@@ -20,14 +20,14 @@ def refuse_faults(outcome):
 
 def refusal_of(outcome) -> Refusal:
     """The refusal for an error that ended a launch."""
-    told = str(outcome.error).partition("Remedy:")[0].rstrip()
+    report = str(outcome.error).partition("Remedy:")[0].rstrip()
     kinds = {
         IndexError: "bounds",
         BarrierError: "barrier",
         NoProgressError: "timeout",
     }
     found = (word for kind, word in kinds.items() if isinstance(outcome.error, kind))
-    return Refusal(next(found, "wrong"), at_size(outcome), told, line_in(told))
+    return Refusal(next(found, "wrong"), at_size(outcome), report, line_in(report))
 
 
 def at_size(outcome) -> str:
@@ -56,8 +56,8 @@ def missed_barriers(outcome):
 def races(outcome):
     """Those within a warp and of equal values, too; without the remedy."""
     for race in [*outcome.run.races, *outcome.run.races.minor]:
-        told = wrapped(race.facts), race.first.line, hints_of_race(race)
-        yield Refusal("race", at_size(outcome), *told)
+        hints, report = hints_of_race(race), wrapped(race.facts)
+        yield Refusal("race", at_size(outcome), report, race.first.line, hints)
 
 
 def hints_of_race(race) -> str:
@@ -79,20 +79,18 @@ def silent(outcome, kind, reason, hints=""):
     """Refusals for the warnings of a kind."""
     for warning in outcome.run.warnings:
         if warning.kind == kind:
-            told = f"line {warning.line}, `{warning.site.text}`: {warning.text}"
-            yield Refusal(
-                *(reason, at_size(outcome), wrapped(told), warning.line, hints)
-            )
+            text = f"line {warning.line}, `{warning.site.text}`: {warning.text}"
+            size, report = at_size(outcome), wrapped(text)
+            yield Refusal(reason, size, report, warning.line, hints)
 
 
 def unwritten(outcome):
     """Also what a shuffle takes from a lane that gives nothing."""
     run = outcome.run
-    hints = {"": run.uninitialised, "uninitialised lanes": run.lanes}
-    for key, each in hints.items():
-        for found in each:
-            told = repr(found), found.site.line, key
-            yield Refusal("uninitialised", at_size(outcome), *told)
+    for hints, reads in (("", run.uninitialised), ("uninitialised lanes", run.lanes)):
+        for read in reads:
+            size, line = at_size(outcome), read.site.line
+            yield Refusal("uninitialised", size, repr(read), line, hints)
 
 
 def exceptions(outcome):
@@ -106,8 +104,8 @@ def written_inputs(outcome):
             stores = outcome.run.coalescing.by_line.items()
             stores = [(s, row.array) for s, row in stores if row.kind != "load"]
             site = min(stores, key=lambda it: it[1] != called)[0]
-            told = f"Line {site.line}, `{site.text}`, writes to `{called}`, an input."
-            yield Refusal("writes_input", told, line=site.line)
+            writes = f"Line {site.line}, `{site.text}`, writes to `{called}`"
+            yield Refusal("writes_input", f"{writes}, an input.", line=site.line)
 
 
 FAULTS = missed_barriers, races, indices, unwritten, exceptions, written_inputs

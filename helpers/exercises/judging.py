@@ -8,7 +8,7 @@ at sizes of every other kind, and at larger ones; the budget.
 
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from io import StringIO
 
 import numpy as np
@@ -61,10 +61,10 @@ def looked_at(case) -> Verdict:
 
 def refused(task, refusal) -> Verdict:
     """The verdict of a refusal: part of the points for a right answer over budget."""
-    word, _, budget = refusal.reason.partition(":")
+    budget = refusal.reason.budget
     return Verdict(
         task.name,
-        task.points * task.share(budget) if word == "over_budget" else 0,
+        task.points * task.share(budget) if budget else 0,
         task.points,
         refusal.sentence,
         refusal.reason,
@@ -116,9 +116,9 @@ def explained(ask):
     except Refusal:
         raise
     except ExplainedError as error:
-        told, _, below = str(error).partition("\n")  # the kernel's line, and more
-        told = first_sentence(told)
-        raise Refusal("refused", told, below, line_in(told)) from error
+        sentence, _, below = str(error).partition("\n")  # the kernel's line, and more
+        sentence = first_sentence(sentence)
+        raise Refusal("refused", sentence, below, line_in(sentence)) from error
 
 
 # ---------------------------------------------------------------- is there an answer
@@ -168,27 +168,13 @@ def nothing_yet(task):
 # ---------------------------------------------------------------- what is wrong
 
 
-def is_right_in_whole_blocks(case):
-    """Is nothing wrong at even sizes, and are the values right?"""
-    launched(case, EVEN)
-
-
-def is_right_at_any_size(case):
-    """And at sizes that leave threads without an element, or blocks half full?"""
-    launched(case, RAGGED)
-
-
-def is_right_at_larger_sizes(case):
-    """And beyond the sizes that anybody can read, drawn anew each time?"""
-    launched(case, LARGER)
-
-
-def launched(case, kind):
-    """Launch it at sizes of a kind, up to a fault, before any value is compared."""
+def is_right(case, kind):
+    """Is nothing wrong at sizes of a kind, and, then, are the values right?"""
     outcomes = []
-    for trial in [it for it in case.trials if it.kind == kind]:
-        outcomes.append(explained(lambda trial=trial: trial.run(case.kernel)))
-        refuse_faults(outcomes[-1])
+    for trial in case.trials:
+        if trial.kind == kind:
+            outcomes.append(explained(partial(trial.run, case.kernel)))
+            refuse_faults(outcomes[-1])
     case.outcomes += outcomes
     refuse_values(case, outcomes)
 
@@ -201,22 +187,22 @@ VALUES_DIFFER = {EVEN: "wrong", RAGGED: "tail", LARGER: "larger"}  # the reasons
 def refuse_values(case, outcomes):
     """Raise a Refusal if values of some outcomes differ from what is expected."""
     for outcome in outcomes:
-        if told := differs(outcome):
-            empty = "were never written" in told
+        if difference := differs(outcome):
+            empty = "were never written" in difference
             if is_constant(case) and not empty:
-                told = "The output is the same for other numbers in the inputs."
-                raise Refusal("constant", told)
+                same = "The output is the same for other numbers in the inputs."
+                raise Refusal("constant", same)
             reason = VALUES_DIFFER[outcome.trial.kind]
-            told += lost_fractions(case.program.ir)
+            difference += lost_fractions(case.program.ir)
             hints = "wrong unwritten" * (empty and reason == "wrong")
-            raise Refusal(reason, f"{at_size(outcome)} {told}", hints=hints)
+            raise Refusal(reason, f"{at_size(outcome)} {difference}", hints=hints)
 
 
 def is_constant(case) -> bool:
     """Does a kernel give the same for inputs for which something else is right?"""
-    first, *others = case.outcomes[:3]
-    same = all(equal(first, it) for it in others)
-    return same and not equal_expected(first.trial, others[0].trial)
+    first, *others = case.outcomes[:3]  # other numbers, and one changed element
+    same = all(equal(first.outputs, it.outputs) for it in others)
+    return same and not equal(first.trial.expected, others[0].trial.expected)
 
 
 def differs(outcome) -> str:
@@ -230,8 +216,8 @@ def differs(outcome) -> str:
             check(cells, expected, rtol=outcome.trial.task.rtol)
         except AssertionError as error:
             argument = outcome.trial.arguments[name]
-            if told := unwritten_cells(cells, argument):
-                return f"in `{name}`, {told}."
+            if unwritten := unwritten_cells(cells, argument):
+                return f"in `{name}`, {unwritten}."
             first, *clues = str(error).splitlines()
             clues = clues_of(clues, isinstance(argument, Out))
             return " ".join([f"in `{name}`, {first}.", *clues])
@@ -264,11 +250,11 @@ def clues_of(clues, is_written):
     """
     for clue in clues:
         if "grid" not in clue and "guard" not in clue:
-            told = clue.partition("; if it is rounding")[0]
+            clue = clue.partition("; if it is rounding")[0]
             if is_written:
-                told = told.replace(": never written?", "")
-                told = told.replace("never written, or ", "")
-            yield told if told.endswith("?") else f"{told}."
+                clue = clue.replace(": never written?", "")
+                clue = clue.replace("never written, or ", "")
+            yield clue if clue.endswith("?") else f"{clue}."
 
 
 def unwritten_cells(cells, argument) -> str:
@@ -281,21 +267,16 @@ def unwritten_cells(cells, argument) -> str:
     if size == 1 or not empty.any():
         return ""
     first = np.unravel_index(int(empty.argmax()), cells.shape)
-    place = ", ".join(str(int(it)) for it in first)
+    index = ", ".join(str(int(it)) for it in first)
     return (
         f"{empty.sum():,} of {empty.size:,} values were never written, the first at "
-        f"[{place}]"
+        f"[{index}]"
     )
 
 
-def equal(one, other):
-    """Did two trials of one size give the same numbers? NaN is like nothing else."""
-    pairs = zip(one.outputs.values(), other.outputs.values(), strict=True)
-    return all(np.array_equal(a, b) for a, b in pairs)
-
-
-def equal_expected(one, other):
-    pairs = zip(one.expected.values(), other.expected.values(), strict=True)
+def equal(some, others) -> bool:
+    """Are the same numbers in two groups of arrays? NaN is like nothing else."""
+    pairs = zip(some.values(), others.values(), strict=True)
     return all(np.array_equal(a, b) for a, b in pairs)
 
 
@@ -308,12 +289,13 @@ def brings_nothing_along(case):
     looked_up = max(sum(map(items_in, tuples)) - LOOKED_UP, 0)
     total = sum(arrays.values()) + looked_up
     if total > case.task.captured:
-        names = [f"`{it}`" for it in dict.fromkeys(it.name for it in captured)]
-        places = ", ".join(names + ["tuples"] * bool(looked_up))
+        names = [f"`{name}`" for name in dict.fromkeys(it.name for it in captured)]
+        names += ["tuples"] * bool(looked_up)
         raise Refusal(
             "constant",
-            f"The kernel brings {total:,} numbers of its own along, in {places}; "
-            f"{case.task.captured:,} are allowed. What it needs are its arguments.",
+            f"The kernel brings {total:,} numbers of its own along, in "
+            f"{', '.join(names)}; {case.task.captured:,} are allowed. "
+            "What it needs are its arguments.",
         )
 
 
@@ -338,11 +320,8 @@ def items_in(operands) -> int:
 
 def keeps_its_budget(case):
     for excess in excesses(case):
-        raise Refusal(
-            f"over_budget:{excess.name}",
-            excess.sentence,
-            line=excess.line,
-        )
+        reason = f"over_budget:{excess.name}"
+        raise Refusal(reason, excess.sentence, line=excess.line)
 
 
 def praise(case) -> str:
@@ -358,7 +337,11 @@ def praise(case) -> str:
 
 
 LOOKS = (
-    *(is_a_kernel, is_no_stub, brings_nothing_along),
-    *(is_right_in_whole_blocks, is_right_at_any_size, is_right_at_larger_sizes),
+    is_a_kernel,
+    is_no_stub,
+    brings_nothing_along,
+    partial(is_right, kind=EVEN),
+    partial(is_right, kind=RAGGED),  # threads without an element, blocks half full
+    partial(is_right, kind=LARGER),  # beyond the sizes that anybody can read
     keeps_its_budget,
 )

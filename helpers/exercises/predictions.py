@@ -4,6 +4,7 @@ from numbers import Number
 
 import numpy as np
 
+from helpers.exercises.reasons import NO_ANSWER, WRONG
 from helpers.exercises.verdict import Verdict
 from thirty_two_lanes.core.errors import ArgumentError, shown
 
@@ -14,9 +15,8 @@ def judge(task, answer) -> Verdict:
     """The verdict on a prediction: the share of what is right of it, as points."""
     truth = task.truth()
     if empty(answer):
-        return Verdict(
-            *(task.name, 0, task.points, "Predict, and check again.", "no_answer")
-        )
+        sentence = "Predict, and check again."
+        return Verdict(task.name, 0, task.points, sentence, NO_ANSWER)
     if not isinstance(truth, dict):
         truth, answer = {"": truth}, {"": answer}
     if not isinstance(answer, dict) or answer.keys() != truth.keys():
@@ -37,7 +37,7 @@ def judge(task, answer) -> Verdict:
         task.points * len(right) / len(truth) * task.partial,
         task.points,
         f"{many} {differ} from what happens{which}.",
-        "wrong",
+        WRONG,
         hints=task.hints_for(key),
     )
 
@@ -76,5 +76,5 @@ def accepted(task, answer) -> Verdict:
     """The verdict on an answer in words: a person marks it, unless there is none."""
     if not isinstance(answer, str) or len(answer.split()) < FEWEST_WORDS:
         sentence = "Answer in two sentences, and check again."
-        return Verdict(task.name, 0, task.points, sentence, "no_answer")
+        return Verdict(task.name, 0, task.points, sentence, NO_ANSWER)
     return Verdict(task.name, None, task.points, "Kept as you wrote it.")

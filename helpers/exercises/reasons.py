@@ -1,11 +1,14 @@
-"""The reasons for which an answer is refused, and three hints for each.
+"""The reasons for which an answer is refused or a mark is what it is, and three hints
+for each that a kernel or a prediction can have.
 
 Tests, gradebooks and exercises share these words. A hint speaks of the line that was
 found, first as a question, then with the rule, last with what to change; an exercise
 may have better ones.
 """
 
-REASONS = {
+import re
+
+REASONS = {  # those of the judge, in words
     "no_answer": "there is nothing to judge yet",
     "refused": "Numba or the launch refuses it",
     "race": "two threads touch one cell, in no order",
@@ -20,6 +23,49 @@ REASONS = {
     "wrong": "not all values are right",
     "over_budget": "right, and over its budget",
 }
+WORDS = REASONS | {  # and those that no judge gives; "" is of a right answer
+    "": "",
+    "stopped": "its notebook, or its cell, ended before it was there",
+    "for a person": "",
+    "not graded": "",
+    "by hand": "",
+}
+
+
+class Reason(str):
+    """Why an answer earns what it earns: a word of `WORDS`, and for a budget its name,
+    as in `over_budget:loads`. Files and pages hold this text.
+    """
+
+    def __new__(cls, text):
+        reason = super().__new__(cls, text)
+        if reason.word not in WORDS:
+            raise ValueError(f"there is no reason {text!r}")
+        return reason
+
+    @property
+    def word(self) -> str:
+        """It without the name of a budget."""
+        return self.partition(":")[0]
+
+    @property
+    def budget(self) -> str:
+        """The name of the budget that is exceeded; "" where it is another reason."""
+        return self.partition(":")[2]
+
+    @property
+    def words(self) -> str:
+        """What it says; "" where a sentence beside it says all."""
+        return WORDS[self.word]
+
+
+NO_ANSWER, REFUSED, WRONG, TIMEOUT = map(
+    Reason, ("no_answer", "refused", "wrong", "timeout")
+)
+STOPPED = Reason("stopped")  # a limit, or an end, kept it from being there
+PERSON = Reason("for a person")  # nobody judges it here
+NOT_GRADED = Reason("not graded")
+BY_HAND = Reason("by hand")  # a person gave the points
 
 HINTS = {
     "refused": (
@@ -205,8 +251,7 @@ HINTS = {
 
 def hints_for(reason, own) -> tuple[str, ...]:
     """The hints for a reason: the nearest one's, and of those an exercise's own."""
-    word = reason.partition(":")[0].partition(" ")[0]
-    for key in (reason, word):
+    for key in (reason, re.split("[: ]", reason)[0]):
         if hints := own.get(key) or HINTS.get(key):
             return hints
     return ()

@@ -5,19 +5,19 @@ import sys
 from dataclasses import dataclass
 from html import escape
 
-from helpers.exercises.reasons import REASONS
+from helpers.exercises.reasons import NO_ANSWER, Reason
 from thirty_two_lanes.core.errors import wrapped
 
 
 class Refusal(Exception):
-    """An answer is refused: the reason's word, a sentence, and the report of it.
+    """An answer is refused: the reason, a sentence, and the report of it.
 
     `hints` is the key of hints that fit better than the reason's own.
     """
 
     def __init__(self, reason, sentence, report="", line=None, hints=""):
         super().__init__(sentence)
-        self.reason, self.sentence, self.report = reason, sentence, report
+        self.reason, self.sentence, self.report = Reason(reason), sentence, report
         self.line, self.hints = line, hints or reason
 
 
@@ -25,16 +25,16 @@ class Refusal(Exception):
 class Verdict:
     """What an answer to an exercise earns, and why.
 
-    `reason` is None for an answer that earns all points, else a word of `REASONS`, for
-    a budget with its name after a colon. `line` is the line of the kernel that it is
-    about, where there is one. `points` is None where a person is to mark it.
+    `reason` is None for an answer that earns all points. `line` is the line of the
+    kernel that it is about, where there is one. `points` is None where a person is to
+    mark it.
     """
 
     exercise: str
     points: float | None
     of: int
     sentence: str
-    reason: str | None = None
+    reason: Reason | None = None
     report: str = ""
     line: int | None = None
     hints: tuple = ()
@@ -42,7 +42,7 @@ class Verdict:
     @property
     def raises(self) -> bool:
         """Is it an error of the answer, and not just an empty one?"""
-        return self.reason not in (None, "no_answer")
+        return self.reason not in (None, NO_ANSWER)
 
     @property
     def mark(self) -> str:
@@ -54,10 +54,9 @@ class Verdict:
     @property
     def text(self) -> str:
         """All of it but the hints."""
-        sign = {None: "✓", "no_answer": "…"}.get(self.reason, "✗")
-        word, _, budget = (self.reason or "").partition(":")
-        why = f" ({word})" if self.raises else ""
-        if budget:
+        sign = {None: "✓", NO_ANSWER: "…"}.get(self.reason, "✗")
+        why = f" ({self.reason.word})" if self.raises else ""
+        if self.raises and (budget := self.reason.budget):
             why = f", right but over its budget ({budget.replace('_', ' ')})"
         kind = "AssertionError: " * self.raises  # which Python puts before it
         told = f"{kind}{sign} {self.exercise}: {self.mark}{why}. {self.sentence}"
@@ -83,8 +82,8 @@ class Verdict:
             f"<details><summary>Hint {number}</summary><p>{escape(hint)}</p></details>"
             for number, hint in enumerate(self.hints, start=1)
         )
-        about = REASONS[self.reason.partition(":")[0]]
-        return f"<div><b>{self.exercise}</b>: {escape(about)}{steps}</div>"
+        about = escape(self.reason.words)
+        return f"<div><b>{self.exercise}</b>: {about}{steps}</div>"
 
 
 def in_notebook() -> bool:

@@ -7,14 +7,16 @@ import os
 import re
 import sys
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
 
 from helpers.exercises.catalogue import exercises
+from helpers.exercises.reasons import BY_HAND, NOT_GRADED, PERSON
 from helpers.grading.feedback import without_tags
-from helpers.grading.store import BY_HAND, SHEET_COLUMNS, as_json
-from helpers.grading.worker import NOT_GRADED, PERSON
+from helpers.grading.tables import SHEET_COLUMNS, as_json, table_of
 
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -23,41 +25,53 @@ class ExportError(Exception):
     """Marks that cannot be written so; the message says what to do."""
 
 
-def junit(store) -> None:
-    """Write `junit.xml`: a suite for each submission, a case for each exercise."""
+@dataclass(frozen=True)
+class Export:
+    """A form of marks: its own file or folder in that of the marks, and a function that
+    writes there what a store has.
+    """
+
+    destination: str
+    write: Callable
+
+    def __call__(self, store):
+        """Write the marks of a store."""
+        self.write(store, store.folder / self.destination)
+
+
+def junit(store, path) -> None:
+    """Write a suite for each submission, a case for each exercise."""
     root = ElementTree.Element("testsuites")
     for result in store.results():
-        name = clean(f"{result['assignment']}.{of_student(result)}")
+        name = xml_text(f"{result['assignment']}.{of_student(result)}")
         suite = ElementTree.SubElement(root, "testsuite", name=name)
         for row in result["exercises"]:
             case = ElementTree.SubElement(
                 suite, "testcase", classname=name, name=row["exercise"]
             )
-            told_in(case, row)
+            outcome_in(case, row)
         suite.set("tests", str(len(suite)))
         for kind, what in (("failure", "failures"), ("skipped", "skipped")):
             suite.set(what, str(len(suite.findall(f"testcase/{kind}"))))
     ElementTree.indent(root)
     text = ElementTree.tostring(root, "unicode", xml_declaration=False)
     head = "<?xml version='1.0' encoding='utf-8'?>\n"
-    store.write(store.folder / "junit.xml", f"{head}{text}\n")
+    store.write(path, f"{head}{text}\n")
 
 
-def told_in(case, row):
+def outcome_in(case, row):
     """What a case says of an exercise: why points are missing, or a person's words."""
-    if row["points"] is None:
-        told = clean(f"{row['reason']}. {row['sentence']}")
-        ElementTree.SubElement(case, "skipped", message=told)
-    elif row["points"] < row["max_points"]:
-        sentence = clean(f"{mark(row)} ({row['reason']}). {row['sentence']}")
-        failure = ElementTree.SubElement(case, "failure", message=sentence)
-        failure.text = clean(row["report"])
-    elif row["reason"] == BY_HAND:
-        ElementTree.SubElement(case, "system-out").text = clean(row["sentence"])
-
-
-def mark(row) -> str:
-    return f"{row['points']:g} of {row['max_points']:g} points"
+    points, reason = row["points"], row["reason"]
+    if points is None:
+        message = xml_text(f"{reason}. {row['sentence']}")
+        ElementTree.SubElement(case, "skipped", message=message)
+    elif points < row["max_points"]:
+        mark = f"{points:g} of {row['max_points']:g} points"
+        message = xml_text(f"{mark} ({reason}). {row['sentence']}")
+        failure = ElementTree.SubElement(case, "failure", message=message)
+        failure.text = xml_text(row["report"])
+    elif reason == BY_HAND:
+        ElementTree.SubElement(case, "system-out").text = xml_text(row["sentence"])
 
 
 def of_student(result) -> str:
@@ -65,55 +79,55 @@ def of_student(result) -> str:
     return result["student"].encode("utf-8", "backslashreplace").decode()
 
 
-def clean(text) -> str:
+def xml_text(text) -> str:
     """A text without the characters that no XML may hold."""
     return NO_XML.sub("�", without_tags(text))
 
 
-def gradescope(store) -> None:
-    """Write `gradescope/<student>/<assignment>/results.json`, as its harness reads it.
+def gradescope(store, path) -> None:
+    """Write `<student>/<assignment>/results.json`, as its harness reads it.
 
     What a person is to mark has no score there, and is not 0.
     """
     for result in store.results():
         tests = [test_of(row) for row in result["exercises"]]
         whole = {"tests": tests, "visibility": "visible", "stdout_visibility": "hidden"}
-        path = store.folder / "gradescope" / result["student"] / result["assignment"]
-        store.write(path / "results.json", as_json(whole))
+        names = result["student"], result["assignment"], "results.json"
+        store.write(path.joinpath(*names), as_json(whole))
 
 
 def test_of(row) -> dict:
     """An exercise as Gradescope shows it."""
-    told = [row["sentence"], row["report"], *row["hints"][:1]]
-    output = without_tags("\n\n".join(filter(None, told)))
+    texts = [row["sentence"], row["report"], *row["hints"][:1]]
+    output = without_tags("\n\n".join(filter(None, texts)))
     test = {"name": row["exercise"], "output": output}
     if row["points"] is None:
         return test | {"output": f"{row['reason']}. {test['output']}"}
     return test | {"score": row["points"], "max_score": row["max_points"]}
 
 
-def nbgrader(store) -> None:
-    """Write `gradebook.db`: its points, and marked by hand where a person must look.
+def nbgrader(store, path) -> None:
+    """Write its gradebook: points, and marked by hand where a person must look.
 
     What a person gave in the gradebook that is there stays.
     """
     try:
         from nbgrader.api import Gradebook
     except ImportError:
-        told = ".venv/bin/python -m pip install nbgrader"
-        raise ExportError(f"nbgrader's gradebook needs nbgrader: {told}") from None
+        remedy = ".venv/bin/python -m pip install nbgrader"
+        raise ExportError(f"nbgrader's gradebook needs nbgrader: {remedy}") from None
     scripts = str(Path(sys.executable).parent)  # nbgrader starts `alembic`
     os.environ["PATH"] = scripts + os.pathsep + os.environ.get("PATH", "")
-    half, whole = store.folder / ".gradebook.half", store.folder / "gradebook.db"
+    half = store.folder / ".gradebook.half"
     half.unlink(missing_ok=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its own queries: nobody here can act
-        by_hand = given_by_hand(whole)
+        by_hand = given_by_hand(path)
         with Gradebook(f"sqlite:///{half}") as book:
             by_name = sorted(store.results(), key=lambda it: it["assignment"])
             for name, results in groupby(by_name, lambda it: it["assignment"]):
                 into_gradebook(book, name, list(results), by_hand)
-    half.replace(whole)
+    half.replace(path)
 
 
 def given_by_hand(path) -> dict:
@@ -126,7 +140,8 @@ def given_by_hand(path) -> dict:
         with Gradebook(f"sqlite:///{path}") as book:
             return {
                 (name, submission.student_id, grade.name): (
-                    *(grade.manual_score, grade.extra_credit),
+                    grade.manual_score,
+                    grade.extra_credit,
                     grade.needs_manual_grade,
                 )
                 for name in [it.name for it in book.assignments]
@@ -136,8 +151,10 @@ def given_by_hand(path) -> dict:
                 if grade.manual_score is not None or grade.extra_credit
             }
     except Exception as error:  # SQLAlchemy's or SQLite's, of a file of any kind
-        told = f"{path} cannot be read, and may have marks by hand: {error}"
-        raise ExportError(f"{told}. Move it away to have a new one") from None
+        raise ExportError(
+            f"{path} cannot be read, and may have marks by hand: {error}. Move it away "
+            "to have a new one"
+        ) from None
 
 
 def into_gradebook(book, name, results, by_hand):
@@ -169,20 +186,21 @@ def fill(grade, row, by_hand):
         grade.auto_score = row["points"]
 
 
-def sheet(store) -> None:
-    """Write `to_mark.csv`: the answers that wait for a person, those to one question
-    together, and what earns points. Filled in, it is `by_hand.csv`.
+def sheet(store, path) -> None:
+    """Write the answers that wait for a person, those to one question together, and
+    what earns points. Filled in, it is `by_hand.csv`.
     """
-    rows = [
-        (it["student"], it["assignment"], row["exercise"], None, "")
-        + (row["max_points"], rubric(row["exercise"]), row["answer"].strip())
-        for it in store.results()
-        for row in it["exercises"]
-        if row["reason"] == PERSON
-    ]
-    rows.sort(key=lambda it: it[1:3])
+    rows = []
+    for result in store.results():
+        for row in result["exercises"]:
+            if row["reason"] == PERSON:
+                given = result | row | {"points": None, "comment": ""}
+                given["rubric"] = rubric(row["exercise"])
+                given["answer"] = row["answer"].strip()
+                rows.append([given[column] for column in SHEET_COLUMNS])
+    rows.sort(key=lambda row: row[1:3])
     begins = "\ufeff"  # without it Excel reads no UTF-8
-    store.write_table("to_mark.csv", [SHEET_COLUMNS, *rows], begins)
+    store.write(path, begins + table_of([SHEET_COLUMNS, *rows]))
 
 
 def rubric(name) -> str:
@@ -192,6 +210,8 @@ def rubric(name) -> str:
 
 
 FORMATS = {
-    **{"junit": junit, "gradescope": gradescope, "nbgrader": nbgrader},
-    "sheet": sheet,
+    "junit": Export("junit.xml", junit),
+    "gradescope": Export("gradescope", gradescope),
+    "nbgrader": Export("gradebook.db", nbgrader),
+    "sheet": Export("to_mark.csv", sheet),
 }

@@ -13,10 +13,16 @@ from textwrap import dedent
 from helpers.exercises import page
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.exercise import Explain, Predict
-from helpers.exercises.reasons import REASONS
-from helpers.grading.store import BY_HAND
+from helpers.exercises.reasons import (
+    BY_HAND,
+    NO_ANSWER,
+    NOT_GRADED,
+    PERSON,
+    REFUSED,
+    STOPPED,
+    Reason,
+)
 from helpers.grading.words import many, printable
-from helpers.grading.worker import NOT_GRADED, PERSON, STOPPED
 
 STYLE = """\
 :root {color-scheme: light dark}
@@ -32,7 +38,7 @@ code {background: #8882; padding: 0 .2em}
 blockquote {margin: 1em 0; padding: 0 .9em; border-left: 3px solid #8888}
 h2 {margin-top: 2em; border-bottom: 1px solid #8886}
 """
-TOLD_BY_SENTENCE = "no_answer", "refused", STOPPED, PERSON, NOT_GRADED, BY_HAND
+TOLD_BY_SENTENCE = NO_ANSWER, REFUSED, STOPPED
 PAGE = """\
 <!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
@@ -128,9 +134,9 @@ def exercise_blocks(row, seed, errors=()):
         yield "p", "Your answer:"
         kind = {"explain": "quote", "predict": "said"}.get(task.kind, "pre")
         yield kind, numbered(row) if kind == "pre" else row["answer"]
-    if row["reason"] not in ("", *TOLD_BY_SENTENCE):
-        word = row["reason"].partition(":")[0]
-        yield "p", f"Not yet: {REASONS.get(word, row['reason'])}."
+    words = Reason(row["reason"]).words
+    if words and row["reason"] not in TOLD_BY_SENTENCE:
+        yield "p", f"Not yet: {words}."
     yield "p", sentence(row, task, errors)
     if row["report"]:
         yield "said", without_tags(row["report"])
@@ -175,12 +181,12 @@ def sentence(row, task, errors) -> str:
         return f"Comment: {told}" if told else "A person marked this."
     if row["reason"] == PERSON:
         return "A person marks this."
-    if row["reason"] == "no_answer" and told.endswith(", and check again."):
+    if row["reason"] == NO_ANSWER and told.endswith(", and check again."):
         if isinstance(task, Explain):
             return "This is too short for two sentences."
         empty = "Nothing is predicted." if isinstance(task, Predict) else ""
         return empty or "Handed in as it was given."
-    if row["reason"] == "no_answer" and not row["answer"] and errors:
+    if row["reason"] == NO_ANSWER and not row["answer"] and errors:
         first = f"Code cell {errors[0]['cell']} is the first that ended with an error"
         return f"{told} {first}: if it defines the answer, that is why."
     return told

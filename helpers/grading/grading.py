@@ -11,12 +11,13 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict
 
+from helpers.exercises.reasons import NOT_GRADED
 from helpers.grading import submissions
 from helpers.grading.references import require_right
 from helpers.grading.report import missing
 from helpers.grading.store import Store, grader_digest, key_of
 from helpers.grading.words import many, printable
-from helpers.grading.worker import NOT_GRADED, Work, end_nurseries, grade, row_of
+from helpers.grading.worker import Work, end_nurseries, grade, row_of
 
 AHEAD = 2  # submissions waiting for each that is being marked
 RETRIES = 3  # of one whose worker was lost

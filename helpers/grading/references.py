@@ -7,8 +7,9 @@ from dataclasses import asdict
 from helpers.exercises.budgets import unheld
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.exercise import Explain, Write
+from helpers.exercises.reasons import PERSON
 from helpers.exercises.sources import NAMES
-from helpers.grading.worker import PERSON, Work, grade
+from helpers.grading.worker import Work, grade
 
 IMPORTS = f"""\
 import math

@@ -5,13 +5,11 @@ which exercise, and what was not graded.
 from collections import Counter
 from statistics import mean, median
 
-from helpers.exercises.reasons import REASONS
+from helpers.exercises.reasons import NOT_GRADED, PERSON, WORDS, Reason
 from helpers.grading.words import many, printable
-from helpers.grading.worker import NOT_GRADED, PERSON, STOPPED
 from thirty_two_lanes.core.pages.tables import table
 
 BAR = 24  # characters
-WORDS = REASONS | {STOPPED: "its notebook, or its cell, ended before it was there"}
 
 
 def report(store) -> str:
@@ -48,8 +46,11 @@ def about(name, results, students) -> str:
         middle = f"mean {mean(totals):.1f}, median {median(totals):g}"
         lines += [f"{middle} of {many(most, 'point')}", *histogram(totals, most)]
     lines += ["", str(exercises(results, waits))]
-    given = {reason_of(row) for it in results for row in it["exercises"]}
-    lines += [f"  {it}: {words}" for it, words in WORDS.items() if it in given]
+    rows = (row for result in results for row in result["exercises"])
+    given = {Reason(row["reason"]).word for row in rows}
+    lines += [
+        f"  {it}: {words}" for it, words in WORDS.items() if words and it in given
+    ]
     if lost := [it for it in results if missing(it)]:
         lines += ["", "not graded:"]
         lines += [printable(f"  {it['student']}: {missing(it)}") for it in lost]
@@ -86,11 +87,6 @@ def histogram(totals, most):
         count = tenths[tenth]
         bar = "█" * round(BAR * count / largest)
         yield f"  {tenth * most / 10:6.1f} and more  {bar} {count or ''}".rstrip()
-
-
-def reason_of(row) -> str:
-    """The word of a row's reason, without the name of a budget."""
-    return row["reason"].partition(":")[0]
 
 
 def exercises(results, waits):

@@ -6,7 +6,6 @@ and one that changed begins anew.
 
 import csv
 import hashlib
-import io
 import json
 import math
 import os
@@ -23,17 +22,20 @@ import numpy as np
 import helpers
 import thirty_two_lanes
 from helpers.exercises.catalogue import exercises
+from helpers.exercises.reasons import BY_HAND, NOT_GRADED, Reason
+from helpers.grading.exports import FORMATS
 from helpers.grading.manifest import parse
-from helpers.grading.words import shown
-from helpers.grading.worker import NOT_GRADED
+from helpers.grading.tables import (
+    COLUMNS,
+    HAND_COLUMNS,
+    OF_A_ROW,
+    SHEET_COLUMNS,
+    as_json,
+    cell,
+    table_of,
+)
 
-OF_A_ROW = "exercise", "points", "max_points", "reason"
-COLUMNS = "student", "assignment", *OF_A_ROW
-FORMULA = "=", "+", "-", "@", "\t", "\r", "\n"  # how one may begin
-CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-BY_HAND = "by hand"  # the reason of points that a person gave
-HAND_COLUMNS = "student", "assignment", "exercise", "points", "comment"
-SHEET_COLUMNS = *HAND_COLUMNS, "max_points", "rubric", "answer"
+MARKS, TOTALS, BY_HAND_TABLE = "marks.csv", "totals.csv", "by_hand.csv"
 NUMBER = re.compile(r"_(\d+)(_assignsubmission_.*)?$")  # of Canvas, of Moodle
 
 
@@ -114,10 +116,15 @@ class Store:
         """All marks, in the order of students and assignments, with those that a
         person gave in `by_hand.csv`; raises MarksError.
         """
-        paths = sorted(self.folder.glob("*/*.json"))
-        found = [read_result(it) for it in paths if it.is_file()]
-        mark_by_hand(self.folder / "by_hand.csv", found)
+        found = [read_result(path) for path in self.marks()]
+        mark_by_hand(self.folder / BY_HAND_TABLE, found)
         return found
+
+    def marks(self) -> list[Path]:
+        """The files of marks: what an export wrote is none."""
+        paths = sorted(self.folder.glob("*/*.json"))
+        others = reserved()
+        return [it for it in paths if it.is_file() and it.parent.name not in others]
 
     def keep_release(self, manifest, name):
         """Keep by what release marks are made, but for its points; raises MarksError
@@ -125,7 +132,7 @@ class Store:
         of another variant.
         """
         path = self.folder / ".release.json"  # no student is called so
-        if path.exists() and any(self.folder.glob("*/*.json")):
+        if path.exists() and self.marks():
             before = parse(path)
             if before.handed_out() != manifest.handed_out():
                 raise MarksError(
@@ -170,12 +177,13 @@ class Store:
         `totals.csv`, a row for each student.
         """
         results = self.results()
-        self.write_table("marks.csv", [COLUMNS, *rows_of(results)])
-        self.write_table("totals.csv", totals_of(results))
+        self.write(self.folder / MARKS, table_of([COLUMNS, *rows_of(results)]))
+        self.write(self.folder / TOTALS, table_of(totals_of(results)))
 
-    def write_table(self, name, rows, begins=""):
-        """Write a table of these rows."""
-        self.write(self.folder / name, begins + "".join(map(line_of, rows)))
+
+def reserved() -> set:
+    """The names in the folder of marks that are no student's."""
+    return {MARKS, TOTALS, BY_HAND_TABLE} | {it.destination for it in FORMATS.values()}
 
 
 def rows_of(results):
@@ -209,6 +217,7 @@ def read_result(path) -> dict:
         whole = isinstance(found["student"] + found["assignment"], str)
         for row in found["exercises"]:
             whole = whole and row.keys() >= {*OF_A_ROW}
+            row["reason"] = Reason(row["reason"])
     except OSError as error:
         raise MarksError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
@@ -272,28 +281,3 @@ def lines_by_hand(path):
             raise MarksError(f"{path}, line {number}: {told}: quote a comma in a text")
         if line[3] or columns == HAND_COLUMNS:  # a sheet may have rows that wait
             yield number, line[: len(HAND_COLUMNS)]
-
-
-def line_of(values) -> str:
-    """A line of a table; cells with any end of a line are quoted."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\r\n").writerow(map(cell, values))
-    return text.getvalue().removesuffix("\r\n") + "\n"
-
-
-def cell(value):
-    """A cell of a table: nothing where there are no points, no formula, and nothing
-    that a terminal obeys.
-    """
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, str):
-        value = CONTROLS.sub(lambda it: shown(it[0]), value)
-        return "'" * value.startswith(FORMULA) + value
-    return value
-
-
-def as_json(value) -> str:
-    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

@@ -17,17 +17,12 @@ from itertools import chain
 from pathlib import Path
 
 from helpers.grading.sandbox.limits import MOST_CELLS, NOTEBOOK_BYTES
+from helpers.grading.store import reserved
 from helpers.grading.words import printable
 
 SUFFIX = ".ipynb"
-RESERVED = {  # names in the folder of marks, where each student has a folder, too
-    *("marks.csv", "totals.csv", "by_hand.csv", "to_mark.csv"),
-    *("junit.xml", "gradebook.db", "gradescope"),
-}
 MOST_NAMED = 5
-COPY = r"(?: ?\(\d+\)|-\d+|-Copy\d+)" + re.escape(
-    SUFFIX
-)  # of browsers, Canvas, Jupyter
+COPY = r"(?: ?\(\d+\)|-\d+|-Copy\d+)\.ipynb"  # of browsers, Canvas, Jupyter
 CANVAS = re.compile(r"([^_]+)(?:_LATE)?_(\d+)_\d+_(.+)", re.DOTALL)
 MOODLE = re.compile(r"(.+_\d+_assignsubmission_file)_(.+)", re.DOTALL)
 
@@ -60,7 +55,7 @@ def find(folder, assignments) -> list[Submission]:
 def in_folders(folder, assignments):
     """Those in a folder for each student."""
     for student in visible(folder):
-        if student.is_dir(follow_symlinks=False) and student.name not in RESERVED:
+        if student.is_dir(follow_symlinks=False) and student.name not in reserved():
             for name in assignments:
                 if path := place(Path(student.path), name, assignments):
                     yield Submission(student.name, name, path)
@@ -120,7 +115,7 @@ def left_out(folder, assignments, found):
             yield f"{name} is not marked: it is a link, and links are not followed"
         elif not entry.is_dir():
             yield f"{name} is not marked: put it into a folder for its student"
-        elif entry.name in RESERVED:
+        elif entry.name in reserved():
             yield f"{name} is not marked: marks have such a file; rename the folder"
         else:
             paths = {it: os.path.join(entry.path, it) for it in names_in(entry.path)}

@@ -11,13 +11,18 @@ from dataclasses import dataclass, field
 from itertools import chain
 from textwrap import shorten
 
+from helpers.exercises.reasons import (
+    NO_ANSWER,
+    NOT_GRADED,
+    PERSON,
+    STOPPED,
+    TIMEOUT,
+    Reason,
+)
 from helpers.grading.sandbox.children import LOST, Nursery
 from helpers.grading.sandbox.limits import KILLED, LATE, WORKED_LONG, Limits
 from helpers.grading.sandbox.rebuilding import Malformed, answer_of
 
-PERSON = "for a person"  # the reason of what nobody judges here
-NOT_GRADED = "not graded"
-STOPPED = "stopped"  # of an answer that a limit, or an end, kept from being there
 MISSING = r"ModuleNotFoundError: No module named '(\w+)"
 BUSY = 0.5  # of the time of a process: one that computes less waits for its turn
 MOST_SHOWN = 4_000  # characters of a value
@@ -168,7 +173,7 @@ def missing_row(item, cells, errors, ended, excuse):
         if is_its and it["error"].startswith("it was stopped"):
             why = it["error"].replace("it", f"code cell {it['cell']}", 1)
             return row_of(item, 0, STOPPED, f"{told}: {why}.")
-    return row_of(item, 0, "no_answer", f"{told}.")
+    return row_of(item, 0, NO_ANSWER, f"{told}.")
 
 
 def marked(item, answer, work, judge, limits):
@@ -193,7 +198,7 @@ def unjudged(item, found, limits):
     """The row of an answer whose judge did not end well."""
     ended, worked = found["ended"], found["cpu_seconds"] >= BUSY * limits.wall_s
     if ended == WORKED_LONG or ended == LATE and worked:
-        return row_of(item, 0, "timeout", "Its launches did not end in time.")
+        return row_of(item, 0, TIMEOUT, "Its launches did not end in time.")
     told = f"The judge {ended}: a person must look."
     if ended == LATE:
         told = "This machine was too busy to judge it in time: grade it again."
@@ -207,7 +212,7 @@ def judged(item, verdict, answer):
         row = row_of(item, None, PERSON, verdict["sentence"])
     else:
         scaled = round(points / verdict["of"] * item["points"], 4)
-        row = row_of(item, scaled, reason or "", verdict["sentence"])
+        row = row_of(item, scaled, Reason(reason or ""), verdict["sentence"])
     kept = {k: verdict[k] for k in ("report", "line", "hints")}
     return row | kept | {"answer": shown(answer)}
 

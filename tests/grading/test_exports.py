@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 import pytest
 
 from helpers.grading.__main__ import main
-from helpers.grading.exports import FORMATS, ExportError
-from helpers.grading.store import Store
+from helpers.grading.exports import FORMATS, Export, ExportError
+from helpers.grading.store import MARKS, TOTALS, Store, reserved
+from helpers.grading.submissions import find, left_out
 
 KEPT = {"report": "", "line": None, "hints": ["Look."], "answer": ""}
 ROWS = [
@@ -183,3 +184,47 @@ def test_the_command_line_exports(store):
     """Several forms at a time."""
     assert 0 == main(["export", str(store.folder), "junit", "gradescope"])
     assert (store.folder / "junit.xml").exists()
+
+
+def test_each_export_has_a_destination_of_its_own():
+    """One name in the folder of marks, which neither another nor the grader has."""
+    owners = {MARKS: "the grader", TOTALS: "the grader", "by_hand.csv": "a person"}
+    for name, export in FORMATS.items():
+        other = owners.setdefault(export.destination, name)
+        assert other == name, f"{name} and {other} write {export.destination}"
+        assert "/" not in export.destination, f"{name} writes into a folder of others"
+
+
+def test_registering_an_export_is_all_that_it_needs(store, monkeypatch, tmp_path):
+    """The command line offers it, no student is called so, and what it writes is no
+    mark, whatever its name.
+    """
+
+    def both(store, path):
+        for result in store.results():
+            store.write(path / f"{result['student']}.json", "{}")
+
+    monkeypatch.setitem(FORMATS, "twofold", Export("twofold", both))
+    for _ in range(2):
+        assert 0 == main(["export", str(store.folder), "twofold"])
+    assert ["ann.json", "b&b.json"] == [
+        path.name for path in sorted((store.folder / "twofold").iterdir())
+    ]
+    assert ["ann", "b&b"] == [it["student"] for it in store.results()]
+    handed_in = tmp_path / "submitted"
+    (handed_in / "twofold").mkdir(parents=True)
+    (handed_in / "twofold" / "one.ipynb").touch()
+    assert [] == find(handed_in, ["one"])
+    told = "`twofold` is not marked: marks have such a file; rename the folder"
+    assert [told] == [*left_out(handed_in, ["one"], [])]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_an_export_writes_what_it_owns_and_nothing_else(store, form):
+    """Marks, and what persons wrote, stay as they are."""
+    if form == "nbgrader":
+        pytest.importorskip("nbgrader")
+    before = {it.name for it in store.folder.iterdir()}
+    FORMATS[form](store)
+    made = {it.name for it in store.folder.iterdir()} - before
+    assert {FORMATS[form].destination} == made <= reserved()

@@ -14,14 +14,8 @@ import pytest
 from helpers.exercises.catalogue import exercise
 from helpers.grading.__main__ import main
 from helpers.grading.manifest import Manifest, item_of
-from helpers.grading.store import (
-    MarksError,
-    Store,
-    cell,
-    grader_digest,
-    key_of,
-    line_of,
-)
+from helpers.grading.store import MarksError, Store, grader_digest, key_of
+from helpers.grading.tables import cell, line_of
 from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
 from tests.grading.handing_in import PREDICTED, course, grade, hand_in, written
 

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from tokenize import TokenError
 
 from helpers.exercises.catalogue import exercise, exercises
+from helpers.exercises.reasons import REFUSED
 from helpers.exercises.verdict import Verdict
 from helpers.grading.sandbox.rebuilding import Malformed, answer_of
 from thirty_two_lanes.core.errors import ExplainedError
@@ -38,7 +39,7 @@ def verdict_on(task, data, secret) -> Verdict:
 
 
 def not_an_answer(task, sentence) -> Verdict:
-    return Verdict(task.name, 0, task.points, sentence, "refused")
+    return Verdict(task.name, 0, task.points, sentence, REFUSED)
 
 
 def as_data(verdict) -> dict:

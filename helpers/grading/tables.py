@@ -1,0 +1,45 @@
+"""Marks as texts that other programs read: lines of tables, and JSON."""
+
+import csv
+import io
+import json
+import re
+
+from helpers.grading.words import shown
+
+OF_A_ROW = "exercise", "points", "max_points", "reason"
+COLUMNS = "student", "assignment", *OF_A_ROW
+HAND_COLUMNS = "student", "assignment", "exercise", "points", "comment"
+SHEET_COLUMNS = *HAND_COLUMNS, "max_points", "rubric", "answer"
+FORMULA = "=", "+", "-", "@", "\t", "\r", "\n"  # how one may begin
+CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
+
+def table_of(rows) -> str:
+    """A table of these rows."""
+    return "".join(map(line_of, rows))
+
+
+def line_of(values) -> str:
+    """A line of a table; cells with any end of a line are quoted."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerow(map(cell, values))
+    return text.getvalue().removesuffix("\r\n") + "\n"
+
+
+def cell(value):
+    """A cell of a table: nothing where there are no points, no formula, and nothing
+    that a terminal obeys.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str):
+        value = CONTROLS.sub(lambda it: shown(it[0]), value)
+        return "'" * value.startswith(FORMULA) + value
+    return value
+
+
+def as_json(value) -> str:
+    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
