@@ -16,6 +16,7 @@ from helpers.grading.sandbox.children import NurseryError, require_linux
 from helpers.grading.store import MarksError, Store
 from helpers.grading.submissions import NoSubmissions
 from helpers.grading.words import printable
+from thirty_two_lanes.scripts.options import whole_number
 
 ERRORS = (
     *(ManifestError, NurseryError, ReferenceError, SchedulerError, ExportError),
@@ -88,7 +89,7 @@ def of_grade(new):
     )
     new.add_argument(
         "--workers",
-        type=whole,
+        type=whole_number,
         default=0,
         help="how many at a time on this machine; without it, as many as it has cores",
     )
@@ -112,13 +113,6 @@ def of_grade(new):
 def seed(text):
     """A seed: a number or a word."""
     return int(text) if text.isdecimal() else text
-
-
-def whole(text):
-    """A number, 0 or more."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number, 0 or more")
-    return int(text)
 
 
 def points(text):
@@ -174,15 +168,15 @@ def feedback_command(options) -> int:
 def report_command(options) -> int:
     store = Store(options.marks)
     store.require_any()
-    print(clean(report(store)))
+    print(for_terminal(report(store)))
     return 0
 
 
 def say(text):
-    print(clean(text), file=sys.stderr, flush=True)
+    print(for_terminal(text), file=sys.stderr, flush=True)
 
 
-def clean(text) -> str:
+def for_terminal(text) -> str:
     """A text whose names of any bytes do nothing to a terminal."""
     return "\n".join(map(printable, text.split("\n")))
 

@@ -13,12 +13,12 @@ from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
 from thirty_two_lanes.core.hardware import NUM_BANKS, WARP_SIZE, WORD_BYTES
 from thirty_two_lanes.core.wavefronts import served_together
+from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.pictures.picture import (
     Picture,
     bare,
     canvas,
     cell,
-    counted,
     label,
 )
 

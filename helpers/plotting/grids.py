@@ -4,12 +4,12 @@ from heapq import heapify, heapreplace
 
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
+from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.pictures.picture import (
     Picture,
     bare,
     canvas,
     cell,
-    counted,
     label,
 )
 

@@ -1,7 +1,8 @@
 """What machine instructions are for: a bar for each kernel, a part for each group."""
 
 from thirty_two_lanes.core import style
-from thirty_two_lanes.pictures.picture import Picture, canvas, counted, label
+from thirty_two_lanes.core.words import counted
+from thirty_two_lanes.pictures.picture import Picture, canvas, label
 
 GROUPS = (  # name, colour, hatch, and the kinds of `Assembly.kinds` that it holds
     (

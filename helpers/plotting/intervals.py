@@ -3,12 +3,12 @@
 from helpers.plotting.grids import refuse_too_many, width_for
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
+from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.pictures.picture import (
     Picture,
     bare,
     canvas,
     cell,
-    counted,
     label,
 )
 

@@ -10,12 +10,12 @@ from helpers.plotting.charts import NAN, known
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
 from thirty_two_lanes.core.hardware import H200
+from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.pictures.picture import (
     Picture,
     bare,
     canvas,
     cell,
-    counted,
     inside,
     label,
 )

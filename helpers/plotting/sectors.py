@@ -6,12 +6,12 @@ The picture counts what it draws: different sectors over the bytes of the lanes.
 from helpers.plotting.banks import lanes_text, refuse_what_is_no_request, request_of
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.hardware import LINE_BYTES, SECTOR_BYTES, WORD_BYTES
+from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.pictures.picture import (
     Picture,
     bare,
     canvas,
     cell,
-    counted,
     label,
 )
 

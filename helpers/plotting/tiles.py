@@ -7,12 +7,12 @@ from collections import Counter
 import numpy as np
 
 from thirty_two_lanes.core import style
+from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.pictures.picture import (
     Picture,
     bare,
     canvas,
     cell,
-    counted,
     inside,
     label,
 )

@@ -5,12 +5,12 @@ in an instruction that is issued for one of several warps.
 from helpers.plotting.grids import ROW_INCHES, refuse_too_many
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.hardware import WARP_SIZE
+from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.pictures.picture import (
     Picture,
     bare,
     canvas,
     cell,
-    counted,
     label,
 )
 

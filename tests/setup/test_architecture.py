@@ -94,7 +94,7 @@ RULES = (
     ),
     Rule(
         "grading",
-        "core exercises sandbox door tool",
+        "core exercises sandbox scripts door tool",
         "numba nbformat nbgrader distributed",
         "marks, feedback and exports; runs nothing itself",
     ),

@@ -12,9 +12,9 @@ from tests.emulator.report.made_by_hand import (
     warning,
     wavefronts,
 )
+from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.emulator.report.findings import (
     conflict,
-    counted,
     counted_figure,
     figure,
     findings_of,

@@ -13,11 +13,11 @@ from pathlib import Path
 from thirty_two_lanes.core.errors import ExplainedError
 from thirty_two_lanes.film.watch import STEPS, Watching
 from thirty_two_lanes.scripts.launches import handed_to
-from thirty_two_lanes.scripts.options import file_to_write, whole
+from thirty_two_lanes.scripts.options import file_to_write, whole_number
 from thirty_two_lanes.scripts.program import NoProgram, run_program
 
 INTERRUPTED = 130
-COUNT = partial(whole, least=1)
+COUNT = partial(whole_number, least=1)
 
 
 def add_options(parser):

@@ -10,6 +10,7 @@ import re
 from thirty_two_lanes.core.errors import coordinates
 from thirty_two_lanes.core.hardware import SECTOR_BYTES, WARP_SIZE
 from thirty_two_lanes.core.wavefronts import lanes_by_wavefront, served_together
+from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.emulator.report import findings as report
 from thirty_two_lanes.film.races import (
     accesses_at,
@@ -89,7 +90,7 @@ def _missed(recorder, found):
     steps = [
         _opening(recorder, n) for n, at in recorder.missed if is_at(at, found.site)
     ]
-    made, blocks = report.missing(found), report.counted(found.blocks, "block")
+    made, blocks = report.missing(found), counted(found.blocks, "block")
     what = (
         made.what.replace(",", f" of {blocks},", 1) if found.blocks > 1 else made.what
     )
@@ -122,7 +123,7 @@ def _uninitialised(recorder, found):
     here = report.uninitialised(found._replace(count=len(cells)))
     advice = f"{first}{made.advice[made.advice.index(': ') :]}"
     if found.count > len(cells):
-        whole = report.counted(found.count, "cell")
+        whole = counted(found.count, "cell")
         advice += f" All blocks of the launch together: {whole}."
     made = here._replace(advice=advice)
     return _made("uninitialised", made, steps, cells)

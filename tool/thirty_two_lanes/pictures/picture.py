@@ -154,8 +154,3 @@ def bare(ax):
     ax.spines[:].set_visible(False)
     ax.set(xticks=[], yticks=[])
     ax.tick_params(length=0)
-
-
-def counted(number, noun):
-    """A number beside its noun: "1 bank", "2 banks"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -12,7 +12,7 @@ from pathlib import Path
 from thirty_two_lanes.scripts.kinds import FAULTS, KINDS, UnknownKind, kinds_in
 from thirty_two_lanes.scripts.launches import handed_to
 from thirty_two_lanes.scripts.ledger import Ledger
-from thirty_two_lanes.scripts.options import file_to_write, whole
+from thirty_two_lanes.scripts.options import file_to_write, whole_number
 from thirty_two_lanes.scripts.program import NoProgram, run_program
 from thirty_two_lanes.scripts.progress import Progress
 from thirty_two_lanes.scripts.report import (
@@ -53,7 +53,7 @@ def add_options(parser):
     )
     parser.add_argument(
         "--launches",
-        type=whole,
+        type=whole_number,
         metavar="N",
         help="judge the first N launches of each kernel, and run the others plainly",
     )

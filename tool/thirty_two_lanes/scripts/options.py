@@ -4,7 +4,7 @@ from argparse import ArgumentTypeError
 from pathlib import Path
 
 
-def whole(text, least=0) -> int:
+def whole_number(text, least=0) -> int:
     """A whole number, not below the least."""
     if not text.isdecimal() or int(text) < least:
         raise ArgumentTypeError(f"{text} is not a whole number, {least} or more")

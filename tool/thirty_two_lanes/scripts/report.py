@@ -4,7 +4,7 @@ import sys
 from html import escape
 from textwrap import indent
 
-from thirty_two_lanes.emulator.report.findings import counted
+from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.emulator.report.page import as_html
 from thirty_two_lanes.emulator.report.text import as_text
 from thirty_two_lanes.scripts.kinds import NOUNS

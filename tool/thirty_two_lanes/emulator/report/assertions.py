@@ -6,9 +6,9 @@ kernel; one that the kernel never touches fails, too.
 """
 
 from thirty_two_lanes.core.errors import with_doors
+from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.emulator.report.findings import (
     conflict,
-    counted,
     idling,
     missing,
     scattered,

@@ -8,6 +8,7 @@ sectors, an instruction's 32 idle lanes. Not modelled: what a pass costs in time
 from typing import NamedTuple
 
 from thirty_two_lanes.core.hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE
+from thirty_two_lanes.core.words import counted
 
 COSTLY = 1.5  # times the ideal
 IDLE = 0.5  # of the lanes that a warp has, at which or below a line is divergent
@@ -55,11 +56,6 @@ def level_of(taken, ideal) -> str:
     if taken <= ideal:
         return ""
     return "costly" if taken >= COSTLY * ideal else "slight"
-
-
-def counted(number, noun) -> str:
-    """A number beside its noun: "1 race", "2 races"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def figure(number) -> str:

@@ -17,8 +17,9 @@ from thirty_two_lanes.core.pages.html import (
     scroller,
     source_code,
 )
+from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.emulator.report.columns import columns_of, place_of
-from thirty_two_lanes.emulator.report.findings import counted, findings_of
+from thirty_two_lanes.emulator.report.findings import findings_of
 from thirty_two_lanes.emulator.report.text import sentence
 
 SIGNS = {"wrong": "✖", "costly": "▲", "slight": "△"}

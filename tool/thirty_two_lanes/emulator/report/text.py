@@ -4,7 +4,8 @@ from textwrap import indent
 
 from thirty_two_lanes.core.errors import wrapped
 from thirty_two_lanes.core.source import WIDEST_LINE
-from thirty_two_lanes.emulator.report.findings import counted, findings_of
+from thirty_two_lanes.core.words import counted
+from thirty_two_lanes.emulator.report.findings import findings_of
 
 MOST_FINDINGS = 12  # to show; the tables of a run have all
 WIDEST = 78  # characters of a warning that is shown in full
