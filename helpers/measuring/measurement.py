@@ -5,12 +5,9 @@ import math
 from dataclasses import dataclass, field, fields
 
 from helpers.measuring import counters as of_hardware
-from thirty_two_lanes.core import hardware
 from thirty_two_lanes.core.errors import WIDTH, wrapped
+from thirty_two_lanes.core.hardware import gpu_named
 from thirty_two_lanes.frontend.launch_form import Form
-
-GPUS = {gpu.name: gpu for gpu in (hardware.H200,)}
-PEAK_GFLOP_PER_S = {name: 1000 * gpu.peak_tflop_per_s for name, gpu in GPUS.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +73,8 @@ class Measurement:
     @property
     def share_of_peak(self):
         """The operations per second, as a share of the data sheet's for float32."""
-        return self.gflop_per_s / PEAK_GFLOP_PER_S.get(self.gpu, math.nan)
+        known = gpu_named(self.gpu)
+        return self.gflop_per_s / (1000 * known.peak_tflop_per_s if known else math.nan)
 
     @property
     def traffic(self):
@@ -121,10 +119,10 @@ class Measurement:
         if not math.isnan(self.flops):
             of_peak = share(self.share_of_peak, "the peak")
             yield f"{rate(self.gflop_per_s)} GFLOP/s{of_peak}"
-        most = GPUS[self.gpu].multiprocessors if self.gpu in GPUS else 0
-        if 0 < self.blocks < most:
+        known = gpu_named(self.gpu)
+        if known and 0 < self.blocks < known.multiprocessors:
             number = "1 block" if self.blocks == 1 else f"{self.blocks} blocks"
-            yield f"{number} for {most} multiprocessors"
+            yield f"{number} for {known.multiprocessors} multiprocessors"
 
 
 def rate(value):

@@ -11,10 +11,11 @@ import os
 from pathlib import Path
 
 from thirty_two_lanes.core.device import device
+from thirty_two_lanes.core.hardware import H200, gpu_named
 
 FOLDER = Path(__file__).parents[1] / "recorded"
 SHOWN = "HELPERS_GPU"  # names the GPU whose recordings are shown first
-USUAL = "NVIDIA H200"
+USUAL = H200.name
 
 
 def file_of(gpu, what) -> Path:
@@ -25,7 +26,8 @@ def file_of(gpu, what) -> Path:
 def files(what) -> list[Path]:
     """Those in which something is looked up, the first one first."""
     chosen = os.environ.get(SHOWN) or device.name
-    found = (file_of(gpu, what) for gpu in dict.fromkeys((chosen, USUAL)))
+    name = known.name if (known := gpu_named(chosen)) else chosen
+    found = (file_of(gpu, what) for gpu in dict.fromkeys((name, USUAL)))
     return [file for file in found if file.exists()]
 
 

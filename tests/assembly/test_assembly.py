@@ -196,6 +196,17 @@ def test_another_gpu_gets_its_own_code():
     assert "saxpy on 9.0" in repr(found.beside(old))
 
 
+@pytest.mark.parametrize(
+    "name, capability",
+    [("H100", (9, 0)), ("nvidia h200", (9, 0)), ("GeForce RTX 4090", (8, 9))],
+)
+def test_a_gpu_is_chosen_by_name(name, capability):
+    """As people write it, with the maker's name or without."""
+    found = assemble(kernels.saxpy, name)[4, 256](np.float32(2), X, X)
+
+    assert capability == found.compute_capability
+
+
 FACTOR = 3
 
 

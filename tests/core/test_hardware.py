@@ -1,10 +1,21 @@
 """The numbers of GPUs, each as NVIDIA's own headers and guides have it."""
 
+import tomllib
+from dataclasses import fields
+
 import pytest
 
 from thirty_two_lanes.core import hardware
-from thirty_two_lanes.core.hardware import GPU, GPUS, H200, MULTIPROCESSORS
+from thirty_two_lanes.core.hardware import (
+    FILE,
+    GPU,
+    GPUS,
+    H200,
+    MULTIPROCESSORS,
+    gpu_named,
+)
 from thirty_two_lanes.core.occupancy import Occupancy, nearest, occupancy_of
+from thirty_two_lanes.emulator.host.attributes import attribute, attributes_of
 
 # bytes of shared memory of which so many blocks of a warp fit, and one less with a byte
 # more: `cuda_occupancy.h` of CUDA 13, asked as tests/on_gpu/occupancy.c asks it
@@ -104,9 +115,63 @@ def test_a_gpu_is_as_its_data_sheet_has_it():
         "T4": (7, 5),
         "A100": (8, 0),
         "RTX 4090": (8, 9),
+        "H100": (9, 0),
         "H200": (9, 0),
         "B200": (10, 0),
-    } == GPUS
+    } == {short: gpu.compute_capability for short, gpu in GPUS.items()}
+
+
+def test_an_h100_is_as_its_data_sheet_has_it():
+    """SXM5: 3.35 TB/s, 67 TFLOP/s; 228 KB of shared memory and 50 MB of L2."""
+    found = GPUS["H100"]
+
+    assert (132, 3350, 67) == (
+        found.multiprocessors,
+        found.peak_gb_per_s,
+        found.peak_tflop_per_s,
+    )
+    assert 228 * 1024 == found.multiprocessor.shared_bytes
+    assert 50 * 2**20 == attribute("L2_CACHE_SIZE", found)
+    assert 62_914_560 == attribute("L2_CACHE_SIZE")
+
+
+@pytest.mark.parametrize(
+    "name", ["H100", "h100", "NVIDIA H100", "NVIDIA H100 80GB HBM3"]
+)
+def test_a_gpu_is_known_by_the_name_that_people_and_its_driver_use(name):
+    assert GPUS["H100"] == gpu_named(name)
+    assert gpu_named("emulator") is None
+
+
+def lacking(facts):
+    """What a GPU's row lacks, each as a sentence."""
+    row = f"core/gpus.toml, [{facts.get('name', '?')}]"
+    for name in (it.name for it in fields(GPU) if it.name != "attributes"):
+        if name not in facts:
+            yield f"{row}: `{name}` is missing; a peak that is not known is nan"
+    capability = tuple(facts.get("compute_capability", ()))
+    if capability not in MULTIPROCESSORS:
+        what = f"what {capability} holds is missing"
+        yield f"{row}: {what} in MULTIPROCESSORS, core/hardware.py"
+    for name in set(facts.get("attributes", {})) - set(attributes_of(H200)):
+        yield f"{row}: the H200's attributes have no `{name}`"
+
+
+@pytest.mark.parametrize(
+    "facts", tomllib.loads(FILE.read_text("utf-8")).values(), ids=lambda it: it["name"]
+)
+def test_a_gpu_has_all_its_facts(facts):
+    """What is missing is named, with where to write it."""
+    assert [] == [*lacking(facts)]
+
+
+def test_a_gpu_that_lacks_facts_is_told_which():
+    """A row with a name, a new capability and nothing else."""
+    told = [*lacking({"name": "X", "compute_capability": [13, 0]})]
+
+    assert 4 == len(told)
+    assert "core/gpus.toml, [X]: `multiprocessors` is missing" in told[0]
+    assert "what (13, 0) holds is missing in MULTIPROCESSORS" in told[-1]
 
 
 @pytest.mark.parametrize(

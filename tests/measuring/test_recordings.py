@@ -112,6 +112,7 @@ def test_another_form_is_not_found(recorded, other):
         (H100, "", H100),
         (H200, "", H200),
         ("emulator", H100, H100),
+        ("emulator", "H100", H100),
         (H100, "nvidia_h200", H200),
     ],
 )

@@ -4,8 +4,8 @@ import numpy as np
 from numba import cuda, uint32
 
 from helpers import assemble, emulate
-from helpers.measuring.measurement import GPUS
 from tests.lessons.claims import about
+from thirty_two_lanes.core.hardware import gpu_named
 
 KB, MB, GB = 2**10, 2**20, 2**30
 SMALL, MIDDLE = (16 * KB, 64 * KB), (MB, 4 * MB, 16 * MB)
@@ -240,7 +240,7 @@ CLAIMS = {
     ),
     "4,600 from memory": lambda it: round(it.rates["memory"], -2) == 4600,
     "whose data sheet says 4,800": lambda it: (
-        it.rates["memory"] < 4800 == GPUS[it.reads[GB].gpu].peak_gb_per_s
+        it.rates["memory"] < 4800 == gpu_named(it.reads[GB].gpu).peak_gb_per_s
     ),
     "Where one colour fills nearly all of a bar, the rate is that level's": lambda it: (
         share(it, 16 * KB, "L2") < 0.01

@@ -32,7 +32,7 @@ from thirty_two_lanes.core.errors import (
     shown,
 )
 from thirty_two_lanes.core.gc_pause import gc_paused
-from thirty_two_lanes.core.hardware import GPUS
+from thirty_two_lanes.core.hardware import GPUS, H200, gpu_named
 from thirty_two_lanes.core.occupancy import Occupancy, occupancy_of
 from thirty_two_lanes.core.pages.tables import table
 from thirty_two_lanes.frontend.kernels import (
@@ -46,16 +46,15 @@ from thirty_two_lanes.frontend.kernels import (
 from thirty_two_lanes.frontend.lower.statements import kernel_ir
 
 __all__ = ["Assembly", "assemble"]
-RECORDED = GPUS["H200"]  # the GPU of the recorded measurements
 
 
 @short_traceback
 def assemble(kernel, target=None):
     """Compile `assemble(kernel)[blocks, threads](*args)` and return an Assembly.
 
-    Nothing runs, and no argument changes. The target is a GPU's name ("H200", "A100",
-    "RTX 4090", "T4", "B200") or a compute capability such as (8, 6); without one it is
-    this machine's GPU, or else an H200.
+    Nothing runs, and no argument changes. The target is a GPU's name ("T4", "A100",
+    "RTX 4090", "H100", "H200", "B200") or a compute capability such as (8, 6); without
+    one it is this machine's GPU, or else an H200.
     """
     require_kernel(kernel, "assemble")
     return Assembler(kernel, capability_of(target))
@@ -64,13 +63,11 @@ def assemble(kernel, target=None):
 def capability_of(target) -> tuple[int, int]:
     """The compute capability that a GPU's name, a pair of numbers or None means."""
     if target is None:
-        return device.compute_capability or RECORDED
+        return device.compute_capability or H200.compute_capability
     if isinstance(target, str):
-        known = {name.casefold(): it for name, it in GPUS.items()}
-        name = target.casefold().removeprefix("nvidia ").removeprefix("geforce ")
-        if name not in known:
-            raise _unknown(target)
-        return known[name]
+        if known := gpu_named(target):
+            return known.compute_capability
+        raise _unknown(target)
     if not isinstance(target, (tuple, list)):
         raise _unknown(target)
     if len(target) != 2 or not all(isinstance(it, int) for it in target):

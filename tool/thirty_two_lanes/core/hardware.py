@@ -1,8 +1,11 @@
 """The sizes that the rules of a GPU's memory are made of, and the limits and peaks of
-some GPUs.
+some GPUs, which gpus.toml lists.
 """
 
-from dataclasses import dataclass
+import math
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
 
 WARP_SIZE = 32  # threads
 NUM_BANKS = 32  # of shared memory
@@ -54,24 +57,18 @@ MULTIPROCESSORS = {  # by compute capability
     (10, 0): Multiprocessor(64, 32, 228 * 1024),
     (12, 0): Multiprocessor(48, 24, 100 * 1024),
 }
-GPUS = {  # by the name that people use
-    "T4": (7, 5),
-    "A100": (8, 0),
-    "RTX 4090": (8, 9),
-    "H200": (9, 0),
-    "B200": (10, 0),
-}
 
 
 @dataclass(frozen=True)
 class GPU:
-    """A GPU's size and peaks: its data sheet."""
+    """A GPU's size and peaks, of its data sheet; its name is what its driver says."""
 
-    name: str
-    compute_capability: tuple[int, int]
-    multiprocessors: int
-    peak_gb_per_s: float
-    peak_tflop_per_s: float  # float32, without tensor cores
+    name: str = ""
+    compute_capability: tuple[int, int] = (0, 0)
+    multiprocessors: int = 0
+    peak_gb_per_s: float = math.nan
+    peak_tflop_per_s: float = math.nan  # float32, without tensor cores
+    attributes: dict = field(default_factory=dict, compare=False)  # of its driver
 
     @property
     def multiprocessor(self) -> Multiprocessor:
@@ -79,4 +76,19 @@ class GPU:
         return MULTIPROCESSORS[self.compute_capability]
 
 
-H200 = GPU("NVIDIA H200", (9, 0), 132, 4800.0, 67.0)
+def gpu_named(name) -> GPU | None:
+    """The GPU of this name, that of its driver or that which people use."""
+    known = {_plain(it): gpu for short, gpu in GPUS.items() for it in (short, gpu.name)}
+    return known.get(_plain(name))
+
+
+def _plain(name):
+    return name.casefold().removeprefix("nvidia ").removeprefix("geforce ")
+
+
+FILE = Path(__file__).with_name("gpus.toml")
+GPUS = {  # by the name that people use
+    short: GPU(**{**facts, "compute_capability": tuple(facts["compute_capability"])})
+    for short, facts in tomllib.loads(FILE.read_text(encoding="utf-8")).items()
+}
+H200 = GPUS["H200"]  # whose recordings lessons tell of, and whose limits are emulated

@@ -1,25 +1,26 @@
-"""The attributes of an NVIDIA H200, as `cuDeviceGetAttribute` of driver 580 gives them.
+"""The attributes of the emulated device: an H200's, as its driver gives them.
 
-They have the names that CUDA gives them; those that it lacks are 0. What depends on the
-machine that a GPU is in, such as its place on a bus, is 0 or missing.
+They have the names that CUDA gives them. What depends on the machine that a GPU is in,
+such as its place on a bus, is 0 or missing.
 """
 
 import difflib
 import re
+from functools import cache
 
 from thirty_two_lanes.core import hardware
+from thirty_two_lanes.core.hardware import H200
 
 MEMORY_BYTES = 150_109_880_320  # cuDeviceTotalMem
 CUDA = (13, 0)  # of that driver
-HOLDS = hardware.H200.multiprocessor
 
 
-def attribute(name):
+def attribute(name, gpu=H200):
     """The value of an attribute, by CUDA's name or by that of Numba's own target."""
-    known = _by_cuda(name)
-    if known in ATTRIBUTES:
-        return ATTRIBUTES[known]
-    close = difflib.get_close_matches(known, ATTRIBUTES, 1)
+    known, values = _by_cuda(name), attributes_of(gpu)
+    if known in values:
+        return values[known]
+    close = difflib.get_close_matches(known, values, 1)
     meant = f"; did you mean `{close[0]}`?" if name.isupper() and close else ""
     raise AttributeError(f"the emulated device has no attribute `{name}`{meant}")
 
@@ -31,168 +32,32 @@ def _by_cuda(name):
     return re.sub("_ALT$", "_ALTERNATE", name)
 
 
-ATTRIBUTES = {
-    **{
-        f"MAX_{what}_DIM_{axis}": size
-        for what, sizes in (
-            ("BLOCK", hardware.MAX_BLOCK_DIM),
-            ("GRID", hardware.MAX_GRID_DIM),
-        )
-        for axis, size in zip("XYZ", sizes, strict=True)
-    },
-    "MULTIPROCESSOR_COUNT": hardware.H200.multiprocessors,
-    "WARP_SIZE": hardware.WARP_SIZE,
-    "MAX_THREADS_PER_BLOCK": hardware.MAX_THREADS_PER_BLOCK,
-    "MAX_THREADS_PER_MULTIPROCESSOR": HOLDS.threads,
-    "MAX_SHARED_MEMORY_PER_BLOCK": hardware.STATIC_SHARED_BYTES,
-    "SHARED_MEMORY_PER_BLOCK": hardware.STATIC_SHARED_BYTES,
-    "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": HOLDS.shared_bytes_per_block,
-    "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": HOLDS.shared_bytes,
-    "COMPUTE_CAPABILITY_MAJOR": hardware.H200.compute_capability[0],
-    "COMPUTE_CAPABILITY_MINOR": hardware.H200.compute_capability[1],
-    "TOTAL_CONSTANT_MEMORY": 65536,
-    "MAX_PITCH": 2147483647,
-    "REGISTERS_PER_BLOCK": HOLDS.registers,
-    "MAX_REGISTERS_PER_BLOCK": HOLDS.registers,
-    "MAX_REGISTERS_PER_MULTIPROCESSOR": HOLDS.registers,
-    "MAX_BLOCKS_PER_MULTIPROCESSOR": HOLDS.blocks,
-    "RESERVED_SHARED_MEMORY_PER_BLOCK": HOLDS.reserved_bytes,
-    "CLOCK_RATE": 1980000,  # kHz
-    "MEMORY_CLOCK_RATE": 3201000,
-    "GLOBAL_MEMORY_BUS_WIDTH": 6016,  # bits
-    "L2_CACHE_SIZE": 62914560,
-    "MAX_PERSISTING_L2_CACHE_SIZE": 39321600,
-    "TEXTURE_ALIGNMENT": 512,
-    "TEXTURE_PITCH_ALIGNMENT": 32,
-    "SURFACE_ALIGNMENT": 512,
-    "ASYNC_ENGINE_COUNT": 3,
-    "SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO": 2,
-    "MAX_ACCESS_POLICY_WINDOW_SIZE": 134217728,
-    "GPU_DIRECT_RDMA_WRITES_ORDERING": 100,
-    "MEMPOOL_SUPPORTED_HANDLE_TYPES": 9,
-    "MEM_SYNC_DOMAIN_COUNT": 4,
-    "NUMA_ID": -1,
-    "GPU_PCI_DEVICE_ID": 590680286,
-    "MAXIMUM_TEXTURE1D_WIDTH": 131072,
-    "MAXIMUM_TEXTURE2D_WIDTH": 131072,
-    "MAXIMUM_TEXTURE2D_HEIGHT": 65536,
-    "MAXIMUM_TEXTURE3D_WIDTH": 16384,
-    "MAXIMUM_TEXTURE3D_HEIGHT": 16384,
-    "MAXIMUM_TEXTURE3D_DEPTH": 16384,
-    "MAXIMUM_TEXTURE2D_LAYERED_WIDTH": 32768,
-    "MAXIMUM_TEXTURE2D_ARRAY_WIDTH": 32768,
-    "MAXIMUM_TEXTURE2D_LAYERED_HEIGHT": 32768,
-    "MAXIMUM_TEXTURE2D_ARRAY_HEIGHT": 32768,
-    "MAXIMUM_TEXTURE2D_LAYERED_LAYERS": 2048,
-    "MAXIMUM_TEXTURE2D_ARRAY_NUMSLICES": 2048,
-    "MAXIMUM_TEXTURE1D_LAYERED_WIDTH": 32768,
-    "MAXIMUM_TEXTURE1D_LAYERED_LAYERS": 2048,
-    "MAXIMUM_TEXTURE2D_GATHER_WIDTH": 32768,
-    "MAXIMUM_TEXTURE2D_GATHER_HEIGHT": 32768,
-    "MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE": 8192,
-    "MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE": 8192,
-    "MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE": 32768,
-    "MAXIMUM_TEXTURECUBEMAP_WIDTH": 32768,
-    "MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH": 32768,
-    "MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS": 2046,
-    "MAXIMUM_SURFACE1D_WIDTH": 32768,
-    "MAXIMUM_SURFACE2D_WIDTH": 131072,
-    "MAXIMUM_SURFACE2D_HEIGHT": 65536,
-    "MAXIMUM_SURFACE3D_WIDTH": 16384,
-    "MAXIMUM_SURFACE3D_HEIGHT": 16384,
-    "MAXIMUM_SURFACE3D_DEPTH": 16384,
-    "MAXIMUM_SURFACE1D_LAYERED_WIDTH": 32768,
-    "MAXIMUM_SURFACE1D_LAYERED_LAYERS": 2048,
-    "MAXIMUM_SURFACE2D_LAYERED_WIDTH": 32768,
-    "MAXIMUM_SURFACE2D_LAYERED_HEIGHT": 32768,
-    "MAXIMUM_SURFACE2D_LAYERED_LAYERS": 2048,
-    "MAXIMUM_SURFACECUBEMAP_WIDTH": 32768,
-    "MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH": 32768,
-    "MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS": 2046,
-    "MAXIMUM_TEXTURE1D_LINEAR_WIDTH": 268435456,
-    "MAXIMUM_TEXTURE2D_LINEAR_WIDTH": 131072,
-    "MAXIMUM_TEXTURE2D_LINEAR_HEIGHT": 65000,
-    "MAXIMUM_TEXTURE2D_LINEAR_PITCH": 2097120,
-    "MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH": 32768,
-    "MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT": 32768,
-    "MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH": 32768,
-    **dict.fromkeys(
-        (
-            "GPU_OVERLAP",
-            "CAN_MAP_HOST_MEMORY",
-            "CONCURRENT_KERNELS",
-            "ECC_ENABLED",
-            "UNIFIED_ADDRESSING",
-            "STREAM_PRIORITIES_SUPPORTED",
-            "GLOBAL_L1_CACHE_SUPPORTED",
-            "LOCAL_L1_CACHE_SUPPORTED",
-            "MANAGED_MEMORY",
-            "CONCURRENT_MANAGED_ACCESS",
-            "COMPUTE_PREEMPTION_SUPPORTED",
-            "COOPERATIVE_LAUNCH",
-            "MEMORY_POOLS_SUPPORTED",
-            "CLUSTER_LAUNCH",
-            "CAN_TEX2D_GATHER",
-            "CAN_USE_64_BIT_STREAM_MEM_OPS",
-            "CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM",
-            "CAN_USE_STREAM_WAIT_VALUE_NOR",
-            "COOPERATIVE_MULTI_DEVICE_LAUNCH",
-            "DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED",
-            "DMA_BUF_SUPPORTED",
-            "GENERIC_COMPRESSION_SUPPORTED",
-            "GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS",
-            "GPU_DIRECT_RDMA_SUPPORTED",
-            "GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED",
-            "HANDLE_TYPE_FABRIC_SUPPORTED",
-            "HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED",
-            "HOST_MEMORY_POOLS_SUPPORTED",
-            "HOST_NUMA_MEMORY_POOLS_SUPPORTED",
-            "HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED",
-            "HOST_REGISTER_SUPPORTED",
-            "HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED",
-            "IPC_EVENT_SUPPORTED",
-            "READ_ONLY_HOST_REGISTER_SUPPORTED",
-            "SPARSE_CUDA_ARRAY_SUPPORTED",
-            "TENSOR_MAP_ACCESS_SUPPORTED",
-            "TIMELINE_SEMAPHORE_INTEROP_SUPPORTED",
-            "UNIFIED_FUNCTION_POINTERS",
-            "VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED",
-            "VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED",
-        ),
-        1,
-    ),
-    **dict.fromkeys(
-        (
-            "KERNEL_EXEC_TIMEOUT",
-            "INTEGRATED",
-            "COMPUTE_MODE",
-            "PCI_BUS_ID",
-            "PCI_DEVICE_ID",
-            "PCI_DOMAIN_ID",
-            "TCC_DRIVER",
-            "MULTI_GPU_BOARD",
-            "HOST_NATIVE_ATOMIC_SUPPORTED",
-            "PAGEABLE_MEMORY_ACCESS",
-            "CAN_FLUSH_REMOTE_WRITES",
-            "CAN_USE_64_BIT_STREAM_MEM_OPS_V1",
-            "CAN_USE_STREAM_MEM_OPS_V1",
-            "CAN_USE_STREAM_WAIT_VALUE_NOR_V1",
-            "D3D12_CIG_SUPPORTED",
-            "DIRECT_MANAGED_MEM_ACCESS_FROM_HOST",
-            "HANDLE_TYPE_WIN32_HANDLE_SUPPORTED",
-            "HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED",
-            "HOST_ALLOC_DMA_BUF_SUPPORTED",
-            "HOST_NUMA_MULTINODE_IPC_SUPPORTED",
-            "MEM_DECOMPRESS_ALGORITHM_MASK",
-            "MEM_DECOMPRESS_MAXIMUM_LENGTH",
-            "MPS_ENABLED",
-            "MULTICAST_SUPPORTED",
-            "MULTI_GPU_BOARD_GROUP_ID",
-            "NUMA_CONFIG",
-            "ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED",
-            "PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES",
-            "VULKAN_CIG_SUPPORTED",
-        ),
-        0,
-    ),
-}
+@cache
+def attributes_of(gpu) -> dict:
+    """A GPU's: what only a driver tells is the H200's, but for what is known of it."""
+    holds, (major, minor) = gpu.multiprocessor, gpu.compute_capability
+    sizes = {"BLOCK": hardware.MAX_BLOCK_DIM, "GRID": hardware.MAX_GRID_DIM}
+    return {
+        **H200.attributes,
+        **gpu.attributes,
+        **{
+            f"MAX_{what}_DIM_{axis}": most
+            for what, limits in sizes.items()
+            for axis, most in zip("XYZ", limits, strict=True)
+        },
+        "COMPUTE_CAPABILITY_MAJOR": major,
+        "COMPUTE_CAPABILITY_MINOR": minor,
+        "WARP_SIZE": hardware.WARP_SIZE,
+        "MAX_THREADS_PER_BLOCK": hardware.MAX_THREADS_PER_BLOCK,
+        "MAX_SHARED_MEMORY_PER_BLOCK": hardware.STATIC_SHARED_BYTES,
+        "SHARED_MEMORY_PER_BLOCK": hardware.STATIC_SHARED_BYTES,
+        "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": holds.shared_bytes_per_block,
+        "RESERVED_SHARED_MEMORY_PER_BLOCK": holds.reserved_bytes,
+        "REGISTERS_PER_BLOCK": holds.registers,
+        "MAX_REGISTERS_PER_BLOCK": holds.registers,
+        "MULTIPROCESSOR_COUNT": gpu.multiprocessors,
+        "MAX_THREADS_PER_MULTIPROCESSOR": holds.threads,
+        "MAX_BLOCKS_PER_MULTIPROCESSOR": holds.blocks,
+        "MAX_REGISTERS_PER_MULTIPROCESSOR": holds.registers,
+        "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": holds.shared_bytes,
+    }
