@@ -36,6 +36,7 @@ __all__ = [
 
 try:
     from thirty_two_lanes import *  # noqa: F403  its `__all__`: the tool's verbs
+    from thirty_two_lanes.assembly import recorded
     from thirty_two_lanes.core.errors import is_a_part
     from thirty_two_lanes.core.gc_pause import gc_paused
     from thirty_two_lanes.core.pages.tables import table
@@ -45,6 +46,7 @@ try:
         from helpers import plotting
         from helpers.checking.check import check, expect
         from helpers.exercises.catalogue import exercise
+        from helpers.measuring import store
         from helpers.measuring.baselines import baseline
         from helpers.measuring.timing import measure
         from helpers.plotting import *  # noqa: F403  its `__all__`: the figures
@@ -53,3 +55,4 @@ except Exception as error:  # other packages raise more than ImportError
     __getattr__ = unusable(error)
 else:
     __all__ += plotting.__all__
+    recorded.add(store.FOLDER / "assemblies")

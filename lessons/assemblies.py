@@ -1,6 +1,6 @@
 """Records what the compiler makes of the kernels that the lessons assemble.
 
-    python -m lessons.assemblies            writes tool/thirty_two_lanes/assembly/recorded.json
+    python -m lessons.assemblies            writes helpers/recorded/assemblies/
     python -m lessons.assemblies --check    says where it is not what it would write
 
 It needs NVIDIA's compiler, which `make setup` brings on Linux and Windows, and no GPU.
@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from unittest import mock
 
+from helpers.measuring import store
 from thirty_two_lanes.assembly import recorded
 from thirty_two_lanes.assembly.compiler import missing
 from lessons.record import RecordError, run_lesson
@@ -21,6 +22,7 @@ from lessons.publishing.solutions import with_solutions
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python -m lessons.assemblies"
+FOLDER = store.FOLDER / "assemblies"
 
 
 def main(arguments=None):
@@ -33,14 +35,16 @@ def main(arguments=None):
         print(lacking, file=sys.stderr)
         return 1
     try:
-        fresh = text_of(kernels())
+        fresh = files_of(kernels())
     except RecordError as error:
         print(error, file=sys.stderr)
         return 1
+    known = {file: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.json")}
     if not options.check:
-        recorded.FILE.write_text(fresh, encoding="utf-8", newline="\n")
-    elif fresh != recorded.FILE.read_text(encoding="utf-8"):
-        print(f"{recorded.FILE.name} is not what `{COMMAND}` writes", file=sys.stderr)
+        for file, text in fresh.items():
+            file.write_text(text, encoding="utf-8", newline="\n")
+    elif fresh != known:
+        print(f"{FOLDER.name}/ is not what `{COMMAND}` writes", file=sys.stderr)
         return 1
     return 0
 
@@ -66,8 +70,19 @@ def of_lesson(lesson):
     return {key: it for entry in entries for key, it in entry.items()}
 
 
+def files_of(found, folder=FOLDER):
+    """The text of each file, one for each capability."""
+    capabilities = {tuple(entry["capability"]) for entry in found.values()}
+    return {
+        recorded.file_of(folder, capability): text_of(
+            {key: it for key, it in found.items() if it["capability"] == [*capability]}
+        )
+        for capability in capabilities
+    }
+
+
 def text_of(found):
-    """The file: with what it was compiled, then kernel by kernel."""
+    """A file: with what it was compiled, then kernel by kernel."""
     by_name = sorted(found.items(), key=lambda row: (row[1]["kernel"], row[0]))
     contents = {"command": COMMAND, "versions": recorded.versions(),
                 "kernels": dict(by_name)}

@@ -24,7 +24,8 @@ KEPT = re.compile(r"^\w+ = assemble\(", re.MULTILINE)  # at the top of a lesson
 ASSEMBLING = [it for it in lessons() if KEPT.search(it.read_text("utf-8"))]
 SOME = some(slow_if_long(ASSEMBLING[::-1]), every=5)
 same_versions = pytest.mark.skipif(
-    recorded.versions() != recorded.load(recorded.FILE)["versions"],
+    recorded.versions()
+    != recorded.load(recorded.file_of(assemblies.FOLDER, (9, 0)))["versions"],
     reason="compiled with other versions than these",
 )
 
@@ -44,9 +45,9 @@ def journal(tmp_path, monkeypatch):
     def read():
         entries = map(json.loads, place.read_text("utf-8").splitlines())
         found = {key: it for entry in entries for key, it in entry.items()}
-        file = tmp_path / "recorded.json"
-        file.write_text(assemblies.text_of(found), "utf-8")
-        monkeypatch.setattr(recorded, "FILE", file)
+        for file, text in assemblies.files_of(found, tmp_path).items():
+            file.write_text(text, "utf-8")
+        monkeypatch.setattr(recorded, "_folders", [tmp_path])
         monkeypatch.setenv(recorded.SETTING, recorded.PREFER)
 
     return read
@@ -96,13 +97,31 @@ def test_a_recording_is_of_one_source_of_its_types_and_of_a_capability(journal):
 
     def known(kernel, types, capability=(9, 0)):
         key = recorded.key_of(kernel, types, capability)
-        return recorded.find(kernel, key) is not None
+        return recorded.find(kernel, key, capability) is not None
 
     types = made()._types
     assert known(kernels.divided, types)
     assert not known(kernels.divided, types, (8, 0))
     assert not known(kernels.divided, types[::-1])
     assert not known(kernels.doubled, types)
+
+
+@HERE
+def test_recordings_are_those_of_the_folders_that_were_added(journal, monkeypatch):
+    """The tool has none of its own; a folder that is added twice is one."""
+    kernel, types = made()._dispatcher, made()._types
+    journal()
+    (folder,) = recorded._folders
+    monkeypatch.setattr(recorded, "_folders", [])
+
+    def known():
+        key = recorded.key_of(kernel, types, (9, 0))
+        return recorded.find(kernel, key, (9, 0)) is not None
+
+    assert not known()
+    for added in (folder / "empty", folder, folder):
+        recorded.add(added)
+    assert known() and [folder / "empty", folder] == recorded._folders
 
 
 def test_a_kernel_that_nobody_recorded_has_its_types_alone(monkeypatch):

@@ -35,7 +35,7 @@ def compilation_of(kernel, types, capability) -> Compilation:
     key = recorded.key_of(kernel, types, capability)
     lacking = missing()
     from_records = lacking or recorded.is_preferred()
-    known = recorded.find(kernel, key) if from_records else None
+    known = recorded.find(kernel, key, capability) if from_records else None
     if known is None and not lacking:
         return _compiled_once(kernel, types, capability, key)
     if known is None:

@@ -1,7 +1,8 @@
-"""What NVIDIA's compiler made of the lessons' kernels, for machines without it.
+"""What NVIDIA's compiler made of kernels, recorded for machines without it.
 
-`python -m lessons.assemblies` writes the file; notebooks are built from it, so that
-they are identical wherever they are built.
+Whoever has recordings adds the folder that holds them, a file for each capability; the
+course does, and its notebooks are built from them, so that they are identical wherever
+they are built.
 """
 
 import hashlib
@@ -10,17 +11,23 @@ import os
 from dataclasses import asdict
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 from thirty_two_lanes.assembly.instructions import Instruction
 from thirty_two_lanes.assembly.resources import Resources
 from thirty_two_lanes.core.source import source_of
 from thirty_two_lanes.frontend.launch_form import Launch, form_of
 
-FILE = Path(__file__).with_name("recorded.json")
 SETTING = "HELPERS_ASSEMBLIES"  # "recorded": prefer these; or the name of a journal
 PREFER = "recorded"
 PACKAGES = "numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink"
+
+_folders = []  # of recordings, in the order in which they are looked up
+
+
+def add(folder):
+    """Look up recordings in a folder, too."""
+    if folder not in _folders:
+        _folders.append(folder)
 
 
 def is_preferred() -> bool:
@@ -28,14 +35,19 @@ def is_preferred() -> bool:
     return os.environ.get(SETTING) == PREFER
 
 
-def find(kernel, key):
+def find(kernel, key, capability):
     """The instructions and resources recorded of a kernel, and with what; else None."""
-    entry = load(FILE)["kernels"].get(key)
-    if entry is None:
-        return None
-    source = source_of(kernel.py_func)
-    code = tuple(instruction(text, source.first) for text in entry["instructions"])
-    return code, Resources(**entry["resources"]), load(FILE)["versions"]
+    for found in (load(file_of(folder, capability)) for folder in _folders):
+        if entry := found["kernels"].get(key):
+            first = source_of(kernel.py_func).first
+            code = tuple(instruction(text, first) for text in entry["instructions"])
+            return code, Resources(**entry["resources"]), found["versions"]
+    return None
+
+
+def file_of(folder, capability):
+    """Where a folder has what was compiled for a capability."""
+    return folder / "{}.{}.json".format(*capability)
 
 
 def note(kernel, key, capability, made):
