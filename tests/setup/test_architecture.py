@@ -39,7 +39,7 @@ RULES = (
     ),
     Rule("emulator/judges", "core program races", "", "listen; know no machine"),
     Rule("emulator/judges/races", "core judges", "", "judges of their own"),
-    Rule("emulator/report", "core", "", "words, made of what judges found"),
+    Rule("emulator/report", "core judges", "", "loops over judges: text and pages"),
     Rule(
         "emulator",
         "core language frontend program codegen machine native judges races report",
@@ -62,9 +62,9 @@ RULES = (
     ),
     Rule(
         "film",
-        "core frontend emulator program report scripts pictures",
+        "core frontend emulator program judges report scripts pictures",
         "matplotlib",
-        "one block of a launch, step by step: listens, and knows no judge's insides",
+        "one block of a launch, step by step: listens, and judges nothing",
     ),
     Rule(
         "intrinsics",

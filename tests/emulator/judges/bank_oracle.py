@@ -52,3 +52,14 @@ def random_request(rng, itemsize):
     active = rng.random(32) < rng.choice([0.05, 0.5, 1.1])
     active[rng.integers(32)] = True
     return np.asarray(items, np.int64) * itemsize + 16 * rng.integers(0, 64), active
+
+
+def brute_sectors(addresses, active, itemsize):
+    """The rule byte by byte, in a set."""
+    taken = {
+        byte // 32
+        for lane in range(32)
+        if active[lane]
+        for byte in range(addresses[lane], addresses[lane] + itemsize)
+    }
+    return len(taken), min(len(taken), -(-sum(active) * itemsize // 32))

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
-from tests.emulator.judges.bank_oracle import brute_wavefronts, random_request
-from tests.emulator.judges.sector_oracle import brute_sectors
+from tests.emulator.judges.bank_oracle import (
+    brute_sectors,
+    brute_wavefronts,
+    random_request,
+)
 from thirty_two_lanes.core.sectors import request_sectors
 from thirty_two_lanes.core.wavefronts import request_wavefronts
 from thirty_two_lanes.emulator.judges.banks import request_sharing

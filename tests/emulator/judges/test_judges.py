@@ -7,8 +7,11 @@ import pytest
 from numba import complex64, complex128, cuda, float32, float64, int8, int16, int32
 
 from helpers import emulate
-from tests.emulator.judges.bank_oracle import brute_wavefronts, random_request
-from tests.emulator.judges.sector_oracle import brute_sectors
+from tests.emulator.judges.bank_oracle import (
+    brute_sectors,
+    brute_wavefronts,
+    random_request,
+)
 from tests.specimens.kernels import transpose_with
 from thirty_two_lanes.core.sectors import request_sectors
 from thirty_two_lanes.core.wavefronts import request_wavefronts

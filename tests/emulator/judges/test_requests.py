@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.emulator.judges.sector_oracle import brute_sectors
+from tests.emulator.judges.bank_oracle import brute_sectors
 from thirty_two_lanes.core.events import Access
 from thirty_two_lanes.core.source import Reference, Site
 from thirty_two_lanes.emulator.judges.coalescing import Coalescing

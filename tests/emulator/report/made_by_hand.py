@@ -6,6 +6,7 @@ import numpy as np
 
 from thirty_two_lanes.core.race import Race, Races
 from thirty_two_lanes.core.source import Site
+from thirty_two_lanes.emulator.judges import new_judges
 from thirty_two_lanes.emulator.judges.barriers import Missing
 from thirty_two_lanes.emulator.judges.divergence import Share
 from thirty_two_lanes.emulator.judges.judge import ByLine, Counts
@@ -116,36 +117,20 @@ def table(rows, make, *zero):
 
 
 def hand_made(
-    coalescing=None,
-    bank_conflicts=None,
-    divergence=None,
-    races=(),
-    minor=(),
-    barriers=(),
-    lanes=(),
-    uninitialised=(),
-    warnings=(),
-    reuse=None,
+    coalescing=None, bank_conflicts=None, divergence=None, races=(), minor=(), **found
 ):
     """A run with these rows, and nothing else to tell."""
-    found = Races(races)
-    found.minor = tuple(minor)
-    return HandMade(
-        kernel="shift",
-        blocks=2,
-        threads_per_block=64,
-        source=None,
-        coalescing=table(coalescing, sectors, 0, 0, 0),
-        bank_conflicts=table(bank_conflicts, wavefronts, 0, 0, 0),
-        local_memory=table(None, sectors, 0, 0, 0),
-        waits=SimpleNamespace(block=2, grid=0),
-        balance=SimpleNamespace(busiest_block=5, busiest_warp=5),
-        divergence=table(divergence, share, 0, 0),
-        operations=Counts(float32=0, by_line=ByLine()),
-        reuse=reuse or {},
-        barriers=tuple(barriers),
-        lanes=tuple(lanes),
-        uninitialised=tuple(uninitialised),
-        warnings=tuple(warnings),
-        races=found,
-    )
+    of_races = Races(races)
+    of_races.minor = tuple(minor)
+    tables = {name: judge.table() for name, judge in new_judges().items()}
+    tables |= {name: tuple(rows) for name, rows in found.items() if name != "reuse"}
+    tables |= {
+        "coalescing": table(coalescing, sectors, 0, 0, 0),
+        "bank_conflicts": table(bank_conflicts, wavefronts, 0, 0, 0),
+        "divergence": table(divergence, share, 0, 0),
+        "reuse": found.get("reuse", {}),
+        "waits": SimpleNamespace(block=2, grid=0),
+        "races": of_races,
+    }
+    launch = {"kernel": "shift", "blocks": 2, "threads_per_block": 64, "source": None}
+    return HandMade(**launch, **tables)

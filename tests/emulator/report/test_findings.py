@@ -12,17 +12,11 @@ from tests.emulator.report.made_by_hand import (
     warning,
     wavefronts,
 )
-from thirty_two_lanes.core.words import counted
-from thirty_two_lanes.emulator.report.findings import (
-    conflict,
-    counted_figure,
-    figure,
-    findings_of,
-    idling,
-    level_of,
-    scattered,
-    uninitialised,
-)
+from thirty_two_lanes.core.words import counted, counted_figure, figure, level_of
+from thirty_two_lanes.emulator.judges.banks import conflict
+from thirty_two_lanes.emulator.judges.coalescing import scattered
+from thirty_two_lanes.emulator.judges.divergence import idling
+from thirty_two_lanes.emulator.report.findings import findings_of
 from thirty_two_lanes.emulator.report.page import as_html
 
 
@@ -281,7 +275,7 @@ def test_a_line_that_races_with_itself_says_so():
 )  # fmt: skip
 def test_a_cell_that_nobody_wrote_has_the_remedy_of_its_memory(space, remedy):
     """Three cells, by the line that reads them."""
-    found = uninitialised(unwritten()._replace(space=space))
+    found = unwritten()._replace(space=space).finding
 
     topic = "shared memory" if space == "shared" else "memory hierarchy"
     assert ("wrong", 9, topic, 3) == (

@@ -14,6 +14,7 @@ import numpy as np
 from thirty_two_lanes.core.errors import wrapped
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.source import WIDEST_LINE, Site
+from thirty_two_lanes.core.words import Finding, lowered
 
 LEVELS = ("warp", "block", "grid")  # the smallest group that holds both threads
 # a bit for each kind of access; and which sets of them harm a cell of two threads
@@ -126,7 +127,7 @@ class Race:
             arrays = [it.partition("[")[0] for it in (self.cell, self.second_cell)]
             return (
                 f"`{arrays[0]}` and `{arrays[1]}` overlap: take slices that do not, or "
-                f"{self._order[:1].lower()}{self._order[1:]}"
+                f"{lowered(self._order)}"
             )
         return self._order
 
@@ -208,6 +209,21 @@ class Race:
         before, after = self._lines
         of_next = "" if before < after else " of the loop's next iteration"
         return f"Put `{barrier}` between line {before} and line {after}{of_next}"
+
+    @property
+    def finding(self) -> Finding:
+        """What a report says beside the first of its lines."""
+        itself = self.second.line == self.first.line
+        other = "itself, in another thread" if itself else f"line {self.second.line}"
+        return Finding(
+            "wrong",
+            self.first,
+            "races",
+            self.title,
+            f"Races for `{self.array}` with {other}: {lowered(self.remedy)}.",
+            self.hazards,
+            self.second,
+        )
 
     @property
     def facts(self) -> str:

@@ -1,4 +1,55 @@
-"""How numbers are put in sentences."""
+"""How reports say what they found: findings, and numbers in sentences.
+
+Findings have three levels: "wrong" can give wrong answers, "costly" costs at least 1.5
+times the ideal, "slight" less. Costs are compared as lost passes of a warp: a
+wavefront, four sectors, an instruction's 32 idle lanes. Not modelled: what a pass costs
+in time.
+"""
+
+from typing import NamedTuple
+
+COSTLY = 1.5  # times the ideal
+
+
+class Finding(NamedTuple):
+    """What is wrong or costs too much on a line; `also` is the other line of two. The
+    advice is "" where a line with the same topic and a higher cost has it.
+    """
+
+    level: str
+    site: object
+    topic: str  # words that the name of a lesson would hold
+    what: str
+    advice: str
+    cost: float = 0.0
+    also: object = None
+
+
+def level_of(taken, ideal) -> str:
+    """The level of a cost; "" where it is ideal."""
+    if taken <= ideal:
+        return ""
+    return "costly" if taken >= COSTLY * ideal else "slight"
+
+
+def figure(number) -> str:
+    """A number of a request: three digits, and no decimals where it is whole."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def counted_figure(number, noun) -> str:
+    """A mean beside its noun."""
+    return f"{figure(number)} {noun}" + ("" if number == 1 else "s")
+
+
+def raised(sentence) -> str:
+    """With a capital letter."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def lowered(sentence) -> str:
+    """With a small letter."""
+    return sentence[:1].lower() + sentence[1:]
 
 
 def counted(number, noun, several=None) -> str:

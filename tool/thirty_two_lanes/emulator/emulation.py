@@ -1,7 +1,7 @@
 """The verb `emulate`: one launch with all judges, and the Run that reports them."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -10,9 +10,8 @@ import numpy as np
 from thirty_two_lanes.core.errors import LaunchError, short_traceback, shown
 from thirty_two_lanes.core.source import source_of
 from thirty_two_lanes.emulator.arguments import staged_arguments
-from thirty_two_lanes.emulator.judges import new_judges
+from thirty_two_lanes.emulator.judges import JUDGES, new_judges
 from thirty_two_lanes.emulator.judges.judge import listeners_of
-from thirty_two_lanes.emulator.judges.races.races import RaceJudge
 from thirty_two_lanes.emulator.launch import bind, compile_kernel, judge, run
 from thirty_two_lanes.emulator.native.run import accelerated
 from thirty_two_lanes.emulator.report.as_dict import as_dict
@@ -28,9 +27,16 @@ from thirty_two_lanes.frontend.kernels import (
     require_kernel,
 )
 
+OfJudges = make_dataclass(
+    "OfJudges",
+    [(it.name, object, field(kw_only=True, repr=False)) for it in JUDGES],
+    frozen=True,
+    eq=False,
+)
+
 
 @dataclass(frozen=True, eq=False)
-class Run(Assertions):
+class Run(OfJudges, Assertions):
     """What one emulated launch did.
 
     `coalescing` counts global memory, `bank_conflicts` shared memory, `local_memory`
@@ -45,27 +51,14 @@ class Run(Assertions):
 
     Two runs are equal if they say the same: the kernel's name, the launch, and every
     count and finding, which is all that `to_dict` gives. A run can be pickled, and
-    loaded wherever the package is installed; it then has the kernel's source, and None
+    loaded wherever `import helpers` works; it then has the kernel's source, and None
     for its `function`.
     """
 
     kernel: str
     blocks: int
     threads_per_block: int
-    coalescing: object = field(repr=False)
-    bank_conflicts: object = field(repr=False)
-    local_memory: object = field(repr=False)
-    divergence: object = field(repr=False)
-    operations: object = field(repr=False)
-    reuse: object = field(repr=False)
-    waits: object = field(repr=False)
-    barriers: tuple = field(repr=False)
-    lanes: tuple = field(repr=False)
-    uninitialised: tuple = field(repr=False)
-    warnings: tuple = field(repr=False)
-    races: object = field(repr=False)
     function: object = field(default=None, repr=False)
-    balance: object = field(default=None, repr=False)
 
     @cached_property
     def source(self):
@@ -141,7 +134,6 @@ class Emulation:
     def _run(self, config, *arguments, **named):
         refuse_named(self.kernel, named)
         judges = new_judges()
-        races = RaceJudge()
         with staged_arguments(self.kernel, arguments) as values:
             types = argument_types(self.kernel, values)
             if self.begin:
@@ -153,17 +145,17 @@ class Emulation:
                 max_iterations=self.turns,
             )
             launch = bound(restorable=True)
-            self._look(launch, [*judges.values(), races])
-            recorder = races.recorder()
-            if recorder and not recorder.complete:  # look again at what could race
+            self._look(launch, judges.values())
+            again = judges["races"].second_look()
+            if again:
                 launch.memory.restore()
-                self._look(bound(quiet=True), [recorder])
+                self._look(bound(quiet=True), [again])
         launch.memory.release()
         return Run(
             program.name,
             launch.geometry.blocks,
             launch.geometry.threads,
-            **judge(self.kernel, judges, races, recorder),
+            **judge(self.kernel, judges),
             function=self.kernel.py_func,
         )
 

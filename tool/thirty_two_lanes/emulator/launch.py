@@ -73,15 +73,10 @@ def run(kernel, launch, listeners=None):
     raise_noted(launch.memory)
 
 
-def judge(kernel, judges, races, recorder) -> dict:
-    """What the judges found in the launch that they listened to, by its name on a Run.
-
-    `recorder` is what listened to the second look for races, or None.
-    """
-    races.release()
+def judge(kernel, judges) -> dict:
+    """What the judges found in the launch that they listened to, by name on a Run."""
     with faults_of(kernel.py_func):
-        tables = {name: judge.table() for name, judge in judges.items()}
-        return {**tables, "races": races.verdict(recorder)}
+        return {name: judge.table() for name, judge in judges.items()}
 
 
 def run_plainly(kernel, config, arguments, types):

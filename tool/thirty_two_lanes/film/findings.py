@@ -11,6 +11,8 @@ from thirty_two_lanes.core.errors import coordinates
 from thirty_two_lanes.core.hardware import SECTOR_BYTES, WARP_SIZE
 from thirty_two_lanes.core.wavefronts import lanes_by_wavefront, served_together
 from thirty_two_lanes.core.words import counted
+from thirty_two_lanes.emulator.judges.banks import conflict
+from thirty_two_lanes.emulator.judges.mistakes import MISTAKES
 from thirty_two_lanes.emulator.report import findings as report
 from thirty_two_lanes.film.races import (
     accesses_at,
@@ -66,7 +68,7 @@ def _races(run):
 def _race(recorder, races):
     pair = first_pair(recorder, races)
     title, text = words_of(recorder, races, pair)
-    found = report.race(races[0])._replace(what=title, advice=text)
+    found = races[0].finding._replace(what=title, advice=text)
     if pair is None:
         return _made("race", found, *_one_side(recorder, races[0]))
     number = recorder.arrays.number(pair.array)
@@ -90,7 +92,7 @@ def _missed(recorder, found):
     steps = [
         _opening(recorder, n) for n, at in recorder.missed if is_at(at, found.site)
     ]
-    made, blocks = report.missing(found), counted(found.blocks, "block")
+    made, blocks = found.finding, counted(found.blocks, "block")
     what = (
         made.what.replace(",", f" of {blocks},", 1) if found.blocks > 1 else made.what
     )
@@ -105,7 +107,7 @@ def _opening(recorder, number):
 
 def _stray(recorder, found):
     steps = [n for n, site in recorder.stray if is_at(site, found.site)]
-    return _made("lanes", report.stray(found), steps)
+    return _made("lanes", found.finding, steps)
 
 
 def _uninitialised(recorder, found):
@@ -117,10 +119,10 @@ def _uninitialised(recorder, found):
             cells |= dict.fromkeys((place, cell) for cell in access.missing)
             steps.append(number)
             first = first or _reader(number, step, access)
-    made = report.uninitialised(found)
+    made = found.finding
     if not steps:
         return _made("uninitialised", made, ())
-    here = report.uninitialised(found._replace(count=len(cells)))
+    here = found._replace(count=len(cells)).finding
     advice = f"{first}{made.advice[made.advice.index(': ') :]}"
     if found.count > len(cells):
         whole = counted(found.count, "cell")
@@ -140,9 +142,9 @@ def _reader(number, step, access) -> str:
 def _mistakes(recorder, run):
     """What is silently wrong, in the first step of its line."""
     for warning in run.warnings:
-        if warning.kind in report.MISTAKES:
+        if warning.kind in MISTAKES:
             steps = _steps_at(recorder, warning.site)
-            yield _made(warning.kind, report.mistake(warning), steps[:1])
+            yield _made(warning.kind, warning.finding, steps[:1])
 
 
 def _steps_at(recorder, site):
@@ -162,7 +164,7 @@ def _conflicts(recorder, run):
         if row.conflicts:
             there = accesses_at(recorder, site, site.kind, site.array)
             steps = [number for number, _, access in there if conflicts_of(access)]
-            yield _made("conflict", report.conflict(site, row), steps)
+            yield _made("conflict", conflict(site, row), steps)
 
 
 def conflicts_of(access) -> int:

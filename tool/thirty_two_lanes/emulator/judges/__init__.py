@@ -1,35 +1,44 @@
 """The judges of a launch: each listens to the machine's events, and gives a table.
 
 A judge that needs what another found gets that judge when it is created, and reads it
-when the launch is over. So the order in which judges listen does not matter.
+when the launch is over. So the order in which judges listen does not matter; that of
+JUDGES is the order of a Run's dictionary, and of findings that are as bad.
 """
 
-from thirty_two_lanes.emulator.judges.banks import BankConflicts
-from thirty_two_lanes.emulator.judges.barriers import Barriers
-from thirty_two_lanes.emulator.judges.coalescing import Coalescing
-from thirty_two_lanes.emulator.judges.divergence import Balance, Divergence, Operations
-from thirty_two_lanes.emulator.judges.lanes import Lanes
-from thirty_two_lanes.emulator.judges.local_memory import LocalMemory
-from thirty_two_lanes.emulator.judges.mistakes import Mistakes
-from thirty_two_lanes.emulator.judges.reuse import Reuse
-from thirty_two_lanes.emulator.judges.uninitialised import Initialisation
-from thirty_two_lanes.emulator.judges.waits import Waits
+from thirty_two_lanes.emulator.judges import (
+    banks,
+    barriers,
+    coalescing,
+    divergence,
+    lanes,
+    local_memory,
+    mistakes,
+    reuse,
+    uninitialised,
+    waits,
+)
+from thirty_two_lanes.emulator.judges.races import races
+
+JUDGES = (
+    coalescing.JUDGE,
+    banks.JUDGE,
+    local_memory.JUDGE,
+    divergence.JUDGE,
+    divergence.OPERATIONS,
+    reuse.JUDGE,
+    waits.JUDGE,
+    divergence.BALANCE,
+    barriers.JUDGE,
+    lanes.JUDGE,
+    uninitialised.JUDGE,
+    mistakes.JUDGE,
+    races.JUDGE,
+)
 
 
 def new_judges() -> dict:
     """The judges of one launch, by the names that their tables have on a Run."""
-    reuse = Reuse()
-    return {
-        "coalescing": Coalescing(),
-        "bank_conflicts": BankConflicts(),
-        "local_memory": LocalMemory(),
-        "divergence": Divergence(),
-        "operations": Operations(),
-        "balance": Balance(),
-        "reuse": reuse,
-        "waits": Waits(),
-        "barriers": Barriers(),
-        "lanes": Lanes(),
-        "uninitialised": Initialisation(),
-        "warnings": Mistakes(reuse),
-    }
+    made = {}
+    for judge in JUDGES:
+        made[judge.name] = judge.make(*(made[name] for name in judge.needs))
+    return made

@@ -13,7 +13,8 @@ import numpy as np
 
 from thirty_two_lanes.core.hardware import WORD_BYTES
 from thirty_two_lanes.core.wavefronts import request_wavefronts
-from thirty_two_lanes.emulator.judges.judge import Judge
+from thirty_two_lanes.core.words import Finding, counted_figure, figure, level_of
+from thirty_two_lanes.emulator.judges.judge import Cost, Judge, Kind, Registration
 
 
 def request_sharing(addresses, active, itemsize):
@@ -31,8 +32,13 @@ class BankConflicts(Judge):
 
     spaces = ("shared",)
     columns = (
-        *("requests", "wavefronts", "ideal_wavefronts", "conflicts"),
-        *("active_lanes", "broadcasts", "multicasts"),
+        "requests",
+        "wavefronts",
+        "ideal_wavefronts",
+        "conflicts",
+        "active_lanes",
+        "broadcasts",
+        "multicasts",
     )
 
     def count(self, addresses, active, access):
@@ -46,3 +52,48 @@ class BankConflicts(Judge):
         return np.stack(
             [lanes > 0, wavefronts, ideal, wavefronts - ideal, lanes, *sharing]
         )
+
+
+AT_ONE_BANK = {  # why lanes queue, and what helps: is it an atomic?
+    False: (
+        "its lanes access different words of the same bank",
+        "Pad each row by one element, so that the stride is odd, or swizzle the index",
+    ),
+    True: (  # lanes of one word take turns, too
+        "several of its lanes update cells of the same bank, in turn",
+        "Let one lane update a cell for many, after a vote or a sum by shuffles, or "
+        "give the lanes cells of different banks",
+    ),
+}
+
+
+def conflict(site, row) -> Finding:
+    """A line whose requests to shared memory take more wavefronts than the ideal."""
+    taken, ideal = row.wavefronts / row.requests, row.ideal_wavefronts / row.requests
+    why, remedy = AT_ONE_BANK[row.kind == "atomic"]
+    return Finding(
+        level_of(row.wavefronts, row.ideal_wavefronts),
+        site,
+        "bank conflicts",
+        f"{row.kind} of {row.array}: "
+        f"{1 + row.conflicts / row.ideal_wavefronts:.3g}-way bank conflict",
+        f"Each {row.kind} of `{row.array}` takes {counted_figure(taken, 'wavefront')} "
+        f"(ideally {figure(ideal)}), because {why}. {remedy}.",
+        row.conflicts,
+    )
+
+
+def findings(run):
+    """The lines with bank conflicts."""
+    for site, row in run.bank_conflicts.by_line.items():
+        if row.conflicts:
+            yield conflict(site, row)
+
+
+JUDGE = Registration(
+    "bank_conflicts",
+    BankConflicts,
+    findings=findings,
+    kinds=(Kind("banks", 70),),
+    cost=Cost("shared requests", "wavefronts", "ideal_wavefronts"),
+)

@@ -12,6 +12,8 @@ import numpy as np
 
 from thirty_two_lanes.core.errors import coordinates, wrapped
 from thirty_two_lanes.core.source import Site
+from thirty_two_lanes.core.words import Finding, counted
+from thirty_two_lanes.emulator.judges.judge import Kind, Registration
 
 
 class Missing(NamedTuple):
@@ -38,6 +40,28 @@ class Missing(NamedTuple):
             return f"waiting at the barrier of {where}"
         returned = "return" in self.elsewhere.text.split()
         return f"{'returned at' if returned else 'ended after'} {where}"
+
+    @property
+    def finding(self) -> Finding:
+        """What a report says of it."""
+        threads, blocks = counted(self.threads, "thread"), counted(self.blocks, "block")
+        gpu = (
+            "Since Volta a barrier does not wait for threads that have ended; those "
+            "that skip it and go on may leave the others waiting forever"
+            if self.left
+            else "A GPU takes the two for one barrier, which CUDA does not promise"
+        )
+        return Finding(
+            "wrong",
+            self.site,
+            "barriers",
+            f"barrier missed by {threads}, {self.how}",
+            f"{threads} of {blocks} missed this barrier ({self.how}); the first is "
+            f"thread {self.thread} of block {self.block}. {gpu}. Let all threads reach "
+            "it: guard the work, not the barrier.",
+            self.threads,
+            self.elsewhere,
+        )
 
     def __repr__(self):
         threads = "thread" if self.threads == 1 else "threads"
@@ -81,3 +105,11 @@ class Barriers:
             place = coordinates(block, self.start.grid_dim)
             found.append(Missing(*key, threads, len(by_block), thread, place))
         return tuple(sorted(found, key=lambda it: (it.site, it.elsewhere)))
+
+
+JUDGE = Registration(
+    "barriers",
+    Barriers,
+    findings=lambda run: (it.finding for it in run.barriers),
+    kinds=(Kind("barriers", 30, ("missed barrier", "missed barriers"), fault=True),),
+)

@@ -9,9 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from thirty_two_lanes.core.hardware import SECTOR_BYTES, WARP_SIZE
+from thirty_two_lanes.core.hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE
 from thirty_two_lanes.core.sectors import accesses_of, lanes_of, request_sectors
-from thirty_two_lanes.emulator.judges.judge import Judge
+from thirty_two_lanes.core.words import Finding, counted_figure, figure, level_of
+from thirty_two_lanes.emulator.judges.judge import Cost, Judge, Kind, Registration
 from thirty_two_lanes.emulator.judges.requests import how_often, requests_of
 
 COLUMNS = (
@@ -90,3 +91,44 @@ class Coalescing(Judge):
     def observe(self, access):
         """Add one access of each block."""
         self.add(access.reference, sectors_of(access))
+
+
+def scattered(site, row, limit=None) -> Finding:
+    """A line whose requests to global memory touch more sectors than the ideal."""
+    taken, ideal = row.sectors / row.requests, row.ideal_sectors / row.requests
+    best = f"ideally {figure(ideal)}"
+    if limit not in (None, row.ideal_sectors):
+        best = f"at most {figure(limit / row.requests)} allowed"
+    apart = taken >= 0.9 * row.active_lanes / row.requests > 1
+    why = "its lanes use only a part of the sectors that they touch"
+    remedy = "Let a warp access 32 numbers that lie side by side"
+    if apart:
+        why = "neighbouring lanes are a sector or more apart"
+        remedy = "Let neighbouring threads access neighbouring elements"
+    return Finding(
+        level_of(row.sectors, row.ideal_sectors),
+        site,
+        "coalescing",
+        f"{row.kind} of {row.array}: {taken:.3g} sectors per request, "
+        f"ideal {ideal:.3g}",
+        f"Each {row.kind} of `{row.array}` takes {counted_figure(taken, 'sector')} "
+        f"({best}), because {why}. {remedy}, "
+        "or use a tile in shared memory.",
+        (row.sectors - row.ideal_sectors) * SECTOR_BYTES / LINE_BYTES,
+    )
+
+
+def findings(run):
+    """The lines that could ask for fewer sectors."""
+    for site, row in run.coalescing.by_line.items():
+        if row.sectors > row.ideal_sectors:
+            yield scattered(site, row)
+
+
+JUDGE = Registration(
+    "coalescing",
+    Coalescing,
+    findings=findings,
+    kinds=(Kind("sectors", 80),),
+    cost=Cost("global requests", "sectors", "ideal_sectors"),
+)

@@ -13,8 +13,12 @@ import math
 import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
-from thirty_two_lanes.emulator.judges.judge import ByLine, Counts
+from thirty_two_lanes.core.words import Finding
+from thirty_two_lanes.emulator.judges.judge import ByLine, Counts, Kind, Registration
 from thirty_two_lanes.emulator.program import KINDS
+
+IDLE = 0.5  # of the lanes that a warp has, at which or below a line is divergent
+SIGNIFICANT = 0.05  # of all lanes of a run, which must idle on a line to be reported
 
 
 class Steps:
@@ -189,3 +193,41 @@ def _no_operations():
 
 def _sums(rows, zero):
     return {name: sum(getattr(row, name) for row in rows) for name in vars(zero)}
+
+
+def findings(run):
+    """The lines where lanes of a warp wait for others; the worst has the advice."""
+    if run.threads_per_block < WARP_SIZE:
+        return  # its only warp is never full: no order of its threads would fill it
+    total = run.divergence.present_lanes
+    found = []
+    for site, row in run.divergence.by_line.items():
+        idle = row.present_lanes - row.active_lanes
+        if row.active_of_present <= IDLE and idle >= SIGNIFICANT * total > 0:
+            found.append((idle, site, row))
+    found.sort(key=lambda it: -it[0])
+    for n, (idle, site, row) in enumerate(found):
+        it = idling(site, row, idle / WARP_SIZE)
+        yield it._replace(advice="") if n else it
+
+
+def idling(site, row, cost=0.0) -> Finding:
+    """A line on which most lanes wait for the others of their warp."""
+    active = row.active_of_present
+    share = f"{active:.3g}" if active < 0.01 else f"{active:.0%}"
+    return Finding(
+        "costly",
+        site,
+        "divergence",
+        f"{share} of the lanes are active",
+        f"Over the whole launch, {share} of the lanes are active here; the rest of "
+        "each warp waits. A warp whose 32 threads decide alike waits for nobody.",
+        cost,
+    )
+
+
+JUDGE = Registration(
+    "divergence", Divergence, findings=findings, kinds=(Kind("divergence", 90),)
+)
+OPERATIONS = Registration("operations", Operations)
+BALANCE = Registration("balance", Balance)

@@ -1,9 +1,15 @@
-"""What judges of single requests share: they listen, add up by reference, and give a
-table.
+"""What judges share: what each tells of itself, and how those of single requests
+listen, add up by reference, and give a table.
+
+A judge's own file has its Registration, which is all that others need to know of it; a
+Run, its report, its dictionary, its assertions and the kinds of a command line are made
+of the list of them, `JUDGES` in `judges/__init__.py`.
 """
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +21,58 @@ from thirty_two_lanes.emulator.judges.log import Log
 def listeners_of(judges) -> dict:
     """The listeners of each topic, with a log between the machine and the judges."""
     return Log(judges).listeners()
+
+
+class Kind(NamedTuple):
+    """A kind of findings that a command line names; `rank` is its place among all.
+
+    One that is a fault fails a program; `nouns` are for one finding and for several.
+    Of a judge's warnings `warnings` are those of this kind.
+    """
+
+    name: str
+    rank: int
+    nouns: tuple[str, str] | None = None
+    fault: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+class Cost(NamedTuple):
+    """Two columns of a source page: how many requests a line makes, and what each takes
+    beside the ideal. `if_beyond`: only where some line is beyond its ideal.
+    """
+
+    requests: str
+    taken: str
+    ideal: str
+    if_beyond: bool = False
+
+
+@dataclass(frozen=True)
+class Registration:
+    """A judge by the name of its field of a Run.
+
+    `make` gets the judges that it `needs`, and `findings` a Run. `record` are the names
+    of what a dictionary says of one thing that was found; all that it has if empty.
+    """
+
+    name: str
+    make: Callable
+    needs: tuple[str, ...] = ()
+    findings: Callable = lambda run: ()
+    kinds: tuple[Kind, ...] = ()
+    record: tuple[str, ...] = ()
+    cost: Cost | None = None
+
+    def of_kinds(self, table, kinds):
+        """Its table as if it had listened for some kinds of findings alone."""
+        wanted = [kind for kind in self.kinds if kind.name in kinds]
+        if not self.kinds or any(not kind.warnings for kind in wanted):
+            return table
+        known = {name for kind in wanted for name in kind.warnings}
+        if isinstance(table, tuple):
+            return type(table)(it for it in table if getattr(it, "kind", "") in known)
+        return self.make().table()
 
 
 class Counts(SimpleNamespace):

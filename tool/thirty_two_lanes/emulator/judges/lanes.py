@@ -13,6 +13,16 @@ import numpy as np
 from thirty_two_lanes.core.errors import coordinates, wrapped
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.source import Site
+from thirty_two_lanes.core.words import Finding, raised
+from thirty_two_lanes.emulator.judges.judge import Kind, Registration
+
+LEAVE_ALONE = {
+    "outside": "Name in the mask all lanes that execute this line and are read.",
+    "left": "Let all lanes of the warp come to this line, and guard what follows.",
+    "absent": "Launch whole warps of 32 threads, or read only lanes that exist.",
+    "unnamed": "Name in the mask exactly the lanes that execute this line, "
+    "`0xFFFFFFFF` for all 32.",
+}
 
 
 class Stray(NamedTuple):
@@ -48,6 +58,16 @@ class Stray(NamedTuple):
             "absent": f"reads {lanes}, which the block does not have",
             "unnamed": unnamed,
         }[self.kind]
+
+    @property
+    def finding(self) -> Finding:
+        """What a report says of it."""
+        advice = (
+            f"{raised(self.text)}, first in thread {self.thread} of block "
+            f"{self.block}: undefined on a GPU. {LEAVE_ALONE[self.kind]}"
+        )
+        what = f"{self.text}: undefined"
+        return Finding("wrong", self.site, "warps", what, advice, self.count)
 
     def __repr__(self):
         return wrapped(
@@ -98,3 +118,21 @@ class Lanes:
             block = coordinates(block, self.start.grid_dim)
             found.append(Stray(site, kind, tuple(sorted(lanes)), count, thread, block))
         return tuple(sorted(found, key=lambda it: (it.site, it.kind)))
+
+
+JUDGE = Registration(
+    "lanes",
+    Lanes,
+    findings=lambda run: (it.finding for it in run.lanes),
+    kinds=(
+        Kind(
+            "lanes",
+            40,
+            (
+                "shuffle or vote of missing lanes",
+                "shuffles or votes of missing lanes",
+            ),
+            fault=True,
+        ),
+    ),
+)

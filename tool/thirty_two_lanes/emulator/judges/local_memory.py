@@ -9,7 +9,7 @@ memory_l2_theoretical_sectors_local. Not modelled: which arrays stay in register
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.sectors import accesses_of, local_sectors
 from thirty_two_lanes.emulator.judges.coalescing import COLUMNS, sector_counts
-from thirty_two_lanes.emulator.judges.judge import Judge
+from thirty_two_lanes.emulator.judges.judge import Cost, Judge, Kind, Registration
 
 
 class LocalMemory(Judge):
@@ -22,3 +22,13 @@ class LocalMemory(Judge):
         whole = access.dtype.itemsize
         own = addresses // (WARP_SIZE * whole) * whole  # in each thread's own bytes
         return sector_counts(local_sectors, own, active, *accesses_of(access.dtype))
+
+
+JUDGE = Registration(
+    "local_memory",
+    LocalMemory,
+    kinds=(Kind("sectors", 80),),
+    cost=Cost(
+        "local requests, if it spills", "sectors", "ideal_sectors", if_beyond=True
+    ),
+)

@@ -15,7 +15,17 @@ import numpy as np
 
 from thirty_two_lanes.core.errors import wrapped
 from thirty_two_lanes.core.source import Site
+from thirty_two_lanes.core.words import Finding, raised
+from thirty_two_lanes.emulator.judges.judge import Kind, Registration
 
+# what lessons call the topic of each kind of mistake; and of a cost
+MISTAKES = {
+    "wrap": "guards",
+    "overflow": "types",
+    "exception": "guards",
+    "grid": "guards",
+}
+COSTS = {"float64": "types"}
 MOST_LINES = 12  # to name in a sentence
 
 
@@ -34,6 +44,13 @@ class LineWarning(NamedTuple):
     def line(self) -> int:
         """The number of the line."""
         return self.site.line
+
+    @property
+    def finding(self) -> Finding:
+        """What a report says of it, if it is a mistake or a cost."""
+        level = "costly" if self.kind in COSTS else "wrong"
+        topic = (MISTAKES | COSTS)[self.kind]
+        return Finding(level, self.site, topic, self.text, f"{raised(self.text)}.")
 
     def __repr__(self):
         return wrapped(f"line {self.line}: {self.text}\n    {self.site.text}")
@@ -77,6 +94,8 @@ class Mistakes:
 
     def table(self) -> tuple[LineWarning, ...]:
         """All warnings by line, the notes last."""
+        if self.start is None:
+            return ()
         found = [
             *self._of_negative_indices(),
             *self._of_overflows(),
@@ -244,3 +263,26 @@ def _of_float64(found):
         "slower on every GPU, by up to 64 times",
         also=more,
     )
+
+
+def findings(run):
+    """The mistakes, and then the cost of float64."""
+    for kinds in MISTAKES, COSTS:
+        yield from (it.finding for it in run.warnings if it.kind in kinds)
+
+
+JUDGE = Registration(
+    "warnings",
+    Mistakes,
+    needs=("reuse",),
+    findings=findings,
+    kinds=(
+        Kind(
+            "mistakes",
+            50,
+            ("likely mistake", "likely mistakes"),
+            warnings=tuple(MISTAKES),
+        ),
+        Kind("float64", 100, warnings=tuple(COSTS)),
+    ),
+)

@@ -13,6 +13,7 @@ import numpy as np
 
 from thirty_two_lanes.core.errors import NoRowError, short_traceback, wrapped
 from thirty_two_lanes.emulator.judges.coalescing import Coalescing, sectors_of
+from thirty_two_lanes.emulator.judges.judge import Registration
 from thirty_two_lanes.emulator.judges.requests import FEW, how_often, requests_of
 
 PENDING = 1 << 20  # requests that wait to be counted together
@@ -271,3 +272,10 @@ class Reuse:
             for names in self.arguments.values()
             for name, traffic in names.items()
         )
+
+
+JUDGE = Registration(
+    "reuse",
+    Reuse,
+    record=("bytes_asked", "bytes_moved", "bytes_distinct", "bytes_stored", "reuse"),
+)

@@ -16,11 +16,21 @@ import numpy as np
 from thirty_two_lanes.core.errors import wrapped
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.source import Site
+from thirty_two_lanes.core.words import Finding, counted, raised
 from thirty_two_lanes.emulator.judges.first_writes import Owned, Reads, too_early
+from thirty_two_lanes.emulator.judges.judge import Kind, Registration
 from thirty_two_lanes.emulator.judges.races.clocks import active_rows
 from thirty_two_lanes.emulator.judges.requests import requests_of
 
 FIRST_CELLS = 1 << 12  # of a block's memory, to begin with
+
+
+WRITE_FIRST = {
+    "shared": "store to each cell first, and wait at a barrier before this line",
+    "local": "give each cell a value before this line",
+    "global": "`cuda.device_array` holds whatever was there before: store to each "
+    "element first",
+}
 
 
 class Uninitialised(NamedTuple):
@@ -35,6 +45,15 @@ class Uninitialised(NamedTuple):
     def line(self) -> int:
         """The number of the line."""
         return self.site.line
+
+    @property
+    def finding(self) -> Finding:
+        """What a report says of it."""
+        cells = counted(self.count, "cell")
+        what = f"reads {cells} of {self.space} `{self.array}` that nobody wrote"
+        advice = f"{raised(what)}: {WRITE_FIRST.get(self.space, 'write it first')}."
+        topic = "shared memory" if self.space == "shared" else "memory hierarchy"
+        return Finding("wrong", self.site, topic, what, advice, self.count)
 
     def __repr__(self):
         cells = "cell" if self.count == 1 else "cells"
@@ -287,3 +306,18 @@ class Initialisation:
             rows[tuple(key)] = rows.get(tuple(key), 0) + len(numbers)
         found = [Uninitialised(*key, count) for key, count in rows.items()]
         return tuple(sorted(found, key=lambda u: (u.site.file, u.line, u.array)))
+
+
+JUDGE = Registration(
+    "uninitialised",
+    Initialisation,
+    findings=lambda run: (it.finding for it in run.uninitialised),
+    kinds=(
+        Kind(
+            "uninitialised",
+            20,
+            ("uninitialised read", "uninitialised reads"),
+            fault=True,
+        ),
+    ),
+)

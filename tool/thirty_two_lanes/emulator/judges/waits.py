@@ -9,7 +9,7 @@ counts the instruction of each warp.
 import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
-from thirty_two_lanes.emulator.judges.judge import Counts
+from thirty_two_lanes.emulator.judges.judge import Counts, Registration
 
 
 class Waits:
@@ -41,3 +41,6 @@ class Waits:
         """The barriers of a block, at most, and of the grid; and all fences."""
         most = max((int(np.max(it)) for it in self.of_blocks.values()), default=0)
         return Counts(block=most, grid=self.grid, fences=self.fences)
+
+
+JUDGE = Registration("waits", Waits)

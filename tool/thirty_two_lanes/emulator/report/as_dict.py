@@ -1,12 +1,6 @@
 """A run as plain data: dictionaries, lists, numbers and texts, which JSON can hold."""
 
-TABLES = ("coalescing", "bank_conflicts", "local_memory", "divergence", "operations")
-RACE = (
-    *("kind", "space", "scope", "array", "first", "second", "hazards", "cell"),
-    *("first_thread", "second_thread", "remedy", "first_kind", "second_kind"),
-    *("same_value", "exact"),
-)
-TRAFFIC = ("bytes_asked", "bytes_moved", "bytes_distinct", "bytes_stored", "reuse")
+from thirty_two_lanes.emulator.judges import JUDGES
 
 
 def as_dict(run) -> dict:
@@ -15,21 +9,22 @@ def as_dict(run) -> dict:
         "kernel": run.kernel,
         "blocks": run.blocks,
         "threads_per_block": run.threads_per_block,
-        **{name: _table(getattr(run, name)) for name in TABLES},
-        "reuse": {name: _values(it, TRAFFIC) for name, it in run.reuse.items()},
-        "waits": vars(run.waits),
-        "balance": vars(run.balance),
-        "barriers": [_named(it) for it in run.barriers],
-        "lanes": [_named(it) for it in run.lanes],
-        "uninitialised": [_named(it) for it in run.uninitialised],
-        "warnings": [_named(it) for it in run.warnings],
-        "races": [_values(it, RACE) for it in run.races],
-        "minor_races": [_values(it, RACE) for it in run.races.minor],
+        **{it.name: _table(getattr(run, it.name), it.record) for it in JUDGES},
+        "minor_races": [_record(it, RACE) for it in run.races.minor],
     }
 
 
-def _table(table):
-    """The sums of a table, and its rows with their places."""
+RACE = next(judge.record for judge in JUDGES if judge.name == "races")
+
+
+def _table(table, names):
+    """What a judge found: counts with their lines, or records."""
+    if isinstance(table, tuple):
+        return [_record(found, names) for found in table]
+    if isinstance(table, dict):
+        return {name: _record(found, names) for name, found in table.items()}
+    if not hasattr(table, "by_line"):
+        return vars(table)
     by_line = [{**_site(site), **_row(row)} for site, row in table.by_line.items()]
     return {**_row(table), "by_line": by_line}
 
@@ -43,13 +38,10 @@ def _row(row):
     return {name: _plain(value) for name, value in values.items()}
 
 
-def _values(record, names):
-    """Some attributes of a record, by their names."""
-    return {name: _plain(getattr(record, name)) for name in names}
-
-
-def _named(record):
-    """A finding's fields by their names, its site's first."""
+def _record(record, names):
+    """Some attributes of a record by their names, or all its fields, its site first."""
+    if names:
+        return {name: _plain(getattr(record, name)) for name in names}
     fields = record._asdict()
     site = _site(fields.pop("site"))
     return {**site, **{k: _plain(v) for k, v in fields.items()}}

@@ -6,15 +6,11 @@ kernel; one that the kernel never touches fails, too.
 """
 
 from thirty_two_lanes.core.errors import with_doors
-from thirty_two_lanes.core.words import counted
-from thirty_two_lanes.emulator.report.findings import (
-    conflict,
-    idling,
-    missing,
-    scattered,
-    stray,
-    uninitialised,
-)
+from thirty_two_lanes.core.words import counted, lowered
+from thirty_two_lanes.emulator.judges import JUDGES
+from thirty_two_lanes.emulator.judges.banks import conflict
+from thirty_two_lanes.emulator.judges.coalescing import scattered
+from thirty_two_lanes.emulator.judges.divergence import idling
 
 _ONCE = (
     "Load it once into a register, or into a tile in shared memory that the threads of "
@@ -44,13 +40,13 @@ class Assertions:
         """Every thread of a block reaches each barrier at which others meet."""
         self._require_touched(line, None)
         found = [it for it in self.barriers if _is_on(it.site, line)]
-        return self._worst([(it.threads, missing(it)) for it in found], "such barrier")
+        return self._worst([(it.threads, it.finding) for it in found], "such barrier")
 
     def assert_lanes(self, line=None):
         """Shuffles and votes read and name only lanes that execute them."""
         self._require_touched(line, None)
         found = [it for it in self.lanes if _is_on(it.site, line)]
-        return self._worst([(it.count, stray(it)) for it in found], "such line")
+        return self._worst([(it.count, it.finding) for it in found], "such line")
 
     def assert_no_bank_conflicts(self, line=None, array=None):
         """Each request to shared memory takes its ideal number of wavefronts."""
@@ -76,7 +72,7 @@ class Assertions:
         self._require_touched(line, array)
         found = [u for u in self.uninitialised if _is_on(u.site, line)]
         found = [u for u in found if array in (None, u.array)]
-        found = [(u.count, uninitialised(u)) for u in found]
+        found = [(u.count, u.finding) for u in found]
         return self._worst(found, "such line")
 
     def assert_no_divergence(self, line=None, at_least=None):
@@ -146,13 +142,14 @@ class Assertions:
 
     def _require_touched(self, line, array):
         """Fail for a line or an array that the kernel does not touch."""
-        tables = (self.coalescing, self.bank_conflicts, self.local_memory)
-        arrays = {row.array for t in tables for row in t.by_line.values()}
+        tables = (getattr(self, judge.name) for judge in JUDGES)
+        by_line = [it.by_line for it in tables if hasattr(it, "by_line")]
+        rows = [row for table in by_line for row in table.values()]
+        arrays = {row.array for row in rows if hasattr(row, "array")}
         if array is not None and array not in arrays:
             known = ", ".join(f"`{name}`" for name in sorted(arrays)) or "none"
             fail(f"the kernel touches no array `{array}`; it touches {known}")
-        tables += (self.divergence,)
-        lines = {s for t in tables for site in t.by_line for s in _lines(site)}
+        lines = {line for table in by_line for site in table for line in _lines(site)}
         if line is not None and line not in lines:
             known = ", ".join(map(str, sorted(lines))) or "none"
             fail(f"line {line} did not run; lines that ran: {known}")
@@ -168,8 +165,7 @@ def fail(text, number=1, noun=""):
 
 def _fail_at(finding, number, noun):
     site = finding.site
-    advice = finding.advice[:1].lower() + finding.advice[1:]
-    fail(f"line {site.line}, `{site.text}`: {advice}", number, noun)
+    fail(f"line {site.line}, `{site.text}`: {lowered(finding.advice)}", number, noun)
 
 
 def _lines(site):

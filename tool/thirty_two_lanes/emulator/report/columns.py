@@ -6,14 +6,8 @@ other line shows each access apart.
 
 from typing import NamedTuple
 
-from thirty_two_lanes.emulator.report.findings import figure, level_of
-
-# a table of the run; the name of its requests; their cost, and the ideal cost
-MEASURES = (
-    ("coalescing", "global requests", "sectors", "ideal_sectors"),
-    ("bank_conflicts", "shared requests", "wavefronts", "ideal_wavefronts"),
-)
-LOCAL = ("local_memory", "local requests, if it spills", "sectors", "ideal_sectors")
+from thirty_two_lanes.core.words import figure, level_of
+from thirty_two_lanes.emulator.judges import JUDGES
 
 
 class Column(NamedTuple):
@@ -32,30 +26,35 @@ def place_of(site) -> tuple:
 def columns_of(run, found) -> list[Column]:
     """The columns that have something to report."""
     columns = []
-    for name, requests, taken, ideal in MEASURES:
-        if getattr(run, name).requests:
-            columns += _of_memory(getattr(run, name), requests, taken, ideal)
-    if run.local_memory.requests and _exceeds_ideal(run.local_memory):
-        columns += _of_memory(run.local_memory, *LOCAL[1:])
+    for judge in JUDGES:
+        table = getattr(run, judge.name)
+        if judge.cost and table.requests and _worth_showing(table, judge.cost):
+            columns += _of_memory(table, judge.cost)
     if any(row.active_of_present < 1 for row in run.divergence.by_line.values()):
         columns.append(_of_lanes(run.divergence, found))
     return columns
 
 
-def _exceeds_ideal(table):
-    return table.sectors > table.ideal_sectors
+def _worth_showing(table, cost) -> bool:
+    """Do its columns say anything that a learner may want to change?"""
+    beyond = getattr(table, cost.taken) > getattr(table, cost.ideal)
+    return beyond or not cost.if_beyond
 
 
-def _of_memory(table, requests, taken, ideal):
+def _of_memory(table, cost):
     """How many requests there are, and what each of them costs."""
     rows = {}
     for site, row in table.by_line.items():
-        counts = row.requests, getattr(row, taken), getattr(row, ideal), row.array
+        taken, ideal = getattr(row, cost.taken), getattr(row, cost.ideal)
+        counts = row.requests, taken, ideal, row.array
         rows.setdefault(place_of(site), []).append(counts)
     sums = {at: [(f"{sum(r[0] for r in it):,}", "")] for at, it in rows.items()}
     each = {at: list(_marks(it)) for at, it in rows.items()}
     sites = tuple(table.by_line)
-    return Column(requests, sums, sites), Column(f"{taken} each", each, sites)
+    return (
+        Column(cost.requests, sums, sites),
+        Column(f"{cost.taken} each", each, sites),
+    )
 
 
 def _marks(rows):

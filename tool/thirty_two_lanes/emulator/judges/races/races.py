@@ -17,6 +17,7 @@ import numpy as np
 
 from thirty_two_lanes.core.errors import coordinates
 from thirty_two_lanes.core.race import Race, Races
+from thirty_two_lanes.emulator.judges.judge import Kind, Registration
 from thirty_two_lanes.emulator.judges.races.clocks import Clocks
 from thirty_two_lanes.emulator.judges.races.early import EarlyAccesses
 from thirty_two_lanes.emulator.judges.races.global_suspects import GlobalSuspects
@@ -40,6 +41,7 @@ class RaceJudge:
         self.early = EarlyAccesses()
         self.began = None
         self.seen = []  # what a recorder would hear, None where it must hear it itself
+        self.recorder = None  # of the accesses to cells that could be in a race
         self.columns = 0  # of gathered accesses that were seen
 
     def listeners(self):
@@ -94,30 +96,28 @@ class RaceJudge:
         self.global_suspects.synchronise(sync)
         self.clocks.synchronise(sync)
 
-    def recorder(self):
-        """What listens to a second run, unless it is complete; None where no cell could
-        be in a race.
+    def second_look(self):
+        """What must listen to a second run; None if there is no need of one. What was
+        needed while the launch ran is released.
         """
         self.shared_suspects.finish()
-        shadows = filter(None, self.global_suspects.shadows.values())
-        if not self.shared_suspects.suspect_bytes and not any(
-            s.suspects.any() for s in shadows
-        ):
+        shadows = [*filter(None, self.global_suspects.shadows.values())]
+        suspect = any(shadow.suspects.any() for shadow in shadows)
+        for shadow in shadows:
+            shadow.release()
+        if not suspect and not self.shared_suspects.suspect_bytes:
             return None
         clocks = Clocks()
         suspects = self.shared_suspects, self.global_suspects
-        recorder = Recorder(clocks, HappensBefore(clocks), *suspects)
-        if self.seen is not None:
-            recorder.replay(self.began, self.seen)
-        return recorder
+        self.recorder = Recorder(clocks, HappensBefore(clocks), *suspects)
+        if self.seen is None:
+            return self.recorder
+        self.recorder.replay(self.began, self.seen)
+        return None
 
-    def release(self):
-        """Release the memory that was needed while the launch ran."""
-        for shadow in filter(None, self.global_suspects.shadows.values()):
-            shadow.release()
-
-    def verdict(self, recorder) -> Races:
+    def table(self) -> Races:
         """The races among the accesses that a recorder saw."""
+        recorder = self.recorder
         granularity = self.shared_suspects.granularity
         places, found = self.early.places, self.early.hazards(self.clocks, granularity)
         races = [self._race(hazards, places) for hazards in found]
@@ -226,3 +226,28 @@ def index_at(offset, shape, strides) -> tuple[int, ...]:
             index[axis] = -(offset // -strides[axis])
             offset += -strides[axis] * index[axis]
     return tuple(int(part) for part in index)
+
+
+JUDGE = Registration(
+    "races",
+    RaceJudge,
+    findings=lambda run: (it.finding for it in run.races),
+    kinds=(Kind("races", 0, ("race", "races"), fault=True),),
+    record=(
+        "kind",
+        "space",
+        "scope",
+        "array",
+        "first",
+        "second",
+        "hazards",
+        "cell",
+        "first_thread",
+        "second_thread",
+        "remedy",
+        "first_kind",
+        "second_kind",
+        "same_value",
+        "exact",
+    ),
+)

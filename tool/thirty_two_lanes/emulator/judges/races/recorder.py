@@ -46,7 +46,6 @@ class Recorder:
     global_suspects: object
     places: list = field(default_factory=list)  # (site, kind, array, space)
     parts: list = field(default_factory=list)
-    complete: bool = False  # without a second run
 
     def __post_init__(self):
         self.place_numbers, self.program_order = {}, {}
@@ -83,7 +82,6 @@ class Recorder:
                 self.gathered(event)
             else:
                 self.synchronise(event)
-        self.complete = True
 
     def synchronise(self, sync):
         self.clocks.synchronise(sync)
