@@ -55,3 +55,20 @@ def lowered(sentence) -> str:
 def counted(number, noun, several=None) -> str:
     """A number beside its noun: "1 bank", "2 banks", "3 launches"."""
     return f"{number:,} {noun if number == 1 else several or f'{noun}s'}"
+
+
+def runs(numbers) -> list:
+    """Numbers that follow one another together, as (first, last)."""
+    found = []
+    for number in numbers:
+        if found and number == found[-1][1] + 1:
+            found[-1] = found[-1][0], number
+        else:
+            found.append((number, number))
+    return found
+
+
+def ranges(numbers, between="–") -> str:
+    """Numbers as a reader writes them: "0–31", "1, 3–5"."""
+    ends = runs(numbers)
+    return ", ".join(f"{a}" if a == b else f"{a}{between}{b}" for a, b in ends)

@@ -7,6 +7,7 @@ import numpy as np
 
 from thirty_two_lanes.core.errors import ArgumentError, shown
 from thirty_two_lanes.core.pages.tables import Table
+from thirty_two_lanes.core.words import ranges
 from thirty_two_lanes.film.replay import WARP, in_lane, opening, touched
 
 DOES = {"load": "loads", "store": "stores", "atomic": "updates", "copy": "copies"}
@@ -40,17 +41,6 @@ def grouped(rows, place) -> list:
         (*before, ranges([row[place] for row in group]), *behind)
         for (before, behind), group in alike
     ]
-
-
-def ranges(numbers) -> str:
-    """Numbers as a reader writes them: "0–31", "1, 3–5"."""
-    runs = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ", ".join(f"{a}" if a == b else f"{a}–{b}" for a, b in runs)
 
 
 def _text(value):
