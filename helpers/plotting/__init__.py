@@ -45,7 +45,7 @@ from helpers.plotting.sectors import plot_sectors
 from helpers.plotting.tiles import plot_register_tile, plot_tile_banks
 from helpers.plotting.traffic import plot_levels, plot_sweeps
 from helpers.plotting.warps import plot_issues, plot_lanes, plot_warps
-from thirty_two_lanes.pictures.picture import Picture as Picture
+from thirty_two_lanes.pictures import Picture as Picture
 
 __all__ = [
     "plot_bandwidth",

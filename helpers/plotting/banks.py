@@ -12,15 +12,9 @@ import numpy as np
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
 from thirty_two_lanes.core.hardware import NUM_BANKS, WARP_SIZE, WORD_BYTES
-from thirty_two_lanes.core.wavefronts import served_together
+from thirty_two_lanes.core.wavefronts import wavefronts_of_groups
 from thirty_two_lanes.core.words import counted
-from thirty_two_lanes.pictures.picture import (
-    Picture,
-    bare,
-    canvas,
-    cell,
-    label,
-)
+from thirty_two_lanes.pictures import Picture, bare, canvas, cell, label, note
 
 ROOMY_ROWS = 12  # with this many rows of boxes there is room for two lines in each
 HEADER_INCHES = 0.26
@@ -53,15 +47,17 @@ def plot_banks(addresses, itemsize=4, kind="load", ax=None):
 
 def lane_groups(addresses, itemsize, kind):
     """The lanes that are served together and take part, group by group."""
-    asked = np.zeros((WARP_SIZE, 1), np.int64)
-    active = np.zeros((WARP_SIZE, 1), bool)
+    groups = wavefronts_of_groups(*by_lane(addresses), itemsize, kind)
+    return [np.flatnonzero(np.any(waves, axis=0)).tolist() for waves in groups]
+
+
+def by_lane(addresses):
+    """The address of each of 32 lanes, and which of them take part."""
+    asked, active = np.zeros(WARP_SIZE, np.int64), np.zeros(WARP_SIZE, bool)
     for lane, address in enumerate(addresses):
         if address is not None:
             asked[lane], active[lane] = address, True
-    together = served_together(asked, active, itemsize, kind)
-    groups = [np.arange(WARP_SIZE)[lanes] for lanes, _ in together]
-    runs = ([int(lane) for lane in lanes if active[lane]] for lanes in groups)
-    return [run for run in runs if run]
+    return asked, active
 
 
 def bank_stacks(addresses, lanes):
@@ -83,11 +79,7 @@ def refuse_what_is_no_request(addresses, itemsize, kind):
     if kind not in style.KINDS:
         kinds = ", ".join(style.KINDS)
         raise ArgumentError(f"a request is one of {kinds}, not {kind!r}")
-    if len(addresses) > WARP_SIZE:
-        raise ArgumentError(
-            f"{len(addresses)} addresses for the {WARP_SIZE} lanes of a warp: "
-            "draw one warp at a time"
-        )
+    refuse_several_warps(addresses, "addresses")
     asked = [it for it in addresses if it is not None]
     if not all(isinstance(it, Integral) for it in asked):
         raise ArgumentError("addresses are whole numbers of bytes, one for each lane")
@@ -99,6 +91,15 @@ def refuse_what_is_no_request(addresses, itemsize, kind):
                 f"address {address} is no multiple of an element's {itemsize} bytes: "
                 "multiply the index by the element's size"
             )
+
+
+def refuse_several_warps(asked, what):
+    """Raise where more is asked for than a warp has lanes."""
+    if len(asked) > WARP_SIZE:
+        raise ArgumentError(
+            f"{len(asked)} {what} for the {WARP_SIZE} lanes of a warp: "
+            "draw one warp at a time"
+        )
 
 
 def draw_stacks(ax, bottom, stack, width, colour):
@@ -137,9 +138,8 @@ def draw_bank_axis(ax, top, header, width):
     ax.set_xticks([bank + 0.5 for bank in range(NUM_BANKS)], range(NUM_BANKS))
     ax.tick_params(labelsize=style.SMALL)
     words = counted(width, "word")
-    note = f"in each box: {words}, numbered by the lanes that ask; dotted: idle"
-    placed = {"ha": "right", "va": "bottom", "fontsize": style.SMALL}
-    label(ax, NUM_BANKS, top - header, note, (0, 4), **placed)
+    text = f"in each box: {words}, numbered by the lanes that ask; dotted: idle"
+    note(ax, NUM_BANKS, top - header, text, (0, 4), ha="right", va="bottom")
 
 
 def request_of(addresses, itemsize, kind):

@@ -1,15 +1,17 @@
 """What the threads of a block do with shared memory: who brings, and who takes."""
 
-from helpers.plotting.grids import ROW_INCHES, refuse_too_many, width_for
+from helpers.plotting.boxes import (
+    DASHES,
+    ROW_INCHES,
+    board,
+    fill_row,
+    join,
+    refuse_too_many,
+    width_for,
+)
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.words import counted
-from thirty_two_lanes.pictures.picture import (
-    Picture,
-    bare,
-    canvas,
-    cell,
-    label,
-)
+from thirty_two_lanes.pictures import Picture, cell, note
 
 
 def plot_exchange(stores, loads, barrier=True, ax=None):
@@ -21,30 +23,24 @@ def plot_exchange(stores, loads, barrier=True, ax=None):
     cells = 1 + max(it for it in [*stores, *loads] if it is not None)
     across = max(len(stores), len(loads), cells)
     refuse_too_many(across)
-    with canvas(ax, 0.2 + 6.6 * ROW_INCHES, width_for(across)) as ax:
-        for row, (who, colour) in enumerate(zip((stores, loads), COLOURS, strict=True)):
-            draw_threads(ax, who, 4.4 * row, 2.2, colour)
-        for place in range(cells):
-            cell(ax, place, 2.2, str(place), style.PLAIN, share=0.15)
+    rows = {0: "stores", 2.2: "cell", 4.4: "loads"}
+    with board(ax, 0.2 + 6.6 * ROW_INCHES, across, 5.4, rows) as ax:
+        draw_threads(ax, stores, 0, (1, 2.2), style.STORE)
+        draw_threads(ax, loads, 4.4, (4.4, 3.2), style.LOAD)
+        fill_row(ax, 2.2, [(place, style.PLAIN, 0.15) for place in range(cells)])
         if barrier:
-            ends = {"color": style.INK, "linewidth": 1.2, "linestyle": (0, (4, 3))}
-            ax.plot([0, across], [3.8, 3.8], **ends)
-            label(ax, across, 3.8, "barrier", (4, 0), ha="left", fontsize=style.SMALL)
-        finish(ax, across, 5.4, {0: "stores", 2.2: "cell", 4.4: "loads"})
+            ax.plot([0, across], [3.8, 3.8], **DASHES)
+            note(ax, across, 3.8, "barrier", (4, 0), ha="left")
     return Picture(ax.figure, exchange_of(stores, loads, barrier))
 
 
-COLOURS = style.STORE, style.LOAD
-
-
-def draw_threads(ax, cells, top, at, colour):
+def draw_threads(ax, cells, top, rows, colour):
     """Draw a row of threads, each with a line to its cell."""
-    near = (top + 1, at) if top < at else (top, at + 1)
-    for thread, it in enumerate(cells):
-        cell(ax, thread, top, str(thread), colour if it is not None else style.IDLE)
-        if it is not None:
-            ends = [thread + 0.5, it + 0.5], near
-            ax.plot(*ends, color=colour, linewidth=1.1, zorder=0)
+    for thread, touched in enumerate(cells):
+        busy = touched is not None
+        cell(ax, thread, top, str(thread), colour if busy else style.IDLE)
+        if busy:
+            join(ax, (thread, touched), rows, colour)
 
 
 def exchange_of(stores, loads, barrier):
@@ -65,7 +61,9 @@ def plot_halo(blocks, threads, radius, ax=None):
     n = blocks * threads
     across = n + 2 * radius
     refuse_too_many(across)
-    with canvas(ax, 0.4 + (2.2 + 1.3 * blocks) * ROW_INCHES, width_for(across)) as ax:
+    rows = {1.6 + 1.3 * block: f"tile of block {block}" for block in range(blocks)}
+    size = 0.4 + (2.2 + 1.3 * blocks) * ROW_INCHES, across, 1.6 + 1.3 * blocks
+    with board(ax, *size, {0: "element"} | rows) as ax:
         for place in range(across):
             inside = radius <= place < n + radius
             text, colour = (place - radius, style.PLAIN) if inside else ("", style.IDLE)
@@ -73,10 +71,8 @@ def plot_halo(blocks, threads, radius, ax=None):
             cell(ax, place, 0, str(text), colour, share=0.45 if dark else 0.15)
         for block in range(blocks):
             draw_tile(ax, block, threads, radius)
-        rows = {1.6 + 1.3 * block: f"tile of block {block}" for block in range(blocks)}
-        finish(ax, across, 1.6 + 1.3 * blocks, {0: "element"} | rows)
-        note = "number: the thread that brings it; blue, at both ends: the halo"
-        label(ax, 0, 1, note, (0, -8), ha="left", fontsize=style.SMALL)
+        text = "number: the thread that brings it; blue, at both ends: the halo"
+        note(ax, 0, 1, text, (0, -8), ha="left")
     shared = 2 * radius * (blocks - 1)
     return Picture(
         ax.figure,
@@ -105,15 +101,14 @@ def plot_tree(steps, cells, ax=None):
     """
     refuse_too_many(cells)
     down = 1 + TREE_ROWS * len(steps)
-    with canvas(ax, 0.2 + (down + 1.2) * ROW_INCHES, width_for(cells)) as ax:
-        for place in range(cells):
-            cell(ax, place, 0, str(place), style.STORE)
+    rows = {TREE_ROWS * turn: f"step {turn}" for turn in range(1, len(steps) + 1)}
+    size = 0.2 + (down + 1.2) * ROW_INCHES, cells, down
+    with board(ax, *size, {0: "loaded"} | rows) as ax:
+        fill_row(ax, 0, [(place, style.STORE, 0.25) for place in range(cells)])
         for turn, step in enumerate(steps, start=1):
             draw_sums(ax, step, TREE_ROWS * turn, cells)
-        names = ["loaded"] + [f"step {turn}" for turn in range(1, len(steps) + 1)]
-        finish(ax, cells, down, {TREE_ROWS * row: it for row, it in enumerate(names)})
-        note = "number: the thread that stores to the cell"
-        label(ax, 0, down, note, (0, -9), ha="left", fontsize=style.SMALL)
+        text = "number: the thread that stores to the cell"
+        note(ax, 0, down, text, (0, -9), ha="left")
     return Picture(ax.figure, tree_of(steps, cells))
 
 
@@ -130,25 +125,17 @@ def draw_sums(ax, step, top, cells):
         thread, other = stored[place]
         cell(ax, place, top, str(thread), style.STORE)
         for source in (place, other):
-            ends = [source + 0.5, place + 0.5], (top - TREE_ROWS + 1, top)
-            ax.plot(*ends, color=style.LOAD, linewidth=1.1, zorder=0)
+            join(ax, (source, place), (top - TREE_ROWS + 1, top), style.LOAD)
 
 
 def tree_of(steps, cells):
     """Who adds what to what, in words."""
-    told = [
+    sums = [
         ", ".join(f"thread {t} adds cell {b} to {a}" for t, (a, b) in step.items())
         for step in steps
     ]
-    numbered = [f"step {turn}: {it}" for turn, it in enumerate(told, start=1)]
+    numbered = [f"step {turn}: {it}" for turn, it in enumerate(sums, start=1)]
     return f"{counted(cells, 'cell')}; {'; '.join(numbered)}."
-
-
-def finish(ax, across, down, rows):
-    """Count rows downwards, with the names given to them."""
-    bare(ax)
-    ax.set(xlim=(-0.1, across + 0.1), ylim=(down + 0.1, -0.1))
-    ax.set_yticks([row + 0.5 for row in rows], rows.values())
 
 
 def plot_strip_walk(row, side=11, made=4, ax=None):
@@ -158,18 +145,16 @@ def plot_strip_walk(row, side=11, made=4, ax=None):
     says, once this row is added; the first is complete.
     """
     needed = made + side - 1
-    with canvas(ax, 0.5 + (side + 1.6) * ROW_INCHES, width_for(needed + 4)) as ax:
-        for col in range(needed):
-            cell(ax, col, 0, "", style.LOAD)
+    first = row - side + 1
+    rows = {0: f"row {row} of pixels"}
+    rows |= {1.6 + i: f"sums of row {first + i}" for i in range(side)}
+    size = 0.5 + (side + 1.6) * ROW_INCHES, needed, side + 1.6, rows
+    with board(ax, *size, width_for(needed + 4)) as ax:
+        fill_row(ax, 0, [("", style.LOAD, 0.25)] * needed)
         for i in range(side):
             colour = style.STORE if i == 0 else style.PLAIN
-            for col in range(made):
-                cell(ax, col, 1.6 + i, str(side - i), colour)
-        beside = {"ha": "left", "fontsize": style.SMALL}
-        label(ax, made, 2.1, "complete: stored", (6, 0), **beside)
-        rows = {1.6 + i: f"sums of row {row - side + 1 + i}" for i in range(side)}
-        finish(ax, needed, side + 1.6, {0: f"row {row} of pixels"} | rows)
-    first = row - side + 1
+            fill_row(ax, 1.6 + i, [(side - i, colour, 0.25)] * made)
+        note(ax, made, 2.1, "complete: stored", (6, 0), ha="left")
     return Picture(
         ax.figure,
         f"{counted(needed, 'pixel')} of row {row} go into {side} rows of {made} sums: "

@@ -2,13 +2,24 @@
 
 import math
 
+from helpers.plotting.bars import (
+    FEW,
+    NAN,
+    bar,
+    beside,
+    known,
+    limit_line,
+    listed,
+    name_rows,
+    paired,
+    present,
+)
+from helpers.plotting.boxes import DASHES, SHARES
 from thirty_two_lanes.core import style
-from thirty_two_lanes.pictures.picture import Picture, canvas, inside, label
+from thirty_two_lanes.core.errors import ArgumentError
+from thirty_two_lanes.pictures import Picture, canvas, inside, label, note
 
-NAN = float("nan")
-SHARES = 0.45, 0.15  # steps take turns in dark and light
 WIDE = 0.14  # of the axis: a step as wide as its name
-LEVELS = {"L1": 0.15, "L2": 0.35, "memory": 0.6}  # the farther, the darker a bar
 
 
 def plot_conflicts(strides, emulated, measured=None, times_us=None, ax=None):
@@ -27,26 +38,12 @@ def plot_conflicts(strides, emulated, measured=None, times_us=None, ax=None):
     parts = [f"Conflicts a request, counted by the emulator: {counts}"]
     if measured:
         gaps = [abs(a - b) for a, b in zip(emulated, measured, strict=True)]
-        widest = max(it for it in gaps if not math.isnan(it))
+        widest = max(present(gaps))
         gap = f"differ from these by at most {widest:.2g}" if widest else "are the same"
         parts.append(f"the GPU's counts {gap}")
     if times:
         parts.append(f"the GPU's time: {listed(times, strides, '{:,.1f} µs', at)}")
     return Picture(ax.figure, "; ".join(parts) + ".")
-
-
-def known(values):
-    """The values, with NaN for None; nothing at all if no value is a number."""
-    values = () if values is None else values
-    values = [NAN if it is None else float(it) for it in values]
-    return [] if all(map(math.isnan, values)) else values
-
-
-def listed(values, names, number, phrase, between=", "):
-    """Each value with its name, in words."""
-    texts = ["not measured" if math.isnan(it) else number.format(it) for it in values]
-    pairs = zip(texts, names, strict=True)
-    return between.join(phrase.format(*pair) for pair in pairs)
 
 
 def draw_counts(ax, emulated, measured):
@@ -57,7 +54,7 @@ def draw_counts(ax, emulated, measured):
     if measured:
         ax.scatter(places, measured, marker="D", s=18, color=style.MEASURED, zorder=4)
     for place, count in enumerate(emulated):
-        label(ax, place, count, f"{count:g}", (0, 13), fontsize=style.SMALL)
+        note(ax, place, count, f"{count:g}", (0, 13))
     top = max(*emulated, 1)
     ax.set(ylabel="conflicts a request", ylim=(-0.07 * top, 1.2 * top))
     ax.set_xlim(-0.6, len(emulated) - 0.4)
@@ -69,18 +66,22 @@ def draw_counts(ax, emulated, measured):
 
 def draw_times_below(ax, times):
     """Draw the times as bars on axes of their own, which share the strides."""
+    below = axes_below(ax)
+    below.bar(range(len(times)), times, 0.5, **bar())
+    for place, time in enumerate(times):
+        if not math.isnan(time):
+            note(below, place, time, f"{time:,.1f}", (0, 6))
+    below.set(ylabel="time, µs", ylim=(0, 1.28 * max(present(times))))
+    below.yaxis.set_major_formatter(FEW)
+    return below
+
+
+def axes_below(ax):
+    """Further axes in the lower part of these, which share what is across."""
     upper, lower = ax.get_subplotspec().subgridspec(2, 1, height_ratios=[5, 3])
     ax.set_subplotspec(upper)
     below = ax.figure.add_subplot(lower, sharex=ax)
     ax.tick_params(labelbottom=False)
-    fill = style.tint(style.MEASURED, 0.35)
-    below.bar(range(len(times)), times, 0.5, color=fill, edgecolor=style.MEASURED)
-    for place, time in enumerate(times):
-        if not math.isnan(time):
-            label(below, place, time, f"{time:,.1f}", (0, 6), fontsize=style.SMALL)
-    longest = max(it for it in times if not math.isnan(it))
-    below.set(ylabel="time, µs", ylim=(0, 1.28 * longest))
-    below.yaxis.set_major_formatter("{x:,.10g}")
     return below
 
 
@@ -106,18 +107,18 @@ def plot_series(
     doubling of the number is as wide.
     """
     series = {name: known(it) or [NAN] * len(steps) for name, it in times_us.items()}
-    measured = [it for it in sum(series.values(), []) if not math.isnan(it)]
+    measured = present(sum(series.values(), []))
     top = 1.2 * max(measured, default=1)
     with canvas(ax, 3.2) as ax:
         draw_steps_below(ax, steps, scale)
-        for (name, times), look in zip(series.items(), LOOKS, strict=False):
+        for (name, times), look in paired("series", LOOKS, series.items()):
             line = {"markersize": 5, "linewidth": 1.2, "label": name}
             ax.plot(steps, times, color=style.MEASURED, **line, **look)
         for place, step in enumerate(steps):
             times = [times[place] for times in series.values()]
             number_points(ax, step, times, crowded=0.08 * top)
         ax.set(ylim=(0, top), ylabel="time, µs", xlabel=xlabel)
-        ax.yaxis.set_major_formatter("{x:,.10g}")
+        ax.yaxis.set_major_formatter(FEW)
         for time in known([limit_us]):
             draw_floor(ax, steps, time, limit_label)
         if measured:
@@ -156,19 +157,19 @@ def number_points(ax, step, times, crowded):
     If the least two are crowded, the least is below and the other on the right, where
     no line that falls comes by.
     """
-    measured = sorted(time for time in times if not math.isnan(time))
+    measured = sorted(present(times))
     close = len(measured) > 1 and measured[1] - measured[0] < crowded
     places = [((0, -11), "center"), ((4, 10), "left")] if close else []
     places += [((0, 10), "center")] * len(measured)
     for time, (offset, side) in zip(measured, places, strict=False):
-        label(ax, step, time, f"{time:,.0f}", offset, ha=side, fontsize=style.SMALL)
+        note(ax, step, time, f"{time:,.0f}", offset, ha=side)
 
 
 def draw_floor(ax, steps, time, text):
     """Draw the line below which no point can be."""
-    ax.axhline(time, color=style.INK, linewidth=1.2, linestyle=(0, (4, 3)))
-    note = {"ha": "left", "va": "top", "fontsize": style.SMALL}
-    label(ax, steps[0], time, f"{text}, {time:,.0f} µs", (0, -3), **note)
+    ax.axhline(time, **DASHES)
+    text = f"{text}, {time:,.0f} µs"
+    note(ax, steps[0], time, text, (0, -3), ha="left", va="top")
 
 
 def plot_times(
@@ -178,43 +179,31 @@ def plot_times(
     times = known(times_us) or [NAN] * len(labels)
     spread = [known(it) for it in spread_us] if spread_us is not None else []
     limit = known([limit_us])
-    ends = [it for it in [*times, *limit, *sum(spread, [])] if not math.isnan(it)]
-    longest = max(ends, default=1)
+    longest = max(present([*times, *limit, *sum(spread, [])]), default=1)
     with canvas(ax, 0.8 + 0.36 * len(labels)) as ax:
         for place, time in enumerate(times):
             draw_time(ax, place, time, spread[place] if spread else [])
         for time in limit:
-            draw_limit(ax, time, limit_label)
+            text = f"{limit_label}, {time:,.1f} µs"
+            limit_line(ax, time, -0.9, text, (0, 2), va="bottom")
         ax.set(xlim=(0, 1.15 * longest), xlabel="time, µs")
-        ax.xaxis.set_major_formatter("{x:,.10g}")
-        ax.set(ylim=(len(labels) - 0.4, -0.9 if limit else -0.6))
-        ax.set_yticks(range(len(labels)), labels)
-        ax.tick_params(axis="y", length=0, labelsize=9)
-    told = listed(times, labels, "{:,.1f} µs", "{} for {}", between="; ")
-    parts = [f"Median times: {told}"]
+        name_rows(ax, labels, -0.9 if limit else -0.6)
+    values = listed(times, labels, "{:,.1f} µs", "{} for {}", between="; ")
+    parts = [f"Median times: {values}"]
     parts += [f"{limit_label}: {time:,.1f} µs" for time in limit]
     return Picture(ax.figure, "; ".join(parts) + ".")
 
 
 def draw_time(ax, place, time, spread):
     """Draw one bar with its whisker and its value, or say that there is none."""
-    beside = {"ha": "left", "fontsize": 9}
     if math.isnan(time):
-        label(ax, 0, place, "not measured", (6, 0), **beside)
+        beside(ax, 0, place, "not measured")
         return
-    fill = style.tint(style.MEASURED, 0.35)
-    ax.barh(place, time, 0.62, color=fill, edgecolor=style.MEASURED)
+    ax.barh(place, time, 0.62, **bar())
     if spread:
         ends = {"marker": "|", "markersize": 7, "linewidth": 1.5, "color": style.INK}
         ax.plot(spread, [place, place], **ends)
-    label(ax, max([time, *spread]), place, f"{time:,.1f} µs", (6, 0), **beside)
-
-
-def draw_limit(ax, time, text):
-    """Draw the line that no bar can pass."""
-    ax.axvline(time, color=style.INK, linewidth=1.2, linestyle=(0, (4, 3)))
-    above = {"offset": (0, 2), "va": "bottom", "fontsize": style.SMALL}
-    label(ax, time, -0.9, f"{text}, {time:,.1f} µs", **above)
+    beside(ax, max([time, *spread]), place, f"{time:,.1f} µs")
 
 
 def plot_stages(works, ax=None):
@@ -231,10 +220,7 @@ def plot_stages(works, ax=None):
         for place, steps in enumerate(known.values()):
             draw_steps(ax, place, steps, longest)
         ax.set(xlim=(0, 1.16 * longest), xlabel="time, µs")
-        ax.set(ylim=(len(works) - 0.5, -0.75))
-        ax.set_yticks(range(len(works)), known)
-        ax.tick_params(axis="y", length=0, labelsize=9)
-        ax.xaxis.set_major_formatter("{x:,.0f}")
+        name_rows(ax, known, -0.75, 0.5, "{x:,.0f}")
     parts = [said(name, steps, known[name]) for name, steps in works.items()]
     return Picture(ax.figure, f"Median times: {'; '.join(parts)}.")
 
@@ -243,15 +229,13 @@ def draw_steps(ax, place, steps, longest):
     """Draw one bar, its steps by name, and its sum at the end."""
     start = 0
     if not steps:
-        label(ax, 0, place, "not measured", (6, 0), ha="left", fontsize=9)
+        beside(ax, 0, place, "not measured")
         return
     for turn, (step, us) in enumerate(steps.items()):
-        fill = style.tint(style.MEASURED, SHARES[turn % 2])
-        ax.barh(place, us, 0.5, left=start, color=fill, edgecolor=style.MEASURED)
+        ax.barh(place, us, 0.5, left=start, **bar(SHARES[turn % 2]))
         draw_name(ax, place, start, us, step, longest)
         start += us
-    at = {"offset": (6, 0), "ha": "left", "fontsize": 9}
-    label(ax, start, place, f"{start:,.0f} µs", **at)
+    beside(ax, start, place, f"{start:,.0f} µs")
 
 
 def draw_name(ax, place, start, us, step, longest):
@@ -284,15 +268,20 @@ def plot_exposed(wavefronts, extra_cycles, requests, ax=None):
     cycle for each wavefront.
     """
     extra = {name: known(cycles) for name, cycles in extra_cycles.items()}
+    for name, cycles in extra.items():
+        if len(cycles) not in (0, len(wavefronts)):
+            raise ArgumentError(
+                f"{name} has {len(cycles)} numbers of cycles for {len(wavefronts)} of "
+                "wavefronts: give one for each, None where none was measured"
+            )
     more = [it - wavefronts[0] for it in wavefronts]
     with canvas(ax, 3.3) as ax:
         last = more[-1], more[-1] * requests / 1000
-        dashed = {"color": style.INK, "linewidth": 1.2, "dashes": (4, 3)}
-        ax.plot([0, last[0]], [0, last[1]], **dashed)
-        where = {"ha": "right", "va": "bottom", "fontsize": style.SMALL}
+        ax.plot([0, last[0]], [0, last[1]], **DASHES)
         text = "a cycle for each\nfurther wavefront"
-        label(ax, last[0] / 2, last[1] / 2, text, (-8, 4), **where)
-        for (name, cycles), marker in zip(extra.items(), "Ds", strict=False):
+        middle = last[0] / 2, last[1] / 2
+        note(ax, *middle, text, (-8, 4), ha="right", va="bottom")
+        for (name, cycles), marker in paired("kernels", "Ds", extra.items()):
             draw_extra(ax, more, cycles, name, marker)
         ax.set(xlim=(-0.5, 1.3 * last[0]), ylim=(-0.06 * last[1], 1.12 * last[1]))
         ax.set_xticks(more, [f"+{it}" if it else "0" for it in more])
@@ -318,7 +307,7 @@ def exposed_text(more, extra, requests):
     for name, cycles in extra.items():
         pairs = [
             f"{time / 1000:.1f} against {requests * each / 1000:.1f}"
-            for each, time in zip(more, cycles, strict=False)
+            for each, time in zip(more, cycles, strict=bool(cycles))
             if each and not math.isnan(time)
         ]
         parts.append(f"{name}: {', '.join(pairs) or 'not measured'}")
@@ -336,27 +325,24 @@ def plot_rungs(names, most, reached, limit=None, limit_label="the library", ax=N
         for place, (could, did) in enumerate(zip(most, reached, strict=True)):
             draw_rung(ax, place, could, did)
         for at in known([limit]):
-            ax.axvline(at, color=style.INK, linewidth=1.2, linestyle=(0, (4, 3)))
-            note = {"fontsize": style.SMALL, "va": "bottom"}
-            label(ax, at, -0.6, f"{limit_label}, {at:.0f}%", (0, 2), **note)
+            text = f"{limit_label}, {at:.0f}%"
+            limit_line(ax, at, -0.6, text, (0, 2), va="bottom")
         ax.set(xlim=(0, 104), xlabel="% of the peak")
-        ax.set(ylim=(len(names) - 0.4, -0.6))
-        ax.set_yticks(range(len(names)), names)
-        ax.tick_params(axis="y", length=0, labelsize=9)
+        name_rows(ax, names, xaxis=None)
         above = {"offset": (0, 20), "xycoords": "axes fraction", "ha": "left"}
         label(ax, 0, 1, "○ at most, by its counts", color=style.EMULATED, **above)
         label(ax, 0.3, 1, "◆ measured", color=style.MEASURED, **above)
-    told = [
+    parts = [
         f"{name}: at most {percent(could)}, {percent(did)} measured"
         for name, could, did in zip(names, most, reached, strict=True)
     ]
-    told += [f"{limit_label}: {percent(at)}" for at in known([limit])]
-    return Picture(ax.figure, f"Shares of the peak. {'; '.join(told)}.")
+    parts += [f"{limit_label}: {percent(at)}" for at in known([limit])]
+    return Picture(ax.figure, f"Shares of the peak. {'; '.join(parts)}.")
 
 
 def draw_rung(ax, place, could, did):
     """Draw a ring where a rung could be, and a diamond where it is."""
-    ends = [it for it in (could, did) if not math.isnan(it)]
+    ends = present([could, did])
     if len(ends) == 2:
         ax.plot(ends, [place] * 2, color=style.IDLE, linewidth=1)
     ring = {"s": 60, "facecolor": style.PAPER, "linewidth": 1.6}
@@ -364,7 +350,7 @@ def draw_rung(ax, place, could, did):
         ax.scatter(could, place, edgecolor=style.EMULATED, zorder=3, **ring)
     if not math.isnan(did):
         ax.scatter(did, place, marker="D", s=30, color=style.MEASURED, zorder=4)
-        label(ax, did, place, f"{did:.0f}", (0, 9), fontsize=style.SMALL)
+        note(ax, did, place, f"{did:.0f}", (0, 9))
 
 
 def percent(value):

@@ -2,20 +2,17 @@
 
 from heapq import heapify, heapreplace
 
-from thirty_two_lanes.core import style
-from thirty_two_lanes.core.errors import ArgumentError
-from thirty_two_lanes.core.words import counted
-from thirty_two_lanes.pictures.picture import (
-    Picture,
-    bare,
-    canvas,
-    cell,
-    label,
+from helpers.plotting.boxes import (
+    ROW_INCHES,
+    SHARES,
+    board,
+    refuse_too_many,
+    width_for,
 )
+from thirty_two_lanes.core import style
+from thirty_two_lanes.core.words import counted
+from thirty_two_lanes.pictures import Picture, bare, canvas, cell, note
 
-MOST = 40  # boxes in a row that can still be read
-ROW_INCHES = 0.27
-SHARES = 0.45, 0.15  # blocks, or multiprocessors, take turns in dark and light
 GAP = 0.5  # rows, between two multiprocessors
 
 
@@ -24,17 +21,17 @@ def plot_grid(blocks, threads, n, ax=None):
     total = blocks * threads
     across = max(total, n)
     refuse_too_many(across)
-    with canvas(ax, 0.3 + 4 * ROW_INCHES, width_for(across)) as ax:
+    rows = {0: "thread", 2: "element"}
+    with board(ax, 0.3 + 4 * ROW_INCHES, across, 3, rows) as ax:
         draw_threads(ax, blocks, threads, n)
         for place in range(n):
             colour = style.PLAIN if place < total else style.CONFLICT
             box(ax, place, 2, place, place // threads, colour)
         for place in range(min(n, total)):
             ax.plot([place + 0.5] * 2, [1, 2], color=style.PLAIN, linewidth=0.8)
-        finish(ax, across, 3, {0: "thread", 2: "element"})
         if n != total:
             who, row = ("no element", 2.5) if n < total else ("no thread", 0.5)
-            label(ax, (n + total) / 2, row, who, fontsize=style.SMALL)
+            note(ax, (n + total) / 2, row, who)
     rest = leftover(max(total - n, 0), max(n - total, 0))
     return Picture(ax.figure, f"{grid_of(blocks, threads, n)}: {rest}.")
 
@@ -44,14 +41,14 @@ def plot_grid_stride(blocks, threads, n, ax=None):
     total = blocks * threads
     rounds = max(1, -(-n // total))
     refuse_too_many(max(total, rounds))
-    with canvas(ax, 0.3 + (2.5 + rounds) * ROW_INCHES, width_for(total)) as ax:
+    rows = {0: "thread"} | {1.5 + it: f"round {it + 1}" for it in range(rounds)}
+    size = 0.3 + (2.5 + rounds) * ROW_INCHES
+    with board(ax, size, total, 1.5 + rounds, rows) as ax:
         draw_threads(ax, blocks, threads, n)
         for place in range(rounds * total):
             turn, thread = divmod(place, total)
             text, colour = (place, style.PLAIN) if place < n else ("", style.IDLE)
             box(ax, thread, 1.5 + turn, text, thread // threads, colour)
-        rows = {1.5 + turn: f"round {turn + 1}" for turn in range(rounds)}
-        finish(ax, total, 1.5 + rounds, {0: "thread"} | rows)
     what = f"{grid_of(blocks, threads, n)}, {counted(rounds, 'round')}"
     rest = leftover(rounds * total - n, 0)
     return Picture(ax.figure, f"{what}: in the last, {rest}.")
@@ -66,10 +63,11 @@ def plot_grid_2d(blocks, threads, shape, ax=None):
     width, height = blocks[0] * threads[0], blocks[1] * threads[1]
     across, down = max(width, cols), max(height, rows)
     refuse_too_many(max(across, down))
-    with canvas(ax, 0.9 + ROW_INCHES * down, 1.1 + 0.4 * across) as ax:
+    names = {row: row for row in range(rows)}
+    size = 0.9 + ROW_INCHES * down, across, down, names, 1.1 + 0.4 * across
+    with board(ax, *size) as ax:
         draw_matrix(ax, threads, (height, width), shape)
         label_blocks(ax, blocks, threads)
-        finish(ax, across, down, {row: row for row in range(rows)})
         ax.set_xticks([col + 0.5 for col in range(cols)], range(cols))
         ax.set(xlabel="column", ylabel="row")
     both = min(rows, height) * min(cols, width)
@@ -79,22 +77,11 @@ def plot_grid_2d(blocks, threads, shape, ax=None):
     return Picture(ax.figure, f"{grid} (x × y), {matrix}: {rest}.")
 
 
-def refuse_too_many(boxes):
-    """Raise where the boxes would be too small to read."""
-    if boxes > MOST:
-        text = f"{boxes} boxes in a row, at most {MOST} fit: draw a smaller grid"
-        raise ArgumentError(text)
-
-
-def width_for(boxes):
-    return min(style.WIDTH_INCHES, 1 + 0.36 * boxes)
-
-
 def draw_threads(ax, blocks, threads, n):
     """Draw the threads of each block, numbered as the block numbers them."""
     for block in range(blocks):
         middle = (block + 0.5) * threads
-        label(ax, middle, 0, f"block {block}", (0, 8), fontsize=style.SMALL)
+        note(ax, middle, 0, f"block {block}", (0, 8))
         for thread in range(threads):
             place = block * threads + thread
             box(ax, place, 0, thread, block, style.PLAIN if place < n else style.IDLE)
@@ -123,19 +110,11 @@ def box(ax, left, top, text, block, colour):
 
 def label_blocks(ax, blocks, threads):
     """Name the blocks of a 2-D grid above their columns and right of their rows."""
-    note = {"fontsize": style.SMALL}
     for block in range(blocks[0]):
-        label(ax, (block + 0.5) * threads[0], 0, f"block x = {block}", (0, 8), **note)
+        note(ax, (block + 0.5) * threads[0], 0, f"block x = {block}", (0, 8))
     for block in range(blocks[1]):
         at = blocks[0] * threads[0], (block + 0.5) * threads[1]
-        label(ax, *at, f"block y = {block}", (6, 0), ha="left", **note)
-
-
-def finish(ax, across, down, rows):
-    """Count rows downwards, with the names given to them."""
-    bare(ax)
-    ax.set(xlim=(-0.1, across + 0.1), ylim=(down + 0.1, -0.1))
-    ax.set_yticks([row + 0.5 for row in rows], rows.values())
+        note(ax, *at, f"block y = {block}", (6, 0), ha="left")
 
 
 def grid_of(blocks, threads, n):
@@ -168,8 +147,7 @@ def plot_schedule(lengths, multiprocessors, places=2, ax=None):
             cell(ax, start, top, text, style.PLAIN, lengths[block], share=share)
         for owner in range(multiprocessors):
             at = owner * (places + GAP) + places / 2
-            text = f"multiprocessor {owner}"
-            label(ax, 0, at, text, (-6, 0), ha="right", fontsize=style.SMALL)
+            note(ax, 0, at, f"multiprocessor {owner}", (-6, 0), ha="right")
         bare(ax)
         ax.set(xlim=(-0.05, end + 0.05), ylim=(down - GAP + 0.1, -0.1))
         ax.set_xlabel("time →")
@@ -212,20 +190,19 @@ def plot_look_back(known, lanes, ax=None):
     refuse_too_many(tiles + 1)
     windows = looks(known, lanes)
     nearest = max((at for at, it in enumerate(known) if it == "prefix"), default=0)
-    size = 0.35 + (1.6 + len(windows)) * 2 * ROW_INCHES, width_for(tiles)
-    with canvas(ax, *size) as ax:
+    rows = {0: "tile", 1: "has"}
+    rows |= {2.2 + 1.5 * turn: f"look {turn + 1}" for turn in range(len(windows))}
+    size = 0.35 + (1.6 + len(windows)) * 2 * ROW_INCHES
+    down = 2.2 + 1.5 * len(windows)
+    with board(ax, size, tiles + 1, down, rows, width_for(tiles)) as ax:
         for tile, what in enumerate([*known, "looks"]):
-            cell(ax, tile, 0, str(tile), *KNOWN[what][:1], share=KNOWN[what][1])
-            label(ax, tile + 0.5, 1.5, KNOWN[what][2], fontsize=style.SMALL)
+            colour, share, text = KNOWN[what]
+            cell(ax, tile, 0, str(tile), colour, share=share)
+            note(ax, tile + 0.5, 1.5, text)
         for turn, (first, last) in enumerate(windows):
             for tile in range(first, last):
                 text = "+" if tile >= nearest else ""
                 cell(ax, tile, 2.2 + 1.5 * turn, text, style.LOAD, share=0.15)
-        bare(ax)
-        ax.set(xlim=(-0.1, tiles + 1.1), ylim=(2.3 + 1.5 * len(windows), -0.1))
-        rows = {0.5: "tile", 1.5: "has"}
-        rows |= {2.7 + 1.5 * turn: f"look {turn + 1}" for turn in range(len(windows))}
-        ax.set_yticks(list(rows), rows.values())
     return Picture(ax.figure, look_back_of(known, windows, nearest))
 
 

@@ -2,7 +2,7 @@
 
 from helpers.plotting.rates import size_text
 from thirty_two_lanes.core import style
-from thirty_two_lanes.pictures.picture import Picture, bare, canvas, inside, label
+from thirty_two_lanes.pictures import Picture, bare, canvas, inside, label, note
 
 WIDTH = 30  # of a multiprocessor
 LEFTS = 0, 32, 68  # of three of them; the others look alike
@@ -39,7 +39,7 @@ def plot_hierarchy(multiprocessors, registers, shared, constant, l2, memory, ax=
 def draw_multiprocessor(ax, left, number, registers, shared):
     """Draw one multiprocessor: threads, registers, shared memory and its caches."""
     box(ax, left, 0, WIDTH, 38, "", 0.05)
-    label(ax, left + WIDTH / 2, -2.2, f"multiprocessor {number}", fontsize=style.SMALL)
+    note(ax, left + WIDTH / 2, -2.2, f"multiprocessor {number}")
     for thread in range(THREADS):
         step = (WIDTH - 1.2) / THREADS
         box(ax, left + 1 + thread * step, 2, step - 0.8, 5, "thread", 0)
@@ -75,12 +75,11 @@ def draw_sides(ax):
         57: "all, and\nthe host",
     }
     for at, who in seen.items():
-        note = {"ha": "left", "fontsize": style.SMALL}
-        label(ax, ACROSS + 1.5, at, who, **note)
+        note(ax, ACROSS + 1.5, at, who, ha="left")
     arrow = {"arrowstyle": "->", "color": style.INK, "linewidth": 1.2}
     ax.annotate("", (-5, 72), (-5, 4), arrowprops=arrow)
     for at, text in ((8, "near,\nsmall"), (68, "far,\nlarge")):
-        label(ax, -6.5, at, text, ha="right", fontsize=style.SMALL)
+        note(ax, -6.5, at, text, ha="right")
 
 
 def box(ax, left, top, width, height, text, share):

@@ -1,9 +1,15 @@
 """What machine instructions are for: a bar for each kernel, a part for each group."""
 
+from helpers.plotting.bars import name_rows
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.words import counted
-from thirty_two_lanes.pictures.picture import Picture, canvas, label
+from thirty_two_lanes.pictures import Picture, canvas, label, note
 
+MOVES = [
+    f"{space} {kind}"
+    for space in ("global", "shared", "local", "generic")
+    for kind in ("loads", "stores")
+]
 GROUPS = (  # name, colour, hatch, and the kinds of `Assembly.kinds` that it holds
     (
         "arithmetic",
@@ -12,17 +18,7 @@ GROUPS = (  # name, colour, hatch, and the kinds of `Assembly.kinds` that it hol
         ("float32", "float16", "special functions", "matrix units"),
     ),
     ("float64 and conversions", style.CONFLICT, "///", ("float64", "conversions")),
-    (
-        "loads and stores",
-        style.LOAD,
-        "\\\\\\",
-        tuple(
-            f"{space} {kind}"
-            for space in ("global", "shared", "local", "generic")
-            for kind in ("loads", "stores")
-        )
-        + ("atomics", "shuffles"),
-    ),
+    ("loads and stores", style.LOAD, "\\\\\\", (*MOVES, "atomics", "shuffles")),
     ("integers and addresses", style.STORE, "---", ("integers and addresses",)),
     ("the rest", style.IDLE, "....", ()),
 )
@@ -40,9 +36,7 @@ def plot_instructions(kinds, ax=None):
         for place, row in enumerate(rows.values()):
             draw_row(ax, place, row, NARROW * longest)
         ax.set(xlim=(0, 1.08 * longest), xlabel="machine instructions")
-        ax.set(ylim=(len(rows) - 0.4, -0.6))
-        ax.set_yticks(range(len(rows)), rows)
-        ax.tick_params(axis="y", length=0, labelsize=9)
+        name_rows(ax, rows, xaxis=None)
         draw_key(ax)
     facts = (
         f"{name}: {counted(sum(row.values()), 'instruction')}, "
@@ -68,8 +62,7 @@ def draw_row(ax, place, row, narrow):
         number = row[name]
         ax.barh(place, number, 0.62, left, **filled(colour, hatch))
         if number > narrow:
-            note = {"fontsize": style.SMALL}
-            label(ax, left + number / 2, place, f"{number:,}", **note)
+            note(ax, left + number / 2, place, f"{number:,}")
         left += number
     label(ax, left, place, f"{left:,}", (5, 0), ha="left", fontweight="bold")
 

@@ -1,18 +1,18 @@
 """What each thread of a block does between barriers: races, and the steps of a scan."""
 
-from helpers.plotting.grids import refuse_too_many, width_for
+from helpers.plotting.boxes import (
+    DASHES,
+    ROW_INCHES,
+    board,
+    fill_row,
+    join,
+    refuse_too_many,
+)
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
 from thirty_two_lanes.core.words import counted
-from thirty_two_lanes.pictures.picture import (
-    Picture,
-    bare,
-    canvas,
-    cell,
-    label,
-)
+from thirty_two_lanes.pictures import Picture, cell, note
 
-ROW_INCHES = 0.27
 BOX_INCHES = 0.62
 GAP = 0.5  # between two intervals, in boxes
 
@@ -28,21 +28,17 @@ def plot_intervals(intervals, shown=None, ax=None):
     threads = max(map(len, intervals))
     widths = [max(1, *map(len, interval)) for interval in intervals]
     across = sum(widths) + GAP * (len(widths) - 1)
-    size = 0.75 + ROW_INCHES * threads, 1.2 + BOX_INCHES * max(across, 4)
-    with canvas(ax, *size) as ax:
+    rows = {thread: thread for thread in range(threads)}
+    size = 0.75 + ROW_INCHES * threads, across, threads, rows
+    with board(ax, *size, 1.2 + BOX_INCHES * max(across, 4)) as ax:
         left = 0
         for turn, (interval, width) in enumerate(zip(intervals, widths, strict=True)):
             if turn:
                 draw_barrier(ax, left - GAP / 2, threads)
-            name = f"interval {turn}"
-            middle = left + width / 2
-            label(ax, middle, threads, name, (0, -10), fontsize=style.SMALL)
+            note(ax, left + width / 2, threads, f"interval {turn}", (0, -10))
             if turn < shown:
                 draw_interval(ax, left, interval)
             left += width + GAP
-        bare(ax)
-        ax.set(xlim=(-0.1, across + 0.1), ylim=(threads + 0.1, -0.1))
-        ax.set_yticks([row + 0.5 for row in range(threads)], range(threads))
         ax.set_ylabel("thread")
     described = [words_of(turn, it) for turn, it in enumerate(intervals[:shown])]
     alt = f"{counted(threads, 'thread')}: {'; then a barrier; '.join(described)}."
@@ -51,9 +47,8 @@ def plot_intervals(intervals, shown=None, ax=None):
 
 def draw_barrier(ax, left, threads):
     """Draw the line that all threads of the block wait at."""
-    ends = {"color": style.INK, "linewidth": 1.2, "linestyle": (0, (4, 3))}
-    ax.plot([left, left], [0, threads], **ends)
-    label(ax, left, 0, "barrier", (0, 7), fontsize=style.SMALL)
+    ax.plot([left, left], [0, threads], **DASHES)
+    note(ax, left, 0, "barrier", (0, 7))
 
 
 def draw_interval(ax, left, interval):
@@ -96,19 +91,17 @@ def plot_scan(elements, steps, ax=None):
     to 3; sums that begin at element 0 are ready.
     """
     refuse_too_many(elements)
-    with canvas(ax, 0.3 + 2 * ROW_INCHES * (len(steps) + 1), width_for(elements)) as ax:
+    rows = {0: "elements"} | {2 * it: f"step {it}" for it in range(1, len(steps) + 1)}
+    size = 0.3 + 2 * ROW_INCHES * (len(steps) + 1), elements, 2 * len(steps) + 1
+    with board(ax, *size, rows) as ax:
         held = [(at, at) for at in range(elements)]
         draw_sums(ax, held, 0)
         for turn, step in enumerate(steps):
             held = added(held, step)
             draw_sums(ax, held, 2 * (turn + 1), {target for _, target in step})
             for source, target in step:
-                ends = [source + 0.5, target + 0.5], [2 * turn + 1, 2 * turn + 2]
-                ax.plot(*ends, color=style.STORE, linewidth=1.1, zorder=0)
-        bare(ax)
-        ax.set(xlim=(-0.1, elements + 0.1), ylim=(2 * len(steps) + 1.1, -0.1))
-        names = ["elements", *(f"step {turn + 1}" for turn in range(len(steps)))]
-        ax.set_yticks([2 * row + 0.5 for row in range(len(names))], names)
+                rows = 2 * turn + 1, 2 * turn + 2
+                join(ax, (source, target), rows, style.STORE)
     return Picture(ax.figure, scan_of(held, steps))
 
 
@@ -125,11 +118,15 @@ def added(held, step):
 
 def draw_sums(ax, held, top, changed=()):
     """Draw a row of cells with what each holds."""
-    for at, (first, last) in enumerate(held):
-        text = str(last) if first == last else f"{first}–{last}"
-        colour = style.STORE if at in changed else style.PLAIN
-        share = 0.45 if first == 0 else 0.12
-        cell(ax, at, top, text, colour, share=share)
+    boxes = (
+        (
+            last if first == last else f"{first}–{last}",
+            style.STORE if at in changed else style.PLAIN,
+            0.45 if first == 0 else 0.12,
+        )
+        for at, (first, last) in enumerate(held)
+    )
+    fill_row(ax, top, boxes)
 
 
 def scan_of(held, steps):

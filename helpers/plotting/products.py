@@ -6,19 +6,12 @@ import math
 
 import numpy as np
 
-from helpers.plotting.charts import NAN, known
+from helpers.plotting.bars import FEW, NAN, known
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
 from thirty_two_lanes.core.hardware import H200
 from thirty_two_lanes.core.words import counted
-from thirty_two_lanes.pictures.picture import (
-    Picture,
-    bare,
-    canvas,
-    cell,
-    inside,
-    label,
-)
+from thirty_two_lanes.pictures import Picture, bare, canvas, cell, inside, label, note
 
 NUMBERED = 20  # rows or columns, in which numbers can still be read
 CELL_INCHES = 0.34
@@ -124,8 +117,8 @@ def draw_terms(ax, top, start, terms, tile):
             last = min(k + tile, len(terms)) - 1
             right = 1.6 + 3 * last + 2.4
             ax.plot([left, right], [top + 1.15] * 2, color=style.INK, linewidth=1)
-            note = {"fontsize": style.SMALL, "va": "top"}
-            label(ax, (left + right) / 2, top + 1.15, f"step {step}", (0, -4), **note)
+            middle = (left + right) / 2
+            note(ax, middle, top + 1.15, f"step {step}", (0, -4), va="top")
 
 
 def row_times_column_sentence(row, col, n, tile):
@@ -185,8 +178,8 @@ def draw_empty(ax, left, n):
 def draw_matrix(ax, left, n, name):
     """Draw an empty n × n matrix with its name."""
     draw_empty(ax, left, n)
-    note = "products in the sum, by k" if name == "C" else "loaded by thread (x, y)"
-    label(ax, left, 0, f"{name}: {note}", (0, 4), ha="left", va="bottom")
+    what = "products in the sum, by k" if name == "C" else "loaded by thread (x, y)"
+    label(ax, left, 0, f"{name}: {what}", (0, 4), ha="left", va="bottom")
 
 
 def sums(until):
@@ -229,8 +222,8 @@ def plot_tile_cycle(steps=2, warps=4, ax=None):
                 label(ax, left, warps, f"step {turn // 2}", (0, -10), ha="left")
             left += longest
             ax.plot([left, left], [0, warps], color=style.INK, linewidth=1.4)
-            label(ax, left, 0, "barrier", (0, 7), fontsize=style.SMALL)
-        label(ax, left, warps, "time →", (0, -10), ha="right", fontsize=style.SMALL)
+            note(ax, left, 0, "barrier", (0, 7))
+        note(ax, left, warps, "time →", (0, -10), ha="right")
         bare(ax)
         ax.set(xlim=(-0.1, left + 0.3), ylim=(warps + 0.1, -0.1))
         ax.set_yticks([row + 0.5 for row in range(warps)], range(warps))
@@ -278,15 +271,14 @@ def plot_roofline(kernels, gpu=H200, ax=None):
     with canvas(ax, 3.3) as ax:
         ax.set(xscale="log", yscale="log", xlim=(low, high))
         ax.set(xlabel="operations per byte", ylabel="GFLOP/s")
-        ax.xaxis.set_major_formatter("{x:,.10g}")
-        ax.yaxis.set_major_formatter("{x:,.10g}")
+        ax.xaxis.set_major_formatter(FEW)
+        ax.yaxis.set_major_formatter(FEW)
         roof = [bandwidth * low, peak, peak]
         ax.plot([low, ridge, high], roof, color=style.INK, linewidth=1.4)
-        edge = {"ha": "right", "va": "bottom", "fontsize": style.SMALL}
-        label(ax, high, peak, f"peak, {peak:,.0f} GFLOP/s", (0, 3), **edge)
-        slope = f"memory, {bandwidth:,.0f} GB/s"
-        edge["ha"] = "left"
-        label(ax, low, roof[0], slope, (8, -2), **edge | {"va": "top"})
+        text = f"peak, {peak:,.0f} GFLOP/s"
+        note(ax, high, peak, text, (0, 3), ha="right", va="bottom")
+        text = f"memory, {bandwidth:,.0f} GB/s"
+        note(ax, low, roof[0], text, (8, -2), ha="left", va="top")
         for name, (x, y) in points.items():
             draw_kernel(ax, name, x, y, min(peak, bandwidth * x))
         reached = [y for _, y in points.values() if not math.isnan(y)]
@@ -296,14 +288,13 @@ def plot_roofline(kernels, gpu=H200, ax=None):
 
 def draw_kernel(ax, name, x, y, roof):
     """Draw a kernel as a diamond where it was measured, else a ring on the roof."""
-    note = {"ha": "left", "fontsize": style.SMALL, "va": "center_baseline"}
     ax.plot([x, x], [1e-9, roof], color=style.IDLE, linewidth=0.8, linestyle=":")
     if math.isnan(y):
         ax.plot(x, roof, "o", markerfacecolor="none", color=style.EMULATED)
     else:
         ax.plot(x, y, "D", markersize=5, color=style.MEASURED)
     text = name if math.isnan(y) else f"{name}, {y:,.0f}"
-    label(ax, x, roof if math.isnan(y) else y, text, (8, -10), **note)
+    note(ax, x, roof if math.isnan(y) else y, text, (8, -10), ha="left")
 
 
 def roofline_sentence(points, gpu):

@@ -2,9 +2,22 @@
 
 import math
 
-from helpers.plotting.charts import LEVELS, NAN, known, listed
+from helpers.plotting.bars import (
+    LEVELS,
+    NAN,
+    bar,
+    beside,
+    known,
+    limit_line,
+    listed,
+    name_rows,
+    paired,
+    present,
+)
+from helpers.plotting.boxes import DASHES
+from helpers.plotting.charts import axes_below
 from thirty_two_lanes.core import style
-from thirty_two_lanes.pictures.picture import Picture, canvas, inside, label
+from thirty_two_lanes.pictures import Picture, canvas, inside, label, note
 
 HALF_BAR = 1.58  # a bar reaches from size / this to size * this
 LEAST = 0.005  # a share that is worth a word
@@ -50,7 +63,7 @@ def draw_by_size(ax, sizes, values, marks, limits=None, asked=()):
     it, if they were asked, which levels delivered.
     """
     limits = limits or {}
-    measured = [it for it in [*values, *limits.values()] if not math.isnan(it)]
+    measured = present([*values, *limits.values()])
     ax.set_xscale("log", base=2)
     ax.set_xticks(sizes, [size_text(size) for size in sizes])
     top = 1.35 * max(measured, default=1)
@@ -58,15 +71,14 @@ def draw_by_size(ax, sizes, values, marks, limits=None, asked=()):
     ax.yaxis.set_major_formatter("{x:,.0f}")
     crowded = [(rate - 0.12 * top, rate) for rate in limits.values()]
     draw_walk(ax, sizes, values, bool(measured), crowded, marks.values())
-    dashes = {"color": style.INK, "linewidth": 1.0, "linestyle": (0, (4, 3))}
-    note = {"ha": "right", "fontsize": style.SMALL}
+    dashes = DASHES | {"linewidth": 1.0}
     for name, size in marks.items():
         ax.axvline(size, **dashes)
-        label(ax, size, top, name, (-4, 0), va="top", **note)
+        note(ax, size, top, name, (-4, 0), va="top", ha="right")
     for name, rate in limits.items():
         ax.axhline(rate, **dashes)
         text = f"{name}, {rate:,.0f}"
-        label(ax, sizes[-1], rate, text, (0, 3), va="bottom", **note)
+        note(ax, sizes[-1], rate, text, (0, 3), va="bottom", ha="right")
     if asked:
         draw_levels_below(ax, sizes, asked)
 
@@ -94,10 +106,7 @@ def draw_levels_below(ax, sizes, asked):
     """Draw a bar of shares for each size on axes of their own, below what they share;
     return these axes.
     """
-    upper, lower = ax.get_subplotspec().subgridspec(2, 1, height_ratios=[5, 3])
-    ax.set_subplotspec(upper)
-    below = ax.figure.add_subplot(lower, sharex=ax)
-    ax.tick_params(labelbottom=False)
+    below = axes_below(ax)
     below.set_xlabel(ax.get_xlabel())
     ax.set_xlabel("")
     for size, it in zip(sizes, asked, strict=True):
@@ -115,9 +124,8 @@ def draw_shares(ax, size, shares):
     left, right = size / HALF_BAR, size * HALF_BAR
     bottom = 0
     for (name, tint), share in zip(LEVELS.items(), shares, strict=True):
-        fill = style.tint(style.MEASURED, tint)
-        bar = {"align": "edge", "color": fill, "edgecolor": style.MEASURED}
-        ax.bar(left, share, right - left, bottom, linewidth=0.8, **bar)
+        look = bar(tint) | {"align": "edge", "linewidth": 0.8}
+        ax.bar(left, share, right - left, bottom, **look)
         if share >= ROOM:
             inside(ax, size, bottom + share / 2, name, fontsize=style.SMALL)
         bottom += share
@@ -145,8 +153,7 @@ def draw_walk(ax, sizes, values, measured, crowded, marks):
             rise = -10 if any(low < value < high for low, high in crowded) else 9
             late = any(mark < size < 1.3 * mark for mark in marks)
             offset, side = number_place(value, before, after, rise, late)
-            note = {"ha": side, "fontsize": style.SMALL}
-            label(ax, size, value, f"{value:,.0f}", offset, **note)
+            note(ax, size, value, f"{value:,.0f}", offset, ha=side)
 
 
 def number_place(value, before, after, rise, late):
@@ -164,7 +171,7 @@ def plot_speeds(names, gflop_per_s, peak=None, ax=None):
     The axis is logarithmic: each step to the right is ten times as fast.
     """
     speeds = known(gflop_per_s) or [NAN] * len(names)
-    measured = [it for it in [*speeds, *known([peak])] if not math.isnan(it)]
+    measured = present([*speeds, *known([peak])])
     low = 10 ** math.floor(math.log10(min(measured, default=1)))
     high = (8 if known([peak]) else 30) * max(measured, default=1)
     with canvas(ax, 0.8 + 0.34 * len(names)) as ax:
@@ -173,16 +180,11 @@ def plot_speeds(names, gflop_per_s, peak=None, ax=None):
             near = any(speed < it < 8 * speed for it in known([peak]))
             draw_speed(ax, place, speed, low, near)
         for speed in known([peak]):
-            ax.axvline(speed, color=style.INK, linewidth=1.2, linestyle=(0, (4, 3)))
-            note = {"ha": "left", "fontsize": style.SMALL}
-            label(ax, speed, -0.5, f"peak, {speed:,.0f}", (4, 0), **note)
-        ax.set(ylim=(len(names) - 0.4, -0.9))
-        ax.xaxis.set_major_formatter("{x:,.10g}")
-        ax.set_yticks(range(len(names)), names)
-        ax.tick_params(axis="y", length=0, labelsize=9)
-    told = [speed_text(it) for it in speeds]
-    pairs = [f"{text} for {name}" for name, text in zip(names, told, strict=True)]
-    parts = [f"GFLOP/s: {'; '.join(pairs)}"]
+            limit_line(ax, speed, -0.5, f"peak, {speed:,.0f}", (4, 0), ha="left")
+        name_rows(ax, names, -0.9)
+    pairs = zip(names, speeds, strict=True)
+    texts = [f"{speed_text(speed)} for {name}" for name, speed in pairs]
+    parts = [f"GFLOP/s: {'; '.join(texts)}"]
     parts += [f"the peak is {speed:,.0f}" for speed in known([peak])]
     return Picture(ax.figure, "; ".join(parts) + ".")
 
@@ -191,16 +193,13 @@ def draw_speed(ax, place, speed, low, near):
     """Draw one speed with its value, above it if the peak is near, or say that there is
     none.
     """
-    beside = {"ha": "left", "fontsize": 9}
     if math.isnan(speed):
-        label(ax, low, place, speed_text(speed), (6, 0), **beside)
+        beside(ax, low, place, speed_text(speed))
         return
     ax.plot([low, speed], [place] * 2, color=style.MEASURED, linewidth=1)
     ax.plot(speed, place, "D", markersize=6, color=style.MEASURED)
-    text = speed_text(speed)
-    if near:
-        beside["ha"] = "center"
-    label(ax, speed, place, text, (0, 10) if near else (8, 0), **beside)
+    offset, side = ((0, 10), "center") if near else ((8, 0), "left")
+    beside(ax, speed, place, speed_text(speed), offset, ha=side)
 
 
 def plot_rates(rates, limit=None, limit_label="the limit", ax=None):
@@ -214,20 +213,18 @@ def plot_rates(rates, limit=None, limit_label="the limit", ax=None):
         name: dict(zip(row, known(row.values()) or [NAN] * len(row), strict=True))
         for name, row in rates.items()
     }
-    measured = [rate for row in rows.values() for rate in there(row.values())]
+    measured = [rate for row in rows.values() for rate in present(row.values())]
+    looks = [look for _, look in paired("inputs", list(marks()), inputs)]
     with canvas(ax, 1.1 + 0.42 * len(rates)) as ax:
-        ax.set(xscale="log", xlabel="GB/s", ylim=(len(rates) - 0.4, -0.6))
+        ax.set(xscale="log", xlabel="GB/s")
         ax.set(xlim=(min(measured, default=1) / 3, 3 * max(measured, default=10)))
         for place, row in enumerate(rows.values()):
-            draw_rates(ax, place, [row.get(name, NAN) for name in inputs])
-        draw_key(ax, inputs)
+            draw_rates(ax, place, [row.get(name, NAN) for name in inputs], looks)
+        draw_key(ax, inputs, looks)
         for rate in known([limit]):
-            ax.axvline(rate, color=style.INK, linewidth=1.2, linestyle=(0, (4, 3)))
-            note = {"ha": "left", "fontsize": style.SMALL}
-            label(ax, rate, -0.45, f"{limit_label}, {rate:,.0f}", (5, 0), **note)
-        ax.xaxis.set_major_formatter("{x:,.10g}")
-        ax.set_yticks(range(len(rates)), rates)
-        ax.tick_params(axis="y", length=0, labelsize=9)
+            text = f"{limit_label}, {rate:,.0f}"
+            limit_line(ax, rate, -0.45, text, (5, 0), ha="left")
+        name_rows(ax, rates)
     parts = [f"{name}: {listed_rates(row)}" for name, row in rows.items()]
     parts += [f"{limit_label} is {rate:,.0f}" for rate in known([limit])]
     return Picture(ax.figure, f"GB/s: {'; '.join(parts)}.")
@@ -242,29 +239,23 @@ def marks():
     return [look | {"marker": it, "markerfacecolor": MARKS[it]} for it in MARKS]
 
 
-def draw_rates(ax, place, values):
+def draw_rates(ax, place, values, looks):
     """Draw one program's rates, each input a little lower, and the ends' values."""
-    if not there(values):
-        left = ax.get_xlim()[0]
-        label(ax, left, place, "not measured", (6, 0), ha="left", fontsize=9)
+    if not present(values):
+        beside(ax, ax.get_xlim()[0], place, "not measured")
         return
-    low, high = min(there(values)), max(there(values))
+    low, high = min(present(values)), max(present(values))
     ax.plot([low, high], [place] * 2, color=style.MEASURED, linewidth=1)
-    for turn, (value, look) in enumerate(zip(values, marks(), strict=False)):
+    for turn, (value, look) in enumerate(zip(values, looks, strict=True)):
         ax.plot(value, place + 0.16 * (turn - (len(values) - 1) / 2), **look)
-    label(ax, low, place, speed_text(low), (-8, 0), ha="right", fontsize=9)
+    beside(ax, low, place, speed_text(low), (-8, 0), ha="right")
     if speed_text(high) != speed_text(low):
-        label(ax, high, place, speed_text(high), (8, 0), ha="left", fontsize=9)
+        beside(ax, high, place, speed_text(high), (8, 0))
 
 
-def there(values):
-    """The values that are numbers."""
-    return [it for it in values if not math.isnan(it)]
-
-
-def draw_key(ax, inputs):
+def draw_key(ax, inputs, looks):
     """Say above the rates which mark is which input."""
-    for name, look in zip(inputs, marks(), strict=False):
+    for name, look in zip(inputs, looks, strict=True):
         ax.plot([], [], label=name, **look)
     where = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
     ax.legend(ncols=len(inputs), frameon=False, fontsize=style.SMALL, **where)

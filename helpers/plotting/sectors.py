@@ -6,14 +6,9 @@ The picture counts what it draws: different sectors over the bytes of the lanes.
 from helpers.plotting.banks import lanes_text, refuse_what_is_no_request, request_of
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.hardware import LINE_BYTES, SECTOR_BYTES, WORD_BYTES
+from thirty_two_lanes.core.sectors import sectors_of
 from thirty_two_lanes.core.words import counted
-from thirty_two_lanes.pictures.picture import (
-    Picture,
-    bare,
-    canvas,
-    cell,
-    label,
-)
+from thirty_two_lanes.pictures import Picture, bare, canvas, cell, label, note
 
 WORDS_IN_LINE = LINE_BYTES // WORD_BYTES
 WORDS_IN_SECTOR = SECTOR_BYTES // WORD_BYTES
@@ -28,9 +23,10 @@ def plot_sectors(addresses, itemsize=4, kind="load", ax=None):
     """
     refuse_what_is_no_request(addresses, itemsize, kind)
     words = lanes_by_word(addresses)
-    sectors = sectors_of(addresses, itemsize)
+    firsts = {int(it) for it in addresses if it is not None}
+    sectors = sectors_of(list(firsts), itemsize).tolist()
     lines = sorted({sector * SECTOR_BYTES // LINE_BYTES for sector in sectors})
-    asked = bytes_of(addresses, itemsize)
+    asked = len(firsts) * itemsize
     few = len(lines) <= ROOMY_LINES
     row_inches = 0.29 if few else 0.165
     with canvas(ax, 0.6 + row_inches * len(lines)) as ax:
@@ -56,17 +52,6 @@ def lanes_by_word(addresses):
     return words
 
 
-def bytes_of(addresses, itemsize):
-    """The different bytes that the lanes ask for."""
-    firsts = {int(it) for it in addresses if it is not None}
-    return {first + byte for first in firsts for byte in range(itemsize)}
-
-
-def sectors_of(addresses, itemsize):
-    """The sectors that those bytes lie in."""
-    return {byte // SECTOR_BYTES for byte in bytes_of(addresses, itemsize)}
-
-
 def draw_line(ax, row, line, sectors, colour):
     """Draw the four sectors of a line: pale where they move, dotted where not."""
     for part in range(LINE_BYTES // SECTOR_BYTES):
@@ -86,16 +71,15 @@ def finish(ax, lines, cost):
     ax.set_yticks([row + 0.5 for row in range(len(lines))], lines)
     ax.set_ylabel("line")
     ax.tick_params(labelsize=style.SMALL)
-    above = {"offset": (0, 4), "va": "bottom"}
-    label(ax, 0, 0, cost, ha="left", **above)
-    note = "strong: asked for, by the lane; faint: moves with it; dotted: stays"
-    label(ax, WORDS_IN_LINE, 0, note, ha="right", fontsize=style.SMALL, **above)
+    label(ax, 0, 0, cost, (0, 4), ha="left", va="bottom")
+    text = "strong: asked for, by the lane; faint: moves with it; dotted: stays"
+    note(ax, WORDS_IN_LINE, 0, text, (0, 4), ha="right", va="bottom")
 
 
 def cost_of(sectors, asked):
     """What moves, and what is used of it."""
     moved = SECTOR_BYTES * len(sectors)
-    return f"{counted(len(sectors), 'sector')}, {len(asked) / moved:.0%} used"
+    return f"{counted(len(sectors), 'sector')}, {asked / moved:.0%} used"
 
 
 def answer_of(lines, sectors, asked):
@@ -104,5 +88,5 @@ def answer_of(lines, sectors, asked):
     moved = SECTOR_BYTES * len(sectors)
     return (
         f"{counted(len(sectors), 'sector')} in {where}, {counted(moved, 'byte')} move "
-        f"and {len(asked):,} of them are asked for"
+        f"and {asked:,} of them are asked for"
     )

@@ -2,20 +2,14 @@
 elements of a product are a thread's.
 """
 
-from collections import Counter
-
 import numpy as np
 
+from helpers.plotting.banks import by_lane, refuse_several_warps
 from thirty_two_lanes.core import style
-from thirty_two_lanes.core.words import counted
-from thirty_two_lanes.pictures.picture import (
-    Picture,
-    bare,
-    canvas,
-    cell,
-    inside,
-    label,
-)
+from thirty_two_lanes.core.hardware import NUM_BANKS, WORD_BYTES
+from thirty_two_lanes.core.wavefronts import lanes_by_wavefront
+from thirty_two_lanes.core.words import counted, ranges, runs
+from thirty_two_lanes.pictures import Picture, bare, canvas, cell, inside, label, note
 
 MARGIN_INCHES = 0.5
 COL_INCHES = 0.225
@@ -26,30 +20,37 @@ STRIP, GAP = 14, 6  # how tiles of a and b are drawn, in elements of c
 def plot_tile_banks(banks, touched=(), kind="load", padding=0, ax=None):
     """A tile, with the bank of each element, and those that one request touches.
 
-    `banks` is (rows, cols); `touched` lists (row, col), a different element of 4 bytes
-    for each lane; the last `padding` columns hold no data.
+    `banks` is (rows, cols); `touched` lists (row, col), an element of 4 bytes for each
+    lane; the last `padding` columns hold no data.
     """
     banks = np.asarray(banks)
     rows, cols = banks.shape
-    touched = [(int(row), int(col)) for row, col in touched]
-    by_bank = Counter(int(banks[it]) for it in touched)
-    most = max(by_bank.values(), default=0)
-    request = request_text(kind, len(touched), len(by_bank), most)
+    refuse_several_warps(touched, "elements")
+    touched = list(dict.fromkeys((int(row), int(col)) for row, col in touched))
+    asked = [int(banks[it]) for it in touched]
+    most = wavefronts(asked, kind)
+    request = request_text(kind, len(touched), len(set(asked)), most)
     width = max(4, MARGIN_INCHES + COL_INCHES * cols)
     with canvas(ax, 2 * MARGIN_INCHES + ROW_INCHES * rows, width) as ax:
         draw_tile(ax, banks, padding, touched)
         colour = style.CONFLICT if most > 1 else style.KINDS[kind]
         for row, col in touched:
-            text = str(banks[row, col])
-            note = {"rim": style.halo(), "fontsize": style.SMALL}
-            cell(ax, col, row, text, colour, **note)
+            look = {"rim": style.halo(), "fontsize": style.SMALL}
+            cell(ax, col, row, str(banks[row, col]), colour, **look)
         label(ax, 0, 0, request, (0, 4), ha="left", va="bottom")
-        note = {"ha": "right", "va": "bottom", "fontsize": style.SMALL}
-        label(ax, cols, 0, "a number is a bank", (0, 4), **note)
+        text = "a number is a bank"
+        note(ax, cols, 0, text, (0, 4), ha="right", va="bottom")
     tile = f"A tile of {counted(rows, 'row')} and {counted(cols, 'column')}"
     padded = f", {padding} of them padding" if padding else ""
     asked = f": {request}" if touched else ""
     return Picture(ax.figure, f"{tile}{padded}, with the bank of each element{asked}.")
+
+
+def wavefronts(banks, kind):
+    """How many a request for different words in these banks takes."""
+    words = [bank + NUM_BANKS * row for row, bank in enumerate(banks)]
+    asked = by_lane(WORD_BYTES * word for word in words)
+    return len(lanes_by_wavefront(*asked, WORD_BYTES, kind))
 
 
 def request_text(kind, elements, banks, most):
@@ -106,10 +107,11 @@ def plot_register_tile(rows, cols, block, warp=((), ()), ax=None):
         edge = -GAP - STRIP - 1
         ax.set(xlim=(edge, wide + 1), ylim=(high + 1, edge), aspect="equal")
     sums = counted(len(rows) * len(cols), "sum")
+    mine = [ranges(sorted(numbers), " to ") for numbers in (rows, cols)]
     return Picture(
         ax.figure,
         f"A block computes {high} × {wide} elements of c. A thread has {sums} of "
-        f"them: rows {said(rows)}; columns {said(cols)}. At each step it loads "
+        f"them: rows {mine[0]}; columns {mine[1]}. At each step it loads "
         f"{len(rows)} numbers of a and {len(cols)} of b.",
     )
 
@@ -118,7 +120,10 @@ def fill(ax, rows, cols, wide, high, colours, share):
     """Fill rows in the tile of a, columns in that of b, and where they cross."""
     from matplotlib.patches import Rectangle
 
-    across, down = runs(cols), runs(rows)
+    across, down = (
+        [(first, last - first + 1) for first, last in runs(sorted(numbers))]
+        for numbers in (cols, rows)
+    )
     boxes = [(colours[0], -GAP - STRIP, y, STRIP, n) for y, n in down]
     boxes += [(colours[1], x, -GAP - STRIP, n, STRIP) for x, n in across]
     boxes += [(colours[2], x, y, n, m) for x, n in across for y, m in down]
@@ -128,28 +133,11 @@ def fill(ax, rows, cols, wide, high, colours, share):
         ax.add_patch(box)
 
 
-def runs(numbers):
-    """Neighbouring numbers together, as (the first, how many)."""
-    found = []
-    for number in sorted(numbers):
-        if found and number == sum(found[-1]):
-            found[-1] = found[-1][0], found[-1][1] + 1
-        else:
-            found.append((number, 1))
-    return found
-
-
-def said(numbers):
-    """Runs of numbers, in words."""
-    ends = ((at, at + n - 1) for at, n in runs(numbers))
-    return ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in ends)
-
-
 def draw_names(ax, block):
     """Name the three parts."""
     high, wide = block
-    corner = {"ha": "left", "va": "top", "fontsize": style.SMALL}
-    label(ax, 0, high, f"c: {high} × {wide} elements of a block", (4, 12), **corner)
-    label(ax, wide, -GAP - STRIP, "tile of b", (-4, -6), **corner | {"ha": "right"})
-    turned = {"rotation": 90, "va": "bottom", "fontsize": style.SMALL}
-    label(ax, -GAP - STRIP / 2, high, "tile of a", (0, 4), **turned)
+    text = f"c: {high} × {wide} elements of a block"
+    note(ax, 0, high, text, (4, 12), ha="left", va="top")
+    note(ax, wide, -GAP - STRIP, "tile of b", (-4, -6), ha="right", va="top")
+    middle = -GAP - STRIP / 2
+    note(ax, middle, high, "tile of a", (0, 4), rotation=90, va="bottom")

@@ -4,9 +4,20 @@ stride.
 
 import math
 
-from helpers.plotting.charts import LEVELS, NAN, draw_counts, known, listed
+from helpers.plotting.bars import (
+    LEVELS,
+    NAN,
+    bar,
+    beside,
+    known,
+    listed,
+    name_rows,
+    present,
+)
+from helpers.plotting.boxes import DASHES
+from helpers.plotting.charts import draw_counts
 from thirty_two_lanes.core import style
-from thirty_two_lanes.pictures.picture import Picture, canvas, label
+from thirty_two_lanes.pictures import Picture, canvas, label, note
 
 
 def plot_levels(traffic, ax=None):
@@ -24,11 +35,8 @@ def plot_levels(traffic, ax=None):
                 longest = max(longest, 0 if math.isnan(value) else value)
                 text = f"requested from {level}"
                 draw_level(ax, row + 0.26 * (place - 1), value, text, unit, share)
-        ax.set(xlim=(0, 1.48 * longest or 1), ylim=(len(traffic) - 0.5, -0.5))
-        ax.set_xlabel(f"{unit}, loads and stores")
-        ax.xaxis.set_major_formatter("{x:,.10g}")
-        ax.set_yticks(range(len(traffic)), traffic)
-        ax.tick_params(axis="y", length=0, labelsize=9)
+        ax.set(xlim=(0, 1.48 * longest or 1), xlabel=f"{unit}, loads and stores")
+        name_rows(ax, traffic, -0.5, 0.5)
     texts = [levels_text(asked, unit, divisor) for asked in traffic.values()]
     parts = [f"{name}: {text}" for name, text in zip(traffic, texts, strict=True)]
     return Picture(ax.figure, f"Bytes by level. {'; '.join(parts)}.")
@@ -41,13 +49,12 @@ def unit_of(sizes):
 
 def draw_level(ax, place, value, text, unit, share):
     """Draw one level's bar, with its name and its bytes."""
-    beside = {"ha": "left", "fontsize": style.SMALL}
     if math.isnan(value):
-        label(ax, 0, place, f"{text}: not counted", (6, 0), **beside)
+        beside(ax, 0, place, f"{text}: not counted", fontsize=style.SMALL)
         return
-    fill = style.tint(style.MEASURED, share)
-    ax.barh(place, value, 0.24, color=fill, edgecolor=style.MEASURED)
-    label(ax, value, place, f"{text}: {amount(value)} {unit}", (6, 0), **beside)
+    ax.barh(place, value, 0.24, **bar(share))
+    text = f"{text}: {amount(value)} {unit}"
+    beside(ax, value, place, text, fontsize=style.SMALL)
 
 
 def amount(value):
@@ -74,7 +81,7 @@ def plot_sweeps(sweeps, copy_gb_per_s=None, ax=None):
     limit = known([copy_gb_per_s])
     rates = {what: [known(it) for it in sweep[2:]] for what, sweep in sweeps.items()}
     every = [it for pair in rates.values() for it in sum(pair, limit)]
-    highest = max((it for it in every if not math.isnan(it)), default=1)
+    highest = max(present(every), default=1)
     most = max(max(sectors) for _, sectors, *_ in sweeps.values())
     with canvas(ax, 4.8) as ax:
         columns = columns_of(ax, [len(steps) for steps, *_ in sweeps.values()])
@@ -87,12 +94,15 @@ def plot_sweeps(sweeps, copy_gb_per_s=None, ax=None):
             lower.set(ylim=(0, 1.25 * highest), xlabel=what)
             lower.set_xticks(range(len(steps)), steps)
             lower.yaxis.set_major_formatter("{x:,.0f}")
-            draw_copy(lower, limit)
+            for rate in limit:
+                lower.axhline(rate, **DASHES)
         for rate in limit:
-            label_copy(columns[0][1], rate, len(next(iter(sweeps.values()))[0]))
+            at, text = len(next(iter(sweeps.values()))[0]) - 0.45, "the driver's copy"
+            where = {"ha": "right", "va": "bottom"}
+            note(columns[0][1], at, rate, f"{text}, {rate:,.0f}", (0, 3), **where)
         columns[0][0].set_ylabel("sectors per load request")
         columns[0][1].set_ylabel("GB/s")
-    texts = [sweep_text(what, *it, rates[what]) for what, it in in_short(sweeps)]
+    texts = [sweep_text(it, *sweep[:2], rates[it]) for it, sweep in sweeps.items()]
     texts += [f"the driver's copy reaches {rate:,.0f} GB/s" for rate in limit]
     text = f"Sectors per load request and rates. {'; '.join(texts)}."
     return Picture(ax.figure, text)
@@ -119,33 +129,15 @@ def draw_rates(ax, useful, moved, count):
     if not useful:
         label(ax, 0.5, 0.5, "not measured", xycoords="axes fraction")
         return
-    fill = style.tint(style.MEASURED, 0.35)
-    ax.bar(range(count), useful, 0.72, color=fill, edgecolor=style.MEASURED)
+    ax.bar(range(count), useful, 0.72, **bar())
     for place, rate in enumerate(useful):
         if not math.isnan(rate):
-            note = {"va": "bottom", "fontsize": style.SMALL}
-            label(ax, place, 0, f"{rate:,.0f}", (0, 3), **note)
+            note(ax, place, 0, f"{rate:,.0f}", (0, 3), va="bottom")
     label(ax, 0, 1, "▮ useful", color=style.MEASURED, **above)
     if moved:
         dots = {"marker": "D", "markersize": 5, "color": style.MEASURED}
         ax.plot(range(count), moved, linewidth=0.8, **dots)
         label(ax, 0.26, 1, "◆ moved by memory", color=style.MEASURED, **above)
-
-
-def draw_copy(ax, limit):
-    """Draw the line that a copy reaches."""
-    for rate in limit:
-        ax.axhline(rate, color=style.INK, linewidth=1.2, linestyle=(0, (4, 3)))
-
-
-def label_copy(ax, rate, count):
-    """Name the line, in one of the columns."""
-    note = {"ha": "right", "va": "bottom", "fontsize": style.SMALL}
-    label(ax, count - 0.45, rate, f"the driver's copy, {rate:,.0f}", (0, 3), **note)
-
-
-def in_short(sweeps):
-    return ((what, (steps, sectors)) for what, (steps, sectors, *_) in sweeps.items())
 
 
 def sweep_text(what, steps, sectors, rates):

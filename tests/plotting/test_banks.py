@@ -82,3 +82,13 @@ def test_no_line_of_a_hatch_runs_through_a_number():
     boxes = [it.get_bbox_patch() for it in ax.texts if it.get_text() in {"0", "1"}]
     assert 2 == len(boxes)
     assert {ax.patches[1].get_facecolor()} == {it.get_facecolor() for it in boxes}
+
+
+def test_an_element_that_two_lanes_ask_for_is_a_broadcast():
+    """Four lanes ask for two words, and each bank serves one of them."""
+    asked = [(0, 3), (0, 3), (0, 4), (0, 3)]
+    tile = plotting.plot_tile_banks([range(32)] * 4, asked)
+    row = plotting.plot_banks([4 * col for _, col in asked])
+
+    assert "a load of 2 elements in 2 banks, no conflict." in tile.alt
+    assert row.alt.endswith("up to 3 lanes on one word, 30 banks idle; 1 wavefront.")

@@ -1,10 +1,8 @@
 """Figures of a ladder: what their sentences say, and what is drawn where."""
 
 import numpy as np
-import pytest
 
 from helpers import plotting
-from helpers.plotting.tiles import runs
 
 
 def test_a_register_tile_says_whose_sums_it_shows():
@@ -17,6 +15,13 @@ def test_a_register_tile_says_whose_sums_it_shows():
     )
 
 
+def test_neighbouring_rows_of_any_number_are_named_by_their_ends():
+    """Three and more, and one alone, in any order."""
+    drawn = plotting.plot_register_tile([8, 3, 2, 0, 1], [5, 4, 6], (32, 16))
+
+    assert "rows 0 to 3, 8; columns 4 to 6." in drawn.alt
+
+
 def test_a_register_tile_has_a_box_for_each_run_and_crossing():
     """Two runs of rows, one of columns: two boxes for a, one for b, and two for c."""
     (ax,) = plotting.plot_register_tile([0, 1, 8, 9], [4], (32, 16)).axes
@@ -24,15 +29,6 @@ def test_a_register_tile_has_a_box_for_each_run_and_crossing():
     boxes = [it.get_bbox().bounds for it in ax.patches]
     assert len(boxes) == 5
     assert {(4, 0, 1, 2), (4, 8, 1, 2)} <= {tuple(map(int, it)) for it in boxes}
-
-
-@pytest.mark.parametrize(
-    ("numbers", "expected"),
-    [([], []), ([3], [(3, 1)]), ([5, 4, 1], [(1, 1), (4, 2)])],
-)
-def test_neighbours_are_one_run(numbers, expected):
-    """In any order."""
-    assert expected == runs(numbers)
 
 
 def test_rungs_say_what_they_could_reach_and_did():

@@ -103,7 +103,8 @@ RULES = (
 )
 PATHS = {rule.room.removesuffix(".py"): rule for rule in RULES}
 OF_HELPERS = "checking measuring exercises sandbox grading plotting door".split()
-DOORS = ("", "assembly", "plotting", "emulator", "emulator/judges")  # not empty
+# whose `__init__.py` is not empty
+DOORS = ("", "assembly", "plotting", "pictures", "emulator", "emulator/judges")
 
 
 def room_of(package, parts) -> str:

@@ -3,7 +3,7 @@
 import json
 
 from thirty_two_lanes.core.pages.packing import bare, packed, starter
-from thirty_two_lanes.pictures.picture import THEMES
+from thirty_two_lanes.pictures import THEMES
 
 HERE = __package__
 PLAYS = ".lanes-explore[data-explore=plays]"

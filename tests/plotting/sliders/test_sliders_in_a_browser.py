@@ -9,7 +9,7 @@ from PIL import Image
 from helpers.plotting import plot_banks, plot_grid
 from helpers.plotting.sliders.explore import explore
 from thirty_two_lanes.core import style
-from thirty_two_lanes.pictures.picture import THEMES
+from thirty_two_lanes.pictures import THEMES
 
 PAGE = """\
 <!DOCTYPE html>

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thirty_two_lanes.core import style
-from thirty_two_lanes.pictures.picture import Picture, bare, inside
+from thirty_two_lanes.pictures import Picture, bare, inside
 
 COLUMNS = 3
 CAPTION, CODE = 34, 34  # characters in a line

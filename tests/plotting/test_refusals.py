@@ -1,0 +1,42 @@
+"""What a figure cannot show is refused, in a sentence, and not left out."""
+
+import pytest
+
+from helpers import plotting
+from thirty_two_lanes.core.errors import ArgumentError
+
+TIMES = {name: [3, 2] for name in "abcd"}
+RATES = {"mine": {name: 9 for name in "abcde"}}
+CYCLES = {name: [0, 5] for name in "abc"}
+REFUSED = {
+    "a fourth line": (
+        lambda: plotting.plot_series([1, 2], TIMES, "n"),
+        "4 series, and one figure tells 3 apart at most: draw them in two figures",
+    ),
+    "a fifth input": (
+        lambda: plotting.plot_rates(RATES),
+        "5 inputs, and one figure tells 4 apart at most: draw them in two figures",
+    ),
+    "a third kernel": (
+        lambda: plotting.plot_exposed([1, 2], CYCLES, 10),
+        "3 kernels, and one figure tells 2 apart at most: draw them in two figures",
+    ),
+    "cycles without wavefronts": (
+        lambda: plotting.plot_exposed([1, 2], {"mine": [0, 5, 9]}, 10),
+        "mine has 3 numbers of cycles for 2 of wavefronts: give one for each, None "
+        "where none was measured",
+    ),
+    "elements of two warps": (
+        lambda: plotting.plot_tile_banks([range(32)] * 2, [(0, 1)] * 33),
+        "33 elements for the 32 lanes of a warp: draw one warp at a time",
+    ),
+}
+
+
+@pytest.mark.parametrize("draw, sentence", REFUSED.values(), ids=REFUSED)
+def test_data_that_a_figure_would_drop_is_refused(draw, sentence):
+    """It would be named for those who cannot see, and not be drawn."""
+    with pytest.raises(ArgumentError) as refused:
+        draw()
+
+    assert sentence == str(refused.value)
