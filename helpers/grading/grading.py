@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from dataclasses import asdict
 
 from helpers.exercises.reasons import NOT_GRADED
-from helpers.grading import submissions
+from helpers.grading import notebooks, submissions
+from helpers.grading.digest import grader_digest
 from helpers.grading.references import require_right
 from helpers.grading.report import missing
-from helpers.grading.store import Store, grader_digest, key_of
+from helpers.grading.store import Store, key_of
 from helpers.grading.words import many, printable
 from helpers.grading.worker import Work, end_nurseries, grade, row_of
 
@@ -99,13 +100,13 @@ def to_do(folder, found, manifest, store, secret, container) -> list:
         items = manifest.assignments[it.assignment]
         rows = tuple(asdict(item) for item in items)
         try:
-            data = submissions.read(folder, it.path)
+            data = notebooks.read(folder, it.path)
             key = key_of(data, items, manifest.seed, secret, digest)
             if store.has(it.student, it.assignment, key):
                 continue
-            cells = tuple(submissions.cells_of(data))
-            submissions.require_its_own(cells, items)
-        except submissions.Unreadable as error:
+            cells = tuple(notebooks.cells_of(data))
+            notebooks.require_its_own(cells, items)
+        except notebooks.Unreadable as error:
             result = not_graded(rows, f"The notebook is not graded: {error}.")
             result["release"] = manifest.digest(it.assignment)
             store.keep(it.student, it.assignment, "", result)

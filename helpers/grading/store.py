@@ -11,17 +11,10 @@ import math
 import os
 import re
 import secrets
-import sys
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-import numba
-import numpy as np
-
-import helpers
-import thirty_two_lanes
-from helpers.exercises.catalogue import exercises
 from helpers.exercises.reasons import BY_HAND, NOT_GRADED, Reason
 from helpers.grading.exports import FORMATS
 from helpers.grading.manifest import parse
@@ -41,22 +34,6 @@ NUMBER = re.compile(r"_(\d+)(_assignsubmission_.*)?$")  # of Canvas, of Moodle
 
 class MarksError(Exception):
     """Marks that cannot be read or written; the message says what to do."""
-
-
-def grader_digest() -> str:
-    """A digest of all that decides: `helpers`, the exercises, Numba and NumPy."""
-    found = hashlib.sha256()
-    packages = [Path(it.__file__).parent for it in (helpers, thirty_two_lanes)]
-    files = {file for package in packages for file in package.rglob("*.py")}
-    files |= {Path(module_file(kind)) for kind in exercises().values()}
-    for file in sorted(files):
-        found.update(file.name.encode() + b"\0" + file.read_bytes())
-    found.update(f"{numba.__version__} {np.__version__}".encode())
-    return found.hexdigest()
-
-
-def module_file(kind) -> str:
-    return sys.modules[kind.__module__].__file__
 
 
 def key_of(data, items, seed, secret, digest) -> str:

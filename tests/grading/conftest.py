@@ -6,9 +6,15 @@ import pytest
 
 if sys.platform != "linux":  # there the grader says so, and begins nothing
     collect_ignore = [
-        *("test_attacks.py", "test_cluster.py", "test_feedback.py", "test_grade.py"),
-        *("test_release.py", "test_store.py", "test_submissions.py"),
-        *("sandbox/test_isolation.py", "sandbox/test_nursery.py"),
+        "test_attacks.py",
+        "test_failures.py",
+        "test_feedback.py",
+        "test_grade.py",
+        "test_release.py",
+        "test_store.py",
+        "test_submissions.py",
+        "sandbox/test_isolation.py",
+        "sandbox/test_nursery.py",
         "sandbox/test_usage.py",
     ]
 

@@ -14,7 +14,7 @@ import pytest
 from helpers.exercises.catalogue import exercise
 from helpers.grading.__main__ import main
 from helpers.grading.manifest import Manifest, item_of
-from helpers.grading.store import MarksError, Store, grader_digest, key_of
+from helpers.grading.store import MarksError, Store, key_of
 from helpers.grading.tables import cell, line_of
 from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
 from tests.grading.handing_in import PREDICTED, course, grade, hand_in, written
@@ -37,18 +37,6 @@ def test_a_key_changes_with_all_that_decides():
     ]
     assert right == key_of(b"x", ITEMS, 1, "s", "g")
     assert 7 == len({right, *others})
-
-
-def test_the_digest_of_the_grader_is_of_the_exercises_too(monkeypatch, tmp_path):
-    """A changed exercise is a changed grader."""
-    from helpers.grading import store
-
-    assert grader_digest() == grader_digest()
-    before = grader_digest()
-    other = tmp_path / "course.py"
-    other.write_text("1")
-    monkeypatch.setattr(store, "module_file", lambda kind: other)
-    assert before != grader_digest()
 
 
 def test_what_is_half_or_no_mark_is_not_known(tmp_path):

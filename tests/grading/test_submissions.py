@@ -7,8 +7,9 @@ import pytest
 
 from helpers.grading import submissions
 from helpers.grading.__main__ import main
+from helpers.grading.notebooks import Unreadable, cells_of, read
 from helpers.grading.sandbox.limits import NOTEBOOK_BYTES
-from helpers.grading.submissions import Unreadable, cells_of, find, read
+from helpers.grading.submissions import find
 from tests.grading.handing_in import (
     PREDICTED,
     course,

@@ -33,6 +33,24 @@ def test_each_element_of_a_sum_is_loaded_once():
     assert 3 * 13 * 32 == table.bytes_moved
 
 
+def test_updates_are_told_apart_from_stores():
+    """64 threads add to one element each, and 40 of them store to another array."""
+
+    @cuda.jit
+    def both(added, stored):
+        i = cuda.grid(1)
+        cuda.atomic.add(added, i, 1)
+        if i < 40:
+            stored[i] = 1
+
+    table = emulate(both)[2, 32](np.zeros(64, np.int32), np.zeros(64, np.int32)).reuse
+
+    assert [(64, 64), (40, 0)] == [
+        (table[name].lanes_stored, table[name].lanes_updated)
+        for name in ("added", "stored")
+    ]
+
+
 def test_a_broadcast_loads_its_element_once_for_each_lane():
     """Every thread of the grid asks for element 3."""
 

@@ -75,8 +75,6 @@ def resident_blocks(gpu: GPU, threads, shared_bytes, registers=UNKNOWN) -> int:
 def _by_registers(has, warps, registers):
     """The blocks that registers leave room for; each partition has its own."""
     of_a_warp = round_up(max(registers, 1) * WARP_SIZE, has.register_granularity)
-    if of_a_warp * round_up(warps, has.partitions) > has.registers:
-        return 0
     held = has.registers // has.partitions // of_a_warp * has.partitions
     return held // warps
 

@@ -137,3 +137,25 @@ def test_a_kernel_that_could_race_runs_twice_where_much_is_asked(blocks, runs, l
 
     assert emulate(reverse_without_barrier)[blocks, 64](a, out).races
     assert runs == len(looks)
+
+
+@pytest.mark.parametrize("blocks", [1, 20])
+@pytest.mark.parametrize("synced", [False, True])
+def test_lanes_of_a_warp_race_in_shared_memory_of_few_blocks_and_of_many(
+    blocks, synced
+):
+    """Each cell is loaded by the mirror image of the lane that stored it."""
+
+    @cuda.jit
+    def mirrored(out, synced):
+        cells = cuda.shared.array(32, int32)
+        t = cuda.threadIdx.x
+        cells[t] = t
+        if synced:
+            cuda.syncwarp()
+        out[cuda.grid(1)] = cells[31 - t]
+
+    run = emulate(mirrored)[blocks, 32](np.zeros(32 * blocks), synced)
+
+    expected = [] if synced else [("RAW", "warp", 32 * blocks)]
+    assert expected == [(r.kind, r.scope, r.hazards) for r in run.races.minor]

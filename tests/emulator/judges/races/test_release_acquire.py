@@ -11,6 +11,12 @@ from thirty_two_lanes.emulator.judges.races.clocks import Clocks
 from thirty_two_lanes.emulator.judges.races.release_acquire import HappensBefore
 
 ADD = Reference(Site("file.py", 1, "cuda.atomic.add(flag, 0, 1)"), "atomic", "flag")
+PUT = Reference(
+    Site("file.py", 2, "store_release(flag, 0, 1)"), "store", "flag", order="release"
+)
+GET = Reference(
+    Site("file.py", 3, "load_acquire(flag, 0)"), "load", "flag", order="acquire"
+)
 BOTH = Warps(0, 0, 2)  # the one warp of each of two blocks
 
 
@@ -21,22 +27,58 @@ def only(*lanes, block=0):
     return chosen
 
 
-def atomic(active):
-    """An atomic of these lanes on one cell."""
+def access(reference, active):
+    """An access of these lanes to one cell."""
     cell, int32 = np.array([[256]]), np.dtype(np.int32)
-    return Access(ADD, "global", int32, cell, active, 2, {}, False, BOTH)
+    return Access(reference, "global", int32, cell, active, 2, {}, False, BOTH)
+
+
+def started():
+    """Clocks of two blocks of a warp each."""
+    clocks = Clocks()
+    clocks.start(SimpleNamespace(grid_dim=(2, 1, 1), block_dim=(32, 1, 1), seed=0))
+    return clocks
 
 
 @pytest.mark.parametrize("publisher", [0, 10, 15, 16, 20, 31])
 def test_a_partial_syncwarp_shares_releases_among_its_lanes_alone(publisher):
     """A lane outside of the mask cannot publish what the others released."""
-    clocks = Clocks()
-    clocks.start(SimpleNamespace(grid_dim=(2, 1, 1), block_dim=(32, 1, 1), seed=0))
-    order = HappensBefore(clocks)
+    order = HappensBefore(started())
 
     order.fence(Fence("grid", only(0), BOTH))
     order.synchronise(Sync("warp", BOTH, lanes=only(*range(16))))
-    order.atomic(atomic(only(publisher)))
-    order.atomic(atomic(only(0, block=1)))
+    order.atomic(access(ADD, only(publisher)))
+    order.atomic(access(ADD, only(0, block=1)))
 
     assert (publisher < 16) == bool(order.acquired_by(np.array([32]))[0])
+
+
+@pytest.mark.parametrize("overwritten", [True, False])
+def test_a_flag_that_is_overwritten_orders_nothing_more(overwritten):
+    """Lane 3's release is taken from the flag, unless lane 4 stored to it after."""
+    order = HappensBefore(started())
+    for lane in (3, 4) if overwritten else (4, 3):
+        order.fence(Fence("grid", only(lane), BOTH))
+        order.release(access(PUT, only(lane)))
+
+    order.acquire(access(GET, only(0, block=1)))
+
+    taken = order.sets[order.acquired_by(np.array([32]))[0]]
+    (_, of_lane_3), (_, of_lane_4) = (order.covering(n, 0, 0, 0) for n in (3, 4))
+    assert (not overwritten, overwritten) == (
+        bool(taken & of_lane_3),
+        bool(taken & of_lane_4),
+    )
+
+
+@pytest.mark.parametrize(
+    "since, until, expected",
+    [(0, 1, False), (0, 2, True), (1, 2, True), (0, 0, False), (2, 2, False)],
+)
+def test_only_syncs_between_two_accesses_order_their_lanes(since, until, expected):
+    """The first is of other lanes, the second of both, and what comes next is late."""
+    clocks = started()
+    for lanes in (only(0, 1), only(0, 5), only(0, 5)):
+        clocks.synchronise(Sync("warp", BOTH, lanes=lanes))
+
+    assert expected == clocks.synced(0, (0, 5), since, until)
