@@ -13,7 +13,8 @@ from helpers.exercises.exercise import Write
 from helpers.exercises.faults import refuse_faults
 from helpers.exercises.judging import differs
 from helpers.exercises.trials import LARGER, trials_of
-from tests.quick import some
+from tests.changed import changed_exercises, turn_of
+from tests.quick import slow
 
 KERNELS = [name for name, kind in exercises().items() if issubclass(kind, Write)]
 UNPACKED = re.compile(r"(\w+)\.shape(?:\[1:\])?$", re.MULTILINE)
@@ -56,7 +57,13 @@ def test_a_size_is_drawn_along_each_axis(name):
         assert all(it % task.multiple == 0 for it in size)
 
 
-@pytest.mark.parametrize("name", some(KERNELS, 29))
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in changed_exercises() or turn_of(name, 29) == 0 else slow(name)
+        for name in KERNELS
+    ],
+)
 def test_a_bound_that_the_listed_sizes_keep_is_refused(name):
     """Wherever the answer asks for a size, or where its block lies: what it is told is
     at most the largest that a listed size gives.
