@@ -3,6 +3,7 @@
 import pytest
 
 from helpers import check
+from tests import bench
 from tests.specimens.bench.narrow import NARROW
 from tests.specimens.bench_kernels import CASES
 
@@ -30,3 +31,27 @@ def test_a_kernel_and_its_loops_agree(case):
     case.loops(*launch, *theirs)
 
     check(ours[-1], theirs[-1])
+
+
+def test_the_page_of_speed_is_made_of_what_was_recorded():
+    """`make bench OPTIONS=--write` writes both; numbers are never pasted."""
+    page = bench.PAGE.read_text("utf-8")
+
+    assert bench.with_speeds(page) == page
+
+
+def test_what_is_measured_is_recorded_and_written(tmp_path, monkeypatch):
+    """A row for each case of the page, and none for the narrow ones."""
+    row = {"plain_s": 0.0123, "reports_s": 0.05, "reports": 4, "njit": 12.3, "all": 2}
+    page, file = tmp_path / "page.md", tmp_path / "speed.json"
+    page.write_text("<!-- speed: begin -->\n<!-- speed: end -->\n")
+    monkeypatch.setattr(bench, "PAGE", page)
+    monkeypatch.setattr(bench, "FILE", file)
+
+    bench.write({it.name: {**row, "simulator": 1234.5} for it in (*CASES, *NARROW)})
+
+    lines = page.read_text("utf-8").splitlines()
+    assert "| add, 1 M | 0.012 | 0.050 | 4.0 | 1,230 | 12 |" in lines
+    assert "| **geometric mean** | | | **4.0** | **1,230** | **12** |" in lines
+    rows = [line for line in lines if " M | " in line or " | 0.012 | " in line]
+    assert len(CASES) == len(rows)

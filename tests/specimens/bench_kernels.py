@@ -337,51 +337,52 @@ M = 1 << 20
 
 CASES = [
     Case(
-        *("add", add, add_loops, line),
+        *("add, 1 M", add, add_loops, line),
         lambda n: (numbers(n), numbers(n), np.zeros(n, np.float32)),
         *(lambda n: n, M, 2048),
     ),
     Case(
-        *("SAXPY, grid stride", saxpy, saxpy_loops, few),
+        *("SAXPY, grid stride, 4 M", saxpy, saxpy_loops, few),
         lambda n: (np.float32(2), numbers(n), numbers(n)),
         *(lambda n: n, 4 * M, 2048),
     ),
     Case(
-        *("Mandelbrot, 50 turns", mandelbrot, mandelbrot_loops, square(16)),
+        *("Mandelbrot, 1024 × 1024, 50 turns", mandelbrot),
+        *(mandelbrot_loops, square(16)),
         lambda n: (np.zeros((n, n), np.int32),),
         *(lambda n: n * n, 1024, 32),
     ),
     Case(
-        *("naive product", naive, naive_loops, square(16)),
+        *("naive product, 256", naive, naive_loops, square(16)),
         lambda n: (numbers(n, n), numbers(n, n), np.zeros((n, n), np.float32)),
         *(lambda n: n**3, 256, 64),
     ),
     Case(
-        *("tiled product", tiled_with(TILE), tiled_loops, square(TILE)),
+        *("tiled product, 512, tile 16", tiled_with(TILE), tiled_loops, square(TILE)),
         lambda n: (numbers(n, n), numbers(n, n), np.zeros((n, n), np.float32)),
         *(lambda n: n**3, 512, 64),
     ),
     Case(
-        *("transpose, padded tile", transpose, transpose_loops, square(32)),
+        *("transpose, 1024, padded tile", transpose, transpose_loops, square(32)),
         lambda n: (numbers(n, n), np.zeros((n, n), np.float32)),
         *(lambda n: n * n, 1024, 32),
     ),
     Case(
-        *("reduction by shuffles", reduction, reduction_loops, line),
+        *("reduction by shuffles, 1 M", reduction, reduction_loops, line),
         lambda n: (numbers(n), np.zeros(1, np.float32)),
         *(lambda n: n, M, None),
     ),
     Case(
-        *("scan of blocks", scan, scan_loops, line),
+        *("scan of blocks, 1 M", scan, scan_loops, line),
         lambda n: (numbers(n), np.zeros(n, np.float32)),
         *(lambda n: n, M, 512),
     ),
     Case(
-        *("histogram, shared atomics", histogram, histogram_loops, few),
+        *("histogram, shared atomics, 1 M", histogram, histogram_loops, few),
         *(bins_of, lambda n: n, M, 2048),
     ),
     Case(
-        *("stencil, 2-D", stencil, stencil_loops, square(16)),
+        *("stencil, 1024 × 1024", stencil, stencil_loops, square(16)),
         lambda n: (numbers(n, n), np.zeros((n, n), np.float32)),
         *(lambda n: n * n, 1024, 32),
     ),
