@@ -2,8 +2,7 @@
 
 import pytest
 
-LONG = range(23, 29)  # lessons that take 10 seconds and more
-
+from lessons.ladders import ladder, names
 
 
 def some(cases, every):
@@ -22,5 +21,8 @@ def slow(case):
 
 
 def slow_if_long(lessons):
-    """The lessons, those slow that take long: `make test` runs them as notebooks."""
-    return [slow(it) if int(it.stem[:2]) in LONG else it for it in lessons]
+    """The lessons, those slow that climb a ladder, for 10 seconds and more: `make test`
+    runs them as notebooks.
+    """
+    long = {ladder(name).LESSON for name in names()}
+    return [slow(it) if it.stem[:2] in long else it for it in lessons]

@@ -162,7 +162,9 @@ def lacking(facts):
 )
 def test_a_gpu_has_all_its_facts(facts):
     """What is missing is named, with where to write it."""
-    assert [] == [*lacking(facts)]
+    told = [*lacking(facts)]
+
+    assert [] == told, "\n".join(told)
 
 
 def test_a_gpu_that_lacks_facts_is_told_which():

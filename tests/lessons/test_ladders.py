@@ -168,7 +168,9 @@ def lacking(name):
 @pytest.mark.parametrize("name", names())
 def test_a_ladder_has_its_lesson_its_rungs_and_their_recordings(name):
     """What is missing is named, with where to write it."""
-    assert [] == [*lacking(name)]
+    told = [*lacking(name)]
+
+    assert [] == told, "\n".join(told)
 
 
 def test_the_page_of_ladders_is_made_of_what_was_recorded():

@@ -2,6 +2,8 @@
 
 import ast
 import re
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -95,20 +97,100 @@ def test_a_lessons_number_stands_in_its_file_name_only(lesson):
 
 @each_lesson
 def test_a_lesson_names_only_lessons_that_exist(lesson):
-    """Each link leads to a notebook, or to the lesson's own assignment; the last line
-    to the lesson after this, with its question.
+    """Each link leads to a notebook, or to the lesson's own assignment; the last line,
+    of the lesson after this, is a question.
     """
     texts = texts_of(lesson)
     last = texts[-1].splitlines()[-1]
-    following = [each.stem for each in LESSONS if each.stem > lesson.stem][:1]
     known = {each.stem for each in LESSONS} | {f"assignments/{lesson.stem}"}
 
     assert set() == set(links("\n".join(texts))) - known
-    assert following == links(last)
-    assert last.startswith("*Next:*") or not following
+    assert last.startswith("*Next:*") or lesson == LESSONS[-1]
     assert last.endswith("?")
 
 
 def links(text):
     """The notebooks that a text links to."""
     return re.findall(r"\]\(([\w/]+)\.ipynb", text)
+
+
+# ------------------------------------------------------------------ what belongs to one
+
+
+def lacking(lesson, root=ROOT):
+    """What a lesson lacks, each as a sentence. Its notebook, its row in the README and
+    its term in the glossary are written, or asked for, by `make notebooks`.
+    """
+    name, number = f"lessons/{lesson.name}", lesson.stem[:2]
+    parts = {
+        f"tests/lessons/claims/{lesson.name}": "CLAIMS, its words and when they hold",
+        f"lessons/exercises/{lesson.name}": "the exercises of its assignment",
+    }
+    for place, what in parts.items():
+        if not Path(root, place).exists():
+            yield f"{name}: {place} is missing; write there {what}"
+    page = "docs/TEACHING.md"
+    plans, _, rows = Path(root, page).read_text("utf-8").partition("## Before")
+    if not re.search(rf"^\| {number} \| \d+ \|", rows, re.M):
+        yield (
+            f"{name}: {page} has no row `| {number} | minutes | needs | question | "
+            "misconceptions |`"
+        )
+    weeks = re.findall(r"^\| \d+ \| (\d\d.*) \||^(.+) are for projects", plans, re.M)
+    if not re.search(rf"\b{number}\b", " ".join(map(" ".join, weeks))):
+        yield (
+            f"{name}: {page} has {number} in no week of a term, and not among the "
+            "lessons that “are for projects”"
+        )
+    yield from unlinked(lesson, lessons_of(root))
+
+
+def unlinked(lesson, lessons):
+    """Does the lesson before it lead to this one, and this one to the next?"""
+    at = lessons.index(lesson)
+    for one, other in pairwise(lessons[max(at - 1, 0) : at + 2]):
+        last = one.read_text("utf-8").rstrip().rpartition("\n")[2]
+        if re.findall(r"\]\((\w+)\.ipynb", last) != [other.stem]:
+            yield (
+                f"lessons/{one.name}: its last line does not lead on; write `*Next:* a "
+                f"question with a [link]({other.stem}.ipynb)?`"
+            )
+
+
+@each_lesson
+def test_a_lesson_has_all_that_belongs_to_it(lesson):
+    """Claims, exercises, its rows for teachers, and links."""
+    told = [*lacking(lesson)]
+
+    assert [] == told, "\n".join(told)
+
+
+def test_a_new_lesson_is_told_what_it_lacks(tmp_path):
+    """Between two others that have all but their links to it and from it."""
+    texts = {
+        "docs/TEACHING.md": "| 1 | 11 |\n\n13 are for projects\n\n"
+        "## Before\n\n| 11 | 9 |\n| 13 | 12 |\n",
+        "lessons/11_a.py": "# *Next:* why [so](13_c.ipynb)?\n",
+        "lessons/12_b.py": "# *Next:* why?\n",
+        "lessons/13_c.py": "# Why?\n",
+        "tests/lessons/claims/13_c.py": "",
+        "lessons/exercises/13_c.py": "",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    _, new, last = lessons_of(tmp_path)
+
+    told = [*lacking(new, tmp_path)]
+
+    assert [
+        "lessons/12_b.py: tests/lessons/claims/12_b.py is missing",
+        "lessons/12_b.py: lessons/exercises/12_b.py is missing",
+        "lessons/12_b.py: docs/TEACHING.md has no row `| 12 | minutes | needs | "
+        "question | misconceptions |`",
+        "lessons/12_b.py: docs/TEACHING.md has 12 in no week of a term, and not among "
+        "the lessons that “are for projects”",
+        "lessons/11_a.py: its last line does not lead on",
+        "lessons/12_b.py: its last line does not lead on",
+    ] == [sentence.partition("; ")[0] for sentence in told]
+    assert [told[-1]] == [*lacking(last, tmp_path)]

@@ -23,8 +23,9 @@ def about(said, value):
 
 
 def claims_of(lesson):
-    """The claims held of a lesson: its words, and when they are true."""
-    return runpy.run_path(str(FOLDER / lesson.name))["CLAIMS"]
+    """The claims held of a lesson: its words, and when they are true; {} for none."""
+    file = FOLDER / lesson.name
+    return runpy.run_path(str(file))["CLAIMS"] if file.exists() else {}
 
 
 def left_by(lesson):
