@@ -165,8 +165,8 @@ class IRBuilder:
         if self.within is not None and self.caller:
             self.caller.builder.refuse(sentence, error)
         explained = explanation_from_source(self.function, self.line)
-        if explained and is_certain(explained[0]):
-            raise at(self.function, explained[1], explained[0])
+        if explained and is_certain(explained[1]):
+            raise at(self.function, *explained)
         raise at(self.function, self.line, sentence, error)
 
     # operands

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from thirty_two_lanes.core import ir
+from thirty_two_lanes.frontend.dotted_names import dotted_name
 from thirty_two_lanes.frontend.lower import arrays, inlining, operators
 from thirty_two_lanes.frontend.lower.builtins import BUILTINS
 from thirty_two_lanes.frontend.lower.methods import call_method
 from thirty_two_lanes.frontend.lower.tuples import make_tuple
-from thirty_two_lanes.frontend.names import dotted_name
 from thirty_two_lanes.frontend.types import is_vector, named_dtype, our_type
 from thirty_two_lanes.language import warp_intrinsics
 from thirty_two_lanes.language.operators import FUNCTIONS, OPERATORS, PYTHON_OPERATORS

@@ -5,6 +5,7 @@ operators, calls and loops are in files of their own.
 import numpy as np
 
 from thirty_two_lanes.core import ir
+from thirty_two_lanes.frontend.dotted_names import dotted_name
 from thirty_two_lanes.frontend.known_values import is_enum_class
 from thirty_two_lanes.frontend.lower.arrays import (
     array_attribute,
@@ -31,7 +32,6 @@ from thirty_two_lanes.frontend.lower.tuples import (
     tuple_item_by_lane,
     typed_getitem,
 )
-from thirty_two_lanes.frontend.names import dotted_name
 from thirty_two_lanes.language.warp_intrinsics import GRID_SYNC, INTRINSICS
 
 # values

@@ -3,7 +3,7 @@
 import ast
 import inspect
 
-from thirty_two_lanes.frontend.refusals.nodes import NO_FUNCTION, named_value, nodes_of
+from thirty_two_lanes.frontend.refusals.syntax import NO_FUNCTION, named_value, nodes_of
 
 
 def idle_lines(function):

@@ -1,27 +1,17 @@
 """What the messages of Numba's errors are replaced by.
 
-Tables of rows: a pattern, which may go on in the next line, and its sentence, indented.
-The first pattern that is found in a message gives the sentence.
+A row has a pattern, which may go on in the next line, and its sentence, indented. The
+first pattern that is found in a message gives the sentence.
 """
 
-import re
+from thirty_two_lanes.frontend.refusals.table import by_pattern
 
 NO_TRY = (
     "`try`, `with` and `yield` do not exist in kernels: test for the case with `if`"
 )
 
-
-def _rows(text) -> list[tuple[str, str]]:
-    """A table's patterns and sentences."""
-    rows = re.findall(r"((?:^(?! {4}).+\n)+)((?:^ {4}.+\n)+)", text, re.MULTILINE)
-    return [
-        (pattern.replace("\n", ""), " ".join(sentence.split()))
-        for pattern, sentence in rows
-    ]
-
-
 # names that are wrong, which are looked for first
-NAMES = _rows(
+NAMES = by_pattern(
     r"""
 (?:module|type object) '([\w.]+)' has no attribute '(\w+)'
     `\1` has no `\2`: is it spelt right?
@@ -33,7 +23,7 @@ name '(\w+)' is not defined
 )
 
 # all else, looked for where the source does not explain the error
-SENTENCES = _rows(
+SENTENCES = by_pattern(
     r"""
 TypingError: (`\w+` takes [^\n]*)
     \1
@@ -207,7 +197,7 @@ NRT required|build_list|list\(
 not supported between instances of 'Array'
     `min` and `max` take numbers, not a whole array: loop over its elements
 set_try_|exception_match|SETUP_|BEFORE_WITH|terminator_types
-    NO_TRY
+    {no_try}
 'JITCUDACodegen' object has no attribute
     a function that calls itself cannot be compiled here: use a loop
 STORE_GLOBAL
@@ -238,7 +228,7 @@ Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'
 Unknown attribute '(\w+)' of type (?:Literal\[)?(\w+)
     values of type \2 have no `\1` in a kernel
 (?:try|with|yield|raise).*(?:not supported|unsupported)
-    NO_TRY
+    {no_try}
 Cannot unify (.+?) and (.+?) for '([\w.]+)'
     `\3` is \1 on one path and \2 on another: give it one type
 [Nn]o implementation of function Function\(<built-in function (\w+)>\) found
@@ -253,5 +243,6 @@ Signature mismatch: \d+ argument types given
     kernel: check their number and their types
 Compilation is falling back|[Uu]se of unsupported opcode \((\w+)\)
     kernels cannot use this part of Python (\1)
-""".replace("NO_TRY", NO_TRY)
+""",
+    no_try=NO_TRY,
 )

@@ -11,8 +11,7 @@ from thirty_two_lanes.core.errors import (
     UnsupportedError,
 )
 from thirty_two_lanes.core.source import place, source_line
-from thirty_two_lanes.frontend.refusals.axes import several_as_one
-from thirty_two_lanes.frontend.refusals.names import suggestion
+from thirty_two_lanes.frontend.refusals.arrays import several_as_one
 from thirty_two_lanes.frontend.refusals.numba_messages import NAMES, SENTENCES
 from thirty_two_lanes.frontend.refusals.source_constructs import (
     argument_without_value,
@@ -21,6 +20,7 @@ from thirty_two_lanes.frontend.refusals.source_constructs import (
     named_expression,
     returning_line,
 )
+from thirty_two_lanes.frontend.refusals.syntax import suggestion
 
 
 def at(function, line, sentence, error=KernelError) -> KernelError:
@@ -31,15 +31,14 @@ def at(function, line, sentence, error=KernelError) -> KernelError:
 
 
 def refusal(function, error, types=()) -> KernelError:
-    """Numba's error about a kernel, for some types of its arguments, as a KernelError.
-    """
+    """A KernelError for Numba's error about a kernel with arguments of these types."""
     message = str(error)
     line = _line_of(function, error, message)
     explained = named_expression(function, line, message) or argument_without_value(
         function, line, types
     )
     if explained:
-        return at(function, explained[1], explained[0])
+        return at(function, *explained)
     sentence = _sentence(NAMES, message)
     if not sentence:
         needs_memory = _NEEDS_MEMORY.search(message)
@@ -47,11 +46,9 @@ def refusal(function, error, types=()) -> KernelError:
             function, line, types, message
         ) or explanation_from_source(function, line, needs_memory)
         if explained:
-            return at(function, explained[1], explained[0])
-        sentence = _sentence(SENTENCES, message)
-    if sentence:
-        return at(function, line, sentence + suggestion(function, sentence))
-    return at(function, line, _as_numba_says(message))
+            return at(function, *explained)
+        sentence = _sentence(SENTENCES, message) or _as_numba_says(message)
+    return at(function, line, sentence + suggestion(function, sentence))
 
 
 def returns_nothing(function) -> KernelError:
@@ -60,7 +57,7 @@ def returns_nothing(function) -> KernelError:
     first = function.__code__.co_firstlineno
     explained = line is None and explanation_from_source(function, first)
     if explained:
-        return at(function, explained[1], explained[0])
+        return at(function, *explained)
     return at(
         function,
         line or first,
@@ -105,8 +102,8 @@ def unknown(function, error, line=None) -> UnsupportedError:
     """
     line = line or function.__code__.co_firstlineno
     explained = explanation_from_source(function, line)
-    if explained and is_certain(explained[0]):
-        return at(function, explained[1], explained[0])
+    if explained and is_certain(explained[1]):
+        return at(function, *explained)
     if isinstance(error, MemoryError):
         return at(function, line, _NO_MEMORY, UnsupportedError)
     return at(function, line, _FAULT, EmulatorFault)

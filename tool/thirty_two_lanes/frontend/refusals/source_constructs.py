@@ -6,128 +6,134 @@ import ast
 import inspect
 import re
 import sys
+from functools import partial
 
-from thirty_two_lanes.frontend.refusals.array_calls import wrong_array
-from thirty_two_lanes.frontend.refusals.array_copies import array_copy
-from thirty_two_lanes.frontend.refusals.nodes import NO_FUNCTION, nodes_of
-
-_LOOP = "loop over the elements with `range(…)`"
-_TEXT = 'strings can only be printed in a kernel: `print("thread", i)`'
-_NEW = (
-    "makes a new array, which a kernel cannot do: make it outside and pass it, or use "
-    "`cuda.local.array(8, float32)` for a thread's own array"
-)
-_WHOLE = (
-    "works on whole arrays, and a thread of a kernel on one element at a time: "
-    "write the loop, or call it outside of the kernel"
-)
-_FILES = "a kernel cannot use files or input: do that outside and pass the result"
-_RANDOM = (
-    "random numbers in kernels come from `numba.cuda.random`: "
-    "`xoroshiro128p_uniform_float32(states, i)`"
-)
-_CLOCK = "a kernel has no clock: measure the launch from outside, with `measure`"
-_KINDS = "types are fixed when the kernel is compiled: a kernel cannot ask for them"
-_NO_TRY = (
-    "`try`, `with` and `yield` do not exist in kernels: test for the case with `if`"
-)
-
-# what no kernel may contain, wherever it stands
-_NEVER = {
-    ast.JoinedStr: f"an f-string makes a string, and {_TEXT}",
-    ast.ListComp: "list comprehensions make lists, which kernels do not have: " + _LOOP,
-    ast.SetComp: "sets do not exist in kernels: use a tuple or an array",
-    ast.DictComp: "dictionaries do not exist in kernels: use a tuple or an array",
-    ast.GeneratorExp: "generators do not exist in kernels: " + _LOOP,
-    ast.Dict: "dictionaries do not exist in kernels: use a tuple or an array",
-    ast.Set: "sets do not exist in kernels: use a tuple or an array",
-    ast.Try: _NO_TRY,
-    ast.With: _NO_TRY,
-    ast.Yield: _NO_TRY,
-    ast.YieldFrom: _NO_TRY,
-    ast.Import: "a kernel cannot import: move this line above the kernel",
-    ast.ImportFrom: "a kernel cannot import: move this line above the kernel",
-    ast.ClassDef: "a kernel cannot define a class: use a tuple, or records of an array",
-    ast.Global: "a kernel cannot change a global: store into an array",
-    ast.Nonlocal: "a kernel cannot change a variable outside it: store into an array",
-    ast.Delete: "a kernel cannot delete anything: arrays keep their size",
-    ast.Starred: "a `*` in front of a value does not work in kernels: write the items",
-    ast.Await: "kernels can only wait at barriers: leave `await` out",
-}
-_MAKERS = (
-    *("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like"),
-    *("full_like", "arange", "linspace", "array", "asarray", "eye", "identity"),
-    *("concatenate", "stack", "hstack", "vstack", "copy", "tile", "repeat"),
-    *("meshgrid", "outer", "reshape", "ravel", "unique", "flip", "roll", "diff"),
-)
-_REDUCERS = (
-    *("sum", "max", "min", "mean", "std", "var", "dot", "matmul", "sort", "argsort"),
-    *("prod", "cumsum", "median", "any", "all", "argmax", "argmin", "inner", "vdot"),
-)
-_OPERATORS = {
-    **{"add": "+", "subtract": "-", "multiply": "*", "power": "**", "negative": "-"},
-    **{"floor_divide": "//", "remainder": "%", "mod": "%"},
-}
-_CALLS = {
-    **{
-        f"numpy.{name}": f"`np.{name}` does not exist in kernels: write `{sign}`, for "
-        "one element at a time"
-        for name, sign in _OPERATORS.items()
-    },
-    "numpy.where": "`np.where` makes a new array, which a kernel cannot do: for one "
-    "element, write `a if condition else b`",
-    **{f"numpy.{name}": f"`np.{name}` {_NEW}" for name in _MAKERS},
-    **{f"numpy.{name}": f"`np.{name}` {_WHOLE}" for name in _REDUCERS},
-    "numpy.clip": "`np.clip` does not work on one number: `min(max(x, low), high)`",
-    **dict.fromkeys(("input", "open"), _FILES),
-    **dict.fromkeys(
-        ("str", "repr", "format", "chr", "ord", "bin", "hex", "oct", "ascii"), _TEXT
-    ),
-    **dict.fromkeys(("isinstance", "type", "id", "hash", "getattr", "hasattr"), _KINDS),
-    **{
-        name: f"`{name}` does not exist in kernels: {_LOOP}"
-        for name in (
-            *("sorted", "reversed", "map", "filter", "any", "all", "sum", "iter"),
-            *("next", "list", "set", "dict", "frozenset", "bytearray"),
-        )
-    },
-}
-_MODULES = {
-    "random": _RANDOM,
-    "numpy.random": _RANDOM,
-    "time": _CLOCK,
-    "datetime": _CLOCK,
-    "numpy.linalg": f"`np.linalg` {_WHOLE}",
-    "os": _FILES,
-    "sys": _FILES,
-}
-_METHODS = {
-    **dict.fromkeys(
-        ("append", "extend", "insert", "pop", "remove", "clear"),
-        "arrays keep their size in a kernel, and there are no lists: count how many "
-        "are in use, and store at that index",
-    ),
-    **{
-        name: f"`.{name}()` {_NEW}"
-        for name in ("copy", "astype", "flatten", "tolist", "repeat", "nonzero")
-    },
-    **{
-        name: f"`.{name}()` {_WHOLE}"
-        for name in ("max", "min", "sort", "dot", "argsort", "cumsum", "fill", "sum")
-    },
-    **dict.fromkeys(("format", "join", "upper", "lower", "split", "strip"), _TEXT),
-    **dict.fromkeys(
-        ("keys", "values", "items", "update", "add"),
-        "dictionaries and sets do not exist in kernels: use a tuple or an array",
-    ),
-}
-_FOR_THE_HOST = (
-    *("to_device", "device_array", "device_array_like", "pinned_array", "synchronize"),
-    *("mapped_array", "managed_array", "stream", "event", "jit", "current_context"),
-    *("get_current_device", "select_device", "is_available"),
-)
+from thirty_two_lanes.core.words import counted
+from thirty_two_lanes.frontend.refusals.arrays import array_copy, wrong_array
+from thirty_two_lanes.frontend.refusals.numba_messages import NO_TRY
+from thirty_two_lanes.frontend.refusals.syntax import NO_FUNCTION, nodes_of
+from thirty_two_lanes.frontend.refusals.table import by_name
 
 
+class Certain(str):
+    """A sentence that is true of all kernels, whatever the emulator supports."""
+
+
+_PHRASES = {
+    "loop": "loop over the elements with `range(…)`",
+    "text": 'strings can only be printed in a kernel: `print("thread", i)`',
+    "files": "a kernel cannot use files or input: do that outside and pass the result",
+    "no_dict": "do not exist in kernels: use a tuple or an array",
+    "new": "makes a new array, which a kernel cannot do: make it outside and pass it, "
+    "or use `cuda.local.array(8, float32)` for a thread's own array",
+    "whole": "works on whole arrays, and a thread of a kernel on one element at a "
+    "time: write the loop, or call it outside of the kernel",
+    "no_try": NO_TRY,
+}
+_certain = partial(by_name, kind=Certain, **_PHRASES)
+_likely = partial(by_name, **_PHRASES)
+
+# what no kernel may contain, wherever it stands, by the name of its class in `ast`
+_NEVER = _certain("""
+JoinedStr
+    an f-string makes a string, and {text}
+ListComp
+    list comprehensions make lists, which kernels do not have: {loop}
+GeneratorExp
+    generators do not exist in kernels: {loop}
+SetComp Set
+    sets {no_dict}
+DictComp Dict
+    dictionaries {no_dict}
+Try With Yield YieldFrom
+    {no_try}
+Import ImportFrom
+    a kernel cannot import: move this line above the kernel
+ClassDef
+    a kernel cannot define a class: use a tuple, or records of an array
+Global
+    a kernel cannot change a global: store into an array
+Nonlocal
+    a kernel cannot change a variable outside it: store into an array
+Delete
+    a kernel cannot delete anything: arrays keep their size
+Starred
+    a `*` in front of a value does not work in kernels: write the items
+Await
+    kernels can only wait at barriers: leave `await` out
+""")
+
+# what kernels cannot call: by its full name, by its module, or by a method's name
+_CALLS = _certain("""
+input open
+    {files}
+str repr format chr ord bin hex oct ascii
+    {text}
+isinstance type id hash getattr hasattr
+    types are fixed when the kernel is compiled: a kernel cannot ask for them
+""") | _likely("""
+numpy.where
+    `np.where` makes a new array, which a kernel cannot do: for one element, write
+    `a if condition else b`
+numpy.clip
+    `np.clip` does not work on one number: `min(max(x, low), high)`
+numpy.zeros numpy.ones numpy.empty numpy.full numpy.zeros_like numpy.ones_like
+numpy.empty_like numpy.full_like numpy.arange numpy.linspace numpy.array numpy.asarray
+numpy.eye numpy.identity numpy.concatenate numpy.stack numpy.hstack numpy.vstack
+numpy.copy numpy.tile numpy.repeat numpy.meshgrid numpy.outer numpy.reshape numpy.ravel
+numpy.unique numpy.flip numpy.roll numpy.diff
+    `np.NAME` {new}
+numpy.sum numpy.max numpy.min numpy.mean numpy.std numpy.var numpy.dot numpy.matmul
+numpy.sort numpy.argsort numpy.prod numpy.cumsum numpy.median numpy.any numpy.all
+numpy.argmax numpy.argmin numpy.inner numpy.vdot
+    `np.NAME` {whole}
+numpy.add
+    `np.NAME` does not exist in kernels: write `+`, for one element at a time
+numpy.subtract numpy.negative
+    `np.NAME` does not exist in kernels: write `-`, for one element at a time
+numpy.multiply
+    `np.NAME` does not exist in kernels: write `*`, for one element at a time
+numpy.power
+    `np.NAME` does not exist in kernels: write `**`, for one element at a time
+numpy.floor_divide
+    `np.NAME` does not exist in kernels: write `//`, for one element at a time
+numpy.remainder numpy.mod
+    `np.NAME` does not exist in kernels: write `%`, for one element at a time
+sorted reversed map filter any all sum iter next list set dict frozenset bytearray
+    `NAME` does not exist in kernels: {loop}
+""")
+_MODULES = _certain("""
+random numpy.random
+    random numbers in kernels come from `numba.cuda.random`:
+    `xoroshiro128p_uniform_float32(states, i)`
+time datetime
+    a kernel has no clock: measure the launch from outside, with `measure`
+os sys
+    {files}
+""") | _likely("""
+numpy.linalg
+    `np.linalg` {whole}
+""")
+_METHODS = _certain("""
+format join upper lower split strip
+    {text}
+""") | _likely("""
+append extend insert pop remove clear
+    arrays keep their size in a kernel, and there are no lists: count how many are in
+    use, and store at that index
+copy astype flatten tolist repeat nonzero
+    `.NAME()` {new}
+max min sort dot argsort cumsum fill sum
+    `.NAME()` {whole}
+keys values items update add
+    dictionaries and sets {no_dict}
+""")
+_FOR_THE_HOST = """
+to_device device_array device_array_like pinned_array mapped_array managed_array jit
+synchronize stream event current_context get_current_device select_device is_available
+""".split()
+
+# what makes a new array or list, where Numba says that a line needs memory
 _BY_INDEX = (
     "an index is a whole number, or several: selecting elements by a condition or a "
     "list makes a new array. Test each element with `if`"
@@ -141,68 +147,59 @@ _LIST = (
     "`cuda.local.array(8, float32)`"
 )
 
-# how many values some functions of `cuda` take, and which
-_TAKES = {
-    **{
-        name: ("mask, value, lane", 3)
-        for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
-    },
-    **{
-        name: ("mask, condition", 2)
-        for name in ("ballot_sync", "all_sync", "any_sync", "eq_sync")
-    },
-    **{name: ("mask, value", 2) for name in ("match_any_sync", "match_all_sync")},
-    **{f"syncthreads_{name}": ("number", 1) for name in ("and", "or", "count")},
-    **{
-        f"atomic.{name}": ("array, index, value", 3)
-        for name in (
-            *("add", "sub", "max", "min", "nanmax", "nanmin", "and_", "or_", "xor"),
-            *("exch", "inc", "dec"),
-        )
-    },
-    "atomic.cas": ("array, index, old, new", 4),
-    "atomic.compare_and_swap": ("array, old, new", 3),
-    "syncthreads": ("", 0),
-    "selp": ("condition, a, b", 3),
-    "fma": ("a, b, c", 3),
-    **{name: ("number", 1) for name in ("popc", "brev", "clz", "ffs", "cbrt")},
-}
-
-
-class Certain(str):
-    """A sentence that is true of all kernels, whatever the emulator supports."""
+# what some functions of `cuda` take
+_TAKES = {"syncthreads": ""} | by_name("""
+shfl_sync shfl_up_sync shfl_down_sync shfl_xor_sync
+    mask, value, lane
+ballot_sync all_sync any_sync eq_sync
+    mask, condition
+match_any_sync match_all_sync
+    mask, value
+syncthreads_and syncthreads_or syncthreads_count popc brev clz ffs cbrt
+    number
+atomic.add atomic.sub atomic.max atomic.min atomic.nanmax atomic.nanmin atomic.and_
+atomic.or_ atomic.xor atomic.exch atomic.inc atomic.dec
+    array, index, value
+atomic.cas
+    array, index, old, new
+atomic.compare_and_swap
+    array, old, new
+selp
+    condition, a, b
+fma
+    a, b, c
+""")
 
 
 def is_certain(sentence) -> bool:
     """Is this true of all kernels, whatever the emulator supports?"""
-    known = (*_NEVER.values(), _TEXT, _FILES, _RANDOM, _CLOCK, _KINDS)
-    return isinstance(sentence, Certain) or sentence in known
+    return isinstance(sentence, Certain)
 
 
 def explanation_from_source(function, line, needs_memory=False):
-    """What is wrong with the refused line, in a sentence, and the line; or None."""
+    """The refused line, or one it is about, and what is wrong there; or None."""
     nodes = nodes_of(function)
-    here = [node for node in nodes if _first(node) <= line <= _last(node)]
+    here = [node for node in nodes if node.lineno <= line <= node.end_lineno]
     near = [node for node in here if isinstance(node, ast.expr | ast.stmt)]
     for node in sorted(near, key=lambda node: not _never(node)):
         sentence = _never(node) or _call(node, function)
-        if sentence and line in (_first(node), _last(node), _head(node)):
-            return sentence, _first(node)
+        if sentence and line in (node.lineno, node.end_lineno, _head(node)):
+            return node.lineno, sentence
     if needs_memory and "ufunc" in needs_memory[0]:  # of `a[:] += 1`, or of `np.add`
         near = [node for node in near if isinstance(node, ast.AugAssign)]
     for node in near if needs_memory else ():
         sentence = array_copy(node) or _makes(node)
         if sentence:
-            return sentence, line
+            return line, sentence
     if line <= function.__code__.co_firstlineno + 1:  # Numba did not say where
         for node in nodes:
             if _never(node):
-                return _never(node), _first(node)
+                return node.lineno, _never(node)
     return None
 
 
 def named_expression(function, line, message):
-    """Where Numba loses a variable of `:=`, a sentence and the line; or None."""
+    """The line where Numba loses a variable of `:=`, and a sentence; or None."""
     lost = re.search(
         r"Type of variable '.*?' cannot be determined|Variable '\w+' is not defined",
         message,
@@ -213,23 +210,21 @@ def named_expression(function, line, message):
     here = [n for n in given if n.lineno <= line <= n.end_lineno]
     first = (here or given)[0]
     name = first.target.id
-    return (
-        f"Numba does not understand this `:=`: write `{name} = …` on a line of its own",
-        first.lineno,
+    return first.lineno, (
+        f"Numba does not understand this `:=`: write `{name} = …` on a line of its own"
     )
 
 
 def argument_without_value(function, line, types):
-    """Where a line uses an argument that is None, a sentence and the line; or None."""
+    """The line, if it uses an argument that is None, and a sentence; or None."""
     code = function.__code__
     names = code.co_varnames[: code.co_argcount]
     absent = {n for n, t in zip(names, types, strict=False) if str(t) == "none"}
     for node in nodes_of(function):
         if isinstance(node, ast.Name) and node.id in absent and node.lineno == line:
-            return (
+            return line, (
                 f"`{node.id}` is None here: pass the array or the number that this "
-                "line needs",
-                line,
+                "line needs"
             )
     return None
 
@@ -247,10 +242,10 @@ def _is_none(node) -> bool:
 
 def _never(node):
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-        return f"`@` {_WHOLE}"
+        return f"`@` {_PHRASES['whole']}"
     if isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Load):
         return None  # the arguments of a call
-    return _NEVER.get(type(node))
+    return _NEVER.get(type(node).__name__)
 
 
 def _makes(node):
@@ -263,7 +258,7 @@ def _makes(node):
     if isinstance(node, ast.List) or repeated and ast.List in repeated:
         return _LIST
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return _TEXT
+        return Certain(_PHRASES["text"])
     if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare | ast.AugAssign):
         return _BY_ELEMENT
     return None
@@ -281,7 +276,7 @@ def _call(node, function):
         if name.startswith("numba.cuda."):
             return _call_of_cuda(name[len("numba.cuda.") :], node, function)
         if root in ("math", "cmath"):
-            return _wrong_count(name, node, *_parameters(name))
+            return _wrong_count(name, node, _parameters(name))
         return _CALLS.get(name) or _MODULES.get(root)
     return _METHODS.get(method)
 
@@ -295,27 +290,27 @@ def _call_of_cuda(name, node, function):
         return f"write `cuda.{name}.array(shape, type)`: `cuda.{name}` is no function"
     if name in NO_FUNCTION:
         return f"this is a number, not a function: `cuda.{name}` without parentheses"
-    return _wrong_count(f"cuda.{name}", node, *_TAKES.get(name, ("", None)))
+    return _wrong_count(f"cuda.{name}", node, _TAKES.get(name))
 
 
 def _parameters(name):
-    """What a function of `math` takes, and how many, where Python says it."""
+    """What a function of `math` takes, where Python says it."""
     root, _, last = name.partition(".")
     try:
         names = inspect.signature(getattr(sys.modules[root], last)).parameters.values()
     except (AttributeError, TypeError, ValueError):
-        return "", None
+        return None
     plain = all(p.default is p.empty and p.kind is p.POSITIONAL_ONLY for p in names)
-    return (", ".join(p.name for p in names), len(names)) if plain else ("", None)
+    return ", ".join(p.name for p in names) if plain else None
 
 
-def _wrong_count(name, call, takes, count):
+def _wrong_count(name, call, takes):
     """What a function takes, where the call gives more or fewer values."""
     given = len(call.args) + len(call.keywords)
     starred = any(isinstance(a, ast.Starred) for a in call.args)
-    if count is None or given == count or starred:
+    if takes is None or starred or given == (count := len(takes.split())):
         return None
-    values = "1 value" if count == 1 else f"{count} values"
+    values = counted(count, "value")
     return f"`{name}({takes})` takes {values}, but this line passes {given}"
 
 
@@ -338,14 +333,6 @@ def _name_of(node, function):
         return f"{module}.{node.id}", None
     local = node.id in function.__code__.co_varnames or node.id in around
     return (None, None) if local else (node.id, None)
-
-
-def _first(node):
-    return node.lineno
-
-
-def _last(node):
-    return node.end_lineno
 
 
 def _head(node):

@@ -1,13 +1,25 @@
-"""A name that does not exist, and the one that was probably meant."""
+"""The source of a function as syntax: what names in it stand for, and which was
+probably meant.
+"""
 
+import ast
 import builtins
 import difflib
 import math
 import re
 import sys
+from contextlib import suppress
 
 import numba
 
+from thirty_two_lanes.core.source import definition_of
+
+# what a kernel reads and cannot call, by its name below `cuda`
+NO_FUNCTION = (
+    *("threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize"),
+    *(f"{name}.{axis}" for name in ("threadIdx", "blockIdx") for axis in "xyz"),
+    *(f"{name}.{axis}" for name in ("blockDim", "gridDim") for axis in "xyz"),
+)
 _IMPORTS = {
     "cuda": "from numba import cuda",
     "np": "import numpy as np",
@@ -20,6 +32,31 @@ _IMPORTS = {
 _NEAR = 0.75  # how alike two names are, of 1
 _ARRAYS = r"`(shared|local)` has no|`numba\.cuda` has no `(shared|local)_?array`"
 _MISSING = r"(?:there is no|`numba\.(cuda)` has no) `(\w+)`"
+
+
+def nodes_of(function):
+    """The nodes of a function's source, with the line numbers of its file."""
+    definition = definition_of(function)
+    return [
+        node
+        for statement in (definition.body if definition else ())
+        for node in ast.walk(statement)
+        if hasattr(node, "lineno")
+    ]
+
+
+def named_value(node, function):
+    """What a name, or an attribute of one, stands for outside a function, or None."""
+    if isinstance(node, ast.Attribute):
+        return getattr(named_value(node.value, function), node.attr, None)
+    if not isinstance(node, ast.Name) or node.id in function.__code__.co_varnames:
+        return None
+    free = function.__code__.co_freevars
+    if node.id in free:
+        with suppress(ValueError):  # nothing is in it yet
+            return function.__closure__[free.index(node.id)].cell_contents
+        return None
+    return function.__globals__.get(node.id, vars(builtins).get(node.id))
 
 
 def suggestion(function, sentence) -> str:
