@@ -16,8 +16,8 @@ from thirty_two_lanes.frontend.types import our_type
 
 def is_kernel(value) -> bool:
     """Is this what `@cuda.jit` makes of a function?"""
-    about = ("configure", "targetoptions")
-    return has_function(value) and all(hasattr(value, name) for name in about)
+    of_cuda = hasattr(value, "configure") and hasattr(value, "targetoptions")
+    return of_cuda and has_function(value)
 
 
 def has_function(value) -> bool:
@@ -119,19 +119,15 @@ def configuration(blocks, threads, stream=0, shared_bytes=0):
 
 def _dimensions(value, what, limits):
     parts = value if isinstance(value, (tuple, list)) else (value,)
-    if not 1 <= len(parts) <= 3 or not all(
-        isinstance(p, (int, np.integer)) for p in parts
-    ):
+    are_whole = all(isinstance(part, (int, np.integer)) for part in parts)
+    if not 1 <= len(parts) <= 3 or not are_whole:
+        divided = any(isinstance(part, float) for part in parts)
+        remedy = ": use `//` instead of `/` to divide" if divided else ""
         raise LaunchError(
             f"the number of {what} must be a whole number or up to three of them, "
-            f"not {shown(value)}"
-            + (
-                ": use `//` instead of `/` to divide"
-                if any(isinstance(p, float) for p in parts)
-                else ""
-            )
+            f"not {shown(value)}{remedy}"
         )
-    parts = tuple(int(p) for p in parts)
+    parts = tuple(map(int, parts))
     total = int(np.prod(parts))
     if what == "threads" and total > hardware.MAX_THREADS_PER_BLOCK:
         raise LaunchError(
@@ -183,7 +179,7 @@ def _declared(kernel, types):
         return types
     found = min(kernel.overloads, key=lambda declared: _distance(declared, types))
     if _distance(found, types) == np.inf:
-        signatures = " or ".join(_listed(declared) for declared in kernel.overloads)
+        signatures = " or ".join(map(_listed, kernel.overloads))
         raise KernelError(
             f"`{kernel.py_func.__name__}` was compiled for {signatures} only, but this "
             f"launch passes {_listed(types)}: change the signature or the arguments"
@@ -211,11 +207,11 @@ def _distance(declared, types) -> float:
 
 def _same_bits(ours, other) -> bool:
     """Are these arrays of whole numbers of one size? Numba accepts either."""
-    both = (ours, other)
-    if not all(isinstance(array, ArrayType) for array in both):
+    if not isinstance(ours, ArrayType) or not isinstance(other, ArrayType):
         return False
-    sizes = {(array.ndim, array.dtype.itemsize) for array in both}
-    return len(sizes) == 1 and all(array.dtype.kind in "iu" for array in both)
+    one, two = ours.dtype, other.dtype
+    whole_numbers = one.kind in "iu" and two.kind in "iu"
+    return whole_numbers and (ours.ndim, one.itemsize) == (other.ndim, two.itemsize)
 
 
 def _type(kernel, argument, name):
@@ -242,7 +238,8 @@ def _is_known(ours, argument) -> bool:
 def _unusable(argument) -> str:
     """Why a kernel cannot take an argument, and what to pass instead."""
     if type(argument) is np.ndarray or hasattr(argument, "__cuda_array_interface__"):
-        return _unusable_array(np.dtype(argument.dtype))
+        dtype = np.dtype(argument.dtype)
+        return f"is an array of {_ELEMENTS.get(dtype.kind, _OTHERS).format(dtype)}"
     if isinstance(argument, int):
         return f"is {shown(argument)}, which does not fit into 64 bits"
     if isinstance(argument, tuple):
@@ -254,8 +251,7 @@ def _unusable(argument) -> str:
             f"is the function `{function.__name__}`, which cannot be passed to a "
             "kernel: let the kernel call it by its name"
         )
-    kind = with_article(type(argument).__name__)
-    return f"is {kind}: {_TAKES}{_instead(argument)}"
+    return f"is {with_article(type(argument).__name__)}: {_TAKES}{_instead(argument)}"
 
 
 def _leaves(items):
@@ -264,24 +260,18 @@ def _leaves(items):
         yield from _leaves(item) if isinstance(item, tuple) else (item,)
 
 
+_TEXTS = (
+    "texts ({}), which kernels here cannot read: pass numbers that stand for them, as "
+    "`np.unique(…, return_inverse=True)` gives"
+)
+_OTHERS = "{}, which a GPU does not support: convert it, as with `.astype(np.float32)`"
+_ELEMENTS = {
+    "U": _TEXTS,
+    "S": _TEXTS,
+    "O": "Python objects, which cannot go to a GPU: give it a type, as with "
+    "`np.array(…, dtype=np.float32)`",
+}
 _TAKES = "a kernel takes NumPy or device arrays, numbers, and tuples of numbers"
-
-
-def _unusable_array(dtype) -> str:
-    if dtype.kind in "US":
-        return (
-            f"is an array of texts ({dtype}), which kernels here cannot read: pass "
-            "numbers that stand for them, as `np.unique(…, return_inverse=True)` gives"
-        )
-    if dtype.kind == "O":
-        return (
-            "is an array of Python objects, which cannot go to a GPU: give it a type, "
-            "as with `np.array(…, dtype=np.float32)`"
-        )
-    return (
-        f"is an array of {dtype}, which a GPU does not support: convert it, as with "
-        "`.astype(np.float32)`"
-    )
 
 
 def _instead(argument) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.errors import KernelError
 from thirty_two_lanes.frontend.known_values import static_index
-from thirty_two_lanes.frontend.lower.builder import INDEX, NONE, ZERO
+from thirty_two_lanes.frontend.lower.builder import INDEX, NONE, ZERO, index_constant
 from thirty_two_lanes.frontend.lower.tuples import is_slice, pack
 from thirty_two_lanes.language.warp_intrinsics import ATOMICS, CACHE_HINTS
 
@@ -27,7 +27,7 @@ def allocate(builder, target, space, value):
     if "shape" in named:
         arguments = [named["shape"]]
     result = builder.our_type(target)
-    shape = [builder.known.get(getattr(v, "name", v)) for v in (arguments[0],)][0]
+    shape = builder.known.get(getattr(arguments[0], "name", arguments[0]))
     if shape is None:
         shape = tuple(int(item.value) for item in builder.items(arguments[0]))
     shape = tuple(shape) if isinstance(shape, tuple) else (int(shape),)
@@ -40,9 +40,10 @@ def allocate(builder, target, space, value):
     name = builder.declare(target, result)
     # a thread has its own local arrays in each call, a block has one shared array
     key = (*builder.specialisation, target) if space == "shared" else (name,)
-    reported, site = builder.array_name(name), builder.site()
-    whole = (name, space, shape, result.dtype, reported, site, key, alignment or 1)
-    builder.emit(ir.Allocate(*whole))
+    reported, site, dtype = builder.array_name(name), builder.site(), result.dtype
+    builder.emit(
+        ir.Allocate(name, space, shape, dtype, reported, site, key, alignment or 1)
+    )
 
 
 def constant_array(builder, target, name, arguments, signature):
@@ -121,10 +122,8 @@ def array_item(builder, target, array, index):
     result = builder.our_type(target)
     if isinstance(result, ir.ArrayType):
         name = declare_view(builder, target, operand)
-        builder.emit(
-            ir.View(name, operand, indices, builder.reference("load", operand))
-        )
-        return
+        reference = builder.reference("load", operand)
+        return builder.emit(ir.View(name, operand, indices, reference))
     if result is None:
         builder.refuse("arrays of such elements are not emulated yet")
     load(builder, builder.declare(target, result), operand, indices)
@@ -136,8 +135,9 @@ def load(builder, name, operand, indices):
     builder.emit(ir.Load(name, operand, indices, reference))
 
 
-def flat_item(builder, target, array, index):
+def flat_item(builder, target, variable, index):
     """`array.flat[index]`."""
+    array = builder.arrays.flats[variable.name]
     indices = unravelled(builder, array, flat_index(builder, index))
     load(builder, builder.declared(target), array, indices)
 
@@ -145,7 +145,7 @@ def flat_item(builder, target, array, index):
 def flat_index(builder, index):
     """An index that counts along all axes."""
     if isinstance(index, int):
-        return ir.Const(np.int64(index))
+        return index_constant(index)
     return builder.cast(builder.operand(index), INDEX)
 
 
@@ -180,11 +180,11 @@ def _indices(builder, index) -> tuple:
     if is_slice(builder, name):
         return (_slice(builder, name),)
     if name not in builder.packed:
-        return tuple(_whole_index(builder, item) for item in builder.items(name))
+        return tuple(_index(builder, item) for item in builder.items(name))
     return tuple(_index_part(builder, part) for part in builder.packed[name])
 
 
-def _whole_index(builder, operand):
+def _index(builder, operand):
     """An index as it is used: Numba made it a float where two tuples met, or it may
     be None.
     """
@@ -196,7 +196,7 @@ def _whole_index(builder, operand):
 def _index_part(builder, part):
     name = getattr(part, "name", None)
     if name is None:  # an operand already
-        return None if part == NONE else _whole_index(builder, part)
+        return None if part == NONE else _index(builder, part)
     return _slice(builder, name) if is_slice(builder, name) else builder.operand(part)
 
 
@@ -239,12 +239,10 @@ def store(builder, array, indices, value):
     check_writable(builder, array)
     ours, theirs = builder.type_of(array), builder.type_of(value)
     reference = builder.reference("store", array)
-    whole = all(isinstance(part, ir.Operand) for part in indices)
-    whole = whole and len(indices) == ours.ndim
-    if whole and isinstance(theirs, np.dtype):
+    is_element = all(isinstance(part, ir.Operand) for part in indices)
+    if is_element and len(indices) == ours.ndim and isinstance(theirs, np.dtype):
         value = builder.cast(value, ours.dtype)
-        builder.emit(ir.Store(array, indices, value, reference))
-        return
+        return builder.emit(ir.Store(array, indices, value, reference))
     part = array
     if indices:
         part = builder.new_name(ir.ArrayType(ours.dtype, None), "part")
@@ -252,10 +250,9 @@ def store(builder, array, indices, value):
     if isinstance(theirs, ir.ArrayType):
         builder.emit(ir.Move(part, value, reference, builder.reference("load", value)))
     elif isinstance(theirs, tuple):
-        items = builder.parts(value)
-        items = tuple(builder.cast(item, ours.dtype) for item in items)
-        packed = builder.new_name(tuple(ours.dtype for _ in items), "items")
-        builder.emit(ir.Pack(packed, items))
+        dtypes = (ours.dtype,) * len(theirs)
+        items = builder.casts(builder.parts(value), dtypes)
+        packed = builder.pack(items, dtypes, "items")
         builder.emit(ir.Fill(part, packed, reference))
     else:
         builder.emit(ir.Fill(part, builder.cast(value, ours.dtype), reference))
@@ -263,10 +260,10 @@ def store(builder, array, indices, value):
 
 def check_writable(builder, array):
     """Refuse to change an array that is frozen in constant memory."""
-    whole = builder.arrays.base(array)
-    if whole in builder.body.frozen:
+    frozen = builder.body.frozen.get(builder.arrays.base(array))
+    if frozen is not None:
         builder.refuse(
-            f"`{builder.body.frozen[whole]}` is outside the kernel, and its values are "
+            f"`{frozen}` is outside the kernel, and its values are "
             "frozen when the kernel is compiled: pass it as an argument to store in it",
             KernelError,
         )
@@ -289,7 +286,7 @@ def atomic(builder, target, name, arguments, signature):
         indices, values = (ZERO,), arguments[1:]
     else:
         indices, values = _indices(builder, arguments[1]), arguments[2:]
-    values = tuple(builder.cast(builder.operand(v), dtype) for v in values)
+    values = tuple(builder.cast(o, dtype) for o in builder.operands(values))
     ours, reference = builder.declare(target, dtype), builder.reference("atomic", array)
     builder.emit(ir.Atomic(ours, ATOMICS[name], array, indices, values, reference))
 
@@ -324,8 +321,8 @@ def _set_field(builder, statement, name):
 def _field(builder, array, name) -> str:
     """A field's array, of the type of its elements."""
     record = builder.type_of(array)
-    whole, offset = record.dtype.fields[name][:2]
-    dtype, inner = whole.subdtype or (whole, ())
+    field, offset = record.dtype.fields[name][:2]
+    dtype, inner = field.subdtype or (field, ())
     if not dtype.names and dtype.kind not in "iufcb":
         builder.refuse(f"the field `{name}` is not emulated yet: use fields of numbers")
     result = ir.ArrayType(np.dtype(dtype), record.ndim + len(inner))

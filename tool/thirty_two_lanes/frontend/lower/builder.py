@@ -314,9 +314,9 @@ class IRBuilder:
         """The name of a condition: an operator's, of operands."""
         return self.computed(operator, operands, np.dtype(np.bool_), "more")
 
-    def index(self, operator, *operands, hint="index") -> str:
+    def index(self, operator, *operands) -> str:
         """The name of an index that is computed."""
-        return self.computed(operator, operands, INDEX, hint)
+        return self.computed(operator, operands, INDEX, "index")
 
     # blocks
 

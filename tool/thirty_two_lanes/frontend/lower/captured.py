@@ -53,13 +53,12 @@ def _captured_array(builder, target, spelt, array, dtype):
 def _captured_tuple(builder, target, spelt, values, dtypes):
     """A tuple from outside the kernel, with arrays in it."""
     items = []
-    for place, (value, dtype) in enumerate(zip(values, dtypes, strict=True)):
-        item = f"{target}.{place}"
-        if isinstance(dtype, ir.ArrayType):
-            _captured_array(builder, item, spelt, value, dtype)
-            items.append(builder.name(item))
-        elif isinstance(dtype, tuple) and _has_arrays(dtype):
-            _captured_tuple(builder, item, spelt, value, dtype)
+    for number, (value, dtype) in enumerate(zip(values, dtypes, strict=True)):
+        item = f"{target}.{number}"
+        if _has_arrays((dtype,)):
+            is_array = isinstance(dtype, ir.ArrayType)
+            capture_item = _captured_array if is_array else _captured_tuple
+            capture_item(builder, item, spelt, value, dtype)
             items.append(builder.name(item))
         else:
             items.append(constant_value(value, dtype))

@@ -7,31 +7,9 @@ import numpy as np
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.frontend.dotted_names import dotted_name
 from thirty_two_lanes.frontend.known_values import is_enum_class
-from thirty_two_lanes.frontend.lower.arrays import (
-    array_attribute,
-    array_item,
-    array_number,
-    flat_item,
-    record_field,
-)
+from thirty_two_lanes.frontend.lower import arrays, loops, operators, tuples
 from thirty_two_lanes.frontend.lower.calls import call, call_intrinsic
 from thirty_two_lanes.frontend.lower.captured import capture
-from thirty_two_lanes.frontend.lower.loops import (
-    getiter,
-    iternext,
-    pair_first,
-    pair_second,
-    unpack,
-)
-from thirty_two_lanes.frontend.lower.operators import binop, inplace_binop, unary
-from thirty_two_lanes.frontend.lower.tuples import (
-    build_tuple,
-    repack,
-    tuple_attribute,
-    tuple_item,
-    tuple_item_by_lane,
-    typed_getitem,
-)
 from thirty_two_lanes.language.warp_intrinsics import GRID_SYNC, INTRINSICS
 
 # values
@@ -57,7 +35,7 @@ def variable(builder, target, value):
             builder.known[target] = builder.known[source]
             return
         if source in builder.packed and builder.is_assigned_once(source):
-            return repack(builder, target, builder.packed[source])
+            return tuples.repack(builder, target, builder.packed[source])
     if source in builder.iterators:
         builder.iterators[target] = builder.iterators[source]
         return
@@ -98,12 +76,10 @@ def phi(builder, target, value):
 def getitem(builder, target, value):
     """`value[index]`, with an index that is computed."""
     if value.value.name in builder.arrays.flats:
-        return flat_item(
-            builder, target, builder.arrays.flats[value.value.name], value.index
-        )
+        return arrays.flat_item(builder, target, value.value, value.index)
     if isinstance(builder.our_type(value.value), ir.ArrayType):
-        return array_item(builder, target, value.value, value.index)
-    tuple_item_by_lane(builder, target, value)
+        return arrays.array_item(builder, target, value.value, value.index)
+    tuples.tuple_item_by_lane(builder, target, value)
 
 
 def static_getitem(builder, target, value):
@@ -114,19 +90,17 @@ def static_getitem(builder, target, value):
     if is_enum_class(known) or of_functions:
         return builder.know(target, known[value.index])
     if isinstance(value.index, str):
-        return record_field(builder, target, value.value, value.index)
+        return arrays.record_field(builder, target, value.value, value.index)
     if builder.kind(value.value) == "Record":
         name = array.dtype.names[value.index]
-        return record_field(builder, target, value.value, name)
+        return arrays.record_field(builder, target, value.value, name)
     if isinstance(array, ir.ArrayType):
         index = value.index_var if value.index_var is not None else value.index
-        return array_item(builder, target, value.value, index)
+        return arrays.array_item(builder, target, value.value, index)
     if value.value.name in builder.arrays.flats:
-        return flat_item(
-            builder, target, builder.arrays.flats[value.value.name], value.index
-        )
+        return arrays.flat_item(builder, target, value.value, value.index)
     if isinstance(array, tuple) and isinstance(value.index, (int, slice)):
-        return tuple_item(builder, target, value)
+        return tuples.tuple_item(builder, target, value)
     builder.refuse("the emulator does not support this kind of item yet")
 
 
@@ -160,14 +134,12 @@ def _attribute_of_value(builder, target, value):
     if builder.kind(target) == "BoundFunction":
         builder.methods[target] = (value.value, value.attr)
     elif isinstance(dtype, ir.ArrayType):
-        array_attribute(builder, target, value.value, value.attr, dtype)
+        arrays.array_attribute(builder, target, value.value, value.attr, dtype)
     elif isinstance(dtype, tuple):
-        tuple_attribute(builder, target, value)
+        tuples.tuple_attribute(builder, target, value)
     elif value.value.name in builder.arrays.addresses and value.attr == "data":
-        address = array_number(
-            builder, builder.arrays.addresses[value.value.name], "address"
-        )
-        builder.bind(target, address)
+        array = builder.arrays.addresses[value.value.name]
+        builder.bind(target, arrays.array_number(builder, array, "address"))
     elif isinstance(dtype, np.dtype) and value.attr in ("real", "imag"):
         operands = (builder.operand(value.value),)
         result = builder.our_type(target)
@@ -189,20 +161,20 @@ VALUES = {
 
 # what an expression does: (builder, target, expression) -> None
 EXPRESSIONS = {
-    "binop": binop,
-    "inplace_binop": inplace_binop,
-    "unary": unary,
+    "binop": operators.binary,
+    "inplace_binop": operators.binary,
+    "unary": operators.unary,
     "call": call,
     "getattr": attribute,
     "getitem": getitem,
     "static_getitem": static_getitem,
-    "typed_getitem": typed_getitem,
-    "build_tuple": build_tuple,
-    "exhaust_iter": unpack,
-    "getiter": getiter,
-    "iternext": iternext,
-    "pair_first": pair_first,
-    "pair_second": pair_second,
+    "typed_getitem": tuples.typed_getitem,
+    "build_tuple": tuples.build_tuple,
+    "exhaust_iter": loops.unpack,
+    "getiter": loops.getiter,
+    "iternext": loops.iternext,
+    "pair_first": loops.pair_first,
+    "pair_second": loops.pair_second,
     "cast": cast,
     "phi": phi,
 }

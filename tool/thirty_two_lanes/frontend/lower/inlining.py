@@ -15,7 +15,7 @@ import numpy as np
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.source import package_of
 from thirty_two_lanes.frontend.inference import overload_of, typed_ir
-from thirty_two_lanes.frontend.lower.builder import IRBuilder
+from thirty_two_lanes.frontend.lower.builder import IRBuilder, constant_tuple
 from thirty_two_lanes.frontend.types import our_type
 
 
@@ -65,34 +65,23 @@ def _functions(builder):
 
 def _give(builder, inner, name, given, dtype):
     """Let a device function know an argument: an object, or an operand."""
-    if given is None:
-        inner.given[name] = dtype.value
-        return
-    if type(dtype).__name__ == "GridGroup":  # there is one, which its type says
-        inner.given[name] = None
+    if given is None or type(dtype).__name__ == "GridGroup":
+        inner.given[name] = getattr(dtype, "value", None)  # of a group the type is all
         return
     if isinstance(given, tuple):  # the rest of the arguments, of `*name`
-        items = tuple(map(builder.operand, given))
+        items = builder.operands(given)
         inner.arguments[name] = builder.tuple_of(items, our_type(dtype))
         return
     variable = getattr(given, "name", given)
     if variable in builder.known and type(dtype).__name__ != "Optional":
         inner.given[name] = builder.known[variable]
-    elif isinstance(_known_tuple(builder, variable), tuple):
-        inner.given[name] = _known_tuple(builder, variable)
+    elif (known := constant_tuple(builder.packed.get(variable, (None,)))) is not None:
+        inner.given[name] = tuple(number.item() for number in known.value)
     else:
         operand = builder.cast(builder.operand(variable), our_type(dtype))
         inner.arguments[name] = operand
         if inner.within is not None:
             inner.arrays.given[name] = builder.array_name(operand)
-
-
-def _known_tuple(builder, name):
-    """The numbers of a tuple that is known before the launch, or None."""
-    items = builder.packed.get(name, (None,))
-    if all(isinstance(item, ir.Const) for item in items):
-        return tuple(item.value.item() for item in items)
-    return None
 
 
 # the arguments of a call
@@ -127,11 +116,11 @@ def bound_arguments(function, call) -> list:
 def _spread(builder, variable) -> list:
     """The items of `*t`, as variables of their own."""
     spread = []
-    types = builder.numba_type(variable).types
-    for place, item in enumerate(builder.items(variable)):
+    types, items = builder.numba_type(variable).types, builder.items(variable)
+    for number, (dtype, item) in enumerate(zip(types, items, strict=True)):
         one = copy.copy(variable)
-        one.name = f"{variable.name}.{place}"
-        builder.typed.types[one.name] = types[place]
+        one.name = f"{variable.name}.{number}"
+        builder.typed.types[one.name] = dtype
         builder.arguments[one.name] = item
         spread.append(one)
     return spread

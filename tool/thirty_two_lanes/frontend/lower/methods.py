@@ -7,14 +7,8 @@ function.
 import numpy as np
 
 from thirty_two_lanes.core import ir
-from thirty_two_lanes.frontend.lower.arrays import (
-    declare_view,
-    flat_index,
-    load,
-    store,
-    transpose,
-    unravelled,
-)
+from thirty_two_lanes.frontend.lower import arrays
+from thirty_two_lanes.frontend.lower.arrays import declare_view, load
 from thirty_two_lanes.frontend.lower.builder import INDEX, ZERO
 from thirty_two_lanes.frontend.lower.inlining import inline_library, written_in_python
 from thirty_two_lanes.frontend.lower.operators import call_operator
@@ -44,7 +38,7 @@ def call_method(builder, target, method, arguments, signature):
 
 def transposed(builder, target, variable, arguments):
     """`array.transpose()`."""
-    transpose(builder, target, builder.operand(variable))
+    arrays.transpose(builder, target, builder.operand(variable))
 
 
 def item(builder, target, variable, arguments):
@@ -56,15 +50,16 @@ def item(builder, target, variable, arguments):
 
 def take(builder, target, variable, arguments):
     """`array.take(index)`."""
-    array, index = builder.operand(variable), flat_index(builder, arguments[0])
-    load(builder, builder.declared(target), array, unravelled(builder, array, index))
+    array, index = builder.operand(variable), arrays.flat_index(builder, arguments[0])
+    indices = arrays.unravelled(builder, array, index)
+    load(builder, builder.declared(target), array, indices)
 
 
 def fill(builder, target, variable, arguments):
     """`array.fill(value)`."""
-    whole = (ir.Slice(None, None, None),) * builder.our_type(variable).ndim
+    all_cells = (ir.Slice(None, None, None),) * builder.our_type(variable).ndim
     array, value = builder.operand(variable), builder.operand(arguments[0])
-    store(builder, array, whole, value)
+    arrays.store(builder, array, all_cells, value)
 
 
 def reshape(builder, target, variable, arguments):

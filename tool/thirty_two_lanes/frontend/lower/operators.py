@@ -8,8 +8,8 @@ import numpy as np
 
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.frontend.known_values import are_texts
-from thirty_two_lanes.frontend.lower.arrays import array_number
-from thirty_two_lanes.frontend.lower.builder import INDEX, ONE, is_always_none
+from thirty_two_lanes.frontend.lower.arrays import array_number, load
+from thirty_two_lanes.frontend.lower.builder import ONE, is_always_none
 from thirty_two_lanes.frontend.lower.inlining import inline_library
 from thirty_two_lanes.frontend.lower.loops import each_cell
 from thirty_two_lanes.frontend.lower.optionals import is_none
@@ -34,19 +34,9 @@ UNARY = {
 }
 
 
-def binop(builder, target, value):
-    """`a + b` and the like."""
-    _binary(builder, target, value, value.fn)
-
-
-def inplace_binop(builder, target, value):
-    """`a += b` and the like."""
-    _binary(builder, target, value, value.immutable_fn)
-
-
-def _binary(builder, target, value, function):
-    """An operator on two operands, in the types that Numba chose."""
-    name = PYTHON_OPERATORS.get(function)
+def binary(builder, target, value):
+    """`a + b` or `a += b` and the like, in the types that Numba chose."""
+    function = value.fn if value.op == "binop" else value.immutable_fn
     texts = [builder.known.get(each.name) for each in (value.lhs, value.rhs)]
     if all(map(are_texts, texts)) and our_type(builder.numba_type(target)) is not None:
         return builder.bind(target, ir.Const(np.bool_(function(*texts))))
@@ -55,24 +45,31 @@ def _binary(builder, target, value, function):
     signature = builder.typed.calls[value]
     dtypes = tuple(our_type(t) for t in signature.args)
     if function in (operator.is_, operator.is_not):
-        negated = function is operator.is_not
-        if signature.args[0] != signature.args[1] or _may_be_none(dtypes[0]):
-            return _is_none(builder, target, value, negated)
+        same_types = signature.args[0] == signature.args[1]
+        if not same_types or dtypes[0] is None or isinstance(dtypes[0], ir.Optional):
+            return _is_none(builder, target, value, function is operator.is_not)
         if isinstance(dtypes[0], ir.ArrayType):
-            return _is_array(builder, target, value, negated)
+            compare = _same if function is operator.is_ else _not_same
+            return _call_library(builder, target, value, compare)
         function = operator.eq if function is operator.is_ else operator.ne
-        name = PYTHON_OPERATORS[function]
-    if function in (operator.eq, operator.ne) and any(
-        map(is_always_none, signature.args)
-    ):
-        return _equals_none(builder, target, value, function)
+    with_none = any(map(is_always_none, signature.args))
+    if function in (operator.eq, operator.ne) and with_none:
+        # numba-cuda's `==` says that what may be None never equals it
+        compare = target_of_numba.none_equality(function is operator.eq)
+        return _call_library(builder, target, value, compare(*signature.args))
     if isinstance(dtypes[0], tuple) and function in TUPLE_OPERATORS:
         return tuple_operator(builder, target, value, function)
+    name = PYTHON_OPERATORS.get(function)
     if name is None or not all(isinstance(d, np.dtype) for d in dtypes):
         builder.refuse(
             f"the emulator does not support `{function.__name__}` of these types yet"
         )
-    result = our_type(signature.return_type)
+    _of_numbers(builder, target, value, name, dtypes)
+
+
+def _of_numbers(builder, target, value, name, dtypes):
+    """An operator on two numbers of these types."""
+    result = our_type(builder.typed.calls[value].return_type)
     if "".join(sorted(d.kind for d in dtypes)) == "iu" and result.kind in "iu":
         # a literal's type may not be the operator's
         dtypes = (result, dtypes[1] if name == "pow" else result)
@@ -83,11 +80,6 @@ def _binary(builder, target, value, function):
         name = "static pow"
     end_threads(builder, name, operands, dtypes)
     builder.operate(target, name, operands, dtypes, result)
-
-
-def _may_be_none(dtype) -> bool:
-    """Is this the type of None, or of what may be None?"""
-    return dtype is None or isinstance(dtype, ir.Optional)
 
 
 def _is_none(builder, target, value, negated):
@@ -101,20 +93,10 @@ def _is_none(builder, target, value, negated):
     builder.bind(target, builder.truth("not", same))
 
 
-def _is_array(builder, target, value, negated):
-    """`a is b` of two arrays: the same cells in the same order."""
-    compare = _not_same if negated else _same
+def _call_library(builder, target, value, function):
+    """An operator that is a function in Python, of its two operands."""
     signature = builder.typed.calls[value]
-    inline_library(builder, target, compare, signature, [value.lhs, value.rhs])
-
-
-def _equals_none(builder, target, value, function):
-    """`a == None`, or `!=`, as the target has it: numba-cuda's says that what may be
-    None never equals it.
-    """
-    signature = builder.typed.calls[value]
-    compare = target_of_numba.none_equality(function is operator.eq)(*signature.args)
-    inline_library(builder, target, compare, signature, [value.lhs, value.rhs])
+    inline_library(builder, target, function, signature, [value.lhs, value.rhs])
 
 
 def _is_static(value, dtypes) -> bool:
@@ -157,9 +139,7 @@ def _divides_strictly(builder, dtypes) -> bool:
 def _is_in(builder, target, value):
     """`number in tuple`, or in an array."""
     if isinstance(builder.our_type(value.lhs), ir.ArrayType):
-        signature = builder.typed.calls[value]
-        inline_library(builder, target, _contains, signature, [value.lhs, value.rhs])
-        return
+        return _call_library(builder, target, value, _contains)
     found = ir.Const(np.False_)
     sought = builder.operand(value.rhs)
     for item in builder.items(value.lhs):
@@ -175,21 +155,16 @@ def unary(builder, target, value):
     source, result = our_type(signature.args[0]), our_type(signature.return_type)
     if source.kind == "b" and name in ("neg", "pos"):
         source = result
-    builder.operate(
-        target,
-        name,
-        (builder.operand(value.value),),
-        (source,),
-        result if name == "not" else source,
-    )
+    computed = result if name == "not" else source
+    builder.operate(target, name, [builder.operand(value.value)], [source], computed)
 
 
 def call_operator(builder, target, name, operands, signature):
     """An operator of the tables, on operands of the types in its signature."""
     result = our_type(signature.return_type)
     dtypes = [our_type(t) for t in (signature.args or [None])]
-    whole = name in ("math.pow", "math.ldexp")  # their second operands may be
-    if name.startswith("math.") and getattr(result, "kind", "") == "f" and not whole:
+    of_floats = name.startswith("math.") and getattr(result, "kind", "") == "f"
+    if of_floats and name not in ("math.pow", "math.ldexp"):  # of a float and an int
         dtypes = [result if d.kind in "iub" else d for d in dtypes]
     builder.operate(target, name, operands, dtypes, result)
 
@@ -227,8 +202,7 @@ def _store_cell(builder, name, inputs, dtypes, result, out, indices):
         builder.cast(_at(builder, operand, indices), dtype)
         for operand, dtype in zip(inputs, dtypes, strict=True)
     )
-    value = builder.new_name(result, "value")
-    builder.emit(ir.Operation(value, name, operands, builder.site()))
+    value = builder.computed(name, operands, result, "value")
     value = builder.cast(value, builder.type_of(out).dtype)
     builder.emit(ir.Store(out, indices, value, builder.reference("store", out)))
 
@@ -238,17 +212,13 @@ def _at(builder, operand, indices):
     dtype = builder.type_of(operand)
     if not isinstance(dtype, ir.ArrayType):
         return operand
-    places = []
+    inside = []
     for axis, index in enumerate(indices[len(indices) - dtype.ndim :]):
-        last = builder.new_name(INDEX, "last")
         length = array_number(builder, operand, f"shape{axis}")
-        builder.emit(ir.Operation(last, "sub", (length, ONE), builder.site()))
-        places.append(builder.new_name(INDEX, "place"))
-        builder.emit(ir.Operation(places[-1], "min", (index, last), builder.site()))
+        last = builder.index("sub", length, ONE)
+        inside.append(builder.index("min", index, last))
     value = builder.new_name(dtype.dtype, "value")
-    builder.emit(
-        ir.Load(value, operand, tuple(places), builder.reference("load", operand))
-    )
+    load(builder, value, operand, tuple(inside))
     return value
 
 

@@ -48,5 +48,5 @@ class Edges:
     """How statements.py goes from one of Numba's blocks to another."""
 
     numbers: dict  # label of a block: the number of ours
-    copies: dict  # (label, label): what phi nodes copy between these blocks
+    copies: dict  # (label, label): what phi nodes copy there, {target: source}
     label: int | None = None  # of the block being lowered

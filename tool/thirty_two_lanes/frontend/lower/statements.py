@@ -9,6 +9,7 @@ only those after it.
 """
 
 import re
+from collections import defaultdict
 
 import numpy as np
 from numba.core.types import none
@@ -16,11 +17,7 @@ from numba.core.types import none
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.errors import ExplainedError
 from thirty_two_lanes.frontend.inference import typed_ir
-from thirty_two_lanes.frontend.lower.arrays import (
-    set_attribute,
-    set_item,
-    static_set_item,
-)
+from thirty_two_lanes.frontend.lower import arrays
 from thirty_two_lanes.frontend.lower.builder import IRBuilder
 from thirty_two_lanes.frontend.lower.expressions import EXPRESSIONS, VALUES
 from thirty_two_lanes.frontend.lower.optionals import settled
@@ -40,17 +37,11 @@ def kernel_ir(function, argument_types, options=None, notes=False) -> ir.Kernel:
     if typed.result != none:
         raise returns_nothing(function)
     entry = body.new_block()
-    arguments = tuple(f"{name}" for name in typed.ir.arg_names)
+    arguments = tuple(map(str, typed.ir.arg_names))
     builder = IRBuilder(body, typed, {name: name for name in arguments})
     lower(builder, entry)
-    return ir.Kernel(
-        function.__name__,
-        arguments,
-        body.types,
-        body.blocks,
-        entry,
-        builder.site(function.__code__.co_firstlineno),
-    )
+    name, site = function.__name__, builder.site(function.__code__.co_firstlineno)
+    return ir.Kernel(name, arguments, body.types, body.blocks, entry, site)
 
 
 def lower(builder, entry):
@@ -75,20 +66,15 @@ def _lower_statement(builder, statement):
     if kind not in STATEMENTS:
         builder.refuse(f"the emulator does not support `{kind.lower()}` yet")
     try:
-        STATEMENTS[kind](builder, _with_values(builder, statement))
+        if "Set" in kind:  # a store needs values; other statements take None
+            statement = settled(builder, statement)
+        STATEMENTS[kind](builder, statement)
     except ExplainedError:
         raise
     except Exception as error:
         if builder.within is not None:  # a library's function: its caller's line
             raise
         raise unknown(builder.function, error, builder.line) from error
-
-
-def _with_values(builder, statement):
-    """A store whose variables have a value; others take None."""
-    return (
-        settled(builder, statement) if "Set" in type(statement).__name__ else statement
-    )
 
 
 # assignments
@@ -98,29 +84,22 @@ def assign(builder, statement):
     """`target = value`."""
     target, value = statement.target.name, settled(builder, statement.value)
     table, kind = VALUES, type(value).__name__
-    _check_type(builder, target)
     if kind == "Expr":
         table, kind = EXPRESSIONS, value.op
-    if kind == "call":
-        _check_text(builder, target)
+    _check_type(builder, builder.typed.types.get(target), kind)
     if kind not in table:
         builder.refuse(f"the emulator does not support this construct yet: {kind}")
     table[kind](builder, target, value)
 
 
-def _check_type(builder, target):
-    """Refuse a variable of a type that our IR lacks."""
-    kind = builder.typed.types.get(target)
-    small = re.search(r"bfloat16|fp8", str(kind) if kind is not None else "")
-    if small and "Module" not in str(kind):
+def _check_type(builder, numba_type, kind):
+    """Refuse a variable of a type that our IR lacks, and a call that makes a string."""
+    small = re.search(r"bfloat16|fp8", str(numba_type))
+    if small and "Module" not in str(numba_type):
         builder.refuse(
             f"numbers of type {small[0]} are not emulated: use float16 or float32"
         )
-
-
-def _check_text(builder, target):
-    """Refuse a call that makes a string."""
-    if is_text(builder.typed.types.get(target)):
+    if kind == "call" and is_text(numba_type):
         builder.refuse("strings can only be printed in a kernel")
 
 
@@ -137,8 +116,7 @@ def branch(builder, statement):
     condition = builder.operand(statement.cond)
     if isinstance(condition, ir.Const):
         target = statement.truebr if condition.value else statement.falsebr
-        builder.leave(ir.Jump(_edge(builder, target)))
-        return
+        return builder.leave(ir.Jump(_edge(builder, target)))
     then = _edge(builder, statement.truebr)
     otherwise = _edge(builder, statement.falsebr)
     builder.leave(ir.Branch(condition, then, otherwise, builder.site()))
@@ -147,8 +125,7 @@ def branch(builder, statement):
 def return_(builder, statement):
     """End the thread; or leave the result of an inlined function, and go back."""
     if builder.caller is None:
-        builder.leave(ir.Return(builder.site()))
-        return
+        return builder.leave(ir.Return(builder.site()))
     builder.assign(builder.caller.target, builder.operand(statement.value))
     builder.leave(ir.Jump(builder.caller.block))
 
@@ -159,49 +136,46 @@ def raise_(builder, statement):
 
 
 def _phi_copies(blocks):
-    """What phi nodes copy, by the blocks that an edge leads from and to."""
-    copies = {}
+    """What phi nodes copy, by the blocks that an edge leads from and to: targets, and
+    their sources.
+    """
+    copies = defaultdict(dict)
     for label, block in blocks.items():
-        for statement in block.body:
-            value = getattr(statement, "value", None)
-            if getattr(value, "op", None) != "phi":
-                continue
-            for source, origin in zip(
-                value.incoming_values, value.incoming_blocks, strict=True
-            ):
+        for phi in (s for s in block.body if _operation(s) == "phi"):
+            values = zip(
+                phi.value.incoming_values, phi.value.incoming_blocks, strict=True
+            )
+            for source, origin in values:
                 if type(source).__name__ == "Var":
-                    copies.setdefault((origin, label), []).append((statement, source))
+                    copies[origin, label][phi.target.name] = source.name
     return copies
+
+
+def _operation(statement):
+    """What a statement assigns is called so in Numba's IR; None for others."""
+    return getattr(getattr(statement, "value", None), "op", None)
 
 
 def _edge(builder, label) -> int:
     """The block to go to for `label`: one of the edge's own if there are phi copies."""
     edges = builder.edges
-    copies = [
-        copy
-        for copy in edges.copies.get((edges.label, label), ())
-        if copy[0].target.name in builder.typed.types
-    ]
+    copies = edges.copies[edges.label, label].items()
+    copies = [(to, source) for to, source in copies if to in builder.typed.types]
     if not copies:
         return edges.numbers[label]
     here, builder.block = builder.block, builder.body.new_block()
     targets, sources = [], []
-    for statement, source in copies:
-        _copy_on_edge(builder, statement.target.name, source.name, targets, sources)
+    for target, source in copies:
+        if is_text(builder.numba_type(target)):
+            builder.refuse(
+                "a string that differs between paths is not emulated: use a number"
+            )
+        targets.append(builder.declared(target))
+        sources.append(builder.cast(builder.operand(source), builder.our_type(target)))
     builder.emit(ir.Copy(tuple(targets), tuple(sources)))
     builder.leave(ir.Jump(edges.numbers[label]))
     edge, builder.block = builder.block, here
     return edge
-
-
-def _copy_on_edge(builder, target, source, targets, sources):
-    dtype = builder.our_type(target)
-    if is_text(builder.numba_type(target)):
-        builder.refuse(
-            "a string that differs between paths is not emulated: use a number"
-        )
-    targets.append(builder.declare(target, dtype))
-    sources.append(builder.cast(builder.operand(source), dtype))
 
 
 # the others
@@ -209,18 +183,18 @@ def _copy_on_edge(builder, target, source, targets, sources):
 
 def print_(builder, statement):
     """`print(…)`."""
-    items = tuple(_printed(builder, variable) for variable in statement.args)
-    builder.emit(ir.Print(items, builder.site()))
-
-
-def _printed(builder, variable):
-    """What `print` gets: a string, or a number."""
-    known = builder.known.get(variable.name)
-    if isinstance(known, str):
-        return ir.Const(known)
-    if not isinstance(builder.our_type(variable), np.dtype):
-        builder.refuse("`print` in a kernel takes strings and numbers: print the parts")
-    return builder.operand(variable)
+    printed = []
+    for variable in statement.args:
+        known = builder.known.get(variable.name)
+        if isinstance(known, str):
+            printed.append(ir.Const(known))
+        elif isinstance(builder.our_type(variable), np.dtype):
+            printed.append(builder.operand(variable))
+        else:
+            builder.refuse(
+                "`print` in a kernel takes strings and numbers: print the parts"
+            )
+    builder.emit(ir.Print(tuple(printed), builder.site()))
 
 
 def nothing(builder, statement):
@@ -231,9 +205,9 @@ def nothing(builder, statement):
 STATEMENTS = {
     "Assign": assign,
     "Del": nothing,
-    "SetItem": set_item,
-    "StaticSetItem": static_set_item,
-    "SetAttr": set_attribute,
+    "SetItem": arrays.set_item,
+    "StaticSetItem": arrays.static_set_item,
+    "SetAttr": arrays.set_attribute,
     "Jump": jump,
     "Branch": branch,
     "Return": return_,
