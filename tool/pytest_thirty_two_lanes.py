@@ -54,13 +54,13 @@ def _judge_of_ours():
         raise pytest.UsageError(f"--emulate: {SIMULATOR}")
     try:
         import thirty_two_lanes  # noqa: F401  launches are emulated from here on
-        from thirty_two_lanes.scripts.pytest_judge import Judge
+        from thirty_two_lanes.scripts.pytest_judge import PytestJudge
     except ImportError as error:
         reason = str(error).rstrip(".")
         raise pytest.UsageError(
             f"--emulate: {reason}. `pip install thirty-two-lanes` brings what it needs"
         ) from error
-    return Judge
+    return PytestJudge
 
 
 @pytest.fixture

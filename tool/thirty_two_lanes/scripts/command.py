@@ -7,22 +7,16 @@ The exit status is 1 if something is wrong, 130 after Ctrl-C, and else the progr
 import argparse
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
+from thirty_two_lanes.scripts import report
 from thirty_two_lanes.scripts.kinds import FAULTS, KINDS, UnknownKind, kinds_in
 from thirty_two_lanes.scripts.launches import handed_to
 from thirty_two_lanes.scripts.ledger import Ledger
 from thirty_two_lanes.scripts.options import file_to_write, whole_number
 from thirty_two_lanes.scripts.program import NoProgram, run_program
 from thirty_two_lanes.scripts.progress import Progress
-from thirty_two_lanes.scripts.report import (
-    as_data,
-    as_lines,
-    as_page,
-    say,
-    shape_as_text,
-    total,
-)
 
 INTERRUPTED = 130
 
@@ -32,32 +26,20 @@ def add_options(parser):
     kinds = ", ".join(KINDS)
     program = "(script.py | -m module) [arguments]"
     parser.usage = f"python -m thirty_two_lanes run [options] {program}"
-    parser.add_argument(
-        "-m", dest="module", action="store_true", help="the program is a module"
-    )
-    parser.add_argument(
-        "--live", action="store_true", help="report each kernel when it is launched"
-    )
-    for name, what in (("--html", "a page"), ("--json", "plain data")):
-        parser.add_argument(
-            name, type=file_to_write, metavar="FILE", help=f"write {what}"
-        )
-    parser.add_argument(
-        "--only", type=_kinds, metavar="KINDS", help=f"report only these: {kinds}"
-    )
-    parser.add_argument(
-        "--fail-on",
-        type=_kinds,
-        metavar="KINDS",
-        help=f"exit with 1 for these, or none; without it {','.join(FAULTS)}",
-    )
-    parser.add_argument(
-        "--launches",
-        type=whole_number,
-        metavar="N",
-        help="judge the first N launches of each kernel, and run the others plainly",
-    )
-    parser.add_argument("--quiet", action="store_true", help="say nothing on stderr")
+    flag = partial(parser.add_argument, action="store_true")
+    file = partial(parser.add_argument, type=file_to_write, metavar="FILE")
+    some = partial(parser.add_argument, type=_kinds, metavar="KINDS")
+    number = partial(parser.add_argument, type=whole_number, metavar="N")
+    flag("-m", dest="module", help="the program is a module")
+    flag("--live", help="report each kernel when it is launched")
+    file("--html", help="write a page")
+    file("--json", help="write plain data")
+    some("--only", help=f"report only these: {kinds}")
+    without = f"without it {','.join(FAULTS)}"
+    some("--fail-on", help=f"exit with 1 for these, or none; {without}")
+    first = "judge the first N launches of each kernel"
+    number("--launches", help=f"{first}, and run the others plainly")
+    flag("--quiet", help="say nothing on stderr")
     parser.add_argument("program", help="a file, or after -m a module")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its own")
 
@@ -73,17 +55,22 @@ def main(options) -> int:
     """Run the program and report; the exit status."""
     fail_on = _fail_on(options)
     progress = None if options.quiet else Progress()
-    news = (lambda it: say(f"{shape_as_text(it, fail_on)}\n")) if options.live else None
-    kinds = options.only or KINDS
-    seen = tuple(kind for kind in KINDS if kind in {*kinds, *fail_on})
-    ledger = Ledger(seen, options.launches, on_launch=progress, on_news=news)
+    kinds = {*(options.only or KINDS), *fail_on}
+    ledger = Ledger(
+        tuple(kind for kind in KINDS if kind in kinds),
+        options.launches,
+        on_launch=progress,
+        on_news=partial(_say_shape, fail_on) if options.live else None,
+    )
     try:
         with handed_to(ledger.launch):
             status = run_program(options.program, options.arguments, options.module)
     except NoProgram as error:
-        return _refused(str(error))
+        print(f"python -m thirty_two_lanes run: {error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt as error:
-        say(f"interrupted: {error}" if str(error) else "interrupted", sys.stderr)
+        said = f"interrupted: {error}" if str(error) else "interrupted"
+        report.say(said, sys.stderr)
         status = INTERRUPTED
     if progress:
         progress.clear()
@@ -99,21 +86,21 @@ def _fail_on(options) -> tuple[str, ...]:
     return tuple(kind for kind in FAULTS if kind in (options.only or KINDS))
 
 
+def _say_shape(fail_on, shape):
+    report.say(f"{report.shape_as_text(shape, fail_on)}\n")
+
+
 def _report(ledger, fail_on, options):
     """Print the report, and write the files that were asked for."""
     sys.stdout.flush()
     title = Path(options.program).name
     if options.live:
-        say(total(ledger, fail_on))
+        report.say(report.total(ledger, fail_on))
     else:
-        say(f"\n{as_lines(ledger, fail_on)}")
+        report.say(f"\n{report.as_lines(ledger, fail_on)}")
     if options.html:
-        options.html.write_text(as_page(ledger, fail_on, title), encoding="utf-8")
+        page = report.as_page(ledger, fail_on, title)
+        options.html.write_text(page, encoding="utf-8")
     if options.json:
-        data = json.dumps(as_data(ledger, fail_on, title), indent=1)
+        data = json.dumps(report.as_data(ledger, fail_on, title), indent=1)
         options.json.write_text(data + "\n", encoding="utf-8")
-
-
-def _refused(sentence) -> int:
-    print(f"python -m thirty_two_lanes run: {sentence}", file=sys.stderr)
-    return 2

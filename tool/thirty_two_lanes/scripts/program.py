@@ -57,7 +57,7 @@ def _as_python_starts(name, arguments, module):
 
 
 def _status(code) -> int:
-    """What `sys.exit(code)` ends a process with; a text is told first."""
+    """What `sys.exit(code)` ends a process with; a text is printed first."""
     if code is None or isinstance(code, int):
         return code or 0
     print(code, file=sys.stderr)

@@ -15,7 +15,7 @@ class Progress:
     def __init__(self, stream=None, clock=time.monotonic):
         self.stream, self.clock = stream or sys.stderr, clock
         self.on_terminal = self.stream.isatty()
-        self.next, self.launches, self.told = clock() + PATIENCE, 0, False
+        self.next, self.launches, self.is_shown = clock() + PATIENCE, 0, False
 
     def __call__(self, ledger, shape):
         """A launch begins."""
@@ -26,10 +26,10 @@ class Progress:
         before, end = (CLEAR, "") if self.on_terminal else (NAME, "\n")
         line = f"{before}launch {self.launches:,}: {shape.kernel}"
         print(line, end=end, file=self.stream, flush=True)
-        self.told = True
+        self.is_shown = True
 
     def clear(self):
         """Take the line away."""
-        if self.told and self.on_terminal:
+        if self.is_shown and self.on_terminal:
             print(CLEAR, end="", file=self.stream, flush=True)
-        self.told = False
+        self.is_shown = False

@@ -10,13 +10,14 @@ from collections import Counter
 import pytest
 
 from thirty_two_lanes.core.errors import shown
+from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.scripts.kinds import FAULTS, UnknownKind, kinds_in
 from thirty_two_lanes.scripts.launches import handed_to
 from thirty_two_lanes.scripts.ledger import Ledger
 from thirty_two_lanes.scripts.report import found, launches, shape_as_text
 
 
-class Launches:
+class LaunchesOfTest:
     """The launches of a test so far."""
 
     def __init__(self):
@@ -26,7 +27,7 @@ class Launches:
         return f"{launches(len(self.runs))} of this test, judged: see `.runs`"
 
 
-class Judge:
+class PytestJudge:
     """Hands the launches of each test to a ledger, and fails the test for it."""
 
     def __init__(self, most, fail_on):
@@ -34,15 +35,15 @@ class Judge:
             raise pytest.UsageError(f"--emulate-launches: {most} is below 0")
         self.most = most
         self.fail_on = _kinds(fail_on) if fail_on else FAULTS
-        self.launches, self.ledger, self.told = Launches(), None, Counter()
+        self.launches, self.ledger, self.reported = LaunchesOfTest(), None, Counter()
         self.totals, self.failed, self.tests = Counter(), [], 0
         self.refusal = ""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
-        self.ledger, self.told = Ledger(self.fail_on, self.most), Counter()
+        self.ledger, self.reported = Ledger(self.fail_on, self.most), Counter()
         self.refusal = self._heed(item.iter_markers("emulate"))
-        self.launches = Launches()
+        self.launches = LaunchesOfTest()
         if "emulated" in getattr(item, "fixturenames", ()):
             self.ledger.runs = self.launches.runs
         with handed_to(self.ledger.launch):
@@ -78,7 +79,7 @@ class Judge:
             except (TypeError, UnknownKind) as error:
                 reason = str(error).removeprefix(f"{_of_marker.__name__}() ")
                 return f"the marker `emulate`: {reason}"
-            ledger.kinds = tuple(it for it in ledger.kinds if it not in allowed)
+            ledger.kinds = tuple(kind for kind in ledger.kinds if kind not in allowed)
             numbers += [number] if number is not None else []
         ledger.most = numbers[0] if numbers else self.most
         return ""
@@ -92,14 +93,14 @@ class Judge:
     def _is_news(self) -> bool:
         """Was anything found since the last time?"""
         counts = self.ledger.counts()
-        news, self.told = counts != self.told, counts
+        news, self.reported = counts != self.reported, counts
         return news
 
     def _said(self) -> str:
         """The report of the kernels with something wrong, in the report's words."""
         kinds = self.ledger.kinds
-        wrong = [it for it in self.ledger.worst_first() if it.kinds]
-        texts = [shape_as_text(it, kinds) for it in wrong]
+        wrong = [shape for shape in self.ledger.worst_first() if shape.kinds]
+        texts = [shape_as_text(shape, kinds) for shape in wrong]
         return "\n\n".join([first_line(wrong[0]), *texts])
 
     @pytest.hookimpl(wrapper=True)
@@ -109,9 +110,9 @@ class Judge:
             shapes = self.ledger.shapes.values()
             kinds = self.ledger.kinds
             report.emulated = {
-                "launches": sum(it.launches for it in shapes),
-                "judged": sum(it.judged for it in shapes),
-                "kernels": sorted({f"{it.kernel} ({it.place})" for it in shapes}),
+                "launches": sum(shape.launches for shape in shapes),
+                "judged": sum(shape.judged for shape in shapes),
+                "kernels": sorted({f"{s.kernel} ({s.place})" for s in shapes}),
                 "found": found(self.ledger, kinds) if self.ledger.counts() else "",
             }
         return report
@@ -126,16 +127,14 @@ class Judge:
             self.failed += [(report.nodeid, seen["found"])] if seen["found"] else []
 
     def pytest_terminal_summary(self, terminalreporter):
-        write = terminalreporter
-        write.section("emulated launches")
-        kernels = sum(isinstance(name, tuple) for name in self.totals)
-        judged, all_of_them = self.totals["judged"], self.totals["launches"]
-        some = "" if judged == all_of_them else f", {judged:,} of them judged"
-        tests = f"{self.tests:,} test{'s' * (self.tests != 1)}"
-        noun = f"kernel{'s' * (kernels != 1)}"
-        write.line(f"{tests}, {kernels:,} {noun}, {launches(all_of_them)}{some}")
+        terminalreporter.section("emulated launches")
+        number = sum(isinstance(name, tuple) for name in self.totals)
+        tests, kernels = counted(self.tests, "test"), counted(number, "kernel")
+        judged, total = self.totals["judged"], self.totals["launches"]
+        some = "" if judged == total else f", {judged:,} of them judged"
+        terminalreporter.line(f"{tests}, {kernels}, {launches(total)}{some}")
         for name, what in self.failed:
-            write.line(f"{name}: {what}")
+            terminalreporter.line(f"{name}: {what}")
 
 
 def first_line(shape) -> str:

@@ -28,10 +28,10 @@ def level_of(shape, fail_on) -> str:
         return "stopped"
     if not shape.judged:
         return "not judged"
-    levels = {it.finding.level for it in shape.seen.values()}
-    return (
-        "doubtful" if "wrong" in levels else "costly" if "costly" in levels else "fine"
-    )
+    levels = {sighting.finding.level for sighting in shape.seen.values()}
+    if "wrong" in levels:
+        return "doubtful"
+    return "costly" if "costly" in levels else "fine"
 
 
 def heading(shape) -> str:
@@ -39,17 +39,13 @@ def heading(shape) -> str:
     many = launches(shape.launches)
     if shape.judged < shape.launches:
         many += f", of which {shape.judged:,} judged"
-    return f"{shape.kernel} ({shape.place}), {_brackets(shape)}: {many}"
+    brackets = f"[{_short(shape.blocks)}, {_short(shape.threads)}]"
+    return f"{shape.kernel} ({shape.place}), {brackets}: {many}"
 
 
 def launches(number) -> str:
     """A number of launches."""
-    return f"{number:,} launch{'es' * (number != 1)}"
-
-
-def _brackets(shape) -> str:
-    """The launch as it is written."""
-    return f"[{_short(shape.blocks)}, {_short(shape.threads)}]"
+    return counted(number, "launch", "launches")
 
 
 def _short(sizes) -> str:
@@ -61,9 +57,10 @@ def _short(sizes) -> str:
 def shape_as_text(shape, fail_on) -> str:
     """The report of one kernel and shape."""
     lines = [f"{level_of(shape, fail_on)}: {heading(shape)}"]
-    lines += [indent(it, "  ") for it in _stops(shape)]
+    lines += [indent(stop, "  ") for stop in _stops(shape)]
     if shape.run is not None:
-        lines += [indent(as_text(shape.run), "  "), *_elsewhere(shape)]
+        lines += [indent(as_text(shape.run), "  ")]
+        lines += [indent(sentence, "  ") for sentence in _elsewhere(shape)]
     return "\n".join(lines)
 
 
@@ -78,15 +75,15 @@ def _stops(shape) -> list[str]:
 def _elsewhere(shape) -> list[str]:
     """What other launches than the one that is shown had."""
     return [
-        f"  in {'another launch' if it.launches == 1 else 'other launches'}: "
-        f"{it.finding.site.label}: {it.finding.what}"
-        for it in shape.elsewhere()
+        f"in {'another launch' if seen.launches == 1 else 'other launches'}: "
+        f"{seen.finding.site.label}: {seen.finding.what}"
+        for seen in shape.elsewhere()
     ]
 
 
 def as_lines(ledger, fail_on) -> str:
     """The whole report, worst first, and what it comes to."""
-    shapes = [shape_as_text(it, fail_on) for it in ledger.worst_first()]
+    shapes = [shape_as_text(shape, fail_on) for shape in ledger.worst_first()]
     return "\n\n".join([*shapes, total(ledger, fail_on)])
 
 
@@ -95,9 +92,9 @@ def total(ledger, fail_on) -> str:
     shapes = ledger.shapes.values()
     if not shapes:
         return "No kernel was launched."
-    number = sum(it.launches for it in shapes)
-    judged = sum(it.judged for it in shapes)
-    kernels = counted(len({(it.kernel, it.place) for it in shapes}), "kernel")
+    number = sum(shape.launches for shape in shapes)
+    judged = sum(shape.judged for shape in shapes)
+    kernels = counted(len({(s.kernel, s.place) for s in shapes}), "kernel")
     some = "" if judged == number else f", {judged:,} of them judged"
     return f"{kernels}, {launches(number)}{some}: {found(ledger, fail_on)}."
 
@@ -106,18 +103,14 @@ def found(ledger, fail_on) -> str:
     """How much was found of what is wrong or fails the program, by kind."""
     counts = ledger.counts()
     kinds = [kind for kind in ledger.kinds if kind in NOUNS or kind in fail_on]
-    kinds = [kind for kind in kinds if counts[kind]]
-    return ", ".join(_counted(counts[it], it) for it in kinds) or "nothing wrong"
-
-
-def _counted(number, kind) -> str:
-    one, several = NOUNS.get(kind, (f"line of {kind}", f"lines of {kind}"))
-    return f"{number:,} {one if number == 1 else several}"
+    nouns = {kind: (f"line of {kind}", f"lines of {kind}") for kind in kinds} | NOUNS
+    said = [counted(counts[kind], *nouns[kind]) for kind in kinds if counts[kind]]
+    return ", ".join(said) or "nothing wrong"
 
 
 def as_page(ledger, fail_on, title) -> str:
     """The whole report as a page of its own."""
-    parts = [_section(it, fail_on) for it in ledger.worst_first()]
+    parts = [_section(shape, fail_on) for shape in ledger.worst_first()]
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width'>"
@@ -129,13 +122,13 @@ def as_page(ledger, fail_on, title) -> str:
 
 def _section(shape, fail_on) -> str:
     """One kernel and shape on the page."""
-    stops = "".join(f"<pre>{escape(it)}</pre>" for it in _stops(shape))
-    page = as_html(shape.run) if shape.run is not None else ""
-    said = _elsewhere(shape) if shape.run is not None else []
-    other = "".join(f"<p>{escape(it.strip())}</p>" for it in said)
+    parts = [f"<pre>{escape(stop)}</pre>" for stop in _stops(shape)]
+    if shape.run is not None:
+        parts += [as_html(shape.run)]
+        parts += [f"<p>{escape(sentence)}</p>" for sentence in _elsewhere(shape)]
     name = f"{level_of(shape, fail_on)}: {heading(shape)}"
     region = f"class='shape' role='region' tabindex='0' aria-label='{escape(name)}'"
-    return f"<h2>{escape(name)}</h2><div {region}>{stops}{page}{other}</div>"
+    return f"<h2>{escape(name)}</h2><div {region}>{''.join(parts)}</div>"
 
 
 def as_data(ledger, fail_on, title) -> dict:
@@ -146,7 +139,7 @@ def as_data(ledger, fail_on, title) -> dict:
         "program": title,
         "failed": any(counts[kind] for kind in fail_on),
         "counts": {kind: counts[kind] for kind in ledger.kinds},
-        "kernels": [_as_data(it, fail_on) for it in ledger.worst_first()],
+        "kernels": [_as_data(shape, fail_on) for shape in ledger.worst_first()],
     }
 
 
@@ -159,7 +152,7 @@ def _as_data(shape, fail_on) -> dict:
         "launches": shape.launches,
         "judged": shape.judged,
         "level": level_of(shape, fail_on),
-        "findings": [_finding(it) for it in shape.seen.values()],
+        "findings": [_finding(sighting) for sighting in shape.seen.values()],
         "stops": [
             {"kind": kind, "sentence": sentence, "launches": count}
             for (kind, sentence), count in shape.stops.items()
@@ -169,15 +162,15 @@ def _as_data(shape, fail_on) -> dict:
 
 
 def _finding(sighting) -> dict:
-    it = sighting.finding
+    finding, site = sighting.finding, sighting.finding.site
     return {
         "kind": sighting.kind,
-        "level": it.level,
-        "file": it.site.file,
-        "line": it.site.line,
-        "text": it.site.text,
-        "what": it.what,
-        "advice": it.advice,
+        "level": finding.level,
+        "file": site.file,
+        "line": site.line,
+        "text": site.text,
+        "what": finding.what,
+        "advice": finding.advice,
         "launches": sighting.launches,
     }
 
