@@ -12,7 +12,7 @@ from tests.paths import RECORDED
 from tests.specimens import assembly_kernels as kernels
 from thirty_two_lanes.assembly import compilation
 from thirty_two_lanes.assembly.compiler import missing
-from thirty_two_lanes.assembly.instructions import instructions_of
+from thirty_two_lanes.assembly.instructions import Instruction, instructions_of
 from thirty_two_lanes.core.errors import UnsupportedError
 from thirty_two_lanes.emulator import KernelError, LaunchError
 
@@ -53,6 +53,23 @@ LISTING = """
         /*0050*/                   F2F.F64.F32 R2, R1 ;
         /*0060*/                   NOP;
 """
+
+
+@pytest.mark.parametrize(
+    "opcode, operands, kind",
+    [
+        ("MOV", "R1, R2", "moves"),
+        ("IMAD.MOV.U32", "R1, RZ, RZ, R2", "moves"),
+        ("IMAD.U32", "R1, RZ, RZ, UR4", "moves"),
+        ("IMAD", "R1, R2, R3, R4", "integers and addresses"),
+        ("IMAD.WIDE.U32", "R2, R3, 0x4, R4", "integers and addresses"),
+        ("HFMA2.MMA", "R8, -RZ, RZ, 0, 0", "moves"),
+        ("HFMA2", "R8, R2, R3, R4", "float16"),
+    ],
+)
+def test_arithmetic_that_only_copies_a_value_is_a_move(opcode, operands, kind):
+    """As the compiler writes it where the other units are idle."""
+    assert kind == Instruction(0, opcode, operands, 1).kind
 
 
 def test_a_listing_is_read_instruction_by_instruction():

@@ -112,6 +112,16 @@ def test_a_float32_product_of_512_terms_agrees_with_float64():
     check(product, a.astype(float) @ b.astype(float))
 
 
+@pytest.mark.parametrize("size", [100_000, 1_000_000])
+def test_whole_numbers_are_nearer_than_a_quarter(size):
+    """However large they are: what `check` promises."""
+    expected = np.full(4, size, np.float64)
+
+    assert check(np.float32(expected + 0.1875), expected)
+    with pytest.raises(AssertionError, match="4 of 4 values differ"):
+        check(np.float32(expected + 0.3125), expected)
+
+
 @pytest.mark.parametrize("size", [1000, N, 2_000_000])
 def test_one_too_few_is_never_rounding_among_whole_numbers(size):
     """A float32 near 2,000,000 that is 1 off is wrong, though relatively close."""
