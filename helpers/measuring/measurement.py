@@ -10,15 +10,10 @@ from thirty_two_lanes.core.hardware import gpu_named
 from thirty_two_lanes.frontend.launch_form import Form
 
 
-@dataclass(frozen=True, eq=False)
-class Measurement:
-    """The time of one launch on a GPU; NaN where it was not measured.
+@dataclass(frozen=True, kw_only=True)
+class Timed:
+    """The time of one launch on a GPU, and what it moves and computes."""
 
-    Two are equal if they are of one form, by whatever name, and all else is the same.
-    """
-
-    form: Form
-    blocks: int = 0                         # of a launch
     launches: int = 0
     median_us: float = math.nan
     lower_us: float = math.nan              # a quarter of the launches was faster
@@ -27,9 +22,35 @@ class Measurement:
     max_us: float = math.nan
     bytes: float = math.nan                 # moved and computed, as the caller counts
     flops: float = math.nan
-    copy_gb_per_s: float = math.nan         # what copying a large array reaches
     gpu: str = ""
     date: str = ""
+
+    @property
+    def gb_per_s(self):
+        return self.bytes / self.median_us / 1e3
+
+    @property
+    def gflop_per_s(self):
+        return self.flops / self.median_us / 1e3
+
+    def time(self):
+        """The time of a launch, and how much it varied."""
+        return (
+            f"{self.median_us:,.1f} µs (median of {self.launches:,}, "
+            f"half of them between {self.lower_us:,.1f} and {self.upper_us:,.1f})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement(Timed):
+    """The time of one launch on a GPU; NaN where it was not measured.
+
+    Two are equal if they are of one form, by whatever name, and all else is the same.
+    """
+
+    form: Form
+    blocks: int = 0                         # of a launch
+    copy_gb_per_s: float = math.nan         # what copying a large array reaches
     versions: dict = field(default_factory=dict)
     recorded: bool = False                  # on that GPU then, not on this one now
     counters: dict = field(default_factory=dict)    # of Nsight Compute, for one launch
@@ -46,7 +67,8 @@ class Measurement:
     @property
     def _said(self):
         """All of it, numbers as a text, in which NaN is NaN."""
-        rest = {it.name: getattr(self, it.name) for it in fields(self)[1:]}
+        names = (it.name for it in fields(self) if it.name != "form")
+        rest = {name: getattr(self, name) for name in names}
         return self.form, json.dumps(rest, sort_keys=True, default=float)
 
     @property
@@ -56,14 +78,6 @@ class Measurement:
     @property
     def is_measured(self):
         return self.launches > 0
-
-    @property
-    def gb_per_s(self):
-        return self.bytes / self.median_us / 1e3
-
-    @property
-    def gflop_per_s(self):
-        return self.flops / self.median_us / 1e3
 
     @property
     def share_of_copy(self):
@@ -102,13 +116,6 @@ class Measurement:
             elsewhere = self.counters_gpu not in ("", self.gpu)
             lines.append(waited + (f" (on {self.counters_gpu})" if elsewhere else ""))
         return wrapped("\n    ".join(map(str.rstrip, lines)))
-
-    def time(self):
-        """The time of a launch, and how much it varied."""
-        return (
-            f"{self.median_us:,.1f} µs (median of {self.launches:,}, "
-            f"half of them between {self.lower_us:,.1f} and {self.upper_us:,.1f})"
-        )
 
     def rates(self):
         """What the time means for the bytes and operations declared, and a grid too

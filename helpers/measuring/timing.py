@@ -29,7 +29,7 @@ from thirty_two_lanes.frontend.kernels import (
     refuse_named,
     require_kernel,
 )
-from thirty_two_lanes.frontend.launch_form import Launch, form_of
+from thirty_two_lanes.frontend.launch_form import form_of, launch_text
 
 COLD_BYTES = 256 * 2**20  # more than any L2 cache holds
 COPY_BYTES = 512 * 2**20
@@ -67,25 +67,28 @@ class Measure:
 
     @short_traceback
     def __getitem__(self, config):
-        configuration(*bracketed(config))
-        return partial(self.run, Launch.of(config))
+        blocks, threads, shared_bytes = configuration(*bracketed(config))
+        stream = config[2] if len(config) > 2 else 0
+        return partial(self.run, (blocks, threads, stream, shared_bytes))
 
     @short_traceback
     def __call__(self, *arguments, **named):
         raise missing_brackets(self.kernel, "measure")
 
     @short_traceback
-    def run(self, launch, *arguments, **named):
+    def run(self, config, *arguments, **named):
         refuse_named(self.kernel, named)
-        check_dynamic_shared(self.kernel, launch.dynamic_shared_bytes)
+        grid_dim, block_dim, _, shared_bytes = config
+        check_dynamic_shared(self.kernel, shared_bytes)
         if not device.has_gpu and not self.kernel.targetoptions.get("extensions"):
             argument_types(self.kernel, arguments)  # refuses what Numba would
+        launch = launch_text(grid_dim, block_dim, shared_bytes)
         form = form_of(self.kernel, launch, arguments)
         if device.has_gpu:
-            values = measured(self.kernel, launch, arguments, form)
+            values = measured(self.kernel, config, arguments, form)
         else:
             values = recorded(form)
-        blocks = math.prod(launch.blocks)
+        blocks = math.prod(grid_dim)
         work = {"bytes": self.bytes, "flops": self.flops}
         return Measurement(form, blocks, **work, **values)
 
@@ -103,9 +106,9 @@ def recorded(form):
     return {"nearest": f"nearest recorded: {took} ({words})"}
 
 
-def measured(kernel, launch, arguments, form):
+def measured(kernel, config, arguments, form):
     """What is measured here and now, and written to the journal if there is one."""
-    bench = Bench(kernel, launch, arguments)
+    bench = Bench(kernel, config, arguments)
     if journal := os.environ.get(recordings.PROFILE):
         bench.profile()
         recordings.note(journal, form, {})
@@ -129,13 +132,12 @@ def counters(form):
 class Bench:
     """A kernel on the GPU with its arguments, which each launch finds as they were."""
 
-    def __init__(self, kernel, launch, arguments):
+    def __init__(self, kernel, config, arguments):
         cuda.synchronize()
-        self.stream = launch.stream or cuda.stream()
+        blocks, threads, stream, shared_bytes = config
+        self.stream = stream or cuda.stream()
         self.arguments = [on_device(argument) for argument in arguments]
-        self.configured = kernel[
-            launch.blocks, launch.threads, self.stream, launch.dynamic_shared_bytes
-        ]
+        self.configured = kernel[blocks, threads, self.stream, shared_bytes]
         arrays = device_arrays(self.arguments)
         self.copies = [(array, duplicate(array)) for array in arrays]
 

@@ -142,7 +142,7 @@ def recorded(tmp_path, monkeypatch):
 
 
 def form_of_ones(kernel=add_one, size=8, launch=(2, 4)):
-    return timing.form_of(kernel, timing.Launch.of(launch), [np.ones(size)])
+    return timing.form_of(kernel, timing.launch_text(*launch), [np.ones(size)])
 
 
 # ---------------------------------------------------------------- with a GPU
@@ -202,7 +202,7 @@ def test_the_arrays_of_a_tuple_have_their_contents_back(monkeypatch):
     """Those of the host are copied once, and not in each launch that is timed."""
     monkeypatch.setattr(timing, "COLD_BYTES", 64)
     host, device = np.ones(8), cuda.to_device(np.ones(8))
-    bench = timing.Bench(add_to_both, timing.Launch.of((2, 4)), [Pair(host, (device,))])
+    bench = timing.Bench(add_to_both, (2, 4, 0, 0), [Pair(host, (device,))])
 
     (pair,) = bench.arguments
     bench.launch()

@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from thirty_two_lanes.assembly.instructions import Instruction
 from thirty_two_lanes.assembly.resources import Resources
 from thirty_two_lanes.core.source import source_of
-from thirty_two_lanes.frontend.launch_form import Launch, form_of
+from thirty_two_lanes.frontend.launch_form import form_of
 
 SETTING = "HELPERS_ASSEMBLIES"  # "recorded": prefer these; or the name of a journal
 PREFER = "recorded"
@@ -69,7 +69,7 @@ def note(kernel, key, capability, made):
 def key_of(kernel, types, capability) -> str:
     """A digest of all that the machine code, and the lines it names, depend on."""
     source = source_of(kernel.py_func)
-    form = form_of(kernel, Launch.of((1, 1)), ())
+    form = form_of(kernel, "", ())
     lines = [line.strip() for line in source.lines] if source else []
     parts = (
         *lines,

@@ -8,7 +8,6 @@ import ast
 import hashlib
 import types
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -25,33 +24,6 @@ IGNORED = "annotation", "ctx", "returns"    # fields of a syntax tree
 ALIGNMENT = 256  # bytes, of whatever the driver allocates
 
 
-class Launch(NamedTuple):
-    """How a kernel is launched: what stands between the brackets."""
-
-    blocks: tuple
-    threads: tuple
-    stream: object = 0
-    dynamic_shared_bytes: int = 0
-
-    @classmethod
-    def of(cls, configuration):
-        """The launch meant by `[blocks, threads, stream, dynamic_shared_bytes]`."""
-        if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
-            raise ValueError(
-                "a launch needs blocks and threads: "
-                "measure(kernel)[blocks, threads](...)"
-            )
-        blocks, threads, *rest = configuration
-        return cls(dimensions(blocks), dimensions(threads), *rest)
-
-    def __str__(self):
-        shared = self.dynamic_shared_bytes
-        return (
-            f"{count(self.blocks, 'block')} × {count(self.threads, 'thread')}"
-            + (f", {shared:,} dynamic shared bytes" if shared else "")
-        )
-
-
 @dataclass(frozen=True)
 class Form:
     """The form of a launch; the kernel's name is for people and is not compared."""
@@ -64,7 +36,7 @@ class Form:
 
 
 def form_of(kernel, launch, arguments):
-    """The form in which this kernel is launched."""
+    """The form in which this kernel is launched, as `launch_text` puts it."""
     sources, constants = [], []
     for function in with_callees(kernel):
         sources.append(function.source)
@@ -74,24 +46,25 @@ def form_of(kernel, launch, arguments):
         code=hashlib.sha256(repr(sources).encode()).hexdigest()[:12],
         constants=tuple(constants),
         arguments=tuple(describe(argument) for argument in arguments),
-        launch=str(launch),
+        launch=launch,
     )
 
 
 # ---------------------------------------------------------------- the launch
 
 
-def dimensions(size):
-    """The size along x, y, z, without the ones at the end."""
+def launch_text(blocks, threads, shared_bytes=0):
+    """A launch in words; the ones at the end of its dimensions are left out."""
+    shared = f", {shared_bytes:,} dynamic shared bytes" if shared_bytes else ""
+    return f"{count(blocks, 'block')} × {count(threads, 'thread')}{shared}"
+
+
+def count(size, noun):
     sizes = [int(n) for n in (size if isinstance(size, (tuple, list)) else (size,))]
     while len(sizes) > 1 and sizes[-1] == 1:
         sizes.pop()
-    return tuple(sizes)
-
-
-def count(sizes, noun):
     number = f"{sizes[0]:,}" if len(sizes) == 1 else f"({', '.join(map(str, sizes))})"
-    return f"{number} {noun}" if sizes == (1,) else f"{number} {noun}s"
+    return f"{number} {noun}" if sizes == [1] else f"{number} {noun}s"
 
 
 # ---------------------------------------------------------------- the arguments
