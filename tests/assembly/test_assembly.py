@@ -31,7 +31,7 @@ def line_of(kernel, text):
 
 def topics(found):
     """What stands out, by line."""
-    return {(it.line, it.topic) for it in found.findings}
+    return {(it.site.line, it.topic) for it in found.findings}
 
 
 # ---------------------------------------------------------------- instructions

@@ -21,7 +21,7 @@ from thirty_two_lanes.assembly.compilation import compilation_of
 from thirty_two_lanes.assembly.compiler import dotted
 from thirty_two_lanes.assembly.findings import findings_of
 from thirty_two_lanes.assembly.page import as_html
-from thirty_two_lanes.assembly.report import as_text, listing
+from thirty_two_lanes.assembly.report import as_text, listing, source_lines
 from thirty_two_lanes.assembly.resources import Resources
 from thirty_two_lanes.core.device import device
 from thirty_two_lanes.core.dynamic_shared import check_dynamic_shared
@@ -205,7 +205,8 @@ class Assembly(Assertions):
     def findings(self) -> tuple:
         """What stands out, by line, with the remedy."""
         spilled = self._resources.spill_stores if self._resources else 0
-        return findings_of(self.instructions, self.variables, spilled)
+        lines = source_lines(self.function)
+        return findings_of(self.instructions, self.variables, spilled, lines)
 
     @cached_property
     def accesses(self) -> dict[int, list[str]]:

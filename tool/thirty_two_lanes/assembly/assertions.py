@@ -73,6 +73,6 @@ def _places(assembly, kind):
 
 def _advice(assembly):
     """What stands out most."""
-    found = [it for it in assembly.findings if ". " in it.text]
-    worst = min(found, key=lambda it: it.topic == "indices", default=None)
-    return f". Line {worst.line}: {worst.text}" if worst else ""
+    found = [it for it in assembly.findings if it.advice != it.what]
+    worst = min(found, key=lambda it: it.level, default=None)
+    return f". Line {worst.site.line}: {worst.advice}" if worst else ""

@@ -6,7 +6,9 @@ Numba makes of a line, our own measurements.
 """
 
 import re
-from dataclasses import dataclass
+
+from thirty_two_lanes.core.source import Site
+from thirty_two_lanes.core.words import Finding, counted
 
 INTEGERS = "integers and addresses"
 ROUTINES = {  # what a name in the machine code says: what it does
@@ -21,29 +23,22 @@ ROUTINES = {  # what a name in the machine code says: what it does
 GRID = "cudaCG"  # CUDA's own code for the barrier of a grid, which is asked for
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What is costly on a line, and what to write instead."""
-
-    line: int
-    topic: str
-    text: str
-
-
-def findings_of(instructions, types, spilled) -> tuple[Finding, ...]:
+def findings_of(instructions, types, spilled, lines) -> tuple[Finding, ...]:
     """The findings of a kernel, line by line, worst first on each; a remedy once.
 
     `types` are the variables' by line, `spilled` the bytes that registers had no room
-    for.
+    for, and `lines` the source's.
     """
     found, remedied = [], set()
     for line in sorted({it.line for it in instructions if it.line is not None}):
         here = [it for it in instructions if it.line == line]
-        for topic, judge in JUDGES.items():
-            what, remedy = judge(here, types, spilled) or ("", "")
+        for topic, rule in RULES.items():
+            what, remedy = rule(here, types, spilled) or ("", "")
             if what:
-                text = what if topic in remedied else f"{what}. {remedy}"
-                found.append(Finding(line, topic, text))
+                advice = what if topic in remedied else f"{what}. {remedy}"
+                level = "slight" if topic == "indices" else "costly"
+                site = Site("", line, lines.get(line, "").strip())
+                found.append(Finding(level, site, topic, what, advice))
                 remedied.add(topic)
     return tuple(found)
 
@@ -52,7 +47,7 @@ def _spills(here, types, spilled):
     local = count(here, "local loads") + count(here, "local stores")
     if not local:
         return None
-    what = f"{times(local, 'access', 'accesses')} of local memory"
+    what = f"{counted(local, 'access', 'accesses')} of local memory"
     if spilled:
         return (
             f"{what}: there were not enough registers",
@@ -72,7 +67,7 @@ def _generic(here, types, spilled):
     if not number:
         return None
     return (
-        f"{times(number, 'generic access', 'generic accesses')}: the compiler cannot "
+        f"{counted(number, 'generic access', 'generic accesses')}: the compiler cannot "
         "tell which memory it is, so each one finds out at run time",
         "Pass a contiguous array (`np.ascontiguousarray`), and index `tile[row, col]` "
         "instead of a slice of a column",
@@ -86,7 +81,7 @@ def _calls(here, types, spilled):
     names = dict.fromkeys(routine(it.operands) for it in called)
     integer = [name for name in names if "integer" in name]
     return (
-        f"{times(len(called), 'call')} of a routine: {', '.join(names)}",
+        f"{counted(len(called), 'call')} of a routine: {', '.join(names)}",
         "Division of 32-bit integers needs none, and a `while` loop avoids the "
         "division by the step of a `range`"
         if integer
@@ -107,9 +102,9 @@ def _doubles(here, types, spilled):
     if not made:
         return None
     arithmetic = count(here, "float64")
-    also = f" and {times(arithmetic, 'operation')} in float64" if arithmetic else ""
+    also = f" and {counted(arithmetic, 'operation')} in float64" if arithmetic else ""
     return (
-        f"{times(len(made), 'conversion')} to float64{also}: a Python number, or an "
+        f"{counted(len(made), 'conversion')} to float64{also}: a Python number, or an "
         "integer beside a float32, makes the whole expression float64",
         "Cast constants: `float32(...)`",
     )
@@ -122,7 +117,7 @@ def _indices(here, types, spilled):
     if len(upper) < 3 or not long:
         return None
     return (
-        f"{count(here, INTEGERS)} of {times(len(here), 'instruction')} compute "
+        f"{count(here, INTEGERS)} of {counted(len(here), 'instruction')} compute "
         f"integers and addresses, {len(upper)} of them for the upper halves of 64-bit "
         "numbers",
         "Numba's indices are signed and may count from the end, so each access checks "
@@ -137,7 +132,7 @@ def _is_of_an_upper_half(it):
     return it.kind == INTEGERS and (extends or "X" in parts or "EX" in parts)
 
 
-JUDGES = {
+RULES = {  # by the topic: what stands out, and the remedy
     "spills": _spills,
     "generic": _generic,
     "calls": _calls,
@@ -149,8 +144,3 @@ JUDGES = {
 def count(instructions, kind) -> int:
     """The instructions of a kind."""
     return sum(it.kind == kind for it in instructions)
-
-
-def times(number, noun, plural=None) -> str:
-    """A number with its noun."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -12,10 +12,10 @@ from thirty_two_lanes.core.pages.html import (
     below,
     code,
     scroller,
+    sign,
     source_code,
 )
 
-SIGNS = {"costly": "▲", "slight": "△"}
 MEANINGS = {
     "costly": "costs many instructions or slow memory accesses",
     "slight": "could be fewer instructions",
@@ -47,14 +47,14 @@ def as_html(assembly) -> str:
 
 def rows_for(assembly, line, text, made, types, notes):
     """A line's row, and one for each note about it."""
-    topics = {it.topic for it in assembly.findings if it.line == line and line}
-    level = "costly" if topics - {"indices"} else "slight" if topics else ""
+    levels = [it.level for it in assembly.findings if it.site.line == line]
+    level = min(levels, default="")  # "costly" before "slight"
     kinds = "<br>".join(
         f"{escape(name)}: {escape(kind)}" for name, kind in types.items()
     )
     shown = source_code(text) if line else f"<i>routine: {escape(text)}</i>"
     cells = (
-        f"<td class='n'>{line or ''}</td><td class='n'>{sign(level)}</td>"
+        f"<td class='n'>{line or ''}</td><td class='n'>{sign(level, MEANINGS)}</td>"
         f"<td class='s {level}' {LEFT}>{shown}</td><td class='s' {LEFT}>{kinds}</td>"
     )
     if not assembly.missing:
@@ -62,11 +62,6 @@ def rows_for(assembly, line, text, made, types, notes):
     yield f"<tr>{cells}</tr>"
     for note in notes:
         yield f"<tr><td></td>{below(code(note), ('types', 'machine'))}</tr>"
-
-
-def sign(level) -> str:
-    """The sign of a level, with its meaning as a tooltip."""
-    return level and f"<span title='{MEANINGS[level]}'>{SIGNS[level]}</span>"
 
 
 def machine(made) -> str:

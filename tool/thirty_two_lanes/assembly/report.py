@@ -94,7 +94,7 @@ def rows_of(assembly):
 
 def notes_of(assembly, line) -> list[str]:
     """What stands out on a line, and what became of its accesses."""
-    found = [it.text for it in assembly.findings if it.line == line]
+    found = [it.advice for it in assembly.findings if it.site.line == line]
     if not assembly.missing:
         found += assembly.accesses.get(line, [])
     return found

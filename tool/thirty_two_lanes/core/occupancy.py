@@ -10,6 +10,7 @@ Not modelled: a carve-out that leaves less shared memory than the most there is.
 from dataclasses import dataclass
 
 from thirty_two_lanes.core.hardware import GPU, MULTIPROCESSORS, WARP_SIZE
+from thirty_two_lanes.core.words import counted
 
 UNKNOWN = 0  # registers, of code that no compiler has made: these limit nothing
 
@@ -36,12 +37,12 @@ class Occupancy:
         """What leaves room for no more blocks; () where all warps are held."""
         if self.warps == self.most_warps:
             return ()
-        return tuple(it for it, most in self.limits.items() if most == self.blocks)
+        return tuple(name for name, most in self.limits.items() if most == self.blocks)
 
     def __repr__(self):
         held = (
             f"{self.warps} of {self.most_warps} warps ({self.share:.0%}), "
-            f"{self.blocks} block{'s' * (self.blocks != 1)} a multiprocessor"
+            f"{counted(self.blocks, 'block')} a multiprocessor"
         )
         if self.blocks == 0:
             held = "does not launch"
@@ -81,7 +82,8 @@ def _by_registers(has, warps, registers):
 
 def nearest(capability):
     """A capability of the table: this one, or the one before it."""
-    return max((it for it in MULTIPROCESSORS if it <= capability), default=(7, 5))
+    before = (known for known in MULTIPROCESSORS if known <= capability)
+    return max(before, default=(7, 5))
 
 
 def round_up(number, step) -> int:

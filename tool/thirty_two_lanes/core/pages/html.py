@@ -8,6 +8,7 @@ from thirty_two_lanes.core.style import CONFLICT, STORE
 LEFT = "style='text-align: left'"  # holds where a viewer takes away the rules below
 TINT = "20"  # how opaque a line's ground is: its edge stands out from it by 3:1
 NARROWEST = 36  # characters of a source line that are seen whatever stands beside it
+SIGNS = {"wrong": "✖", "costly": "▲", "slight": "△"}  # of findings
 ROOT = ".run-page" * 3
 # the class three times: a notebook's own rules for tables are more specific than once
 STYLE = f"""\
@@ -34,6 +35,11 @@ max-width: min(62em, 100cqw - 4em)}}
 {ROOT} a {{color: inherit; text-decoration: underline}}
 @media (pointer: coarse) {{{ROOT} summary {{padding: 4px 0}}}}
 """
+
+
+def sign(level, meanings) -> str:
+    """The sign of a level, with its meaning as a tooltip."""
+    return level and f"<span title='{meanings[level]}'>{SIGNS[level]}</span>"
 
 
 def source_code(text) -> str:

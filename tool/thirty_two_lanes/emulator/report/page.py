@@ -11,10 +11,12 @@ from html import escape
 
 from thirty_two_lanes.core.pages.html import (
     LEFT,
+    SIGNS,
     STYLE,
     below,
     code,
     scroller,
+    sign,
     source_code,
 )
 from thirty_two_lanes.core.words import counted
@@ -22,7 +24,6 @@ from thirty_two_lanes.emulator.report.columns import columns_of, place_of
 from thirty_two_lanes.emulator.report.findings import findings_of
 from thirty_two_lanes.emulator.report.text import sentence
 
-SIGNS = {"wrong": "✖", "costly": "▲", "slight": "△"}
 MEANINGS = {
     "wrong": "can give wrong answers",
     "costly": "costs at least 1.5 times the ideal",
@@ -109,7 +110,7 @@ def rows_of(at, text, columns, advice_at, shown) -> str:
     level, advice = advice_at.get(at, ("", ""))
     counts = "".join(cell(column.cells.get(at, ())) for column in columns)
     row = (
-        f"<tr><td class='n'>{at[1]}</td><td class='n'>{sign(level)}</td>"
+        f"<tr><td class='n'>{at[1]}</td><td class='n'>{sign(level, MEANINGS)}</td>"
         f"<td class='s {level}' {LEFT}>{source_code(text)}</td>{counts}</tr>"
     )
     if advice and advice not in shown:
@@ -121,16 +122,9 @@ def rows_of(at, text, columns, advice_at, shown) -> str:
 def cell(marks) -> str:
     """A cell with a line for each mark, in the worst one's colour."""
     levels = [level for level in SIGNS if level in {it[1] for it in marks}]
-    texts = (f"{sign(level)} {escape(text)}".strip() for text, level in marks)
+    texts = (f"{sign(level, MEANINGS)} {escape(text)}".strip() for text, level in marks)
     name = f" class='{levels[0]}'" if levels else ""
     return f"<td{name}>{'<br>'.join(texts)}</td>"
-
-
-def sign(level) -> str:
-    """The sign of a level, with its meaning as a tooltip."""
-    if not level:
-        return ""
-    return f"<span title='{MEANINGS[level]}'>{SIGNS[level]}</span>"
 
 
 @cache
@@ -156,7 +150,7 @@ def race_html(race, level) -> str:
         for site, access in race.accesses
     )
     return (
-        f"<div>{sign(level)} {code(race.title)}"
+        f"<div>{sign(level, MEANINGS)} {code(race.title)}"
         f"{scroller(f'<tbody>{rows}</tbody>', 3)}{code(race.remedy)}.</div>"
     )
 
@@ -169,7 +163,8 @@ def further_findings(found):
             continue
         at = place_of(it.site)
         if at in seen and it.topic != "races" and it.advice:
-            yield f"<div>{sign(it.level)} line {it.site.line}: {code(it.advice)}</div>"
+            mark = sign(it.level, MEANINGS)
+            yield f"<div>{mark} line {it.site.line}: {code(it.advice)}</div>"
         seen.add(at)
 
 
