@@ -13,6 +13,10 @@ from tests.specimens.kernels import (
     stencil,
     transpose_with,
 )
+from thirty_two_lanes.core.events import Access
+from thirty_two_lanes.core.source import Reference, Site
+from thirty_two_lanes.emulator.judges.gathering import Owners
+from thirty_two_lanes.emulator.judges.uninitialised import Unwritten
 from thirty_two_lanes.emulator.machine import machine
 
 
@@ -256,3 +260,40 @@ def test_an_output_that_is_not_copied_there_is_unwritten():
     assert [] == summaries(emulate(accumulated)[1, 32](out))
     (found,) = summaries(emulate(accumulated)[1, 32](cuda.Out(out)))
     assert ("global", 32) == found[2:]
+
+
+def test_blocks_that_are_done_leave_the_others_what_they_wrote():
+    """Batches of one block: each block's cells are new, whoever is forgotten first."""
+    unwritten = Unwritten()
+
+    def read_after_write(*blocks):
+        return [
+            sorted(access.who.block[columns].tolist())
+            for access, _, columns in unwritten.early_reads(
+                [asked("load", *blocks, order=2), asked("store", *blocks, order=1)]
+            )
+        ]
+
+    def only_read(*blocks):
+        found = unwritten.early_reads([asked("load", *blocks, order=3)])
+        return [it.who.block[columns].tolist() for it, _, columns in found]
+
+    assert [] == read_after_write(0, 1)
+    unwritten.forget(0, 1)
+    assert [[2] * 32] == only_read(2)
+    assert [] == only_read(1)
+    unwritten.forget(1, 3)
+    assert [[1] * 32] == only_read(1)
+
+
+def asked(kind, *blocks, order):
+    """A request of the first warp of some blocks, for 32 cells."""
+    blocks = np.array(blocks)
+    zero = np.zeros_like(blocks)
+    who = Owners(zero, blocks, zero, zero, zero, zero + order, zero, zero, zero)
+    reference = Reference(Site("cell", 1, "a[t]"), kind, "a")
+    cells = np.repeat(np.arange(32)[:, None], len(blocks), axis=1)
+    int32 = np.dtype(np.int32)
+    return Access(
+        reference, "shared", int32, cells, None, len(blocks), {}, who=who, step=4
+    )

@@ -97,6 +97,12 @@ class Warps(NamedTuple):
     warp: int
     first_block: int
     blocks: int
+    order = 0  # of single requests, which are judged as they are made
+
+    @property
+    def block(self) -> np.ndarray:
+        """The number of each block."""
+        return self.first_block + np.arange(self.blocks)
 
 
 class Access(NamedTuple):

@@ -14,17 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from thirty_two_lanes.core.errors import wrapped
-from thirty_two_lanes.core.hardware import WARP_SIZE
+from thirty_two_lanes.core.events import Warps
 from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.core.words import Finding, counted, raised
-from thirty_two_lanes.emulator.judges.first_writes import Owned, Reads, too_early
 from thirty_two_lanes.emulator.judges.judge import Kind, Registration
-from thirty_two_lanes.emulator.judges.races.clocks import active_rows
-from thirty_two_lanes.emulator.judges.requests import requests_of
+from thirty_two_lanes.emulator.judges.races.clocks import active_rows, split
 
-FIRST_CELLS = 1 << 12  # of a block's memory, to begin with
-
-
+NONE = np.zeros(0, np.int64)
 WRITE_FIRST = {
     "shared": "store to each cell first, and wait at a barrier before this line",
     "local": "give each cell a value before this line",
@@ -63,71 +59,142 @@ class Uninitialised(NamedTuple):
         )
 
 
-class Written:
-    """Which bytes of the blocks of a batch are written, `unit` of them together."""
+class Unwritten:
+    """Marks of shared or local memory that nobody wrote: `unit` bytes together, for
+    each owner, (cells, owners). Owners are the blocks of a batch; or where blocks are
+    few each block, of local memory each of its warps, as `owners` numbers them.
+    """
 
-    def __init__(self, blocks):
-        self.unit, self.blocks = 0, blocks
-        self.everywhere = np.zeros(FIRST_CELLS, bool)  # in all blocks
-        self.somewhere = None  # in each block, where not in all: (cells, blocks)
+    def __init__(self, owners=0):
+        self.unit = 0
+        self.marks = np.ones((0, owners), bool)
+        self.owners, self.count = {}, owners
         self.complete = set()  # caches of recurring accesses to cells all written
 
-    def follow(self, size):
-        """Follow elements of this size in bytes, too."""
-        unit = gcd(self.unit, size)
+    def forget(self, first_block, last_block):
+        """Forget blocks that are done."""
+        gone = [key for key in self.owners if first_block <= key[0] < last_block]
+        for key in gone:
+            self.marks[:, self.owners.pop(key)] = True
+        if not self.owners:
+            self.marks, self.count = np.ones((0, 0), bool), 0
+
+    def is_done(self, access) -> bool:
+        """Does a recurring access need no closer look? A store is noted."""
+        if id(access.cache) in self.complete:
+            return True
+        size = access.dtype.itemsize
+        self._follow(size)
+        (address,) = active_rows(access._replace(blocks=1))
+        (cells,) = split(address, size, self.unit)
+        self._grow_to(cells.max(initial=0) + 1, self.count)
+        if access.reference.kind == "store":
+            self.marks[cells] = False
+        elif self.marks[cells].any():
+            return False
+        self.complete.add(id(access.cache))
+        return True
+
+    def has_none_near(self, access) -> bool:
+        """Is all written between the lowest and the highest cell that lanes name?"""
+        addresses, size = access.addresses, access.dtype.itemsize
+        self._follow(size)
+        low, high = addresses.min() // self.unit, (addresses.max() + size) // self.unit
+        inside = 0 <= low and high <= len(self.marks)  # inactive lanes may name any
+        return inside and not self.marks[low:high].any()
+
+    def early_reads(self, accesses):
+        """For each access the addresses that it reads too early, and their columns."""
+        self._follow(*(access.dtype.itemsize for access in accesses))
+        rows = [self._rows_of(access) for access in accesses]
+        cells = max(int(cell.max(initial=0)) for cell, *_ in rows) + 1
+        self._grow_to(cells, self.count)
+        width = self.marks.shape[1]
+        events = [
+            (access, cell * width + owner, *more)
+            for access, (cell, owner, *more) in zip(accesses, rows, strict=True)
+        ]
+        return too_early(events, self.marks.reshape(-1))
+
+    def _rows_of(self, access):
+        """Cell, owner, time, address and column of the access, of each active lane."""
+        time, column = _times_and_columns(access)
+        owner = column if isinstance(access.who, Warps) else self._owners_of(access)
+        address, owner, time, column = active_rows(access, owner, time, column)
+        size = access.dtype.itemsize
+        return split(address, size, self.unit, owner, time, address, column)
+
+    def _owners_of(self, access):
+        """The owner of each column."""
+        who = access.who
+        keys = who.block << 32 | (who.warp if access.space == "local" else 0)
+        known, which = np.unique(keys, return_inverse=True)
+        owners = [divmod(key, 1 << 32) for key in known.tolist()]
+        for owner in owners:
+            if owner not in self.owners:
+                self.owners[owner], self.count = self.count, self.count + 1
+        return np.array([self.owners[owner] for owner in owners])[which.reshape(1, -1)]
+
+    def _follow(self, *sizes):
+        """Follow elements of these sizes in bytes, too."""
+        unit = gcd(self.unit, *sizes)
         if self.unit and unit < self.unit:
-            times = self.unit // unit
-            self.everywhere = np.repeat(self.everywhere, times)
-            if self.somewhere is not None:
-                self.somewhere = np.repeat(self.somewhere, times, axis=0)
+            self.marks = np.repeat(self.marks, self.unit // unit, axis=0)
         self.unit = unit
 
-    def grow_to(self, last):
-        """Make room up to a cell."""
-        while last >= len(self.everywhere):
-            more = np.zeros_like(self.everywhere)
-            self.everywhere = np.concatenate([self.everywhere, more])
-
-    def in_blocks(self):
-        """Which cells are written in which block, where it is not in all."""
-        known, count = self.somewhere, len(self.everywhere)
-        if known is None or len(known) < count:
-            self.somewhere = np.zeros((count, self.blocks), bool)
-            if known is not None:
-                self.somewhere[: len(known)] = known
-        return self.somewhere
-
-    def unwritten(self, cells, parts, block):
-        """Is any part of each element unwritten? `cells` are the first parts."""
-        missing, marks = False, self.in_blocks()
-        for part in range(parts):
-            seen = self.everywhere[cells + part] | marks[cells + part, block]
-            missing = missing | ~seen
-        return missing
+    def _grow_to(self, cells, owners):
+        """Make room, and some more for what may follow."""
+        known = self.marks.shape
+        if cells > known[0] or owners > known[1]:
+            cells = max(known[0], cells if cells <= known[0] else 2 * cells)
+            more = (0, cells - known[0]), (0, owners - known[1])
+            self.marks = np.pad(self.marks, more, constant_values=True)
 
 
-def _of_active(access):
-    """The addresses of a pattern's active lanes."""
-    addresses = np.broadcast_to(access.addresses, (WARP_SIZE, 1))[:, 0]
-    if access.active is not None:
-        addresses = addresses[np.broadcast_to(access.active[:, 0], WARP_SIZE)]
-    return addresses
+def too_early(events, unwritten) -> list:
+    """For each access the addresses and columns of its reads of places that nothing
+    wrote before; the marks `unwritten` are then brought up to date.
+
+    `events` are accesses, each with columns of place, time, address and column.
+    """
+    reads, writes = [], []
+    for access, place, *rows in events:
+        if access.reference.kind != "store":
+            missing = unwritten[place]
+            if missing.any():
+                reads.append((access, *(row[missing] for row in (place, *rows))))
+        if access.reference.kind != "load":
+            writes.append((place, rows[0]))
+    wanted = np.unique(np.concatenate([NONE, *(read[1] for read in reads)]))
+    first = np.full(len(wanted), np.iinfo(np.int64).max)  # when each is written
+    for place, time in writes if reads else ():
+        at = np.minimum(np.searchsorted(wanted, place), len(wanted) - 1)
+        known = wanted[at] == place
+        np.minimum.at(first, at[known], time[known])
+    for place, _ in writes:
+        unwritten[place] = False
+    found = []
+    for access, place, time, address, column in reads:
+        early = first[np.searchsorted(wanted, place)] >= time
+        if early.any():
+            found.append((access, address[early], column[early]))
+    return found
 
 
 class Initialisation:
     """Follows what is written, and finds reads of what is not."""
 
     def __init__(self):
-        self.owned = {"shared": Owned(), "local": Owned()}  # where blocks are few
-        self.blocks = {}  # by batch, and by warp for local memory: Written
-        self.starts, self.allocations = [], {}
-        self.found = {}  # by line, array, space and warp: the cells, as numbers
+        self.few = {"shared": Unwritten(), "local": Unwritten()}  # where blocks are few
+        self.batches = {}  # by first block, and by warp for local memory: Unwritten
+        self.starts, self.arrays = [], {}  # device arrays: marks of unwritten bytes
+        self.found = {}  # by line, array and space: the cells, as numbers
 
     def listeners(self) -> dict:
         """Its listeners, by topic."""
         return {
             "allocation": self.allocation,
-            "global": self.in_global,
+            "global": lambda access: self.in_global([access]),
             "shared": self.in_block,
             "local": self.in_block,
             "gathered": self.gathered,
@@ -136,176 +203,75 @@ class Initialisation:
 
     def allocation(self, allocation):
         """Note a device array that is unwritten, at least in part."""
-        if (
-            allocation.unwritten is not None
-            and allocation.start not in self.allocations
-        ):
-            self.starts.insert(bisect(self.starts, allocation.start), allocation.start)
-            self.allocations[allocation.start] = allocation.unwritten
+        start = allocation.start
+        if allocation.unwritten is not None and start not in self.arrays:
+            self.starts.insert(bisect(self.starts, start), start)
+            self.arrays[start] = allocation.unwritten
 
     def end(self, who):
         """Forget the memory of blocks that are done."""
-        for key in [key for key in self.blocks if key[0] == who.first_block]:
-            del self.blocks[key]
-        for owned in self.owned.values():
-            owned.forget(who.first_block, who.first_block + who.blocks)
-
-    # few blocks, many requests
+        for key in [key for key in self.batches if key[0] == who.first_block]:
+            del self.batches[key]
+        for unwritten in self.few.values():
+            unwritten.forget(who.first_block, who.first_block + who.blocks)
 
     def gathered(self, accesses):
         """Follow many accesses of few blocks."""
-        for space, owned in self.owned.items():
+        for space, unwritten in self.few.items():
             inside = [access for access in accesses if access.space == space]
-            for access, addresses, column in (
-                owned.unwritten_reads(inside) if inside else ()
-            ):
-                block, warp = access.who.block[column], access.who.warp[column]
-                numbers = addresses << 32 | block
-                if space == "shared":
-                    self._add(access, -1, numbers)
-                    continue
-                for one in np.unique(warp).tolist():
-                    self._add(access, one, numbers[warp == one])
-        if self.starts:
-            self._gathered_in_global([a for a in accesses if a.space == "global"])
-
-    def _gathered_in_global(self, accesses):
-        by_array = {}
-        for access in accesses:
-            place = bisect(self.starts, access.first_address) - 1
-            start = self.starts[place]
-            inside = 0 <= access.first_address - start < len(self.allocations[start])
-            if place >= 0 and inside and self.allocations[start].any():
-                by_array.setdefault(start, []).append(access)
-        for start, some in by_array.items():
-            unwritten, reads, places, times = self.allocations[start], [], [], []
-            for access in some:
-                order = 2 * access.who.order[None, :]
-                address, time = active_rows(access, order)
-                place, kind = address - start, access.reference.kind
-                if kind != "store":
-                    missing = unwritten[place]
-                    read = (it[missing] for it in (place, time, address, address))
-                    reads.append((access, Reads(*read)))
-                for byte in range(access.dtype.itemsize if kind != "load" else 0):
-                    places.append(place + byte)
-                    times.append(time + 1)
-            for access, addresses, _ in too_early(reads, places, times):
-                self._add(access, -1, addresses)
-            for place in places:
-                unwritten[place] = False
-
-    # shared and local memory
+            if inside:
+                self._add(unwritten.early_reads(inside))
+        self.in_global([access for access in accesses if access.space == "global"])
 
     def in_block(self, access):
-        """Follow an access to the memory of blocks, or of their threads."""
+        """Follow an access to the memory of many blocks, or of their threads."""
         who = access.who
         key = who.first_block, who.warp if access.space == "local" else -1
-        written = self.blocks.get(key)
-        if written is None:
-            written = self.blocks[key] = Written(access.blocks)
-        if not access.recurs:
-            return self._by_block(access, written)
-        if id(access.cache) not in written.complete:
-            self._same_in_all(access, written)
+        unwritten = self.batches.get(key)
+        if unwritten is None:
+            unwritten = self.batches[key] = Unwritten(access.blocks)
+        known = unwritten.is_done if access.recurs else unwritten.has_none_near
+        if not known(access):
+            self._add(unwritten.early_reads([access]))
 
-    def _same_in_all(self, access, written):
-        """Follow an access to the same cells in every block."""
-        kind, size = access.reference.kind, access.dtype.itemsize
-        written.follow(size)
-        unit, addresses, every = access.cache.get(Initialisation, (0, None, None))
-        if unit != written.unit:
-            unit, addresses = written.unit, _of_active(access)
-            every = (addresses[:, None] // unit + np.arange(size // unit)).ravel()
-            access.cache[Initialisation] = unit, addresses, every
-        written.grow_to(int(every.max(initial=0)))
-        if kind != "store" and not written.everywhere[every].all():
-            block, cells = np.arange(access.blocks), addresses[:, None] // unit
-            row, block = np.nonzero(written.unwritten(cells, size // unit, block))
-            self._add_cells(access, addresses[row], block)
-            if kind == "load":
-                return
-        if kind != "load":
-            written.everywhere[every] = True
-        written.complete.add(id(access.cache))
+    def in_global(self, accesses):
+        """Follow accesses to global memory, where some of it is not written."""
+        by_array = {}
+        for access in accesses if self.starts else ():
+            address, time, column = active_rows(access, *_times_and_columns(access))
+            at = bisect(self.starts, address[0]) - 1 if len(address) else -1
+            start = self.starts[at]
+            places, size = address - start, access.dtype.itemsize
+            if at < 0 or places[0] >= len(self.arrays[start]):
+                continue
+            if self.arrays[start][places.min() : places.max() + size].any():
+                rows = split(places, size, 1, time, address, column)
+                by_array.setdefault(start, []).append((access, *rows))
+        for start, events in by_array.items():
+            self._add(too_early(events, self.arrays[start]))
 
-    def _by_block(self, access, written):
-        """Follow an access to cells that differ from block to block."""
-        shape, size = (WARP_SIZE, access.blocks), access.dtype.itemsize
-        written.follow(size)
-        unit, parts = written.unit, size // written.unit
-        addresses = np.broadcast_to(access.addresses, shape)
-        low, high = int(addresses.min()) // unit, int(addresses.max()) // unit + parts
-        written.grow_to(high)
-        if written.everywhere[low:high].all():
-            return
-        active = np.broadcast_to(
-            True if access.active is None else access.active, shape
-        )
-        cells, block = addresses // unit, np.arange(access.blocks)
-        if access.reference.kind != "store":
-            missing = active & written.unwritten(cells, parts, block)
-            lane, place = np.nonzero(missing)
-            self._add_cells(access, addresses[lane, place], place)
-        if access.reference.kind != "load":
-            lane, place = np.nonzero(active)
-            marks = written.in_blocks()
-            for part in range(parts):
-                marks[cells[lane, place] + part, place] = True
-
-    def _add_cells(self, access, addresses, blocks):
-        """Remember cells that were read, one number for each cell and block."""
-        if len(addresses):
-            who = access.who
-            warp = who.warp if access.space == "local" else -1
-            numbers = addresses.astype(np.int64) << 32 | who.first_block + blocks
-            self._add(access, warp, numbers)
-
-    def _add(self, access, warp, numbers):
-        reference = access.reference
-        key = reference.site, reference.array, access.space, warp
-        known = self.found.get(key, np.zeros(0, np.int64))
-        self.found[key] = np.unique(np.concatenate([known, numbers]))
-
-    # global memory
-
-    def in_global(self, access):
-        """Follow an access to global memory, where some of it is not written."""
-        if not self.starts:
-            return
-        groups, rest = requests_of(access)
-        parts = [(g.firsts + g.lanes[:, None]).ravel() for g in groups]
-        if rest is not None:
-            parts.append(rest.addresses[rest.active])
-        for addresses in parts:
-            if len(addresses):
-                self._in_allocation(access, addresses)
-
-    def _in_allocation(self, access, addresses):
-        place = bisect(self.starts, int(addresses[0])) - 1
-        start = self.starts[place]
-        unwritten = self.allocations[start]
-        places = addresses - start
-        if place < 0 or not 0 <= places[0] < len(unwritten):
-            return
-        kind, size = access.reference.kind, access.dtype.itemsize
-        if not unwritten[places.min() : places.max() + size].any():
-            return
-        if kind != "store":
-            missing = addresses[unwritten[places]]
-            if len(missing):
-                self._add(access, -1, missing)
-        if kind != "load":
-            for byte in range(size):
-                unwritten[places + byte] = False
+    def _add(self, found):
+        """Remember cells that were read, one number for each cell and its owner."""
+        for access, addresses, columns in found:
+            site, array = access.reference.site, access.reference.array
+            numbers = addresses.astype(np.int64)
+            if access.space != "global":
+                warp = access.who.warp if access.space == "local" else 0
+                warp = np.broadcast_to(warp, access.blocks)[columns]
+                numbers = (numbers << 5 | warp) << 32 | access.who.block[columns]
+            key = site, array, access.space
+            self.found[key] = np.union1d(self.found.get(key, NONE), numbers)
 
     def table(self) -> tuple[Uninitialised, ...]:
         """What was read before it was written, line by line."""
-        rows = {}
-        for (*key, _), numbers in self.found.items():
-            rows[tuple(key)] = rows.get(tuple(key), 0) + len(numbers)
-        found = [Uninitialised(*key, count) for key, count in rows.items()]
+        found = [Uninitialised(*key, len(it)) for key, it in self.found.items()]
         return tuple(sorted(found, key=lambda u: (u.site.file, u.line, u.array)))
+
+
+def _times_and_columns(access):
+    """When each of the requests was made, and its number, (1, requests) each."""
+    columns = np.arange(access.blocks)[None, :]
+    return np.broadcast_to(access.who.order, columns.shape), columns
 
 
 JUDGE = Registration(
