@@ -9,6 +9,7 @@ import ast
 import hashlib
 import platform
 import sys
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
@@ -54,6 +55,7 @@ def versions():
             yield ""
 
 
+@cache
 def files() -> dict:
     """The file of each module that can change a mark, by the module's name."""
     courses = {kind.__module__ for kind in exercises().values()}
