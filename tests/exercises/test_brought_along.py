@@ -47,3 +47,20 @@ def test_each_array_that_is_brought_along_counts():
     verdict = TASK.judge(pair_sums, 1)
 
     assert "brings 67 numbers of its own along, in `table`;" in verdict.sentence
+
+
+def test_a_record_of_many_numbers_is_as_many_numbers():
+    """However few records there are."""
+    table = np.zeros(2, [("a", np.float64, 20), ("b", np.float64)])
+
+    @cuda.jit
+    def pair_sums(out, a):
+        numbers = cuda.const.array_like(table)
+        i = cuda.grid(1)
+        if i < a.size:
+            out[i] = a[i] + numbers[i % 2].b
+
+    verdict = TASK.judge(pair_sums, 1)
+
+    assert "constant" == verdict.reason
+    assert "brings 42 numbers of its own along, in `table`;" in verdict.sentence

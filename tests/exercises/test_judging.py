@@ -3,12 +3,13 @@
 import math
 import re
 from decimal import Decimal
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numba import cuda, float32
 
-from helpers.exercises import budgets, sources
+from helpers.exercises import budgets, judging, sources
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.reasons import HINTS, REASONS
 from tests.exercises.specimen import (
@@ -141,6 +142,22 @@ def test_an_expected_array_brought_along_is_refused():
 
     assert "constant" == verdict.reason
     assert "64 numbers of its own" in verdict.sentence
+
+
+def test_what_follows_one_changed_element_is_no_constant():
+    """The same for other numbers, by chance, and another where one element is another:
+    of three runs all must be alike.
+    """
+    outcomes = [
+        SimpleNamespace(
+            outputs={"out": np.array([found])},
+            trial=SimpleNamespace(expected={"out": np.array([right])}),
+        )
+        for found, right in ((7, 1), (7, 2), (8, 3), (7, 4))
+    ]
+
+    assert not judging.is_constant(SimpleNamespace(outcomes=outcomes))
+    assert judging.is_constant(SimpleNamespace(outcomes=outcomes[:2] + outcomes[3:]))
 
 
 def test_what_is_no_kernel_is_refused_with_a_sentence():

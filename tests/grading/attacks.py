@@ -375,7 +375,14 @@ ONLY_ALONE = (  # without a sandbox they end or stop processes of this machine
     *("the folder of all", "threads without end"),
 )
 SLOW = (  # each takes seconds, most of them until a limit is met
-    *("a source of 50,000 lines", "a kernel that does not end", "a stack overflow"),
-    *("SIGINT ignored", "a loop that catches all", "a loop at import", "many files"),
-    *("much memory", "a shape whose size wraps around to that of the array"),
+    "a source of 50,000 lines",
+    "a kernel that does not end",
+    "a stack overflow",
+    "SIGINT ignored",
+    "a loop without end",
+    "a loop that catches all",
+    "a loop at import",
+    "many files",
+    "much memory",
+    "a shape whose size wraps around to that of the array",
 )

@@ -4,6 +4,9 @@ import sys
 
 import pytest
 
+from helpers.exercises import budgets
+from helpers.grading import grading, references, worker
+
 if sys.platform != "linux":  # there the grader says so, and begins nothing
     collect_ignore = [
         "test_attacks.py",
@@ -28,4 +31,29 @@ def as_root(monkeypatch):
 @pytest.fixture(autouse=True)
 def kept_warm(monkeypatch):
     """Warm processes serve the next test, too."""
-    monkeypatch.setattr("helpers.grading.grading.end_nurseries", lambda: None)
+    monkeypatch.setattr(grading, "end_nurseries", lambda: None)
+
+
+_right = set()  # by what the course's own answers were marked, and earned all points
+
+
+@pytest.fixture(autouse=True)
+def marked_once(monkeypatch):
+    """The course's own answers are marked once for all tests that ask for the same."""
+    real = grading.require_right
+
+    def require_right(manifest, secret, container):
+        whence = references.cell_of, references.IMPORTS, budgets.missing
+        asked = manifest.as_json(), secret, container, id(worker._idle), *whence
+        if asked not in _right:
+            real(manifest, secret, container)
+            _right.add(asked)
+
+    monkeypatch.setattr(grading, "require_right", require_right)
+
+
+@pytest.fixture(scope="module")
+def nursery():
+    """The warm process of submissions that grading uses, too."""
+    with worker.nursery("collect", "") as warm:
+        yield warm

@@ -11,7 +11,7 @@ from tests.grading.handing_in import grade, hand_in, written
 def test_a_release_is_what_is_graded(tmp_path, capsys):
     """Its notebooks, handed in untouched, earn nothing and break nothing."""
     out = tmp_path / "release"
-    given = ["release", "12", "--out", str(out), "--seed", "7"]
+    given = ["release", "12:mirror,sectors", "--out", str(out), "--seed", "7"]
     assert 0 == main(given)
     text = (out / "12_coalescing.ipynb").read_text("utf-8")
     hand_in(tmp_path, "ann", text, "12_coalescing")

@@ -8,17 +8,10 @@ from dataclasses import replace
 import psutil
 import pytest
 
+from helpers.grading import worker
 from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.children import LOST, Nursery, NurseryError
 from tests.grading.asking import SHORT, ended, needs_isolation, nursery_at, seen
-
-
-@pytest.fixture(scope="module")
-def nursery():
-    """A nursery of submissions, as isolated as this machine allows."""
-    new = Nursery("collect")
-    yield new
-    new.end()
 
 
 def test_a_submission_that_ends_well_says_so(nursery):
@@ -273,12 +266,9 @@ def test_folders_within_folders_without_end_are_removed(nursery):
 
 def test_a_judge_answers_as_a_nursery_does():
     """The same protocol, other work."""
-    judge = Nursery("judge")
     request = {"exercise": "mirror", "seed": None, "secret": "", "answer": {"value": 3}}
-    try:
+    with worker.nursery("judge", "") as judge:
         answer = judge.ask(request, SHORT)
-    finally:
-        judge.end()
     assert "done" == answer["ended"]
     assert "refused" == json.loads(answer["messages"][0])["reason"]
 
@@ -291,10 +281,11 @@ def test_without_isolation_root_runs_no_submission(monkeypatch):
         nursery_at("process").begin()
 
 
-def test_a_nursery_without_isolation_works_as_well():
+def test_a_nursery_without_isolation_works_as_well(nursery):
     """Where nothing better is to be had; the grader says so."""
-    plain = nursery_at("process")
+    plain = nursery if nursery.level == "process" else nursery_at("process")
     try:
         assert "3" == seen(plain, "1 + 2")
     finally:
-        plain.end()
+        if plain is not nursery:
+            plain.end()

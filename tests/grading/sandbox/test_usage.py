@@ -13,14 +13,6 @@ from helpers.grading.sandbox.usage import own_memory
 from tests.grading.asking import ended, needs_isolation
 
 
-@pytest.fixture(scope="module")
-def nursery():
-    """A nursery of submissions, as isolated as this machine allows."""
-    new = Nursery("collect")
-    yield new
-    new.end()
-
-
 @needs_isolation
 def test_too_many_processes_end_all_of_them(nursery):
     """They are counted; without a sandbox they might be faster than that."""
@@ -95,10 +87,12 @@ seen = os.getpriority(os.PRIO_PROCESS, 0)"""
         int(ended(nursery, code.format(many))[1][0]["answers"]["seen"]["value"]["int"])
         for many in (1, 8)
     ]
-    assert 0 <= steps[0] <= 3  # where it computes itself, when they are counted
-    assert 8 <= steps[1] <= 9
+    mine = os.getpriority(os.PRIO_PROCESS, 0)  # nobody becomes less nice
+    few, many = (max(mine, it) for it in (3, 9))
+    assert mine <= steps[0] <= few  # where it computes itself, when they are counted
+    assert max(mine, 8) <= steps[1] <= many
     how, messages = ended(nursery, "import os; seen = os.getpriority(0, 0)")
-    assert {"seen": {"value": {"int": "0"}}} == messages[0]["answers"]
+    assert {"seen": {"value": {"int": str(mine)}}} == messages[0]["answers"]
 
 
 @needs_isolation
