@@ -22,11 +22,10 @@ from thirty_two_lanes.core.device import device
 from thirty_two_lanes.core.dynamic_shared import check_dynamic_shared
 from thirty_two_lanes.core.errors import LaunchError, short_traceback, shown
 from thirty_two_lanes.frontend.kernels import (
+    Verb,
     argument_types,
     bracketed,
     configuration,
-    missing_brackets,
-    refuse_named,
     require_kernel,
 )
 from thirty_two_lanes.frontend.launch_form import form_of, launch_text
@@ -59,8 +58,10 @@ def amount(name, value):
     raise LaunchError(f"`{name}` of `measure` is a number, 0 or more, not {said}")
 
 
-class Measure:
+class Measure(Verb):
     """A kernel to be measured, waiting for its launch configuration."""
+
+    verb = "measure"
 
     def __init__(self, kernel, bytes, flops):
         self.kernel, self.bytes, self.flops = kernel, bytes, flops
@@ -69,15 +70,9 @@ class Measure:
     def __getitem__(self, config):
         blocks, threads, shared_bytes = configuration(*bracketed(config))
         stream = config[2] if len(config) > 2 else 0
-        return partial(self.run, (blocks, threads, stream, shared_bytes))
+        return partial(self._launched, (blocks, threads, stream, shared_bytes))
 
-    @short_traceback
-    def __call__(self, *arguments, **named):
-        raise missing_brackets(self.kernel, "measure")
-
-    @short_traceback
-    def run(self, config, *arguments, **named):
-        refuse_named(self.kernel, named)
+    def _run(self, config, *arguments):
         grid_dim, block_dim, _, shared_bytes = config
         check_dynamic_shared(self.kernel, shared_bytes)
         if not device.has_gpu and not self.kernel.targetoptions.get("extensions"):

@@ -9,7 +9,7 @@ from helpers import assemble
 from tests.paths import RECORDED
 from tests.quick import slow_if_long, some
 from tests.specimens.lesson_launches import launches, lessons
-from thirty_two_lanes.assembly.compiler import compiled, missing
+from thirty_two_lanes.assembly.compiler import machine_code, missing
 from thirty_two_lanes.frontend.kernels import argument_types
 
 ON_GPU = RECORDED / "assembly.json"
@@ -34,7 +34,7 @@ def kernels_of(lesson):
 def code_for(case, types, capability):
     """The machine code of a case's kernel for a compute capability."""
     kernel = case.kernel
-    return compiled(kernel.py_func, types, kernel.targetoptions, capability)[1]
+    return machine_code(kernel.py_func, types, kernel.targetoptions, capability).cubin
 
 
 @needs_compiler

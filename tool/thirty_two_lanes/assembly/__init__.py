@@ -8,21 +8,19 @@ compilation.py compiles, or takes what was recorded of a lesson's kernel where N
 compiler is missing; of other kernels it then has the types alone, and the reason.
 """
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-
-import numpy as np
+from functools import cached_property
 
 from thirty_two_lanes.assembly.accesses import compiler_changes, source_accesses
 from thirty_two_lanes.assembly.assertions import Assertions
 from thirty_two_lanes.assembly.comparison import Comparison
-from thirty_two_lanes.assembly.compilation import compilation_of
+from thirty_two_lanes.assembly.compilation import Compilation, compilation_of, inferred
 from thirty_two_lanes.assembly.compiler import dotted
 from thirty_two_lanes.assembly.findings import findings_of
 from thirty_two_lanes.assembly.page import as_html
 from thirty_two_lanes.assembly.report import as_text, listing, source_lines
-from thirty_two_lanes.assembly.resources import Resources
 from thirty_two_lanes.core.device import device
 from thirty_two_lanes.core.dynamic_shared import check_dynamic_shared
 from thirty_two_lanes.core.errors import (
@@ -35,14 +33,7 @@ from thirty_two_lanes.core.gc_pause import gc_paused
 from thirty_two_lanes.core.hardware import GPUS, H200, gpu_named
 from thirty_two_lanes.core.occupancy import Occupancy, occupancy_of
 from thirty_two_lanes.core.pages.tables import table
-from thirty_two_lanes.frontend.kernels import (
-    argument_types,
-    bracketed,
-    configuration,
-    missing_brackets,
-    refuse_named,
-    require_kernel,
-)
+from thirty_two_lanes.frontend.kernels import Verb, argument_types, require_kernel
 from thirty_two_lanes.frontend.lower.statements import kernel_ir
 
 __all__ = ["Assembly", "assemble"]
@@ -86,39 +77,31 @@ def _unknown(target) -> LaunchError:
 
 
 @dataclass(frozen=True)
-class Assembler:
+class Assembler(Verb):
     """A kernel that waits for its blocks and threads, and then for its arguments."""
+
+    verb = "assemble"
 
     kernel: object
     capability: tuple[int, int]
 
-    @short_traceback
-    def __getitem__(self, config):
-        _, block_dim, shared = configuration(*bracketed(config))
+    def _run(self, config, *arguments):
+        _, block_dim, shared = config
         check_dynamic_shared(self.kernel, shared)
-        return partial(self._assemble, int(np.prod(block_dim)), shared)
-
-    @short_traceback
-    def __call__(self, *arguments, **named):
-        raise missing_brackets(self.kernel, "assemble")
-
-    @short_traceback
-    def _assemble(self, threads, shared, *arguments, **named):
-        refuse_named(self.kernel, named)
         types = argument_types(self.kernel, arguments)
+        threads = math.prod(block_dim)
         return assembled(self.kernel, types, threads, shared, self.capability)
 
 
 def assembled(kernel, types, threads, shared, capability):
     """The Assembly of a kernel for argument types, a launch and a capability."""
+    launch = kernel.py_func.__name__, capability, threads, shared
     made = compilation_of(kernel, types, capability)
-    return Assembly(
-        kernel.py_func.__name__, capability, threads, shared, *made, kernel, types
-    )
+    return Assembly(*launch, kernel, types, **vars(made))
 
 
 @dataclass(frozen=True)
-class Assembly(Assertions):
+class Assembly(Compilation, Assertions):
     """What one kernel became, for the types of its arguments and one capability.
 
     `instructions` are the machine's, in their order; `opcodes` counts them by name
@@ -137,24 +120,12 @@ class Assembly(Assertions):
     compute_capability: tuple[int, int]
     threads_per_block: int
     dynamic_shared_memory: int
-    instructions: tuple = field(repr=False)
-    variables: dict = field(repr=False)
-    missing: str = field(repr=False)
-    compilers: dict = field(repr=False)
-    _resources: Resources | None = field(repr=False)
     _dispatcher: object = field(repr=False, compare=False)
-    _types: tuple = field(repr=False, compare=False)
+    _types: tuple = field(repr=False)
 
     def __hash__(self):
         launch = self.threads_per_block, self.dynamic_shared_memory
         return hash((self.kernel, self.compute_capability, *launch, self.instructions))
-
-    @property
-    def resources(self) -> Resources:
-        """All that the linker reports."""
-        if self._resources is None:
-            raise UnsupportedError(self.missing)
-        return self._resources
 
     registers = property(lambda self: self.resources.registers)
     shared_memory = property(lambda self: self.resources.shared_memory)
@@ -167,6 +138,11 @@ class Assembly(Assertions):
     def function(self):
         """The Python function."""
         return self._dispatcher.py_func
+
+    @cached_property
+    def variables(self) -> dict:
+        """The type of each variable, by line."""
+        return inferred(self._dispatcher, self._types)
 
     @cached_property
     def opcodes(self) -> Counter:

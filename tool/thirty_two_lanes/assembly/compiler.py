@@ -35,17 +35,11 @@ HOW = (
 
 @dataclass(frozen=True)
 class MachineCode:
-    """What the compilers made of a kernel: its code, the linker's log, its types.
+    """What the compilers made of a kernel."""
 
-    `entry` is the kernel's name there; `blocks` and `types` are Numba's typed IR.
-    """
-
-    entry: str
-    listing: str
-    log: str
+    entry: str  # its name there
+    log: str  # the linker's
     cubin: bytes
-    blocks: dict
-    types: dict
 
 
 def missing() -> str:
@@ -80,20 +74,6 @@ def machine_code(function, types, options, capability) -> MachineCode:
     Raises KernelError where Numba refuses the kernel, and UnsupportedError where
     NVIDIA's compiler does.
     """
-    made, cubin, log = compiled(function, types, options, capability)
-    notes = made.type_annotation
-    return MachineCode(
-        made.fndesc.llvm_func_name,
-        disassembled(cubin),
-        log,
-        cubin,
-        notes.blocks,
-        notes.typemap,
-    )
-
-
-def compiled(function, types, options, capability):
-    """What Numba lowered, the machine code, and the linker's log."""
     try:
         made = _lowered(function, types, options, capability)
     except ExplainedError:
@@ -107,7 +87,7 @@ def compiled(function, types, options, capability):
             "does"
         )
     try:
-        return made, *_linked(made.library, options, capability)
+        cubin, log = _linked(made.library, options, capability)
     except Exception as error:
         if type(error).__module__ == "builtins" and type(error) is not RuntimeError:
             raise unknown(function, error) from error
@@ -116,6 +96,7 @@ def compiled(function, types, options, capability):
             f"NVIDIA's compiler cannot compile `{function.__name__}` for compute "
             f"capability {dotted(capability)}: {''.join(first)}"
         ) from None
+    return MachineCode(made.fndesc.llvm_func_name, log, cubin)
 
 
 def dotted(capability) -> str:

@@ -1,12 +1,18 @@
 """What a kernel takes of a multiprocessor: read from its machine code, and spills from
 what the linker says.
+
+Machine code is an ELF file, with NVIDIA's attributes in the section `.nv.info`; their
+numbers are those that `cuobjdump --dump-elf` prints by name (EIATTR_REGCOUNT,
+EIATTR_MIN_STACK_SIZE).
 """
 
+import io
 import re
+import struct
 from dataclasses import dataclass
 
-from thirty_two_lanes.assembly.elf import REGISTERS, STACK, Elf
-
+REGISTERS, STACK = 0x2F, 0x12
+LONG = 0x04  # an attribute's format: as many bytes as its header says
 SPILLS = r"(\d+) bytes spill stores, (\d+) bytes spill loads"
 RESERVED = ".nv.shared.reserved.0"  # where it is, a block's bytes count this in:
 RESERVED_BYTES = 1024
@@ -26,19 +32,39 @@ class Resources:
     @classmethod
     def of(cls, code):
         """The resources of the kernel in a `MachineCode`."""
-        elf = Elf(code.cubin)
-        known = elf.attributes(code.entry)
-        shared = elf.size(f".nv.shared.{code.entry}")
+        from elftools.elf.elffile import ELFFile  # comes with the compiler
+
+        file = ELFFile(io.BytesIO(code.cubin))
+        sections = {section.name: section for section in file.iter_sections()}
+        sizes = {name: section["sh_size"] for name, section in sections.items()}
+        symbols = enumerate(sections[".symtab"].iter_symbols())
+        entry = next(n for n, symbol in symbols if symbol.name == code.entry)
+        known = attributes(sections[".nv.info"].data(), entry)
+        shared = sizes.get(f".nv.shared.{code.entry}", 0)
         spills = re.search(SPILLS, own_part(code.log, code.entry))
         stores, loads = map(int, spills.groups()) if spills else (None, None)
         return cls(
-            known[REGISTERS],
-            known.get(STACK, 0),
-            stores,
-            loads,
-            shared - RESERVED_BYTES * (shared > 0 and elf.has(RESERVED)),
-            elf.size(".nv.constant3"),
+            registers=known[REGISTERS],
+            stack=known.get(STACK, 0),
+            spill_stores=stores,
+            spill_loads=loads,
+            shared_memory=shared - RESERVED_BYTES * (shared > 0 and RESERVED in sizes),
+            constant_memory=sizes.get(".nv.constant3", 0),
         )
+
+
+def attributes(data, entry) -> dict[int, int]:
+    """The attributes of a kernel that are one number each."""
+    found, at = {}, 0
+    while at < len(data):
+        kind, attribute, length = struct.unpack_from("<BBH", data, at)
+        at += 4
+        if kind == LONG:
+            if length == 8:
+                symbol, value = struct.unpack_from("<II", data, at)
+                found |= {attribute: value} if symbol == entry else {}
+            at += length
+    return found
 
 
 def own_part(log, entry) -> str:

@@ -18,14 +18,7 @@ from thirty_two_lanes.emulator.report.as_dict import as_dict
 from thirty_two_lanes.emulator.report.assertions import Assertions
 from thirty_two_lanes.emulator.report.page import as_html, lessons_in
 from thirty_two_lanes.emulator.report.text import as_text
-from thirty_two_lanes.frontend.kernels import (
-    argument_types,
-    bracketed,
-    configuration,
-    missing_brackets,
-    refuse_named,
-    require_kernel,
-)
+from thirty_two_lanes.frontend.kernels import Verb, argument_types, require_kernel
 
 OfJudges = make_dataclass(
     "OfJudges",
@@ -114,25 +107,17 @@ def whole(name, value, verb="emulate") -> int | None:
 
 
 @dataclass(frozen=True)
-class Emulation:
+class Emulation(Verb):
     """A kernel that waits for its blocks and threads, and then for its arguments."""
+
+    verb = "emulate"
 
     kernel: object
     seed: int | None = None
     turns: int | None = None
     begin: object = None  # called with the arguments' types, before anything runs
 
-    @short_traceback
-    def __getitem__(self, config):
-        return partial(self._run, configuration(*bracketed(config)))
-
-    @short_traceback
-    def __call__(self, *arguments, **named):
-        raise missing_brackets(self.kernel, "emulate")
-
-    @short_traceback
-    def _run(self, config, *arguments, **named):
-        refuse_named(self.kernel, named)
+    def _run(self, config, *arguments):
         judges = new_judges()
         with staged_arguments(self.kernel, arguments) as values:
             types = argument_types(self.kernel, values)

@@ -9,7 +9,6 @@ with those that the machine runs it with.
 from collections.abc import Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -30,12 +29,9 @@ from thirty_two_lanes.film.history import block_number
 from thirty_two_lanes.film.record import record_of
 from thirty_two_lanes.film.recorder import Enough, Recorder, name_of
 from thirty_two_lanes.frontend.kernels import (
+    Verb,
     argument_names,
     argument_types,
-    bracketed,
-    configuration,
-    missing_brackets,
-    refuse_named,
     require_kernel,
 )
 
@@ -58,8 +54,10 @@ def watch(kernel, *, block=0, variables=None, steps=STEPS, seed=None):
 
 
 @dataclass(frozen=True)
-class Watching:
+class Watching(Verb):
     """A kernel that waits for its blocks and threads, and then for its arguments."""
+
+    verb = "watch"
 
     kernel: object
     block: object = 0
@@ -68,17 +66,7 @@ class Watching:
     seed: int | None = None
     begin: object = None  # called with the types, as a dispatcher's launch calls
 
-    @short_traceback
-    def __getitem__(self, config):
-        return partial(self._run, configuration(*bracketed(config)))
-
-    @short_traceback
-    def __call__(self, *arguments, **named):
-        raise missing_brackets(self.kernel, "watch")
-
-    @short_traceback
-    def _run(self, config, *arguments, **named):
-        refuse_named(self.kernel, named)
+    def _run(self, config, *arguments):
         recorder = self._recorded(config, arguments)
         (blocks, threads, shared_bytes), made, error = config, None, None
         emulation = Emulation(self.kernel, self.seed, begin=self.begin)

@@ -4,11 +4,18 @@ arguments' names and types. What no launch can be is refused here.
 
 import contextlib
 import inspect
+from functools import partial
 
 import numpy as np
 
 from thirty_two_lanes.core import hardware
-from thirty_two_lanes.core.errors import KernelError, LaunchError, shown, with_article
+from thirty_two_lanes.core.errors import (
+    KernelError,
+    LaunchError,
+    short_traceback,
+    shown,
+    with_article,
+)
 from thirty_two_lanes.core.ir import ArrayType
 from thirty_two_lanes.frontend.refusals.refusals import at
 from thirty_two_lanes.frontend.types import our_type
@@ -90,6 +97,27 @@ def bracketed(config) -> tuple:
             "stream and the bytes of dynamic shared memory after them"
         )
     return config
+
+
+class Verb:
+    """A kernel that waits for its brackets, and then for its arguments:
+    `_run(config, *arguments)` is what its verb does.
+    """
+
+    verb = ""
+
+    @short_traceback
+    def __getitem__(self, config):
+        return partial(self._launched, configuration(*bracketed(config)))
+
+    @short_traceback
+    def __call__(self, *arguments, **named):
+        raise missing_brackets(self.kernel, self.verb)
+
+    @short_traceback
+    def _launched(self, config, *arguments, **named):
+        refuse_named(self.kernel, named)
+        return self._run(config, *arguments)
 
 
 def configuration(blocks, threads, stream=0, shared_bytes=0):
