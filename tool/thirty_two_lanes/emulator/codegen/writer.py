@@ -8,10 +8,16 @@ from thirty_two_lanes.core import ir
 from thirty_two_lanes.emulator.codegen import temporaries
 from thirty_two_lanes.emulator.codegen.first_uses import sites_of
 from thirty_two_lanes.emulator.codegen.liveness import reads, writes
-from thirty_two_lanes.emulator.machine import bounds, output, twins, views
+from thirty_two_lanes.emulator.machine import (
+    bounds,
+    output,
+    twins,
+    views,
+    warp_functions,
+)
 from thirty_two_lanes.emulator.machine.accesses import access, atomics, bulk_stores
 from thirty_two_lanes.language import operators
-from thirty_two_lanes.language import warp_intrinsics as intrinsics
+from thirty_two_lanes.language.warp_intrinsics import INTRINSICS
 
 
 class Writer:
@@ -149,10 +155,9 @@ def _cast(writer, i):
 
 
 def _call(writer, i):
-    intrinsic = intrinsics.INTRINSICS[i.function]
-    function = writer.constant(intrinsic.function)
+    function = writer.constant(warp_functions.FUNCTIONS[i.function])
     operands = [writer.expression(o) for o in i.operands]
-    if intrinsic.syncs_warp:
+    if INTRINSICS[i.function].syncs_warp:
         operands.insert(0, writer.constant(i.site))
     operands = ", ".join(["warp", "active", *operands])
     return f"{writer.variable(i.target)} = {function}({operands})"

@@ -12,13 +12,13 @@ from thirty_two_lanes.core.errors import BarrierError, warn
 from thirty_two_lanes.core.events import MissedBarrier, StrayLanes, Sync
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.emulator.machine.accesses.access import merge
-from thirty_two_lanes.emulator.machine.warps import Circle, whole
-from thirty_two_lanes.language.warp_intrinsics import (
-    LANES,
+from thirty_two_lanes.emulator.machine.warp_functions import (
     mask_bits,
     meeting_lanes,
     unnamed_callers,
 )
+from thirty_two_lanes.emulator.machine.warps import Circle, whole
+from thirty_two_lanes.language.warp_intrinsics import LANES
 
 _COMBINE = {
     "count": lambda votes: votes.sum(axis=0, dtype=np.int32, keepdims=True),

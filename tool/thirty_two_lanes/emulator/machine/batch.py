@@ -20,9 +20,9 @@ from thirty_two_lanes.emulator.machine.barriers import (
     release,
 )
 from thirty_two_lanes.emulator.machine.launch_memory import shared_array
+from thirty_two_lanes.emulator.machine.warp_functions import waiting_lanes
 from thirty_two_lanes.emulator.machine.warps import Circle, Warp, digest
 from thirty_two_lanes.emulator.program import BARRIER, BRANCH, JUMP, RETURN, WARP_SYNC
-from thirty_two_lanes.language.warp_intrinsics import waiting_lanes
 
 WATCH = 16  # back edges between two looks whether a loop goes in circles
 PATIENCE = 20_000  # back edges in a row before others go first in any case

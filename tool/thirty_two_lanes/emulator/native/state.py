@@ -10,8 +10,8 @@ import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.emulator.machine.arrays import Array
+from thirty_two_lanes.emulator.machine.warp_functions import FUNCTIONS
 from thirty_two_lanes.emulator.native.layout import AT
-from thirty_two_lanes.language.warp_intrinsics import INTRINSICS
 
 SPACES = ("global", "shared", "local", "const")  # of requests that are told
 
@@ -85,7 +85,7 @@ class State:
         first = len(self.slots) + len(stages)
         for row, (key, place) in enumerate(geometry.items(), first):
             function, operands, axis, dtype = key
-            value = INTRINSICS[function].function(self.warp, None, *operands)
+            value = FUNCTIONS[function](self.warp, None, *operands)
             value = value[axis] if isinstance(value, tuple) else value
             self._seen_as(dtype, row)[...] = value
             self.context[place] = self.at[row]
