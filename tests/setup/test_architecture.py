@@ -35,7 +35,7 @@ RULES = (
         "emulator/native",
         "core language program codegen machine",
         "llvmlite",
-        "the machine's own loop and order, compiled",
+        "the machine's basic blocks, by NumPy's own loops",
     ),
     Rule("emulator/judges", "core program races", "", "listen; know no machine"),
     Rule("emulator/judges/races", "core judges", "", "judges of their own"),

@@ -14,7 +14,7 @@ from thirty_two_lanes.emulator import emulation
 from thirty_two_lanes.emulator.judges import log
 from thirty_two_lanes.emulator.judges.judge import listeners_of
 from thirty_two_lanes.emulator.judges.races import races
-from thirty_two_lanes.emulator.native import run as native
+from thirty_two_lanes.emulator.native import accelerator as native
 
 WELL = [specimen for specimen in ZOO if not specimen.error][::6]
 SOME = [*WELL, *[case for case in CASES if not case.hangs][::12]]

@@ -5,7 +5,7 @@ import pytest
 
 from thirty_two_lanes.emulator.machine.arrays import bind
 from thirty_two_lanes.emulator.machine.cells import interleaved
-from thirty_two_lanes.emulator.native.state import is_within
+from thirty_two_lanes.emulator.native.ahead import is_within
 
 DATA = np.zeros((8, 12), np.int32)
 LANES = np.arange(32, dtype=np.int64)[:, None]

@@ -5,7 +5,7 @@ from numba import cuda, float32, int8
 
 from helpers import emulate
 from tests.emulator.native.comparison import programs_of, same_reports
-from thirty_two_lanes.emulator.native import driver, run, telling
+from thirty_two_lanes.emulator.native import telling
 
 
 def test_a_long_report_is_of_machine_code_and_a_short_one_is_not():
@@ -20,12 +20,12 @@ def test_a_long_report_is_of_machine_code_and_a_short_one_is_not():
 
     chain, out = np.random.default_rng(1).permutation(64), np.zeros(32, np.int64)
     emulate(walk)[1, 32](chain, out, 100)
-    assert "code" not in programs_of(walk)["told"]
+    assert "tape" not in programs_of(walk)["told"]
 
     report = emulate(walk)[1, 32](chain, out, 20_000)
 
-    assert "code" in programs_of(walk)["told"]
-    assert "code" not in programs_of(walk)
+    assert "tape" in programs_of(walk)["told"]
+    assert "plain" not in programs_of(walk)
     assert 20_001 * 32 * 8 == report.reuse.bytes_asked
     p = np.arange(32)
     for _ in range(20_000):
@@ -49,8 +49,7 @@ def test_requests_are_told_before_their_buffer_is_full(monkeypatch):
                 cuda.syncthreads()
             out[(t + step) % 40] += cells[t] + own[step % 5]
 
-    for module in (driver, telling):
-        monkeypatch.setattr(module, "MOST_TOLD", 50)
+    monkeypatch.setattr(telling, "MOST_TOLD", 50)
     arguments = [np.ones(100, np.float32), np.zeros(70), 60]
 
     report, entered = same_reports(kernel, (1, 70), arguments)
@@ -96,32 +95,6 @@ def test_what_numpy_has_told_does_not_change_with_the_numbers_of_compiled_code()
 
     assert entered == 1
     assert 640 == report["reuse"]["out"]["bytes_stored"]
-
-
-def test_each_step_is_told_once_where_numpy_takes_over(monkeypatch):
-    """A launch goes back to NumPy where that has most to do, in the middle."""
-    monkeypatch.setattr(run, "TRIED", 50)
-
-    @cuda.jit
-    def kernel(a, out, steps):
-        pair = (cuda.threadIdx.x, 1)
-        for _ in range(steps):
-            x, y = pair
-            pair = ((x * 5 + y) % 64, (y + a[x]) % 64)
-        out[cuda.threadIdx.x] = pair[0]
-
-    def report():
-        a, out = np.arange(64)[::-1].copy(), np.zeros(32, np.int64)
-        return emulate(kernel)[1, 32](a, out, 6_000).to_dict()
-
-    with monkeypatch.context() as patch:
-        patch.setattr(run, "WIDEST", -1)
-        expected = report()
-    assert "code" not in programs_of(kernel)["told"]
-    found = report()
-
-    assert "NumPy has most of it to do" == programs_of(kernel)["told"]["failed"]
-    assert expected == found
 
 
 def test_launches_with_fences_or_of_many_blocks_are_told_by_numpy():

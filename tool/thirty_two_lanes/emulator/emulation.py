@@ -13,7 +13,6 @@ from thirty_two_lanes.emulator.arguments import staged_arguments
 from thirty_two_lanes.emulator.judges import JUDGES, new_judges
 from thirty_two_lanes.emulator.judges.judge import listeners_of
 from thirty_two_lanes.emulator.launch import bind, compile_kernel, judge, run
-from thirty_two_lanes.emulator.native.run import accelerated
 from thirty_two_lanes.emulator.report.as_dict import as_dict
 from thirty_two_lanes.emulator.report.assertions import Assertions
 from thirty_two_lanes.emulator.report.page import as_html, lessons_in
@@ -145,5 +144,4 @@ class Emulation(Verb):
         )
 
     def _look(self, launch, judges):
-        with accelerated(launch, told=True):
-            run(self.kernel, launch, listeners_of(judges))
+        run(self.kernel, launch, listeners_of(judges))

@@ -21,7 +21,7 @@ from thirty_two_lanes.emulator.launch_errors import explained
 from thirty_two_lanes.emulator.limits import check_launch
 from thirty_two_lanes.emulator.machine.machine import Launch
 from thirty_two_lanes.emulator.machine.output import raise_noted
-from thirty_two_lanes.emulator.native.run import accelerated
+from thirty_two_lanes.emulator.native.accelerator import accelerator_of
 from thirty_two_lanes.emulator.program import Program
 from thirty_two_lanes.emulator.program_cache import prepared
 from thirty_two_lanes.frontend.kernels import argument_names
@@ -68,8 +68,14 @@ def bind(
 
 def run(kernel, launch, listeners=None):
     """Run a launch to its end, or explain why it stopped; `listeners` by topic."""
+    listeners = listeners or {}
+    accelerator = accelerator_of(launch, listeners)
     with explained(kernel, launch):
-        launch.run(listeners or {})
+        if accelerator is None:
+            launch.run(listeners)
+        else:
+            launch.run(accelerator.listeners, accelerator)
+            accelerator.finish()
     raise_noted(launch.memory)
 
 
@@ -83,8 +89,7 @@ def run_plainly(kernel, config, arguments, types):
     """A plain launch: bytes are not followed, so what may be written counts as so."""
     program = compile_kernel(kernel, types)
     launch = bind(kernel, program, config, arguments, types, warns=True)
-    with accelerated(launch):
-        run(kernel, launch)
+    run(kernel, launch)
     for name, value in zip(argument_names(kernel), arguments, strict=True):
         if name in program.written:
             note_array_written(value)

@@ -18,9 +18,9 @@ def floor_divide(a, b):
     if a.dtype.kind == "f":
         return _real_quotient(a, b)
     quotient = a // b
-    if a.dtype.kind == "i" and np.size(quotient):
+    if a.dtype.kind == "i":
         least = np.iinfo(quotient.dtype).min
-        if np.min(quotient) == least:  # least // -1 is 0
+        if np.any(quotient == least):  # least // -1 is 0
             quotient = np.where((quotient == least) & (b == -1), 0, quotient)[()]
     return quotient
 

@@ -136,7 +136,7 @@ def right_shift(value, count):
 
 def _shift_count(count):
     """A count that NumPy takes as a GPU takes this one."""
-    if np.max(_as_unsigned(count), initial=0) < 64:
+    if np.all(_as_unsigned(count) < 64):
         return count
     return count & count.dtype.type(0xFFFFFFFF)
 

@@ -25,6 +25,7 @@ from thirty_two_lanes.emulator.machine.warps import Circle, Warp, digest
 from thirty_two_lanes.emulator.program import BARRIER, BRANCH, JUMP, RETURN, WARP_SYNC
 
 WATCH = 16  # back edges between two looks whether a loop goes in circles
+WAITING = "waiting"  # for lanes, and not behind the basic block
 PATIENCE = 20_000  # back edges in a row before others go first in any case
 IDLE_ROUNDS = 3  # rounds in circles before another batch of blocks runs
 
@@ -157,8 +158,6 @@ class Batch:
         """Run one warp until it waits or ends; True when all its threads only spin."""
         warp.began, warp.spinning = warp.turns, True
         while warp.groups:
-            if self.launch.is_hot():
-                return self.launch.run_compiled(self, warp)
             pc, active = warp.take()
             spun_at = self._run_group(warp, pc, active)
             if spun_at is not None:
@@ -171,42 +170,33 @@ class Batch:
 
     def _run_group(self, warp, pc, active) -> int | None:
         """Run threads until they split, meet others or wait; the pc where they spin."""
-        others = self._needed_elsewhere(warp)
-        nearest = min(warp.groups, default=len(self.launch.program.code))
-        return self._run_blocks(warp, pc, active, others, nearest)
+        return self._run_blocks(warp, pc, active, *self._elsewhere(warp))
 
     def _run_blocks(self, warp, pc, active, others, nearest) -> int | None:
-        code, steps = self.launch.program.code, warp.listeners["step"]
+        code, has_run = self.launch.program.code, False
         basic_block, iterations = code[pc], 0  # of the loops of these threads
         try:
             while True:
+                if ahead := warp.ahead or self.launch.ahead_of(warp):
+                    before, went = active, ahead.run(pc, active, nearest, iterations)
+                    pc, active, has_run, value, iterations = went
+                    if pc is None:
+                        return None
+                    if active is not before:
+                        others, nearest = self._elsewhere(warp)
                 basic_block = code[pc]
-                for listener in steps:
-                    listener(Step(pc, active, warp.who, *warp.counted(active)))
-                value = basic_block.run(warp, active, others)
-                if (kind := basic_block.kind) == JUMP:
-                    following = basic_block.then
-                elif kind == BRANCH:
-                    if value.ndim:
-                        value = split(warp, basic_block, value, active)
-                        if value is None:
-                            return None
-                    following = basic_block.then if value else basic_block.otherwise
-                elif kind == RETURN:
-                    return warp.leave(pc, active)
-                elif kind == WARP_SYNC:
-                    if self._wait_for_lanes(warp, pc, active, value):
-                        return pc
-                    following = basic_block.then
-                else:
-                    return warp.wait(basic_block.then, active, value)
+                if not has_run:
+                    for listener in warp.listeners["step"]:
+                        listener(Step(pc, active, warp.who, *warp.counted(active)))
+                    value = basic_block.run(warp, active, others)
+                following = self._following(warp, pc, active, value)
+                if following is None or following is WAITING:
+                    return None if following is None else pc
                 if following <= pc:
                     iterations += 1
                     if self._spins(warp, following, active, iterations):
                         warp.add(following, active)
                         return following
-                    if self.launch.is_hot():
-                        nearest, warp.resumes = 0, (following, iterations)
                 if following >= nearest:
                     warp.add(following, active)
                     return None
@@ -215,24 +205,45 @@ class Batch:
             self._note_error(error, warp, basic_block)
             raise
 
-    def _needed_elsewhere(self, warp) -> int:
-        """The slots that threads at other places of the program still read, as bits."""
-        needed = 0
+    def _following(self, warp, pc, active, value):
+        """Where threads go on behind a basic block, whose end gives a value; None where
+        they part, wait or end, and WAITING where they wait for lanes.
+        """
+        basic_block = self.launch.program.code[pc]
+        if (kind := basic_block.kind) == JUMP:
+            return basic_block.then
+        if kind == BRANCH:
+            if value.ndim:
+                value = split(warp, basic_block, value, active)
+                if value is None:
+                    return None
+            return basic_block.then if value else basic_block.otherwise
+        if kind == WARP_SYNC:
+            waits = self._wait_for_lanes(warp, pc, active, value)
+            return WAITING if waits else basic_block.then
+        if kind == RETURN:
+            return warp.leave(pc, active)
+        return warp.wait(basic_block.then, active, value)
+
+    def _elsewhere(self, warp):
+        """The slots that other threads of a warp still read, as bits; and the lowest pc
+        of those that run.
+        """
+        code, needed = self.launch.program.code, 0
         for pc in (*warp.groups, *warp.waiting):
-            needed |= self.launch.program.code[pc].needs
-        return needed
+            needed |= code[pc].needs
+        return needed, min(warp.groups, default=len(code))
 
     def _spins(self, warp, header, active, iterations) -> bool:
         """Should others run first, after these iterations of the loop at a header?"""
         warp.iterations += 1
         warp.turns += 1
         if iterations % WATCH < 2:
-            code = self.launch.program.code
-            block = code[header]
-            warp.loop = block.site or code[block.then].site
+            warp.note_loop(header)
             if warp.turns > self.launch.max_iterations:
                 raise too_long_error(warp.loop, self.launch.max_iterations)
-            if warp.goes_in_circles(header, block.needs, active):
+            needs = self.launch.program.code[header].needs
+            if warp.goes_in_circles(header, needs, active):
                 return True
         if warp.turns - warp.began < PATIENCE:
             return False

@@ -35,9 +35,6 @@ class Launch:
     keeps what its arrays held; a `quiet` one prints nothing.
     """
 
-    run_compiled = None  # what runs a warp as machine code, after some patience
-    steps, patience = 0, math.inf
-
     def __init__(
         self,
         program,
@@ -66,6 +63,7 @@ class Launch:
         self.stopped_at = None  # the site of the instruction that an error ended
         self.shared_addresses = shared_addresses(program.allocations)
         self.batch_blocks = self._blocks_at_a_time()
+        self.steps, self.accelerator = 0, None
 
     def _blocks_at_a_time(self) -> int:
         """How many blocks make a batch: as many as the limits above allow, or one."""
@@ -78,9 +76,14 @@ class Launch:
         by_memory = BATCH_BYTES // max(1, size)
         return max(1, min(BATCH_BLOCKS, BATCH_THREADS // lanes, by_memory))
 
-    def run(self, listeners):
-        """Run the whole grid; `listeners` are functions by topic."""
+    def run(self, listeners, accelerator=None):
+        """Run the whole grid; `listeners` are functions by topic.
+
+        After as many steps as its `patience`, an accelerator may run basic blocks:
+        `ahead_of(warp)` gives what does.
+        """
         self.listeners |= listeners
+        self.accelerator = accelerator
         self._emit_begin()
         size = self.batch_blocks
         starts = range(0, self.geometry.blocks, size)
@@ -96,12 +99,13 @@ class Launch:
                     self.at_barrier = []
         self.memory.write_back_records()
 
-    def is_hot(self) -> bool:
-        """Have the warps done so many steps, groups and back edges, that machine code
-        pays?
-        """
+    def ahead_of(self, warp):
+        """What runs a warp's basic blocks ahead of NumPy's functions, or None."""
         self.steps += 1
-        return self.steps > self.patience
+        if self.accelerator is None or self.steps <= self.accelerator.patience:
+            return None
+        warp.ahead = self.accelerator.ahead_of(warp)
+        return warp.ahead
 
     def _stop_where_it_repeats(self):
         """Stop a loop of grid barriers that comes back to an earlier state."""
@@ -156,7 +160,8 @@ def hands_on(program) -> bool:
     """May one block tell another what it did?"""
     return any(
         isinstance(it, (ir.Atomic, ir.Twin))
-        or isinstance(it, ir.Call) and it.function.startswith("cuda.threadfence")
+        or isinstance(it, ir.Call)
+        and it.function.startswith("cuda.threadfence")
         for block in program.ir.blocks
         for it in block
     )

@@ -47,8 +47,7 @@ class Warp:
         self.last_count = (None, None)
         self.masks = {}  # a cache of judges: the lanes that were active last
         self.local = {}
-        self.compiled = None  # its state in machine code
-        self.resumes = None  # a pc, and the iterations that its threads have done
+        self.ahead = None  # what runs its basic blocks ahead of NumPy's functions
 
     def take(self):
         """The earliest pc with threads to run, and those threads."""
@@ -118,9 +117,16 @@ class Warp:
 
     def goes_in_circles(self, pc, needs, active) -> bool:
         """Is all as it was before at this pc: the variables, and what is in memory?"""
-        values = [value for slot, value in enumerate(self.values) if needs >> slot & 1]
-        written = self.memory.written(self.batch, [self])
-        return self.circle.closes((pc, values, active), self.memory.changes, written)
+        values = [v for slot, v in enumerate(self.values) if needs >> slot & 1]
+        written, state = self.memory.written(self.batch, [self]), (pc, values, active)
+        if self.ahead:
+            return self.ahead.closes(state, written)
+        return self.circle.closes(state, self.memory.changes, written)
+
+    def note_loop(self, header):
+        """Remember the loop that was looked at last."""
+        code = self.batch.launch.program.code
+        self.loop = code[header].site or code[code[header].then].site
 
     def state(self, code):
         """Where its threads are, and what they still need, piece by piece."""
