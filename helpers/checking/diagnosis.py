@@ -91,11 +91,8 @@ class Evidence:
         """A sentence on the wrong values themselves, if they show a pattern."""
         if not self.is_numeric():
             return None
-        clues = (
-            *(self.transposed, self.unwritten),
-            *(self.offset_or_shifted, self.rounding_or_factor),
-        )
-        return next((clue for clue in (clue() for clue in clues) if clue), None)
+        of_memory = self.transposed() or self.unwritten()
+        return of_memory or self.offset() or self.shifted() or self.near()
 
     def type_too_small(self):
         """Can the result's type not hold what is expected?"""
@@ -140,12 +137,9 @@ class Evidence:
             return f"{they_are} {value!s}: never written?"
         return None
 
-    def offset_or_shifted(self):
-        """Is each wrong by the same amount, or what its neighbour should be?"""
-        return self.is_pattern() and (self.offset() or self.shifted())
-
     def offset(self):
-        if not self.is_finite(self.got) or not self.is_finite(self.want):
+        """Is each wrong by the same amount?"""
+        if not self.is_pattern() or not self.is_finite(self.got, self.want):
             return None
         first = self.exact(self.got)[0] - self.exact(self.want)[0]
         if not self.is_explained_by(self.exact(self.want) + first):
@@ -155,19 +149,20 @@ class Evidence:
         return f"Each of them is {abs(first):g} too {side}{also}"
 
     def shifted(self):
+        """Is each what its neighbour should be?"""
         for step, sign in ((-1, "-"), (1, "+")):
             source = self.places + step
             inside = (source >= 0) & (source < self.wrong.size)
             neighbours = self.expected.reshape(-1)[source[inside]]
-            if self.tolerance.agree(self.got[inside], neighbours).all():
+            same = self.tolerance.agree(self.got[inside], neighbours).all()
+            if same and self.is_pattern():
                 return f"Shifted by one: [i] holds what is expected at [i {sign} 1]"
         return None
 
-    def rounding_or_factor(self):
+    def near(self):
         """Is it rounding, or a constant factor?"""
-        if not self.is_finite(self.got) or not self.is_finite(self.want):
-            return None
-        return self.rounding() or self.factor()
+        finite = self.is_finite(self.got, self.want)
+        return (self.rounding() or self.factor()) if finite else None
 
     def rounding(self):
         if isinstance(self.tolerance, Exactly):
@@ -208,8 +203,8 @@ class Evidence:
         """Are these numbers of NumPy's own types?"""
         return {self.actual.dtype.kind, self.expected.dtype.kind} <= set("biufc")
 
-    def is_finite(self, values):
-        return bool(np.isfinite(values).all())
+    def is_finite(self, *arrays):
+        return all(np.isfinite(values).all() for values in arrays)
 
     def exact(self, values):
         """The values in a type in which their differences do not overflow."""

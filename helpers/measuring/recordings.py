@@ -70,17 +70,14 @@ def load(file):
     for run in recorded["runs"].values():
         shared = {"gpu": recorded["gpu"], "counters_gpu": recorded["gpu"], **run}
         for entry in shared.pop("measurements"):
-            found.append((form_from(entry), {**shared, **without_form(entry)}))
+            own = {name: it for name, it in entry.items() if name not in FORM_FIELDS}
+            found.append((form_from(entry), shared | own))
     return found
 
 
 def form_from(entry):
     texts = {name: entry[name] for name in FORM_FIELDS}
     return Form(**{k: tuple(v) if isinstance(v, list) else v for k, v in texts.items()})
-
-
-def without_form(entry):
-    return {name: value for name, value in entry.items() if name not in FORM_FIELDS}
 
 
 # ---------------------------------------------------------------- journals

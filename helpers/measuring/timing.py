@@ -9,7 +9,6 @@ import os
 import time
 from datetime import date
 from functools import cache, partial
-from importlib.metadata import PackageNotFoundError, version
 from numbers import Real
 from platform import python_version
 
@@ -18,7 +17,7 @@ from numba import cuda
 
 from helpers.measuring import recordings
 from helpers.measuring.measurement import Measurement
-from thirty_two_lanes.core.device import device
+from thirty_two_lanes.core.device import device, installed
 from thirty_two_lanes.core.dynamic_shared import check_dynamic_shared
 from thirty_two_lanes.core.errors import LaunchError, short_traceback, shown
 from thirty_two_lanes.frontend.kernels import (
@@ -83,9 +82,8 @@ class Measure(Verb):
             values = measured(self.kernel, config, arguments, form)
         else:
             values = recorded(form)
-        blocks = math.prod(grid_dim)
         work = {"bytes": self.bytes, "flops": self.flops}
-        return Measurement(form, blocks, **work, **values)
+        return Measurement(form, math.prod(grid_dim), **work, **values)
 
 
 def recorded(form):
@@ -112,13 +110,9 @@ def measured(kernel, config, arguments, form):
     values["copy_gb_per_s"] = copy_gb_per_s()
     if journal := os.environ.get(recordings.JOURNAL):
         recordings.note(journal, form, values)
-    return {**values, **counters(form)}
-
-
-def counters(form):
-    """The hardware's counters recorded of this form, and the GPU that they are of."""
     known = recordings.find(form) or {}
-    return {name: known[name] for name in ("counters", "counters_gpu") if name in known}
+    counted = known.keys() & {"counters", "counters_gpu"}  # on the GPU that is named
+    return values | {name: known[name] for name in counted}
 
 
 # ---------------------------------------------------------------- the clock
@@ -261,12 +255,4 @@ def copy_gb_per_s():
 @cache
 def versions():
     """The versions of Python and of the packages that compile a kernel."""
-    found = {name: package_version(name) for name in PACKAGES}
-    return {"python": python_version(), **{k: v for k, v in found.items() if v}}
-
-
-def package_version(name):
-    try:
-        return version(name)
-    except PackageNotFoundError:  # numba-cuda, on macOS
-        return None
+    return {"python": python_version(), **installed(PACKAGES)}

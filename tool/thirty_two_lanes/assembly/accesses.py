@@ -7,8 +7,6 @@ Not modelled: how often a loop runs. A loop that is unrolled shows as more instr
 than the source has accesses, and is no finding.
 """
 
-from dataclasses import dataclass
-
 from thirty_two_lanes.core import ir
 
 ORIGIN = {
@@ -23,68 +21,43 @@ ORIGIN = {
 VERBS = {"load": "loads", "store": "stores"}
 
 
-@dataclass(frozen=True)
-class SourceAccess:
-    """A load or a store as the source has it."""
+def source_accesses(kernel: ir.Kernel) -> dict[tuple, list]:
+    """The loads and stores of a kernel, without those of intrinsics with a twin: by
+    line, kind and memory, the arrays with the bytes of their elements.
 
-    line: int  # of the kernel, for those of a device function that of the call
-    kind: str  # "load" or "store"
-    space: str
-    array: str
-    itemsize: int  # bytes
-
-
-def source_accesses(kernel: ir.Kernel) -> tuple[SourceAccess, ...]:
-    """The loads and stores of a kernel, without those of intrinsics with a twin."""
-    spaces = spaces_of(kernel)
-    found = []
-    for block in kernel.blocks.values():
-        for it in block:
-            if isinstance(it, (ir.Load, ir.Store)):
-                site, dtype = it.reference.site, _dtype(kernel, it.array)
-                if dtype is not None:
-                    found.append(
-                        SourceAccess(
-                            site.called_from or site.line,
-                            it.reference.kind,
-                            spaces.get(it.array, "global"),
-                            it.reference.array,
-                            dtype.itemsize,
-                        )
-                    )
-    return tuple(found)
-
-
-def _dtype(kernel, array):
-    known = kernel.types.get(array) if isinstance(array, str) else None
-    return known.dtype if isinstance(known, ir.ArrayType) else None
+    The line of a device function's is that of the call.
+    """
+    spaces, found = spaces_of(kernel), {}
+    for it in (each for block in kernel.blocks.values() for each in block):
+        if isinstance(it, (ir.Load, ir.Store)) and isinstance(it.array, str):
+            known, site = kernel.types.get(it.array), it.reference.site
+            if isinstance(known, ir.ArrayType):
+                line, space = site.called_from or site.line, spaces.get(it.array)
+                access = it.reference.array, known.dtype.itemsize
+                key = line, it.reference.kind, space or "global"
+                found.setdefault(key, []).append(access)
+    return found
 
 
 def spaces_of(kernel: ir.Kernel) -> dict[str, str]:
-    """The memory in which each array variable of a kernel lies."""
-    spaces = dict.fromkeys(kernel.arguments, "global")
-    origins = {}
-    for block in kernel.blocks.values():
-        for it in block:
-            if isinstance(it, ir.Allocate):
-                spaces[it.target] = it.space
-            elif isinstance(it, ir.Captured) and it.space == "const":
-                spaces[it.target] = "const"
-            elif type(it) in ORIGIN:
-                origins[it.target] = getattr(it, ORIGIN[type(it)])
-            elif isinstance(it, ir.Copy):
-                origins.update(zip(it.targets, it.sources, strict=True))
-    for name in origins:
-        spaces.setdefault(name, _origin(name, origins, spaces))
+    """The memory in which each array variable of a kernel lies, where it is known."""
+    spaces, origins = dict.fromkeys(kernel.arguments, "global"), {}
+    for it in (each for block in kernel.blocks.values() for each in block):
+        if isinstance(it, ir.Allocate):
+            spaces[it.target] = it.space
+        elif isinstance(it, ir.Captured) and it.space == "const":
+            spaces[it.target] = "const"
+        elif type(it) in ORIGIN:
+            origins[it.target] = getattr(it, ORIGIN[type(it)])
+        elif isinstance(it, ir.Copy):
+            origins.update(zip(it.targets, it.sources, strict=True))
+    origins = {name: origin for name, origin in origins.items() if type(origin) is str}
+    size = -1
+    while size != len(spaces):
+        size = len(spaces)
+        known = {name: spaces[it] for name, it in origins.items() if it in spaces}
+        spaces = known | spaces
     return spaces
-
-
-def _origin(name, origins, spaces):
-    seen = set()
-    while isinstance(name, str) and name not in spaces and name not in seen:
-        seen.add(name)
-        name = origins.get(name)
-    return spaces.get(name, "global") if isinstance(name, str) else "global"
 
 
 def compiler_changes(accesses, instructions, spilled=0) -> dict[int, list[str]]:
@@ -93,11 +66,10 @@ def compiler_changes(accesses, instructions, spilled=0) -> dict[int, list[str]]:
     Spilled registers share local memory with the source's own arrays, and constants
     can be operands of arithmetic: neither shows an access of the source.
     """
-    sentences, groups = {}, {}
-    for it in accesses:
-        if it.space != "const" and not (spilled and it.space == "local"):
-            groups.setdefault((it.line, it.kind, it.space), []).append(it)
-    for (line, kind, space), group in groups.items():
+    sentences = {}
+    for (line, kind, space), group in accesses.items():
+        if space == "const" or spilled and space == "local":
+            continue
         made = [
             it
             for it in instructions
@@ -105,17 +77,16 @@ def compiler_changes(accesses, instructions, spilled=0) -> dict[int, list[str]]:
             and it.kind.endswith(VERBS[kind])
             and it.space in (space, "generic")
         ]
-        sentence = _change(group, made, kind, space, instructions)
-        if sentence:
+        if sentence := _change(group, made, kind, space, instructions):
             sentences.setdefault(line, []).append(sentence)
     return sentences
 
 
 def _change(group, made, kind, space, instructions):
-    names = " and ".join(dict.fromkeys(f"`{it.array}`" for it in group))
+    names = " and ".join(dict.fromkeys(f"`{array}`" for array, _ in group))
     if not made:
         return _removed(names, kind, space, instructions)
-    widest, itemsize = max(it.width for it in made), max(it.itemsize for it in group)
+    widest, itemsize = max(it.width for it in made), max(size for _, size in group)
     if widest > itemsize:
         wide = [it for it in made if it.width == widest]
         each = widest // itemsize

@@ -30,33 +30,25 @@ class Assertions:
         `global_loads`.
         """
         for name, limit in limits.items():
+            kind, places = BY_NAME.get(name), ""
             if name in FIGURES:
-                number, noun = _figure(self, name), FIGURES[name]
-            elif name in BY_NAME:
-                number = self.kinds[BY_NAME[name]]
-                noun = _noun(BY_NAME[name], number)
+                figures = vars(self.resources) | {"instructions": self.opcodes.total()}
+                number, noun = figures[name], FIGURES[name]
+            elif kind:
+                number = self.kinds[kind]
+                noun = kind.removesuffix("s") if number == 1 else kind
+                noun = noun if kind.endswith("s") else f"instructions in {kind}"
             else:
                 known = ", ".join([*FIGURES, *sorted(BY_NAME)])
                 raise ArgumentError(f"unknown limit `{name}`: use one of {known}")
             if number > limit:
-                of_lines = name == "instructions" or name in BY_NAME
-                places = _places(self, BY_NAME.get(name)) if of_lines else ""
+                if name == "instructions" or kind:
+                    places = _places(self, kind)
                 raise AssertionError(
                     f"`{self.kernel}` has {number:,} {noun}{places}; the limit is "
                     f"{limit:,}{_advice(self)}"
                 )
         return self
-
-
-def _figure(assembly, name):
-    found = getattr(assembly, name)
-    return len(found) if name == "instructions" and assembly.resources else found
-
-
-def _noun(kind, number):
-    if not kind.endswith("s"):
-        return f"instructions in {kind}"
-    return kind.removesuffix("s") if number == 1 else kind
 
 
 def _places(assembly, kind):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from thirty_two_lanes.assembly.compiler import dotted
 from thirty_two_lanes.assembly.report import source_lines
 from thirty_two_lanes.core.pages.tables import table
 
@@ -36,7 +37,10 @@ class Comparison:
         rows = [row for row in rows if any(row[1:])]
         kinds = self.first.kinds + self.second.kinds
         rows += [[f"  {kind}", *(it.kinds[kind] for it in both)] for kind in kinds]
-        return table(["", *map(title, both, titles(*both))], rows)
+        names = [it.kernel for it in both]
+        if names[0] == names[1]:
+            names = [f"{it.kernel} on {dotted(it.compute_capability)}" for it in both]
+        return table(["", *names], rows)
 
     @property
     def by_line(self):
@@ -44,11 +48,9 @@ class Comparison:
         rows = []
         for it in (self.first, self.second):
             texts = source_lines(it.function)
-            for line, made in sorted(
-                it.by_line.items(), key=lambda row: row[0] or LAST
-            ):
+            for line in sorted(it.by_line, key=lambda line: line or LAST):
                 text = texts.get(line, "").strip() if line else "routines that it calls"
-                rows.append([it.kernel, line or "", text, made.total()])
+                rows.append([it.kernel, line or "", text, it.by_line[line].total()])
         return table(["kernel", "line", "source", "instructions"], rows)
 
     def __repr__(self):
@@ -56,15 +58,3 @@ class Comparison:
 
     def _repr_markdown_(self):
         return self.summary._repr_markdown_()
-
-
-def titles(first, second):
-    """Are the names alone enough to distinguish two assemblies?"""
-    return [first.kernel == second.kernel] * 2
-
-
-def title(assembly, needs_target):
-    """A column's name."""
-    if not needs_target:
-        return assembly.kernel
-    return "{} on {}.{}".format(assembly.kernel, *assembly.compute_capability)

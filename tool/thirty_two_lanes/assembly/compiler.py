@@ -112,7 +112,10 @@ def _lowered(function, types, options, capability):
             f"`{function.__name__}` has the option `{name}=`, which `assemble` does "
             "not support: leave it out"
         )
-    with stand_ins(_device_of(capability)), warnings.catch_warnings():
+    # in place of the one that Numba finds
+    device = SimpleNamespace(compute_capability=capability)
+    asked = numba_dispatcher, "get_current_device", lambda *number: device
+    with stand_ins(asked), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a kernel whose source is not available
         made = numba_compiler.compile_cuda(
             function,
@@ -137,12 +140,6 @@ def _nvvm_options(options):
         "fastmath": bool(options.get("fastmath")),
         "opt": 3 if options.get("opt", True) else 0,
     }
-
-
-def _device_of(capability):
-    """A device of this compute capability, in place of the one that Numba finds."""
-    device = SimpleNamespace(compute_capability=capability)
-    return numba_dispatcher, "get_current_device", lambda *number: device
 
 
 def _linked(library, options, capability):

@@ -10,10 +10,10 @@ import json
 import os
 from dataclasses import asdict
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 
 from thirty_two_lanes.assembly.instructions import Instruction
 from thirty_two_lanes.assembly.resources import Resources
+from thirty_two_lanes.core.device import installed
 from thirty_two_lanes.core.source import source_of
 from thirty_two_lanes.frontend.launch_form import form_of
 
@@ -83,9 +83,9 @@ def key_of(kernel, types, capability) -> str:
 
 def line_of(it, first) -> str:
     """An instruction as a line of text; its source line counts from the kernel's."""
-    line = "" if it.line is None else str(it.line - first)
-    parts = f"{it.offset:04x}", line, it.predicate, it.routine, it.opcode, it.operands
-    return "|".join(parts)
+    line = "" if it.line is None else it.line - first
+    where = f"{it.offset:04x}|{line}|{it.predicate}|{it.routine}"
+    return f"{where}|{it.opcode}|{it.operands}"
 
 
 def instruction(text, first) -> Instruction:
@@ -105,10 +105,4 @@ def load(file):
 
 def versions() -> dict[str, str]:
     """The packages that compile, as they are here."""
-    found = {}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # no compiler, or it came another way
-            continue
-    return found
+    return installed(PACKAGES)

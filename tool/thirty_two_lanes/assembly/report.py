@@ -2,14 +2,18 @@
 instructions.
 """
 
-import textwrap
 from collections import Counter
+from textwrap import wrap
 
 from thirty_two_lanes.assembly.findings import routine
 from thirty_two_lanes.core.source import source_of
 
 WIDEST_SOURCE = 48  # characters of a source line that others are aligned with
-WIDEST_NOTE = 78
+FOLDED = {  # a note, in lines that fit a terminal
+    "width": 78,
+    "initial_indent": "       - ",
+    "subsequent_indent": "         ",
+}
 SUMMED = {  # kinds that are counted together, by the word for them
     "integers and addresses": "integer",
     "moves": "move",
@@ -28,21 +32,13 @@ def as_text(assembly) -> str:
         kinds = ", ".join(f"{name}: {kind}" for name, kind in types.items())
         columns = [f"{place(line)}{text:<{width}}", what, kinds and f"[{kinds}]"]
         report.append("   ".join(it for it in columns if it.strip()))
-        report += [line for note in notes for line in folded(note)]
+        report += [line for note in notes for line in wrap(note, **FOLDED)]
     return "\n".join(report)
 
 
 def place(line) -> str:
     """Where a row belongs, as its beginning."""
     return f"  line {line:<4}" if line else "  routine  "
-
-
-def folded(note) -> list[str]:
-    """A note in lines that fit a terminal."""
-    lines = textwrap.wrap(note, WIDEST_NOTE - 9)
-    return [
-        f"{'       - ' if n == 0 else '         '}{it}" for n, it in enumerate(lines)
-    ]
 
 
 def sentence(assembly) -> str:
@@ -62,16 +58,12 @@ def sentence(assembly) -> str:
     shared = assembly.shared_memory + assembly.dynamic_shared_memory
     if shared:
         facts.append(f"{shared:,} bytes of shared memory a block")
+    compilers = ", ".join(f"{name} {it}" for name, it in assembly.compilers.items())
+    recorded = compilers and f"; recorded, with {compilers}"
     return (
         f"assembled {assembly.kernel} for compute capability {target}: "
-        f"{', '.join(facts)}; occupancy: {assembly.occupancy}{origin(assembly)}"
+        f"{', '.join(facts)}; occupancy: {assembly.occupancy}{recorded}"
     )
-
-
-def origin(assembly) -> str:
-    """The compilers of a recorded assembly; nothing for one that was compiled here."""
-    compilers = ", ".join(f"{name} {it}" for name, it in assembly.compilers.items())
-    return compilers and f"; recorded, with {compilers}"
 
 
 def rows_of(assembly):

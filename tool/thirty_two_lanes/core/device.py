@@ -4,6 +4,8 @@ opens with.
 
 import functools
 import os
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 
 from numba import cuda
 
@@ -65,6 +67,15 @@ def _numba_sees_a_gpu():
         return not hidden and bool(cuda.is_available()) and len(cuda.gpus) > 0
     except Exception:
         return False
+
+
+def installed(packages) -> dict[str, str]:
+    """The versions of packages, those that are here."""
+    found = {}
+    for name in packages:
+        with suppress(PackageNotFoundError):  # numba-cuda, on macOS
+            found[name] = version(name)
+    return found
 
 
 device = Device()
