@@ -40,9 +40,16 @@ PACKAGES = (
 def grader_digest() -> str:
     """A digest of the grader, as it is on disk."""
     found = hashlib.sha256(" ".join(versions()).encode())
-    for name, file in sorted(files().items()):
+    for name, file in sorted((files() | tables()).items()):
         found.update(name.encode() + b"\0" + file.read_bytes() + b"\0")
     return found.hexdigest()
+
+
+def tables() -> dict:
+    """The tables beside modules of ours: hints, sizes of GPUs."""
+    ours = [(name.split(".")[0], file) for name, file in files().items()]
+    folders = {file.parent for first, file in ours if first in DOORS}
+    return {it.name: it for folder in folders for it in folder.glob("*.toml")}
 
 
 def versions():
