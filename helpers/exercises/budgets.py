@@ -51,10 +51,10 @@ def excesses(case):
     """
     for name, hold in limits_of(case.task):
         for outcome in sizes_of(case):
-            if told := hold(case, outcome):
-                first = outcome is case.outcomes[0]
-                told = told if first else f"{at_size(outcome)} {told}"
-                yield Excess(name, told, line_in(told))
+            if sentence := hold(case, outcome):
+                if outcome is not case.outcomes[0]:
+                    sentence = f"{at_size(outcome)} {sentence}"
+                yield Excess(name, sentence, line_in(sentence))
                 break
 
 
@@ -161,7 +161,7 @@ def on_lines(table, number, array=False):
 
 
 def in_all(number):
-    """Counts in an outcome: one number, of which no line is told."""
+    """Counts in an outcome: one number, with no line."""
     return lambda outcome: [Part(number(outcome))]
 
 
@@ -174,10 +174,10 @@ def beyond(parts, limit, sentence, most="{:,} of them") -> str:
     parts = list(parts)
     if total(parts) <= limit:
         return ""
-    told = f"{sentence.format(total(parts))}, and {allowed(limit)}"
+    excess = f"{sentence.format(total(parts))}, and {allowed(limit)}"
     largest = max(parts, key=lambda part: part.number)
     where = f"; {most.format(largest.number)} {largest.where}" * bool(largest.where)
-    return f"{told}{where}."
+    return f"{excess}{where}."
 
 
 def all_atomics(outcome):
@@ -214,8 +214,8 @@ def conflicts(case, outcome, limit):
     found = run.bank_conflicts.conflicts
     if found <= limit:
         return ""
-    told = complaint(run.assert_no_bank_conflicts)
-    return f"{found:,} bank conflicts, and {allowed(limit)}. {told}"
+    where = complaint(run.assert_no_bank_conflicts)
+    return f"{found:,} bank conflicts, and {allowed(limit)}. {where}"
 
 
 def mean_loads(array):
@@ -245,11 +245,11 @@ def active(case, outcome, limit):
     """The share, and no more idle lanes than it leaves the course's own answer: busy
     lanes that do nothing of use would keep the share.
     """
-    if told := complaint(outcome.run.assert_no_divergence, at_least=limit):
-        return told
+    if sentence := complaint(outcome.run.assert_no_divergence, at_least=limit):
+        return sentence
     most = floor((1 - limit) * case.answered(outcome).run.divergence.present_lanes)
-    told = "{:,} lanes are idle, counted at each instruction"
-    return beyond(idle_lanes(outcome), most, told)
+    idle = "{:,} lanes are idle, counted at each instruction"
+    return beyond(idle_lanes(outcome), most, idle)
 
 
 def shared_bytes(case, outcome, limit):

@@ -35,7 +35,8 @@ class Exercise:
     def __init__(self, seed=None):
         self.seed = seed
         self.chosen = chosen(self.choices, self.name, seed)
-        vars(self).update(self.chosen)
+        for choice, value in self.chosen.items():
+            setattr(self, choice, value)
         self.to_be_given = (), 0  # hints, and how many of them were given
 
     def __init_subclass__(cls):
@@ -151,7 +152,7 @@ class Write(Exercise):
 
     def wrong_texts(self) -> dict:
         """Each wrong answer's reason and text, by what is wrong with it."""
-        return {name: self._wrong(*told) for name, told in self.wrong.items()}
+        return {name: self._wrong(*wrong) for name, wrong in self.wrong.items()}
 
     def kernel(self, text):
         """The kernel of a text of this exercise."""

@@ -40,8 +40,8 @@ def as_markdown(task, level=4) -> str:
     beside = list(parts(task))
     rows = "\n".join(row_of(part) for part in beside if not part.python)
     code = [fenced("\n".join(part.lines)) for part in beside if part.python]
-    told = [head, about, *map(markdown_block, blocks_of(task.task)), rows, *code]
-    return "\n\n".join(it for it in told if it)
+    blocks = [head, about, *map(markdown_block, blocks_of(task.task)), rows, *code]
+    return "\n\n".join(filter(None, blocks))
 
 
 def title(task) -> str:
@@ -179,8 +179,7 @@ def launches_of(task):
 def rule_of(function) -> str:
     """What a function of the sizes puts into the brackets."""
     *steps, last = (it for it in function.body if not is_docstring(it))
-    places = getattr(last.value, "elts", [last.value])
-    brackets = ", ".join(map(ast.unparse, places))
+    brackets = ", ".join(map(ast.unparse, getattr(last.value, "elts", [last.value])))
     where = ", ".join(f"`{ast.unparse(it)}`" for it in steps)
     return f"`[{brackets}]` with other sizes" + (f", where {where}" if steps else "")
 

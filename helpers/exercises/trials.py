@@ -8,6 +8,7 @@ last, and are drawn. Outputs are unwritten when a kernel starts.
 import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import signature
 
 import numpy as np
 from numba import cuda
@@ -41,9 +42,8 @@ class Trial:
     @cached_property
     def expected(self) -> dict:
         """The right outputs, by name."""
-        names = parameters(self.task.spec)
-        given = {name: plain(self.arguments[name]) for name in names}
-        found = self.task.spec(**given)
+        names = signature(self.task.spec).parameters
+        found = self.task.spec(**{name: plain(self.arguments[name]) for name in names})
         if isinstance(found, dict):
             return found
         given = self.arguments.items()
@@ -162,8 +162,8 @@ def one_element_changed(first, other) -> Trial:
         varies = name not in first.task.fixed and before.shape == after.shape
         if before.size and varies:
             changed = before.copy()
-            place = np.unravel_index(int(rng.integers(before.size)), before.shape)
-            changed[place] = after[place]
+            index = np.unravel_index(int(rng.integers(before.size)), before.shape)
+            changed[index] = after[index]
             arguments[name] = changed
     return Trial(first.task, first.size, arguments, EVEN, 7)
 
@@ -172,16 +172,11 @@ def held_by(argument):
     """The value that a launch gets and may change."""
     if isinstance(argument, Out):
         cells = np.empty(argument.shape, argument.dtype)
-        return filled_with_poison(cells)
+        np.ndarray(cells.nbytes, np.uint8, cells)[...] = POISON  # as unwritten memory
+        return cells
     if isinstance(argument, InOut):
         return argument.array.copy("K")
     return argument.copy("K") if isinstance(argument, np.ndarray) else argument
-
-
-def filled_with_poison(array):
-    """An array whose bytes are those of unwritten memory."""
-    np.ndarray(array.nbytes, np.uint8, array)[...] = POISON
-    return array
 
 
 def plain(argument):
@@ -189,9 +184,3 @@ def plain(argument):
     if isinstance(argument, InOut):
         return argument.array.copy()
     return argument
-
-
-def parameters(function):
-    """The names of the parameters of a bound function."""
-    code = function.__func__.__code__
-    return code.co_varnames[1 : code.co_argcount]

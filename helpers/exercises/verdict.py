@@ -59,10 +59,8 @@ class Verdict:
         if self.raises and (budget := self.reason.budget):
             why = f", right but over its budget ({budget.replace('_', ' ')})"
         kind = "AssertionError: " * self.raises  # which Python puts before it
-        told = f"{kind}{sign} {self.exercise}: {self.mark}{why}. {self.sentence}"
-        parts = [wrapped(told).removeprefix(kind)]
-        parts += [self.report] if self.report else []
-        return "\n".join(parts)
+        head = f"{kind}{sign} {self.exercise}: {self.mark}{why}. {self.sentence}"
+        return "\n".join(filter(None, [wrapped(head).removeprefix(kind), self.report]))
 
     def __repr__(self):
         more = "`task.hint()` gives the first of three hints."

@@ -18,11 +18,8 @@ from helpers.grading.submissions import NoSubmissions
 from helpers.grading.words import printable
 from thirty_two_lanes.scripts.options import whole_number
 
-ERRORS = (
-    *(ManifestError, NurseryError, ReferenceError, SchedulerError, ExportError),
-    *(MarksError, NoSubmissions, OSError),
-)
 AFTER = ExportError, MarksError  # what is found when marks are kept
+BEFORE = ManifestError, NurseryError, ReferenceError, SchedulerError, NoSubmissions
 
 
 def main(arguments=None) -> int:
@@ -30,7 +27,7 @@ def main(arguments=None) -> int:
     options = parser().parse_args(arguments)
     try:
         return options.command(options)
-    except ERRORS as error:
+    except (*BEFORE, *AFTER, OSError) as error:
         graded = options.command is grade_command and not isinstance(error, AFTER)
         say(f"nobody is graded: {error}" if graded else str(error))
         return 2

@@ -86,12 +86,12 @@ def blocks_of(result, seed):
     if len(rows) > 1 and not lost:
         yield "table", [(row["exercise"], points(row)) for row in rows]
     if result["ended"]:
-        told = f"Your notebook {result['ended']}: cells after that were not run."
-        yield "p", told
+        ended = f"Your notebook {result['ended']}"
+        yield "p", f"{ended}: cells after that were not run."
     errors = [it for it in result["cells"] if not follows(it)]
-    for it in errors:
-        yield "p", f"{named(it)} ended with an error:"
-        yield "said", without_tags(it["error"])
+    for error in errors:
+        yield "p", f"{named(error)} ended with an error:"
+        yield "said", without_tags(error["error"])
     if lost:
         yield "p", whys.pop()
         return
@@ -117,12 +117,12 @@ def standing(rows) -> str:
     left = [row for row in rows if row["points"] is None]
     given = round(sum(row["points"] for row in marked), 2)
     most = sum(row["max_points"] for row in marked)
-    told = [f"{given:g} of {many(most, 'point')}"] if marked else []
+    parts = [f"{given:g} of {many(most, 'point')}"] if marked else []
     for reason, words in ((PERSON, "for a person to mark"), (NOT_GRADED, NOT_GRADED)):
         if waits := sum(row["max_points"] for row in left if row["reason"] == reason):
-            number = f"{waits:g} more" if told else many(waits, "point")
-            told.append(f"{number} {words}")
-    return ", ".join(told)
+            number = f"{waits:g} more" if parts else many(waits, "point")
+            parts.append(f"{number} {words}")
+    return ", ".join(parts)
 
 
 def exercise_blocks(row, seed, errors=()):
@@ -176,20 +176,20 @@ def points(row) -> str:
 
 def sentence(row, task, errors) -> str:
     """What is said of an answer, to somebody who has handed it in."""
-    told = without_tags(row["sentence"])
+    text = without_tags(row["sentence"])
     if row["reason"] == BY_HAND:
-        return f"Comment: {told}" if told else "A person marked this."
+        return f"Comment: {text}" if text else "A person marked this."
     if row["reason"] == PERSON:
         return "A person marks this."
-    if row["reason"] == NO_ANSWER and told.endswith(", and check again."):
+    if row["reason"] == NO_ANSWER and text.endswith(", and check again."):
         if isinstance(task, Explain):
             return "This is too short for two sentences."
         empty = "Nothing is predicted." if isinstance(task, Predict) else ""
         return empty or "Handed in as it was given."
     if row["reason"] == NO_ANSWER and not row["answer"] and errors:
         first = f"Code cell {errors[0]['cell']} is the first that ended with an error"
-        return f"{told} {first}: if it defines the answer, that is why."
-    return told
+        return f"{text} {first}: if it defines the answer, that is why."
+    return text
 
 
 def without_tags(text) -> str:
@@ -250,7 +250,7 @@ def inline(text, words, code) -> str:
     """A text on one line: what is between two backticks as code, the rest as words."""
     pieces = re.split("`([^`]+)`", printable(" ".join(text.split())))
     return "".join(
-        code(it) if place % 2 else words(it) for place, it in enumerate(pieces)
+        code(it) if number % 2 else words(it) for number, it in enumerate(pieces)
     )
 
 

@@ -40,8 +40,9 @@ def grade_folder(folder, manifest, out, options, say=print) -> bool:
     for line in others:
         say(line)
     if not found:
-        told = f"{folder} has no submissions: a folder for each student must be in it"
-        raise submissions.NoSubmissions(told)
+        raise submissions.NoSubmissions(
+            f"{folder} has no submissions: a folder for each student must be in it"
+        )
     store = Store(out)
     with store.alone():
         store.keep_release(manifest, options.release)
@@ -147,8 +148,8 @@ def dask_client(address):
     try:
         from distributed import Client
     except ImportError:
-        told = "`--scheduler` needs Dask: python -m pip install distributed"
-        raise SchedulerError(told) from None
+        remedy = "python -m pip install distributed"
+        raise SchedulerError(f"`--scheduler` needs Dask: {remedy}") from None
     return Client(address)
 
 
@@ -187,14 +188,14 @@ class Progress:
 
     def __init__(self, total, say):
         self.total, self.say, self.done = total, say, 0
-        self.begun = self.told = time.monotonic()
+        self.begun = self.said = time.monotonic()
 
     def one_more(self):
         self.done += 1
         now = time.monotonic()
-        if self.done < self.total and now - self.told < EVERY_S:
+        if self.done < self.total and now - self.said < EVERY_S:
             return
-        self.told, took = now, now - self.begun
+        self.said, took = now, now - self.begun
         left = took / self.done * (self.total - self.done)
         rest = f", about {left:,.0f} s left" if self.done < self.total else ""
         self.say(f"{self.done:,} of {self.total:,} marked in {took:,.0f} s{rest}")

@@ -21,7 +21,7 @@ class ManifestError(Exception):
 @dataclass(frozen=True)
 class Item:
     """An exercise of an assignment: `answer` is the name that its answer has, `asked` a
-    digest of what the learner was told and given.
+    digest of what the learner was asked and given.
     """
 
     exercise: str
@@ -75,8 +75,8 @@ def item_of(task, points=None) -> Item:
 def asked_of(task) -> str:
     """A digest of what an exercise tells a learner and gives, but for its points."""
     given = task.given_text if isinstance(task, Write) else ""
-    told = [task.task, *(line for it in parts(task) for line in it.lines), given]
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
+    texts = [task.task, *(line for it in parts(task) for line in it.lines), given]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
 def load(path) -> Manifest:

@@ -21,8 +21,8 @@ def read(folder, path) -> bytes:
         descriptor = open_within(folder, path)
     except OSError as error:
         linked = error.errno in (errno.ELOOP, errno.ENOTDIR)
-        told = "a link leads to it" if linked else error.strerror
-        raise Unreadable(f"it cannot be opened: {told}") from None
+        why = "a link leads to it" if linked else error.strerror
+        raise Unreadable(f"it cannot be opened: {why}") from None
     about = os.fstat(descriptor)
     if not stat.S_ISREG(about.st_mode):
         os.close(descriptor)
@@ -71,8 +71,8 @@ def require_its_own(cells, items):
     there = sum(not words.isdisjoint({it.exercise, it.answer}) for it in items)
     if 2 * there < len(items):
         few = f"only {there} of its {len(items)}" if there else "none of its"
-        told = f"{few} exercises {'are' if there > 1 else 'is'} in it"
-        raise Unreadable(f"{told}: it may be the lesson, or another assignment")
+        few += f" exercises {'are' if there > 1 else 'is'} in it"
+        raise Unreadable(f"{few}: it may be the lesson, or another assignment")
 
 
 def text_of(cell) -> str:

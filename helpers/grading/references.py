@@ -29,7 +29,7 @@ def require_right(manifest, secret, container=""):
         found = grade(work_of(items, manifest.seed, secret, container))
         lost = [row for row in found["exercises"] if not is_right(row)]
         if lost or found["cells"] or found["ended"]:
-            raise ReferenceError(told(name, lost, found))
+            raise ReferenceError(losses(name, lost, found))
 
 
 def require_held(assignment, tasks):
@@ -68,7 +68,7 @@ def is_right(row) -> bool:
     return row["points"] == row["max_points"] or row["reason"] == PERSON
 
 
-def told(assignment, lost, found) -> str:
+def losses(assignment, lost, found) -> str:
     rows = [
         f"  {it['exercise']}: {it['points']} of {it['max_points']} points. "
         f"{it['sentence']}"

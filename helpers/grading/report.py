@@ -92,12 +92,12 @@ def histogram(totals, most):
 def exercises(results, waits):
     """A row for each exercise: its mean, and how often which reason was given."""
     rows = []
-    for place, first in enumerate(results[0]["exercises"]):
-        mine = [it["exercises"][place] for it in results]
+    for index, first in enumerate(results[0]["exercises"]):
+        mine = [it["exercises"][index] for it in results]
         given = [it["points"] for it in mine if it["points"] is not None]
         reasons = Counter(it["reason"] or "right" for it in mine)
-        told = ", ".join(f"{name} {n}" for name, n in reasons.most_common())
+        counts = ", ".join(f"{name} {n}" for name, n in reasons.most_common())
         average = f"{mean(given):.2f}" if given else "none"
         average = "waits" if waits[first["exercise"]] else average
-        rows.append([first["exercise"], average, first["max_points"], told])
+        rows.append([first["exercise"], average, first["max_points"], counts])
     return table(["exercise", "mean", "of", "reasons"], rows)

@@ -83,8 +83,9 @@ class Store:
             try:
                 flock(file, LOCK_EX | LOCK_NB)
             except BlockingIOError:
-                told = f"another `grade` is writing to {self.folder}: wait for its end"
-                raise MarksError(told) from None
+                raise MarksError(
+                    f"another `grade` is writing to {self.folder}: wait for its end"
+                ) from None
             for half in self.folder.glob("**/.*.half"):  # of one that was killed
                 half.unlink(missing_ok=True)
             yield
@@ -137,17 +138,18 @@ class Store:
             if it.get("release") != manifest.digest(it["assignment"])
         ]
         if other:
-            told = ", ".join(other[:5]) + ", …" * (len(other) > 5)
+            some = ", ".join(other[:5]) + ", …" * (len(other) > 5)
             raise MarksError(
-                f"{self.folder} has marks that were not made by {name}, of {told}: "
+                f"{self.folder} has marks that were not made by {name}, of {some}: "
                 "give the release that they were made by, grade again, or remove them"
             )
 
     def require_any(self):
         """Is anything marked here? Raises MarksError."""
         if not self.results():
-            told = f"nothing is marked yet in {self.folder}: `grade` writes its marks"
-            raise MarksError(told)
+            raise MarksError(
+                f"nothing is marked yet in {self.folder}: `grade` writes its marks"
+            )
 
     def write_marks(self):
         """Write `marks.csv`, a row for each exercise of each submission, and
@@ -250,11 +252,13 @@ def lines_by_hand(path):
         raise MarksError(f"{path} is no table in UTF-8: {error}") from None
     columns = tuple(found[0][1]) if found else ()
     if columns not in (HAND_COLUMNS, SHEET_COLUMNS):
-        told = f"{path}, line 1: the columns must be {','.join(HAND_COLUMNS)}"
-        raise MarksError(told)
+        expected = ",".join(HAND_COLUMNS)
+        raise MarksError(f"{path}, line 1: the columns must be {expected}")
     for number, line in found[1:]:
         if len(line) != len(columns):
-            told = f"it has {len(line)} columns, not {len(columns)}"
-            raise MarksError(f"{path}, line {number}: {told}: quote a comma in a text")
+            raise MarksError(
+                f"{path}, line {number}: it has {len(line)} columns, not "
+                f"{len(columns)}: quote a comma in a text"
+            )
         if line[3] or columns == HAND_COLUMNS:  # a sheet may have rows that wait
             yield number, line[: len(HAND_COLUMNS)]

@@ -38,8 +38,8 @@ class Submission:
 def find(folder, assignments) -> list[Submission]:
     """The submissions in a folder, in the order of the students' names."""
     found = {}
-    for it in chain(in_folders(folder, assignments), exported(folder, assignments)):
-        found.setdefault((it.student, it.assignment), it)
+    for one in chain(in_folders(folder, assignments), exported(folder, assignments)):
+        found.setdefault((one.student, one.assignment), one)
     return sorted(found.values())
 
 
@@ -48,7 +48,7 @@ def in_folders(folder, assignments):
     for student in visible(folder):
         if student.is_dir(follow_symlinks=False) and student.name not in reserved():
             for name in assignments:
-                if path := place(Path(student.path), name, assignments):
+                if path := notebook_in(Path(student.path), name, assignments):
                     yield Submission(student.name, name, path)
 
 
@@ -75,13 +75,13 @@ def whose(name):
     return "", name
 
 
-def place(folder, name, assignments):
+def notebook_in(folder, name, assignments):
     """The path of a student's notebook; None where there is none, or where nobody
     knows which of several copies is meant.
     """
-    for it in (folder / (name + SUFFIX), folder / name / (name + SUFFIX)):
-        if os.path.lexists(it):
-            return it
+    for path in (folder / (name + SUFFIX), folder / name / (name + SUFFIX)):
+        if os.path.lexists(path):
+            return path
     copies = [it.path for it in visible(folder) if is_copy(it.name, name, assignments)]
     return Path(copies[0]) if len(copies) == 1 else None
 
@@ -112,8 +112,8 @@ def left_out(folder, assignments, found):
             paths = {it: os.path.join(entry.path, it) for it in names_in(entry.path)}
             others = [it for it, path in paths.items() if path not in used]
             if entry.name not in students:
-                told = f"expected {listed(flat)}, found {listed(others, flat)}"
-                yield f"{name} is not marked: {told}"
+                expected = f"expected {listed(flat)}, found {listed(others, flat)}"
+                yield f"{name} is not marked: {expected}"
             elif others:
                 yield f"{name} has more, which is not marked: {listed(others, flat)}"
 

@@ -8,7 +8,6 @@ import json
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain
 from textwrap import shorten
 
 from helpers.exercises.reasons import (
@@ -102,8 +101,10 @@ def excuse_of(ran, limits) -> str:
         return f"Its notebook {ran['ended']}: a person must look."
     long = ran["seconds"] >= min(limits.cell_wall_s, limits.wall_s)
     if long and ran["cpu_seconds"] < BUSY * ran["seconds"]:
-        told = "Its notebook took long and computed little: this machine was busy, or "
-        return told + "it waits. Grade it again, or look."
+        return (
+            "Its notebook took long and computed little: this machine was busy, or it "
+            "waits. Grade it again, or look."
+        )
     return ""
 
 
@@ -113,8 +114,8 @@ def excuse_of_packages(errors) -> str:
     names = dict.fromkeys(it[1] for it in found if it)
     packages = ", ".join(f"`{it}`" for it in names)
     are = "are" if len(names) > 1 else "is"
-    told = f"Its notebook imports {packages}, which {are} not here: a person must look."
-    return told if names else ""
+    lack = f"Its notebook imports {packages}, which {are} not here: a person must look."
+    return lack if names else ""
 
 
 def handed_over(messages, names):
@@ -146,34 +147,27 @@ def text_of(cells, number) -> str:
     return cells[number - 1] if 0 < number <= len(cells) else ""
 
 
-def is_shallow(value) -> bool:
+def is_shallow(value, levels=DEEPEST) -> bool:
     """Is it nested so little that any program can read it?"""
-    level = [value]
-    for _ in range(DEEPEST):
-        inner = [
-            it.values() if isinstance(it, dict) else it
-            for it in level
-            if isinstance(it, (dict, list))
-        ]
-        level = list(chain.from_iterable(inner))
-        if not level:
-            return True
-    return False
+    inner = value.values() if isinstance(value, dict) else value
+    if not isinstance(value, (dict, list)):
+        return True
+    return levels > 0 and all(is_shallow(it, levels - 1) for it in inner)
 
 
 def missing_row(item, cells, errors, ended, excuse):
     """The row of an answer that is not there, or that a limit kept from being there."""
     if excuse:
         return row_of(item, None, NOT_GRADED, excuse)
-    told = f"There is no `{item['answer']}` in the notebook"
+    lack = f"There is no `{item['answer']}` in the notebook"
     if ended:
-        return row_of(item, 0, STOPPED, f"{told}, which {ended}.")
-    for it in errors:
-        is_its = item["answer"] in re.findall(r"\w+", text_of(cells, it["cell"]))
-        if is_its and it["error"].startswith("it was stopped"):
-            why = it["error"].replace("it", f"code cell {it['cell']}", 1)
-            return row_of(item, 0, STOPPED, f"{told}: {why}.")
-    return row_of(item, 0, NO_ANSWER, f"{told}.")
+        return row_of(item, 0, STOPPED, f"{lack}, which {ended}.")
+    for error in errors:
+        is_its = item["answer"] in re.findall(r"\w+", text_of(cells, error["cell"]))
+        if is_its and error["error"].startswith("it was stopped"):
+            why = error["error"].replace("it", f"code cell {error['cell']}", 1)
+            return row_of(item, 0, STOPPED, f"{lack}: {why}.")
+    return row_of(item, 0, NO_ANSWER, f"{lack}.")
 
 
 def marked(item, answer, work, judge, limits):
@@ -189,8 +183,8 @@ def marked(item, answer, work, judge, limits):
         return unjudged(item, found, limits), found["seconds"]
     verdict = json.loads(found["messages"][0])
     if "failed" in verdict:
-        told = f"The judge failed at it ({verdict['failed']}): a person must look."
-        return row_of(item, None, NOT_GRADED, told), found["seconds"]
+        why = f"The judge failed at it ({verdict['failed']}): a person must look."
+        return row_of(item, None, NOT_GRADED, why), found["seconds"]
     return judged(item, verdict, answer), found["seconds"]
 
 
@@ -199,10 +193,10 @@ def unjudged(item, found, limits):
     ended, worked = found["ended"], found["cpu_seconds"] >= BUSY * limits.wall_s
     if ended == WORKED_LONG or ended == LATE and worked:
         return row_of(item, 0, TIMEOUT, "Its launches did not end in time.")
-    told = f"The judge {ended}: a person must look."
+    why = f"The judge {ended}: a person must look."
     if ended == LATE:
-        told = "This machine was too busy to judge it in time: grade it again."
-    return row_of(item, None, NOT_GRADED, told)
+        why = "This machine was too busy to judge it in time: grade it again."
+    return row_of(item, None, NOT_GRADED, why)
 
 
 def judged(item, verdict, answer):

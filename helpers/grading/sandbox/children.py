@@ -76,9 +76,9 @@ class Nursery:
         ).result()
         if self.read(self.process, READY_S) is None:
             self.process.kill()
-            told = self.process.stderr.read().decode("utf-8", "replace").strip()
+            said = self.process.stderr.read().decode("utf-8", "replace").strip()
             self.end()
-            reason = told.splitlines()[-1] if told else "it said nothing"
+            reason = said.splitlines()[-1] if said else "it said nothing"
             raise NurseryError(f"the process that is to {self.kind} ends: {reason}")
         return self.process
 

@@ -93,8 +93,8 @@ def bubblewrap(kind) -> list[str]:
         linked = os.path.islink(path)
         source = ["--symlink", os.readlink(path)] if linked else ["--ro-bind", path]
         options += [*source, path]
-    places = {*packages(), *(sources() if kind == "judge" else ())} - {*SYSTEM}
-    for path in sorted(filter(os.path.exists, places)):  # a folder before its own
+    folders = {*packages(), *(sources() if kind == "judge" else ())} - {*SYSTEM}
+    for path in sorted(filter(os.path.exists, folders)):  # a folder before its own
         options += ["--ro-bind", path, path]
     if kind == "collect":
         for folder in hidden():
@@ -145,15 +145,13 @@ def hidden() -> list[str]:
 
 def docker(image) -> list[str]:
     """Docker's command line; the image has this course's packages."""
-    return [
-        *("docker", "run", "--rm", "--interactive", "--network", "none", "--read-only"),
-        *("--ipc", "none", "--init=false"),  # a nursery is process 1, as above
-        *("--cap-drop", "ALL", "--security-opt", "no-new-privileges"),
-        *("--user", "65534"),
-        *("--pids-limit", "128", "--memory", "4g", "--cpus", "1"),
-        *("--oom-score-adj", "1000"),
-        *("--tmpfs", f"{WORK}:size={Limits.folder_bytes}", "--workdir", WORK),
-        *(f"--volume={folder}:{COURSE}/{folder.name}:ro" for folder in OURS),
-        *("--env", f"PYTHONPATH={COURSE}", "--env", f"TMPDIR={WORK}"),
-        *("--env", "GRADING_ALONE=1", image),
-    ]
+    # with --init=false a nursery is process 1, as above
+    options = f"""
+        docker run --rm --interactive --network none --read-only --ipc none
+        --init=false --cap-drop ALL --security-opt no-new-privileges --user 65534
+        --pids-limit 128 --memory 4g --cpus 1 --oom-score-adj 1000
+        --tmpfs {WORK}:size={Limits.folder_bytes} --workdir {WORK}
+        --env PYTHONPATH={COURSE} --env TMPDIR={WORK} --env GRADING_ALONE=1
+    """
+    volumes = (f"--volume={folder}:{COURSE}/{folder.name}:ro" for folder in OURS)
+    return [*options.split(), *volumes, image]

@@ -61,15 +61,15 @@ class Functions:
         return self.data
 
     def number(self, dispatcher) -> int:
-        """The place of a function in the list."""
-        for place, known in enumerate(self.found):
+        """The index of a function in the list."""
+        for index, known in enumerate(self.found):
             if known is dispatcher:
-                return place
-        place = len(self.found)
+                return index
         self.found.append(dispatcher)
         self.data.append(None)
-        self.data[place] = self.function_data(dispatcher)
-        return place
+        index = len(self.found) - 1
+        self.data[index] = self.function_data(dispatcher)
+        return index
 
     def function_data(self, dispatcher) -> dict:
         function = dispatcher.py_func
@@ -160,11 +160,6 @@ def number_data(value):
     return {"refused": type(value).__name__}
 
 
-def scalar_data(value):
-    """A number of NumPy's, as an array of no dimensions."""
-    return array_data(np.asarray(value)) | {"scalar": True}
-
-
 def array_data(array):
     """An array's type, shape and bytes."""
     if type(array) is not np.ndarray or array.dtype.hasobject:
@@ -173,20 +168,6 @@ def array_data(array):
         return {"refused": f"an array of {array.nbytes:,} bytes"}
     data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
     return {"array": array.dtype.str, "shape": list(array.shape), "bytes": data}
-
-
-def tuple_data(value):
-    return {"tuple": [value_data(it) for it in value]}
-
-
-def dict_data(value):
-    """A prediction of several values."""
-    rows = [[value_data(k), value_data(v)] for k, v in value.items()]
-    return {"dict": rows}
-
-
-def dtype_data(value):
-    return {"dtype": value.str}
 
 
 def type_data(value):
@@ -204,12 +185,13 @@ def module_data(value):
 
 
 PACKERS = {
-    np.generic: scalar_data,  # before numbers: some of NumPy's are
+    # an array of no dimensions; before numbers: some of NumPy's are
+    np.generic: lambda value: array_data(np.asarray(value)) | {"scalar": True},
     Number: number_data,
     np.ndarray: array_data,
-    tuple: tuple_data,
-    dict: dict_data,
-    np.dtype: dtype_data,
+    tuple: lambda value: {"tuple": [value_data(it) for it in value]},
+    dict: lambda value: {"dict": [[*map(value_data, it)] for it in value.items()]},
+    np.dtype: lambda value: {"dtype": value.str},
     numba.types.Type: type_data,
     types.ModuleType: module_data,
 }

@@ -74,17 +74,15 @@ class Builder:
     def __init__(self, functions):
         self.functions, self.made, self.begun = functions, {}, set()
 
-    def dispatcher(self, place):
-        """The function at a place of the list, compiled for the emulator."""
-        require(
-            type(place) is int and 0 <= place < len(self.functions),
-            "a function that it calls was not handed over",
-        )
-        if place not in self.made:
-            require(place not in self.begun, "a function calls itself")
-            self.begun.add(place)
-            self.made[place] = self.build(self.functions[place])
-        return self.made[place]
+    def dispatcher(self, index):
+        """The function at an index of the list, compiled for the emulator."""
+        known = type(index) is int and 0 <= index < len(self.functions)
+        require(known, "a function that it calls was not handed over")
+        if index not in self.made:
+            require(index not in self.begun, "a function calls itself")
+            self.begun.add(index)
+            self.made[index] = self.build(self.functions[index])
+        return self.made[index]
 
     def build(self, data):
         require(isinstance(data, dict), "a function is not described")
@@ -271,10 +269,6 @@ def dict_of(data, depth):
     return {key: value_of(row[1], depth) for key, row in zip(keys, rows, strict=True)}
 
 
-def dtype_of(data, depth):
-    return numbers_dtype(data["dtype"])
-
-
 def type_of(data, depth):
     """A type of Numba's that has a name."""
     found = getattr(numba.types, data["type"], None) if is_name(data["type"]) else None
@@ -317,7 +311,7 @@ REBUILD = {
     "array": array_of,
     "tuple": tuple_of,
     "dict": dict_of,
-    "dtype": dtype_of,
+    "dtype": lambda data, depth: numbers_dtype(data["dtype"]),
     "type": type_of,
     "module": module_of,
     "member": member_of,

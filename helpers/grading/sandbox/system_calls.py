@@ -50,7 +50,7 @@ PR_SET_SECCOMP, FILTER = 22, 2
 # virtual machine has others
 FAMILIES = (EQUAL, 2, 0, 1), (EQUAL, 1, 0, 16)
 COMMANDS = (EQUAL, 2, 0, LEASE), (EQUAL, 1, 0, LOCK), (EQUAL, 0, 1, LOCK_LATER)
-# calls that are refused for one argument: their numbers, its place, and what is asked
+# calls that are refused for one argument: their numbers, its index, and what is asked
 # of it, after which comes the refusal, and behind that the call is allowed
 BY_ARGUMENT = {
     "clone": ((56, 220), 0, [(ANY_BIT, 0, 1, CLONE_NEW)]),
@@ -113,8 +113,8 @@ def filter_of(machine) -> bytes:
         rules += [(EQUAL, 0, 1, number), (RETURN, 0, 0, refused)]
     # its flags are in memory, where no filter sees them; the C library then asks clone
     rules += [(EQUAL, 0, 1, CLONE3), (RETURN, 0, 0, unknown)]
-    for numbers, place, asked in BY_ARGUMENT.values():
-        argument = (LOAD, 0, 0, FIRST_ARGUMENT + 8 * place)
+    for numbers, index, asked in BY_ARGUMENT.values():
+        argument = (LOAD, 0, 0, FIRST_ARGUMENT + 8 * index)
         answers = (RETURN, 0, 0, refused), (RETURN, 0, 0, ALLOW)
         rules += [(EQUAL, 0, len(asked) + 3, numbers[machine])]
         rules += [argument, *asked, *answers]

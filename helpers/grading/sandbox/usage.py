@@ -67,10 +67,10 @@ def threads_of(pid):
     """The numbers of a process' threads, each with whether it computes or would."""
     for folder in folders_in(Path(f"/proc/{pid}/task")):
         try:
-            told = (folder / "stat").read_text("utf-8", "replace")
+            stat = (folder / "stat").read_text("utf-8", "replace")
         except OSError:
             continue
-        state = told.rpartition(") ")[2][:1]  # before it, a name that it chose itself
+        state = stat.rpartition(") ")[2][:1]  # before it, a name that it chose itself
         yield int(folder.name), state == "R"
 
 
