@@ -201,7 +201,7 @@ def sweep_work(bench, choice):
     threads, blocks, loads = choice
     ours = lesson_kernels(LESSON)     # of its own, with other constants
     ours |= {"THREADS": threads, "WARPS": threads // 32, "LOADS": loads}
-    it = Sums(bench, ours, blocks)
-    work = it.at_once()
+    sums = Sums(bench, ours, blocks)
+    work = sums.at_once()
     work()      # compiles it
-    return it.rung(work, it.ours["additions_of_many"](N, it.blocks, 4))
+    return sums.rung(work, sums.ours["additions_of_many"](N, sums.blocks, 4))

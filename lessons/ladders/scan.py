@@ -83,20 +83,23 @@ def kernels():
 
 def works(bench):
     """All rungs, each with its check."""
-    it, ours = arrays(bench.cupy), kernels()
+    data, ours = arrays(bench.cupy), kernels()
     found = {
-        "CUB": (cub(it), it.right),
-        "copy": (lambda: it.cupy.copyto(it.out, it.src), lambda: it.right(it.src)),
-        **tile_works(it, ours),
-        "three launches": (three_launches(it, ours), it.right),
-        **{name: once(it, ours, *how) for name, how in ONCE.items()},
-        **twins(it),
+        "CUB": (cub(data), data.right),
+        "copy": (
+            lambda: data.cupy.copyto(data.out, data.src),
+            lambda: data.right(data.src),
+        ),
+        **tile_works(data, ours),
+        "three launches": (three_launches(data, ours), data.right),
+        **{name: once(data, ours, *how) for name, how in ONCE.items()},
+        **twins(data),
     }
     sizes = {"bytes": 8 * N}
     return {f"scan, {name}": (*work, sizes) for name, work in found.items()}
 
 
-def tile_works(it, ours):
+def tile_works(data, ours):
     """Tiles of 1,024 elements, each by itself."""
     kernels = {
         "doubling": (ours["scan_doubling"], SIZE),
@@ -107,34 +110,34 @@ def tile_works(it, ours):
     }
     return {
         name: (
-            it.launch(kernel, threads, it.out, it.src, blocks=N // SIZE),
-            it.right_tiles,
+            data.launch(kernel, threads, data.out, data.src, blocks=N // SIZE),
+            data.right_tiles,
         )
         for name, (kernel, threads) in kernels.items()
     }
 
 
-def three_launches(it, ours):
+def three_launches(data, ours):
     """Sums of tiles, their scan, and a scan of each tile."""
     fours, threads = SHAPE[:2]
     blocks = N // (4 * fours * threads)
-    sums = it.tile_sums[:blocks]
+    sums = data.tile_sums[:blocks]
     sum_tiles, scan_from = ours["make_ends"](fours, threads)
     parts = (
-        it.launch(sum_tiles, threads, sums, it.src, blocks=blocks),
-        it.launch(ours["scan_in_turn"], SIZE, sums, blocks=1),
-        it.launch(scan_from, threads, it.out, it.src, sums, blocks=blocks),
+        data.launch(sum_tiles, threads, sums, data.src, blocks=blocks),
+        data.launch(ours["scan_in_turn"], SIZE, sums, blocks=1),
+        data.launch(scan_from, threads, data.out, data.src, sums, blocks=blocks),
     )
     return lambda: [part() for part in parts]
 
 
-def once(it, ours, look_back, fours, threads, resident):
+def once(data, ours, look_back, fours, threads, resident):
     """A scan in one launch."""
     tiles = -(-N // (4 * fours * threads))
-    words, taken, clear = it.words(tiles)
+    words, taken, clear = data.words(tiles)
     kernel = ours["make_once"](ours[look_back], fours, threads, resident)
-    scan = it.launch(kernel, threads, it.out, it.src, words, taken, blocks=tiles)
-    return lambda: (clear(), scan()), it.right
+    scan = data.launch(kernel, threads, data.out, data.src, words, taken, blocks=tiles)
+    return lambda: (clear(), scan()), data.right
 
 
 # ------------------------------------------------------------------ CUDA C++
@@ -150,29 +153,29 @@ def called(function, *arguments):
         raise RuntimeError(f"CUDA's error {error}")
 
 
-def cub(it):
+def cub(data):
     """The library's scan, with the memory that it asks for."""
     size = ctypes.c_size_t(0)
-    arrays = pointer(it.src), pointer(it.out), ctypes.c_int(N)
+    arrays = pointer(data.src), pointer(data.out), ctypes.c_int(N)
     scan = built(SOURCE).cub_scan
     called(scan, None, ctypes.byref(size), *arrays)
-    memory = it.cupy.empty(size.value, np.uint8)
+    memory = data.cupy.empty(size.value, np.uint8)
     given = pointer(memory), ctypes.byref(size), *arrays
     return lambda: (called(scan, *given), memory)[0]
 
 
-def twins(it):
+def twins(data):
     """The first rung, one in the middle and the last one."""
-    plain = pointer(it.out), pointer(it.src), ctypes.c_uint(N)
-    words, taken, clear = it.words(-(-N // (4 * LAST[0] * LAST[1])))
+    plain = pointer(data.out), pointer(data.src), ctypes.c_uint(N)
+    words, taken, clear = data.words(-(-N // (4 * LAST[0] * LAST[1])))
     more = *plain[:2], pointer(words), pointer(taken), plain[2]
     tools = built(SOURCE)
     return {
-        "doubling in C++": (lambda: called(tools.doubling, *plain), it.right_tiles),
-        "shuffles in C++": (lambda: called(tools.shuffling, *plain), it.right_tiles),
+        "doubling in C++": (lambda: called(tools.doubling, *plain), data.right_tiles),
+        "shuffles in C++": (lambda: called(tools.shuffling, *plain), data.right_tiles),
         "larger tiles in C++": (
             lambda: (clear(), called(tools.once, *more)),
-            it.right,
+            data.right,
         ),
     }
 
@@ -194,7 +197,7 @@ LIBRARIES = (SOURCE,)
 
 def sweep_work(bench, choice):
     """The last rung in another shape."""
-    it, ours = arrays(bench.cupy), kernels()
-    work, right = once(it, ours, "look_back", *choice)
+    data, ours = arrays(bench.cupy), kernels()
+    work, right = once(data, ours, "look_back", *choice)
     work()      # compiles it
     return work, right, {"bytes": 8 * N}

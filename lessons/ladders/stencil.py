@@ -71,20 +71,23 @@ class Cube:
 
 def steps(bench):
     """A step of the cube, rung by rung."""
-    it = Cube(bench.cupy)
-    rungs = {name: it.ours[name.upper()] for name in ("plain", "tiled", "walk", "fours")}
+    cube = Cube(bench.cupy)
+    rungs = {name: cube.ours[name.upper()] for name in ("plain", "tiled", "walk", "fours")}
     rungs["plain, 256 threads"] = (rungs["plain"][0], (32, 8), 32, 8, 1)
-    known = it.ours["known"](it.src)
+    known = cube.ours["known"](cube.src)
     works = {
-        "copy": (lambda: it.cupy.copyto(it.out, it.src), partial(it.right, it.src)),
-        **{name: it.step(rung) for name, rung in rungs.items()},
-        "known": it.step(known, flat=True),
+        "copy": (
+            lambda: cube.cupy.copyto(cube.out, cube.src),
+            partial(cube.right, cube.src),
+        ),
+        **{name: cube.step(rung) for name, rung in rungs.items()},
+        "known": cube.step(known, flat=True),
     }
     for name, rung in {**rungs, "known": known}.items():
         if kernel := twins(bench.cupy).get(f"step_{name}"):
-            launch = launch_of(it.ours, rung, SHAPE)
-            work = partial(kernel, *launch, (it.out, it.src, *map(np.int32, SHAPE)))
-            works[f"{name} in C++"] = work, partial(it.right, it.stepped)
+            launch = launch_of(cube.ours, rung, SHAPE)
+            work = partial(kernel, *launch, (cube.out, cube.src, *map(np.int32, SHAPE)))
+            works[f"{name} in C++"] = work, partial(cube.right, cube.stepped)
     return named("step", works, {"bytes": 8 * CELLS})
 
 
@@ -111,7 +114,7 @@ class Image:
 def filters(bench):
     """An 11 × 11 filter, rung by rung."""
     ours = lesson_kernels(LESSON)
-    it = Image(bench.cupy, ours, ours["WEIGHTS"])
+    image = Image(bench.cupy, ours, ours["WEIGHTS"])
     weights = bench.cupy.asarray(ours["WEIGHTS"])
     rungs = {
         "plain": ours["F_PLAIN"],
@@ -122,12 +125,12 @@ def filters(bench):
     }
     works = {}
     for name, rung in rungs.items():
-        arrays = it.out, it.src, *([weights] if name == "plain" else [])
-        works[name] = numba_work(ours, rung, it.out.shape, *arrays), it.right
+        arrays = image.out, image.src, *([weights] if name == "plain" else [])
+        works[name] = numba_work(ours, rung, image.out.shape, *arrays), image.right
         if kernel := twins(bench.cupy).get(f"filter_{name}"):
-            launch = launch_of(ours, rung, it.out.shape)
-            work = partial(kernel, *launch, (*arrays, *map(np.int32, it.out.shape)))
-            works[f"{name} in C++"] = work, it.right
+            launch = launch_of(ours, rung, image.out.shape)
+            work = partial(kernel, *launch, (*arrays, *map(np.int32, image.out.shape)))
+            works[f"{name} in C++"] = work, image.right
     return named("filter", works, {"flops": 2 * 121 * PIXELS})
 
 
@@ -135,21 +138,24 @@ def both(bench):
     """Two filters of 11 weights, one after the other and at once."""
     cupy, ours = bench.cupy, lesson_kernels(LESSON)
     bell = ours["BELL"]
-    it = Image(cupy, ours, np.outer(bell, bell))
+    image = Image(cupy, ours, np.outer(bell, bell))
     middle = cupy.empty((IMAGE + 10, IMAGE), np.float32)
     launch = ours["F_FOURS"][1:]
     across, down = (
         numba_work(ours, (ours["make_wide"](weights), *launch), to.shape, to, src)
         for weights, to, src in (
-            (bell[None], middle, it.src),
-            (bell[:, None], it.out, middle),
+            (bell[None], middle, image.src),
+            (bell[:, None], image.out, middle),
         )
     )
     one, two = cupy.zeros((2, IMAGE, IMAGE), np.float32)
     works = {
         "copy": (lambda: cupy.copyto(one, two), lambda: True),
-        "two launches": (lambda: (across(), down()), it.right),
-        "walking": (numba_work(ours, ours["FUSED"], one.shape, it.out, it.src), it.right),
+        "two launches": (lambda: (across(), down()), image.right),
+        "walking": (
+            numba_work(ours, ours["FUSED"], one.shape, image.out, image.src),
+            image.right,
+        ),
     }
     return named("separable", works, {"bytes": 8 * PIXELS})
 
@@ -196,7 +202,7 @@ SWEEP = {
 def sweep_work(bench, choice):
     """The step's last rung with other walks and blocks."""
     layers, across, down = choice
-    it = Cube(bench.cupy)
-    kernel = it.ours["make_known"](layers, CUBE, CUBE)
+    cube = Cube(bench.cupy)
+    kernel = cube.ours["make_known"](layers, CUBE, CUBE)
     rung = kernel, (across, down), 4 * across, down, layers
-    return *it.step(rung, flat=True), {"bytes": 8 * CELLS}
+    return *cube.step(rung, flat=True), {"bytes": 8 * CELLS}

@@ -160,8 +160,8 @@ class Assembly(Compilation, Assertions):
         that are called are at None.
         """
         lines = {}
-        for it in self._known():
-            lines.setdefault(it.line, Counter())[it.name] += 1
+        for made in self._known():
+            lines.setdefault(made.line, Counter())[made.name] += 1
         return lines
 
     def _known(self):
@@ -210,15 +210,15 @@ class Assembly(Compilation, Assertions):
         """A table of what it takes, and of the warps it keeps, on each of some GPUs."""
         rows = []
         for target in targets or GPUS:
-            it = self.on(target)
-            because = " and ".join(it.occupancy.limited_by) or "nothing"
+            made = self.on(target)
+            because = " and ".join(made.occupancy.limited_by) or "nothing"
             rows.append(
                 [
                     target if isinstance(target, str) else dotted(target),
-                    it.registers,
-                    it.spill_stores,
-                    len(it.instructions),
-                    f"{it.occupancy.share:.0%}",
+                    made.registers,
+                    made.spill_stores,
+                    len(made.instructions),
+                    f"{made.occupancy.share:.0%}",
                     because,
                 ]
             )

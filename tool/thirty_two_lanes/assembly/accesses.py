@@ -28,13 +28,13 @@ def source_accesses(kernel: ir.Kernel) -> dict[tuple, list]:
     The line of a device function's is that of the call.
     """
     spaces, found = spaces_of(kernel), {}
-    for it in (each for block in kernel.blocks.values() for each in block):
-        if isinstance(it, (ir.Load, ir.Store)) and isinstance(it.array, str):
-            known, site = kernel.types.get(it.array), it.reference.site
+    for node in (each for block in kernel.blocks.values() for each in block):
+        if isinstance(node, (ir.Load, ir.Store)) and isinstance(node.array, str):
+            known, site = kernel.types.get(node.array), node.reference.site
             if isinstance(known, ir.ArrayType):
-                line, space = site.called_from or site.line, spaces.get(it.array)
-                access = it.reference.array, known.dtype.itemsize
-                key = line, it.reference.kind, space or "global"
+                line, space = site.called_from or site.line, spaces.get(node.array)
+                access = node.reference.array, known.dtype.itemsize
+                key = line, node.reference.kind, space or "global"
                 found.setdefault(key, []).append(access)
     return found
 
@@ -42,20 +42,20 @@ def source_accesses(kernel: ir.Kernel) -> dict[tuple, list]:
 def spaces_of(kernel: ir.Kernel) -> dict[str, str]:
     """The memory in which each array variable of a kernel lies, where it is known."""
     spaces, origins = dict.fromkeys(kernel.arguments, "global"), {}
-    for it in (each for block in kernel.blocks.values() for each in block):
-        if isinstance(it, ir.Allocate):
-            spaces[it.target] = it.space
-        elif isinstance(it, ir.Captured) and it.space == "const":
-            spaces[it.target] = "const"
-        elif type(it) in ORIGIN:
-            origins[it.target] = getattr(it, ORIGIN[type(it)])
-        elif isinstance(it, ir.Copy):
-            origins.update(zip(it.targets, it.sources, strict=True))
+    for node in (each for block in kernel.blocks.values() for each in block):
+        if isinstance(node, ir.Allocate):
+            spaces[node.target] = node.space
+        elif isinstance(node, ir.Captured) and node.space == "const":
+            spaces[node.target] = "const"
+        elif type(node) in ORIGIN:
+            origins[node.target] = getattr(node, ORIGIN[type(node)])
+        elif isinstance(node, ir.Copy):
+            origins.update(zip(node.targets, node.sources, strict=True))
     origins = {name: origin for name, origin in origins.items() if type(origin) is str}
     size = -1
     while size != len(spaces):
         size = len(spaces)
-        known = {name: spaces[it] for name, it in origins.items() if it in spaces}
+        known = {name: spaces[node] for name, node in origins.items() if node in spaces}
         spaces = known | spaces
     return spaces
 
@@ -71,11 +71,11 @@ def compiler_changes(accesses, instructions, spilled=0) -> dict[int, list[str]]:
         if space == "const" or spilled and space == "local":
             continue
         made = [
-            it
-            for it in instructions
-            if it.line == line
-            and it.kind.endswith(VERBS[kind])
-            and it.space in (space, "generic")
+            each
+            for each in instructions
+            if each.line == line
+            and each.kind.endswith(VERBS[kind])
+            and each.space in (space, "generic")
         ]
         if sentence := _change(group, made, kind, space, instructions):
             sentences.setdefault(line, []).append(sentence)

@@ -46,11 +46,11 @@ class Comparison:
     def by_line(self):
         """The lines of both, in the order of the source, each with its instructions."""
         rows = []
-        for it in (self.first, self.second):
-            texts = source_lines(it.function)
-            for line in sorted(it.by_line, key=lambda line: line or LAST):
-                text = texts.get(line, "").strip() if line else "routines that it calls"
-                rows.append([it.kernel, line or "", text, it.by_line[line].total()])
+        for made in (self.first, self.second):
+            texts = source_lines(made.function) | {None: "routines that it calls"}
+            for line in sorted(made.by_line, key=lambda line: line or LAST):
+                text, count = texts.get(line, "").strip(), made.by_line[line].total()
+                rows.append([made.kernel, line or "", text, count])
         return table(["kernel", "line", "source", "instructions"], rows)
 
     def __repr__(self):

@@ -125,11 +125,12 @@ def _indices(here, types, spilled):
     )
 
 
-def _is_of_an_upper_half(it):
+def _is_of_an_upper_half(instruction):
     """Does this make, carry into or compare the upper half of an integer?"""
-    parts = it.opcode.split(".")[1:]
-    extends = it.base == "SHF" and "S32" in parts and "0x1f" in it.operands
-    return it.kind == INTEGERS and (extends or "X" in parts or "EX" in parts)
+    parts = instruction.opcode.split(".")[1:]
+    shifts = instruction.base == "SHF" and "0x1f" in instruction.operands
+    extends = shifts and "S32" in parts or "X" in parts or "EX" in parts
+    return instruction.kind == INTEGERS and extends
 
 
 RULES = {  # by the topic: what stands out, and the remedy

@@ -81,11 +81,11 @@ def key_of(kernel, types, capability) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def line_of(it, first) -> str:
+def line_of(made, first) -> str:
     """An instruction as a line of text; its source line counts from the kernel's."""
-    line = "" if it.line is None else it.line - first
-    where = f"{it.offset:04x}|{line}|{it.predicate}|{it.routine}"
-    return f"{where}|{it.opcode}|{it.operands}"
+    line = "" if made.line is None else made.line - first
+    where = f"{made.offset:04x}|{line}|{made.predicate}|{made.routine}"
+    return f"{where}|{made.opcode}|{made.operands}"
 
 
 def instruction(text, first) -> Instruction:

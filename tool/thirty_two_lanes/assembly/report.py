@@ -71,9 +71,9 @@ def rows_of(assembly):
     routine that lines call, with no number.
     """
     by_line, routines = {}, {}
-    for it in assembly.instructions:
-        place = routines if it.routine else by_line
-        place.setdefault(it.routine or it.line, []).append(it)
+    for instruction in assembly.instructions:
+        rows = routines if instruction.routine else by_line
+        rows.setdefault(instruction.routine or instruction.line, []).append(instruction)
     lines = source_lines(assembly.function)
     for line in sorted(by_line.keys() - {None} | assembly.variables.keys()):
         lines.setdefault(line, "")
@@ -101,11 +101,11 @@ def source_lines(function) -> dict[int, str]:
 def summary(instructions) -> str:
     """How many instructions: those that matter by name, the others by kind."""
     named, summed = Counter(), Counter()
-    for it in instructions:
-        if it.kind in SUMMED:
-            summed[SUMMED[it.kind]] += 1
+    for instruction in instructions:
+        if instruction.kind in SUMMED:
+            summed[SUMMED[instruction.kind]] += 1
         else:
-            named[it.name] += 1
+            named[instruction.name] += 1
     parts = [f"{n:,} {name}" for name, n in sorted(named.items())]
     parts += [f"{n:,} {name}" for name, n in summed.most_common()]
     return f"{len(instructions):,}: {', '.join(parts)}"
