@@ -29,7 +29,6 @@ from thirty_two_lanes.film.history import block_number
 from thirty_two_lanes.film.record import record_of
 from thirty_two_lanes.film.recorder import Enough, Recorder, name_of
 from thirty_two_lanes.frontend.kernels import (
-    Verb,
     argument_names,
     argument_types,
     require_kernel,
@@ -50,32 +49,30 @@ def watch(kernel, *, block=0, variables=None, steps=STEPS, seed=None):
     """
     require_kernel(kernel, "watch")
     whole("steps", steps, "watch")
-    return Watching(kernel, block, variables, steps, whole("seed", seed, "watch"))
+    seed = whole("seed", seed, "watch")
+    return Watching(kernel, seed, block=block, variables=variables, steps=steps)
 
 
 @dataclass(frozen=True)
-class Watching(Verb):
-    """A kernel that waits for its blocks and threads, and then for its arguments."""
+class Watching(Emulation):
+    """An emulation that makes a film of a block first."""
 
     verb = "watch"
 
-    kernel: object
     block: object = 0
     variables: object = None
     steps: int | None = STEPS
-    seed: int | None = None
-    begin: object = None  # called with the types, as a dispatcher's launch calls
 
     def _run(self, config, *arguments):
         recorder = self._recorded(config, arguments)
-        (blocks, threads, shared_bytes), made, error = config, None, None
-        emulation = Emulation(self.kernel, self.seed, begin=self.begin)
+        made = error = None
         try:
-            made = emulation[blocks, threads, 0, shared_bytes](*arguments)
+            made = super()._run(config, *arguments)
         except Exception as stopped:
             error = stopped
             if not _is_the_kernels(error):
                 raise
+        blocks, threads, _ = config
         found = findings_of(recorder, made, error, blocks)
         return Film(record_of(recorder, blocks, threads, found), made, error)
 
