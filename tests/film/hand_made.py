@@ -33,7 +33,7 @@ def record():
     for warp in (0, 1):
         film.after_the_barrier(warp)
     return {
-        "version": 1,
+        "version": 2,
         "kernel": "reversed_tile",
         "grid": [1, 1, 1],
         "block": [8, 8, 1],
@@ -108,7 +108,8 @@ class Recorder:
         values = [float(i) for i in threads]
         fill = self.access(TILE, "store", threads, x=values, b=[ALL])
         self.step(warp, INDEX, v={"i": list(threads)})
-        self.step(warp, FILL, a=[self.access(X, "load", threads, s=4), fill])
+        load = self.access(X, "load", threads, s=sectors(threads))
+        self.step(warp, FILL, a=[load, fill])
         queue = self.access(TILE, "load", across, b=waves(across))
         seen = [self.value[i] for i in threads]
         found = [1] if warp else [0, 1]
@@ -127,7 +128,7 @@ class Recorder:
         told = [it if lane % 8 < 4 else None for lane, it in enumerate(values)]
         self.step(warp, BRANCH, e="split")
         self.step(warp, ADD, m=half, v={"value": told})
-        write = self.access(Y, "store", threads, x=values, s=4)
+        write = self.access(Y, "store", threads, x=values, s=sectors(threads))
         self.step(warp, WRITE, a=[write], e="leave")
 
     def step(self, warp, line, m=ALL, **more):
@@ -141,6 +142,11 @@ class Recorder:
             self.patterns.append(pattern)
         at = self.patterns.index(pattern)
         return {"r": place, "k": kind, "p": at, "o": first, **more}
+
+
+def sectors(cells):
+    """The sectors of 32 bytes in which numbers of 4 bytes lie."""
+    return sorted({4 * cell // 32 for cell in cells})
 
 
 def waves(cells):

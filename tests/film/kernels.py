@@ -1,7 +1,7 @@
-"""Kernels that tests make films of: a tile, its race, a tree, a loop, a queue."""
+"""Kernels that tests make films of: a tile, its race, a tree, a loop, queues."""
 
 import numpy as np
-from numba import cuda, float32
+from numba import cuda, float32, float64
 
 TILE = 16
 
@@ -90,6 +90,23 @@ def unwritten(out):
 def beyond(a, out):
     i = cuda.grid(1)
     out[i] = a[i]
+
+
+@cuda.jit
+def halves(out):
+    tile = cuda.shared.array(32, float64)
+    t = cuda.threadIdx.x
+    if t % 16 < 8:
+        tile[t] = t
+    out[t] = t
+
+
+@cuda.jit
+def one_half_queues(out):
+    tile = cuda.shared.array(64, float64)
+    t = cuda.threadIdx.x
+    tile[16 * t % 48 if t < 16 else t] = t
+    out[t] = t
 
 
 def matrices():

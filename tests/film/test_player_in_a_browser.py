@@ -121,7 +121,7 @@ def test_what_threads_do_alike_is_one_line(opened):
     """32 lanes load one cell, which the host wrote; at each step its value is told."""
     film = record()
     film["patterns"].append([0] * 32)
-    load = {"r": 0, "k": "load", "p": len(film["patterns"]) - 1, "o": 9, "s": 1}
+    load = {"r": 0, "k": "load", "p": len(film["patterns"]) - 1, "o": 9, "s": [1]}
     film["steps"][6]["a"] = [load]
     tab = opened(film)
 

@@ -5,6 +5,11 @@ Needs Playwright (`pip install -e .[browser]`) and Chromium, and is skipped with
 
 from collections import Counter
 
+import numpy as np
+import pytest
+
+from helpers import watch
+from tests.film import kernels
 from tests.film.chromium import go, player
 from tests.film.hand_made import record
 
@@ -86,3 +91,27 @@ def test_a_cell_s_digits_are_not_crossed_out(opened):
     assert 1 == len(crosses)
     x, y, w, h = crosses[0]
     assert cell[1] - 3 <= y and y + h <= cell[1] + 7 and x > cell[0] + cell[2] / 2
+
+
+FILLS = """(() => {
+    const {topPen} = player.scene, found = [], box = topPen.box;
+    topPen.box = (...it) => found.push(it[4].fill);
+    player.go(%d);
+    topPen.box = box;
+    return found.filter((it) => it === topPen.theme.finding).length;
+})()"""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "queued"), [(kernels.halves, 0), (kernels.one_half_queues, 3)]
+)
+def test_only_a_half_warp_that_queues_is_painted_as_a_queue(opened, kernel, queued):
+    """That half warps of 8 bytes a lane go one after the other is the ideal; three
+    numbers of one half warp in one bank are a queue.
+    """
+    film = watch(kernel)[1, 32](np.zeros(32)).record()
+    steps = enumerate(film["steps"])
+    (store,) = (n for n, step in steps if any("b" in it for it in step.get("a", ())))
+    tab = opened(film)
+
+    assert queued == player(tab, FILLS % store)

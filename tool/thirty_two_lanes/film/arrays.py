@@ -39,6 +39,13 @@ class FilmArray:
         return int(np.prod(self.shape, dtype=np.int64))
 
     @property
+    def is_contiguous(self) -> bool:
+        """Do its cells lie side by side, in C order?"""
+        steps = (self.dtype.itemsize * self._step(n) for n in range(len(self.shape)))
+        layout = zip(self.shape, self.strides, steps, strict=True)
+        return all(size < 2 or stride == step for size, stride, step in layout)
+
+    @property
     def offset(self) -> int:
         """The byte at which it begins: of a block's shared memory, or past a line."""
         return int(self.first) % LINE_BYTES if self.space != "shared" else self.first

@@ -55,7 +55,7 @@ function drawBlock(view) {
   const end = { align: "right", colour: pen.theme.faint };
   if (!page.narrow || !film.barriers) pen.text(page.width, 8, "line", end);
   for (let warp = 0; warp < film.record.warps; warp += 1) drawWarp(view, warp);
-  if (film.barriers) drawGate(view, endsIn(film.steps[n], "pass"));
+  if (film.barriers) drawGate(view, film.steps[n].e === "pass");
 }
 
 function drawWarp(view, warp) {

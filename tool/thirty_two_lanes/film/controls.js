@@ -55,7 +55,7 @@ class Player {
     const [name, facts] = headOf(film.record);
     this.find(".head strong").textContent = name;
     this.find(".head span").textContent = facts;
-    const said = film.record.description || "";
+    const said = film.record.description;
     this.find(".film").setAttribute("aria-label", `Film of ${name}. ${said}`);
     this.find("[type=range]").max = film.last;
     fillSource(this.find(".source"), film, (file, line) => this.toLine(file, line));
@@ -67,7 +67,7 @@ class Player {
       this.find(`[data-do=${kind}]`).disabled = none;
     }
     const example = film.record.arrays.find((it) => it.space === "shared");
-    const cell = example ? ` or ${example.name}${indexOf(example.shape, 0)}` : "";
+    const cell = example ? ` or ${nameOfCell(example, 0)}` : "";
     this.find("[type=text]").placeholder = `thread 5${cell}`;
     const quick = SPEEDS.filter((it) => it <= Math.max(2, film.last / 45));
     this.find("select").value = quick[quick.length - 1];
@@ -194,7 +194,7 @@ class Player {
     status.replaceChildren(element("code", lineOf(film, film.steps[n])), told);
     status.dataset.level = film.levelAt(n);
     for (const finding of film.findingsAt(n)) {
-      const words = `${signOf(finding)} ${finding.title}`;
+      const words = `${SIGNS[finding.level]} ${finding.title}`;
       status.append(withCode(element("em", ""), words));
       const more = element("span", "", { className: "unseen" });
       status.append(withCode(more, finding.text));
@@ -273,7 +273,7 @@ class Player {
   toLine(file, line) {
     const found = this.film.steps
       .map((it, at) => [it, at])
-      .filter(([it]) => (it.f || 0) === file && it.l === line)
+      .filter(([it]) => it.f === file && it.l === line)
       .map(([, at]) => at);
     const next = found.find((it) => it > this.n);
     if (found.length) this.go(next === undefined ? found[0] : next);
@@ -358,10 +358,8 @@ class Player {
 
   visit(n, text) {
     const item = element("li", "");
-    const button = element("button", `${n + 1}: ${text}`, { type: "button" });
-    button.addEventListener("click", () => this.go(n));
     item.dataset.step = n;
-    item.append(button);
+    item.append(buttonTo(n, `${n + 1}: ${text}`, (it) => this.go(it)));
     return item;
   }
 

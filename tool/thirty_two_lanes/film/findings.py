@@ -8,8 +8,8 @@ they are the first pair of accesses that nothing orders.
 import re
 
 from thirty_two_lanes.core.errors import coordinates
-from thirty_two_lanes.core.hardware import SECTOR_BYTES, WARP_SIZE
-from thirty_two_lanes.core.wavefronts import lanes_by_wavefront, served_together
+from thirty_two_lanes.core.hardware import WARP_SIZE
+from thirty_two_lanes.core.sectors import accesses_of, request_sectors
 from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.emulator.judges.banks import conflict
 from thirty_two_lanes.emulator.judges.mistakes import MISTAKES
@@ -23,7 +23,7 @@ from thirty_two_lanes.film.races import (
     threads_of,
     words_of,
 )
-from thirty_two_lanes.film.record import sectors
+from thirty_two_lanes.film.record import groups_of
 
 
 def findings_of(recorder, run, error, grid) -> list[dict]:
@@ -171,13 +171,7 @@ def conflicts_of(access) -> int:
     """The wavefronts of a request to shared memory beyond the ideal."""
     if not access.counts or access.array.space != "shared":
         return 0
-    event = access.event
-    asked = event.dtype.itemsize, event.reference.served_as
-    asked = access.addresses, access.lanes, *asked
-    addresses, lanes = (part[:, None] for part in asked[:2])
-    groups = served_together(addresses, lanes, *asked[2:])
-    ideal = sum(bool(lanes[part, chosen].any()) for part, chosen in groups)
-    return len(lanes_by_wavefront(*asked)) - ideal
+    return sum(len(wavefronts) - 1 for wavefronts in groups_of(access))
 
 
 def _costs(recorder, run):
@@ -196,9 +190,8 @@ def _costs(recorder, run):
 
 def scatters(access) -> bool:
     """Does a request to global memory touch more sectors than its bytes would fill?"""
-    size = access.event.dtype.itemsize
-    ideal = -(-access.lanes.sum() * size // SECTOR_BYTES)
-    touched = sectors(access.addresses[access.lanes], size)
+    asked = access.addresses[:, None], access.lanes[:, None]
+    touched, ideal = request_sectors(*asked, *accesses_of(access.event.dtype))
     return bool(access.counts and touched > ideal)
 
 

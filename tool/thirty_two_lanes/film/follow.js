@@ -35,8 +35,7 @@ function beginningOf(film, { array, cell }) {
 function nameOf(film, { thread, array, cell }) {
   if (thread !== undefined) return threadInWords(film, thread).split(":")[0];
   if (array === undefined) return "";
-  const { name, shape } = film.record.arrays[array];
-  return `${name}${indexOf(shape, cell)}`;
+  return nameOfCell(film.record.arrays[array], cell);
 }
 
 // What the mouse points at, in words.

@@ -46,7 +46,7 @@ function rowHeight({ widths } = { widths: [] }, lane) {
 }
 
 function placeFocus(film, page, scales) {
-  const names = (film.record.variables || []).slice(0, MOST_VARIABLES);
+  const names = film.record.variables.slice(0, MOST_VARIABLES);
   const top = page.y + (page.globals.some(Boolean) ? 32 : 4);
   const shuffles = Math.min(film.shuffles, MOST_SHUFFLES);
   const sources = Array.from({ length: shuffles }, (_, at) => top + 22 + at * 17);
@@ -62,7 +62,7 @@ function placeFocus(film, page, scales) {
 
 // The wavefronts of each shared request of a step, one below the other.
 function wavesAt(film, n) {
-  return (film.steps[n].a || []).reduce((sum, it) => sum + (it.b || []).length, 0);
+  return film.accesses(n).reduce((sum, it) => sum + (it.b || []).length, 0);
 }
 
 function placeBanks(film, page) {

@@ -2,7 +2,7 @@
 
 const accesses = (film) => film.steps.flatMap(({ a }) => a || []);
 const hasBanks = (film) => accesses(film).some((it) => it.b);
-const hasCells = ({ record }) => record.findings.some((it) => (it.cells || []).length);
+const hasCells = ({ record }) => record.findings.some((it) => it.cells.length);
 const isUnwritten = ({ initial }) => !initial || Object.values(initial).includes(null);
 
 // [name, what it means, does this film need it?]
@@ -19,6 +19,15 @@ const LEGEND = [
   ["queue", "queue at a bank", hasBanks],
   ["fault", "cell of a fault", hasCells],
 ];
+
+// The colours of the marks that are filled to their rims.
+const FILLS = {
+  load: "load",
+  store: "store",
+  atomic: "atomic",
+  other: "middle",
+  queue: "finding",
+};
 
 const KEYBOARD =
   "← → step, space plays, ↑ ↓ same line, b barrier, f fault, c cost, m moment; " +
@@ -73,7 +82,8 @@ function fillLegend(box, key, film) {
   const needed = ([, , needs = () => true]) => needs(film);
   for (const [name, text] of LEGEND.filter(needed)) {
     const part = element("span", text);
-    part.prepend(element("i", "", { className: name }));
+    const style = FILLS[name] ? `--fill: var(--${FILLS[name]})` : "";
+    part.prepend(element("i", "", { className: name, style }));
     box.append(part);
   }
   for (const [word, meaning] of WORDS.filter(needed)) {

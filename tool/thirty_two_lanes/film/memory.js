@@ -29,8 +29,8 @@ function drawGlobal(scene, array) {
   });
   pen.context.globalAlpha = now ? 1 : 0.4;
   const touched = new Set();
-  for (const access of last < 0 ? [] : film.steps[last].a) {
-    if (access.r === array) film.touched(access).forEach(([, it]) => touched.add(it));
+  for (const access of last < 0 ? [] : film.accesses(last, array)) {
+    film.touched(access).forEach(([, it]) => touched.add(it));
   }
   const shown = sectors.slice(0, place.across * place.rows);
   shown.forEach((sector, at) => drawSector(scene, array, sector, at, touched, now));
@@ -43,27 +43,25 @@ function drawGlobal(scene, array) {
 
 // What a step moves of a global array: how many sectors, and from where to where.
 function movedInWords(film, array, n) {
-  const accesses = (film.steps[n].a || []).filter((it) => it.r === array);
+  const accesses = film.accesses(n, array);
   const cells = accesses.flatMap((it) => film.touched(it).map(([, cell]) => cell));
   if (!cells.length) return [];
   const { shape } = film.record.arrays[array];
-  const ends = [Math.min(...cells), Math.max(...cells)].map((it) => indexOf(shape, it));
-  const where = ends[0] === ends[1] ? ends[0] : ends.join(" … ");
-  const sectors = accesses.reduce((sum, it) => sum + (it.s || 0), 0);
+  const ends = [Math.min(...cells), Math.max(...cells)];
+  const where = [...new Set(ends)].map((it) => bracketed(shape, it)).join(" … ");
+  const sectors = accesses.reduce((sum, it) => sum + (it.s || []).length, 0);
   return [sectors ? `${counted(sectors, "sector")}: ${where}` : where];
 }
 
 function drawSector(scene, array, sector, at, touched, now) {
   const { pen, film, page } = scene;
-  const { itemsize, shape, offset } = film.record.arrays[array];
+  const { itemsize } = film.record.arrays[array];
   const { across, wide, top } = page.globals[array];
   const [x, y] = [page.left + (at % across) * wide, top + Math.floor(at / across) * 20];
   pen.box(x, y, wide - 3, 16, { fill: pen.theme.rule });
-  const first = Math.ceil((sector * 32 - (offset || 0)) / itemsize);
   const cells = film.state.cells[array];
   const w = Math.min(wide - 3, ((wide - 3) * itemsize) / 32);
-  for (let cell = first; cell < first + Math.max(1, 32 / itemsize); cell += 1) {
-    if (cell < 0 || cell >= sizeOf(shape)) continue;
+  for (const cell of cellsIn(film, array, sector, touched)) {
     const byte = ((film.address(array, cell) % 32) + 32) % 32;
     const box = [x + (byte / 32) * (wide - 3), y, w, 16];
     scene.hits.push([...box, { array, cell }]);
@@ -75,18 +73,29 @@ function drawSector(scene, array, sector, at, touched, now) {
   }
 }
 
+// The cells of a sector; of an array that lies with gaps, those that are touched.
+function cellsIn(film, array, sector, touched) {
+  const { itemsize, shape, offset, strides } = film.record.arrays[array];
+  if (strides) {
+    const inside = (it) => Math.floor(film.address(array, it) / 32) === sector;
+    return [...touched].filter(inside);
+  }
+  const first = Math.ceil((sector * 32 - offset) / itemsize);
+  const count = Math.max(1, 32 / itemsize);
+  const cells = Array.from({ length: count }, (_, at) => first + at);
+  return cells.filter((it) => it >= 0 && it < sizeOf(shape));
+}
+
 // The whole array as a bar, with the sectors of this step where they lie in it.
 function drawWhole(scene, array, sectors) {
   const { pen, film, page } = scene;
-  const { itemsize, shape, offset } = film.record.arrays[array];
+  const [low, bytes] = film.extent(array);
   const { top, rows } = page.globals[array];
   const y = top + rows * 20 + 1;
-  const bytes = sizeOf(shape) * itemsize;
   pen.box(page.left, y, page.span, 5, { fill: pen.theme.rule });
-  const step = film.steps[scene.n];
-  const access = (step.a || []).find((it) => it.r === array);
+  const [access] = film.accesses(scene.n, array);
   for (const sector of sectors) {
-    const from = Math.max(0, (sector * 32 - (offset || 0)) / bytes);
+    const from = Math.max(0, (sector * 32 - low) / bytes);
     const w = Math.min(page.span, Math.max(2, (32 / bytes) * page.span));
     const x = page.left + Math.min(from * page.span, page.span - w);
     pen.box(x, y, w, 5, { fill: pen.theme[KINDS[access.k]] });
@@ -157,15 +166,14 @@ function drawTicks(scene, array, { x, y, w, h, rows, columns }) {
   const { pen, film } = scene;
   const flat = film.record.arrays[array].shape.length === 1;
   const { faint: colour, paper: halo } = pen.theme;
-  const every = [1, 2, 4, 8, 16, 32, 64].find((it) => it * w >= 18) || 64;
+  const every = everyOf(w, 18, 64);
   for (let it = 0; it < columns && (rows > 1 || !flat); it += every) {
     const middle = x + (it + 0.5) * w;
     const wide = pen.width(String(it)) + 2;
     pen.box(middle - wide / 2, y - 13, wide, 12, { fill: halo });
     pen.text(middle, y - 7, String(it), { align: "center", colour });
   }
-  const skip = [1, 2, 4, 8, 16, 32].find((it) => it * h >= 12) || 32;
-  for (let it = 0; it < rows; it += skip) {
+  for (let it = 0; it < rows; it += everyOf(h, 12, 32)) {
     const label = String(flat ? it * columns : it);
     const [wide, middle] = [pen.width(label) + 2, y + (it + 0.5) * h];
     pen.box(x - 4 - wide, middle - 6, wide, 12, { fill: halo });
@@ -203,8 +211,7 @@ function join(scene, access, lane, cell, bank, wave = 0) {
 // All lines, or faint but for those of the thread that is followed or under the mouse.
 function drawJoins(scene) {
   const { pen, film, n } = scene;
-  for (const access of film.steps[n].a || []) {
-    if (access.b) continue;
+  for (const access of film.accesses(n).filter((it) => !it.b)) {
     for (const [lane, cell] of film.touched(access)) join(scene, access, lane, cell);
   }
   const wanted = [scene.thread, scene.under];

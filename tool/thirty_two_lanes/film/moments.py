@@ -8,8 +8,10 @@ All is read from the record, so that a film that was saved has the same.
 import re
 from functools import partial
 from itertools import takewhile
+from math import prod
 from typing import NamedTuple
 
+from thirty_two_lanes.core.words import counted, raised
 from thirty_two_lanes.film.replay import text_at
 
 MOST, LEAST = 9, 4
@@ -52,14 +54,14 @@ def _of_findings(record):
     for finding in (it for it in found if it["level"] == "wrong"):
         first, last = finding["steps"][0], finding["steps"][-1]
         race = finding["kind"] == "race"
-        yield Moment(0, last if race else first, _sentence(finding["title"]))
+        yield Moment(0, last if race else first, raised(finding["title"]))
         if race and first != last:
             caption = f"The earlier side of the race, {_who(record, first)}"
             yield Moment(1, first, caption)
     costs = [it for it in found if it["level"] != "wrong"]
     if costs:
         finding = min(costs, key=lambda it: it["steps"][0])
-        yield Moment(2, finding["steps"][0], _sentence(finding["title"]))
+        yield Moment(2, finding["steps"][0], raised(finding["title"]))
 
 
 def _of_loops(record):
@@ -123,7 +125,7 @@ def _of_shared(record, number, step, access, filled, read):
     cells = filled.setdefault(place, set())
     if not cells:
         yield Moment(2, number, f"`{array['name']}` gets its first values, {who}")
-    size, before = _product(array["shape"]), len(cells)
+    size, before = prod(array["shape"]), len(cells)
     cells |= set(cells_of(record, access))
     if before < size == len(cells):
         yield Moment(4, number, f"`{array['name']}` is full")
@@ -203,7 +205,7 @@ def _spread(record, taken, count):
     left = [n for n in busy if n not in taken]
     for part in range(min(count, len(left))):
         number = left[part * len(left) // min(count, len(left))]
-        yield Moment(9, number, _sentence(_who(record, number)))
+        yield Moment(9, number, raised(_who(record, number)))
 
 
 def cells_of(record, access) -> list:
@@ -227,19 +229,7 @@ def _active(step) -> int:
 
 
 def _lanes(mask) -> str:
-    count = mask.bit_count()
-    return "1 lane" if count == 1 else f"{count} lanes"
-
-
-def _sentence(text):
-    return text[:1].upper() + text[1:]
-
-
-def _product(sizes) -> int:
-    product = 1
-    for size in sizes:
-        product *= size
-    return product
+    return counted(mask.bit_count(), "lane")
 
 
 def description_of(record) -> str:
@@ -261,11 +251,6 @@ def description_of(record) -> str:
     found = f"Found: {'; '.join(wrong)}." if wrong else "Nothing wrong was found."
     cost = f" It costs: {'; '.join(costs)}." if costs else ""
     return f"{', '.join(parts)}. {found}{cost}"
-
-
-def counted(number, noun) -> str:
-    """A number beside its noun."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def _listed(names):

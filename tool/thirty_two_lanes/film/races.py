@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
+from thirty_two_lanes.core.race import LEVELS, Moment, level_of, unordered
 from thirty_two_lanes.core.source import definition_of
 
 ORDERS = {
@@ -147,10 +148,9 @@ def _unordered(scope, one, other, steps, earlier, later) -> bool:
     """Are two threads, at these steps of one interval, a pair of the race's scope?"""
     if scope == "copy":
         return True
-    same_warp = one // WARP_SIZE == other // WARP_SIZE
-    if scope == "warp":
-        return same_warp and one != other and steps[earlier].syncs == steps[later].syncs
-    return not same_warp
+    ends = Moment(one), Moment(other)
+    synced = steps[earlier].syncs != steps[later].syncs
+    return LEVELS[level_of(*ends)] == scope and bool(unordered(*ends, synced))
 
 
 # in words

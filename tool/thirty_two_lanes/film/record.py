@@ -4,13 +4,15 @@ is in it.
 
 import numpy as np
 
-from thirty_two_lanes.core.hardware import SECTOR_BYTES, WARP_SIZE
+from thirty_two_lanes.core.hardware import WARP_SIZE
+from thirty_two_lanes.core.sectors import accesses_of, sectors_of
 from thirty_two_lanes.core.source import source_of
-from thirty_two_lanes.core.wavefronts import lanes_by_wavefront
+from thirty_two_lanes.core.wavefronts import wavefronts_of_groups
+from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.film.arrays import plain
-from thirty_two_lanes.film.moments import counted, description_of, moments_of
+from thirty_two_lanes.film.moments import description_of, moments_of
 
-VERSION = 1
+VERSION = 2
 EXACT = 2**53  # the integers up to here are numbers in JavaScript, too
 
 
@@ -112,7 +114,7 @@ def _file(function):
 
 
 def _array(array):
-    return {
+    made = {
         "name": array.name,
         "space": array.space,
         "dtype": array.dtype.name,
@@ -121,6 +123,9 @@ def _array(array):
         "offset": int(array.offset),
         "initial": _initial(array),
     }
+    if not array.is_contiguous:
+        made["strides"] = [*array.strides]
+    return made
 
 
 def _initial(array):
@@ -165,21 +170,29 @@ def _access(access, recorder, patterns):
         made["u"] = bits(access.lanes & np.isin(access.cells, access.missing))
     if not access.counts:
         return made
-    size = access.event.dtype.itemsize
     if access.array.space == "shared":
-        asked = access.addresses, access.lanes, size, access.event.reference.served_as
-        waves = lanes_by_wavefront(*asked)
-        made["b"] = [bits(lanes) for lanes in waves]
-    elif access.array.space == "global":
-        made["s"] = sectors(access.addresses[access.lanes], size)
+        groups = groups_of(access)
+        made["b"] = [bits(lanes) for group in groups for lanes in group]
+        if len(groups) > 1:
+            made["g"] = [len(group) for group in groups]
+    else:
+        made["s"] = _sectors(access)
     return made
 
 
-def sectors(addresses, size) -> int:
-    """How many sectors a request touches."""
-    last = addresses + size - 1
-    parts = [addresses // SECTOR_BYTES, last // SECTOR_BYTES]
-    return len(np.unique(np.concatenate(parts)))
+def groups_of(access) -> list:
+    """The wavefronts of a request to shared memory, by lanes served together."""
+    size, kind = access.event.dtype.itemsize, access.event.reference.served_as
+    return wavefronts_of_groups(access.addresses, access.lanes, size, kind)
+
+
+def _sectors(access):
+    """The sectors of a request, counted from where the array's `offset` counts."""
+    size, parts = accesses_of(access.event.dtype)
+    first = access.array.first - access.array.offset
+    addresses = access.addresses[access.lanes] - first
+    each = (sectors_of(addresses + part * size, size) for part in range(parts))
+    return np.concatenate([*each]).tolist()
 
 
 def bits(lanes) -> int:
@@ -196,7 +209,7 @@ def _by_lane(values, lanes):
 def _spread(values, lanes):
     """Values of the active lanes: one if they are the same, else one for each lane."""
     found = [as_json(value) for value in values]
-    if all(value == found[0] and type(value) is type(found[0]) for value in found):
+    if all(value == found[0] for value in found):
         return found[0]
     each = iter(found)
     return [next(each) if there else None for there in lanes.tolist()]

@@ -9,8 +9,6 @@ const RUNS = 0,
 const STATUS = { barrier: AT_BARRIER, pass: AT_BARRIER, wait: AT_WARP, leave: LEFT };
 
 const sizeOf = (shape) => shape.reduce((product, it) => product * it, 1);
-// What happens at the end of a step: "barrier", "leave pass", ...
-const endsIn = (step, event) => (step.e || "").split(" ").includes(event);
 const bit = (mask, lane) => (mask >>> lane) & 1;
 
 function lanesOf(mask) {
@@ -21,14 +19,14 @@ function lanesOf(mask) {
 const inLane = (given, lane) => (Array.isArray(given) ? given[lane] : given);
 
 function initialCells(initial) {
-  if (initial === null || initial === undefined) return new Map();
+  if (initial === null) return new Map();
   const cells = Array.isArray(initial) ? initial : initial.only;
   return new Map(Object.entries(cells).map(([cell, value]) => [Number(cell), value]));
 }
 
 class Film {
   constructor(record) {
-    this.record = { findings: [], moments: [], ...record };
+    this.record = record;
     this.steps = record.steps;
     this.last = this.steps.length - 1;
     this.lanes = record.warps * WARP;
@@ -43,7 +41,7 @@ class Film {
 
   opening() {
     const each = (value) => new Array(this.lanes).fill(value);
-    const variables = this.record.variables || [];
+    const { variables } = this.record;
     return {
       step: -1,
       cells: this.record.arrays.map((it) => initialCells(it.initial)),
@@ -84,11 +82,11 @@ class Film {
   advance(n) {
     const { state } = this;
     const step = this.steps[n];
-    if (n > 0 && endsIn(this.steps[n - 1], "pass")) {
+    if (n > 0 && this.steps[n - 1].e === "pass") {
       state.status = state.status.map((it) => (it === AT_BARRIER ? RUNS : it));
     }
     for (const lane of lanesOf(step.m)) {
-      state.status[step.w * WARP + lane] = STATUS[(step.e || "").split(" ")[0]] || RUNS;
+      state.status[step.w * WARP + lane] = STATUS[step.e] || RUNS;
       state.stood[step.w * WARP + lane] = n;
     }
     if (step.m) state.warps[step.w] = n; // without lanes, a barrier opens for others
@@ -124,16 +122,22 @@ class Film {
   pairsOf(access) {
     const found = [];
     this.record.patterns[access.p].forEach((cell, lane) => {
-      if (cell !== null) found.push([lane, cell + (access.o || 0)]);
+      if (cell !== null) found.push([lane, cell + access.o]);
     });
     return found;
+  }
+
+  // The accesses of a step; of one array, where that is given.
+  accesses(n, array) {
+    const all = this.steps[n].a || [];
+    return array === undefined ? all : all.filter((it) => it.r === array);
   }
 
   // The step up to each one in which an array was last touched, or -1.
   stepsTouching(array) {
     let last = -1;
-    return this.steps.map((step, n) => {
-      if ((step.a || []).some((it) => it.r === array)) last = n;
+    return this.steps.map((_, n) => {
+      if (this.accesses(n, array).length) last = n;
       return last;
     });
   }
@@ -144,38 +148,36 @@ class Film {
 
   // Where one cell lies: its bytes from the start of shared memory, or modulo 128.
   address(array, cell) {
-    const { offset, itemsize } = this.record.arrays[array];
-    return (offset || 0) + cell * itemsize;
+    const { offset, itemsize, shape, strides } = this.record.arrays[array];
+    if (!strides) return offset + cell * itemsize;
+    return indexOf(shape, cell).reduce((sum, it, at) => sum + it * strides[at], offset);
+  }
+
+  // The bytes in which a global array lies: the first, and how many.
+  extent(array) {
+    const { offset, itemsize, shape, strides } = this.record.arrays[array];
+    if (!strides) return [offset, sizeOf(shape) * itemsize];
+    const ends = shape.map((it, at) => (it - 1) * strides[at]);
+    const low = ends.reduce((sum, it) => sum + Math.min(it, 0), offset);
+    return [low, ends.reduce((sum, it) => sum + Math.abs(it), itemsize)];
   }
 
   // The sectors that a step moves of a global array, in order.
   sectors(array, n) {
     const key = `${array} ${n}`;
-    if (!this.moved.has(key)) this.moved.set(key, this.sectorsOf(array, this.steps[n]));
-    return this.moved.get(key);
-  }
-
-  sectorsOf(array, step) {
-    const found = new Set();
-    const { itemsize } = this.record.arrays[array];
-    for (const access of (step.a || []).filter((it) => it.r === array)) {
-      for (const [, cell] of this.touched(access)) {
-        const first = this.address(array, cell);
-        for (let byte = first; byte < first + itemsize; byte += 32) {
-          found.add(Math.floor(byte / 32));
-        }
-      }
+    if (!this.moved.has(key)) {
+      const found = new Set(this.accesses(n, array).flatMap((it) => it.s || []));
+      this.moved.set(key, [...found].sort((a, b) => a - b));
     }
-    return [...found].sort((a, b) => a - b);
+    return this.moved.get(key);
   }
 
   // What happens to a cell, in order: { n, access, lanes, value }.
   historyOfCell(array, cell) {
     const found = [];
     let value = this.keyframes[0].cells[array].get(cell);
-    this.steps.forEach((step, n) => {
-      for (const access of step.a || []) {
-        if (access.r !== array) continue;
+    this.steps.forEach((_, n) => {
+      for (const access of this.accesses(n, array)) {
         for (const [lane, it] of this.touched(access)) {
           if (it !== cell) continue;
           if (access.x !== undefined) value = inLane(access.x, lane);
@@ -211,8 +213,8 @@ class Film {
   marksOf(n) {
     const found = new Map();
     for (const { kind, cells } of this.findingsAt(n)) {
-      const about = new Set((cells || []).map(String));
-      for (const access of this.steps[n].a || []) {
+      const about = new Set(cells.map(String));
+      for (const access of this.accesses(n)) {
         const lanes = kind === "uninitialised" ? access.u || 0 : -1;
         for (const [lane, cell] of this.touched(access)) {
           const key = `${access.r},${cell}`;
@@ -241,12 +243,12 @@ class Film {
 
   // The worst level of the findings of a step, or nothing.
   levelAt(n) {
-    const levels = this.findingsAt(n).map((it) => it.level || "wrong");
+    const levels = this.findingsAt(n).map((it) => it.level);
     return ["wrong", "costly", "slight"].find((it) => levels.includes(it)) || "";
   }
 
   hasLevel(n, levels) {
-    return this.findingsAt(n).some((it) => levels.includes(it.level || "wrong"));
+    return this.findingsAt(n).some((it) => levels.includes(it.level));
   }
 
   momentAt(n) {
@@ -256,10 +258,10 @@ class Film {
   // The steps that a button stops at, in order.
   stops(kind, n) {
     const here = this.steps[n];
-    const opens = this.steps.some((it) => endsIn(it, "pass"));
+    const opens = this.steps.some((it) => it.e === "pass");
     const tests = {
       line: (it) => it.l === here.l && it.f === here.f,
-      barrier: (it) => endsIn(it, opens ? "pass" : "barrier"),
+      barrier: (it) => it.e === (opens ? "pass" : "barrier"),
       fault: (_, at) => this.hasLevel(at, ["wrong"]),
       cost: (_, at) => this.hasLevel(at, ["costly", "slight"]),
       moment: (_, at) => this.momentAt(at) !== undefined,

@@ -181,19 +181,24 @@ function drawAlike(scene, name, values, value, [y, high]) {
   pen.label(box, numeral(value), fill);
 }
 
-// The words that each bank serves in each wavefront: [bank, wave, lanes, cell].
+// The words that each bank serves in each wavefront, as { bank, wave, group, lanes,
+// cells }; a group of lanes is served together.
 function wordsOf(film, access) {
   const cells = new Map(film.touched(access));
   const { itemsize } = film.record.arrays[access.r];
   const found = new Map();
+  const groups = (access.g || [access.b.length]).flatMap((waves, group) =>
+    new Array(waves).fill(group),
+  );
   access.b.forEach((mask, wave) => {
+    const group = groups[wave];
     for (const lane of lanesOf(mask)) {
       const cell = cells.get(lane);
       if (cell === undefined) continue;
       const word = Math.floor(film.address(access.r, cell) / 4);
       const key = `${wave} ${itemsize < 4 ? word : cell}`;
       if (!found.has(key))
-        found.set(key, { bank: word % 32, wave, lanes: [], cells: [] });
+        found.set(key, { bank: word % 32, wave, group, lanes: [], cells: [] });
       found.get(key).lanes.push(lane);
       found.get(key).cells.push(cell);
     }
@@ -212,8 +217,7 @@ function drawBanks(scene, above) {
     pen.box(x + 0.5, top, page.lane - 1.5, most * high - 1, { fill: pen.theme.rule });
   }
   let wave = 0;
-  for (const access of film.steps[n].a || []) {
-    if (!access.b) continue;
+  for (const access of film.accesses(n).filter((it) => it.b)) {
     drawQueue(above, access, wave);
     const count = access.b.length;
     const text = page.narrow ? String(count) : counted(count, "wavefront");
@@ -237,12 +241,11 @@ function drawQueue(scene, access, before) {
   const { pen, film, page } = scene;
   const { top, high, most } = page.banks;
   const words = wordsOf(film, access);
-  const itemsize = widthOf(film, access);
-  const ideal = Math.max(1, Math.ceil((itemsize * film.touched(access).length) / 128));
-  const across = Math.max(1, itemsize / 4);
+  const across = Math.max(1, widthOf(film, access) / 4);
   for (const word of words) {
-    const queue = words.filter((it) => it.bank === word.bank).length;
-    const colour = queue > ideal ? pen.theme.finding : pen.theme[KINDS[access.k]];
+    const { bank, group } = word;
+    const queue = words.filter((it) => it.bank === bank && it.group === group);
+    const colour = pen.theme[queue.length > 1 ? "finding" : KINDS[access.k]];
     const wave = Math.min(before + word.wave, most - 1);
     const x = page.left + word.bank * page.lane,
       y = top + wave * high;

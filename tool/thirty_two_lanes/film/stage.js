@@ -22,7 +22,6 @@ const BUTTONS = [
 const SPEEDS = [1, 2, 4, 8, 16, 30, 60];
 const MOST_STEPS = 4; // of a finding, as buttons
 const SIGNS = { wrong: "✖", costly: "▲", slight: "△" };
-const signOf = ({ level }) => SIGNS[level || "wrong"];
 
 const svgOf = (icon) =>
   `<svg viewBox="0 0 16 16" width="13" height="13" aria-hidden="true">` +
@@ -120,14 +119,18 @@ function fillSource(list, film, choose) {
   });
 }
 
+// A button that goes to a step.
+function buttonTo(step, text, go) {
+  const button = withCode(element("button", "", { type: "button" }), text);
+  button.addEventListener("click", () => go(step));
+  return button;
+}
+
 // The moments that matter, as buttons.
 function fillMoments(box, film, go) {
   for (const { step, caption } of film.record.moments) {
     const item = element("li", "");
-    const button = withCode(element("button", "", { type: "button" }), caption);
-    button.prepend(`${step + 1}: `);
-    button.addEventListener("click", () => go(step));
-    item.append(button);
+    item.append(buttonTo(step, `${step + 1}: ${caption}`, go));
     box.querySelector("ol").append(item);
   }
   box.hidden = !film.record.moments.length;
@@ -153,12 +156,12 @@ function markSource(list, film, n, scrolls) {
   const standing = new Map();
   film.state.warps.forEach((at, warp) => {
     if (at < 0) return;
-    const place = `${film.steps[at].f || 0} ${film.steps[at].l}`;
+    const place = `${film.steps[at].f} ${film.steps[at].l}`;
     standing.set(place, [...(standing.get(place) || []), warp]);
   });
   for (const row of list.querySelectorAll("[data-place]")) {
     const { place } = row.dataset;
-    const here = place === `${step.f || 0} ${step.l}`;
+    const here = place === `${step.f} ${step.l}`;
     if (here !== row.classList.contains("here")) {
       row.classList.toggle("here", here);
       row.ariaCurrent = here ? "step" : null;
@@ -194,14 +197,11 @@ function fillFindings(box, film, go) {
   if (!film.record.findings.length) box.append(element("p", NOTHING_FOUND));
   film.record.findings.forEach((finding, at) => {
     const part = element("div", "", { className: "finding" });
-    part.dataset.level = finding.level || "wrong";
-    const sign = signOf(finding);
-    part.append(withCode(element("b", ""), `${sign} ${finding.title}`));
-    const steps = [...new Set(finding.steps)];
+    part.dataset.level = finding.level;
+    part.append(withCode(element("b", ""), `${SIGNS[finding.level]} ${finding.title}`));
+    const { steps } = finding;
     for (const step of steps.slice(0, MOST_STEPS)) {
-      const button = element("button", stepName(film, step, steps), { type: "button" });
-      button.addEventListener("click", () => go(step));
-      part.append(" ", button);
+      part.append(" ", buttonTo(step, stepName(film, step, steps), go));
     }
     const more = steps.length - MOST_STEPS;
     if (more > 0) part.append(` and ${counted(more, "more step")}`);
@@ -233,15 +233,22 @@ function paintScore(pen, film, followed) {
     const y = step.w * row;
     const from = Math.max(GUTTER, x(at) - wide / 2);
     pen.box(from, y, x(at) + wide / 2 - from, Math.max(1, row - 0.5), { fill });
-    if (endsIn(step, "pass")) pen.box(x(at), 0, 1, height - 12, { fill: theme.ink });
+    if (step.e === "pass") pen.box(x(at), 0, 1, height - 12, { fill: theme.ink });
   });
   film.steps.forEach((_, at) => markScore(pen, film.levelAt(at), x(at), height - 8));
   for (const at of followed) pen.box(x(at) - 1, height - 6, 2, 6, { fill: theme.ink });
 }
 
+// Of rows so high, each one or each second, fourth, ... that leaves room for a name.
+function everyOf(size, room, most) {
+  let every = 1;
+  while (every < most && every * size < room) every *= 2;
+  return every;
+}
+
 // The warps' names, as many as fit.
 function nameRows(pen, film, row) {
-  const every = [1, 2, 4, 8, 16].find((it) => it * row >= 10) || 32;
+  const every = everyOf(row, 10, 32);
   const how = { align: "right", colour: pen.theme.faint };
   for (let warp = 0; warp < film.record.warps; warp += every) {
     pen.text(GUTTER - 2, warp * row + Math.max(row, 10) / 2, `w${warp}`, how);

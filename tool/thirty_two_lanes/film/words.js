@@ -26,15 +26,19 @@ function numeral(value, digits = 4) {
   return text.replace(/^(-?)0\./, "$1.");
 }
 
-// A flat index as the kernel writes it: [3, 7].
+// A flat index by axes.
 function indexOf(shape, cell) {
   const index = [];
   for (const size of [...shape].reverse()) {
     index.unshift(cell % size);
     cell = Math.floor(cell / size);
   }
-  return `[${index.join(", ")}]`;
+  return index;
 }
+
+// A cell as the kernel writes it: tile[3, 7].
+const bracketed = (shape, cell) => `[${indexOf(shape, cell).join(", ")}]`;
+const nameOfCell = ({ name, shape }, cell) => `${name}${bracketed(shape, cell)}`;
 
 // The flat index of one by axes, or -1 where there is none.
 function flatOf(shape, index) {
@@ -44,7 +48,7 @@ function flatOf(shape, index) {
 }
 
 const lineOf = (film, step) => {
-  const { first, lines } = film.record.files[step.f || 0];
+  const { first, lines } = film.record.files[step.f];
   return (lines[step.l - first] || "").trim();
 };
 
@@ -63,12 +67,12 @@ function lastIn(film, access, cell) {
 
 function accessInWords(film, access) {
   const touched = film.touched(access);
-  const { name, shape } = film.record.arrays[access.r];
+  const array = film.record.arrays[access.r];
   const cells = new Set(touched.map(([, cell]) => cell));
-  const where = cells.size === 1 ? `${name}${indexOf(shape, touched[0][1])}` : name;
+  const where = cells.size === 1 ? nameOfCell(array, touched[0][1]) : array.name;
   const many = cells.size > 1 ? [counted(cells.size, "cell")] : [];
   if (access.b) many.push(counted(access.b.length, "wavefront"));
-  if (access.s) many.push(counted(access.s, "sector"));
+  if (access.s) many.push(counted(access.s.length, "sector"));
   const lost = access.k === "store" ? touched.length - cells.size : 0;
   if (lost) many.push(`${counted(lost, "value")} overwritten at once`);
   const who = lanesInWords(touched.map(([lane]) => lane));
@@ -139,19 +143,16 @@ function stepInWords(film, n) {
     const does = names.length ? `set ${names.join(", ")}` : quietInWords(film, step);
     told.push(`${who} ${does}`.trim());
   }
-  const after = (step.e || "")
-    .split(" ")
-    .map((it) => (AFTER[it] ? ` ${AFTER[it]}` : ""));
+  const after = step.e ? ` ${AFTER[step.e]}` : "";
   const part = apart ? `${who} at work: ` : "";
-  return `Warp ${step.w}, line ${step.l}: ${part}${told.join("; ")}.${after.join("")}`;
+  return `Warp ${step.w}, line ${step.l}: ${part}${told.join("; ")}.${after}`;
 }
 
 function cellInWords(film, array, cell) {
-  const { name, shape, space } = film.record.arrays[array];
   const value = film.state.cells[array].get(cell);
-  const at = `${name}${indexOf(shape, cell)}`;
+  const at = nameOfCell(film.record.arrays[array], cell);
   if (value !== undefined && value !== null) return `${at} = ${numeral(value)}`;
-  return space === "shared" ? `${at}: nothing written yet` : at;
+  return film.isShared(array) ? `${at}: nothing written yet` : at;
 }
 
 function threadInWords(film, thread) {
@@ -184,14 +185,14 @@ function turnInWords(film, n, lane) {
     ([name, it]) => `${name} = ${numeral(inLane(it, lane))}`,
   );
   const cells = (step.a || []).flatMap((access) => {
-    const { name, shape } = film.record.arrays[access.r];
+    const array = film.record.arrays[access.r];
     return film
       .touched(access)
       .filter(([it]) => it === lane)
       .map(([, cell]) => {
         const last = access.k === "store" ? lastIn(film, access, cell) : lane;
         const lost = last === lane ? "" : `, overwritten by lane ${last}`;
-        return `${VERBS[access.k]}s ${name}${indexOf(shape, cell)}${lost}`;
+        return `${VERBS[access.k]}s ${nameOfCell(array, cell)}${lost}`;
       });
   });
   const taken = film
