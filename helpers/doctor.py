@@ -43,7 +43,7 @@ REQUIREMENT = re.compile(rf"([\w-]+){RANGE}(?: *; *sys_platform != ['\"](\w+)['\
 
 
 @dataclass(frozen=True)
-class Finding:
+class Row:
     """One row of the page: what was looked for, what was found, and what is wrong; or
     what is missing and not needed.
     """
@@ -130,7 +130,7 @@ def device():
         from thirty_two_lanes.core.device import device as found
     except Exception as error:
         return unknown("device", error)
-    return Finding("device", repr(found))
+    return Row("device", repr(found))
 
 
 def kernels():
@@ -142,9 +142,9 @@ def kernels():
     except Exception as error:  # whatever a compiler or a driver may raise
         sentence = str(error).partition("\n")[0]
         fault = f"A kernel does not run: {type(error).__name__}: {sentence}"
-        return Finding("kernels", "do not run", fault, remedy_here())
+        return Row("kernels", "do not run", fault, remedy_here())
     fault = "" if answer == [1, 2, 3] else f"A kernel gives {answer}, not [1, 2, 3]."
-    return Finding("kernels", "give wrong numbers" if fault else "run", fault)
+    return Row("kernels", "give wrong numbers" if fault else "run", fault)
 
 
 def compiler():
@@ -155,30 +155,30 @@ def compiler():
         return unknown("compiler", error)
     lacking, _, how = missing().partition(": ")
     if not lacking:
-        return Finding("compiler", "runs")
+        return Row("compiler", "runs")
     lack = "NVIDIA's compiler: `assemble` shows what was recorded"
-    return Finding("compiler", lacking, "", how and COMPILER_REMEDY, lack)
+    return Row("compiler", lacking, "", how and COMPILER_REMEDY, lack)
 
 
 def unknown(name, error):
     """The row of what is unknown because an import fails."""
     own = is_our_own(error)
     until = "helpers can be imported" if own else "the packages below are installed"
-    return Finding(name, f"unknown until {until}")
+    return Row(name, f"unknown until {until}")
 
 
 def not_imported(error):
     """No kernel was tried, because an import fails: whose fault that is."""
     reason = str(error).partition(" (")[0]  # without the path of a file
     if stranger():
-        return Finding("kernels", "not tried")
+        return Row("kernels", "not tried")
     if is_our_own(error):
         fault = f"The course's own code has a fault: {reason}."
-        return Finding("kernels", "not tried", fault, OWN_REMEDY)
+        return Row("kernels", "not tried", fault, OWN_REMEDY)
     if any(row.fault for row in (*map(package, needed()), tool())):
-        return Finding("kernels", "not tried")
+        return Row("kernels", "not tried")
     fault = f"A package is installed but cannot be imported: {reason}."
-    return Finding("kernels", "not tried", fault)
+    return Row("kernels", "not tried", fault)
 
 
 def launch():
@@ -210,9 +210,9 @@ def python():
     version = platform.python_version()
     found = f"{version}, {platform.system()} {platform.machine()}"
     if sys.version_info >= OLDEST:
-        return Finding("Python", found)
+        return Row("Python", found)
     fault = f"Python {version} is too old: the course needs 3.11 or newer."
-    return Finding("Python", found, fault, "make setup")
+    return Row("Python", found, fault, "make setup")
 
 
 def package(requirement):
@@ -221,31 +221,31 @@ def package(requirement):
     try:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
-        return Finding(name, "missing", f"{name} is missing.")
+        return Row(name, "missing", f"{name} is missing.")
     if requirement.accepts(version):
-        return Finding(name, version)
+        return Row(name, version)
     fault = f"{name} {version} is outside the tested range, {series}."
-    return Finding(name, f"{version}, not {series}", fault)
+    return Row(name, f"{version}, not {series}", fault)
 
 
 def tool():
     """The tool of this repository, which brings Numba and NumPy."""
     try:
-        return Finding(TOOL, metadata.version(TOOL))
+        return Row(TOOL, metadata.version(TOOL))
     except metadata.PackageNotFoundError:
-        return Finding(TOOL, "missing", f"{TOOL} is missing.")
+        return Row(TOOL, "missing", f"{TOOL} is missing.")
 
 
 def course():
     """The course itself, so that notebooks in any folder find `helpers`."""
     if version := stranger():
         fault = "The package index's `helpers` is another's: there is room for one."
-        return Finding("helpers", f"another's, {version}", fault, STRANGER_REMEDY)
+        return Row("helpers", f"another's, {version}", fault, STRANGER_REMEDY)
     try:
-        return Finding("helpers", metadata.version(COURSE))
+        return Row("helpers", metadata.version(COURSE))
     except metadata.PackageNotFoundError:
         fault = "helpers is not installed: notebooks in other folders do not find it."
-        return Finding("helpers", "not installed", fault)
+        return Row("helpers", "not installed", fault)
 
 
 def stranger():

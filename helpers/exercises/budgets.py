@@ -142,7 +142,7 @@ def unheld(task) -> list:
 # ---------------------------------------------------------------- what adds up
 
 
-class Part(NamedTuple):
+class Summand(NamedTuple):
     """A part of a number that adds up, and where it comes from, if that is known."""
 
     number: int
@@ -155,14 +155,14 @@ def on_lines(table, number, array=False):
     def parts(outcome):
         for site, row in getattr(outcome.run, table).by_line.items():
             where = f"on line {site.line}, `{site.text}`"
-            yield Part(number(row), f"by `{row.array}` {where}" if array else where)
+            yield Summand(number(row), f"by `{row.array}` {where}" if array else where)
 
     return parts
 
 
 def in_all(number):
     """Counts in an outcome: one number, with no line."""
-    return lambda outcome: [Part(number(outcome))]
+    return lambda outcome: [Summand(number(outcome))]
 
 
 def total(parts) -> int:
@@ -255,7 +255,7 @@ def active(case, outcome, limit):
 def shared_bytes(case, outcome, limit):
     launch = outcome.trial.launch
     dynamic = launch[3] if len(launch) > 3 else 0
-    found = [Part(static_bytes(case.program, "shared") + dynamic)]
+    found = [Summand(static_bytes(case.program, "shared") + dynamic)]
     return beyond(found, limit, "{:,} bytes of shared memory")
 
 

@@ -38,7 +38,7 @@ def judge(task, kernel, seed=None) -> Verdict:
 
     An error that is not the kernel's, such as one of the exercise's own, is raised.
     """
-    case = Case(task, kernel, seed)
+    case = JudgedKernel(task, kernel, seed)
     with redirect_stdout(StringIO()) as printed:
         verdict = looked_at(case)
     if not printed.getvalue():
@@ -75,7 +75,7 @@ def refused(task, refusal) -> Verdict:
 
 
 @dataclass
-class Case:
+class JudgedKernel:
     """A kernel before its judge; what was found so far is kept."""
 
     task: object

@@ -19,7 +19,7 @@ STARS = "★"
 WIDTH = 88
 
 
-class Part(NamedTuple):
+class Section(NamedTuple):
     """What an exercise says beside its task: lines of Markdown, or of Python."""
 
     name: str
@@ -123,15 +123,15 @@ def fenced(code) -> str:
 def parts(task):
     """What a kind of exercise says beside its task, in the order of reading."""
     if hasattr(task, "spec"):
-        yield Part("Arguments", list(arguments_of(task)))
-        yield Part("Launch", list(launches_of(task)))
+        yield Section("Arguments", list(arguments_of(task)))
+        yield Section("Launch", list(launches_of(task)))
     if hasattr(task, "budget"):
-        yield Part("Budget", list(described(task)))
+        yield Section("Budget", list(described(task)))
     if getattr(task, "options", ()):
-        yield Part("One of", [", ".join(f'`"{it}"`' for it in task.options)])
+        yield Section("One of", [", ".join(f'`"{it}"`' for it in task.options)])
     if hasattr(task, "spec"):
         specification = shown_function(task, "spec").splitlines()
-        yield Part("Specification", specification, python=True)
+        yield Section("Specification", specification, python=True)
 
 
 def arguments_of(task):

@@ -13,7 +13,7 @@ from helpers.grading.release import release
 from helpers.grading.report import report
 from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.children import NurseryError, require_linux
-from helpers.grading.store import MarksError, Store
+from helpers.grading.store import MarksError, MarksStore
 from helpers.grading.submissions import NoSubmissions
 from helpers.grading.words import printable
 from thirty_two_lanes.scripts.options import whole_number
@@ -148,7 +148,7 @@ def export_command(options) -> int:
 
 def export(folder, formats):
     """Write marks in the forms of other programs."""
-    store = Store(folder)
+    store = MarksStore(folder)
     store.require_any()
     for name in formats:
         FORMATS[name](store)
@@ -156,14 +156,14 @@ def export(folder, formats):
 
 
 def feedback_command(options) -> int:
-    store, manifest = Store(options.marks), load(options.release)
+    store, manifest = MarksStore(options.marks), load(options.release)
     store.require_made_by(manifest, options.release)
     write_feedback(store, manifest, say)
     return 0
 
 
 def report_command(options) -> int:
-    store = Store(options.marks)
+    store = MarksStore(options.marks)
     store.require_any()
     print(for_terminal(report(store)))
     return 0

@@ -16,9 +16,9 @@ from helpers.grading import notebooks, submissions
 from helpers.grading.digest import grader_digest
 from helpers.grading.references import require_right
 from helpers.grading.report import missing
-from helpers.grading.store import Store, key_of
+from helpers.grading.store import MarksStore, key_of
 from helpers.grading.words import many, printable
-from helpers.grading.worker import Work, end_nurseries, grade, row_of
+from helpers.grading.worker import Submitted, end_nurseries, grade, row_of
 
 AHEAD = 2  # submissions waiting for each that is being marked
 RETRIES = 3  # of one whose worker was lost
@@ -43,7 +43,7 @@ def grade_folder(folder, manifest, out, options, say=print) -> bool:
         raise submissions.NoSubmissions(
             f"{folder} has no submissions: a folder for each student must be in it"
         )
-    store = Store(out)
+    store = MarksStore(out)
     with store.alone():
         store.keep_release(manifest, options.release)
         store.keep_left_out(others)
@@ -112,7 +112,7 @@ def to_do(folder, found, manifest, store, secret, container) -> list:
             result["release"] = manifest.digest(it.assignment)
             store.keep(it.student, it.assignment, "", result)
             continue
-        jobs.append((it, key, Work(cells, rows, manifest.seed, secret, container)))
+        jobs.append((it, key, Submitted(cells, rows, manifest.seed, secret, container)))
     return jobs
 
 
@@ -156,7 +156,7 @@ def dask_client(address):
 def mark_all(pool, workers, jobs, manifest, store, say) -> float:
     """Mark and keep each job; the seconds of work that it took."""
     waiting, running, spent = list(jobs)[::-1], {}, 0.0
-    progress = Progress(len(jobs), say)
+    progress = GradingProgress(len(jobs), say)
     while waiting or running:
         while waiting and len(running) < (1 + AHEAD) * workers:
             submission, key, work = waiting.pop()
@@ -183,7 +183,7 @@ def result_of(future, submission, work, say) -> dict:
         return not_graded(work.items, why) | {"seconds": 0.0}
 
 
-class Progress:
+class GradingProgress:
     """Says every few seconds how many are marked, and how long the rest will take."""
 
     def __init__(self, total, say):

@@ -19,7 +19,7 @@ class ManifestError(Exception):
 
 
 @dataclass(frozen=True)
-class Item:
+class AssignmentItem:
     """An exercise of an assignment: `answer` is the name that its answer has, `asked` a
     digest of what the learner was asked and given.
     """
@@ -64,12 +64,12 @@ class Manifest:
         return f"{', '.join(self.assignments)} with {seed}"
 
 
-def item_of(task, points=None) -> Item:
+def item_of(task, points=None) -> AssignmentItem:
     """An exercise as an assignment asks for it, for as many points as are given."""
     name = task.kernel_name if isinstance(task, Write) else task.name
     kind = "explain" if isinstance(task, Explain) else task.kind
     points = task.points if points is None else points
-    return Item(task.name, name, kind, points, asked_of(task))
+    return AssignmentItem(task.name, name, kind, points, asked_of(task))
 
 
 def asked_of(task) -> str:
@@ -96,7 +96,7 @@ def parse(path) -> Manifest:
         data = json.loads(path.read_text("utf-8"))
         seed = data["seed"]
         found = {
-            name: [Item(**row) for row in rows]
+            name: [AssignmentItem(**row) for row in rows]
             for name, rows in data["assignments"].items()
         }
     except FileNotFoundError:

@@ -9,7 +9,7 @@ from helpers.exercises.catalogue import exercise
 from helpers.exercises.exercise import Explain, Write
 from helpers.exercises.reasons import PERSON
 from helpers.exercises.sources import NAMES
-from helpers.grading.worker import Work, grade
+from helpers.grading.worker import Submitted, grade
 
 IMPORTS = f"""\
 import math
@@ -42,11 +42,11 @@ def require_held(assignment, tasks):
         )
 
 
-def work_of(items, seed, secret, container="") -> Work:
+def work_of(items, seed, secret, container="") -> Submitted:
     """The answers to some exercises as a submission."""
     cells = [IMPORTS, *(cell_of(exercise(it.exercise, seed)) for it in items)]
     rows = tuple(asdict(it) for it in items)
-    return Work(tuple(cells), rows, seed, secret, container)
+    return Submitted(tuple(cells), rows, seed, secret, container)
 
 
 def cell_of(task) -> str:

@@ -43,7 +43,7 @@ def key_of(data, items, seed, secret, digest) -> str:
     return hashlib.sha256(asked.encode() + b"\0" + data).hexdigest()
 
 
-class Store:
+class MarksStore:
     """The folder of marks."""
 
     def __init__(self, folder):

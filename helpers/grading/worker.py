@@ -30,7 +30,7 @@ DEEPEST = 100  # levels of what is handed over
 
 
 @dataclass(frozen=True)
-class Work:
+class Submitted:
     """A submission's cells, and what is asked of it: plain data, for any process."""
 
     cells: tuple
@@ -70,7 +70,7 @@ def end_nurseries():
     _idle.clear()
 
 
-def grade(work: Work) -> dict:
+def grade(work: Submitted) -> dict:
     """The marks of a submission: a row for each exercise, and how its cells ended."""
     names = [item["answer"] for item in work.items]
     request = {"cells": list(work.cells), "answers": names}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from thirty_two_lanes.core.race import LEVELS, Moment, level_of, unordered
+from thirty_two_lanes.core.race import LEVELS, Accessor, level_of, unordered
 
 
 @pytest.mark.parametrize(
@@ -19,13 +19,13 @@ from thirty_two_lanes.core.race import LEVELS, Moment, level_of, unordered
 )
 def test_barriers_order_a_block_and_syncs_a_warp(one, other, synced, expected):
     """Thread, block and barriers so far of each, 64 threads to a block."""
-    assert expected == unordered(Moment(*one), Moment(*other), synced)
-    assert expected == unordered(Moment(*other), Moment(*one), synced)
+    assert expected == unordered(Accessor(*one), Accessor(*other), synced)
+    assert expected == unordered(Accessor(*other), Accessor(*one), synced)
 
 
 def test_the_level_is_the_smallest_group_of_both_threads():
     """Columns of threads, 64 to a block."""
-    one = Moment(np.array([0, 0, 0]), np.array([0, 0, 0]))
-    other = Moment(np.array([31, 32, 64]), np.array([0, 0, 1]))
+    one = Accessor(np.array([0, 0, 0]), np.array([0, 0, 0]))
+    other = Accessor(np.array([31, 32, 64]), np.array([0, 0, 1]))
 
     assert ["warp", "block", "grid"] == [LEVELS[n] for n in level_of(one, other)]

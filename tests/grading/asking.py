@@ -16,7 +16,7 @@ from helpers.grading.manifest import item_of
 from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.children import Nursery
 from helpers.grading.sandbox.limits import Limits
-from helpers.grading.worker import Work, grade
+from helpers.grading.worker import Submitted, grade
 
 SHORT = replace(Limits(), wall_s=12, cell_s=2, cpu_s=10)
 IMAGE = os.environ.get("GRADING_IMAGE", "")
@@ -30,7 +30,7 @@ def marks(*cells, asked=("mirror",), secret="a secret"):
     if LEVEL == "process" and any("os.kill(" in it for it in cells):
         pytest.skip(WHY_NOT)
     items = tuple(asdict(item_of(exercise(name))) for name in asked)
-    return grade(Work(cells, items, None, secret, IMAGE, SHORT.as_dict()))
+    return grade(Submitted(cells, items, None, secret, IMAGE, SHORT.as_dict()))
 
 
 def seen(nursery, expression, before="import os", **limits):

@@ -19,7 +19,7 @@ from statistics import mean
 from helpers.exercises.catalogue import exercise
 from helpers.grading.manifest import item_of
 from helpers.grading.sandbox.limits import Limits
-from helpers.grading.worker import Work, end_nurseries, grade
+from helpers.grading.worker import Submitted, end_nurseries, grade
 from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
 
 ASKED = "mirror", "active_share", "offset_or_stride"
@@ -62,7 +62,7 @@ def measured(each, say=print) -> dict:
 def mark(cells, items) -> float:
     """The seconds that a submission takes."""
     begun = time.monotonic()
-    grade(Work(tuple(cells), items, None, "s", "", Limits().as_dict()))
+    grade(Submitted(tuple(cells), items, None, "s", "", Limits().as_dict()))
     return time.monotonic() - begun
 
 

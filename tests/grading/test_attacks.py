@@ -219,9 +219,9 @@ def test_a_kernel_is_refused_only_where_it_took_the_time(ended, computed, reason
 
 def test_a_text_that_is_half_a_character_reaches_no_file_as_such(tmp_path):
     """Marks can be written, whatever a submission handed over."""
-    from helpers.grading.store import Store
+    from helpers.grading.store import MarksStore
 
-    store = Store(tmp_path)
+    store = MarksStore(tmp_path)
     store.keep("ann", "one", "", marks(HEAD, KERNELS["half of a character"]))
     store.write_marks()
     assert "\\ud800" in (tmp_path / "ann" / "one.json").read_text("utf-8")

@@ -8,7 +8,7 @@ import pytest
 
 from helpers.grading.__main__ import main
 from helpers.grading.exports import FORMATS, Export, ExportError
-from helpers.grading.store import MARKS, TOTALS, Store, reserved
+from helpers.grading.store import MARKS, TOTALS, MarksStore, reserved
 from helpers.grading.submissions import find, left_out
 
 KEPT = {"report": "", "line": None, "hints": ["Look."], "answer": ""}
@@ -26,7 +26,7 @@ FILES = ("junit", "junit.xml"), ("gradescope", "gradescope/ann/one/results.json"
 def store(tmp_path):
     """The marks of two people, one with a text that no XML may hold."""
     rows = [{"sentence": "It <is> \x00\ud800 \x1b[0m & so."} | KEPT | it for it in ROWS]
-    new = Store(tmp_path)
+    new = MarksStore(tmp_path)
     for student in ("ann", "b&b"):
         new.keep(student, "one", "key", {"exercises": rows, "cells": [], "ended": ""})
     return new

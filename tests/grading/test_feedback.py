@@ -15,7 +15,7 @@ from helpers.grading.feedback import (
     standing,
     task_blocks,
 )
-from helpers.grading.store import Store
+from helpers.grading.store import MarksStore
 from helpers.grading.worker import beginning, row_of, shown
 from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
 from tests.grading.handing_in import course, grade, hand_in
@@ -305,7 +305,7 @@ def test_the_report_shows_what_a_name_holds(tmp_path, capsys):
     rows = [row_of({"exercise": "mirror", "points": 1}, None, "not graded", "Lost.\n")]
     name = "e\x1b[2J\nve\udcff\u202e"
     result = {"exercises": rows, "cells": [], "ended": ""}
-    Store(tmp_path).keep("eve", "one", "", result | {"student": name})
+    MarksStore(tmp_path).keep("eve", "one", "", result | {"student": name})
     assert 0 == main(["report", str(tmp_path)])
     text = capsys.readouterr().out
     assert text.replace("\n", "").isprintable()

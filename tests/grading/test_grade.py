@@ -13,7 +13,7 @@ from helpers.grading.__main__ import main, parser
 from helpers.grading.grading import secret_of
 from helpers.grading.manifest import load
 from helpers.grading.sandbox import isolation
-from helpers.grading.store import Store
+from helpers.grading.store import MarksStore
 from helpers.grading.submissions import find
 from tests.grading import asking
 from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
@@ -89,7 +89,7 @@ def test_a_folder_without_submissions_is_an_error(tmp_path, capsys):
 
 def test_a_secret_is_drawn_once_and_kept(tmp_path):
     """Inputs differ from course to course, and not from run to run."""
-    store = Store(tmp_path)
+    store = MarksStore(tmp_path)
     first = secret_of(store, "")
     assert 32 == len(first)
     assert first == secret_of(store, "")
@@ -115,7 +115,7 @@ def test_progress_is_told_now_and_then_and_at_the_end(monkeypatch):
     clock = iter([0, 1, 2, 6, 7, 8])
     monkeypatch.setattr(grading.time, "monotonic", lambda: next(clock))
     told = []
-    progress = grading.Progress(5, told.append)
+    progress = grading.GradingProgress(5, told.append)
     for _ in range(5):
         progress.one_more()
     first = "3 of 5 marked in 6 s, about 4 s left"

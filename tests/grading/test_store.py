@@ -14,7 +14,7 @@ import pytest
 from helpers.exercises.catalogue import exercise
 from helpers.grading.__main__ import main
 from helpers.grading.manifest import Manifest, item_of
-from helpers.grading.store import MarksError, Store, key_of
+from helpers.grading.store import MarksError, MarksStore, key_of
 from helpers.grading.tables import cell, line_of
 from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
 from tests.grading.handing_in import PREDICTED, course, grade, hand_in, written
@@ -41,7 +41,7 @@ def test_a_key_changes_with_all_that_decides():
 
 def test_what_is_half_or_no_mark_is_not_known(tmp_path):
     """It is marked again."""
-    store = Store(tmp_path)
+    store = MarksStore(tmp_path)
     store.keep("ann", "one", "key", {"exercises": [ROW]})
     assert store.has("ann", "one", "key")
     assert not store.has("ann", "one", "other")
@@ -54,7 +54,7 @@ def test_what_is_half_or_no_mark_is_not_known(tmp_path):
 
 def test_a_file_that_has_no_marks_is_named(tmp_path):
     """With the remedy; a folder by such a name is no file."""
-    store = Store(tmp_path)
+    store = MarksStore(tmp_path)
     store.keep("ann", "one", "key", {"exercises": [ROW]})
     (tmp_path / "bob" / "one.json").mkdir(parents=True)
     assert ["ann"] == [it["student"] for it in store.results()]
@@ -87,7 +87,7 @@ def test_equal_points_are_written_alike():
 
 def test_names_of_students_may_hold_anything(tmp_path):
     """Commas, quotes, blanks and other scripts."""
-    store = Store(tmp_path)
+    store = MarksStore(tmp_path)
     people = "a,b", 'a "b"', "ännä 安", "=cmd", "a\rb", "a\nb"
     for name in people:
         store.keep(name, "one", "", {"exercises": [ROW]})
@@ -103,7 +103,7 @@ def test_names_of_students_may_hold_anything(tmp_path):
 
 def test_a_student_has_one_row_of_totals(tmp_path):
     """With the number of a learning platform; empty while some points are missing."""
-    store = Store(tmp_path)
+    store = MarksStore(tmp_path)
     moodle = "Ann Lee_4711_assignsubmission_file"
     half = ROW | {"points": 0.3333}
     for student, name, rows in (
@@ -121,7 +121,7 @@ def test_a_student_has_one_row_of_totals(tmp_path):
 
 def test_many_may_write_one_file_at_once(tmp_path):
     """Each of them whole, and nothing is left."""
-    store = Store(tmp_path)
+    store = MarksStore(tmp_path)
     texts = [f"{i}" * 50_000 for i in range(8)]
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda text: store.write(tmp_path / "x", text), texts * 25))
@@ -132,7 +132,7 @@ def test_many_may_write_one_file_at_once(tmp_path):
 def test_two_graders_do_not_write_to_one_folder(tmp_path, capsys):
     """The second says so; what a killed one left is removed."""
     course(tmp_path)
-    store = Store(tmp_path / "marks")
+    store = MarksStore(tmp_path / "marks")
     with store.alone():
         half = tmp_path / "marks" / ".0123.half"
         half.touch()
@@ -150,7 +150,7 @@ OPEN = ROW | {"exercise": "why", "points": None, "reason": "for a person"}
 @pytest.fixture
 def waiting(tmp_path):
     """Marks with rows that a person is to mark."""
-    store = Store(tmp_path)
+    store = MarksStore(tmp_path)
     for name in ("ann", "bob", "=cmd"):
         store.keep(name, "one", "key", {"exercises": [ROW, OPEN]})
     return store
@@ -196,7 +196,7 @@ def test_a_person_corrects_the_points_of_a_machine(waiting, capsys):
 
 def test_a_sheet_that_is_filled_in_is_a_table_by_hand(tmp_path):
     """It has what a person is to mark, and nothing else; open rows still wait."""
-    store, words = Store(tmp_path), 'Of course, "it" is:\n=1+1\näöü'
+    store, words = MarksStore(tmp_path), 'Of course, "it" is:\n=1+1\näöü'
     asked = OPEN | {"exercise": "offset_or_stride", "answer": words, "max_points": 3}
     for student in ("ann", "bob"):
         store.keep(student, "one", "", {"exercises": [ROW, asked, LOST]})
@@ -305,7 +305,8 @@ def test_marks_of_another_release_are_not_marked_anew(tmp_path, capsys):
         assert before == written(tmp_path)
     items = [item_of(exercise(it.exercise), 5) for it in items]
     file.write_text(Manifest(None, {"one": items}).as_json())
-    Store(tmp_path / "marks").path("ann", "one").write_text("{")  # it is marked anew
+    broken = MarksStore(tmp_path / "marks").path("ann", "one")
+    broken.write_text("{")  # it is marked anew
     assert 0 == grade(tmp_path)
     assert "1 of them to be marked" in capsys.readouterr().err
 

@@ -9,7 +9,7 @@ import pytest
 from helpers.exercises.budgets import BUDGETS
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Fix, Predict, SpeedUp, Write
-from helpers.exercises.judging import LOOKS, Case, is_no_stub
+from helpers.exercises.judging import LOOKS, JudgedKernel, is_no_stub
 from helpers.exercises.reasons import Reason
 from helpers.exercises.verdict import Refusal
 from tests.changed import changed_exercises, turn_of
@@ -118,7 +118,7 @@ def test_what_is_given_to_fix_runs_and_has_a_fault(name, seed):
 
 def reason_for_what_is_given(task):
     """The reason for which it loses points, apart from that nobody has changed it."""
-    case = Case(task, task.kernel(task.given_text), 1)
+    case = JudgedKernel(task, task.kernel(task.given_text), 1)
     try:
         for look in EVERYTHING_ELSE:
             look(case)

@@ -184,7 +184,9 @@ def test_a_room_imports_only_what_its_rule_allows(rule):
 
 
 def test_a_file_has_at_most_400_lines_and_a_function_40():
-    """A file that you cannot hold in your head is two files; lessons are read aloud."""
+    """A file that you cannot hold in your head is two files; lessons are read aloud.
+    One of up to 500 says in its docstring why: "In one file: ...".
+    """
     long = []
     folders = TOOL, HELPERS, ROOT / "tests", ROOT / "lessons", ROOT / ".make"
     for file in (file for folder in folders for file in folder.rglob("*.py")):
@@ -192,7 +194,8 @@ def test_a_file_has_at_most_400_lines_and_a_function_40():
             continue
         text = file.read_text(encoding="utf-8")
         name = file.relative_to(ROOT)
-        if len(text.splitlines()) > 400:
+        says_why = "In one file: " in (ast.get_docstring(ast.parse(text)) or "")
+        if len(text.splitlines()) > (500 if says_why else 400):
             long.append(f"{name}: {len(text.splitlines())} lines")
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -200,6 +203,16 @@ def test_a_file_has_at_most_400_lines_and_a_function_40():
                 if lines > 40:
                     long.append(f"{name}: `{node.name}` has {lines} lines")
     assert [] == long
+
+
+def test_a_class_has_a_name_of_its_own():
+    """Who looks for one, or reads of it in a traceback, finds one."""
+    files = {}
+    for file, *_ in modules():
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                files.setdefault(node.name, []).append(str(file.relative_to(ROOT)))
+    assert {} == {name: where for name, where in files.items() if len(where) > 1}
 
 
 def test_a_folder_has_at_most_16_modules():

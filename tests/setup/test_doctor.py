@@ -10,7 +10,7 @@ from packaging.requirements import Requirement as Asked
 from packaging.specifiers import SpecifierSet as Set
 
 from helpers import doctor
-from helpers.doctor import Finding, Requirement, package, page
+from helpers.doctor import Requirement, Row, package, page
 from tests.paths import ROOT
 
 NUMPY = Requirement("numpy", "2", "2.5", None)
@@ -65,7 +65,7 @@ def test_another_python_than_the_one_that_make_made_is_told_of_it(
 ):
     """All is in .venv: nobody has to install it once more for the system's Python."""
     monkeypatch.setattr(doctor, "VENV", tmp_path)
-    missing = [Finding("numpy", "missing", "numpy is missing.")]
+    missing = [Row("numpy", "missing", "numpy is missing.")]
     assert "pip install" in page(missing)
 
     (tmp_path / "ready.txt").touch()
@@ -109,7 +109,7 @@ def test_a_package_outside_its_series_is_a_fault(pretend):
     """The page names the version, the series and a command."""
     pretend("2.5.1")
 
-    assert Finding(
+    assert Row(
         "numpy",
         "2.5.1, not >=2,<2.5",
         "numpy 2.5.1 is outside the tested range, >=2,<2.5.",
@@ -120,12 +120,12 @@ def test_a_package_that_is_missing_is_a_fault(pretend):
     """The page says so twice: in its row, and below."""
     pretend(None)
 
-    assert Finding("numpy", "missing", "numpy is missing.") == package(NUMPY)
+    assert Row("numpy", "missing", "numpy is missing.") == package(NUMPY)
 
 
 def test_a_page_without_faults_says_so():
     """The last line is the verdict."""
-    assert "Nothing is missing." == page([Finding("numpy", "2.4.6")]).splitlines()[-1]
+    assert "Nothing is missing." == page([Row("numpy", "2.4.6")]).splitlines()[-1]
 
 
 def test_a_compiler_that_is_missing_is_told_with_its_remedy(monkeypatch):
@@ -136,7 +136,7 @@ def test_a_compiler_that_is_missing_is_told_with_its_remedy(monkeypatch):
     monkeypatch.setattr(compiler, "missing", lambda: missing)
 
     found = doctor.compiler()
-    said = page([Finding("numpy", "2.4.6"), found]).splitlines()
+    said = page([Row("numpy", "2.4.6"), found]).splitlines()
 
     assert "" == found.fault
     assert "NVIDIA's compiler is incomplete (nvdisasm missing)" == found.found
@@ -161,7 +161,7 @@ def test_a_compiler_that_no_command_brings_has_no_remedy(monkeypatch):
 
 def test_a_remedy_is_named_once():
     """Two faults with one remedy, one line."""
-    faults = [Finding(name, "missing", f"{name} is missing.") for name in "ab"]
+    faults = [Row(name, "missing", f"{name} is missing.") for name in "ab"]
 
     assert 1 == page(faults).count("python -m pip install")
 
@@ -249,7 +249,7 @@ def test_who_has_a_wheel_is_told_of_the_wheel(monkeypatch, tmp_path):
     remedies += [doctor.GPU_REMEDY, doctor.OWN_REMEDY]
 
     _, said = page(
-        [Finding("it", "missing", "It is missing.", each) for each in remedies]
+        [Row("it", "missing", "It is missing.", each) for each in remedies]
     ).split("In the wheel's folder:\n")
 
     tool = "thirty_two_lanes-0.1.0-py3-none-any.whl"

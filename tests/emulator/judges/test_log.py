@@ -9,7 +9,7 @@ from numba import cuda, float32, int32
 from helpers import emulate
 from tests.specimens.race_cases import CASES
 from tests.specimens.zoo_cases import ZOO
-from thirty_two_lanes.core.events import Requests, Source
+from thirty_two_lanes.core.events import AccessSite, Requests
 from thirty_two_lanes.emulator import emulation
 from thirty_two_lanes.emulator.judges import log
 from thirty_two_lanes.emulator.judges.judge import listeners_of
@@ -147,7 +147,7 @@ class Together:
         for block in range(access.blocks):
             mask = int((active * lanes)[:, block].sum())
             place = access.who.warp, self.batch + block, access.iterations
-            source = Source(access.reference, access.space, access.dtype)
+            source = AccessSite(access.reference, access.space, access.dtype)
             row = addresses[:, block], mask, *place, values[:, block]
             self.rows.append((source, *row))
 

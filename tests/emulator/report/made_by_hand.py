@@ -13,10 +13,10 @@ from thirty_two_lanes.emulator.judges.judge import ByLine, Counts
 from thirty_two_lanes.emulator.judges.lanes import Stray
 from thirty_two_lanes.emulator.judges.mistakes import LineWarning
 from thirty_two_lanes.emulator.judges.uninitialised import Uninitialised
-from thirty_two_lanes.emulator.report.assertions import Assertions
+from thirty_two_lanes.emulator.report.assertions import RunAssertions
 
 
-class HandMade(Assertions, SimpleNamespace):
+class HandMade(RunAssertions, SimpleNamespace):
     """What emulate would return, with the numbers that a test gives it."""
 
 

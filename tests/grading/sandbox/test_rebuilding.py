@@ -247,7 +247,7 @@ def test_an_error_of_an_exercise_is_named_and_is_nobodys_answer(monkeypatch):
         def ask(self, *_):
             return found
 
-    work = worker.Work((), (), None, "s")
+    work = worker.Submitted((), (), None, "s")
     row, _ = worker.marked({"exercise": "mirror", "points": 2}, {}, work, Judge(), None)
     told = "The judge failed at it (NameError): a person must look."
     assert (None, told) == (row["points"], row["sentence"])

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from thirty_two_lanes.assembly.accesses import compiler_changes, source_accesses
-from thirty_two_lanes.assembly.assertions import Assertions
+from thirty_two_lanes.assembly.assertions import AssemblyAssertions
 from thirty_two_lanes.assembly.comparison import Comparison
 from thirty_two_lanes.assembly.compilation import Compilation, compilation_of, inferred
 from thirty_two_lanes.assembly.compiler import dotted
@@ -101,7 +101,7 @@ def assembled(kernel, types, threads, shared, capability):
 
 
 @dataclass(frozen=True)
-class Assembly(Compilation, Assertions):
+class Assembly(Compilation, AssemblyAssertions):
     """What one kernel became, for the types of its arguments and one capability.
 
     `instructions` are the machine's, in their order; `opcodes` counts them by name

@@ -21,7 +21,7 @@ BY_NAME = {
 
 
 @with_doors
-class Assertions:
+class AssemblyAssertions:
     """The assertions of an Assembly."""
 
     def assert_at_most(self, **limits):

@@ -15,7 +15,7 @@ _allocated = weakref.WeakValueDictionary()  # address: the bytes there
 _allocations = weakref.WeakValueDictionary()  # by address, while a pointer holds it
 
 
-class Allocation:
+class WrittenMemory:
     """What was written of some device memory."""
 
     def __init__(self, start, size):
@@ -40,7 +40,7 @@ class Allocation:
             self.unwritten[max(first, 0) : first + size] = False
 
 
-def allocation_at(address) -> Allocation | None:
+def allocation_at(address) -> WrittenMemory | None:
     """The device memory that begins at an address of the host."""
     return _allocations.get(address)
 
@@ -84,7 +84,7 @@ class Pointer:
         memory = np.frombuffer(buffer, np.uint8, size, start)
         memory.fill(UNWRITTEN)
         _allocated[memory.ctypes.data] = memory
-        return cls(memory, 0, size, Allocation(memory.ctypes.data, size))
+        return cls(memory, 0, size, WrittenMemory(memory.ctypes.data, size))
 
     @classmethod
     def at(cls, address, size):

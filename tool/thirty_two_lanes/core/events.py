@@ -149,7 +149,7 @@ class Access(NamedTuple):
         return found
 
 
-class Source(NamedTuple):
+class AccessSite(NamedTuple):
     """A place in the code, and the kind of array that it accesses."""
 
     reference: Reference
@@ -166,7 +166,7 @@ class Requests(NamedTuple):
     keeps.
     """
 
-    sources: tuple[Source, ...]
+    sources: tuple[AccessSite, ...]
     first_block: int
     source: np.ndarray
     addresses: np.ndarray

@@ -38,7 +38,7 @@ INDIVISIBLE = {"atomic", "acquire", "release"}
 WIDTH = 84  # what a narrow page holds in a line
 
 
-class Moment(NamedTuple):
+class Accessor(NamedTuple):
     """Who accesses a cell, and after how many barriers of the block: numbers or columns
     of them. A warp's 32 threads have numbers that follow each other.
     """

@@ -14,7 +14,7 @@ from thirty_two_lanes.emulator.judges import JUDGES, new_judges
 from thirty_two_lanes.emulator.judges.judge import listeners_of
 from thirty_two_lanes.emulator.launch import bind, compile_kernel, judge, run
 from thirty_two_lanes.emulator.report.as_dict import as_dict
-from thirty_two_lanes.emulator.report.assertions import Assertions
+from thirty_two_lanes.emulator.report.assertions import RunAssertions
 from thirty_two_lanes.emulator.report.page import as_html, lessons_in
 from thirty_two_lanes.emulator.report.text import as_text
 from thirty_two_lanes.frontend.kernels import Verb, argument_types, require_kernel
@@ -28,7 +28,7 @@ OfJudges = make_dataclass(
 
 
 @dataclass(frozen=True, eq=False)
-class Run(OfJudges, Assertions):
+class Run(OfJudges, RunAssertions):
     """What one emulated launch did.
 
     `coalescing` counts global memory, `bank_conflicts` shared memory, `local_memory`

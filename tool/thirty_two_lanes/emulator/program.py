@@ -19,7 +19,7 @@ KINDS = ("float32", "float64", "float16", "integer")
 JUMP, BRANCH, RETURN, BARRIER, WARP_SYNC = range(5)
 
 
-class Work(NamedTuple):
+class LineCounts(NamedTuple):
     """One line's work in one basic block, for each active lane; operations by KINDS."""
 
     site: Site

@@ -93,7 +93,7 @@ class FilmArray:
         return int(np.prod(self.shape[axis + 1 :], dtype=np.int64))
 
 
-class Arrays:
+class BlockArrays:
     """The arrays that a launch has told of, and those of them that are the block's."""
 
     def __init__(self):

@@ -17,7 +17,7 @@ from thirty_two_lanes.film.replay import text_at
 MOST, LEAST = 9, 4
 
 
-class Moment(NamedTuple):
+class KeyStep(NamedTuple):
     """A step worth a picture; the lowest rank is kept first."""
 
     rank: int
@@ -54,14 +54,14 @@ def _of_findings(record):
     for finding in (it for it in found if it["level"] == "wrong"):
         first, last = finding["steps"][0], finding["steps"][-1]
         race = finding["kind"] == "race"
-        yield Moment(0, last if race else first, raised(finding["title"]))
+        yield KeyStep(0, last if race else first, raised(finding["title"]))
         if race and first != last:
             caption = f"The earlier side of the race, {_who(record, first)}"
-            yield Moment(1, first, caption)
+            yield KeyStep(1, first, caption)
     costs = [it for it in found if it["level"] != "wrong"]
     if costs:
         finding = min(costs, key=lambda it: it["steps"][0])
-        yield Moment(2, finding["steps"][0], raised(finding["title"]))
+        yield KeyStep(2, finding["steps"][0], raised(finding["title"]))
 
 
 def _of_loops(record):
@@ -80,7 +80,7 @@ def _of_loop(record, first, last):
             inside.add(step["w"])
         elif step["f"] == 0 and step["l"] > last and step["w"] in inside:
             caption = f"Warp {step['w']} has left the loop of line {first}"
-            yield Moment(3, number, caption)
+            yield KeyStep(3, number, caption)
             return
 
 
@@ -107,7 +107,7 @@ def _of_arrays(record):
         for access in step.get("a", ()):
             array = record["arrays"][access["r"]]
             if access["k"] != "load":
-                last = Moment(3, number, f"The last store, to `{array['name']}`")
+                last = KeyStep(3, number, f"The last store, to `{array['name']}`")
             if array["space"] == "shared":
                 yield from _of_shared(record, number, step, access, filled, read)
     if last is not None:
@@ -120,15 +120,15 @@ def _of_shared(record, number, step, access, filled, read):
     if access["k"] == "load":
         if place not in read:
             read.add(place)
-            yield Moment(3, number, f"`{array['name']}` is read, {who}")
+            yield KeyStep(3, number, f"`{array['name']}` is read, {who}")
         return
     cells = filled.setdefault(place, set())
     if not cells:
-        yield Moment(2, number, f"`{array['name']}` gets its first values, {who}")
+        yield KeyStep(2, number, f"`{array['name']}` gets its first values, {who}")
     size, before = prod(array["shape"]), len(cells)
     cells |= set(cells_of(record, access))
     if before < size == len(cells):
-        yield Moment(4, number, f"`{array['name']}` is full")
+        yield KeyStep(4, number, f"`{array['name']}` is full")
 
 
 def _of_threads(record):
@@ -141,7 +141,7 @@ def _of_threads(record):
     for number, step in enumerate(record["steps"]):
         if step.get("e") in captions:
             rank, caption = captions.pop(step["e"])
-            yield Moment(rank, number, caption.format(who=_who(record, number)))
+            yield KeyStep(rank, number, caption.format(who=_who(record, number)))
 
 
 def _of_lanes(record):
@@ -155,11 +155,11 @@ def _of_lanes(record):
         fewest = min(part, key=lambda n: _active(steps[n]), default=split)
         lanes = _lanes(steps[fewest]["m"])
         caption = f"The fewest lanes at a time: {lanes}, {_who(record, fewest)}"
-        yield Moment(5, fewest, caption)
+        yield KeyStep(5, fewest, caption)
     for number in range(len(steps)):
         if "shfl_" in _text(record, number):
             caption = f"Lanes take each other's values, {_who(record, number)}"
-            yield Moment(3, number, caption)
+            yield KeyStep(3, number, caption)
             return
 
 
@@ -172,11 +172,11 @@ def _of_split(record, number):
     first = _lanes(record["steps"][own[0]]["m"])
     goes = "goes" if first == "1 lane" else "go"
     caption = f"Warp {step['w']} splits at line {step['l']}: {first} {goes} first"
-    yield Moment(2, number, caption)
+    yield KeyStep(2, number, caption)
     for n in own:
         if record["steps"][n]["m"] == step["m"]:
             caption = f"Its lanes are together again, {_who(record, n)}"
-            yield Moment(3, n, caption)
+            yield KeyStep(3, n, caption)
             return
 
 
@@ -188,13 +188,13 @@ def _of_queues(record):
         number = finding["steps"][0]
         waves = max(len(a.get("b", ())) for a in record["steps"][number]["a"])
         caption = f"Lanes queue at a bank: {waves} wavefronts, {_who(record, number)}"
-        yield Moment(1, number, caption)
+        yield KeyStep(1, number, caption)
     for number, step in enumerate(record["steps"]):
         for access in step.get("a", ()):
             if access["k"] == "atomic":
                 name = record["arrays"][access["r"]]["name"]
                 caption = f"The first atomic update of `{name}`, {_who(record, number)}"
-                yield Moment(3, number, caption)
+                yield KeyStep(3, number, caption)
                 return
 
 
@@ -205,7 +205,7 @@ def _spread(record, taken, count):
     left = [n for n in busy if n not in taken]
     for part in range(min(count, len(left))):
         number = left[part * len(left) // min(count, len(left))]
-        yield Moment(9, number, raised(_who(record, number)))
+        yield KeyStep(9, number, raised(_who(record, number)))
 
 
 def cells_of(record, access) -> list:

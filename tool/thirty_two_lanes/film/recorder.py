@@ -12,7 +12,7 @@ import numpy as np
 from thirty_two_lanes.core.events import Access
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.emulator.program import BARRIER, RETURN, WARP_SYNC
-from thirty_two_lanes.film.arrays import Arrays, FilmArray, plain
+from thirty_two_lanes.film.arrays import BlockArrays, FilmArray, plain
 
 
 class Enough(Exception):
@@ -35,7 +35,7 @@ class FilmAccess:
 
 
 @dataclass(eq=False)
-class Step:
+class ExecutedLine:
     """A line, executed by lanes of one warp; `interval` counts the block's barriers."""
 
     warp: int
@@ -58,13 +58,13 @@ class Step:
         return self.function, self.file, self.line
 
 
-class Recorder:
+class FilmRecorder:
     """The steps of one block, at most so many of them."""
 
     def __init__(self, function, threads, block, most, variables):
         self.function, self.block, self.most = function, block, most
         self.threads, self.variables = threads, variables
-        self.steps, self.arrays = [], Arrays()
+        self.steps, self.arrays = [], BlockArrays()
         self.functions = {}  # by file name and line: the function whose line it is
         self.now = {}  # warp: its step, while that goes on
         self.here = None  # a warp, its lanes and the basic block that runs now
@@ -179,7 +179,7 @@ class Recorder:
             at = (event.site.file, event.site.line) if event.site else last.here[1:]
             function = self.functions.get(at, last.function)
             nobody = np.zeros(WARP_SIZE, bool)
-            self._add(Step(last.warp, function, *at, nobody, last.interval, 0))
+            self._add(ExecutedLine(last.warp, function, *at, nobody, last.interval, 0))
         self.steps[-1].opens = True
 
     def miss(self, event):
@@ -260,7 +260,7 @@ class Recorder:
             return
         self._open(*here).notes.add(note)
 
-    def _step(self, function, site) -> Step:
+    def _step(self, function, site) -> ExecutedLine:
         """The step that goes on, or a new one of this line."""
         step = self.now.get(self.here[0])
         if step is None or step.ends in ("barrier", "wait"):
@@ -269,11 +269,11 @@ class Recorder:
             step = self._open(function or known or self.function, *here)
         return step
 
-    def _open(self, function, file, line) -> Step:
+    def _open(self, function, file, line) -> ExecutedLine:
         """A new step."""
         warp, lanes, _ = self.here
         syncs = self.syncs.get(warp, 0)
-        step = Step(warp, function, file, line, lanes, self.interval, syncs)
+        step = ExecutedLine(warp, function, file, line, lanes, self.interval, syncs)
         self._add(step)
         self.now[warp] = step
         return step

@@ -27,7 +27,7 @@ from thirty_two_lanes.film.film import Film
 from thirty_two_lanes.film.findings import findings_of
 from thirty_two_lanes.film.history import block_number
 from thirty_two_lanes.film.record import record_of
-from thirty_two_lanes.film.recorder import Enough, Recorder, name_of
+from thirty_two_lanes.film.recorder import Enough, FilmRecorder, name_of
 from thirty_two_lanes.frontend.kernels import (
     argument_names,
     argument_types,
@@ -76,7 +76,7 @@ class Watching(Emulation):
         found = findings_of(recorder, made, error, blocks)
         return Film(record_of(recorder, blocks, threads, found), made, error)
 
-    def _recorded(self, config, arguments) -> Recorder:
+    def _recorded(self, config, arguments) -> FilmRecorder:
         """What the watched block does; no argument is changed."""
         try:
             with staged_arguments(self.kernel, arguments) as values:
@@ -90,7 +90,7 @@ class Watching(Emulation):
         program = compile_with_notes(kernel, types)
         given = kernel, program, config, values, types
         launch = bind(*given, seed=self.seed, quiet=True)
-        recorder = Recorder(
+        recorder = FilmRecorder(
             kernel.py_func,
             launch.geometry.threads,
             block_number(self.block, config[0]),

@@ -25,7 +25,7 @@ class Sighting(NamedTuple):
 
 
 @dataclass
-class Shape:
+class KernelLaunches:
     """The launches of one kernel with one number of blocks and threads."""
 
     kernel: str
@@ -134,9 +134,8 @@ class Ledger:
                 it.judged for at, it in self.shapes.items() if at[0] == key[0]
             )
             where = place(function, function.__code__.co_firstlineno)
-            shape = self.shapes.setdefault(
-                key, Shape(function.__name__, where, launch.blocks, launch.threads)
-            )
+            name, size = function.__name__, (launch.blocks, launch.threads)
+            shape = self.shapes.setdefault(key, KernelLaunches(name, where, *size))
             judged = self.most is None or earlier < self.most
             shape.launches += 1
             shape.judged += judged
@@ -160,7 +159,7 @@ class Ledger:
         if self.on_news:
             self.on_news(shape)
 
-    def worst_first(self) -> list[Shape]:
+    def worst_first(self) -> list[KernelLaunches]:
         """The shapes, the worst first; equals in the order of their first launches."""
         shapes = list(self.shapes.values())
         return sorted(shapes, key=lambda it: it.severity, reverse=True)

@@ -13,7 +13,7 @@ function.
 import numpy as np
 
 from thirty_two_lanes.core import ir
-from thirty_two_lanes.emulator.program import KINDS, Work
+from thirty_two_lanes.emulator.program import KINDS, LineCounts
 
 _INSTRUCTIONS = (
     *(ir.Operation, ir.Cast, ir.Call, ir.Captured, ir.ChooseArray),
@@ -31,7 +31,7 @@ FUSED = {"cuda.fma", "cuda.fp16.hfma", "cuda.libdevice.fma", "cuda.libdevice.fma
 _COMPLEX = {"add": 2, "sub": 2, "neg": 2, "complex mul": 6}
 
 
-def work_of(block, types) -> tuple[Work, ...]:
+def work_of(block, types) -> tuple[LineCounts, ...]:
     """The work of a block, line by line."""
     lines = {}
     for instruction in block:
@@ -41,7 +41,7 @@ def work_of(block, types) -> tuple[Work, ...]:
             total[0] += 1
             total[1:] += _operations(instruction, types)
     return tuple(
-        Work(site, int(count), tuple(map(int, operations)))
+        LineCounts(site, int(count), tuple(map(int, operations)))
         for site, (count, *operations) in lines.items()
     )
 

@@ -111,7 +111,7 @@ def _overload(kernel, argument_types):
     """What Numba keeps of a kernel for these argument types."""
     if argument_types not in kernel.overloads:
         prepared(kernel, argument_types)
-        kernel.overloads[argument_types] = Compiled(kernel, argument_types)
+        kernel.overloads[argument_types] = CompiledForTypes(kernel, argument_types)
     return kernel.overloads[argument_types]
 
 
@@ -136,7 +136,7 @@ def run_for_all(forall, *arguments):
         forall.dispatcher[blocks, threads, forall.stream, forall.sharedmem](*arguments)
 
 
-class Compiled:
+class CompiledForTypes:
     """A kernel for one list of argument types, in the place of Numba's `_Kernel`."""
 
     entry_point, objectmode = None, False  # what Numba looks at when it lets go

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thirty_two_lanes.core.events import Access, Source
+from thirty_two_lanes.core.events import Access, AccessSite
 from thirty_two_lanes.core.hardware import WARP_SIZE
 
 EVERY_LANE = np.ones((WARP_SIZE, 1), bool)
@@ -55,7 +55,7 @@ class Columns(NamedTuple):
     None for all lanes, and `values`, which only stores have.
     """
 
-    sources: list[Source]
+    sources: list[AccessSite]
     source: np.ndarray
     addresses: np.ndarray
     active: np.ndarray | None
@@ -102,7 +102,7 @@ def stacked(pile, with_values) -> Columns:
         values = _rows(as_bits(values).view(np.int64))
     cells = _side_by_side([access.cells for access in accesses], blocks)
     return Columns(
-        [Source(one.reference, one.space, one.dtype)],
+        [AccessSite(one.reference, one.space, one.dtype)],
         np.zeros(cells.shape[1], np.int64),
         _rows(cells * one.step + one.base),
         active,

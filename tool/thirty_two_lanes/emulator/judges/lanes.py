@@ -85,7 +85,7 @@ def words_of(lanes) -> str:
     return f"lanes {', '.join(map(str, lanes[:-1]))} and {lanes[-1]}"
 
 
-class Lanes:
+class AbsentLanes:
     """Listens for lanes that a warp function must leave alone."""
 
     def __init__(self):
@@ -122,7 +122,7 @@ class Lanes:
 
 JUDGE = Registration(
     "lanes",
-    Lanes,
+    AbsentLanes,
     findings=lambda run: (it.finding for it in run.lanes),
     kinds=(
         Kind(

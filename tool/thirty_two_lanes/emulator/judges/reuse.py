@@ -84,7 +84,7 @@ class Tally:
 
     def _shape(self, field, key, lanes):
         if (field, key) not in self.shapes:
-            self.shapes[field, key] = Shape(lanes // self.unit)
+            self.shapes[field, key] = RequestShape(lanes // self.unit)
         return self.shapes[field, key]
 
     def counts(self) -> dict:
@@ -97,7 +97,7 @@ class Tally:
         return fields
 
 
-class Shape:
+class RequestShape:
     """Requests of one shape: where they begin, and the offsets of their lanes."""
 
     def __init__(self, lanes):

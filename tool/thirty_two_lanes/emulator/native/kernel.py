@@ -45,7 +45,7 @@ def number_type(dtype):
     return FLOATS.get(dtype.itemsize) if dtype.kind == "f" else None
 
 
-class Kernel:
+class LoopFunction:
     """A kernel on its way: its words and the context's, and loops over threads."""
 
     def __init__(self, module, name):

@@ -25,7 +25,7 @@ from thirty_two_lanes.emulator.native.kernel import (
     RAN,
     STOPPED,
     WORDS,
-    Kernel,
+    LoopFunction,
     number_type,
 )
 
@@ -340,7 +340,7 @@ def addresses_of(keys) -> dict:
     if missing:
         module = llvm.Module()
         for (name, *types), function in missing.items():
-            kernel = Kernel(module, function)
+            kernel = LoopFunction(module, function)
             KERNELS[name](kernel, *types)
         engine = _engine(module)
         _engines.append(engine)

@@ -5,7 +5,7 @@ there is none, that NumPy runs it.
 import numpy as np
 
 from thirty_two_lanes.core import ir
-from thirty_two_lanes.core.events import Source
+from thirty_two_lanes.core.events import AccessSite
 from thirty_two_lanes.emulator.codegen.liveness import writes
 from thirty_two_lanes.emulator.native import kernels
 from thirty_two_lanes.emulator.native.instructions import trace_of
@@ -63,7 +63,7 @@ class Tape:
 
     def source(self, reference, dtype) -> int:
         """The number of an access, in its first space."""
-        self.sources += [Source(reference, space, dtype) for space in SPACES]
+        self.sources += [AccessSite(reference, space, dtype) for space in SPACES]
         return len(self.sources) - len(SPACES)
 
     def _traced(self, pc, block):

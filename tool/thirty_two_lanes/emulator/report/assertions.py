@@ -19,7 +19,7 @@ _ONCE = (
 
 
 @with_doors
-class Assertions:
+class RunAssertions:
     """The assertions of a Run."""
 
     def assert_no_races(self, line=None, array=None, minor=False):

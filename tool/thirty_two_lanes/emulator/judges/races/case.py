@@ -29,10 +29,10 @@ class Hazards:
     def case(self):
         """By what the hazards are counted, to sort by."""
         kind, scope = KINDS.index(self.kind), LEVELS.index(self.scope)
-        return Case(self.earlier, self.later, kind, scope, self.same_value)
+        return HazardCase(self.earlier, self.later, kind, scope, self.same_value)
 
 
-class Case(NamedTuple):
+class HazardCase(NamedTuple):
     """What hazards are counted by, as numbers or as columns of them; `kind` and `scope`
     are places in KINDS and LEVELS.
     """

@@ -7,7 +7,11 @@ the grid, the block or the warp, less that within the next smaller one.
 
 import numpy as np
 
-from thirty_two_lanes.emulator.judges.races.case import CONFLICTS, Case, hazards_of
+from thirty_two_lanes.emulator.judges.races.case import (
+    CONFLICTS,
+    HazardCase,
+    hazards_of,
+)
 from thirty_two_lanes.emulator.judges.races.merged import numbered
 
 
@@ -69,7 +73,7 @@ class Level:
         for same in (False, True):
             here = np.flatnonzero((following > 0) & (same_value == same))
             if len(here):
-                case = Case(earlier, later, kind, self.scope, same)
+                case = HazardCase(earlier, later, kind, self.scope, same)
                 yield self._summed(case, a[here], b, following[here])
 
     def _summed(self, case, a, b, following):

@@ -19,7 +19,7 @@ from thirty_two_lanes.core.race import LEVELS, level_of, unordered
 from thirty_two_lanes.emulator.judges.races.case import (
     CONFLICTS,
     KINDS,
-    Case,
+    HazardCase,
     Hazards,
     hazards_of,
 )
@@ -99,7 +99,7 @@ def listed(accesses, clocks=None, happens_before=None) -> list[Hazards]:
         a, b = a.chosen(unordered), b.chosen(unordered)
     kind = CONFLICTS[a.kind, b.kind]
     same_value = (kind == 3) & a.same_value
-    case = Case(a.place, b.place, kind, level_of(a, b), same_value)
+    case = HazardCase(a.place, b.place, kind, level_of(a, b), same_value)
     number = _numbers(case)
     order, start = in_order(number, a.cell, a.thread, b.thread)
     first = order[start]
@@ -107,7 +107,7 @@ def listed(accesses, clocks=None, happens_before=None) -> list[Hazards]:
     found = []
     for this, at in zip(*np.unique(number, return_index=True), strict=True):
         n = first[at]
-        one = Case(*(column[n] for column in case))
+        one = HazardCase(*(column[n] for column in case))
         count = weight[number == this].sum()
         found.append(hazards_of(one, count, exact, a.cell[n], a.thread[n], b.thread[n]))
     return found

@@ -3,7 +3,7 @@
 import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
-from thirty_two_lanes.core.race import HARMFUL, Moment
+from thirty_two_lanes.core.race import HARMFUL, Accessor
 
 ACCESS = {"load": 0, "store": 1, "atomic": 2, "acquire": 2, "release": 2}
 INTERVAL = 1 << 44  # more than any time within an interval between barriers
@@ -71,9 +71,9 @@ class Accesses:
             setattr(other, name, column[which])
         return other
 
-    def moment(self, which) -> Moment:
+    def moment(self, which) -> Accessor:
         """Who made some of the accesses, and when."""
-        return Moment(self.thread[which], self.block[which], self.interval[which])
+        return Accessor(self.thread[which], self.block[which], self.interval[which])
 
     @property
     def group(self):

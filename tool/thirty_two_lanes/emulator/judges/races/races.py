@@ -22,7 +22,7 @@ from thirty_two_lanes.emulator.judges.races.clocks import Clocks
 from thirty_two_lanes.emulator.judges.races.early import EarlyAccesses
 from thirty_two_lanes.emulator.judges.races.global_suspects import GlobalSuspects
 from thirty_two_lanes.emulator.judges.races.hazards import find_hazards
-from thirty_two_lanes.emulator.judges.races.recorder import BLOCKS, Recorder
+from thirty_two_lanes.emulator.judges.races.recorder import BLOCKS, RaceRecorder
 from thirty_two_lanes.emulator.judges.races.release_acquire import HappensBefore
 from thirty_two_lanes.emulator.judges.races.shared_suspects import SharedSuspects
 
@@ -109,7 +109,7 @@ class RaceJudge:
             return None
         clocks = Clocks()
         suspects = self.shared_suspects, self.global_suspects
-        self.recorder = Recorder(clocks, HappensBefore(clocks), *suspects)
+        self.recorder = RaceRecorder(clocks, HappensBefore(clocks), *suspects)
         if self.seen is None:
             return self.recorder
         self.recorder.replay(self.began, self.seen)

@@ -37,7 +37,7 @@ class Doing(NamedTuple):
 
 
 @dataclass(eq=False)
-class Recorder:
+class RaceRecorder:
     """Listens to the second run; `rows` is what it recorded."""
 
     clocks: object

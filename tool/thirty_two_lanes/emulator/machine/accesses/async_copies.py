@@ -16,7 +16,7 @@ from thirty_two_lanes.core.source import Reference
 
 
 @dataclass
-class Copy:
+class CopyInFlight:
     """A copy by each lane: to which cells, and the neighbours that it brings.
 
     `group` is the number of each lane's group; `lanes` are those whose copy has not
@@ -43,7 +43,7 @@ class Copies:
     def begin(self, warp, reference, array, first, values, lanes):
         """A copy of some lanes begins."""
         group = self.groups(warp).copy()
-        copy = Copy(reference, array, first, values, group, lanes)
+        copy = CopyInFlight(reference, array, first, values, group, lanes)
         self.by_warp.setdefault(warp.number, []).append(copy)
         origin = reference, warp.number
         if origin not in self.origins:
