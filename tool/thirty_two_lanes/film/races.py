@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
-from thirty_two_lanes.core.race import LEVELS, Moment, level_of, unordered
+from thirty_two_lanes.core.race import LEVELS, Accessor, level_of, unordered
 from thirty_two_lanes.core.source import definition_of
 
 ORDERS = {
@@ -148,7 +148,7 @@ def _unordered(scope, one, other, steps, earlier, later) -> bool:
     """Are two threads, at these steps of one interval, a pair of the race's scope?"""
     if scope == "copy":
         return True
-    ends = Moment(one), Moment(other)
+    ends = Accessor(one), Accessor(other)
     synced = steps[earlier].syncs != steps[later].syncs
     return LEVELS[level_of(*ends)] == scope and bool(unordered(*ends, synced))
 
