@@ -48,13 +48,6 @@ def item(builder, target, variable, arguments):
     load(builder, builder.declared(target), array, zeros)
 
 
-def take(builder, target, variable, arguments):
-    """`array.take(index)`."""
-    array, index = builder.operand(variable), arrays.flat_index(builder, arguments[0])
-    indices = arrays.unravelled(builder, array, index)
-    load(builder, builder.declared(target), array, indices)
-
-
 def fill(builder, target, variable, arguments):
     """`array.fill(value)`."""
     all_cells = (ir.Slice(None, None, None),) * builder.our_type(variable).ndim
@@ -97,7 +90,6 @@ def _view_number(builder, target, operand):
 METHODS = {
     "transpose": transposed,
     "item": item,
-    "take": take,
     "fill": fill,
     "reshape": reshape,
     "view": view,

@@ -70,8 +70,6 @@ setattr: \(array
 getitem\(type\(CUDADispatcher\(<function (\w+)
     kernels are launched by the host, not by a kernel: make `\1` a device function
     (`@cuda.jit(device=True)`) and call it
-Invalid use of type\(CUDADispatcher\(<function (\w+)
-    `\1` does not take values of the types that this line passes
 Invalid use of \w+(?:\([^)]*\))? with parameters
     this line calls a number or an array as if it were a function: write an index in
     `[…]`, and `a.size` or `cuda.laneid` without parentheses
@@ -194,8 +192,6 @@ NRT required|build_list|list\(
     this line needs a new list or array, which kernels cannot make: give each array
     as many indices as it has axes, and use `cuda.local.array` for a thread's own
     array
-not supported between instances of 'Array'
-    `min` and `max` take numbers, not a whole array: loop over its elements
 set_try_|exception_match|SETUP_|BEFORE_WITH|terminator_types
     {no_try}
 'JITCUDACodegen' object has no attribute
@@ -205,8 +201,6 @@ STORE_GLOBAL
 pyobject
     an array of Python objects cannot go to a GPU: give it a type such as
     `np.float32`
-KeyError: ([\w.]+)
-    Numba cannot compile \1 for a GPU
 (?:ufunc '|function 'numpy\.)
 (sqrt|sin|cos|tan|exp|log|floor|ceil|fabs|log2|log10|exp2|tanh|arctan2)'
     `np.\1` on one number does not exist in kernels: use `math.\1`
