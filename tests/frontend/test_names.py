@@ -1,6 +1,6 @@
 """What arrays are called in messages and reports: as in the source."""
 
-from collections import namedtuple
+from collections import Counter, namedtuple
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from numba import cuda, float64, typeof
 from tests.specimens.kernels import message
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.source import without_inlined
+from thirty_two_lanes.frontend.inference import typed_ir
 from thirty_two_lanes.frontend.lower.builder import WORD
 from thirty_two_lanes.frontend.lower.statements import kernel_ir
 
@@ -133,3 +134,38 @@ def test_an_array_of_a_function_that_numba_inlines_has_its_own_name():
 def test_the_number_of_a_version_is_no_part_of_an_inlined_name(inlined, known, name):
     """A name of the source that ends with a number keeps it."""
     assert name == without_inlined(inlined, set(WORD.findall(known)))
+
+
+PAIR = (1.5, 2.5)
+
+
+@cuda.jit
+def gives_names_again(a, n):
+    if n > 2:
+        x = 1
+    else:
+        x = 2
+    while x < n:
+        x += 1 if a[x] > 0 else 2
+    for item in PAIR:
+        a[0] += item
+
+    def next_to(y):
+        y = y + 1
+        return y
+
+    a[1] = next_to(x) + next_to(n)
+
+
+def test_numba_assigns_each_variable_once():
+    """Of a name with several values it makes several; so what the builder knows of a
+    variable, an object or the items of a tuple, holds wherever that is read.
+    """
+    types = typeof(np.zeros(4)), typeof(3)
+    blocks = typed_ir(gives_names_again.py_func, types).ir.blocks.values()
+    statements = [statement for block in blocks for statement in block.body]
+    targets = [it.target.name for it in statements if type(it).__name__ == "Assign"]
+    times = Counter(targets)
+
+    assert {1} == set(times.values())
+    assert {"x", "x.1", "x.2"} < set(times)

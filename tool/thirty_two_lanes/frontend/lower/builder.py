@@ -6,7 +6,6 @@ fit. What only arrays, tuples or loops need to remember of names is in state.py.
 
 import os
 import re
-from collections import Counter
 from pathlib import Path
 
 import numba
@@ -43,7 +42,10 @@ NONE = ir.Const(None)
 
 
 class IRBuilder:
-    """One function, lowered into a kernel's body; its names are prefixed if inlined."""
+    """One function, lowered into a kernel's body; its names are prefixed if inlined.
+
+    Numba's typed IR assigns each variable once, so what is known of one holds.
+    """
 
     def __init__(self, body, typed, arguments, caller=None, within=None):
         self.body, self.typed, self.caller = body, typed, caller
@@ -68,12 +70,6 @@ class IRBuilder:
         self.values = {}  # (label, variable that may be None): one that is not, there
         self.edges = None
         self.source_names = source_names(typed.ir)
-        self.definitions = Counter(
-            statement.target.name
-            for block in typed.ir.blocks.values()
-            for statement in block.body
-            if type(statement).__name__ == "Assign"
-        )
 
     # names and types
 
@@ -114,10 +110,6 @@ class IRBuilder:
     def declared(self, target) -> str:
         """Our name of a variable, declared with the type that Numba inferred."""
         return self.declare(target, self.our_type(target))
-
-    def is_assigned_once(self, target) -> bool:
-        """Is a variable the same object wherever it has a value?"""
-        return self.definitions[target] == 1
 
     # the source
 
@@ -282,15 +274,6 @@ class IRBuilder:
     def bind(self, target, operand):
         """Give an operand a name, without a copy where that is the same."""
         self.assign(self.declared(target), operand)
-
-    def know(self, target, value):
-        """Bind a Python object, known before the launch."""
-        if self.is_assigned_once(target):
-            self.known[target] = value
-            return
-        constant = constant_value(value, self.our_type(target))
-        if constant is not None:
-            self.bind(target, constant)
 
     def operate(self, target, name, operands, dtypes, result):
         """`target = name(operands)` on operands cast to `dtypes`, cast to the declared

@@ -41,7 +41,8 @@ def length(builder, target, arguments, signature):
     """`len(value)`."""
     text = builder.known.get(arguments[0].name)
     if isinstance(text, str):
-        return builder.know(target, len(text))
+        builder.known[target] = len(text)
+        return
     operand = builder.operand(arguments[0])
     dtype = builder.type_of(operand)
     if isinstance(dtype, tuple):
@@ -59,7 +60,8 @@ def number(builder, target, arguments, signature):
     """`int(value)` or `float(value)`."""
     text = builder.known.get(arguments[0].name) if arguments else None
     if isinstance(text, str):
-        return builder.know(target, float(text))
+        builder.known[target] = float(text)
+        return
     convert_to(builder, target, builder.operand(arguments[0]), builder.our_type(target))
 
 

@@ -20,7 +20,7 @@ def capture(builder, target, spelt, value):
     if isinstance(dtype, tuple) and _has_arrays(dtype):
         return _captured_tuple(builder, target, spelt, value, dtype)
     builder.spelt[target] = spelt
-    builder.know(target, value)
+    builder.known[target] = value
 
 
 def _has_arrays(dtypes) -> bool:

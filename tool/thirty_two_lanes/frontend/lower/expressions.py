@@ -30,16 +30,13 @@ def variable(builder, target, value):
     source, dtype = value.name, builder.our_type(target)
     if isinstance(dtype, ir.Optional):
         return builder.bind(target, builder.operand(source))
-    if builder.is_assigned_once(target):
-        if source in builder.known and builder.is_assigned_once(source):
-            builder.known[target] = builder.known[source]
-            return
-        if source in builder.packed and builder.is_assigned_once(source):
-            return tuples.repack(builder, target, builder.packed[source])
-    if source in builder.iterators:
+    if source in builder.known:
+        builder.known[target] = builder.known[source]
+    elif source in builder.packed:
+        tuples.repack(builder, target, builder.packed[source])
+    elif source in builder.iterators:
         builder.iterators[target] = builder.iterators[source]
-        return
-    if dtype is not None:
+    elif dtype is not None:
         builder.assign(builder.declare(target, dtype), builder.operand(source))
 
 
@@ -88,7 +85,8 @@ def static_getitem(builder, target, value):
     known = builder.known.get(value.value.name)
     of_functions = isinstance(known, tuple) and builder.our_type(target) is None
     if is_enum_class(known) or of_functions:
-        return builder.know(target, known[value.index])
+        builder.known[target] = known[value.index]
+        return
     if isinstance(value.index, str):
         return arrays.record_field(builder, target, value.value, value.index)
     if builder.kind(value.value) == "Record":

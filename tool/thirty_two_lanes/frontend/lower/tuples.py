@@ -24,16 +24,15 @@ TUPLE_OPERATORS = {
 
 def build_tuple(builder, target, value):
     """`(a, b)`; or several parts of an index, which is not a tuple of our IR."""
-    if builder.is_assigned_once(target) and any(
+    if any(
         is_slice(builder, item) and not is_always_none(builder.numba_type(item))
         for item in value.items
     ):
         builder.packed[target] = tuple(value.items)
-        return
-    if value.items and all(_is_object(builder, item) for item in value.items):
-        builder.know(target, tuple(builder.known[item.name] for item in value.items))
+    elif value.items and all(_is_object(builder, item) for item in value.items):
+        builder.known[target] = tuple(builder.known[it.name] for it in value.items)
     else:
-        make_tuple(builder, target, [builder.operand(item) for item in value.items])
+        make_tuple(builder, target, builder.operands(value.items))
 
 
 def _is_object(builder, variable):
@@ -51,21 +50,13 @@ def is_slice(builder, variable):
 
 def make_tuple(builder, target, operands):
     """A tuple of operands, converted to what its type says."""
-    dtypes = builder.our_type(target)
-    cast = zip(operands, dtypes, strict=True)
-    items = tuple(builder.cast(operand, dtype) for operand, dtype in cast)
-    if builder.is_assigned_once(target):
-        pack(builder, target, items)
-    else:
-        builder.emit(ir.Pack(builder.declare(target, dtypes), items))
+    pack(builder, target, builder.casts(operands, builder.our_type(target)))
 
 
 def pack(builder, target, items):
-    """Make a tuple; remember what it is made of where it is made only once."""
-    once = builder.is_assigned_once(target)
-    if once:
-        builder.packed[target] = items
-    if not once or not all(isinstance(item, ir.Const) for item in items):
+    """Make a tuple, and remember what it is made of."""
+    builder.packed[target] = items
+    if not all(isinstance(item, ir.Const) for item in items):
         name = builder.declare(target, tuple(builder.type_of(item) for item in items))
         builder.emit(ir.Pack(name, items))
 
