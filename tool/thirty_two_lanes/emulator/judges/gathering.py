@@ -17,16 +17,16 @@ WEIGHTS = np.random.default_rng(32).integers(1, 2**63, (WARP_SIZE, 1), np.uint64
 ODD, HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 
 
-class Stretch(NamedTuple):
-    """Accesses between which no barrier and no sync was counted: the number of the last
-    one before them; barriers by first block, a number or (1, blocks); by first block
-    and warp how often lanes of the warp had waited for each other, and how often all.
+class Kept(NamedTuple):
+    """An access that waits, how many were made before it, the barriers that its blocks
+    had passed, a number or (1, blocks), and how often lanes of its warp had waited for
+    each other, and how often all.
     """
 
-    accesses: list
+    access: Access
     order: int
-    intervals: dict
-    syncs: dict
+    interval: object
+    syncs: tuple
 
 
 class Owners(NamedTuple):
@@ -68,46 +68,45 @@ class Columns(NamedTuple):
     iterations: np.ndarray
     values: np.ndarray | None
 
-
-def by_source(stretches) -> list:
-    """The accesses of stretches by place and array; of each also its number, and the
-    stretch that it is in.
-    """
-    piles = {}
-    for stretch in stretches:
-        for number, access in enumerate(stretch.accesses, stretch.order + 1):
-            kind = access.space, access.dtype.itemsize
-            key = id(access.reference), access.step, access.base, *kind
-            pile = piles.get(key)
-            if pile is None:
-                pile = piles[key] = ([], [], [])
-            accesses, numbers, when = pile
-            accesses.append(access)
-            numbers.append(number)
-            when.append(stretch)
-    return [*piles.values()]
+    def chosen(self, which):
+        """Some of the requests."""
+        _, *rows = self
+        rows = (None if row is None else row[..., which] for row in rows)
+        return Columns(self.sources, *rows)
 
 
-def stacked(pile, with_values) -> Columns:
-    """Accesses of one place to one array, side by side."""
-    accesses, order, when = pile
-    one = accesses[0]
+def columns_of(kept, with_values) -> Columns:
+    """Accesses that waited, side by side; with the values that they store, or not."""
+    accesses, order, interval, syncs = zip(*kept, strict=True)
     blocks = [access.blocks for access in accesses]
+    numbers, sources, source = {}, [], []
+    for one in accesses:
+        key = id(one.reference), one.space, one.dtype.itemsize
+        if key not in numbers:
+            numbers[key] = len(sources)
+            sources.append(AccessSite(one.reference, one.space, one.dtype))
+        source.append(numbers[key])
     active = values = None
     if any(access.active is not None for access in accesses):
         masks = [EVERY_LANE if a.active is None else a.active for a in accesses]
-        active = _rows(_side_by_side(masks, blocks))
-    if with_values and one.value is not None:
-        values = _side_by_side([access.value for access in accesses], blocks)
-        values = _rows(as_bits(values).view(np.int64))
-    cells = _side_by_side([access.cells for access in accesses], blocks)
+        active = _side_by_side(masks, blocks, bool)
+    if with_values:
+        values = [as_bits(access.value) for access in accesses]
+        values = _side_by_side(values, blocks, np.uint64).view(np.int64)
+    block = _each([access.who.first_block for access in accesses], blocks)
+    if max(blocks) > 1:
+        block += np.arange(len(block)) - np.repeat(np.cumsum(blocks) - blocks, blocks)
+    syncs, whole_syncs = (_each(counts, blocks) for counts in zip(*syncs, strict=True))
     return Columns(
-        [AccessSite(one.reference, one.space, one.dtype)],
-        np.zeros(cells.shape[1], np.int64),
-        _rows(cells * one.step + one.base),
+        sources,
+        _each(source, blocks),
+        _side_by_side([access.addresses for access in accesses], blocks, np.int64),
         active,
-        *_whose(accesses, blocks),
-        *_moments(accesses, when, blocks),
+        _each([access.who.warp for access in accesses], blocks),
+        block,
+        _side_by_side(interval, blocks, np.int64, lanes=1)[0],
+        syncs,
+        whole_syncs,
         _each(order, blocks),
         _each([access.iterations for access in accesses], blocks),
         values,
@@ -115,47 +114,26 @@ def stacked(pile, with_values) -> Columns:
 
 
 def joined(parts) -> Columns:
-    """Columns side by side, in the order of their making; each has values, or none."""
+    """Columns side by side; each has values, or none."""
     if len(parts) == 1:
         return parts[0]
-    numbers, sources, places = {}, [], []
-    for part in parts:
-        for source in part.sources:
-            if id(source) not in numbers:
-                numbers[id(source)] = len(sources)
-                sources.append(source)
-        place = np.array([numbers[id(source)] for source in part.sources], np.int64)
-        places.append(place[part.source])
-    addresses, masks, *rows = zip(*(part[2:] for part in parts), strict=True)
+    sources = {id(source): source for part in parts for source in part.sources}
+    numbers = {key: number for number, key in enumerate(sources)}
+    source = [
+        np.array([numbers[id(it)] for it in part.sources])[part.source]
+        for part in parts
+    ]
     active = None
-    if any(mask is not None for mask in masks):
-        masks = [EVERY_LANE if mask is None else mask for mask in masks]
-        active = _side_by_side(masks, [part.shape[1] for part in addresses])
-    rows = [None if row[0] is None else np.hstack(row) for row in rows]
-    return Columns(sources, np.hstack(places), np.hstack(addresses), active, *rows)
-
-
-def _whose(accesses, blocks):
-    """The warp and the block of each request."""
-    warp = _each([access.who.warp for access in accesses], blocks)
-    block = _each([access.who.first_block for access in accesses], blocks)
-    if max(blocks) > 1:
-        block += np.arange(len(block)) - np.repeat(np.cumsum(blocks) - blocks, blocks)
-    return warp, block
-
-
-def _moments(accesses, when, blocks):
-    """The barriers and syncs before each request."""
-    interval = syncs = whole = np.zeros(sum(blocks), np.int64)
-    if any(stretch.intervals for stretch in (when[0], when[-1])):
-        pairs = zip(accesses, when, strict=True)
-        interval = [np.asarray(w.intervals.get(a.who.first_block, 0)) for a, w in pairs]
-        interval = _side_by_side(interval, blocks)[0]
-    if any(stretch.syncs for stretch in (when[0], when[-1])):
-        pairs = zip(accesses, when, strict=True)
-        known = [w.syncs.get((a.who.first_block, a.who.warp), (0, 0)) for a, w in pairs]
-        syncs, whole = (_each(counts, blocks) for counts in zip(*known, strict=True))
-    return interval, syncs, whole
+    if any(part.active is not None for part in parts):
+        masks = [EVERY_LANE if part.active is None else part.active for part in parts]
+        counts = [len(part.source) for part in parts]
+        active = _side_by_side(masks, counts, bool)
+    parts = [part._replace(sources=None, active=None) for part in parts]
+    rows = zip(*parts, strict=True)
+    rows = (None if row[0] is None else np.concatenate(row, axis=-1) for row in rows)
+    return Columns(*rows)._replace(
+        sources=[*sources.values()], source=np.concatenate(source), active=active
+    )
 
 
 def _each(numbers, blocks):
@@ -164,31 +142,17 @@ def _each(numbers, blocks):
     return numbers if max(blocks) == 1 else np.repeat(numbers, blocks)
 
 
-def _rows(columns):
-    """Columns with a row for each lane."""
-    if len(columns) == WARP_SIZE:
-        return columns
-    return np.broadcast_to(columns, (WARP_SIZE, columns.shape[1]))
-
-
-def _side_by_side(values, blocks):
+def _side_by_side(values, blocks, dtype, lanes=WARP_SIZE):
     """Values that broadcast against (lanes, blocks) as columns: one for each block."""
-    shapes = {value.shape for value in values}
-    shape = shapes.pop()
-    if shapes or len(shape) not in (0, 2):
-        wide = np.empty((WARP_SIZE, sum(blocks)), np.result_type(*values))
-        end = 0
-        for value, count in zip(values, blocks, strict=True):
-            begin, end = end, end + count
-            wide[:, begin:end] = value
-        return wide
-    if not shape:
-        columns = np.array(values)[None, :]
-    else:
-        columns = np.concatenate(values, axis=1)
-        if shape[1] != 1:
-            return columns
-    return columns if max(blocks) == 1 else np.repeat(columns, blocks, axis=1)
+    shapes = {np.shape(value) for value in values}
+    if shapes == {(lanes, 1)} and max(blocks) == 1:
+        return np.concatenate(values, axis=1).astype(dtype, copy=False)
+    wide = np.empty((lanes, sum(blocks)), dtype)
+    end = 0
+    for value, count in zip(values, blocks, strict=True):
+        begin, end = end, end + count
+        wide[:, begin:end] = value
+    return wide
 
 
 def distinct(columns):
@@ -196,12 +160,13 @@ def distinct(columns):
     columns, bits = _of_active(columns)
     if not len(bits):
         return
-    rows = (bits, *columns[4:9], columns.source)
-    order, start = _sorted(columns.addresses, rows)
-    chosen, turns, values = order, columns.iterations, columns.values
+    _, source, addresses, active, *who, order, turns, values = columns
+    firsts = order
+    order, start = _sorted(addresses, (bits, *who, source))
+    chosen = order
     if len(start) < len(order):
         chosen = np.minimum.reduceat(order, start)
-    first = np.argsort(columns.source[chosen] * len(order) + chosen)
+    first = np.argsort(source[chosen] * len(order) + chosen)
     chosen = chosen[first]  # by source, in the order of their making
 
     def over(ufunc, rows):
@@ -210,7 +175,7 @@ def distinct(columns):
         return ufunc.reduceat(rows[..., order], start, axis=-1)[..., first]
 
     owners = Owners(
-        *(column[chosen] for column in columns[4:10]),
+        *(column[chosen] for column in (*who, firsts)),
         *(over(ufunc, turns) for ufunc in (np.minimum, np.maximum, np.add)),
         *(
             values if values is None else over(ufunc, values)
@@ -218,10 +183,10 @@ def distinct(columns):
         ),
     )
     times = np.diff(start, append=len(order))[first]
-    source, active = columns.source[chosen], columns.active
+    source = source[chosen]
     active = None if active is None else active[:, chosen]
     limits = np.flatnonzero(np.diff(source, prepend=-1, append=-1)).tolist()
-    requests = columns.addresses[:, chosen], active, owners, times
+    requests = addresses[:, chosen], active, owners, times
     for begin, end in pairwise(limits):
         place = columns.sources[source[begin]]
         yield _access(place, slice(begin, end), *requests)
@@ -251,9 +216,7 @@ def _of_active(columns):
     bits = np.ascontiguousarray(bits.T).view(np.uint32)[:, 0].astype(np.uint64)
     if not bits.all():
         asked = np.flatnonzero(bits)
-        sources, *parts = columns
-        parts = (None if part is None else part[..., asked] for part in parts)
-        columns, bits = Columns(sources, *parts), bits[asked]
+        columns, bits = columns.chosen(asked), bits[asked]
     active, addresses = columns.active, columns.addresses
     lowest = np.frexp(bits & ~bits + np.uint64(1))[1] - 1  # of the active lanes
     some = addresses[lowest, np.arange(len(bits))]

@@ -15,12 +15,12 @@ import numpy as np
 
 from thirty_two_lanes.core.errors import NoRowError, short_traceback
 from thirty_two_lanes.core.hardware import WARP_SIZE
-from thirty_two_lanes.emulator.judges.log import Log
+from thirty_two_lanes.emulator.judges.gatherer import Gatherer
 
 
 def listeners_of(judges) -> dict:
-    """The listeners of each topic, with a log between the machine and the judges."""
-    return Log(judges).listeners()
+    """The listeners of each topic, with a gatherer between machine and judges."""
+    return Gatherer(judges).listeners()
 
 
 class Kind(NamedTuple):

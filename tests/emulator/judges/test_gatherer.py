@@ -1,4 +1,4 @@
-"""The log: whatever is kept, and for how long, the reports are the same."""
+"""The gatherer: whatever is kept, and for how long, the reports are the same."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from tests.specimens.race_cases import CASES
 from tests.specimens.zoo_cases import ZOO
 from thirty_two_lanes.core.events import AccessSite, Requests
 from thirty_two_lanes.emulator import emulation
-from thirty_two_lanes.emulator.judges import log
+from thirty_two_lanes.emulator.judges import gatherer
 from thirty_two_lanes.emulator.judges.judge import listeners_of
 from thirty_two_lanes.emulator.judges.races import races
 from thirty_two_lanes.emulator.native import accelerator as native
@@ -58,7 +58,7 @@ def kept(monkeypatch):
             monkeypatch.setattr(native, "WIDEST", 0)
 
         def with_limits(judges):
-            return log.Log(judges, **limits).listeners()
+            return gatherer.Gatherer(judges, **limits).listeners()
 
         monkeypatch.setattr(emulation, "listeners_of", with_limits)
 
@@ -114,21 +114,21 @@ def test_races_are_the_same_in_a_second_look(most, monkeypatch):
 
 
 class Together:
-    """Gives a log, in place of accesses, many requests of single warps at once."""
+    """Gives a gatherer, in place of accesses, many requests of single warps at once."""
 
     def __init__(self, judges):
-        self.heard = listeners_of(judges)
+        self.by_topic = listeners_of(judges)
         self.rows, self.batch = [], None
 
     def listeners(self):
         def first(topic, event):
             self.flush()
-            for hear in self.heard[topic]:
-                hear(event)
+            for listener in self.by_topic[topic]:
+                listener(event)
 
         ordered = {t: (partial(first, t),) for t in ("sync", "fence", "end")}
-        spaces = dict.fromkeys(log.SPACES, (self.access,))
-        return self.heard | ordered | spaces
+        spaces = dict.fromkeys(gatherer.SPACES, (self.access,))
+        return self.by_topic | ordered | spaces
 
     def access(self, access):
         if access.who.first_block != self.batch or len(self.rows) > 30:
@@ -168,8 +168,8 @@ class Together:
             *(it.astype(np.int32) for it in (warp, block, iterations)),
             values,
         )
-        for hear in self.heard["requests"]:
-            hear(requests)
+        for listener in self.by_topic["requests"]:
+            listener(requests)
         for column in requests[2:]:
             column[...] = 7  # the buffer is used again
 
@@ -178,7 +178,7 @@ class Together:
 def test_requests_that_are_emitted_together_are_judged_as_single_ones(
     blocks, monkeypatch
 ):
-    """As compiled pieces of a program emit them; the log copies what it keeps."""
+    """As compiled pieces of a program emit them; the gatherer copies what it keeps."""
     expected = of_all_at_once(blocks)
     monkeypatch.setattr(
         emulation, "listeners_of", lambda judges: Together(judges).listeners()
@@ -189,11 +189,11 @@ def test_requests_that_are_emitted_together_are_judged_as_single_ones(
 
 def test_what_is_asked_again_is_one_column_with_its_times():
     """130 loads of one warp: two columns, one of 100 and one of 30."""
-    heard = []
+    seen = []
 
     class Judge:
         def listeners(self):
-            return {"global": heard.append}
+            return {"global": seen.append}
 
     @cuda.jit
     def again(a, out):
@@ -207,5 +207,5 @@ def test_what_is_asked_again_is_one_column_with_its_times():
         patch.setattr(emulation, "listeners_of", noting)
         emulate(again)[1, 32](np.ones(64), np.zeros(1))
 
-    loads = [access for access in heard if access.reference.kind == "load"]
+    loads = [access for access in seen if access.reference.kind == "load"]
     assert [[100, 30]] == [access.times.tolist() for access in loads]
