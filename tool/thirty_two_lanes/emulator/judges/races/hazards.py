@@ -32,9 +32,9 @@ WORTH_KNOWING = 1 << 14  # accesses whose hazards are kept for the next launch
 MOST_PAIRS = 4_000_000  # to list
 
 
-def find_hazards(rows, places, clocks, happens_before, alike=None) -> list[Hazards]:
-    """The hazards in a recorder's rows, where nothing orders them; `alike` are blocks
-    that did the same in shared memory, with the first of them and their number.
+def find_hazards(rows, places, clocks, happens_before, alike) -> list[Hazards]:
+    """The hazards in a recorder's rows, where nothing orders them; `alike` has, by
+    block, the first that did the same in shared memory, and how many did.
     """
     kind = np.array([ACCESS[kind] for _, kind, _, _ in places], np.int64)
     shared = np.array([space == "shared" for *_, space in places], bool)
@@ -46,7 +46,7 @@ def find_hazards(rows, places, clocks, happens_before, alike=None) -> list[Hazar
         here = rows if chosen.all() else {n: c[chosen] for n, c in rows.items()}
         accesses = Accesses(here, clocks.width, kind)
         if part is shared:
-            accesses = accesses.represented(alike).without_repetition()
+            accesses = accesses.represented(*alike).without_repetition()
         accesses = accesses.in_conflict()
         if len(accesses):
             those = _listed_or_counted(accesses, clocks, happens_before)

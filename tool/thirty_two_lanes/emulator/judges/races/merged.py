@@ -10,7 +10,7 @@ INTERVAL = 1 << 44  # more than any time within an interval between barriers
 
 
 KEYS = ("cell", "epoch", "interval", "thread", "place", "warp_syncs", "acquired")
-KEYS += ("fences", "weight")
+KEYS += ("fences",)
 COLUMNS = (*KEYS, "soonest", "latest", "least", "most")
 
 
@@ -41,6 +41,7 @@ class Accesses:
         self.kind = kinds[self.place] if len(kinds) else self.place
         self.block, self.warp = self.thread // width, self.thread // WARP_SIZE
         self.same_value = self._same_value()
+        self.weight = np.ones_like(self.cell)
         del self.least, self.most
 
     def _same_value(self):
@@ -85,19 +86,16 @@ class Accesses:
         sizes = np.bincount(self.group)
         return int((sizes * sizes).sum())
 
-    def represented(self, alike):
+    def represented(self, first, count):
         """Only the first of the blocks that did the same, as often as they are; they
-        store the same value where each of them does. `alike` is by block.
+        store the same value where each of them does. Both are by block.
         """
-        if not alike or not len(self):
-            return self
-        blocks, which = np.unique(self.block, return_inverse=True)
-        first, count = np.array([alike.get(b, (b, 1)) for b in blocks.tolist()]).T
-        group = numbered(self.cell - self.block, first[which])  # cells count blocks
+        of = first[self.block]
+        group = numbered(self.cell - self.block, of)  # cells count blocks
         differs = np.bincount(group, ~self.same_value) > 0
         self.same_value = ~differs[group]
-        self.weight = self.weight * count[which]
-        return self.chosen(self.block == first[which])
+        self.weight = count[self.block]
+        return self.chosen(self.block == of)
 
     def in_crowded_cells(self, few):
         """Which are to cells that more than a few accesses are to?"""

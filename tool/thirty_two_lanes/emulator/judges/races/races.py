@@ -11,6 +11,7 @@ race; if there are any, a second run records the accesses to those, or what the 
 one kept of them is recorded, where that is little.
 """
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -62,6 +63,7 @@ class RaceJudge:
         self.block_dim, self.grid_dim = start.block_dim, start.grid_dim
         self.clocks.start(start)
         self.global_suspects.start(start)
+        self.shared_suspects.alike.start(math.prod(map(int, start.grid_dim)))
 
     def allocation(self, allocation):
         self.allocations.append(allocation)
@@ -125,7 +127,7 @@ class RaceJudge:
             found = find_hazards(
                 *(recorder.rows, recorder.places, recorder.clocks),
                 recorder.happens_before,
-                self.shared_suspects.of_few_blocks.represented(),
+                self.shared_suspects.alike.represented(),
             )
             races += [self._race(hazards, recorder.places) for hazards in found]
         updated = {of_one_line(r) for r in races if r.kind == "WAW"} - {None}

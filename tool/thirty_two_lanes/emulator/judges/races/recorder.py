@@ -2,10 +2,9 @@
 
 The rows are columns of equal length: cell, thread, place (a number for line, kind and
 array), interval, epoch (barriers of the grid), warp_syncs (of its warp), acquired and
-fences (see release_acquire.py), weight (blocks that did the same), the soonest and the
-latest time (loop iterations since the last barrier, then place in the program), the
-least and the most value. Where they become many, those are merged that differ in the
-last four alone.
+fences (see release_acquire.py), the soonest and the latest time (loop iterations since
+the last barrier, then place in the program), the least and the most value. Where they
+become many, those are merged that differ in the last four alone.
 """
 
 from dataclasses import dataclass, field
@@ -22,14 +21,13 @@ BLOCKS = 1 << 32  # of a grid, at most: each has cells of its own in shared memo
 MANY = 1 << 19  # rows that are worth merging
 
 
-class Doing(NamedTuple):
+class Recorded(NamedTuple):
     """What is recorded of an access: numbers, or arrays that broadcast against (lanes,
     blocks).
     """
 
     thread: np.ndarray
     interval: object
-    weight: object
     soonest: object
     latest: object
     least: object
@@ -56,8 +54,7 @@ class RaceRecorder:
             (marked[-1] if marked else 0) // granularity + 2, bool
         )
         self.is_suspect[np.array(marked, np.int64) // granularity] = True
-        same = self.shared_suspects.equivalent_blocks
-        self.representatives = same.representatives() if marked else {}
+        self.represented_by, _ = self.shared_suspects.alike.represented()
 
     def listeners(self):
         return {
@@ -91,29 +88,28 @@ class RaceRecorder:
         """Record an access to shared memory, of the blocks that represent others."""
         self._update(access)
         who = access.who
-        blocks = [b for b in self.representatives if who.first_block <= b < _end(who)]
-        if not blocks:
+        represented_by = self.represented_by[who.block]
+        columns = np.flatnonzero(represented_by == who.block)
+        if not len(columns):
             return
-        columns = np.array(blocks) - who.first_block
-        value = self._value_of_all(access, blocks)
+        value = self._value_of_all(access, who.block[columns], represented_by)
         chosen = access._replace(
             cells=_columns(access.cells, columns, access.blocks),
             cache={},
             recurs=False,
             active=_columns(access.active, columns, access.blocks),
-            blocks=len(blocks),
+            blocks=len(columns),
         )
         thread = self.clocks.thread(who)[:, columns]
         interval = _columns(self.clocks.interval(who), columns, access.blocks)
-        weight = np.array([[self.representatives[b] for b in blocks]])
-        self._shared(chosen, self._doing(access, thread, interval, weight, value))
+        self._shared(chosen, self._recorded(access, thread, interval, value))
 
     def access_global(self, access):
         """Record an access to global memory."""
         self._update(access)
         who = access.who
-        more = self.clocks.thread(who), self.clocks.interval(who), 1, access.value
-        self._global(access, self._doing(access, *more))
+        more = self.clocks.thread(who), self.clocks.interval(who), access.value
+        self._global(access, self._recorded(access, *more))
 
     def gathered(self, accesses):
         """Record many accesses of few blocks, each of which represents itself."""
@@ -123,34 +119,32 @@ class RaceRecorder:
                 continue
             self._update(access)
             who = access.who
-            more = self.clocks.thread(who), self.clocks.interval(who), 1, None
-            doing = self._doing(access, *more)._replace(
+            more = self.clocks.thread(who), self.clocks.interval(who), None
+            recorded = self._recorded(access, *more)._replace(
                 soonest=self._time(access, who.iterations[None, :]),
                 latest=self._time(access, who.last_iterations[None, :]),
             )
             if who.least is not None:
-                doing = doing._replace(least=who.least, most=who.most)
-            record[access.space](access, doing)
+                recorded = recorded._replace(least=who.least, most=who.most)
+            record[access.space](access, recorded)
 
-    def _doing(self, access, thread, interval, weight, value) -> Doing:
+    def _recorded(self, access, thread, interval, value) -> Recorded:
         if value is None:  # unknown, so take each thread's to be different
             value = thread if access.reference.race_kind == "store" else 0
         value = as_bits(np.atleast_2d(value)).view(np.int64)
         time = self._time(access, access.iterations)
-        return Doing(thread, interval, weight, time, time, value, value)
+        return Recorded(thread, interval, time, time, value, value)
 
     def _time(self, access, iterations):
         return iterations * TURN + self.program_order[id(access.reference)]
 
-    def _value_of_all(self, access, blocks):
+    def _value_of_all(self, access, blocks, represented_by):
         """Numbers for what all the blocks that each block represents store."""
         value = access.value
         if value is None or np.ndim(value) == 0 or value.shape[1] == 1:
             return value
         bits = as_bits(value)
-        first = access.who.first_block
-        same = self.shared_suspects.equivalent_blocks
-        members = [same.members[block] - first for block in blocks]
+        members = [np.flatnonzero(represented_by == block) for block in blocks]
         weights = WEIGHTS[0, 0] ** np.arange(access.blocks, dtype=np.uint64)
         return np.stack([(bits[:, m] * weights[m]).sum(axis=1) for m in members], 1)
 
@@ -165,15 +159,15 @@ class RaceRecorder:
         elif access.reference.kind == "atomic":
             self.happens_before.atomic(access)
 
-    def _shared(self, access, doing):
+    def _shared(self, access, recorded):
         """Record the suspect cells of an access, each block's for itself."""
         cell, lane, block = _cells(access, self.shared_suspects.granularity)
         suspect = self.is_suspect[np.minimum(cell, len(self.is_suspect) - 1)]
         cell, *place = (row[suspect] for row in (cell, lane, block))
-        owner = _at(doing.thread, *place) // self.clocks.width
-        self._keep(access, doing, cell * BLOCKS + owner, *place)
+        owner = _at(recorded.thread, *place) // self.clocks.width
+        self._keep(access, recorded, cell * BLOCKS + owner, *place)
 
-    def _global(self, access, doing):
+    def _global(self, access, recorded):
         """Record the suspect cells of an access."""
         shadow = self.global_suspects.shadow_at(access.first_address)
         if shadow is None or not shadow.suspects.any():
@@ -181,14 +175,14 @@ class RaceRecorder:
         cell, lane, block = _cells(access, shadow.granularity, shadow.start)
         suspect = shadow.suspects[cell]
         cell, *place = (row[suspect] for row in (cell, lane, block))
-        self._keep(access, doing, cell + shadow.start, *place)
+        self._keep(access, recorded, cell + shadow.start, *place)
 
-    def _keep(self, access, doing, cell, lane, block):
+    def _keep(self, access, recorded, cell, lane, block):
         count = len(cell)
         if not count:
             return
-        doing = Doing(*(_at(part, lane, block) for part in doing))
-        thread = doing.thread
+        recorded = Recorded(*(_at(part, lane, block) for part in recorded))
+        thread = recorded.thread
         rows = {
             "cell": cell,
             "epoch": self.clocks.epoch,
@@ -196,7 +190,7 @@ class RaceRecorder:
             "warp_syncs": _at(self.clocks.warp_syncs(access.who), lane, block),
             "acquired": self.happens_before.acquired_by(thread),
             "fences": self.happens_before.fences_of(thread),
-            **doing._asdict(),
+            **recorded._asdict(),
         }
         columns = (rows[name] for name in COLUMNS)
         self.parts.append([c if np.ndim(c) else np.full(count, c) for c in columns])
@@ -236,10 +230,6 @@ def _cells(access, granularity, start=0):
         cell = (cell[:, None] + np.arange(parts)).reshape(-1)
         lane, block = np.repeat(lane, parts), np.repeat(block, parts)
     return cell, lane, block
-
-
-def _end(who):
-    return who.first_block + who.blocks
 
 
 def _columns(values, columns, blocks):

@@ -15,10 +15,11 @@ import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.race import ACCESS_BITS, HARMFUL
-from thirty_two_lanes.emulator.judges.gathering import WEIGHTS
+from thirty_two_lanes.emulator.judges.gathering import digests
 from thirty_two_lanes.emulator.judges.races.clocks import LANES, active_rows, split
-from thirty_two_lanes.emulator.judges.races.gathered_suspects import GatheredSuspects
+from thirty_two_lanes.emulator.judges.races.merged import in_order, numbered, reduced
 
+NOTHING = [np.zeros(0, np.int64)] * 6  # no rows for `unordered_cells`
 SEVERAL = 8  # threads
 MOST_WAITING = 256  # accesses, while they may turn out to be harmless
 
@@ -48,42 +49,21 @@ class Interval:
         )
 
     def rows(self, granularity):
-        """Cell, thread, kind and time (syncs of its warp so far) of each access."""
+        """Columns of what was done, for `unordered_cells`."""
         rows = []
         for warp, accesses in self.accesses.items():
-            time = 0
+            actor = warp << 32
             for access in accesses:
                 if access is None:
-                    time += 1
+                    actor += 1
                     continue
                 one = access._replace(blocks=1)
-                size = access.dtype.itemsize
                 address, lane = active_rows(one, LANES)
-                cell, lane = split(address, size, granularity, lane)
-                kind = ACCESS_BITS[access.reference.race_kind]
-                same = (np.full(len(cell), value) for value in (kind, time))
-                rows.append((cell, warp * WARP_SIZE + lane, *same))
+                cell, lane = split(address, access.dtype.itemsize, granularity, lane)
+                thread, same = warp * WARP_SIZE + lane, np.ones_like(cell)
+                kind = same * ACCESS_BITS[access.reference.race_kind]
+                rows.append((cell, 0 * same, actor * same, thread, thread, kind))
         return [np.concatenate(part) for part in zip(*rows, strict=True)]
-
-    def suspects(self, granularity):
-        """The cells that two threads touched without order."""
-        cell, thread, kind, time = self.rows(granularity)
-        warp = thread // WARP_SIZE
-        between = _unordered(cell, warp, kind)
-        within = _unordered((cell * WARP_SIZE + warp) * 4096 + time, thread, kind)
-        return np.unique(cell[between | within])
-
-
-def _unordered(place, who, kind):
-    """Which rows are at a place that two threads touch, one of them writing?"""
-    order = np.argsort(place, kind="stable")
-    place, who, kind = place[order], who[order], kind[order]
-    start = np.flatnonzero(np.r_[True, place[1:] != place[:-1]])
-    several = np.minimum.reduceat(who, start) != np.maximum.reduceat(who, start)
-    found = several & HARMFUL[np.bitwise_or.reduceat(kind, start)]
-    result = np.empty(len(place), bool)
-    result[order] = np.repeat(found, np.diff(np.r_[start, len(place)]))
-    return result
 
 
 class SharedShadow:
@@ -131,80 +111,84 @@ class SharedShadow:
             self.kinds = np.pad(self.kinds, ((0, more), (0, 0)))
 
 
-class EquivalentBlocks:
-    """Which blocks did the same in shared memory, so that one represents the others."""
+class AlikeBlocks:
+    """Which blocks did the same in shared memory, so that one represents the others: a
+    number of each block for all that it did.
+    """
 
     def __init__(self):
-        self.same = {}  # first block: {warp: what it did in every block}
-        self.differing = {}  # first block: {warp: what it did, by block}
-        self.blocks = {}
-        self.members = {}  # a representative: the blocks that it represents
+        self.did = np.zeros(0, np.uint64)
+        self.turns = {}  # accesses so far by first block and warp
+
+    def start(self, blocks):
+        self.did = np.zeros(blocks, np.uint64)
 
     def add(self, access):
         """Add an access of each block of a batch."""
         warp, first, blocks = access.who
-        self.blocks[first] = blocks
-        if access.recurs:
-            by_warp = self.same.setdefault(first, {})
-            by_warp[warp] = hash((by_warp.get(warp), id(access.cache)))
-            return
-        addresses = np.asarray(access.addresses).astype(np.uint64)
-        if access.active is not None:
-            addresses = np.where(access.active, addresses, np.uint64(2**63))
-        addresses = np.broadcast_to(addresses, (WARP_SIZE, addresses.shape[-1]))
-        by_warp = self.differing.setdefault(first, {})
-        if warp not in by_warp:
-            by_warp[warp] = np.zeros(blocks, np.uint64)
-        by_warp[warp] *= np.uint64(0x9E3779B97F4A7C15)
-        by_warp[warp] += (addresses * WEIGHTS).sum(axis=0)
-        by_warp[warp] += np.uint64(id(access.reference))
+        turn = self.turns[first, warp] = self.turns.get((first, warp), 0) + 1
+        what = access.cache if access.recurs else access.reference
+        number = np.array([hash((warp, turn, id(what)))])
+        if not access.recurs:
+            addresses = access.addresses.astype(np.int64)
+            if access.active is not None:
+                addresses = np.where(access.active, addresses, -1)
+            shape = WARP_SIZE, addresses.shape[-1]
+            number = digests(np.broadcast_to(addresses, shape), (number,))
+        self.did[first : first + blocks] += number.view(np.uint64)
 
-    def representatives(self) -> dict:
-        """The first of the blocks that did the same, and how many they are."""
-        found = {}
-        for first, blocks in self.blocks.items():
-            same = tuple(sorted(self.same.get(first, {}).items()))
-            differing = self.differing.get(first, {})
-            columns = np.zeros((len(differing) + 1, blocks), np.uint64)
-            for row, warp in enumerate(sorted(differing)):
-                columns[row] = differing[warp]
-            _, at, which = np.unique(
-                columns, axis=1, return_index=True, return_inverse=True
-            )
-            which = which.reshape(-1)
-            for number, column in enumerate(at.tolist()):
-                members = np.flatnonzero(which == number) + first
-                key = (same, columns[:, column].tobytes())
-                block, others = found.get(key, (first + column, 0))
-                found[key] = (block, others + len(members))
-                self.members.setdefault(block, members)
-        return dict(found.values())
+    def gathered(self, access):
+        """Add requests that were gathered."""
+        who = access.who
+        rows = (who.warp, who.interval, who.syncs, who.whole_syncs)
+        addresses = access.addresses
+        if access.active is not None:
+            addresses = np.where(access.active, addresses, -1)
+        number = digests(addresses, rows)
+        number *= (2 * who.all_iterations + access.times).astype(np.uint64)
+        number *= np.uint64(2 * hash(access.reference) + 1 & 2**64 - 1)
+        np.add.at(self.did, who.block, number)
+
+    def represented(self):
+        """By block: the first that did the same, and how many did."""
+        _, first, which, count = np.unique(
+            self.did, return_index=True, return_inverse=True, return_counts=True
+        )
+        return first[which], count[which]
 
 
 class SharedSuspects:
     """The bytes of shared memory, in any block, that could be in a race."""
 
     def __init__(self):
-        self.equivalent_blocks = EquivalentBlocks()
+        self.alike = AlikeBlocks()
         self.intervals = {}  # first block of a batch: Interval
         self.shadows = {}  # first block of a batch: SharedShadow
         self.checked = set()  # signatures of intervals that were looked at
         self.granularity = 0  # bytes of a cell; not known yet
         self.suspect_bytes = set()
-        self.of_few_blocks = GatheredSuspects()
+        self.open = NOTHING  # rows of few blocks since their last barrier
 
     def gathered(self, accesses):
         """Add many accesses of few blocks."""
         accesses = [access for access in accesses if access.space == "shared"]
-        if accesses:
-            sizes = (access.dtype.itemsize for access in accesses)
-            self.granularity = gcd(self.granularity, *sizes)
-            cells = self.of_few_blocks.add(accesses, self.granularity)
-            self._add_suspects(cells, self.granularity)
+        if not accesses:
+            return
+        self._refine(gcd(*(access.dtype.itemsize for access in accesses)))
+        for access in accesses:
+            self.alike.gathered(access)
+        parts = [self.open, *(_rows_of(it, self.granularity) for it in accesses)]
+        rows = [np.concatenate(part) for part in zip(*parts, strict=True)]
+        cells, rows = unordered_cells(rows)
+        self._add_suspects(cells, self.granularity)
+        block, which = np.unique(rows[1] >> 32, return_inverse=True)
+        last = np.zeros(len(block), np.int64)
+        np.maximum.at(last, which, rows[1])
+        self.open = [row[rows[1] == last[which]] for row in rows]
 
     def access(self, access):
         """Add an access of each block of a batch."""
-        self.equivalent_blocks.add(access)
+        self.alike.add(access)
         first = access.who.first_block
         interval = self.intervals.get(first)
         if interval is None:
@@ -216,7 +200,7 @@ class SharedSuspects:
                 self._add_to_shadow(first, interval)
         else:
             interval.accesses.setdefault(access.who.warp, []).append(access)
-        self.granularity = gcd(self.granularity, access.dtype.itemsize)
+        self._refine(access.dtype.itemsize)
 
     def synchronise(self, sync):
         """End the interval at a barrier of all blocks; note the sync of a warp."""
@@ -231,7 +215,7 @@ class SharedSuspects:
 
     def finish(self):
         """End all intervals."""
-        self.of_few_blocks.finish()
+        self.open = NOTHING
         for first in list(self.intervals):
             self._check(first)
 
@@ -252,7 +236,8 @@ class SharedSuspects:
         signature = interval.signature()
         if signature not in self.checked:
             self.checked.add(signature)
-            self._add_suspects(interval.suspects(self.granularity), self.granularity)
+            cells, _ = unordered_cells(interval.rows(self.granularity))
+            self._add_suspects(cells, self.granularity)
 
     def _add_to_shadow(self, first, interval):
         """Put the accesses that wait into a shadow, to see whether they may race."""
@@ -262,7 +247,52 @@ class SharedSuspects:
             self.shadows[first].add(access)
         interval.varying = []
 
+    def _refine(self, size):
+        """Look at cells that elements of a size are whole numbers of."""
+        before = self.granularity
+        self.granularity = gcd(before, size)
+        times = before // self.granularity
+        if times > 1:
+            cell, *rows = self.open
+            self.open = split(cell * times, times, 1, *rows)
+
     def _add_suspects(self, cells, granularity):
         self.suspect_bytes.update(
             (cells[:, None] * granularity + np.arange(granularity)).ravel().tolist()
         )
+
+
+def _rows_of(access, granularity):
+    """Columns of the lanes of requests that were gathered, for `unordered_cells`."""
+    who, size = access.who, access.dtype.itemsize
+    interval = (who.block << 32 | who.interval)[None, :]
+    actor = (who.warp << 32 | who.whole_syncs)[None, :]
+    thread = who.warp * WARP_SIZE + LANES
+    address, *rows = active_rows(access, interval, actor, thread)
+    cell, interval, actor, thread = split(address, size, granularity, *rows)
+    kind = np.full(len(cell), ACCESS_BITS[access.reference.race_kind])
+    return cell, interval, actor, thread, thread, kind
+
+
+def unordered_cells(rows):
+    """The cells that two threads touched without order; and the rows, those of one
+    actor at a cell as one.
+
+    Columns are the cell, the interval between barriers, the actor (a warp, and how
+    often all of it has waited for each other), lowest and highest thread, and kinds.
+    """
+    cell, interval, actor, low, high, kinds = rows
+    order, start = in_order(numbered(interval), cell, numbered(actor))
+    first = order[start]
+    cell, interval, actor = cell[first], interval[first], actor[first]
+    low = reduced(np.minimum, low[order], start)
+    high = reduced(np.maximum, high[order], start)
+    kinds = reduced(np.bitwise_or, kinds[order], start)
+    within = (low != high) & HARMFUL[kinds]
+    new = (cell[1:] != cell[:-1]) | (interval[1:] != interval[:-1])
+    place = np.flatnonzero(np.append(True, new)[: len(cell)])
+    warp = low // WARP_SIZE
+    several = reduced(np.minimum, warp, place) != reduced(np.maximum, warp, place)
+    several &= HARMFUL[reduced(np.bitwise_or, kinds, place)]
+    found = np.unique(np.concatenate([cell[within], cell[place][several]]))
+    return found, (cell, interval, actor, low, high, kinds)
