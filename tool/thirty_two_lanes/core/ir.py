@@ -45,7 +45,37 @@ class Const:
 Operand = str | Const
 
 
-@dataclass(frozen=True)
+class Nature(NamedTuple):
+    """What is known of all instructions of a class, by names of their fields."""
+
+    reads: tuple[str, ...]  # operands: variables, constants, tuples of them
+    loads: tuple[str, ...]  # arrays whose elements it reads
+    stores: tuple[str, ...]  # arrays whose elements it may write
+    leads: tuple[str, ...] | None  # basic blocks that may follow; None: the next line
+    pure: bool  # can it be left out when its target is not read?
+    counts: bool  # does it become machine code of its own?
+
+
+NODES = []  # the classes of instructions; each is declared once, where it is defined
+
+
+def node(
+    reads="", *, loads="", stores="", leads=None, pure=False, counts=False, eq=True
+):
+    """Declare a class of instructions, and its `nature`."""
+
+    def declared(made):
+        made = dataclass(frozen=True, eq=eq)(made)
+        names = (text.split() for text in (reads, loads, stores))
+        ends = leads if leads is None else tuple(leads.split())
+        made.nature = Nature(*map(tuple, names), ends, pure, counts)
+        NODES.append(made)
+        return made
+
+    return declared
+
+
+@node("operands", pure=True, counts=True)
 class Operation:
     """`target = operator(*operands)`, lane by lane, on operands already cast."""
 
@@ -55,7 +85,7 @@ class Operation:
     site: Site
 
 
-@dataclass(frozen=True)
+@node("operand", pure=True, counts=True)
 class Cast:
     """`target = dtype(operand)`, converted as the GPU converts."""
 
@@ -66,7 +96,7 @@ class Cast:
     explicit: bool = False  # does the kernel ask for it, even if it changes the value?
 
 
-@dataclass(frozen=True)
+@node("operands", pure=True, counts=True)
 class Call:
     """`target = function(*operands)`, of a function that sees threads and lanes."""
 
@@ -77,7 +107,7 @@ class Call:
     pure: bool = True  # can it be left out when the target is not read?
 
 
-@dataclass(frozen=True)
+@node(pure=True, counts=True)
 class Captured:
     """`target` = an array that the kernel captures from its globals: frozen at
     compilation in "const" memory, or a device array in "global" memory.
@@ -90,7 +120,7 @@ class Captured:
     site: Site
 
 
-@dataclass(frozen=True)
+@node("index arrays", pure=True, counts=True)
 class ChooseArray:
     """`target = arrays[index]`, of a tuple of arrays, lane by lane."""
 
@@ -100,7 +130,7 @@ class ChooseArray:
     site: Site
 
 
-@dataclass(frozen=True)
+@node("sources")
 class Copy:
     """`targets = sources`, all at once, as phi nodes ask."""
 
@@ -108,7 +138,7 @@ class Copy:
     sources: tuple[Operand, ...]
 
 
-@dataclass(frozen=True)
+@node("items", pure=True)
 class Pack:
     """`target = (items…)`, a tuple."""
 
@@ -116,7 +146,7 @@ class Pack:
     items: tuple[Operand, ...]
 
 
-@dataclass(frozen=True)
+@node("operand", pure=True)
 class Item:
     """`target = operand[index]`, an item of a tuple, known by its place."""
 
@@ -125,7 +155,7 @@ class Item:
     index: int
 
 
-@dataclass(frozen=True)
+@node("array", pure=True)
 class Attribute:
     """`target = array.name`, of an array: shape, size, strides or T."""
 
@@ -134,7 +164,7 @@ class Attribute:
     name: str
 
 
-@dataclass(frozen=True)
+@node("array", pure=True)
 class Field:
     """`target` = a field of each element, at a byte of it; `inner` are its own axes."""
 
@@ -146,7 +176,7 @@ class Field:
     packed: bool = False  # may it begin at any byte?
 
 
-@dataclass(frozen=True)
+@node("array")
 class Reinterpret:
     """`target = array.view(dtype)`: the same bytes as other elements."""
 
@@ -156,7 +186,7 @@ class Reinterpret:
     site: Site
 
 
-@dataclass(frozen=True)
+@node("array shape")
 class Reshape:
     """`target = array.reshape(shape)`, of a contiguous array."""
 
@@ -166,7 +196,7 @@ class Reshape:
     site: Site
 
 
-@dataclass(frozen=True)
+@node()
 class Allocate:
     """`target = cuda.<space>.array(shape, dtype)`; shape (0,) is dynamic.
 
@@ -184,7 +214,7 @@ class Allocate:
     alignment: int = 1
 
 
-@dataclass(frozen=True)
+@node("array indices", pure=True)
 class View:
     """`target = array[indices]`, an array again: slices, or fewer indices than axes."""
 
@@ -203,7 +233,7 @@ class Slice:
     step: Operand | None
 
 
-@dataclass(frozen=True)
+@node("array indices", loads="array", counts=True)
 class Load:
     """`target = array[indices]`."""
 
@@ -213,7 +243,7 @@ class Load:
     reference: Reference
 
 
-@dataclass(frozen=True)
+@node("array indices value", stores="array", counts=True)
 class Store:
     """`array[indices] = value`."""
 
@@ -223,7 +253,7 @@ class Store:
     reference: Reference
 
 
-@dataclass(frozen=True)
+@node("array value", stores="array", counts=True)
 class Fill:
     """`array[...] = value`: each element in turn; a tuple gives one each."""
 
@@ -232,7 +262,7 @@ class Fill:
     reference: Reference
 
 
-@dataclass(frozen=True)
+@node("array source", loads="source", stores="array", counts=True)
 class Move:
     """`array[...] = record`, byte by byte; both are references to records."""
 
@@ -252,7 +282,7 @@ class TwinReferences(NamedTuple):
     released: Reference
 
 
-@dataclass(frozen=True)
+@node("operands", loads="operands", stores="operands", counts=True)
 class Twin:
     """`target = intrinsic(*operands)`, computed by its twin on NumPy arrays.
 
@@ -267,7 +297,7 @@ class Twin:
     site: Site
 
 
-@dataclass(frozen=True)
+@node("array indices values", loads="array", stores="array", counts=True)
 class Atomic:
     """`target = array[indices]`, then the update."""
 
@@ -279,7 +309,7 @@ class Atomic:
     reference: Reference
 
 
-@dataclass(frozen=True)
+@node("predicate")
 class Barrier:
     """`cuda.syncthreads()`, and its count, and, or of a predicate."""
 
@@ -289,7 +319,7 @@ class Barrier:
     site: Site
 
 
-@dataclass(frozen=True)
+@node("mask")
 class WarpSync:
     """Wait for the lanes of a mask, before a shuffle, a vote or `syncwarp`; alone in
     its block.
@@ -300,7 +330,7 @@ class WarpSync:
     function: str = "cuda.syncwarp"  # a key of warp_intrinsics.INTRINSICS
 
 
-@dataclass(frozen=True)
+@node("items", counts=True)
 class Print:
     """`print(*items)`, in each thread; a text is a Const."""
 
@@ -308,7 +338,7 @@ class Print:
     site: Site
 
 
-@dataclass(frozen=True)
+@node()
 class Raise:
     """An exception, which ends the thread; in debug mode the launch raises it."""
 
@@ -319,7 +349,7 @@ class Raise:
     debug: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@node("value", eq=False)
 class Note:
     """Tell listeners that a line of a function begins, or what a variable of the source
     gets; only a kernel that is lowered with notes has them.
@@ -331,13 +361,13 @@ class Note:
     value: Operand | None = None
 
 
-@dataclass(frozen=True)
+@node(leads="block")
 class Jump:
     block: int
     site: Site | None = None
 
 
-@dataclass(frozen=True)
+@node("condition", leads="then otherwise", counts=True)
 class Branch:
     condition: Operand
     then: int
@@ -345,7 +375,7 @@ class Branch:
     site: Site
 
 
-@dataclass(frozen=True)
+@node("barrier.predicate", leads="block")
 class WaitAtBarrier:
     """A barrier as a terminator: wait, then go on with a block."""
 
@@ -353,7 +383,7 @@ class WaitAtBarrier:
     block: int
 
 
-@dataclass(frozen=True)
+@node("sync.mask", leads="block")
 class WaitForLanes:
     """A WarpSync as a terminator, of a block of its own that can be run again."""
 
@@ -361,7 +391,7 @@ class WaitForLanes:
     block: int
 
 
-@dataclass(frozen=True)
+@node(leads="")
 class Return:
     """The end of a thread, by a `return` or behind the kernel's last line."""
 

@@ -12,18 +12,18 @@ from thirty_two_lanes.emulator.codegen.static_facts import Definitions
 
 def with_increments(kernel, blocks):
     """The blocks, with references that know it where an atomic is an increment."""
-    if not any(isinstance(it, ir.Atomic) for block in blocks.values() for it in block):
+    if not any(isinstance(i, ir.Atomic) for block in blocks.values() for i in block):
         return blocks
-    read = {name for block in blocks.values() for it in block for name in reads(it)}
+    read = {name for block in blocks.values() for i in block for name in reads(i)}
     definitions = Definitions(kernel, blocks.values())
 
-    def known(it):
-        if not isinstance(it, ir.Atomic) or it.target in read:
-            return it
-        adds_one = _adds_one(it, definitions)
-        return replace(it, reference=replace(it.reference, adds_one=adds_one))
+    def known(i):
+        if not isinstance(i, ir.Atomic) or i.target in read:
+            return i
+        adds_one = _adds_one(i, definitions)
+        return replace(i, reference=replace(i.reference, adds_one=adds_one))
 
-    return {number: [known(it) for it in block] for number, block in blocks.items()}
+    return {number: list(map(known, block)) for number, block in blocks.items()}
 
 
 def _adds_one(atomic, definitions) -> bool:

@@ -15,11 +15,6 @@ import numpy as np
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.emulator.program import KINDS, LineCounts
 
-_INSTRUCTIONS = (
-    *(ir.Operation, ir.Cast, ir.Call, ir.Captured, ir.ChooseArray),
-    *(ir.Load, ir.Store, ir.Atomic),
-    *(ir.Fill, ir.Move, ir.Twin, ir.Print, ir.Branch),
-)
 NO_OPERATION = {
     *("lt", "le", "gt", "ge", "eq", "ne", "in range", "choose", "cuda.selp"),
     *("not", "pos", "real", "imag", "math.isnan", "math.isinf", "math.isfinite"),
@@ -36,7 +31,7 @@ def work_of(block, types) -> tuple[LineCounts, ...]:
     lines = {}
     for instruction in block:
         site = _site(instruction)
-        if isinstance(instruction, _INSTRUCTIONS) and site is not None:
+        if instruction.nature.counts and site is not None:
             total = lines.setdefault(site, np.zeros(1 + len(KINDS), np.int64))
             total[0] += 1
             total[1:] += _operations(instruction, types)

@@ -2,14 +2,24 @@
 later.
 """
 
+from operator import attrgetter
+
 from thirty_two_lanes.core import ir
 
 
 def successors(terminator) -> tuple[int, ...]:
     """The blocks that a terminator leads to."""
-    if isinstance(terminator, ir.Branch):
-        return (terminator.then, terminator.otherwise)
-    return () if isinstance(terminator, ir.Return) else (terminator.block,)
+    return tuple(getattr(terminator, name) for name in terminator.nature.leads)
+
+
+def reads(instruction) -> set[str]:
+    """The variables that an instruction reads."""
+    return named_in(instruction, instruction.nature.reads)
+
+
+def named_in(instruction, fields) -> set[str]:
+    """The variables in some fields of an instruction."""
+    return {name for f in fields for name in _operands(attrgetter(f)(instruction))}
 
 
 def _operands(item):
@@ -21,51 +31,6 @@ def _operands(item):
             yield from _operands(part)
     elif isinstance(item, ir.Slice):
         yield from _operands((item.start, item.stop, item.step))
-
-
-_READS = {
-    ir.Operation: ("operands",),
-    ir.Cast: ("operand",),
-    ir.Call: ("operands",),
-    ir.Captured: (),
-    ir.ChooseArray: ("index", "arrays"),
-    ir.Copy: ("sources",),
-    ir.Pack: ("items",),
-    ir.Item: ("operand",),
-    ir.Attribute: ("array",),
-    ir.Field: ("array",),
-    ir.Reinterpret: ("array",),
-    ir.Reshape: ("array", "shape"),
-    ir.Allocate: (),
-    ir.View: ("array", "indices"),
-    ir.Load: ("array", "indices"),
-    ir.Store: ("array", "indices", "value"),
-    ir.Fill: ("array", "value"),
-    ir.Move: ("array", "source"),
-    ir.Twin: ("operands",),
-    ir.Atomic: ("array", "indices", "values"),
-    ir.Print: ("items",),
-    ir.Raise: (),
-    ir.Note: ("value",),
-    ir.Branch: ("condition",),
-    ir.Jump: (),
-    ir.Return: (),
-}
-
-
-def operand_fields(instruction) -> tuple[str, ...]:
-    """The fields of an instruction that name what it reads."""
-    return _READS.get(type(instruction), ())
-
-
-def reads(instruction) -> set[str]:
-    """The variables that an instruction reads."""
-    if isinstance(instruction, ir.WaitForLanes):
-        return set(_operands(instruction.sync.mask))
-    if isinstance(instruction, ir.WaitAtBarrier):
-        return set(_operands(instruction.barrier.predicate))
-    fields = _READS[type(instruction)]
-    return {name for f in fields for name in _operands(getattr(instruction, f))}
 
 
 def writes(instruction) -> tuple[str, ...]:
@@ -112,12 +77,10 @@ def without_dead_code(blocks):
     """The blocks without values that are never read; memory accesses stay, they are
     what counts.
     """
-    pure = (ir.Operation, ir.Cast, ir.Call, ir.Pack, ir.Item, ir.Attribute, ir.View)
-    pure += (ir.Field, ir.Captured, ir.ChooseArray)
     while True:
         read = {name for block in blocks.values() for i in block for name in reads(i)}
         kept = {
-            number: [j for i in block for j in _needed(i, read, pure)]
+            number: [j for i in block for j in _needed(i, read)]
             for number, block in blocks.items()
         }
         if sum(map(len, kept.values())) == sum(map(len, blocks.values())) and all(
@@ -127,8 +90,8 @@ def without_dead_code(blocks):
         blocks = kept
 
 
-def _needed(instruction, read, pure):
-    if isinstance(instruction, pure) and instruction.target not in read:
+def _needed(instruction, read):
+    if instruction.nature.pure and instruction.target not in read:
         return [] if getattr(instruction, "pure", True) else [instruction]
     if isinstance(instruction, ir.Copy) and not read.issuperset(instruction.targets):
         pairs = [

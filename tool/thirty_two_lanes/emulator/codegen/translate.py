@@ -72,7 +72,7 @@ def translate(kernel: ir.Kernel) -> Program:
         slots=len(slots),
         results=_results(waits, pc, slots),
         allocations=_allocations(blocks),
-        reinterpreted=reinterpreted(blocks),
+        reinterpreted=reinterpreted(kernel, blocks.values()),
         grid_barriers=_grid_barriers(waits, pc),
         references=tuple(r for i in instructions for r in ir.references_of(i)),
         read=read_arrays(kernel, blocks.values()).intersection(kernel.arguments),
@@ -169,8 +169,8 @@ def _redirected(terminator, old, new):
     """The terminator with one of the blocks that it leads to replaced."""
     changes = {
         name: new
-        for name in ("block", "then", "otherwise")
-        if getattr(terminator, name, None) == old
+        for name in terminator.nature.leads
+        if getattr(terminator, name) == old
     }
     return replace(terminator, **changes)
 

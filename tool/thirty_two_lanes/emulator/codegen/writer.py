@@ -56,7 +56,7 @@ class Writer:
         for instruction in block:
             used |= reads(instruction) - set(written)
             if instruction is not block[-1]:
-                body.append(WRITERS[type(instruction)](self, instruction))
+                body.append(self.statement(instruction))
                 written |= dict.fromkeys(writes(instruction))
         written = [name for name in written if name in self.slots]
         result = self._result(block[-1])
@@ -70,6 +70,12 @@ class Writer:
             *(sites[-1] for _ in after),
         )
         return "\n    ".join([*before, *body, *after])
+
+    def statement(self, instruction) -> str:
+        """The source of an instruction."""
+        text = WRITERS[type(instruction)]
+        text = text if isinstance(text, str) else text(self, instruction)
+        return text.format_map(_Fields(self, instruction))
 
     def _write_back(self, written):
         if not written:
@@ -127,6 +133,28 @@ def sites_by_instruction(block) -> list:
     return sites
 
 
+class _Fields:
+    """An instruction's fields as code, by name; `self` is the instruction."""
+
+    def __init__(self, writer, instruction):
+        self.writer, self.instruction = writer, instruction
+
+    def __getitem__(self, name):
+        writer, instruction = self.writer, self.instruction
+        if name == "self":
+            return writer.constant(instruction)
+        value = getattr(instruction, name)
+        if name == "target":
+            return writer.variable(value)
+        if name not in instruction.nature.reads:
+            return writer.constant(value)
+        return (
+            writer.tuple(value)
+            if isinstance(value, tuple)
+            else writer.expression(value)
+        )
+
+
 # one statement for each instruction of the IR
 
 
@@ -141,17 +169,8 @@ def _operation(writer, i):
 
 
 def _cast(writer, i):
-    source = writer.types.get(i.operand)
-    if not i.explicit and is_narrower(i.dtype, source):
-        return (
-            f"{writer.variable(i.target)} = convert_checked(warp, "
-            f"{writer.constant(i.site)}, {writer.expression(i.operand)}, "
-            f"{writer.constant(i.dtype)}, active)"
-        )
-    return (
-        f"{writer.variable(i.target)} = convert({writer.expression(i.operand)}, "
-        f"{writer.constant(i.dtype)})"
-    )
+    checked = not i.explicit and is_narrower(i.dtype, writer.types.get(i.operand))
+    return CHECKED_CAST if checked else "{target} = convert({operand}, {dtype})"
 
 
 def _call(writer, i):
@@ -163,125 +182,15 @@ def _call(writer, i):
     return f"{writer.variable(i.target)} = {function}({operands})"
 
 
-def _captured(writer, i):
-    return (
-        f"{writer.variable(i.target)} = warp.memory.captured("
-        f"{writer.constant(i.array)}, {i.name!r}, {i.space!r})"
-    )
-
-
-def _choose_array(writer, i):
-    return (
-        f"{writer.variable(i.target)} = choose_array(active, "
-        f"{writer.expression(i.index)}, {writer.tuple(i.arrays)})"
-    )
-
-
 def _copy(writer, i):
     targets = ", ".join(writer.variable(t) for t in i.targets)
     return f"{targets} = {', '.join(writer.expression(s) for s in i.sources)}"
 
 
-def _pack(writer, i):
-    return f"{writer.variable(i.target)} = {writer.tuple(i.items)}"
-
-
-def _item(writer, i):
-    return f"{writer.variable(i.target)} = {writer.expression(i.operand)}[{i.index}]"
-
-
-def _attribute(writer, i):
-    return (
-        f"{writer.variable(i.target)} = attribute(warp, "
-        f"{writer.expression(i.array)}, {i.name!r}, active)"
-    )
-
-
-def _field(writer, i):
-    return (
-        f"{writer.variable(i.target)} = field(warp, {writer.expression(i.array)}, "
-        f"{writer.constant(i.dtype)}, {i.offset}, {i.inner}, {i.packed}, active)"
-    )
-
-
-def _reinterpret(writer, i):
-    return (
-        f"{writer.variable(i.target)} = reinterpret(warp, "
-        f"{writer.expression(i.array)}, {writer.constant(i.dtype)}, "
-        f"{writer.constant(i.site)}, active)"
-    )
-
-
-def _reshape(writer, i):
-    return (
-        f"{writer.variable(i.target)} = reshape(warp, {writer.expression(i.array)}, "
-        f"{writer.tuple(i.shape)}, {writer.constant(i.site)}, active)"
-    )
-
-
-def _fill(writer, i):
-    return (
-        f"fill(warp, {writer.expression(i.array)}, {writer.constant(i.reference)}, "
-        f"{writer.expression(i.value)}, active)"
-    )
-
-
-def _move(writer, i):
-    return (
-        f"move(warp, {writer.expression(i.array)}, {writer.expression(i.source)}, "
-        f"{writer.constant(i.stored)}, {writer.constant(i.loaded)}, active)"
-    )
-
-
-def _twin(writer, i):
-    return (
-        f"{writer.variable(i.target)} = twin(warp, {writer.constant(i)}, "
-        f"{writer.tuple(i.operands)}, active)"
-    )
-
-
-def _allocate(writer, i):
-    return f"{writer.variable(i.target)} = warp.allocate({writer.constant(i)})"
-
-
-def _view(writer, i):
-    return (
-        f"{writer.variable(i.target)} = view(warp, {writer.expression(i.array)}, "
-        f"{writer.constant(i.reference)}, {writer.tuple(i.indices)}, active)"
-    )
-
-
-def _load(writer, i):
-    return (
-        f"{writer.variable(i.target)} = load(warp, {writer.constant(i.reference)}, "
-        f"{writer.expression(i.array)}, {writer.tuple(i.indices)}, active)"
-    )
-
-
-def _print(writer, i):
-    return f"show(warp, active, {writer.tuple(i.items)})"
-
-
-def _raise(writer, i):
-    return f"note(warp, active, {writer.constant(i)})"
-
-
-def _tell(writer, i):
-    return f"tell(warp, active, {writer.constant(i)}, {writer.expression(i.value)})"
-
-
-def _store(writer, i):
-    return (
-        f"store(warp, {writer.constant(i.reference)}, {writer.expression(i.array)}, "
-        f"{writer.tuple(i.indices)}, {writer.expression(i.value)}, active)"
-    )
-
-
 def _atomic(writer, i):
     return (
-        f"{writer.variable(i.target)} = atomic(warp, {writer.constant(i.reference)}, "
-        f"{i.operator!r}, {writer.expression(i.array)}, {writer.tuple(i.indices)}, "
-        f"{writer.tuple(i.values)}, active, {i.target in writer.read})"
+        "{target} = atomic(warp, {reference}, {operator}, {array}, {indices}, "
+        f"{{values}}, active, {i.target in writer.read})"
     )
 
 
@@ -291,28 +200,30 @@ def is_narrower(dtype, source) -> bool:
     return kinds in ("ii", "iu", "ui", "uu") and dtype.itemsize < source.itemsize
 
 
-WRITERS = {  # what writes an instruction as a Python statement
+CHECKED_CAST = "{target} = convert_checked(warp, {site}, {operand}, {dtype}, active)"
+WRITERS = {  # an instruction as a Python statement, or what gives one
     ir.Operation: _operation,
     ir.Cast: _cast,
     ir.Call: _call,
-    ir.Captured: _captured,
-    ir.ChooseArray: _choose_array,
+    ir.Captured: "{target} = warp.memory.captured({array}, {name}, {space})",
+    ir.ChooseArray: "{target} = choose_array(active, {index}, {arrays})",
     ir.Copy: _copy,
-    ir.Pack: _pack,
-    ir.Item: _item,
-    ir.Attribute: _attribute,
-    ir.Field: _field,
-    ir.Reinterpret: _reinterpret,
-    ir.Reshape: _reshape,
-    ir.Fill: _fill,
-    ir.Move: _move,
-    ir.Twin: _twin,
-    ir.Allocate: _allocate,
-    ir.View: _view,
-    ir.Load: _load,
-    ir.Print: _print,
-    ir.Raise: _raise,
-    ir.Note: _tell,
-    ir.Store: _store,
+    ir.Pack: "{target} = {items}",
+    ir.Item: "{target} = {operand}[{index}]",
+    ir.Attribute: "{target} = attribute(warp, {array}, {name}, active)",
+    ir.Field: "{target} = field(warp, {array}, {dtype}, {offset}, {inner}, {packed}, "
+    "active)",
+    ir.Reinterpret: "{target} = reinterpret(warp, {array}, {dtype}, {site}, active)",
+    ir.Reshape: "{target} = reshape(warp, {array}, {shape}, {site}, active)",
+    ir.Fill: "fill(warp, {array}, {reference}, {value}, active)",
+    ir.Move: "move(warp, {array}, {source}, {stored}, {loaded}, active)",
+    ir.Twin: "{target} = twin(warp, {self}, {operands}, active)",
+    ir.Allocate: "{target} = warp.allocate({self})",
+    ir.View: "{target} = view(warp, {array}, {reference}, {indices}, active)",
+    ir.Load: "{target} = load(warp, {reference}, {array}, {indices}, active)",
+    ir.Print: "show(warp, active, {items})",
+    ir.Raise: "note(warp, active, {self})",
+    ir.Note: "tell(warp, active, {self}, {value})",
+    ir.Store: "store(warp, {reference}, {array}, {indices}, {value}, active)",
     ir.Atomic: _atomic,
 }
