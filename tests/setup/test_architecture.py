@@ -183,6 +183,62 @@ def test_a_room_imports_only_what_its_rule_allows(rule):
     assert [] == broken, f"{rule.room}: {rule.why}"
 
 
+MACHINE = TOOL / "emulator" / "machine"
+OWNERS = {"warps.py": "Warp", "machine.py": "Launch", "batch.py": "Batch"}
+
+
+def state_of(file, name) -> set[str]:
+    """The attributes that a class of the machine gives itself."""
+    tree = ast.parse((MACHINE / file).read_text(encoding="utf-8"))
+    made = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name)
+    return {
+        node.attr
+        for node in ast.walk(made)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        if isinstance(node.value, ast.Name) and node.value.id == "self"
+    }
+
+
+def touched(file, names):
+    """Attributes of what is called by one of these names, and whether they are set."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute):
+            owner = getattr(node.value, "id", getattr(node.value, "attr", ""))
+            if owner in names:
+                yield node.attr, not isinstance(node.ctx, ast.Load)
+
+
+def test_only_the_machine_changes_its_warps_and_launches():
+    """What rooms are handed they may look at: a warp's listeners are no one's else."""
+    state = set().union(*(state_of(*owner) for owner in OWNERS.items()))
+    names = {name.lower() for name in OWNERS.values()}
+
+    broken = [
+        f"{file.relative_to(ROOT)} sets `{attribute}` of the machine's"
+        for file, _, _ in modules()
+        if not file.is_relative_to(MACHINE)
+        for attribute, is_set in touched(file, names)
+        if is_set and attribute in state
+    ]
+    assert {"listeners", "live", "steps", "shared"} <= state
+    assert [] == broken
+
+
+def test_only_the_machine_and_machine_code_read_a_warp():
+    """Judges hear events, tables of the language hold names: neither needs a warp."""
+    state = state_of("warps.py", "Warp")
+    native = MACHINE.parent / "native"
+
+    broken = [
+        f"{file.relative_to(ROOT)} reads `warp.{attribute}`"
+        for file, _, _ in modules()
+        if not file.is_relative_to(MACHINE) and not file.is_relative_to(native)
+        for attribute, _ in touched(file, {"warp"})
+        if attribute in state
+    ]
+    assert [] == broken
+
+
 def test_a_file_has_at_most_400_lines_and_a_function_40():
     """A file that you cannot hold in your head is two files; lessons are read aloud.
     One of up to 500 says in its docstring why: "In one file: ...".

@@ -220,7 +220,7 @@ def takes_a_view(a):
 )
 @pytest.mark.parametrize("plainly", [True, False])
 def test_a_loop_that_comes_back_to_a_state_is_an_error(function, plainly):
-    """Whatever it stores, however long its circle is; with its line and the remedy."""
+    """Whatever it stores, however long its cycle is; with its line and the remedy."""
     kernel, a = cuda.jit(function), np.zeros(128, np.float32)
     a[1] = np.nan
 
@@ -359,10 +359,10 @@ def test_an_endless_loop_is_interrupted_at_its_line(monkeypatch):
         out[0] = k
 
     class Watched(Warp):
-        def goes_in_circles(self, *more):
+        def is_in_a_cycle(self, *more):
             if self.turns > 1000:
                 signal.raise_signal(signal.SIGINT)
-            return super().goes_in_circles(*more)
+            return super().is_in_a_cycle(*more)
 
     with monkeypatch.context() as patched:
         patched.setattr(batch, "Warp", Watched)

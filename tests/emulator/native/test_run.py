@@ -328,7 +328,7 @@ def test_the_sizes_of_an_array_are_numbers_of_machine_code():
 
 @pytest.mark.parametrize("late", [0, 1])
 def test_a_loop_that_only_an_atomic_ends_runs_to_its_end(late):
-    """Its variables stay as they are, and memory does not: it goes in no circle, and
+    """Its variables stay as they are, and memory does not: it goes in no cycle, and
     lets no other warp go first. One of the two warps is before the other in both.
     """
 

@@ -10,6 +10,8 @@ its site; functions are called by Numba's names, the keys of the tables in `lang
 `Barrier` is the last instruction before a `Jump`, and a `WarpSync` has a block of its
 own with one, since it runs again until its lanes have come. The code generator makes
 terminators of both, `WaitAtBarrier` and `WaitForLanes`, which no front end writes.
+What each class of instructions reads, touches and counts as is declared with it, by
+`node`. In one file: a reader looks all of them up here.
 """
 
 from dataclasses import dataclass, field

@@ -30,7 +30,7 @@ def staged_arguments(kernel, arguments):
     finish = []  # functions of Numba's extensions to call afterwards
     staged = [_staged(a) for a in _extended(kernel, arguments, finish)]
     alone = list(_leaves(staged))
-    _fetch([it for it in alone if it.is_away])
+    _fetch([argument for argument in alone if argument.is_away])
     shared = _separate(alone)
     yield [_value(argument) for argument in staged]
     for argument in alone:
@@ -124,7 +124,7 @@ def _of_device(argument) -> StagedArgument:
 
 def _fetch(staged):
     """Copy a GPU's arrays to the host: those that share memory there share it here."""
-    waiting = sorted(staged, key=lambda it: _bounds(it.target))
+    waiting = sorted(staged, key=lambda argument: _bounds(argument.target))
     while waiting:
         (start, end), together = _bounds(waiting[0].target), []
         while waiting and _bounds(waiting[0].target)[0] < end:
@@ -137,7 +137,7 @@ def _bounds(array):
     """The address of a device array's first byte, and of that behind its last."""
     at = array.__cuda_array_interface__["data"][0]
     reach = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
-    low, high = (sum(f(0, it) for it in reach) for f in (min, max))
+    low, high = (sum(f(0, n) for n in reach) for f in (min, max))
     return at + low, at + high + array.dtype.itemsize
 
 

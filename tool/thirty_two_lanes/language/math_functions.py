@@ -13,16 +13,16 @@ from thirty_two_lanes.language.complex_numbers import make_complex, ufunc_divide
 from thirty_two_lanes.language.powers import power, real_power
 from thirty_two_lanes.language.rounding import saturating
 
-UFUNCS = (  # those that Numba has for a GPU
-    *("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "hypot"),
-    *("sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh"),
-    *("deg2rad", "radians", "rad2deg", "degrees"),
-    *("greater", "greater_equal", "less", "less_equal", "not_equal", "equal"),
-    *("logical_and", "logical_or", "logical_xor", "logical_not"),
-    *("maximum", "minimum", "fmax", "fmin", "isnan", "conjugate", "divide"),
-    *("bitwise_and", "bitwise_or", "bitwise_xor", "invert"),
-    *("left_shift", "right_shift", "log", "log2", "log10"),
-)
+UFUNCS = (
+    "sin cos tan arcsin arccos arctan arctan2 hypot "
+    "sinh cosh tanh arcsinh arccosh arctanh "
+    "deg2rad radians rad2deg degrees "
+    "greater greater_equal less less_equal not_equal equal "
+    "logical_and logical_or logical_xor logical_not "
+    "maximum minimum fmax fmin isnan conjugate divide "
+    "bitwise_and bitwise_or bitwise_xor invert "
+    "left_shift right_shift log log2 log10 "
+).split()  # those that Numba has for a GPU
 
 
 def scalar_function(function, *values):
@@ -212,11 +212,11 @@ _MATH = {
     **{
         name: getattr(np, name)
         for name in (
-            *("isnan", "isinf", "isfinite", "fmod", "hypot", "copysign", "nextafter"),
-            *("ceil", "floor", "trunc", "sqrt", "exp", "exp2"),
-            *("expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh"),
-            *("cosh", "tanh"),
-        )
+            "isnan isinf isfinite fmod hypot copysign nextafter "
+            "ceil floor trunc sqrt exp exp2 "
+            "expm1 log log2 log10 log1p sin cos tan sinh "
+            "cosh tanh "
+        ).split()
     },
 }
 

@@ -16,11 +16,10 @@ from thirty_two_lanes.core import ir
 from thirty_two_lanes.emulator.program import KINDS, LineCounts
 
 NO_OPERATION = {
-    *("lt", "le", "gt", "ge", "eq", "ne", "in range", "choose", "cuda.selp"),
-    *("not", "pos", "real", "imag", "math.isnan", "math.isinf", "math.isfinite"),
-    *("exch", "cas", "view"),
-    *(f"np.{n}" for n in ("isnan", "less", "less_equal", "greater", "greater_equal")),
-    *("np.equal", "np.not_equal"),
+    *"lt le gt ge eq ne choose cuda.selp not pos real imag exch cas view".split(),
+    *"math.isnan math.isinf math.isfinite np.isnan np.equal np.not_equal".split(),
+    *"np.less np.less_equal np.greater np.greater_equal".split(),
+    "in range",
 }
 FUSED = {"cuda.fma", "cuda.fp16.hfma", "cuda.libdevice.fma", "cuda.libdevice.fmaf"}
 _COMPLEX = {"add": 2, "sub": 2, "neg": 2, "complex mul": 6}

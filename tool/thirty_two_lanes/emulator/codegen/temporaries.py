@@ -36,7 +36,7 @@ def overwritten(block, types, kept) -> dict:
 def _operands(instruction):
     """What an instruction reads, as often as it does."""
     if isinstance(instruction, ir.Operation):
-        return [it for it in instruction.operands if isinstance(it, str)]
+        return [o for o in instruction.operands if isinstance(o, str)]
     return reads(instruction)
 
 

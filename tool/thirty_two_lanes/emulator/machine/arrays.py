@@ -17,10 +17,7 @@ class Array:
     Base and strides count cells; like the shape they may differ between threads.
     """
 
-    __slots__ = (
-        *("cells", "base", "shape", "strides", "factors"),
-        *("dtype", "space", "name", "patterns"),
-    )
+    __slots__ = "cells base shape strides factors dtype space name patterns".split()
 
     def __init__(self, cells, base, shape, strides, name, patterns):
         self.cells, self.shape, self.name = cells, shape, name

@@ -17,7 +17,7 @@ from thirty_two_lanes.emulator.machine.warp_functions import (
     meeting_lanes,
     unnamed_callers,
 )
-from thirty_two_lanes.emulator.machine.warps import Circle, whole
+from thirty_two_lanes.emulator.machine.warps import CycleDetector, whole
 from thirty_two_lanes.language.warp_intrinsics import LANES
 
 _COMBINE = {
@@ -124,7 +124,7 @@ def _let_go(batch, blocks, grid):
             going = _of_blocks(active, blocks)
             if going is None or going.any():
                 warp.add(pc, going)
-                warp.iterations, warp.circle = 0, Circle()
+                warp.iterations, warp.cycle = 0, CycleDetector()
             if blocks is not None and (rest := _of_blocks(active, ~blocks)).any():
                 staying[pc] = (rest, predicate)
         warp.waiting = staying
@@ -348,7 +348,7 @@ def _answer(batch, blocks):
             pcs.setdefault(barriers[pc].operator, set()).add(pc)
     for operator in pcs.keys() & _COMBINE.keys():
         waiting = [[w.waiting.get(pc) for pc in pcs[operator]] for w in batch.warps]
-        votes = [_votes(batch, filter(None, it)) for it in waiting]
+        votes = [_votes(batch, filter(None, each)) for each in waiting]
         holds, arrived = (np.concatenate(part) for part in zip(*votes, strict=True))
         if operator == "and":
             result = (holds | ~arrived).all(axis=0, keepdims=True).astype(np.int32)

@@ -21,13 +21,13 @@ from thirty_two_lanes.emulator.machine.barriers import (
 )
 from thirty_two_lanes.emulator.machine.launch_memory import shared_array
 from thirty_two_lanes.emulator.machine.warp_functions import waiting_lanes
-from thirty_two_lanes.emulator.machine.warps import Circle, Warp, digest
+from thirty_two_lanes.emulator.machine.warps import CycleDetector, Warp, digest
 from thirty_two_lanes.emulator.program import BARRIER, BRANCH, JUMP, RETURN, WARP_SYNC
 
-WATCH = 16  # back edges between two looks whether a loop goes in circles
+WATCH = 16  # back edges between two looks whether a loop goes in cycles
 WAITING = "waiting"  # for lanes, and not behind the basic block
 PATIENCE = 20_000  # back edges in a row before others go first in any case
-IDLE_ROUNDS = 3  # rounds in circles before another batch of blocks runs
+IDLE_ROUNDS = 3  # rounds in cycles before another batch of blocks runs
 
 
 class Batch:
@@ -47,7 +47,7 @@ class Batch:
         self.copies = Copies()
         self.waits_for_grid = False
         self.descending = False  # of two warps, did the second run first last time?
-        self.circle, self.repeats = Circle(), 0  # of barriers that come back
+        self.cycle, self.repeats = CycleDetector(), 0  # of barriers that come back
         self.last_digest = None  # of memory, after a round of spinning
         program = launch.program
         self.has_barriers = any(block.kind == BARRIER for block in program.code)
@@ -115,7 +115,7 @@ class Batch:
                 stops.append((another, self.launch.stopped_at))
             except Exception:  # in a launch that has failed already
                 pass
-        first, self.launch.stopped_at = min(stops, key=lambda it: it[0].at)
+        first, self.launch.stopped_at = min(stops, key=lambda stop: stop[0].at)
         return first
 
     def _only_spins(self) -> bool:
@@ -131,7 +131,7 @@ class Batch:
 
     def _barriers_repeat(self) -> bool:
         """Has all been as at an earlier barrier, some times by now?"""
-        if self.circle.comes_back(self.state(), self.memory.written(self, self.warps)):
+        if self.cycle.comes_back(self.state(), self.memory.written(self, self.warps)):
             self.repeats = (self.repeats + 1) % (IDLE_ROUNDS + 1)
             return self.repeats == 0
         return False
@@ -243,7 +243,7 @@ class Batch:
             if warp.turns > self.launch.max_iterations:
                 raise too_long_error(warp.loop, self.launch.max_iterations)
             needs = self.launch.program.code[header].needs
-            if warp.goes_in_circles(header, needs, active):
+            if warp.is_in_a_cycle(header, needs, active):
                 return True
         if warp.turns - warp.began < PATIENCE:
             return False

@@ -25,9 +25,9 @@ class Cells:
     """
 
     __slots__ = (
-        *("memory", "start", "flat", "gather", "rows", "dtype", "step"),
-        *("scale", "place", "space", "address", "seen", "packed"),
-    )
+        "memory start flat gather rows dtype step "
+        "scale place space address seen packed "
+    ).split()
 
     def __init__(self, memory, start, count, dtype, step, space, address):
         self.memory, self.start, self.dtype, self.step = memory, start, dtype, step

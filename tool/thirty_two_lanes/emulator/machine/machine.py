@@ -17,7 +17,7 @@ from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.emulator.machine.barriers import release_grid
 from thirty_two_lanes.emulator.machine.batch import Batch
 from thirty_two_lanes.emulator.machine.launch_memory import Memory, shared_addresses
-from thirty_two_lanes.emulator.machine.warps import Circle, Geometry, digest
+from thirty_two_lanes.emulator.machine.warps import CycleDetector, Geometry, digest
 from thirty_two_lanes.emulator.program import static_bytes
 
 BATCH_THREADS = 1 << 20  # threads of one batch, at most
@@ -59,7 +59,7 @@ class Launch:
         self.queue = deque()
         self.at_barrier = []  # batches that wait for the grid
         self.finished = 0  # batches that are done
-        self.circle = Circle()  # of grid barriers that come back
+        self.cycle = CycleDetector()  # of grid barriers that come back
         self.stopped_at = None  # the site of the instruction that an error ended
         self.shared_addresses = shared_addresses(program.allocations)
         self.batch_blocks = self._blocks_at_a_time()
@@ -68,7 +68,7 @@ class Launch:
     def _blocks_at_a_time(self) -> int:
         """How many blocks make a batch: as many as the limits above allow, or one."""
         few = self.geometry.blocks <= FEW_BLOCKS
-        if self.seed % 2 and few and hands_on(self.program):
+        if self.seed % 2 and few and tells_other_blocks(self.program):
             return 1
         lanes = self.geometry.warps * WARP_SIZE
         local = static_bytes(self.program, "local") * lanes
@@ -112,7 +112,7 @@ class Launch:
         batches = self.at_barrier
         state = (piece for batch in batches for piece in batch.state())
         written = (a for b in batches for a in self.memory.written(b, b.warps))
-        if self.circle.comes_back(state, written):
+        if self.cycle.comes_back(state, written):
             raise batches[0].no_progress()
 
     def _emit_begin(self):
@@ -156,12 +156,12 @@ class Launch:
         return self.memory.changes, digest(self.memory.written())
 
 
-def hands_on(program) -> bool:
+def tells_other_blocks(program) -> bool:
     """May one block tell another what it did?"""
     return any(
-        isinstance(it, (ir.Atomic, ir.Twin))
-        or isinstance(it, ir.Call)
-        and it.function.startswith("cuda.threadfence")
+        isinstance(i, (ir.Atomic, ir.Twin))
+        or isinstance(i, ir.Call)
+        and i.function.startswith("cuda.threadfence")
         for block in program.ir.blocks
-        for it in block
+        for i in block
     )

@@ -21,7 +21,10 @@ def show(warp, active, items):
     if warp.memory.quiet:
         return
     shape = (WARP_SIZE, warp.blocks)
-    values = [it if isinstance(it, str) else np.broadcast_to(it, shape) for it in items]
+    values = [
+        item if isinstance(item, str) else np.broadcast_to(item, shape)
+        for item in items
+    ]
     takes_part = np.broadcast_to(True if active is None else active, shape)
     for block, lane in np.argwhere(takes_part.T):
         warp.memory.printed += 1
@@ -29,9 +32,7 @@ def show(warp, active, items):
             print(f"… (the emulator prints the first {MOST_LINES:,} lines of a launch)")
         if warp.memory.printed > MOST_LINES:
             return
-        print(
-            *(it if isinstance(it, str) else printed(it[lane, block]) for it in values)
-        )
+        print(*(v if isinstance(v, str) else printed(v[lane, block]) for v in values))
 
 
 def printed(value) -> str:
@@ -68,7 +69,7 @@ def tell(warp, active, note, value):
 
 def in_words(request) -> str:
     """An exception by its class, and what it says."""
-    said = (str(it) for it in request.arguments[:1] if it is not None)
+    said = (str(said) for said in request.arguments[:1] if said is not None)
     return ": ".join([request.exception.__name__, *said])
 
 

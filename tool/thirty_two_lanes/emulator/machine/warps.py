@@ -22,7 +22,7 @@ class Warp:
     next, and `waiting` a pc to those that wait for a barrier in front of it, with their
     predicate. `postponed` are pcs whose threads let the warp's other threads run first;
     at some, `arriving`, they wait for lanes of their mask.
-    A warp is `spinning` if its threads go in circles: only others can end their loops.
+    A warp is `spinning` if its threads go in cycles: only others can end their loops.
     """
 
     def __init__(self, number, geometry, batch, slots):
@@ -43,7 +43,7 @@ class Warp:
         self.postponed, self.arriving = set(), set()
         self.loop = None  # the site of the loop that it spins in
         self.spinning = False
-        self.circle = Circle()
+        self.cycle = CycleDetector()
         self.last_count = (None, None)
         self.masks = {}  # a cache of judges: the lanes that were active last
         self.local = {}
@@ -115,13 +115,21 @@ class Warp:
             self.last_count = active, count
         return self.last_count[1]
 
-    def goes_in_circles(self, pc, needs, active) -> bool:
+    def is_in_a_cycle(self, pc, needs, active) -> bool:
         """Is all as it was before at this pc: the variables, and what is in memory?"""
         values = [v for slot, v in enumerate(self.values) if needs >> slot & 1]
         written, state = self.memory.written(self.batch, [self]), (pc, values, active)
         if self.ahead:
             return self.ahead.closes(state, written)
-        return self.circle.closes(state, self.memory.changes, written)
+        return self.cycle.closes(state, self.memory.changes, written)
+
+    def note_ahead(self, turns, changes, header):
+        """Count what ran ahead: iterations, all stores by now, the last loop."""
+        self.turns += turns
+        self.iterations += turns
+        self.memory.changes = changes
+        if header >= 0:
+            self.note_loop(header)
 
     def note_loop(self, header):
         """Remember the loop that was looked at last."""
@@ -169,11 +177,11 @@ def either(first, second):
     return None if first is None or second is None else first | second
 
 
-class Circle:
+class CycleDetector:
     """Notices that threads come back to a state in which they were before.
 
     One state is kept, and another one after 1, 2, 4, 8, … looks (Brent's algorithm), so
-    that a circle of any length is found. What was written is compared by a digest, as
+    that a cycle of any length is found. What was written is compared by a digest, as
     often as a share of the time allows.
     """
 

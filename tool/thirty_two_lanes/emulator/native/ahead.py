@@ -3,7 +3,7 @@
 A number lies in memory of all lanes and blocks, which is also what the warp's slot
 holds, so that NumPy's functions and the rows of the tape take turns. Rows go on from
 block to block, the lowest pc first, while the machine has nothing to say: where threads
-wait or end, or come to a loop's end at which it looks for circles, it goes on.
+wait or end, or come to a loop's end at which it looks for cycles, it goes on.
 """
 
 import numpy as np
@@ -97,7 +97,7 @@ class Ahead:
         self.starts = np.array([self.begins[pc] for pc in range(pcs)], np.int64)
         looks = [self.begins.get(("look", pc), 0) for pc in range(pcs)]
         self.headers = np.array(looks, np.int64)
-        self.circle = self.kept = None  # whose looks the context knows
+        self.cycle = self.kept = None  # whose looks the context knows
         self.set(
             threads=self.threads,
             active=self.active.ctypes.data,
@@ -177,31 +177,31 @@ class Ahead:
         words[AT["changes"]] = warp.memory.changes
         words[AT["iterated"]] = warp.iterations
         words[AT["limit"]] = min(warp.batch.launch.max_iterations - warp.turns, 1 << 60)
-        if warp.circle is not self.circle:
-            self.circle = warp.circle
+        if warp.cycle is not self.cycle:
+            self.cycle = warp.cycle
             words[AT["blind"]] = 1
-        words[AT["looked"]], words[AT["looked_at"]] = self.circle.looks, -1
+        words[AT["looked"]], words[AT["looked_at"]] = self.cycle.looks, -1
 
     def closes(self, state, written) -> bool:
         """Let the machine look at a loop, and know what was seen since it did."""
         pc, values, active = state
         self._take(pc, active)
-        words, circle = self.words, self.warp.circle
-        blind = words[AT["blind"]] or circle is not self.circle
+        words, cycle = self.words, self.warp.cycle
+        blind = words[AT["blind"]] or cycle is not self.cycle
         words[AT["blind"]], words[AT["print"]] = 1, 0
         self.tape.run(self.begins["look", pc], self.address)
         seen, changes = words[AT["print"]], self.warp.memory.changes
         state = pc, list(map(self.unchanged, values)), active
         if not blind:
             same = seen == words[AT["last"]]
-            circle.last = (state, words[AT["changed"]]) if same else None
-        kept = circle.kept
-        closes = circle.closes(state, changes, written)
+            cycle.last = (state, words[AT["changed"]]) if same else None
+        kept = cycle.kept
+        closes = cycle.closes(state, changes, written)
         words[AT["last"]], words[AT["changed"]] = seen, changes
-        if circle.kept is not kept:
-            self.kept, words[AT["kept"]] = circle.kept, seen
-        words[AT["blind"]] = seen == 0 or self.kept is not circle.kept
-        self.circle = circle
+        if cycle.kept is not kept:
+            self.kept, words[AT["kept"]] = cycle.kept, seen
+        words[AT["blind"]] = seen == 0 or self.kept is not cycle.kept
+        self.cycle = cycle
         return closes
 
     def _show_groups(self, active, why):
@@ -275,12 +275,8 @@ class Ahead:
     def _leave(self):
         """Let the machine know what rows know; its functions find what they wrote."""
         warp, words = self.warp, self.words
-        warp.turns += words[AT["turns"]]
-        warp.iterations += words[AT["turns"]]
-        warp.memory.changes = words[AT["changes"]]
-        self.circle.looks = words[AT["looked"]]
-        if words[AT["looked_at"]] >= 0:
-            warp.note_loop(words[AT["looked_at"]])
+        self.cycle.looks = words[AT["looked"]]
+        warp.note_ahead(*(words[AT[n]] for n in ("turns", "changes", "looked_at")))
         values, slots = self.warp.values, self.tape.slots
         for name, known in self.defined.items():
             values[slots[name]] = self.own[name] if known.any() else None

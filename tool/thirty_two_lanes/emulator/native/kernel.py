@@ -12,24 +12,17 @@ I1, I8, I64 = llvm.IntType(1), llvm.IntType(8), llvm.IntType(64)
 WORDS = I64.as_pointer()
 FLOATS = {4: llvm.FloatType(), 8: llvm.DoubleType()}
 CONTEXT = (
-    *("threads", "active", "whole", "lanes", "bits"),  # of those that run
-    *(
-        "masks",
-        "present",
-        "begins",
-        "take",
-        "taken",
-        "nearest",
-    ),  # of groups of threads, by pc
-    *("outer", "alone"),  # the machine's other groups: the lowest pc; are there none?
-    *("iterations", "turns", "patience", "limit"),  # of loops
-    *("looks", "looked", "looked_at", "target"),  # at their ends, for circles
-    *("print", "last", "kept", "changed", "blind"),  # of a warp's variables there
-    *("pc", "why", "changes"),  # where it stopped, what for, and what memory has seen
-    *("log", "logged"),  # what a basic block has stored so far
-    *("counts", "asked", "mark", "most", "warp", "iterated"),
-    *("facts", "addresses", "values"),  # of requests that judges are told
-)
+    "threads active whole lanes bits "  # of those that run
+    "masks present begins take taken nearest "  # of groups of threads, by pc
+    "outer alone "  # the machine's other groups: the lowest pc; are there none?
+    "iterations turns patience limit "  # of loops
+    "looks looked looked_at target "  # at their ends, for cycles
+    "print last kept changed blind "  # of a warp's variables there
+    "pc why changes "  # where it stopped, what for, and what memory has seen
+    "log logged "  # what a basic block has stored so far
+    "counts asked mark most warp iterated "
+    "facts addresses values"  # of requests that judges are told
+).split()
 AT = {name: index for index, name in enumerate(CONTEXT)}
 STOPPED, RAN, FULL, APART = range(4)  # before a basic block, behind one, before it is
 # told, or where the machine has others to run first

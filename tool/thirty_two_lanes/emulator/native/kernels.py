@@ -155,7 +155,7 @@ def _guard(k):
     k.go_on()
 
 
-# loops that may go in circles
+# loops that may go in cycles
 
 
 def _look(k):
@@ -182,7 +182,7 @@ def _mix_in(k, value):
 
 
 def _looked(k):
-    """On, where the machine would see no circle: all differs from what it has seen."""
+    """On, where the machine would see no cycle: all differs from what it has seen."""
     b = k.b
     looked, now = b.add(k.get("looked"), I64(1)), k.get("print")
     asks = b.icmp_signed("!=", k.get("blind"), I64(0))

@@ -10,7 +10,7 @@ import numpy as np
 
 from thirty_two_lanes.core.events import Access
 from thirty_two_lanes.core.hardware import WARP_SIZE
-from thirty_two_lanes.emulator.machine.accesses.async_copies import look_out
+from thirty_two_lanes.emulator.machine.accesses.async_copies import emit_early
 from thirty_two_lanes.emulator.machine.arrays import ZERO, Array, Choice
 from thirty_two_lanes.emulator.machine.bounds import checked, out_of_bounds
 from thirty_two_lanes.emulator.machine.cells import LANES
@@ -123,7 +123,7 @@ def load(warp, reference, array, indices, active):
     offset = offsets(warp, reference, array, indices, active)
     emit(warp, reference, array, offset, active)
     if copying:
-        look_out(warp, reference, array, offset, active)
+        emit_early(warp, reference, array, offset, active)
     return cells.gather(cells.at(offset))
 
 
@@ -157,7 +157,7 @@ def store(warp, reference, array, indices, value, active):
     offset = offsets(warp, reference, array, indices, active)
     emit(warp, reference, array, offset, active, None, value)
     if copying:
-        look_out(warp, reference, array, offset, active)
+        emit_early(warp, reference, array, offset, active)
     _scatter(cells.flat, cells.at(offset), value, active)
 
 
@@ -198,13 +198,24 @@ def emit(warp, reference, array, offset, active, pattern=None, value=None, dtype
         return _emit_bytes(warp, reference, array, offset, active)
     if pattern is None:
         cells, cache = array.cells, {"masks": warp.masks}
-        where = (cells.place_of(offset), cells.step, cells.address)
+        at, step, base = cells.place_of(offset), cells.step, cells.address
     else:
-        where, cache = (pattern.addresses, 1, 0), pattern.cache
-    who, iterations = warp.who, warp.iterations
-    what = (reference, array.space, dtype or array.dtype, where[0], active)
-    more = (warp.blocks, cache, pattern is not None, who, iterations, value)
-    access = Access._make((*what, *more, *where[1:], None))
+        at, step, base, cache = pattern.addresses, 1, 0, pattern.cache
+    access = Access(
+        reference,
+        array.space,
+        dtype or array.dtype,
+        cells=at,
+        active=active,
+        blocks=warp.blocks,
+        cache=cache,
+        recurs=pattern is not None,
+        who=warp.who,
+        iterations=warp.iterations,
+        value=value,
+        step=step,
+        base=base,
+    )
     for listener in listeners:
         listener(access)
 

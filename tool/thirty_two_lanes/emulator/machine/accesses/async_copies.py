@@ -99,13 +99,13 @@ class Copies:
             self.words[id(cells.memory)][words[lanes]] = numbers
 
 
-def everyone(warp, active):
+def taking_part(warp, active):
     """The active lanes, (lanes, blocks)."""
     lanes = np.ones((WARP_SIZE, warp.blocks), bool)
     return lanes if active is None else lanes & active
 
 
-def look_out(warp, reference, array, offset, active, count=1):
+def emit_early(warp, reference, array, offset, active, count=1):
     """Emit an access to cells, or to `count` neighbours each, to which copies are
     under way.
     """
@@ -113,7 +113,7 @@ def look_out(warp, reference, array, offset, active, count=1):
     marks = copies.words.get(id(cells.memory))
     if marks is None or not warp.listeners["early"]:
         return
-    lanes = everyone(warp, active)
+    lanes = taking_part(warp, active)
     for place in range(count):
         words = np.where(lanes, _words(cells, offset + place, lanes), 0)
         found = np.where(lanes, marks[words], 0)

@@ -6,7 +6,10 @@ import numpy as np
 
 from thirty_two_lanes.core.errors import KernelError
 from thirty_two_lanes.emulator.machine.accesses.access import emit, offsets
-from thirty_two_lanes.emulator.machine.accesses.async_copies import everyone, look_out
+from thirty_two_lanes.emulator.machine.accesses.async_copies import (
+    emit_early,
+    taking_part,
+)
 from thirty_two_lanes.emulator.machine.arrays import is_one
 from thirty_two_lanes.emulator.machine.bounds import out_of_bounds
 from thirty_two_lanes.emulator.machine.cells import unwritten
@@ -22,7 +25,7 @@ def load_wide(warp, reference, array, indices, count, active):
 def store_wide(warp, reference, array, indices, values, active):
     """Store neighbours from `array[indices]` on."""
     offset = _first_cell(warp, reference, array, indices, len(values), active)
-    _write(warp, array, offset, values, everyone(warp, active))
+    _write(warp, array, offset, values, taking_part(warp, active))
 
 
 def copy_wide(warp, reference, arrival, array, indices, values, active):
@@ -35,7 +38,7 @@ def copy_wide(warp, reference, arrival, array, indices, values, active):
             "global to shared memory; elsewhere, load and store"
         )
     first = _first_cell(warp, reference, array, indices, len(values), active)
-    lanes = everyone(warp, active)
+    lanes = taking_part(warp, active)
     nothing = tuple(unwritten(1, array.dtype)) * len(values)
     _write(warp, array, first, nothing, lanes)
     warp.batch.copies.begin(warp, arrival, array, first, values, lanes)
@@ -43,13 +46,13 @@ def copy_wide(warp, reference, arrival, array, indices, values, active):
 
 def commit_copies(warp, active):
     """End a group of copies of each thread."""
-    warp.batch.copies.commit(warp, everyone(warp, active))
+    warp.batch.copies.commit(warp, taking_part(warp, active))
 
 
 def wait_copies(warp, pending, active):
     """Let each thread's copies arrive, but for its last `pending` groups."""
     copies = warp.batch.copies
-    for copy, lanes in copies.due(warp, pending, everyone(warp, active)):
+    for copy, lanes in copies.due(warp, pending, taking_part(warp, active)):
         _write(warp, copy.array, copy.first, copy.values, lanes)
         size = len(copy.values) * copy.array.dtype.itemsize
         what = copy.reference, copy.array, copy.first, lanes
@@ -84,7 +87,7 @@ def _first_cell(warp, reference, array, indices, count, active):
     addresses = array.cells.bytes_at(first)
     _check(warp, reference, array, addresses, size, count)
     if warp.batch.copies.words:
-        look_out(warp, reference, array, first, active, count)
+        emit_early(warp, reference, array, first, active, count)
     emit(warp, reference, array, first, active, dtype=np.dtype((np.void, size)))
     return first
 
