@@ -55,25 +55,19 @@ def capability_of(target) -> tuple[int, int]:
     """The compute capability that a GPU's name, a pair of numbers or None means."""
     if target is None:
         return device.compute_capability or H200.compute_capability
-    if isinstance(target, str):
-        if known := gpu_named(target):
-            return known.compute_capability
-        raise _unknown(target)
+    if isinstance(target, str) and (known := gpu_named(target)):
+        return known.compute_capability
     if not isinstance(target, (tuple, list)):
-        raise _unknown(target)
+        raise LaunchError(
+            f"unknown GPU {shown(target)}: use one of {', '.join(GPUS)}, or a compute "
+            "capability such as (8, 6)"
+        )
     if len(target) != 2 or not all(isinstance(it, int) for it in target):
         raise LaunchError(
             "a compute capability is two whole numbers, such as (9, 0), not "
             f"{shown(target)}"
         )
     return tuple(target)
-
-
-def _unknown(target) -> LaunchError:
-    return LaunchError(
-        f"unknown GPU {shown(target)}: use one of {', '.join(GPUS)}, or a compute "
-        "capability such as (8, 6)"
-    )
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,8 @@ class Context:
     """What Numba needs of a CUDA context."""
 
     emulated = True
+    memalloc = Pointer.allocate
+    create_stream, create_event = Stream, Event
 
     def __init__(self):
         self.device = EmulatedDevice(self)
@@ -81,9 +83,6 @@ class Context:
         if number:
             raise LaunchError(f"there is no device {number}: the emulator is device 0")
         return self
-
-    def memalloc(self, bytesize):
-        return Pointer.allocate(bytesize)
 
     def memhostalloc(self, bytesize, mapped=False, portable=False, wc=False):
         return HostPointer.allocate(bytesize)
@@ -112,9 +111,6 @@ class Context:
     def can_access_peer(self, peer):
         return False
 
-    def create_stream(self):
-        return Stream()
-
     def get_default_stream(self):
         return Stream(0)
 
@@ -126,9 +122,6 @@ class Context:
 
     def create_external_stream(self, ptr):
         return Stream(ptr, external=True)
-
-    def create_event(self, timing=True):
-        return Event(timing)
 
     @contextmanager
     def defer_cleanup(self):

@@ -147,6 +147,10 @@ class CompiledForTypes:
         self.signature = signature(none, *argument_types)
 
     @property
+    def _function(self):
+        return self.kernel.py_func, self.argument_types, self.kernel.targetoptions
+
+    @property
     def _prepared(self):
         return prepared(self.kernel, self.argument_types)
 
@@ -198,9 +202,7 @@ class CompiledForTypes:
         return self._compiled().library.get_llvm_str()
 
     def inspect_asm(self, cc):
-        return ptx(
-            self.kernel.py_func, self.argument_types, self.kernel.targetoptions, cc
-        )
+        return ptx(*self._function, cc)
 
     def inspect_sass(self, *compute_capability):
         raise UnsupportedError(
@@ -211,6 +213,4 @@ class CompiledForTypes:
     inspect_sass_cfg = inspect_lto_ptx = inspect_sass
 
     def _compiled(self):
-        return compiled(
-            self.kernel.py_func, self.argument_types, self.kernel.targetoptions
-        )
+        return compiled(*self._function)
