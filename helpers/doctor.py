@@ -79,7 +79,7 @@ def examine():
     if sys.version_info < OLDEST:
         return [python()]
     machine = [device(), kernels(), compiler(), python()]
-    return [*machine, *map(package, needed()), tool(), course()]
+    return [*machine, *map(package, needed()), present(TOOL), course()]
 
 
 def page(findings):
@@ -175,7 +175,7 @@ def not_imported(error):
     if is_our_own(error):
         fault = f"The course's own code has a fault: {reason}."
         return Row("kernels", "not tried", fault, OWN_REMEDY)
-    if any(row.fault for row in (*map(package, needed()), tool())):
+    if any(row.fault for row in (*map(package, needed()), present(TOOL))):
         return Row("kernels", "not tried")
     fault = f"A package is installed but cannot be imported: {reason}."
     return Row("kernels", "not tried", fault)
@@ -218,22 +218,25 @@ def python():
 def package(requirement):
     """What is installed of a package that the course needs."""
     name, series = requirement.name, requirement.series
-    try:
-        version = metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return Row(name, "missing", f"{name} is missing.")
-    if requirement.accepts(version):
-        return Row(name, version)
+    version = installed(name)
+    if not version or requirement.accepts(version):
+        return present(name)
     fault = f"{name} {version} is outside the tested range, {series}."
     return Row(name, f"{version}, not {series}", fault)
 
 
-def tool():
-    """The tool of this repository, which brings Numba and NumPy."""
+def present(name):
+    """Whether a package is here, in any version."""
+    missing = Row(name, "missing", f"{name} is missing.")
+    return Row(name, version) if (version := installed(name)) else missing
+
+
+def installed(name):
+    """The version of a package that is here; None where it is missing."""
     try:
-        return Row(TOOL, metadata.version(TOOL))
+        return metadata.version(name)
     except metadata.PackageNotFoundError:
-        return Row(TOOL, "missing", f"{TOOL} is missing.")
+        return None
 
 
 def course():
@@ -241,19 +244,15 @@ def course():
     if version := stranger():
         fault = "The package index's `helpers` is another's: there is room for one."
         return Row("helpers", f"another's, {version}", fault, STRANGER_REMEDY)
-    try:
-        return Row("helpers", metadata.version(COURSE))
-    except metadata.PackageNotFoundError:
-        fault = "helpers is not installed: notebooks in other folders do not find it."
-        return Row("helpers", "not installed", fault)
+    if version := installed(COURSE):
+        return Row("helpers", version)
+    fault = "helpers is not installed: notebooks in other folders do not find it."
+    return Row("helpers", "not installed", fault)
 
 
 def stranger():
     """The version of another's `helpers`, if it is installed."""
-    try:
-        return metadata.version(STRANGER)
-    except metadata.PackageNotFoundError:
-        return None
+    return installed(STRANGER)
 
 
 def needed():
