@@ -24,5 +24,5 @@ def slow_if_long(lessons):
     """The lessons, those slow that climb a ladder, for 10 seconds and more: `make test`
     runs them as notebooks.
     """
-    long = {ladder(name).LESSON for name in names()}
+    long = {getattr(ladder(name), "LESSON", "") for name in names()}
     return [slow(it) if it.stem[:2] in long else it for it in lessons]

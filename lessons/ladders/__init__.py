@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parent
 def names() -> list[str]:
     """The ladders that there are, in the order of their lessons."""
     found = sorted(file.stem for file in FOLDER.glob("[!_]*.py"))
-    return sorted(found, key=lambda name: ladder(name).LESSON)
+    return sorted(found, key=lambda name: getattr(ladder(name), "LESSON", ""))
 
 
 def ladder(name):

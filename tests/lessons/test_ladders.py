@@ -152,13 +152,14 @@ def lacking(name):
     module, file = ladder(name), f"lessons/ladders/{name}.py"
     climbed = store.read(store.file_of(store.USUAL, "ladders"))["ladders"]
     rungs = climbed.get(name, {"titles": {}})["titles"]
-    if not [*(ROOT / "lessons").glob(f"{module.LESSON}_*.py")]:
-        yield f"{file}: LESSON is {module.LESSON}, and no lesson has that number"
-    if not module.LADDERS:
-        yield f"{file}: LADDERS has no rungs"
+    known, lesson = getattr(module, "LADDERS", {}), getattr(module, "LESSON", "missing")
+    if not [*(ROOT / "lessons").glob(f"{lesson}_*.py")]:
+        yield f"{file}: LESSON is {lesson}, which is the number of no lesson"
+    if not known:
+        yield f"{file}: LADDERS is missing: titles, each with its library and its works"
     if hasattr(module, "SWEEP") != hasattr(module, "sweep_work"):
         yield f"{file}: SWEEP and sweep_work go together"
-    for title in module.LADDERS.keys() - rungs.keys():
+    for title in known.keys() - rungs.keys():
         yield (
             f"{file}: nothing is recorded of {title!r}; on a GPU, run "
             f"`python -m lessons.ladders {name} --runs 3`"

@@ -88,7 +88,7 @@ def _plain(name):
 
 FILE = Path(__file__).with_name("gpus.toml")
 GPUS = {  # by the name that people use
-    short: GPU(**{**facts, "compute_capability": tuple(facts["compute_capability"])})
+    short: GPU(**{it: tuple(v) if type(v) is list else v for it, v in facts.items()})
     for short, facts in tomllib.loads(FILE.read_text(encoding="utf-8")).items()
 }
 H200 = GPUS["H200"]  # whose recordings lessons tell of, and whose limits are emulated
