@@ -30,7 +30,16 @@ MEMORY = 12 << 30  # bytes, of addresses
 TOOL = "tool/thirty_two_lanes"
 OURS = str(ROOT / TOOL), str(ROOT / "helpers")
 RECORDS = ROOT / ".pytest_cache" / "mutation"
-ROOMS = "tests/core", "tests/language", "tests/emulator", "tests/frontend"
+EMULATOR = (
+    "tests/core/**/test_*.py",
+    "tests/language/**/test_*.py",
+    "tests/emulator/**/test_*.py",
+    "tests/frontend/**/test_*.py",
+)
+TESTS = {  # those that a room's mutants meet; where it is not here, the emulator's
+    "exercises": ("tests/exercises/test_*.py",),
+    "grading": ("tests/grading/test_*.py",),
+}
 
 
 def warm():
@@ -161,14 +170,16 @@ def record(file, result):
     return 0
 
 
-def recorded(progress) -> dict:
-    """Each test's seconds and calls, by file; files that changed are run anew."""
+def recorded(rooms, progress) -> dict:
+    """The seconds and calls of each test that mutants of some rooms meet, by file;
+    files that changed are run anew.
+    """
     ours = [it for folder in OURS for it in Path(folder).rglob("*.py")]
     ours += (ROOT / "tests/specimens").glob("*.*")
     base = hashlib.sha256(b"".join(it.read_bytes() for it in sorted(ours)))
     results = {}
-    for room in ROOMS:
-        for path in sorted((ROOT / room).rglob("test_*.py")):
+    for pattern in sorted({it for room in rooms for it in TESTS.get(room, EMULATOR)}):
+        for path in sorted(ROOT.glob(pattern)):
             name = base.copy()
             name.update(path.read_bytes())
             file = path.relative_to(ROOT).as_posix()
