@@ -28,22 +28,15 @@ from helpers.exercises.totals import (
     totals_of,
 )
 from helpers.exercises.trials import EVEN, RAGGED
+from helpers.exercises.verdict import Refusal
 from thirty_two_lanes.assembly import assemble
 from thirty_two_lanes.assembly.compiler import missing
 from thirty_two_lanes.emulator.program import static_bytes
 
 
-class Excess(NamedTuple):
-    """A budget that an answer does not keep: which, by how much, on which line."""
-
-    name: str
-    sentence: str
-    line: int | None = None
-
-
-def excesses(case):
-    """The budgets that a case does not keep, in the order of the exercise, and then
-    the totals; how many lines changed is asked after what they achieve.
+def keeps_its_budget(case):
+    """Does a case keep its budgets, in the order of the exercise, and then the totals?
+    How many lines changed is asked after what they achieve.
 
     Each is held at every even size, lest an answer be good at one alone, and what adds
     up at a ragged one and at larger ones, lest whole blocks alone or the listed sizes
@@ -54,8 +47,8 @@ def excesses(case):
             if sentence := hold(case, outcome):
                 if outcome is not case.outcomes[0]:
                     sentence = f"{at_size(outcome)} {sentence}"
-                yield Excess(name, sentence, line_in(sentence))
-                break
+                line = line_in(sentence)
+                raise Refusal(f"over_budget:{name}", sentence, line=line)
 
 
 def limits_of(task):

@@ -3,6 +3,7 @@ races, indices, what nobody wrote, a loop without an end, inputs that are writte
 """
 
 import re
+from functools import partial
 
 from helpers.exercises.verdict import Refusal
 from thirty_two_lanes.core.errors import BarrierError, NoProgressError, wrapped
@@ -71,12 +72,8 @@ def hints_of_race(race) -> str:
     return "race in one line" if one_line else ""
 
 
-def indices(outcome):
-    yield from silent(outcome, "wrap", "bounds", "bounds negative")
-
-
-def silent(outcome, kind, reason, hints=""):
-    """Refusals for the warnings of a kind."""
+def warnings(outcome, kind, reason, hints=""):
+    """Those of a kind, for a reason."""
     for warning in outcome.run.warnings:
         if warning.kind == kind:
             text = f"line {warning.line}, `{warning.site.text}`: {warning.text}"
@@ -93,10 +90,6 @@ def unwritten(outcome):
             yield Refusal("uninitialised", size, repr(read), line, hints)
 
 
-def exceptions(outcome):
-    yield from silent(outcome, "exception", "wrong")
-
-
 def written_inputs(outcome):
     for name in outcome.trial.inputs:
         called = outcome.names[name]
@@ -108,4 +101,11 @@ def written_inputs(outcome):
             yield Refusal("writes_input", f"{writes}, an input.", line=site.line)
 
 
-FAULTS = missed_barriers, races, indices, unwritten, exceptions, written_inputs
+FAULTS = (
+    missed_barriers,
+    races,
+    partial(warnings, kind="wrap", reason="bounds", hints="bounds negative"),
+    unwritten,
+    partial(warnings, kind="exception", reason="wrong"),
+    written_inputs,
+)

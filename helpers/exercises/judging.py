@@ -15,7 +15,7 @@ import numpy as np
 
 from helpers.checking.check import check
 from helpers.exercises.arguments import Out
-from helpers.exercises.budgets import excesses, unheld
+from helpers.exercises.budgets import keeps_its_budget, unheld
 from helpers.exercises.faults import at_size, first_sentence, line_in, refuse_faults
 from helpers.exercises.sources import lines_changed
 from helpers.exercises.totals import LOOKED_UP
@@ -88,11 +88,6 @@ class JudgedKernel:
     def trials(self):
         return trials_of(self.task, self.seed)
 
-    @property
-    def names(self) -> dict:
-        """What the kernel calls each argument of the exercise."""
-        return self.outcomes[0].names
-
     def answered(self, outcome):
         """What the exercise's own answer does in the trial of an outcome."""
         trial = outcome.trial
@@ -113,8 +108,6 @@ def explained(ask):
     """What a function gives; a refusal of the kernel or the launch as a Refusal."""
     try:
         return ask()
-    except Refusal:
-        raise
     except ExplainedError as error:
         sentence, _, below = str(error).partition("\n")  # the kernel's line, and more
         sentence = first_sentence(sentence)
@@ -313,15 +306,6 @@ def items_in(operands) -> int:
     """How many numbers some items are, or tuples of them."""
     values = (getattr(it, "value", it) for it in operands)
     return sum(items_in(it) if isinstance(it, tuple) else 1 for it in values)
-
-
-# ---------------------------------------------------------------- the budget
-
-
-def keeps_its_budget(case):
-    for excess in excesses(case):
-        reason = f"over_budget:{excess.name}"
-        raise Refusal(reason, excess.sentence, line=excess.line)
 
 
 def praise(case) -> str:

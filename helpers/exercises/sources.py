@@ -39,14 +39,18 @@ def kernel_of(text, name):
 
 def kernel_name(text) -> str:
     """The name of the last function that a text defines: the kernel."""
-    functions = [it for it in ast.parse(text).body if isinstance(it, ast.FunctionDef)]
-    return functions[-1].name
+    return functions_in(ast.parse(text))[-1].name
+
+
+def functions_in(tree) -> list:
+    """The definitions in a text's tree."""
+    return [it for it in tree.body if isinstance(it, ast.FunctionDef)]
 
 
 def stub_of(text) -> str:
     """A text without the body of its kernel: what a learner begins with."""
     tree = ast.parse(text)
-    kernel = [it for it in tree.body if isinstance(it, ast.FunctionDef)][-1]
+    kernel = functions_in(tree)[-1]
     lines = [it.rstrip("\n") for it in lines_of(text)]
     about = len(code_lines("\n".join(lines[kernel.body[0].end_lineno :])))
     hole = f"# your code, about {about} line{'s' * (about > 1)}"
@@ -90,7 +94,7 @@ def different(given, mine) -> int:
 
 def functions_of(text) -> dict:
     """The lines of each function that a text defines, by name."""
-    functions = [it for it in ast.parse(text).body if isinstance(it, ast.FunctionDef)]
+    functions = functions_in(ast.parse(text))
     return {it.name: code_lines(ast.unparse(it)) for it in functions}
 
 
@@ -121,7 +125,6 @@ def code_lines(text) -> list[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and ast.get_docstring(node):
             node.body = node.body[1:] or [ast.Pass()]
-    functions = [it for it in tree.body if isinstance(it, ast.FunctionDef)]
-    parts = functions or [tree]
+    parts = functions_in(tree) or [tree]
     lines = [line for it in parts for line in ast.unparse(it).splitlines()]
     return [line for line in lines if line.strip() and not line.startswith("@")]

@@ -7,7 +7,7 @@ import atexit
 import json
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from textwrap import shorten
 
 from helpers.exercises.reasons import (
@@ -38,7 +38,7 @@ class Submitted:
     seed: object
     secret: str
     container: str = ""
-    limits: dict = field(default_factory=lambda: Limits().as_dict())
+    limits: dict = field(default_factory=lambda: asdict(Limits()))
 
 
 _idle, _begun = {}, []  # nurseries that nobody uses, by what they are; and all

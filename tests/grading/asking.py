@@ -30,7 +30,7 @@ def marks(*cells, asked=("mirror",), secret="a secret"):
     if LEVEL == "process" and any("os.kill(" in it for it in cells):
         pytest.skip(WHY_NOT)
     items = tuple(asdict(item_of(exercise(name))) for name in asked)
-    return grade(Submitted(cells, items, None, secret, IMAGE, SHORT.as_dict()))
+    return grade(Submitted(cells, items, None, secret, IMAGE, asdict(SHORT)))
 
 
 def seen(nursery, expression, before="import os", **limits):

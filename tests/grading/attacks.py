@@ -33,7 +33,7 @@ import helpers.exercises.verdict as it
 it.Verdict.points = 2""",
     "the budget": """\
 import helpers.exercises.budgets as it
-it.excesses = lambda case: []""",
+it.keeps_its_budget = lambda case: None""",
     "numba's jit": """\
 real = cuda.jit
 def jit(f):

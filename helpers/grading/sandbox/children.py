@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 
 from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.limits import Limits
@@ -40,7 +41,7 @@ class Nursery:
         if self.process and self.is_lost():
             self.end()  # between two submissions: it is nobody's fault
         process, name = self.process or self.begin(), secrets.token_hex(8)
-        whole = {**request, "id": name, "limits": limits.as_dict()}
+        whole = {**request, "id": name, "limits": asdict(limits)}
         try:
             process.stdin.write(json.dumps(whole).encode() + b"\n")
             answer = self.read(process, limits.wall_s + GRACE_S)

@@ -1,6 +1,6 @@
 """How much a process that a submission runs in may use."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,6 @@ class Limits:
     def cell_wall_s(self) -> int:
         """The seconds of one cell in all, those too in which it waits for its turn."""
         return 2 * self.cell_s
-
-    def as_dict(self):
-        return asdict(self)
 
 
 # how a process ended, said of it

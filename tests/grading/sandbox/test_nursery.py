@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import psutil
 import pytest
@@ -118,7 +118,7 @@ def test_who_interrupts_it_leaves_nothing_behind(tmp_path, way):
         f"pathlib.Path({str(note)!r}).write_text(f'{{os.getpid()}} {{os.getcwd()}}.')\n"
         "time.sleep(60)"
     )
-    request = {"id": "", "cells": [code], "answers": [], "limits": SHORT.as_dict()}
+    request = {"id": "", "cells": [code], "answers": [], "limits": asdict(SHORT)}
     process.stdin.write(json.dumps(request).encode() + b"\n")
     wait_until(lambda: note.exists() and note.read_text().endswith("."))
     child, folder = note.read_text()[:-1].split()
