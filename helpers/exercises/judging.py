@@ -277,8 +277,11 @@ def brings_nothing_along(case):
     """Has it no arrays and no tuples of its own that could hold the answer?"""
     code = [it for block in case.program.ir.blocks for it in block]
     captured = [it for it in code if isinstance(it, ir.Captured)]
-    arrays = {it.array.tobytes(): numbers_in(it.array) for it in captured}
-    tuples = {it.operands[1:] for it in code if is_looked_up(it)}
+    # a record holds more numbers than one
+    numbers = (max(it.array.size, it.array.nbytes // 8) for it in captured)
+    arrays = dict(zip((it.array.tobytes() for it in captured), numbers, strict=True))
+    operations = [it for it in code if isinstance(it, ir.Operation)]
+    tuples = {it.operands[1:] for it in operations if it.operator == "choose"}
     looked_up = max(sum(map(items_in, tuples)) - LOOKED_UP, 0)
     total = sum(arrays.values()) + looked_up
     if total > case.task.captured:
@@ -290,16 +293,6 @@ def brings_nothing_along(case):
             f"{', '.join(names)}; {case.task.captured:,} are allowed. "
             "What it needs are its arguments.",
         )
-
-
-def numbers_in(array) -> int:
-    """How many numbers an array holds; one of records holds more than its size."""
-    return max(array.size, array.nbytes // 8)
-
-
-def is_looked_up(instruction) -> bool:
-    """Is it an item of a tuple, by an index that is computed?"""
-    return isinstance(instruction, ir.Operation) and instruction.operator == "choose"
 
 
 def items_in(operands) -> int:

@@ -17,7 +17,7 @@ from helpers.grading.digest import grader_digest
 from helpers.grading.references import require_right
 from helpers.grading.report import missing
 from helpers.grading.store import MarksStore, key_of
-from helpers.grading.words import many, printable
+from helpers.grading.words import many, named, printable
 from helpers.grading.worker import Submitted, end_nurseries, grade, row_of
 
 AHEAD = 2  # submissions waiting for each that is being marked
@@ -51,11 +51,11 @@ def grade_folder(folder, manifest, out, options, say=print) -> bool:
         store.write_marks()
     given = {(it.student, it.assignment) for it in found}
     if kept := [it for it in store.results() if names_of(it) not in given]:
-        names = ", ".join("{} ({})".format(*names_of(it)) for it in kept)
+        names = ", ".join(map(named, kept))
         say(f"kept from before, not handed in now: {printable(names)}")
     lost = [it for it in store.results() if names_of(it) in given and missing(it)]
     for it in lost:
-        say(printable("{} ({}): ".format(*names_of(it)) + missing(it)))
+        say(printable(f"{named(it)}: {missing(it)}"))
     return not lost
 
 

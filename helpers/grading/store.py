@@ -27,6 +27,7 @@ from helpers.grading.tables import (
     cell,
     table_of,
 )
+from helpers.grading.words import named
 
 MARKS, TOTALS, BY_HAND_TABLE = "marks.csv", "totals.csv", "by_hand.csv"
 NUMBER = re.compile(r"_(\d+)(_assignsubmission_.*)?$")  # of Canvas, of Moodle
@@ -133,7 +134,7 @@ class MarksStore:
         """Is there any mark, and is each made by this release? Raises MarksError."""
         self.require_any()
         other = [
-            f"{it['student']} ({it['assignment']})"
+            named(it)
             for it in self.results()
             if it.get("release") != manifest.digest(it["assignment"])
         ]

@@ -8,6 +8,11 @@ def many(number, noun) -> str:
     return f"{round(number, 2):,g} {noun}{'s' * (number != 1)}"
 
 
+def named(result) -> str:
+    """Whose marks they are, and of which assignment."""
+    return f"{result['student']} ({result['assignment']})"
+
+
 def printable(text, kept="") -> str:
     """A text whose characters show, and do nothing: a terminal obeys some of them."""
     return "".join(

@@ -33,7 +33,7 @@ def work(request, send, limits):
     """Judge an answer to an exercise: `seed` chose the variant, `secret` the inputs."""
     try:
         task = exercise(request["exercise"], request["seed"])
-        send(as_data(verdict_on(task, request["answer"], request["secret"])))
+        send(asdict(verdict_on(task, request["answer"], request["secret"])))
     except Exception as error:  # of an exercise, or of the judge: nobody's answer
         send({"failed": type(error).__name__})
     send("done")
@@ -55,7 +55,3 @@ def verdict_on(task, data, secret) -> Verdict:
 
 def not_an_answer(task, sentence) -> Verdict:
     return Verdict(task.name, 0, task.points, sentence, REFUSED)
-
-
-def as_data(verdict) -> dict:
-    return asdict(verdict) | {"hints": list(verdict.hints)}

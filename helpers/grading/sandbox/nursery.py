@@ -126,13 +126,17 @@ def attend(work, request) -> dict:
             ended = ending_of(child, limits)
     finally:
         end_all()
-        rest = all_that_waits(receive)
+        rest = b""
+        while select.select([receive], [], [], 0)[0]:  # nobody writes any more
+            if not (more := os.read(receive, 2**16)):
+                break
+            rest += more
         os.close(receive)
         empty(folder)
     whole = data if ended == "done" else (data + rest)[: limits.handed_over_bytes]
     return {
         "ended": ended,
-        "messages": whole_lines(whole),
+        "messages": whole.decode("utf-8", "replace").split("\n")[:-1],
         "seconds": round(time.monotonic() - begun, 3),
         "cpu_seconds": round(cpu_of_children() - worked, 3),
     }
@@ -265,20 +269,6 @@ def ending_of(child, limits) -> str:
             return BY_SIGNAL.get(found.si_status, EARLY) if signalled else EARLY
         time.sleep(0.001)
     return EARLY  # it closed its end, and lives
-
-
-def all_that_waits(receive) -> bytes:
-    """What is left in a pipe into which nobody writes any more."""
-    data = b""
-    while select.select([receive], [], [], 0)[0] and (more := os.read(receive, 2**16)):
-        data += more
-    return data
-
-
-def whole_lines(data):
-    """The complete lines of what was read, as texts."""
-    lines = data.split(b"\n")[:-1]
-    return [line.decode("utf-8", "replace") for line in lines]
 
 
 def end_all():

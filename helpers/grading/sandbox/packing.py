@@ -110,7 +110,7 @@ def declared(dispatcher) -> list:
 
 def outside(function) -> dict:
     """The names that a function and those within it read from outside, with values."""
-    names = set(names_of(function.__code__))
+    names = set(globals_of(function.__code__))
     found = {k: v for k, v in function.__globals__.items() if k in names}
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     return found | {name: contents(cell) for name, cell in cells}
@@ -122,14 +122,6 @@ def missing(function) -> set:
     lacked = set(globals_of(function.__code__)) - known
     called = [it for it in outside(function).values() if is_dispatcher(it)]
     return lacked.union(*(missing(it.py_func) for it in called))
-
-
-def names_of(code):
-    """The names in a code object, those of functions within it too."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from names_of(constant)
 
 
 # ---------------------------------------------------------------- values

@@ -65,21 +65,13 @@ def give_way(processes):
 
 def threads_of(pid):
     """The numbers of a process' threads, each with whether it computes or would."""
-    for folder in folders_in(Path(f"/proc/{pid}/task")):
+    for file in Path(f"/proc/{pid}/task").glob("*/stat"):
         try:
-            stat = (folder / "stat").read_text("utf-8", "replace")
-        except OSError:
+            stat = file.read_text("utf-8", "replace")
+        except OSError:  # it is gone
             continue
         state = stat.rpartition(") ")[2][:1]  # before it, a name that it chose itself
-        yield int(folder.name), state == "R"
-
-
-def folders_in(folder) -> list:
-    """What is in a folder of a process, which may be gone."""
-    try:
-        return list(folder.iterdir())
-    except OSError:
-        return []
+        yield int(file.parent.name), state == "R"
 
 
 def held() -> tuple[int, int, int]:
@@ -88,7 +80,12 @@ def held() -> tuple[int, int, int]:
     """
     if not alone_here():
         return 0, 0, 0
-    return files_left(), sockets_open(), locks_held()
+    about = os.statvfs(tempfile.gettempdir())
+    files = about.f_files - about.f_ffree  # deleted ones, too, while open; and folders
+    sockets = re.search(r"used (\d+)", Path("/proc/net/sockstat").read_text("utf-8"))
+    locks = Path("/proc/locks").read_text("utf-8").splitlines()
+    owned = [line for line in locks if " OFDLCK " not in line]  # others are anybody's
+    return files, int(sockets[1]), len(owned)
 
 
 def is_given_back(at_start) -> bool:
@@ -106,22 +103,3 @@ def own_memory(pid) -> int:
     status = Path(f"/proc/{pid}/status").read_text("utf-8")
     found = re.findall(r"^Rss(?:Anon|Shmem):\s+(\d+) kB$", status, re.MULTILINE)
     return 1024 * sum(map(int, found))
-
-
-def files_left() -> int:
-    """The files and folders where children may write, deleted ones, too, while open."""
-    about = os.statvfs(tempfile.gettempdir())
-    return about.f_files - about.f_ffree
-
-
-def sockets_open() -> int:
-    """The sockets of this network, which nobody has but children."""
-    return int(
-        re.search(r"used (\d+)", Path("/proc/net/sockstat").read_text("utf-8"))[1]
-    )
-
-
-def locks_held() -> int:
-    """The locks of these processes' files; those without an owner may be anybody's."""
-    lines = Path("/proc/locks").read_text("utf-8").splitlines()
-    return sum(" OFDLCK " not in line for line in lines)
