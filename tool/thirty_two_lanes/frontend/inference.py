@@ -104,20 +104,12 @@ def check_options(function, options):
     if strange:
         close = difflib.get_close_matches(strange, known, 1)
         meant = f"; did you mean `{close[0]}`?" if close else ""
-        raise at(
-            function,
-            function.__code__.co_firstlineno,
-            f"`@cuda.jit` has no option `{strange}`{meant}",
-        )
+        raise at(function, None, f"`@cuda.jit` has no option `{strange}`{meant}")
     if options.get("device"):
         raise device_function(function)
     if options.get("link"):
-        raise at(
-            function,
-            function.__code__.co_firstlineno,
-            "this kernel links code that is not Python (`link=`), which needs a GPU",
-            UnsupportedError,
-        )
+        links = "links code that is not Python (`link=`), which needs a GPU"
+        raise at(function, None, f"this kernel {links}", UnsupportedError)
 
 
 def _flags(options):

@@ -45,12 +45,9 @@ def require_kernel(value, verb):
 
 def device_function(function) -> KernelError:
     """The error of who launches a device function."""
-    return at(
-        function,
-        function.__code__.co_firstlineno,
-        f"`{function.__name__}` is a device function: kernels can call it, but it "
-        "cannot be launched",
-    )
+    name = f"`{function.__name__}`"
+    what = "is a device function: kernels can call it, but it cannot be launched"
+    return at(function, None, f"{name} {what}")
 
 
 def _described(value, verb) -> str:

@@ -39,12 +39,7 @@ def is_enum_class(value) -> bool:
 def static_index(part):
     """An index that is written out in the source."""
     if isinstance(part, slice):
-        return ir.Slice(
-            *(
-                None if p is None else ir.Const(np.int64(p))
-                for p in (part.start, part.stop, part.step)
-            )
-        )
+        return ir.Slice(*map(static_index, (part.start, part.stop, part.step)))
     if isinstance(part, int):
         return ir.Const(np.int64(part))
     return part

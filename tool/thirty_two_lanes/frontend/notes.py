@@ -10,24 +10,18 @@ import numpy as np
 
 from thirty_two_lanes.core import ir
 
-ON_A_LINE = (  # Numba's statements that a reader has written
-    *("Assign", "SetItem", "StaticSetItem", "SetAttr"),
-    *("Branch", "Return", "Raise", "StaticRaise", "Print"),
-)
+STORES = ("SetItem", "StaticSetItem", "SetAttr")
+ON_A_LINE = ("Assign", "Branch", "Raise", "StaticRaise", "Print", *STORES)
 JUMPS = ("break", "continue")
 
 
 def note_line(builder, statement):
     """Note that a line begins, if one does, before its statement is lowered."""
     here = builder.block, builder.line
-    if (
-        _is_silent(builder)
-        or here == builder.noted
-        or not _is_written(builder, statement)
-    ):
-        return
-    builder.noted = here
-    builder.emit(ir.Note(builder.site(), builder.function))
+    is_news = here != builder.noted and not _is_silent(builder)
+    if is_news and _is_written(builder, statement):
+        builder.noted = here
+        builder.emit(ir.Note(builder.site(), builder.function))
 
 
 def note_value(builder, statement):
@@ -50,19 +44,14 @@ def _is_silent(builder) -> bool:
 def _is_written(builder, statement) -> bool:
     """Is this a statement of the source's, and of this line?"""
     kind = type(statement).__name__
-    if kind == "Jump":
-        return builder.site().text in JUMPS and _ways_in(builder) == 1
+    if kind == "Jump":  # Python lets the end of an `if` jump to another `continue`
+        here = builder.edges.label
+        blocks = builder.typed.ir.blocks.values()
+        ways_in = sum(here in block.terminator.get_targets() for block in blocks)
+        return builder.site().text in JUMPS and ways_in == 1
     if kind == "Return":
         return builder.site().text.startswith("return")
     return kind in ON_A_LINE and not _is_made_up(statement)
-
-
-def _ways_in(builder) -> int:
-    """How many blocks lead to this one: Python lets the end of an `if` jump to another
-    line's `continue`.
-    """
-    blocks = builder.typed.ir.blocks.values()
-    return sum(builder.edges.label in b.terminator.get_targets() for b in blocks)
 
 
 def _is_made_up(statement) -> bool:

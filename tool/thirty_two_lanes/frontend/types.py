@@ -18,7 +18,7 @@ def our_type(numba_type):
     if kind == "Boolean":
         return np.dtype(np.bool_)
     if kind in ("Integer", "Float", "Complex", "NPDatetime", "NPTimedelta"):
-        return np.dtype(_scalar_name(numba_type))
+        return np.dtype(str(numba_type))
     if kind in ("Array", "Bytes") or kind.endswith("Array"):
         return ArrayType(_element(numba_type.dtype), numba_type.ndim)
     if kind == "Record":
@@ -61,10 +61,6 @@ def loop_of(ufunc, numba_types):
     scalars = [getattr(t, "dtype", t) for t in numba_types]
     loop = numpy_support.ufunc_find_matching_loop(ufunc, scalars)
     return tuple(map(our_type, loop.inputs)), our_type(loop.outputs[0])
-
-
-def _scalar_name(numba_type):
-    return str(numba_type)
 
 
 def _element(numba_type):

@@ -117,8 +117,9 @@ class IRBuilder:
         """Let a statement's line be the one being lowered; Numba's own is nobody's."""
         if loc.filename == self.function.__code__.co_filename:
             self.line, self.inlined = loc.line, None
-        elif _is_readers(loc.filename, loc.line):
-            self.inlined = loc.filename, loc.line
+        elif not loc.filename.startswith(LIBRARIES):
+            if source.source_line(loc.filename, loc.line):  # a reader can look it up
+                self.inlined = loc.filename, loc.line
 
     def site(self, line=None) -> Site:
         """The source line being lowered."""
@@ -370,8 +371,3 @@ def type_of_value(value):
     if isinstance(value, tuple):
         return tuple(map(type_of_value, value))
     return value.dtype
-
-
-def _is_readers(file, line) -> bool:
-    """Can a reader look a line up that Numba has inlined?"""
-    return not file.startswith(LIBRARIES) and bool(source.source_line(file, line))

@@ -51,13 +51,8 @@ def length(builder, target, arguments, signature):
         builder.bind(target, array_number(builder, operand, "shape0"))
 
 
-def truth_value(builder, target, arguments, signature):
-    """`bool(value)`."""
-    convert_to(builder, target, builder.operand(arguments[0]), np.dtype(np.bool_))
-
-
 def number(builder, target, arguments, signature):
-    """`int(value)` or `float(value)`."""
+    """`int(value)`, `float(value)` or `bool(value)`."""
     text = builder.known.get(arguments[0].name) if arguments else None
     if isinstance(text, str):
         builder.known[target] = float(text)
@@ -129,7 +124,7 @@ def complex_number(builder, target, arguments, signature):
 BUILTINS = {
     int: number,
     float: number,
-    bool: truth_value,
+    bool: number,
     complex: complex_number,
     abs: absolute,
     round: rounded,

@@ -3,8 +3,7 @@ them: where their iterators begin, and how they go on.
 """
 
 from thirty_two_lanes.core import ir
-from thirty_two_lanes.frontend.lower.arrays import array_number
-from thirty_two_lanes.frontend.lower.builder import INDEX, ONE, ZERO
+from thirty_two_lanes.frontend.lower.builder import INDEX, ZERO
 from thirty_two_lanes.frontend.lower.iterators import (
     Elements,
     Enumerated,
@@ -13,7 +12,6 @@ from thirty_two_lanes.frontend.lower.iterators import (
     Range,
     Rows,
     Zipped,
-    advance,
     end_unless,
 )
 from thirty_two_lanes.frontend.lower.tuples import pack, repack
@@ -161,19 +159,3 @@ def unpack(builder, target, value):
 def pair_second(builder, target, value):
     """Was there something?"""
     builder.bind(target, builder.pairs[value.value.name][1])
-
-
-def each_cell(builder, array, indices, body):
-    """Emit a loop over the axes of an array that are left, with `body` within."""
-    if len(indices) == builder.type_of(array).ndim:
-        return body(indices)
-    index = builder.new_name(INDEX, "cell")
-    builder.emit(ir.Copy((index,), (ZERO,)))
-    again = builder.body.new_block()
-    builder.continue_in(again)
-    length = array_number(builder, array, f"shape{len(indices)}")
-    after = builder.branch(builder.truth("lt", index, length))
-    each_cell(builder, array, (*indices, index), body)
-    advance(builder, index, ONE)
-    builder.continue_in(again)
-    builder.block = after

@@ -21,11 +21,14 @@ def call_method(builder, target, method, arguments, signature):
     dtype = builder.our_type(variable)
     if name in METHODS and isinstance(dtype, ir.ArrayType):
         return METHODS[name](builder, target, variable, arguments)
-    if isinstance(dtype, np.dtype) and name == "view":
-        return _view_number(builder, target, builder.operand(variable))
-    if isinstance(dtype, np.dtype) and f".{name}" in FUNCTIONS:
-        operands = [builder.operand(variable)]
-        return call_operator(builder, target, f".{name}", operands, signature)
+    number = builder.operand(variable) if isinstance(dtype, np.dtype) else None
+    if number is not None and name == "view":  # its bits as another type
+        result = builder.our_type(target)
+        pair = (number, ir.Const(result.type(0)))
+        ours = builder.declare(target, result)
+        return builder.emit(ir.Operation(ours, "view", pair, builder.site()))
+    if number is not None and f".{name}" in FUNCTIONS:
+        return call_operator(builder, target, f".{name}", [number], signature)
     if name == "item":
         return builder.bind(target, builder.operand(variable))
     bound = builder.numba_type(method)
@@ -76,14 +79,6 @@ def view(builder, target, variable, arguments):
     if dtype.itemsize == builder.type_of(operand).dtype.itemsize:
         return builder.emit(ir.Field(name, operand, dtype, 0, ()))
     builder.emit(ir.Reinterpret(name, operand, dtype, builder.site()))
-
-
-def _view_number(builder, target, operand):
-    """The bits of a number as one of another type."""
-    dtype = builder.our_type(target)
-    operands = (operand, ir.Const(dtype.type(0)))
-    ours = builder.declare(target, dtype)
-    builder.emit(ir.Operation(ours, "view", operands, builder.site()))
 
 
 # a method of arrays: (builder, target, variable, arguments) -> None

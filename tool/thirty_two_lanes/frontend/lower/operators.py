@@ -3,15 +3,16 @@ into an array that is given.
 """
 
 import operator
+from contextlib import contextmanager
 
 import numpy as np
 
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.frontend.known_values import are_texts
 from thirty_two_lanes.frontend.lower.arrays import array_number, load
-from thirty_two_lanes.frontend.lower.builder import ONE, is_always_none
+from thirty_two_lanes.frontend.lower.builder import INDEX, ONE, ZERO, is_always_none
 from thirty_two_lanes.frontend.lower.inlining import inline_library
-from thirty_two_lanes.frontend.lower.loops import each_cell
+from thirty_two_lanes.frontend.lower.iterators import advance
 from thirty_two_lanes.frontend.lower.optionals import is_none
 from thirty_two_lanes.frontend.lower.tuples import (
     TUPLE_OPERATORS,
@@ -76,8 +77,10 @@ def _of_numbers(builder, target, value, name, dtypes):
     operands = (builder.operand(value.lhs), builder.operand(value.rhs))
     if result.kind == "c" or dtypes[0].kind == "c":
         name = COMPLEX.get(name, name)
-    if name == "pow" and _is_static(value, dtypes):
-        name = "static pow"
+    exponent = getattr(value, "static_rhs", None)
+    if name == "pow" and dtypes[1].kind in "iu" and isinstance(exponent, int):
+        # Numba only multiplies where it knows the exponent
+        name = "static pow" if abs(exponent) <= LARGEST_LOOP else "pow"
     end_threads(builder, name, operands, dtypes)
     builder.operate(target, name, operands, dtypes, result)
 
@@ -99,23 +102,15 @@ def _call_library(builder, target, value, function):
     inline_library(builder, target, function, signature, [value.lhs, value.rhs])
 
 
-def _is_static(value, dtypes) -> bool:
-    """Is this a power whose whole exponent Numba knows, so that it only multiplies?"""
-    exponent = getattr(value, "static_rhs", None)
-    return (
-        isinstance(exponent, int)
-        and dtypes[1].kind in "iu"
-        and abs(exponent) <= LARGEST_LOOP
-    )
-
-
 def end_threads(builder, name, operands, dtypes):
     """End the threads for which an operator raises an exception."""
     operand, dtype = operands[1], dtypes[1]
     if name == "complex div":
         _end_where(builder, operand, dtype, 0, ZeroDivisionError, f"complex {BY_ZERO}")
-    elif name in ("truediv", "floordiv", "mod") and _divides_strictly(builder, dtypes):
-        _end_where(builder, operand, dtype, 0, ZeroDivisionError, BY_ZERO)
+    elif name in ("truediv", "floordiv", "mod"):
+        options = builder.body.options
+        if options.get("debug") and not (options.get("fastmath") and dtype == "f4"):
+            _end_where(builder, operand, dtype, 0, ZeroDivisionError, BY_ZERO)
     elif name == "pow" and dtype.kind == "i" and not isinstance(operand, ir.Const):
         least = np.iinfo(dtype).min  # its opposite is itself
         _end_where(builder, operand, dtype, least, OverflowError, None)
@@ -123,17 +118,9 @@ def end_threads(builder, name, operands, dtypes):
 
 def _end_where(builder, operand, dtype, number, exception, text):
     """End the threads in which an operand is a number."""
-    same = builder.truth(
-        "eq", builder.cast(operand, dtype), ir.Const(dtype.type(number))
-    )
+    operand = builder.cast(operand, dtype)
+    same = builder.truth("eq", operand, ir.Const(dtype.type(number)))
     builder.end_threads_where(same, exception, text)
-
-
-def _divides_strictly(builder, dtypes) -> bool:
-    """Does a division by zero end a thread?"""
-    options = builder.body.options
-    fast = options.get("fastmath") and dtypes[1] == np.float32
-    return bool(options.get("debug")) and not fast
 
 
 def _is_in(builder, target, value):
@@ -188,23 +175,33 @@ def call_ufunc(builder, target, ufunc, arguments):
     if len(operands) == ufunc.nin:
         return builder.operate(target, name, operands, dtypes, result)
     *inputs, out = operands
-
-    def store_cell(indices):
-        _store_cell(builder, name, inputs, dtypes, result, out, indices)
-
-    each_cell(builder, out, (), store_cell)
+    with _each_cell(builder, out) as indices:
+        items = tuple(
+            builder.cast(_at(builder, operand, indices), dtype)
+            for operand, dtype in zip(inputs, dtypes, strict=True)
+        )
+        value = builder.computed(name, items, result, "value")
+        value = builder.cast(value, builder.type_of(out).dtype)
+        builder.emit(ir.Store(out, indices, value, builder.reference("store", out)))
     builder.bind(target, out)
 
 
-def _store_cell(builder, name, inputs, dtypes, result, out, indices):
-    """Compute one cell."""
-    operands = tuple(
-        builder.cast(_at(builder, operand, indices), dtype)
-        for operand, dtype in zip(inputs, dtypes, strict=True)
-    )
-    value = builder.computed(name, operands, result, "value")
-    value = builder.cast(value, builder.type_of(out).dtype)
-    builder.emit(ir.Store(out, indices, value, builder.reference("store", out)))
+@contextmanager
+def _each_cell(builder, array):
+    """Loops over the axes of an array, around what is emitted within; its indices."""
+    indices, loops = [], []
+    for axis in range(builder.type_of(array).ndim):
+        indices.append(builder.new_name(INDEX, "cell"))
+        builder.emit(ir.Copy((indices[-1],), (ZERO,)))
+        again = builder.body.new_block()
+        builder.continue_in(again)
+        length = array_number(builder, array, f"shape{axis}")
+        loops.append((again, builder.branch(builder.truth("lt", indices[-1], length))))
+    yield tuple(indices)
+    for index, (again, after) in zip(reversed(indices), reversed(loops), strict=True):
+        advance(builder, index, ONE)
+        builder.continue_in(again)
+        builder.block = after
 
 
 def _at(builder, operand, indices):

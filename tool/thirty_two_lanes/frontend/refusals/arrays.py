@@ -10,10 +10,6 @@ import numpy as np
 
 from thirty_two_lanes.frontend.refusals.syntax import named_value, nodes_of
 
-_SHAPE = (
-    "the shape of a shared or local array must be a number known when the kernel is "
-    "compiled: a literal, or a global or closure variable on its own. "
-)
 _ELEMENTS = {  # a type of Python's, and those of Numba
     "float": "`float32` or `float64`",
     "int": "`int32` or `int64`",
@@ -25,7 +21,6 @@ _REMEDY = (
     "`for {index} in range({length}): {line}`"
 )
 _EXAMPLE = _REMEDY.format(index="k", length="n", line="x[k] = y[k]")
-_WHOLE = ast.Slice()
 _CONDITIONS = ast.Compare, ast.BoolOp, ast.List  # also within an index
 _MAKERS = ("shared.array", "local.array")
 _OF_ROWS = re.compile(
@@ -40,19 +35,13 @@ _OF_ROWS = re.compile(
 
 def wrong_array(name, call, function):
     """What is wrong with this call, in a sentence; or None."""
-    shape, dtype = _arguments(call)
+    given = dict(zip(("shape", "dtype"), call.args, strict=False))
+    given |= {keyword.arg: keyword.value for keyword in call.keywords}
+    shape, dtype = given.get("shape"), given.get("dtype")
     if dtype is None:
         return f"a shared or local array needs a type: `cuda.{name}(8, float32)`"
-    return _wrong_type(name, call, shape, dtype, function) or _wrong_shape(
-        name, shape, function
-    )
-
-
-def _arguments(call):
-    """The shape and the type, as they are written; None for what is missing."""
-    named = {keyword.arg: keyword.value for keyword in call.keywords}
-    given = dict(zip(("shape", "dtype"), call.args, strict=False)) | named
-    return given.get("shape"), given.get("dtype")
+    wrong_type = _wrong_type(name, call, shape, dtype, function)
+    return wrong_type or _wrong_shape(name, shape, function)
 
 
 def _wrong_type(name, call, shape, dtype, function):
@@ -89,8 +78,8 @@ def _wrong_shape(name, shape, function):
     if shape is None:
         return f"a shared or local array needs a shape: `cuda.{name}(8, float32)`"
     axes = shape.elts if isinstance(shape, ast.Tuple) else [shape]
-    known = [_value(axis, function) for axis in axes]
-    for axis, value in zip(axes, known, strict=True):
+    for axis in axes:
+        value = _value(axis, function)
         if isinstance(value, float):
             return (
                 f"the shape of a shared or local array has whole numbers, and "
@@ -103,16 +92,14 @@ def _wrong_shape(name, shape, function):
                 f"this one has {value}"
             )
     local = {*function.__code__.co_varnames, *function.__code__.co_cellvars}
-    names = [
-        node.id
-        for node in ast.walk(shape)
-        if isinstance(node, ast.Name) and node.id in local
-    ]
-    if names:
-        return (
-            f"{_SHAPE}`{names[0]}` is not known until the launch: write `TILE = 32` "
-            "above the kernel, and `TILE` here"
-        )
+    for node in ast.walk(shape):
+        if isinstance(node, ast.Name) and node.id in local:
+            return (
+                "the shape of a shared or local array must be a number known when the "
+                "kernel is compiled: a literal, or a global or closure variable on its "
+                f"own. `{node.id}` is not known until the launch: write `TILE = 32` "
+                "above the kernel, and `TILE` here"
+            )
     return None
 
 
@@ -129,8 +116,6 @@ def _value(node, function):
         return node.value
     if isinstance(node, ast.Tuple):
         return tuple(_value(item, function) for item in node.elts)
-    if isinstance(node, ast.Attribute) or isinstance(node, ast.Name):
-        return named_value(node, function)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         value = _value(node.operand, function)
         return -value if isinstance(value, (int, float)) else None
@@ -139,7 +124,7 @@ def _value(node, function):
         if isinstance(node.op, ast.Div) and None not in sides:
             return 0.5  # whatever its value, a float
         return 0.5 if any(isinstance(side, float) for side in sides) else None
-    return None
+    return named_value(node, function)
 
 
 # an array that is stored whole
@@ -160,10 +145,8 @@ def array_copy(node) -> str | None:
     one, other = _element(target, index), _element(node.value, index)
     if not one or not other:
         return _EXAMPLE
-    axis = next(
-        (n for n, part in enumerate(_parts(target)) if _is_whole_axis(part)), None
-    )
-    length = "n" if axis is None else f"{ast.unparse(target.value)}.shape[{axis}]"
+    axes = [axis for axis, part in enumerate(_parts(target)) if _is_whole_axis(part)]
+    length = f"{ast.unparse(target.value)}.shape[{axes[0]}]" if axes else "n"
     return _REMEDY.format(index=index, length=length, line=f"{one} = {other}")
 
 
@@ -178,13 +161,12 @@ def _may_be_array(value) -> bool:
 
 def _parts(node) -> list:
     """The parts of an index."""
-    index = node.slice
-    return index.elts if isinstance(index, ast.Tuple) else [index]
+    return getattr(node.slice, "elts", [node.slice])
 
 
 def _is_whole_axis(part) -> bool:
     """Is this `:`, a whole axis?"""
-    return ast.dump(part) == ast.dump(_WHOLE)
+    return ast.unparse(part) == ":"
 
 
 def _element(node, index) -> str | None:
@@ -195,19 +177,15 @@ def _element(node, index) -> str | None:
     slices = [part for part in parts if isinstance(part, ast.Slice)]
     if len(slices) > 1 or any(not _is_whole_axis(part) for part in slices):
         return None
-    if any(isinstance(part, ast.Constant) and not _is_number(part) for part in parts):
+    constants = [part.value for part in parts if isinstance(part, ast.Constant)]
+    if not all(isinstance(value, int) for value in constants):  # `...`, or None
         return None
     changed = copy.copy(node)
-    place = ast.Name(index)
-    indices = [place if part in slices else part for part in parts]
-    indices += [] if slices else [place]
+    element = ast.Name(index)
+    indices = [element if part in slices else part for part in parts]
+    indices += [] if slices else [element]
     changed.slice = ast.Tuple(indices, ast.Load()) if len(indices) > 1 else indices[0]
     return ast.unparse(changed)
-
-
-def _is_number(part) -> bool:
-    """Is a constant in an index a number, and not `...` or None?"""
-    return isinstance(part.value, int)
 
 
 # a row of an array, or its shape, taken for one number
@@ -259,10 +237,9 @@ def _indexed(node):
     """The array that a value is taken from, and how many indices it has."""
     given = 0
     while isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-        parts = getattr(node.slice, "elts", [node.slice])
-        if any(isinstance(part, ast.Slice) for part in parts):
+        if any(isinstance(part, ast.Slice) for part in _parts(node)):
             return None, 0
-        given, node = given + len(parts), node.value
+        given, node = given + len(_parts(node)), node.value
     return getattr(node, "id", None), given
 
 

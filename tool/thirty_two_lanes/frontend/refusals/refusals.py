@@ -24,7 +24,8 @@ from thirty_two_lanes.frontend.refusals.syntax import suggestion
 
 
 def at(function, line, sentence, error=KernelError) -> KernelError:
-    """An error about one line of a kernel, quoting it."""
+    """An error about one line of a kernel, quoting it; None is its first."""
+    line = line or function.__code__.co_firstlineno
     text = source_line(function.__code__.co_filename, line)
     quoted = f"\n    {text}" if text else ""
     return error(f"{sentence} ({place(function, line)}){quoted}")
@@ -56,25 +57,17 @@ def returns_nothing(function) -> KernelError:
     line = returning_line(function)
     first = function.__code__.co_firstlineno
     explained = line is None and explanation_from_source(function, first)
-    if explained:
-        return at(function, *explained)
-    return at(
-        function,
-        line or first,
-        "a kernel returns nothing: store its results in an array; a bare `return` ends "
-        "a thread early",
-    )
+    return at(function, *(explained or (line, _RETURNS)))
 
 
 def _as_numba_says(message) -> str:
-    """Numba's reason, where it is a sentence for people."""
-    said = _plain(_first_sentence(message))
-    if _INTERNAL.search(said):
-        return (
-            "Numba cannot compile this line for a GPU: check the types and the number "
-            "of its values, and write it in a simpler way"
-        )
-    return f"Numba refuses this line: {said}"
+    """Numba's reason: the first line that says something, if it is for people."""
+    lines = [line.strip() for line in message.splitlines()]
+    said = [it for it in lines if it and not it.startswith(("Failed in", ">>>"))]
+    reason = _plain(said[0].rstrip(".") if said else "no reason given")
+    return (
+        _TOO_HARD if _INTERNAL.search(reason) else f"Numba refuses this line: {reason}"
+    )
 
 
 # what no sentence for people holds: names of IR and LLVM, addresses, Python's errors
@@ -120,6 +113,14 @@ def faults_of(function):
         raise unknown(function, error) from error
 
 
+_RETURNS = (
+    "a kernel returns nothing: store its results in an array; a bare `return` ends a "
+    "thread early"
+)
+_TOO_HARD = (
+    "Numba cannot compile this line for a GPU: check the types and the number of its "
+    "values, and write it in a simpler way"
+)
 _FAULT = (
     "the emulator cannot handle this line, by a fault of its own and not of the "
     "kernel: please report the kernel and its launch to those who make Thirty-Two "
@@ -144,9 +145,7 @@ def _plain(sentence):
 def _line_of(function, error, message):
     """The kernel's line that an error is about, or else its first."""
     file = function.__code__.co_filename
-    lines = [
-        location.line for location in _locations(error) if location.filename == file
-    ]
+    lines = [where.line for where in _locations(error) if where.filename == file]
     if lines:
         return lines[-1]
     for name, line in reversed(re.findall(r'File "([^"]*)", line (\d+)', message)):
@@ -164,12 +163,3 @@ def _locations(error):
                 yield location
     if hasattr(getattr(error, "loc", None), "filename"):
         yield error.loc
-
-
-def _first_sentence(message):
-    """The first line of an error's message that says something."""
-    lines = [line.strip() for line in message.splitlines()]
-    reasons = [
-        line for line in lines if line and not line.startswith(("Failed in", ">>>"))
-    ]
-    return reasons[0].rstrip(".") if reasons else "no reason given"

@@ -183,7 +183,9 @@ def explanation_from_source(function, line, needs_memory=False):
     near = [node for node in here if isinstance(node, ast.expr | ast.stmt)]
     for node in sorted(near, key=lambda node: not _never(node)):
         sentence = _never(node) or _call(node, function)
-        if sentence and line in (node.lineno, node.end_lineno, _head(node)):
+        body = getattr(node, "body", None)  # of a statement with lines below it
+        head = body[0].lineno if isinstance(body, list) else node.lineno
+        if sentence and line in (node.lineno, node.end_lineno, head):
             return node.lineno, sentence
     if needs_memory and "ufunc" in needs_memory[0]:  # of `a[:] += 1`, or of `np.add`
         near = [node for node in near if isinstance(node, ast.AugAssign)]
@@ -200,26 +202,20 @@ def explanation_from_source(function, line, needs_memory=False):
 
 def named_expression(function, line, message):
     """The line where Numba loses a variable of `:=`, and a sentence; or None."""
-    lost = re.search(
-        r"Type of variable '.*?' cannot be determined|Variable '\w+' is not defined",
-        message,
-    )
+    lost = r"Type of variable '.*?' cannot be determined|Variable '\w+' is not defined"
     given = [n for n in nodes_of(function) if isinstance(n, ast.NamedExpr)]
-    if not lost or not given:
+    if not re.search(lost, message) or not given:
         return None
     here = [n for n in given if n.lineno <= line <= n.end_lineno]
     first = (here or given)[0]
-    name = first.target.id
-    return first.lineno, (
-        f"Numba does not understand this `:=`: write `{name} = …` on a line of its own"
-    )
+    remedy = f"write `{first.target.id} = …` on a line of its own"
+    return first.lineno, f"Numba does not understand this `:=`: {remedy}"
 
 
 def argument_without_value(function, line, types):
     """The line, if it uses an argument that is None, and a sentence; or None."""
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount]
-    absent = {n for n, t in zip(names, types, strict=False) if str(t) == "none"}
+    given = zip(function.__code__.co_varnames, types, strict=False)
+    absent = {name for name, dtype in given if str(dtype) == "none"}
     for node in nodes_of(function):
         if isinstance(node, ast.Name) and node.id in absent and node.lineno == line:
             return line, (
@@ -232,12 +228,8 @@ def argument_without_value(function, line, types):
 def returning_line(function) -> int | None:
     """The first line of a function that returns a value, where it is known."""
     returned = (n for n in nodes_of(function) if isinstance(n, ast.Return))
-    lines = [n.lineno for n in returned if not _is_none(n.value)]
+    lines = [n.lineno for n in returned if n.value and ast.unparse(n.value) != "None"]
     return min(lines, default=None)
-
-
-def _is_none(node) -> bool:
-    return node is None or isinstance(node, ast.Constant) and node.value is None
 
 
 def _never(node):
@@ -250,9 +242,8 @@ def _never(node):
 
 def _makes(node):
     """What a line makes that needs new memory."""
-    if isinstance(node, ast.Subscript) and isinstance(
-        node.slice, ast.Compare | ast.List | ast.BoolOp
-    ):
+    index = node.slice if isinstance(node, ast.Subscript) else None
+    if isinstance(index, ast.Compare | ast.List | ast.BoolOp):
         return _BY_INDEX
     repeated = isinstance(node, ast.BinOp) and {type(node.left), type(node.right)}
     if isinstance(node, ast.List) or repeated and ast.List in repeated:
@@ -333,7 +324,3 @@ def _name_of(node, function):
         return f"{module}.{node.id}", None
     local = node.id in function.__code__.co_varnames or node.id in around
     return (None, None) if local else (node.id, None)
-
-
-def _head(node):
-    return node.body[0].lineno if isinstance(getattr(node, "body", None), list) else -1

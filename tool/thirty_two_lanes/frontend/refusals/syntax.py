@@ -69,11 +69,6 @@ def suggestion(function, sentence) -> str:
     of_cuda, name = missing.groups()
     if of_cuda:
         return _meant(_near(name, _of_cuda()))
-    return _where(function, name) or _meant(_near_name(function, name))
-
-
-def _where(function, name) -> str:
-    """Where a name of CUDA, of `math` or of Numba is found, or ""."""
     if name in _IMPORTS:
         return f" Put `{_IMPORTS[name]}` above the kernel"
     if isinstance(getattr(numba, name, None), numba.types.Type):
@@ -82,17 +77,11 @@ def _where(function, name) -> str:
         return _meant(f"{_alias(function, numba.cuda, 'cuda')}.{name}")
     if hasattr(math, name):
         return _meant(f"{_alias(function, math, 'math')}.{name}")
-    return ""
-
-
-def _near_name(function, name):
-    """A name that looks like it: of the kernel, of CUDA, or of Python."""
-    own = {*function.__code__.co_varnames, *function.__globals__}
-    near = _near(name, own)
-    of_cuda = None if near else _near(name, _of_cuda())
-    if of_cuda:
-        return f"{_alias(function, numba.cuda, 'cuda')}.{of_cuda}"
-    return near or _near(name, dir(builtins))
+    if own := _near(name, {*function.__code__.co_varnames, *function.__globals__}):
+        return _meant(own)
+    if of_cuda := _near(name, _of_cuda()):
+        return _meant(f"{_alias(function, numba.cuda, 'cuda')}.{of_cuda}")
+    return _meant(_near(name, dir(builtins)))
 
 
 def _near(name, names):
