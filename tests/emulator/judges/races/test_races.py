@@ -96,7 +96,6 @@ def test_it_has_no_importance_which_cells_are_counted(crowd, monkeypatch):
         out[t + 1] = out[t]
         out[0] = t
 
-    hazards._without_syncs.cache_clear()
     monkeypatch.setattr(hazards, "CROWD", crowd)
 
     run = emulate(both)[1, 96](np.zeros(97, np.int32))

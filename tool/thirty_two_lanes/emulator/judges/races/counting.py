@@ -10,7 +10,7 @@ import numpy as np
 from thirty_two_lanes.emulator.judges.races.case import (
     CONFLICTS,
     HazardCase,
-    hazards_of,
+    Hazards,
 )
 from thirty_two_lanes.emulator.judges.races.merged import numbered
 
@@ -89,7 +89,8 @@ class Level:
         exact = bool(np.bincount(place_of).max() == 1)
         one = a[np.lexsort((them.thread[a], them.cell[a]))[0]]
         threads = them.thread[one], them.thread[self._example(one, b)]
-        return hazards_of(case, largest.sum(), exact, them.cell[one], *threads)
+        count, cell = int(largest.sum()), int(them.cell[one])
+        return Hazards(case, count, exact, cell, tuple(map(int, threads)))
 
     def _example(self, one, b):
         """The first later access that makes a hazard with the access `one`."""

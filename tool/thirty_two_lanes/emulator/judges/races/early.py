@@ -7,7 +7,12 @@ arrival, are races like those with a store, and found as such.
 
 import numpy as np
 
-from thirty_two_lanes.emulator.judges.races.case import Hazards
+from thirty_two_lanes.emulator.judges.races.case import (
+    KINDS,
+    SCOPES,
+    HazardCase,
+    Hazards,
+)
 
 BLOCKS = 1 << 32  # of a grid, at most: each has cells of its own in shared memory
 
@@ -38,12 +43,9 @@ class EarlyAccesses:
         """What was found, line by line."""
         for (earlier, later), seen in self.seen.items():
             block, address, copier, thread = min(seen)
+            kind = KINDS.index("RAW" if self.places[later][1] == "load" else "WAW")
             yield Hazards(
-                earlier=earlier,
-                later=later,
-                kind="RAW" if self.places[later][1] == "load" else "WAW",
-                scope="copy",
-                same_value=False,
+                HazardCase(earlier, later, kind, SCOPES.index("copy"), False),
                 count=len(seen),
                 exact=True,
                 cell=address // max(1, granularity) * BLOCKS + block,

@@ -9,9 +9,6 @@ of a block differ in what they do to a cell, and a lower bound where they do, so
 listed then, if that can be done.
 """
 
-from dataclasses import replace
-from functools import lru_cache
-
 import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
@@ -21,7 +18,6 @@ from thirty_two_lanes.emulator.judges.races.case import (
     KINDS,
     HazardCase,
     Hazards,
-    hazards_of,
 )
 from thirty_two_lanes.emulator.judges.races.counting import counted
 from thirty_two_lanes.emulator.judges.races.merged import ACCESS, Accesses, in_order
@@ -29,7 +25,9 @@ from thirty_two_lanes.emulator.judges.races.merged import ACCESS, Accesses, in_o
 CROWD = 32  # accesses of a cell that are faster to count than to list
 FEW_PAIRS = 1 << 18  # that are faster to list than to count
 WORTH_KNOWING = 1 << 14  # accesses whose hazards are kept for the next launch
+MOST_KNOWN = 8  # sets of accesses
 MOST_PAIRS = 4_000_000  # to list
+_KNOWN = {}  # the hazards of accesses, by the bytes of these
 
 
 def find_hazards(rows, places, clocks, happens_before, alike) -> list[Hazards]:
@@ -44,48 +42,52 @@ def find_hazards(rows, places, clocks, happens_before, alike) -> list[Hazards]:
         if not chosen.any():
             continue
         here = rows if chosen.all() else {n: c[chosen] for n, c in rows.items()}
-        accesses = Accesses(here, clocks.width, kind)
+        accesses = Accesses.of(here, clocks.width, kind)
         if part is shared:
             accesses = accesses.represented(*alike).without_repetition()
         accesses = accesses.in_conflict()
         if len(accesses):
-            those = _listed_or_counted(accesses, clocks, happens_before)
-            found += sorted(those, key=Hazards.case)
+            those = _hazards_of(accesses, clocks, happens_before)
+            found += sorted(those, key=lambda hazards: hazards.case)
     return found
 
 
-def _listed_or_counted(accesses, clocks, happens_before):
-    """The hazards as fast as they can be had exactly, or as many as can be had."""
+def _hazards_of(accesses, clocks, happens_before):
+    """The hazards of accesses; those of launches that do the same are known."""
     if clocks.sync_masks or happens_before.releases:
         return listed(accesses, clocks, happens_before)
     if len(accesses) > WORTH_KNOWING:
-        return _without_syncs.__wrapped__(accesses, MOST_PAIRS)
-    return _without_syncs(accesses, MOST_PAIRS)
+        return _listed_or_counted(accesses)
+    key = CROWD, MOST_PAIRS, *(column.tobytes() for column in vars(accesses).values())
+    if key not in _KNOWN:
+        if len(_KNOWN) == MOST_KNOWN:
+            del _KNOWN[next(iter(_KNOWN))]
+        _KNOWN[key] = _listed_or_counted(accesses)
+    return _KNOWN[key]
 
 
-@lru_cache(maxsize=8)  # a launch is often followed by others that do the same
-def _without_syncs(accesses, most_pairs):
-    pairs = accesses.pairs()
-    crowded = accesses.in_crowded_cells(min(CROWD, most_pairs))
+def _listed_or_counted(accesses):
+    """The hazards as fast as they can be had exactly, or as many as can be had."""
+    crowded = accesses.in_crowded_cells(min(CROWD, MOST_PAIRS))
     if accesses.chosen(~crowded).pairs() > FEW_PAIRS:
         crowded[:] = True
     found = counted(accesses.chosen(crowded)) if crowded.any() else []
-    if pairs <= most_pairs and not all(hazards.exact for hazards in found):
+    if not all(it.exact for it in found) and accesses.pairs() <= MOST_PAIRS:
         return listed(accesses)
     if not crowded.all():
         found += listed(accesses.chosen(~crowded))
-    return tuple(_summed(found))
+    return [*_summed(found)]
 
 
 def _summed(found):
     """Hazards of one case as one: the first of them, and how many all are."""
     by_case = {}
-    for hazards in sorted(found, key=lambda h: (h.cell, *h.threads)):
-        by_case.setdefault(hazards.case(), []).append(hazards)
-    for first, *others in by_case.values():
-        count = first.count + sum(other.count for other in others)
-        exact = first.exact and all(other.exact for other in others)
-        yield replace(first, count=count, exact=exact)
+    for hazards in sorted(found, key=lambda it: (it.cell, *it.threads)):
+        by_case.setdefault(hazards.case, []).append(hazards)
+    for all_of_one in by_case.values():
+        count = sum(it.count for it in all_of_one)
+        exact = all(it.exact for it in all_of_one)
+        yield all_of_one[0]._replace(count=count, exact=exact)
 
 
 def listed(accesses, clocks=None, happens_before=None) -> list[Hazards]:
@@ -107,9 +109,10 @@ def listed(accesses, clocks=None, happens_before=None) -> list[Hazards]:
     found = []
     for this, at in zip(*np.unique(number, return_index=True), strict=True):
         n = first[at]
-        one = HazardCase(*(column[n] for column in case))
-        count = weight[number == this].sum()
-        found.append(hazards_of(one, count, exact, a.cell[n], a.thread[n], b.thread[n]))
+        one = HazardCase(*(int(column[n]) for column in case))
+        count = int(weight[number == this].sum())
+        threads = int(a.thread[n]), int(b.thread[n])
+        found.append(Hazards(one, count, exact, int(a.cell[n]), threads))
     return found
 
 

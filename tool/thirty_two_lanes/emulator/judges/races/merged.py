@@ -1,5 +1,7 @@
 """A recorder's rows, merged where a thread does the same again, and sorted."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
@@ -9,8 +11,16 @@ ACCESS = {"load": 0, "store": 1, "atomic": 2, "acquire": 2, "release": 2}
 INTERVAL = 1 << 44  # more than any time within an interval between barriers
 
 
-KEYS = ("cell", "epoch", "interval", "thread", "place", "warp_syncs", "acquired")
-KEYS += ("fences",)
+KEYS = (
+    "cell",
+    "epoch",
+    "interval",
+    "thread",
+    "place",
+    "warp_syncs",
+    "acquired",
+    "fences",
+)
 COLUMNS = (*KEYS, "soonest", "latest", "least", "most")
 
 
@@ -29,48 +39,52 @@ def merged(rows) -> dict:
     return result
 
 
+@dataclass(eq=False)
 class Accesses:
     """A recorder's rows, merged where only time and value differ, in the order of the
-    keys.
+    keys: columns. Times count on through the intervals between barriers; `weight` is
+    how many blocks did the same.
     """
 
-    def __init__(self, rows, width, kinds):
-        vars(self).update(merged(rows))
-        since = self.interval * INTERVAL
-        self.soonest, self.latest = since + self.soonest, since + self.latest
-        self.kind = kinds[self.place] if len(kinds) else self.place
-        self.block, self.warp = self.thread // width, self.thread // WARP_SIZE
-        self.same_value = self._same_value()
-        self.weight = np.ones_like(self.cell)
-        del self.least, self.most
+    cell: np.ndarray
+    epoch: np.ndarray
+    interval: np.ndarray
+    thread: np.ndarray
+    place: np.ndarray
+    warp_syncs: np.ndarray
+    acquired: np.ndarray
+    fences: np.ndarray
+    soonest: np.ndarray
+    latest: np.ndarray
+    kind: np.ndarray
+    block: np.ndarray
+    warp: np.ndarray
+    same_value: np.ndarray
+    weight: np.ndarray
 
-    def _same_value(self):
-        """Do all stores to each access's cell store the same value?"""
-        cell = _numbered_in_order(self.cell)
-        stores, none = self.kind == 1, np.iinfo(np.int64)
-        low = np.full(int(cell.max(initial=-1)) + 1, none.max)
-        high = np.full(len(low), none.min)
-        np.minimum.at(low, cell[stores], self.least[stores])
-        np.maximum.at(high, cell[stores], self.most[stores])
-        high[cell[self.kind == 2]] = none.max
-        return (low == high)[cell]
+    @classmethod
+    def of(cls, rows, width, kinds):
+        """Those of rows, `width` threads to a block; kinds are by place."""
+        rows = merged(rows)
+        least, most = rows.pop("least"), rows.pop("most")
+        for name in ("soonest", "latest"):
+            rows[name] += rows["interval"] * INTERVAL
+        kind, thread = kinds[rows["place"]], rows["thread"]
+        return cls(
+            **rows,
+            kind=kind,
+            block=thread // width,
+            warp=thread // WARP_SIZE,
+            same_value=_same_value(rows["cell"], kind, least, most),
+            weight=np.ones_like(thread),
+        )
 
     def __len__(self):
         return len(self.cell)
 
-    def __hash__(self):
-        return hash((self.cell.tobytes(), self.thread.tobytes()))
-
-    def __eq__(self, other):
-        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return all(np.array_equal(*pair) for pair in pairs)
-
     def chosen(self, which):
         """Some of the accesses."""
-        other = object.__new__(Accesses)
-        for name, column in vars(self).items():
-            setattr(other, name, column[which])
-        return other
+        return Accesses(*(column[which] for column in vars(self).values()))
 
     def moment(self, which) -> Accessor:
         """Who made some of the accesses, and when."""
@@ -139,6 +153,18 @@ class Accesses:
         np.minimum.at(low, group, self.thread)
         np.maximum.at(high, group, self.thread)
         return self.chosen(((low != high) & HARMFUL[bits])[group])
+
+
+def _same_value(cell, kind, least, most):
+    """Do all stores to each access's cell store the same value?"""
+    cell = _numbered_in_order(cell)
+    stores, none = kind == 1, np.iinfo(np.int64)
+    low = np.full(int(cell.max(initial=-1)) + 1, none.max)
+    high = np.full(len(low), none.min)
+    np.minimum.at(low, cell[stores], least[stores])
+    np.maximum.at(high, cell[stores], most[stores])
+    high[cell[kind == 2]] = none.max
+    return (low == high)[cell]
 
 
 def in_order(*columns):

@@ -19,6 +19,7 @@ import numpy as np
 from thirty_two_lanes.core.errors import coordinates
 from thirty_two_lanes.core.race import Race, Races
 from thirty_two_lanes.emulator.judges.judge import Kind, Registration
+from thirty_two_lanes.emulator.judges.races.case import KINDS, SCOPES
 from thirty_two_lanes.emulator.judges.races.clocks import Clocks
 from thirty_two_lanes.emulator.judges.races.early import EarlyAccesses
 from thirty_two_lanes.emulator.judges.races.global_suspects import GlobalSuspects
@@ -142,19 +143,19 @@ class RaceJudge:
         return result
 
     def _race(self, hazards, places) -> Race:
-        first, first_kind, array, space = places[hazards.earlier]
+        case = hazards.case
+        earlier, later = places[case.earlier], places[case.later]
+        first, first_kind, array, space = earlier
+        second, second_kind, other_array, _ = later
         cell, second_cell = (
-            self._cell(hazards.cell, name, space, self.clocks.width)
-            for name in (array, places[hazards.later][2])
+            self._cell(hazards.cell, name, space) for name in (array, other_array)
         )
-        second, second_kind, *_ = places[hazards.later]
-        threads = [
-            self._thread(number, space, hazards.scope) for number in hazards.threads
-        ]
+        scope = SCOPES[case.scope]
+        threads = [self._thread(number, scope) for number in hazards.threads]
         return Race(
-            kind=hazards.kind,
+            kind=KINDS[case.kind],
             space=space,
-            scope=hazards.scope,
+            scope=scope,
             array=array,
             first=first,
             second=second,
@@ -164,11 +165,10 @@ class RaceJudge:
             second_thread=threads[1],
             first_kind=first_kind,
             second_kind=second_kind,
-            same_value=hazards.same_value,
+            same_value=bool(case.same_value),
             exact=hazards.exact,
             second_cell=second_cell if second_cell != cell else "",
-            next_turn=min(self._order(*places[hazards.earlier]))
-            > max(self._order(*places[hazards.later])),
+            next_turn=min(self._order(*earlier)) > max(self._order(*later)),
         )
 
     def _order(self, site, kind, array, space):
@@ -180,14 +180,14 @@ class RaceJudge:
             if (it.site, it.race_kind, it.array) == place
         ]
 
-    def _thread(self, number, space, scope):
+    def _thread(self, number, scope):
         block, thread = divmod(number, self.clocks.width)
         where = f"thread {coordinates(thread, self.block_dim)}"
         if scope == "grid" or int(np.prod(self.grid_dim)) > 1:
             where += f" of block {coordinates(block, self.grid_dim)}"
         return where
 
-    def _cell(self, cell, array, space, width):
+    def _cell(self, cell, array, space):
         """`tile[3, 4]`: the cell by the array's own indices."""
         if space == "shared":
             address = cell // BLOCKS * self.shared_suspects.granularity
