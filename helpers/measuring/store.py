@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 from thirty_two_lanes.core.device import device
+from thirty_two_lanes.core.errors import ArgumentError
 from thirty_two_lanes.core.hardware import H200, gpu_named
 
 FOLDER = Path(__file__).parents[1] / "recorded"
@@ -25,8 +26,14 @@ def file_of(gpu, what) -> Path:
 
 def files(what) -> list[Path]:
     """Those in which something is looked up, the first one first."""
-    chosen = os.environ.get(SHOWN) or device.name
-    name = known.name if (known := gpu_named(chosen)) else chosen
+    asked = os.environ.get(SHOWN)
+    known = gpu_named(asked or device.name)
+    name = known.name if known else asked or device.name
+    if asked and not file_of(name, what).parent.exists():
+        there = ", ".join(sorted(folder.name for folder in FOLDER.glob("nvidia_*")))
+        raise ArgumentError(
+            f"{SHOWN} is {asked!r}, of which nothing was recorded; there is {there}"
+        )
     found = (file_of(gpu, what) for gpu in dict.fromkeys((name, USUAL)))
     return [file for file in found if file.exists()]
 

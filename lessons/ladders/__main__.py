@@ -26,8 +26,12 @@ COMMAND = "python -m lessons.ladders"
 def main(arguments=None):
     """Climb the ladders that the command line names; return the exit status."""
     options = parser().parse_args(arguments)
+    if unknown := set(options.names) - set(names()):
+        print(f"no ladder: {', '.join(unknown)}; there are {', '.join(names())}")
+        return 2
     if not device.has_gpu:
-        print("ladders are climbed on a GPU, and there is none", file=sys.stderr)
+        known = ", ".join(names())
+        print(f"{known}: climbed on a GPU, and there is none", file=sys.stderr)
         return 1
     here = Bench(quiet=True).circumstances()
     known = (" ".join(map(str, pair)) for pair in here["versions"].items())
@@ -47,7 +51,7 @@ def parser():
     """The command line."""
     new = argparse.ArgumentParser(COMMAND, description=__doc__)
     new.formatter_class = argparse.RawDescriptionHelpFormatter
-    new.add_argument("names", nargs="*", choices=[*names(), []], metavar="name")
+    new.add_argument("names", nargs="*", metavar="name", help=", ".join(names()))
     new.add_argument("--runs", type=int, default=1, help="of each ladder")
     return new
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -10,6 +11,7 @@ from helpers.grading.__main__ import main
 from helpers.grading.exports import FORMATS, Export, ExportError
 from helpers.grading.store import MARKS, TOTALS, MarksStore, reserved
 from helpers.grading.submissions import find, left_out
+from tests.paths import ROOT
 
 KEPT = {"report": "", "line": None, "hints": ["Look."], "answer": ""}
 ROWS = [
@@ -193,6 +195,14 @@ def test_each_export_has_a_destination_of_its_own():
         other = owners.setdefault(export.destination, name)
         assert other == name, f"{name} and {other} write {export.destination}"
         assert "/" not in export.destination, f"{name} writes into a folder of others"
+
+
+def test_the_page_of_grading_names_each_export():
+    """Whoever grades finds it there, or nowhere."""
+    page = (ROOT / "docs" / "GRADING.md").read_text(encoding="utf-8")
+    commands = " ".join(re.findall(r"grading export marks (.+)", page)).split()
+
+    assert [] == [f"docs/GRADING.md: add {it}" for it in FORMATS if it not in commands]
 
 
 def test_registering_an_export_is_all_that_it_needs(store, monkeypatch, tmp_path):

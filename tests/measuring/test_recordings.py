@@ -9,6 +9,7 @@ import pytest
 
 from helpers.measuring import recordings, store
 from lessons import record
+from thirty_two_lanes.core.errors import ArgumentError
 from thirty_two_lanes.frontend.launch_form import Form
 
 H200, H100 = "NVIDIA H200", "NVIDIA H100 80GB HBM3"
@@ -127,6 +128,15 @@ def test_the_gpu_that_is_shown_is_chosen(at_hand, named, shown, recorded, monkey
 
     assert shown == recordings.find(form())["gpu"]
     assert shown == recordings.nearest(form(code="other"))[1]["gpu"]
+
+
+def test_a_gpu_without_recordings_cannot_be_chosen(recorded, monkeypatch):
+    """A name with a mistake would show an H200's times, and nobody would know."""
+    recorded(form(), gpu=H100)
+    monkeypatch.setenv(store.SHOWN, "A10O")
+
+    with pytest.raises(ArgumentError, match="'A10O'.*there is nvidia_h100"):
+        recordings.find(form())
 
 
 def test_what_was_not_recorded_of_a_gpu_is_shown_of_an_h200(recorded, monkeypatch):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.emulator.report.made_by_hand import hand_made
+from tests.paths import ROOT
 from thirty_two_lanes.emulator import judges
 from thirty_two_lanes.emulator.emulation import Run
 from thirty_two_lanes.emulator.judges import JUDGES
@@ -17,6 +18,7 @@ from thirty_two_lanes.scripts import kinds
 
 FOLDER = Path(judges.__file__).parent
 SHARED = {Judge}  # a base of judges
+NOTHING = Registration.__dataclass_fields__["findings"].default
 
 
 def modules():
@@ -81,6 +83,10 @@ def test_a_registration_is_complete(judge):
         missing.append("its cost names a column that its table has not")
     if judge.findings(hand_made()) != () and not judge.kinds:
         missing.append("it has findings, and no Kind for `--only` and `--fail-on`")
+    finders = [it for it in JUDGES if it.findings is not NOTHING]
+    found = {kind.name for it in finders for kind in it.kinds}
+    for name in {kind.name for kind in judge.kinds} - found:
+        missing.append(f"it has the Kind {name}, and no `findings` that report any")
     if judge.name not in as_dict(hand_made()):
         missing.append("`to_dict` does not hold it")
 
@@ -89,16 +95,24 @@ def test_a_registration_is_complete(judge):
 
 def test_no_two_judges_have_one_name():
     """Nor two kinds of findings one place among all."""
-    ranks = {kind.rank: kind.name for kind in kinds.ALL}
+    ranks = [kind.rank for kind in kinds.ALL]
 
     assert len(JUDGES) == len({judge.name for judge in JUDGES})
-    assert kinds.KINDS == tuple(ranks[rank] for rank in sorted(ranks))
+    assert sorted(set(ranks)) == sorted(ranks), "two kinds have one rank"
 
 
 def test_kinds_are_asked_for_in_their_order():
-    """As the command line lists them, worst first; the first five fail a program."""
+    """As the command line lists them, worst first; the first five fail a program, and
+    docs/SCRIPTS.md says what each is.
+    """
+    page = (ROOT / "docs" / "SCRIPTS.md").read_text(encoding="utf-8")
     assert (
         "races bounds uninitialised barriers lanes mistakes errors banks sectors "
         "divergence float64"
     ).split() == list(kinds.KINDS)
     assert kinds.KINDS[:5] == kinds.FAULTS
+    assert [] == [
+        f"docs/SCRIPTS.md does not name the kind `{name}`: add it"
+        for name in kinds.KINDS
+        if f"`{name}`" not in page
+    ]
