@@ -3,6 +3,8 @@
 `__all__` lists the figures; `helpers` offers them all.
 """
 
+# ruff: noqa: F401  what is imported here is what there is
+
 from helpers.plotting.banks import plot_banks
 from helpers.plotting.blocks import (
     plot_exchange,
@@ -45,44 +47,6 @@ from helpers.plotting.sectors import plot_sectors
 from helpers.plotting.tiles import plot_register_tile, plot_tile_banks
 from helpers.plotting.traffic import plot_levels, plot_sweeps
 from helpers.plotting.warps import plot_issues, plot_lanes, plot_warps
-from thirty_two_lanes.pictures import Picture as Picture
+from thirty_two_lanes.pictures import Picture
 
-__all__ = [
-    "plot_bandwidth",
-    "plot_banks",
-    "plot_conflicts",
-    "plot_exchange",
-    "plot_exposed",
-    "plot_grid",
-    "plot_grid_2d",
-    "plot_grid_stride",
-    "plot_halo",
-    "plot_hierarchy",
-    "plot_instructions",
-    "plot_intervals",
-    "plot_issues",
-    "plot_lanes",
-    "plot_latency",
-    "plot_levels",
-    "plot_look_back",
-    "plot_rates",
-    "plot_register_tile",
-    "plot_reuse",
-    "plot_roofline",
-    "plot_row_times_column",
-    "plot_rungs",
-    "plot_scan",
-    "plot_schedule",
-    "plot_sectors",
-    "plot_series",
-    "plot_speeds",
-    "plot_stages",
-    "plot_strip_walk",
-    "plot_sweeps",
-    "plot_tile_banks",
-    "plot_tile_cycle",
-    "plot_tile_walk",
-    "plot_times",
-    "plot_tree",
-    "plot_warps",
-]
+__all__ = sorted(name for name in globals() if name.startswith("plot_"))

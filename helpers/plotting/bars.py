@@ -67,3 +67,9 @@ def limit_line(ax, value, row, text, offset, **options):
 def beside(ax, x, row, text, offset=(6, 0), **options):
     """Write to the right of a row's mark, or of the start of its row."""
     label(ax, x, row, text, offset, **{"ha": "left", "fontsize": 9} | options)
+
+
+def key_above(ax, columns, **options):
+    """Say in a row above the axes which mark is which."""
+    options |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+    ax.legend(ncols=columns, frameon=False, fontsize=style.SMALL, **options)

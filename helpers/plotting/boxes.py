@@ -53,3 +53,12 @@ def in_monospace(ax, names):
     ax.set_yticks([row + 0.5 for row in range(len(names))], names)
     for text in ax.get_yticklabels():
         text.set_family("monospace")
+
+
+def shade(ax, values, darkest, **options):
+    """Draw a box for each number of a matrix, the darker the higher."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    shades = LinearSegmentedColormap.from_list("shades", [style.PAPER, darkest])
+    rows, cols = values.shape
+    ax.pcolormesh(range(cols + 1), range(rows + 1), values, cmap=shades, **options)

@@ -2,7 +2,7 @@
 
 from helpers.plotting.rates import size_text
 from thirty_two_lanes.core import style
-from thirty_two_lanes.pictures import Picture, bare, canvas, inside, label, note
+from thirty_two_lanes.pictures import Picture, bare, canvas, cell, inside, label, note
 
 WIDTH = 30  # of a multiprocessor
 LEFTS = 0, 32, 68  # of three of them; the others look alike
@@ -84,10 +84,5 @@ def draw_sides(ax):
 
 def box(ax, left, top, width, height, text, share):
     """Draw a box of the plain colour, the paler the farther, around a text."""
-    from matplotlib.patches import Rectangle
-
-    patch = Rectangle((left, top), width, height, linewidth=0.8)
-    fill = style.tint(style.PLAIN, share)
-    patch.set(facecolor=fill, edgecolor=style.PLAIN, in_layout=False)
-    ax.add_patch(patch)
+    cell(ax, left, top, "", style.PLAIN, width, height, share)
     inside(ax, left + width / 2, top + height / 2, text, style.halo())

@@ -1,6 +1,6 @@
 """What machine instructions are for: a bar for each kernel, a part for each group."""
 
-from helpers.plotting.bars import name_rows
+from helpers.plotting.bars import key_above, name_rows
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.pictures import Picture, canvas, label, note
@@ -74,17 +74,7 @@ def draw_key(ax):
     parts = [
         Patch(label=name, **filled(colour, hatch)) for name, colour, hatch, _ in GROUPS
     ]
-    ax.legend(
-        handles=parts,
-        ncols=len(parts),
-        frameon=False,
-        fontsize=style.SMALL,
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        borderaxespad=0.2,
-        columnspacing=1.2,
-        handlelength=1.6,
-    )
+    key_above(ax, len(parts), handles=parts, columnspacing=1.2, handlelength=1.6)
 
 
 def filled(colour, hatch):

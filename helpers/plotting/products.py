@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from helpers.plotting.bars import FEW, NAN, known
+from helpers.plotting.boxes import shade
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
 from thirty_two_lanes.core.hardware import H200
@@ -54,15 +55,11 @@ def in_squares(loads):
 
 def draw_loads(ax, loads):
     """Draw each element, darker the more often it was loaded."""
-    from matplotlib.colors import LinearSegmentedColormap
-
     rows, cols = loads.shape
     few = max(rows, cols) <= NUMBERED
-    ends = [style.PAPER, style.tint(style.LOAD, 0.5 if few else 1)]
-    shades = LinearSegmentedColormap.from_list("loads", ends)
-    edges = np.arange(cols + 1), np.arange(rows + 1)
     rim = {"edgecolor": style.PAPER, "linewidth": 0.8} if few else {}
-    ax.pcolormesh(*edges, loads, cmap=shades, vmin=0, vmax=loads.max() or 1, **rim)
+    darkest = style.tint(style.LOAD, 0.5 if few else 1)
+    shade(ax, loads, darkest, vmin=0, vmax=loads.max() or 1, **rim)
     if few:
         for (row, col), times in np.ndenumerate(loads):
             inside(ax, col + 0.5, row + 0.5, f"{times:g}", fontsize=style.SMALL)
@@ -79,22 +76,16 @@ def plot_row_times_column(row=0, col=0, n=4, tile=None, ax=None):
     Elements of n × n matrices have their names, as a01 for A[0, 1]; with `tile` the
     products stand in the steps of a walk by tiles of that size.
     """
-    side = style.WIDTH_INCHES / (3 * n + 1.8)  # of an element, in inches
-    names = {
-        "A": {(row, k): f"a{row}{k}" for k in range(n)},
-        "B": {(k, col): f"b{k}{col}" for k in range(n)},
-        "C": {(row, col): f"c{row}{col}"},
-    }
+    side = side_of(n)
+    names = (
+        {(row, k): f"a{row}{k}" for k in range(n)},
+        {(k, col): f"b{k}{col}" for k in range(n)},
+        {(row, col): f"c{row}{col}"},
+    )
     titles = f"row {row} of A", f"column {col} of B", "C"
-    drawn = list(zip(names.values(), titles, strict=True))
     with canvas(ax, 0.6 + side * (n + 2.3)) as ax:
-        for place, (named, title) in enumerate(drawn):
-            left = place * (n + 0.8)
-            draw_empty(ax, left, n)
-            label(ax, left, 0, title, (0, 4), ha="left", va="bottom")
-            for (y, x), name in named.items():
-                cell(ax, left + x, y, "", style.STORE if place == 2 else style.LOAD)
-                inside(ax, left + x + 0.5, y + 0.5, name, fontsize=fitting(name, side))
+        for number, (title, named) in enumerate(zip(titles, names, strict=True)):
+            draw_matrix(ax, number, n, title, named)
         terms = [f"a{row}{k} · b{k}{col}" for k in range(n)]
         draw_terms(ax, n + 0.9, f"c{row}{col}  =", terms, tile or n)
         bare(ax)
@@ -127,8 +118,8 @@ def row_times_column_sentence(row, col, n, tile):
     if tile is None:
         return f"c{row}{col} = {' + '.join(terms)}."
     steps = [terms[at : at + tile] for at in range(0, n, tile)]
-    told = [f"{' + '.join(it)} in step {turn}" for turn, it in enumerate(steps)]
-    return f"c{row}{col} is a sum: {', then '.join(told)}."
+    sums = [f"{' + '.join(step)} in step {turn}" for turn, step in enumerate(steps)]
+    return f"c{row}{col} is a sum: {', then '.join(sums)}."
 
 
 # ---------------------------------------------------------------- the tiles' walk
@@ -143,19 +134,17 @@ def plot_tile_walk(step=0, n=4, tile=2, block=(0, 0), ax=None):
     """
     col, row = (tile * it for it in block)
     at = tile * step
-    places = {"A": (row, at), "B": (at, col), "C": (row, col)}
-    colours = {"A": style.LOAD, "B": style.LOAD, "C": style.STORE}
-    side = style.WIDTH_INCHES / (3 * n + 1.8)  # of an element, in inches
-    with canvas(ax, 0.5 + side * n) as ax:
-        for place, (name, corner) in enumerate(places.items()):
-            left = place * (n + 0.8)
-            draw_matrix(ax, left, n, name)
-            for y, x in np.ndindex(tile, tile):
-                text = sums(at + tile) if name == "C" else f"{x},{y}"
-                spot = left + corner[1] + x, corner[0] + y
-                cell(ax, *spot, "", colours[name])
-                middle = spot[0] + 0.5, spot[1] + 0.5
-                inside(ax, *middle, text, fontsize=fitting(text, side))
+    loaded = {(y, x): f"{x},{y}" for y, x in np.ndindex(tile, tile)}
+    summed = dict.fromkeys(loaded, sums(at + tile))
+    drawn = (
+        ("A: loaded by thread (x, y)", loaded, (row, at)),
+        ("B: loaded by thread (x, y)", loaded, (at, col)),
+        ("C: products in the sum, by k", summed, (row, col)),
+    )
+    with canvas(ax, 0.5 + side_of(n) * n) as ax:
+        for number, (title, named, (top, left)) in enumerate(drawn):
+            moved = {(top + y, left + x): text for (y, x), text in named.items()}
+            draw_matrix(ax, number, n, title, moved)
         bare(ax)
         ax.set(xlim=(-0.1, 3 * n + 1.7), ylim=(n + 0.1, -0.1), aspect="equal")
     return Picture(ax.figure, walk_sentence(step, n, tile, block))
@@ -167,19 +156,22 @@ def fitting(text, inches):
     return max(style.SMALL, min(9, 72 * inches / (0.85 * letters)))
 
 
-def draw_empty(ax, left, n):
-    """Draw the rims of n × n elements."""
+def side_of(n):
+    """The inches of an element, where three n × n matrices stand side by side."""
+    return style.WIDTH_INCHES / (3 * n + 1.8)
+
+
+def draw_matrix(ax, number, n, title, named):
+    """Draw A, B or C, the matrices 0 to 2: its rims, its title, the elements named."""
     thin = {"color": style.IDLE, "linewidth": 0.4}
-    steps = range(n + 1)
+    left, steps = number * (n + 0.8), range(n + 1)
     ax.vlines([left + step for step in steps], 0, n, **thin)
     ax.hlines(steps, left, left + n, **thin)
-
-
-def draw_matrix(ax, left, n, name):
-    """Draw an empty n × n matrix with its name."""
-    draw_empty(ax, left, n)
-    what = "products in the sum, by k" if name == "C" else "loaded by thread (x, y)"
-    label(ax, left, 0, f"{name}: {what}", (0, 4), ha="left", va="bottom")
+    label(ax, left, 0, title, (0, 4), ha="left", va="bottom")
+    for (y, x), text in named.items():
+        cell(ax, left + x, y, "", style.STORE if number == 2 else style.LOAD)
+        size = fitting(text, side_of(n))
+        inside(ax, left + x + 0.5, y + 0.5, text, fontsize=size)
 
 
 def sums(until):

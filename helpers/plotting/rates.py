@@ -7,6 +7,7 @@ from helpers.plotting.bars import (
     NAN,
     bar,
     beside,
+    key_above,
     known,
     limit_line,
     listed,
@@ -109,8 +110,8 @@ def draw_levels_below(ax, sizes, asked):
     below = axes_below(ax)
     below.set_xlabel(ax.get_xlabel())
     ax.set_xlabel("")
-    for size, it in zip(sizes, asked, strict=True):
-        draw_shares(below, size, delivered(it))
+    for size, counts in zip(sizes, asked, strict=True):
+        draw_shares(below, size, delivered(counts))
     below.set(ylabel="delivered by", ylim=(0, 1))
     below.yaxis.set_major_formatter("{x:.0%}")
     return below
@@ -133,8 +134,8 @@ def draw_shares(ax, size, shares):
 
 def levels_in_words(sizes, asked):
     """For each size, a text, what the levels delivered."""
-    for size, it in zip(sizes, asked, strict=bool(asked)):
-        pairs = zip(LEVELS, delivered(it), strict=True)
+    for size, counts in zip(sizes, asked, strict=bool(asked)):
+        pairs = zip(LEVELS, delivered(counts), strict=True)
         pairs = [(name, share) for name, share in pairs if share >= LEAST]
         parts = [f"{name} delivers {share:.0%}" for name, share in pairs]
         yield f"within {size}, {', '.join(parts) or 'not counted'}"
@@ -257,8 +258,7 @@ def draw_key(ax, inputs, looks):
     """Say above the rates which mark is which input."""
     for name, look in zip(inputs, looks, strict=True):
         ax.plot([], [], label=name, **look)
-    where = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
-    ax.legend(ncols=len(inputs), frameon=False, fontsize=style.SMALL, **where)
+    key_above(ax, len(inputs))
 
 
 def listed_rates(row):

@@ -5,6 +5,7 @@ elements of a product are a thread's.
 import numpy as np
 
 from helpers.plotting.banks import by_lane, refuse_several_warps
+from helpers.plotting.boxes import shade
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.hardware import NUM_BANKS, WORD_BYTES
 from thirty_two_lanes.core.wavefronts import lanes_by_wavefront
@@ -64,13 +65,9 @@ def request_text(kind, elements, banks, most):
 
 def draw_tile(ax, banks, padding, touched):
     """Draw each element, darker for higher banks, and number those not touched."""
-    from matplotlib.colors import LinearSegmentedColormap
-
     rows, cols = banks.shape
-    ends = [style.PAPER, style.tint(style.PLAIN, 0.5)]
-    shades = LinearSegmentedColormap.from_list("banks", ends)
-    edges = np.arange(cols + 1), np.arange(rows + 1)
-    ax.pcolormesh(*edges, banks, cmap=shades, edgecolor=style.PAPER, linewidth=0.4)
+    darkest = style.tint(style.PLAIN, 0.5)
+    shade(ax, banks, darkest, edgecolor=style.PAPER, linewidth=0.4)
     for row, col in set(np.ndindex(rows, cols - padding)) - set(touched):
         inside(ax, col + 0.5, row + 0.5, str(banks[row, col]), fontsize=style.SMALL)
     if padding:

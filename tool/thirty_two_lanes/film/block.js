@@ -82,15 +82,12 @@ function drawWarp(view, warp) {
 function drawGate({ pen, film, page }, open) {
   const { context } = pen;
   const x = page.right + SHIFT + 3;
-  context.save();
-  context.strokeStyle = pen.theme.ink;
-  context.lineWidth = 3;
-  if (open) context.setLineDash([3, 5]);
-  context.beginPath();
-  context.moveTo(x, page.top - 3);
-  context.lineTo(x, page.top + film.record.warps * page.pitch);
-  context.stroke();
-  context.restore();
+  context.setLineDash(open ? [3, 5] : []);
+  pen.line(pen.theme.ink, 3, (line) => {
+    line.moveTo(x, page.top - 3);
+    line.lineTo(x, page.top + film.record.warps * page.pitch);
+  });
+  context.setLineDash([]);
   const label = open ? "barrier opens" : "barrier";
   pen.text(x + 2, 8, label, { align: "right" });
 }

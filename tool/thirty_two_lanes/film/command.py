@@ -38,7 +38,8 @@ def add_options(parser):
     add("--variables", type=_names, help="names of variables, as a,b; else all")
     add("--steps", type=COUNT, default=STEPS, help="how many the film has at most")
     add(
-        *("-o", "--output"),
+        "-o",
+        "--output",
         type=_file,
         default=Path("film.html"),
         metavar="FILE",

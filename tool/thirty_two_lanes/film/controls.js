@@ -6,15 +6,11 @@ const KEYS = {
   ArrowLeft: ["step", -1],
   ArrowDown: ["line", 1],
   ArrowUp: ["line", -1],
-  b: ["barrier", 1],
-  B: ["barrier", -1],
-  f: ["fault", 1],
-  F: ["fault", -1],
-  c: ["cost", 1],
-  C: ["cost", -1],
-  m: ["moment", 1],
-  M: ["moment", -1],
 };
+for (const name of ["barrier", "fault", "cost", "moment"]) {
+  KEYS[name[0]] = [name, 1];
+  KEYS[name[0].toUpperCase()] = [name, -1];
+}
 
 class Player {
   constructor(host, record) {

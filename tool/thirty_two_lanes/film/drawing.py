@@ -14,7 +14,6 @@ CAPTION, CODE = 34, 34  # characters in a line
 MOST_WARPS = 8  # that a panel shows
 MOST_CELLS = 32  # of a side of a tile
 LANE_INCHES = 0.14
-CELL_INCHES = 2.2 / 32
 STATES = {  # of a lane: colour, share of it, hatch, what it means
     "active": (style.INK, 0.85, "", "in this step"),
     "runs": (style.PLAIN, 0.45, "", "elsewhere"),
@@ -81,41 +80,35 @@ def cell_inches(tile) -> float:
 
 def draw_panel(figure, panel, column, top):
     """Draw a panel below `top`, in inches from the figure's lower edge."""
-    width, height = figure.get_size_inches()
-    left = 0.15 + column * (width - 0.1) / COLUMNS
+    left = 0.15 + column * (figure.get_size_inches()[0] - 0.1) / COLUMNS
     caption = fill(panel.caption, CAPTION)
-    figure.text(left / width, (top - 0.05) / height, caption, va="top", weight="bold")
+    write(figure, left, top - 0.05, caption, weight="bold")
     top -= 0.15 * (caption.count("\n") + 1) + 0.1
     code = panel.line if len(panel.line) <= CODE else panel.line[: CODE - 1] + "…"
-    figure.text(
-        *(left / width, top / height, code),
-        **{"va": "top", "family": "DejaVu Sans Mono", "fontsize": style.SMALL},
-    )
+    write(figure, left, top, code, family="DejaVu Sans Mono", fontsize=style.SMALL)
     top -= 0.2
     lanes = panel.lanes[:MOST_WARPS]
-    ax = axes(
-        figure, left, top - LANE_INCHES * len(lanes), 2.24, LANE_INCHES * len(lanes)
-    )
-    draw_lanes(ax, lanes)
+    tall = LANE_INCHES * len(lanes)
+    draw_lanes(axes(figure, left, top - tall, 2.24, tall), lanes)
     if panel.tile is not None:
-        top -= LANE_INCHES * len(lanes) + 0.06
-        draw_name(figure, panel.name, left, top)
-        side, tall = cell_inches(panel.tile), tile_height(panel.tile)
-        ax = axes(figure, left, top - 0.17 - tall, side * panel.tile.shape[1], tall)
-        draw_tile(ax, panel)
+        top -= tall + 0.06
+        write(figure, left, top, panel.name, fontsize=style.SMALL)
+        wide, tall = cell_inches(panel.tile), tile_height(panel.tile)
+        wide *= panel.tile.shape[1]
+        draw_tile(axes(figure, left, top - 0.17 - tall, wide, tall), panel)
 
 
-def draw_name(figure, name, left, top):
-    """Name the array below."""
+def write(figure, left, top, text, **options):
+    """Write below a place in inches."""
     width, height = figure.get_size_inches()
-    figure.text(left / width, top / height, name, va="top", fontsize=style.SMALL)
+    figure.text(left / width, top / height, text, va="top", **options)
 
 
 def axes(figure, left, bottom, width, height):
     """Axes at a place in inches."""
     across, down = figure.get_size_inches()
-    place = left / across, bottom / down, width / across, height / down
-    ax = figure.add_axes(place)
+    box = left / across, bottom / down, width / across, height / down
+    ax = figure.add_axes(box)
     bare(ax)
     return ax
 
@@ -164,16 +157,12 @@ def draw_boxes(ax, corners, size, hatch=None, **look):
     outline = np.array([(0, 0), (width, 0), (width, height), (0, height)])
     shapes = np.asarray(corners)[:, None] + outline
     if hatch:  # it is drawn anew for each shape of a collection
-        paths = (Path(it, closed=True) for it in closed(shapes))
+        closed = np.concatenate([shapes, shapes[:, :1]], axis=1)
+        paths = (Path(it, closed=True) for it in closed)
         whole = Path.make_compound_path(*paths)
         ax.add_patch(PathPatch(whole, hatch=hatch, **look))
     else:
         ax.add_collection(PolyCollection(shapes, **look), autolim=False)
-
-
-def closed(shapes):
-    """Shapes whose last corner is the first one again."""
-    return np.concatenate([shapes, shapes[:, :1]], axis=1)
 
 
 def shades(tile) -> np.ndarray:
@@ -190,9 +179,10 @@ def draw_legend(figure, panels):
     from matplotlib.patches import Patch
 
     seen = {state for panel in panels for row in panel.lanes for state in row}
+    rim = {"edgecolor": style.PLAIN}
     handles = [
-        Patch(facecolor=style.tint(colour, share), hatch=hatch, label=f"lane {words}")
-        for name, (colour, share, hatch, words) in STATES.items()
+        Patch(facecolor=style.tint(*look), hatch=hatch, label=f"lane {words}", **rim)
+        for name, (*look, hatch, words) in STATES.items()
         if name in seen
     ]
     kinds = {kind for panel in panels for kind in panel.touched.values()}
@@ -202,15 +192,17 @@ def draw_legend(figure, panels):
         if kind in kinds
     ]
     if any(p.tile is not None and np.isnan(p.tile).any() for p in panels):
-        handles.append(Patch(facecolor=style.PAPER, hatch="////", label="unwritten"))
+        blank = Patch(facecolor=style.PAPER, hatch="////", label="unwritten", **rim)
+        handles.append(blank)
     if any(panel.wrong for panel in panels):
         mark = {"marker": "$✕$", "linestyle": "", "color": FINDING}
         handles.append(Line2D([], [], label="finding", **mark))
-    for handle in handles:
-        if isinstance(handle, Patch) and handle.get_fill():
-            handle.set_edgecolor(style.PLAIN)
     figure.legend(
         handles=handles,
-        **{"loc": "lower left", "ncols": len(handles), "frameon": False},
-        **{"fontsize": style.SMALL, "handlelength": 1.2, "columnspacing": 1.2},
+        ncols=len(handles),
+        loc="lower left",
+        frameon=False,
+        fontsize=style.SMALL,
+        handlelength=1.2,
+        columnspacing=1.2,
     )

@@ -20,6 +20,7 @@ from thirty_two_lanes.film.races import (
     grouped,
     is_at,
     name_of_cell,
+    sides_of,
     threads_of,
     words_of,
 )
@@ -30,7 +31,7 @@ def findings_of(recorder, run, error, grid) -> list[dict]:
     """All findings of a film, the worst first."""
     if run is None:
         return [_error(recorder, error, grid)]
-    found = [
+    return [
         *(_race(recorder, group) for group in grouped(_races(run))),
         *(_missed(recorder, it) for it in run.barriers),
         *(_stray(recorder, it) for it in run.lanes),
@@ -39,7 +40,6 @@ def findings_of(recorder, run, error, grid) -> list[dict]:
         *_conflicts(recorder, run),
         *_costs(recorder, run),
     ]
-    return found
 
 
 def _made(kind, finding, steps, cells=()):
@@ -79,8 +79,7 @@ def _one_side(recorder, race):
     """The first step that touches the cell of a race between blocks, and the cell."""
     if race.scope != "grid":
         return (), ()
-    sides = (race.first, race.first_kind), (race.second, race.second_kind)
-    found = [it for side in sides for it in accesses_at(recorder, *side)]
+    found = [it for side in sides_of(race) for it in accesses_at(recorder, *side)]
     for number, step, access in sorted(found, key=lambda it: it[0]):
         for cell, _ in threads_of(step, access):
             if name_of_cell(access.array, cell) == race.cell:
@@ -115,8 +114,8 @@ def _uninitialised(recorder, found):
     steps, cells, first = [], {}, None
     for number, step, access in accesses_at(recorder, found.site, array=found.array):
         if access.missing:
-            place = recorder.arrays.number(access.array)
-            cells |= dict.fromkeys((place, cell) for cell in access.missing)
+            array = recorder.arrays.number(access.array)
+            cells |= dict.fromkeys((array, cell) for cell in access.missing)
             steps.append(number)
             first = first or _reader(number, step, access)
     made = found.finding

@@ -30,15 +30,15 @@ class History(Table):
     def __iter__(self):
         return iter(self.rows)
 
-    def __getitem__(self, place):
-        return self.rows[place]
+    def __getitem__(self, number):
+        return self.rows[number]
 
 
-def grouped(rows, place) -> list:
+def grouped(rows, column) -> list:
     """Neighbours that are alike but for one number, with all their numbers as text."""
-    alike = groupby(rows, lambda row: (row[:place], row[place + 1 :]))
+    alike = groupby(rows, lambda row: (row[:column], row[column + 1 :]))
     return [
-        (*before, ranges([row[place] for row in group]), *behind)
+        (*before, ranges([row[column] for row in group]), *behind)
         for (before, behind), group in alike
     ]
 
@@ -56,11 +56,10 @@ def values_of(record, variable, thread) -> History:
         raise ArgumentError(
             f"this film has no variable {shown(variable)}; it has {known}"
         )
-    number = thread_number(record, thread)
-    warp, lane = divmod(number, WARP)
+    warp, lane = divmod(_number(thread, record["block"], "thread", "block"), WARP)
     rows = [
-        (place + 1, step["l"], in_lane(step["v"][variable], lane))
-        for place, step in enumerate(record["steps"])
+        (number, step["l"], in_lane(step["v"][variable], lane))
+        for number, step in enumerate(record["steps"], 1)
         if step["w"] == warp and step["m"] >> lane & 1 and variable in step.get("v", ())
     ]
     return History(("step", "line", variable), tuple(rows))
@@ -68,11 +67,11 @@ def values_of(record, variable, thread) -> History:
 
 def cells_of(record, array, index) -> History:
     """The accesses of a cell: step, barriers so far, line, thread, deed and value."""
-    place = array_number(record, array)
-    cell = cell_number(record["arrays"][place], index)
-    rows, barriers, value = [], 0, opening(record).cells[place].get(cell)
+    at = array_number(record, array)
+    cell = cell_number(record["arrays"][at], index)
+    rows, barriers, value = [], 0, opening(record).cells[at].get(cell)
     for number, step in enumerate(record["steps"], 1):
-        for access, lane in _accesses(record, step, place, cell):
+        for access, lane in _accesses(record, step, at, cell):
             value = in_lane(access.get("x", value), lane)  # a load finds what was left
             thread, does = step["w"] * WARP + lane, DOES[access["k"]]
             rows.append((number, barriers, step["l"], thread, does, value))
@@ -81,18 +80,13 @@ def cells_of(record, array, index) -> History:
     return History(columns, tuple(rows))
 
 
-def _accesses(record, step, place, cell):
+def _accesses(record, step, at, cell):
     """The accesses of a cell in a step, each with its lane."""
     for access in step.get("a") or ():
-        if access["r"] == place:
+        if access["r"] == at:
             for lane, touches in touched(record, access):
                 if touches == cell:
                     yield access, lane
-
-
-def thread_number(record, thread) -> int:
-    """A thread's number in its block, from that or its place."""
-    return _number(thread, record["block"], "thread", "block")
 
 
 def array_number(record, array) -> int:
@@ -121,10 +115,10 @@ def cell_number(array, index) -> int:
     return int(np.ravel_multi_index(index, shape)) if shape else 0
 
 
-def _number(place, sizes, what, whole) -> int:
+def _number(given, sizes, what, whole) -> int:
     """The number of a thread, or a block, that is given as such or as (x, y, z)."""
-    parts = place if isinstance(place, tuple) else (place,)
-    limits = sizes if isinstance(place, tuple) else (int(np.prod(sizes)),)
+    parts = given if isinstance(given, tuple) else (given,)
+    limits = sizes if isinstance(given, tuple) else (int(np.prod(sizes)),)
     fits = 0 < len(parts) <= len(limits) and all(
         isinstance(part, (int, np.integer)) and 0 <= part < limit
         for part, limit in zip(parts, limits, strict=False)
@@ -132,13 +126,13 @@ def _number(place, sizes, what, whole) -> int:
     if not fits:
         count, last = int(np.prod(sizes)), tuple(int(n) - 1 for n in sizes)
         raise ArgumentError(
-            f"there is no {what} {shown(place)}: the {whole} has {count:,}, from 0 to "
+            f"there is no {what} {shown(given)}: the {whole} has {count:,}, from 0 to "
             f"{count - 1:,}, or from (0, 0, 0) to {last}"
         )
     steps = [int(np.prod(sizes[:axis])) for axis in range(len(parts))]
     return sum(int(p) * s for p, s in zip(parts, steps, strict=True))
 
 
-def block_number(place, grid) -> int:
+def block_number(block, grid) -> int:
     """A block's number in its grid, from that or its place."""
-    return _number(place, [int(n) for n in grid], "block", "grid")
+    return _number(block, [int(n) for n in grid], "block", "grid")

@@ -12,7 +12,7 @@ from math import prod
 from typing import NamedTuple
 
 from thirty_two_lanes.core.words import counted, raised
-from thirty_two_lanes.film.replay import text_at
+from thirty_two_lanes.film.replay import text_at, touched
 
 MOST, LEAST = 9, 4
 
@@ -87,10 +87,10 @@ def _of_loop(record, first, last):
 def _loops(file):
     """The first and the last line of each loop of a function."""
     lines = file["lines"]
-    for place, line in enumerate(lines):
+    for number, line in enumerate(lines):
         if re.match(r"\s*(for|while)\b", line):
-            first = file["first"] + place
-            yield first, first + len(list(_body(line, lines[place + 1 :])))
+            first = file["first"] + number
+            yield first, first + len(list(_body(line, lines[number + 1 :])))
 
 
 def _body(head, lines):
@@ -115,18 +115,18 @@ def _of_arrays(record):
 
 
 def _of_shared(record, number, step, access, filled, read):
-    array, place = record["arrays"][access["r"]], access["r"]
+    array, where = record["arrays"][access["r"]], access["r"]
     who = _who(record, number)
     if access["k"] == "load":
-        if place not in read:
-            read.add(place)
+        if where not in read:
+            read.add(where)
             yield KeyStep(3, number, f"`{array['name']}` is read, {who}")
         return
-    cells = filled.setdefault(place, set())
+    cells = filled.setdefault(where, set())
     if not cells:
         yield KeyStep(2, number, f"`{array['name']}` gets its first values, {who}")
     size, before = prod(array["shape"]), len(cells)
-    cells |= set(cells_of(record, access))
+    cells |= {cell for _, cell in touched(record, access)}
     if before < size == len(cells):
         yield KeyStep(4, number, f"`{array['name']}` is full")
 
@@ -206,12 +206,6 @@ def _spread(record, taken, count):
     for part in range(min(count, len(left))):
         number = left[part * len(left) // min(count, len(left))]
         yield KeyStep(9, number, raised(_who(record, number)))
-
-
-def cells_of(record, access) -> list:
-    """The cells of an access, of each lane that takes part."""
-    pattern = record["patterns"][access["p"]]
-    return [cell + access["o"] for cell in pattern if cell is not None]
 
 
 def _who(record, number):

@@ -1,21 +1,8 @@
 // A canvas that draws boxes, hatches and numbers in the colours of the page's theme.
 
 const FONT = "11px 'DejaVu Sans Mono', Menlo, Consolas, monospace";
-const COLOURS = [
-  "ink",
-  "paper",
-  "faint",
-  "rule",
-  "load",
-  "store",
-  "atomic",
-  "finding",
-  "idle",
-  "busy",
-  "low",
-  "middle",
-  "high",
-];
+const COLOURS =
+  "ink paper faint rule load store atomic finding idle busy low middle high".split(" ");
 
 // Is the page dark? JupyterLab and VS Code say so, or the style of what is around a
 // film, as on a site with a switch; elsewhere the system.
@@ -181,16 +168,23 @@ class Pen {
     context.fill();
   }
 
-  cross([x, y, w, h], colour, width) {
+  // A line as `draw` leads it.
+  line(colour, width, draw) {
     const { context } = this;
     context.strokeStyle = colour;
     context.lineWidth = width;
     context.beginPath();
-    context.moveTo(x, y);
-    context.lineTo(x + w, y + h);
-    context.moveTo(x, y + h);
-    context.lineTo(x + w, y);
+    draw(context);
     context.stroke();
+  }
+
+  cross([x, y, w, h], colour, width) {
+    this.line(colour, width, (line) => {
+      line.moveTo(x, y);
+      line.lineTo(x + w, y + h);
+      line.moveTo(x, y + h);
+      line.lineTo(x + w, y);
+    });
   }
 
   // A text in the middle of a box, if it fits.
@@ -214,16 +208,13 @@ class Pen {
 
   // A line from lane to cell that leaves and arrives upright.
   curve([x1, y1, x2, y2], colour, width, alpha) {
-    const { context } = this;
     const middle = (y1 + y2) / 2;
-    context.globalAlpha = alpha;
-    context.strokeStyle = colour;
-    context.lineWidth = width;
-    context.beginPath();
-    context.moveTo(x1, y1);
-    context.bezierCurveTo(x1, middle, x2, middle, x2, y2);
-    context.stroke();
-    context.globalAlpha = 1;
+    this.context.globalAlpha = alpha;
+    this.line(colour, width, (line) => {
+      line.moveTo(x1, y1);
+      line.bezierCurveTo(x1, middle, x2, middle, x2, y2);
+    });
+    this.context.globalAlpha = 1;
   }
 
   dot(x, y, radius, fill, rim) {

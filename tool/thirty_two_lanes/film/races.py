@@ -63,10 +63,10 @@ def accesses_at(recorder, site, kind=None, array=None):
 
 def is_at(one, other) -> bool:
     """Are two sites the same line, called from the same one?"""
-    return _place(one) == _place(other)
+    return _line_of(one) == _line_of(other)
 
 
-def _place(site):
+def _line_of(site):
     return site.file, site.line, site.called_from
 
 
@@ -90,7 +90,7 @@ def grouped(races) -> list:
     """The races of each two lines and an array, in the report's order."""
     groups = {}
     for race in races:
-        lines = frozenset({_place(race.first), _place(race.second)})
+        lines = frozenset({_line_of(race.first), _line_of(race.second)})
         groups.setdefault((lines, race.array, race.scope), []).append(race)
     return list(groups.values())
 
@@ -120,14 +120,19 @@ def _first_pair(recorder, race):
     return None
 
 
+def sides_of(race):
+    """The line and the kind of either access."""
+    return (race.first, race.first_kind), (race.second, race.second_kind)
+
+
 def _ends(recorder, race):
     """The accesses of both sides of a race, in order, each with its side."""
-    sides = (race.first, race.first_kind), (race.second, race.second_kind)
+    sides = sides_of(race)
     alike = is_at(race.first, race.second) and race.first_kind == race.second_kind
     ends = [
         (*access, side, alike)
-        for side, place in enumerate(sides[: 1 if alike else 2])
-        for access in accesses_at(recorder, *place)
+        for side, end in enumerate(sides[: 1 if alike else 2])
+        for access in accesses_at(recorder, *end)
     ]
     return sorted(ends, key=lambda it: it[0])
 
@@ -135,13 +140,9 @@ def _ends(recorder, race):
 def _pair(race, side, earlier, later, array, met):
     """The pair of two steps; `side` is that of the later one."""
     _, one, other = min(met)
-    sides = (race.first.line, race.first_kind), (race.second.line, race.second_kind)
-    return Pair(
-        End(earlier, *sides[1 - side], one),
-        End(later, *sides[side], other),
-        array,
-        sorted({cell for cell, *_ in met}),
-    )
+    ends = [(site.line, kind) for site, kind in sides_of(race)]
+    first, second = End(earlier, *ends[1 - side], one), End(later, *ends[side], other)
+    return Pair(first, second, array, sorted({cell for cell, *_ in met}))
 
 
 def _unordered(scope, one, other, steps, earlier, later) -> bool:
@@ -179,13 +180,9 @@ def _update(pair) -> str:
 
 def _lines(race) -> str:
     """What is true of a race that is not in this film."""
-    ends = [f"line {s.line}'s {_noun(k)}" for s, k in _sides(race)]
+    ends = [f"line {s.line}'s {_noun(k)}" for s, k in sides_of(race)]
     blocks = " in different blocks" if race.scope == "grid" else " in other blocks"
     return f"{ORDERS[race.scope]} orders {' and '.join(ends)} of `{race.cell}`{blocks}"
-
-
-def _sides(race):
-    return (race.first, race.first_kind), (race.second, race.second_kind)
 
 
 def _sentence(scope, pair) -> str:

@@ -5,7 +5,9 @@ many blocks at once; a column of its arrays is that of the watched block. What a
 leaves in memory is looked up at the next event, when it is there.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from thirty_two_lanes.emulator.program import BARRIER, RETURN, WARP_SYNC
 from thirty_two_lanes.film.arrays import BlockArrays, FilmArray, plain
 
 
-class Enough(Exception):
+class FilmComplete(Exception):
     """The film is complete: what else the launch does is not in it."""
 
 
@@ -68,29 +70,32 @@ class FilmRecorder:
         self.functions = {}  # by file name and line: the function whose line it is
         self.now = {}  # warp: its step, while that goes on
         self.here = None  # a warp, its lanes and the basic block that runs now
-        self.place = None  # of the block among those that run together
+        self.column = None  # of the block among those that run together
         self.waiting = {}  # warp: a step whose lanes come to where lanes wait
         self.unseen = []  # accesses whose values are not there yet
-        self.interval, self.syncs = 0, {}
+        self.interval, self.syncs = 0, Counter()
         self.complete = self.truncated = False
         self.missed, self.stray = [], []  # numbers of steps, each with a site
 
     def listeners(self) -> dict:
-        """What hears each topic."""
-        heard = {
+        """The listener of each topic."""
+        inside = {
+            "note": self.note,
+            "split": self.split,
+            "stray_lanes": self.go_astray,
+            "shuffle": self.shuffle,
+            **dict.fromkeys(("global", "shared", "const"), self.access),
+        }
+        listeners = {
             "launch": self.begin,
             "allocation": self.allocate,
             "step": self.begin_block,
-            "note": self.note,
-            "split": self.split,
             "sync": self.sync,
             "missed_barrier": self.miss,
-            "stray_lanes": self.go_astray,
-            "shuffle": self.shuffle,
             "end": self.end,
-            **dict.fromkeys(("global", "shared", "const"), self.access),
+            **{topic: partial(self.go_on, one) for topic, one in inside.items()},
         }
-        return {topic: (hear,) for topic, hear in heard.items()}
+        return {topic: (listener,) for topic, listener in listeners.items()}
 
     # what a launch tells
 
@@ -102,14 +107,14 @@ class FilmRecorder:
         """An array is there."""
         if allocation.space == "global":
             self.arrays.add(allocation, 0)
-        elif self.place is not None:
-            self.arrays.add(allocation, self.place)
+        elif self.column is not None:
+            self.arrays.add(allocation, self.column)
 
     def begin_block(self, event):
         """A basic block begins."""
         self.settle()
-        self.place = self._place(event.who)
-        if self.place is None:
+        self.column = self._column_of(event.who)
+        if self.column is None:
             return
         lanes = self._lanes(event.active, event.who)
         if not lanes.any():
@@ -121,11 +126,14 @@ class FilmRecorder:
             self.now[warp] = None
         self.here = warp, lanes, event.basic_block
 
+    def go_on(self, listener, event):
+        """Something happens in a basic block, which may be the watched block's."""
+        self.look()
+        if self.here is not None:
+            listener(event)
+
     def note(self, event):
         """A line begins, or a variable has a value."""
-        self.look()
-        if self.here is None:
-            return
         note = event.note
         if note.variable is None:
             self._begin_line(note)
@@ -133,15 +141,12 @@ class FilmRecorder:
         name = name_of(note, self.function)
         if name in self.variables:
             step = self._step(note.function, note.site)
-            step.values[name] = self._column(event.value, event.who).copy()
+            step.values[name] = self._watched(event.value, event.who).copy()
 
     def access(self, event):
         """A request of memory, before it is served."""
-        self.look()
-        if self.here is None:
-            return
         lanes = self._lanes(event.active, event.who)
-        addresses = self._column(event.addresses, event.who).astype(np.int64)
+        addresses = self._watched(event.addresses, event.who).astype(np.int64)
         array = self.arrays.find(event, addresses[lanes]) if lanes.any() else None
         if array is None:
             return
@@ -151,9 +156,6 @@ class FilmRecorder:
 
     def split(self, event):
         """A branch sends lanes both ways."""
-        self.look()
-        if self.here is None:
-            return
         sides = [self._lanes(it, event.who) for it in (event.then, event.otherwise)]
         if all(side.any() for side in sides):
             self._step(None, event.site).ends = "split"
@@ -161,15 +163,14 @@ class FilmRecorder:
     def sync(self, event):
         """Threads have met."""
         self.settle()
-        if event.scope == "warp":
-            if self._place(event.who) is not None:
-                self.syncs[event.who.warp] = self.syncs.get(event.who.warp, 0) + 1
-            return
-        if event.scope == "block":
-            place = self._place(event.who)
-            if place is None:
+        if event.scope != "grid":
+            column = self._column_of(event.who)
+            if column is None:
                 return
-            if event.blocks is not None and not event.blocks[0, place]:
+            if event.scope == "warp":
+                self.syncs[event.who.warp] += 1
+                return
+            if event.blocks is not None and not event.blocks[0, column]:
                 return
         self.interval += 1
         if not self.steps:
@@ -185,31 +186,28 @@ class FilmRecorder:
     def miss(self, event):
         """Threads were not at the barrier where the others of their block met."""
         self.settle()
-        place = self.block - event.first_block
-        inside = 0 <= place < event.threads.shape[1]
-        if inside and event.threads[:, place].any() and self.steps:
+        column = self.block - event.first_block
+        inside = 0 <= column < event.threads.shape[1]
+        if inside and event.threads[:, column].any() and self.steps:
             self.missed.append((len(self.steps) - 1, event.site))
 
     def go_astray(self, event):
         """A warp function read lanes that it should not have read."""
-        self.look()
-        if self.here is not None and self._lanes(event.callers, event.who).any():
+        if self._lanes(event.callers, event.who).any():
             self._step(None, event.site)
             self.stray.append((len(self.steps) - 1, event.site))
 
     def shuffle(self, event):
         """Lanes take values of other lanes."""
-        self.look()
-        if self.here is not None:
-            step = self._step(None, event.site)
-            step.shuffles.append(self._column(event.lanes, event.who).copy())
+        lanes = self._watched(event.lanes, event.who).copy()
+        self._step(None, event.site).shuffles.append(lanes)
 
     def end(self, who):
         """Blocks are done."""
         self.settle()
-        if self._place(who) is not None:
+        if self._column_of(who) is not None:
             self.complete = True
-            raise Enough
+            raise FilmComplete
 
     # what it makes of that
 
@@ -272,8 +270,8 @@ class FilmRecorder:
     def _open(self, function, file, line) -> ExecutedLine:
         """A new step."""
         warp, lanes, _ = self.here
-        syncs = self.syncs.get(warp, 0)
-        step = ExecutedLine(warp, function, file, line, lanes, self.interval, syncs)
+        met = self.interval, self.syncs[warp]
+        step = ExecutedLine(warp, function, file, line, lanes, *met)
         self._add(step)
         self.now[warp] = step
         return step
@@ -282,7 +280,7 @@ class FilmRecorder:
         """Add a step, if there is room for it."""
         if len(self.steps) >= self.most:
             self.truncated = True
-            raise Enough
+            raise FilmComplete
         self.steps.append(step)
 
     def _keep(self, step, array, event, lanes, addresses, more):
@@ -319,20 +317,20 @@ class FilmRecorder:
 
     # the watched block's part of what many blocks do
 
-    def _place(self, who):
-        place = self.block - who.first_block
-        return place if 0 <= place < who.blocks else None
+    def _column_of(self, who):
+        column = self.block - who.first_block
+        return column if 0 <= column < who.blocks else None
 
-    def _column(self, values, who) -> np.ndarray:
+    def _watched(self, values, who) -> np.ndarray:
         """The watched block's values by lane."""
         values = np.atleast_2d(np.asarray(values))
-        place = self._place(who) if values.shape[1] > 1 else 0
-        return np.broadcast_to(values[:, place], WARP_SIZE)
+        column = self._column_of(who) if values.shape[1] > 1 else 0
+        return np.broadcast_to(values[:, column], WARP_SIZE)
 
     def _lanes(self, active, who) -> np.ndarray:
         """The watched block's active lanes."""
         exist = np.arange(WARP_SIZE) < self.threads - who.warp * WARP_SIZE
-        return exist if active is None else exist & self._column(active, who)
+        return exist if active is None else exist & self._watched(active, who)
 
 
 def name_of(note, kernel) -> str:

@@ -32,7 +32,7 @@ class Film {
     this.lanes = record.warps * WARP;
     this.pairs = new WeakMap();
     this.keyframes = [this.opening()];
-    this.state = this.copy(this.keyframes[0]);
+    this.state = structuredClone(this.keyframes[0]);
     this.touching = record.arrays.map((_, at) => this.stepsTouching(at));
     this.moved = new Map();
     this.marked = new Map();
@@ -52,28 +52,17 @@ class Film {
     };
   }
 
-  copy(state) {
-    return {
-      step: state.step,
-      cells: state.cells.map((it) => new Map(it)),
-      values: new Map([...state.values].map(([name, it]) => [name, it.slice()])),
-      status: state.status.slice(),
-      stood: state.stood.slice(),
-      warps: state.warps.slice(),
-    };
-  }
-
   // The state after step n; -1 is before the first.
   seek(n) {
     const key = Math.min(Math.floor((n + 1) / KEYFRAME), this.keyframes.length - 1);
     const near = this.keyframes[key];
     if (n < this.state.step || near.step > this.state.step) {
-      this.state = this.copy(near);
+      this.state = structuredClone(near);
     }
     while (this.state.step < n) {
       this.advance(this.state.step + 1);
       if ((this.state.step + 1) / KEYFRAME === this.keyframes.length) {
-        this.keyframes.push(this.copy(this.state));
+        this.keyframes.push(structuredClone(this.state));
       }
     }
     return this.state;

@@ -84,6 +84,14 @@ function shortened(pen, text, room) {
   return `${text.slice(0, letters)}…`;
 }
 
+// The box of a lane or a bank, or of several side by side.
+const laneBox = (page, lane, y, high, across = 1) => [
+  page.left + lane * page.lane + 0.5,
+  y,
+  across * page.lane - 1.5,
+  high,
+];
+
 function drawFocus(scene) {
   const { pen, film, page, n } = scene;
   const { focus } = page;
@@ -113,7 +121,7 @@ function drawSources({ pen, film, page, n, hits }, y, at) {
   pen.text(page.left - 6, y + 7, "from", { align: "right", bold, colour });
   pen.context.globalAlpha = last === n ? 1 : 0.45;
   for (let lane = 0; lane < WARP; lane += 1) {
-    const box = [page.left + lane * page.lane + 0.5, y, page.lane - 1.5, 14];
+    const box = laneBox(page, lane, y, 14);
     const source = from.get(lane);
     if (source === undefined) {
       pen.box(...box, { rim: rule });
@@ -153,7 +161,7 @@ function drawVariable(scene, { name, y, high }) {
     return drawAlike(scene, name, values, known[0], [y, high]);
   }
   values.forEach((value, lane) => {
-    const box = [page.left + lane * page.lane + 0.5, y, page.lane - 1.5, high];
+    const box = laneBox(page, lane, y, high);
     if (first + lane >= film.record.threads) return;
     scene.hits.push([...box, { thread: first + lane, name, value }]);
     if (value === null) return pen.box(...box, { rim: pen.theme.rule });
@@ -170,12 +178,7 @@ function drawAlike(scene, name, values, value, [y, high]) {
   const { pen, film, page, n } = scene;
   const { v } = film.steps[n];
   const [from, end] = [values.indexOf(value), values.lastIndexOf(value) + 1];
-  const box = [
-    page.left + from * page.lane + 0.5,
-    y,
-    (end - from) * page.lane - 1.5,
-    high,
-  ];
+  const box = laneBox(page, from, y, high, end - from);
   const fill = fillOf(scene, name, value);
   pen.box(...box, { fill, rim: v && name in v ? pen.theme.ink : undefined });
   pen.label(box, numeral(value), fill);
@@ -213,8 +216,7 @@ function drawBanks(scene, above) {
   const middle = top + high / 2;
   pen.text(page.left - 6, middle, "banks", { align: "right", bold: true });
   for (let bank = 0; bank < 32; bank += 1) {
-    const x = page.left + bank * page.lane;
-    pen.box(x + 0.5, top, page.lane - 1.5, most * high - 1, { fill: pen.theme.rule });
+    pen.box(...laneBox(page, bank, top, most * high - 1), { fill: pen.theme.rule });
   }
   let wave = 0;
   for (const access of film.accesses(n).filter((it) => it.b)) {
@@ -243,18 +245,15 @@ function drawQueue(scene, access, before) {
   const words = wordsOf(film, access);
   const across = Math.max(1, widthOf(film, access) / 4);
   for (const word of words) {
-    const { bank, group } = word;
+    const { bank, group, lanes } = word;
     const queue = words.filter((it) => it.bank === bank && it.group === group);
     const colour = pen.theme[queue.length > 1 ? "finding" : KINDS[access.k]];
     const wave = Math.min(before + word.wave, most - 1);
-    const x = page.left + word.bank * page.lane,
-      y = top + wave * high;
-    const box = [x + 0.5, y, page.lane * across - 1.5, high - 1];
+    const box = laneBox(page, bank, top + wave * high, high - 1, across);
     pen.box(...box, { fill: colour });
-    const lanes = word.lanes;
     const text = lanes.length > 1 ? `×${lanes.length}` : String(lanes[0]);
     if (page.lane >= 13) pen.label(box, text, colour);
-    scene.hits.push([...box, { bank: word.bank, lanes }]);
+    scene.hits.push([...box, { bank, lanes }]);
     word.cells.forEach((cell, at) => {
       join(scene, access, lanes[at], cell, box, word.wave);
     });

@@ -40,13 +40,11 @@ def panel_of(record, frame, caption) -> Panel:
     known, wrong = cells_of(record, step, array)
     columns, first, rows = window(about["shape"], [*known, *wrong])
     tile = tile_of(frame.cells[array], columns, first, rows)
-    place = {cell: divmod(cell - first, columns) for cell in {*known, *wrong}}
-    inside = {it for it, (row, _) in place.items() if 0 <= row < rows}
-    return Panel(
-        *(caption, line, lanes, name_of(about), tile),
-        {place[cell]: kind for cell, kind in known.items() if cell in inside},
-        frozenset(place[cell] for cell in wrong if cell in inside),
-    )
+    shown = range(first, first + rows * columns)
+    spot = {cell: divmod(cell - first, columns) for cell in {*known, *wrong}}
+    touched = {spot[cell]: kind for cell, kind in known.items() if cell in shown}
+    marks = frozenset(spot[cell] for cell in wrong if cell in shown)
+    return Panel(caption, line, lanes, name_of(about), tile, touched, marks)
 
 
 def lane_states(record, frame, step) -> list:

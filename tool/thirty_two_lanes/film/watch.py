@@ -27,7 +27,7 @@ from thirty_two_lanes.film.film import Film
 from thirty_two_lanes.film.findings import findings_of
 from thirty_two_lanes.film.history import block_number
 from thirty_two_lanes.film.record import record_of
-from thirty_two_lanes.film.recorder import Enough, FilmRecorder, name_of
+from thirty_two_lanes.film.recorder import FilmComplete, FilmRecorder, name_of
 from thirty_two_lanes.frontend.kernels import (
     argument_names,
     argument_types,
@@ -81,8 +81,8 @@ class Watching(Emulation):
         try:
             with staged_arguments(self.kernel, arguments) as values:
                 recorder = self._record(config, values)
-                raise Enough  # nothing is copied back to where arguments came from
-        except Enough:
+                raise FilmComplete  # no argument is to be copied back
+        except FilmComplete:
             return recorder
 
     def _record(self, config, values):
@@ -100,7 +100,7 @@ class Watching(Emulation):
         with restored(written_arrays(kernel, program, values)):
             try:
                 run(kernel, launch, recorder.listeners())
-            except Enough:
+            except FilmComplete:
                 pass
             except Exception:  # it comes again, in words, from `emulate`
                 recorder.look()
