@@ -29,37 +29,37 @@ class Evidence:
     def report(self):
         """How many differ, the first of them, and the likely cause."""
         of_type = self.type_too_small()  # which no guard and no grid would change
-        clues = (of_type,) if of_type else (self.about_places(), self.about_values())
+        clues = (of_type,) if of_type else (self.about_indices(), self.about_values())
         return "\n".join(clue for clue in (self.numbers(), *clues) if clue)
 
     def numbers(self):
-        place = np.unravel_index(self.places[0], self.wrong.shape)
-        got, want = self.actual[place], self.expected[place]
+        at = np.unravel_index(self.indices[0], self.wrong.shape)
+        got, want = self.actual[at], self.expected[at]
         if self.wrong.size == 1:
             return f"the value differs: got {got!s}, expected {want!s}"
-        index = ", ".join(str(int(i)) for i in place)
+        index = ", ".join(str(int(i)) for i in at)
         return (
             f"{self.wrong.sum():,} of {self.wrong.size:,} values differ, "
             f"the first at [{index}]: got {got!s}, expected {want!s}"
         )
 
     @cached_property
-    def places(self):
+    def indices(self):
         """The flat indices of the wrong values looked at."""
         return np.flatnonzero(self.wrong)[:SAMPLE]
 
     @cached_property
     def got(self):
-        return self.actual.reshape(-1)[self.places]
+        return self.actual.reshape(-1)[self.indices]
 
     @cached_property
     def want(self):
-        return self.expected.reshape(-1)[self.places]
+        return self.expected.reshape(-1)[self.indices]
 
     # -------------------------------------------------------- where they differ
 
-    def about_places(self):
-        """A sentence on the places of the wrong values, if they form a pattern."""
+    def about_indices(self):
+        """A sentence on where the wrong values are, if they form a pattern."""
         return None if self.wrong.all() else self.from_an_index_on() or self.every_nth()
 
     def from_an_index_on(self):
@@ -76,14 +76,14 @@ class Evidence:
 
     def every_nth(self):
         """Is every nth value wrong?"""
-        places = np.flatnonzero(self.wrong)
-        steps = np.unique(np.diff(places))
-        if len(places) < ENOUGH or len(steps) > 1 or steps[0] == 1:
+        indices = np.flatnonzero(self.wrong)
+        steps = np.unique(np.diff(indices))
+        if len(indices) < ENOUGH or len(steps) > 1 or steps[0] == 1:
             return None
         step = int(steps[0])
         edges = ": look at the threads at the edge of a warp or block"
         hint = edges if step % WARP_SIZE == 0 else ""
-        return f"They are one in every {step:,}, from index {places[0]:,} on{hint}"
+        return f"They are one in every {step:,}, from index {indices[0]:,} on{hint}"
 
     # -------------------------------------------------------- how they differ
 
@@ -151,7 +151,7 @@ class Evidence:
     def shifted(self):
         """Is each what its neighbour should be?"""
         for step, sign in ((-1, "-"), (1, "+")):
-            source = self.places + step
+            source = self.indices + step
             inside = (source >= 0) & (source < self.wrong.size)
             neighbours = self.expected.reshape(-1)[source[inside]]
             same = self.tolerance.agree(self.got[inside], neighbours).all()
@@ -193,7 +193,7 @@ class Evidence:
 
     def is_pattern(self):
         """Are enough different values wrong for a pattern to mean something?"""
-        return len(self.places) >= ENOUGH and len(np.unique(self.want)) >= ENOUGH
+        return len(self.indices) >= ENOUGH and len(np.unique(self.want)) >= ENOUGH
 
     def is_explained_by(self, values):
         """Are these the actual values?"""

@@ -183,14 +183,17 @@ def twins(data):
 # ------------------------------------------------------------------ the sweep
 
 LADDERS = {"sums of 2^28 float32": ("scan, CUB", works)}
+SHAPES = {  # by the threads: fours, and blocks at least
+    512: ((4, 4), (6, 3), (8, 2), (12, 1), (12, 2)),
+    256: ((8, 4), (12, 3), (12, 4), (16, 3), (20, 2), (24, 2), (26, 2)),
+    128: ((12, 8), (24, 4)),
+    384: ((16, 2),),
+    1024: ((12, 1),),
+}
 SWEEP = {
     f"{fours} fours, {threads} threads, {resident} blocks": (fours, threads, resident)
-    for fours, threads, resident in (
-        *((4, 512, 4), (6, 512, 3), (8, 512, 2), (12, 512, 1), (12, 512, 2)),
-        *((8, 256, 4), (12, 256, 3), (12, 256, 4), (16, 256, 3), (20, 256, 2)),
-        *((24, 256, 2), (26, 256, 2), (12, 128, 8), (24, 128, 4), (16, 384, 2)),
-        (12, 1024, 1),
-    )
+    for threads, shapes in SHAPES.items()
+    for fours, resident in shapes
 }
 LIBRARIES = (SOURCE,)
 
