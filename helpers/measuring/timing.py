@@ -178,18 +178,14 @@ def steady_times_us(work, prepare, stream):
 
 def times_us(work, prepare, stream, runs):
     """The times of some runs, each after a preparation that does not count."""
-    events = [timed(work, prepare, stream) for _ in range(runs)]
+    events = [[cuda.event(timing=True) for _ in range(2)] for _ in range(runs)]
+    for start, end in events:
+        prepare()
+        start.record(stream)
+        work()
+        end.record(stream)
     stream.synchronize()
     return [1000 * cuda.event_elapsed_time(start, end) for start, end in events]
-
-
-def timed(work, prepare, stream):
-    start, end = cuda.event(timing=True), cuda.event(timing=True)
-    prepare()
-    start.record(stream)
-    work()
-    end.record(stream)
-    return start, end
 
 
 def summary(times):

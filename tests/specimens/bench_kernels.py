@@ -2,7 +2,8 @@
 
 The loops are a kernel's: blocks, then barrier intervals, then threads, as an emulator
 that compiled would run them; `njit`, one core. Imports nothing of ours, since Numba's
-simulator runs the same kernels in a process of its own.
+simulator runs the same kernels in a process of its own. In one file: a kernel is read
+beside its loops, and the table of cases beside both.
 """
 
 from collections.abc import Callable

@@ -41,7 +41,9 @@ class Resources:
         entry = next(n for n, symbol in symbols if symbol.name == code.entry)
         known = attributes(sections[".nv.info"].data(), entry)
         shared = sizes.get(f".nv.shared.{code.entry}", 0)
-        spills = re.search(SPILLS, own_part(code.log, code.entry))
+        begin, log = f"entry function '{code.entry}'", code.log.replace("\0", "")
+        own_part = log.partition(begin)[2].partition("Compile time")[0]
+        spills = re.search(SPILLS, own_part)
         stores, loads = map(int, spills.groups()) if spills else (None, None)
         return cls(
             registers=known[REGISTERS],
@@ -65,9 +67,3 @@ def attributes(data, entry) -> dict[int, int]:
                 found |= {attribute: value} if symbol == entry else {}
             at += length
     return found
-
-
-def own_part(log, entry) -> str:
-    """What a linker's log says of one kernel."""
-    part = log.replace("\0", "").partition(f"entry function '{entry}'")[2]
-    return part.partition("Compile time")[0]
