@@ -1,10 +1,14 @@
 """What keeps each budget by itself, and is no answer: totals are in its way."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
+from helpers.exercises import budgets
 from helpers.exercises.catalogue import exercise
+from helpers.exercises.totals import Total, excess_of_share, excess_of_total
+from helpers.exercises.trials import EVEN, RAGGED
 from tests.exercises.specimen import SumsOfItsOwn
 
 OWN_BARRIER = """
@@ -209,3 +213,70 @@ def test_an_output_has_one_budget_under_all_its_names(alias):
     verdict = task.judge(task.kernel(text), 1)
 
     assert "over_budget:loads" == verdict.reason, verdict.text
+
+
+# ---------------------------------------------------------------- their limits
+
+
+def ran(instructions=1000, block=100, warp=10, kind=RAGGED):
+    """An outcome of one block of one warp, as far as totals ask for it."""
+    return SimpleNamespace(
+        trial=SimpleNamespace(kind=kind),
+        run=SimpleNamespace(
+            blocks=1,
+            threads_per_block=32,
+            divergence=SimpleNamespace(instructions=instructions),
+            balance=SimpleNamespace(busiest_block=block, busiest_warp=warp),
+        ),
+    )
+
+
+def beside(best, work=1.5):
+    """A case whose own answer does that at each size."""
+    return SimpleNamespace(
+        task=SimpleNamespace(work=work), answered=lambda outcome: best
+    )
+
+
+@pytest.mark.parametrize("number, is_over", [(0, False), (1, True)])
+def test_what_the_answer_never_does_is_never_allowed(number, is_over):
+    """Such as loads of an output: one is too many."""
+    mine, best = ran(), ran()
+    loads = Total("loads", lambda outcome: number * (outcome is mine), "{:,} loads")
+    excess = "1 loads, and 0 are allowed; 0 are enough." if is_over else ""
+    assert excess == excess_of_total(beside(best), mine, loads)
+
+
+@pytest.mark.parametrize(
+    "mine, is_over",
+    [
+        (ran(block=165), False),  # less than 1.5 times as many, and 16 for a warp
+        (ran(block=166), True),
+        (ran(block=166, instructions=2000), False),  # it does more in all
+        (ran(block=166, instructions=2000, kind=EVEN), True),  # and there may not
+        (ran(warp=45), False),  # the busiest warp has less than 3 times as many, and 16
+        (ran(warp=46), True),
+    ],
+)
+def test_no_block_and_no_warp_has_the_work_of_others(mine, is_over):
+    """Compared with the busiest of the course's own answer."""
+    assert is_over == bool(excess_of_share(beside(ran()), mine))
+
+
+def test_a_limit_grows_and_shrinks_with_what_the_answer_needs():
+    """That of the first size holds there; elsewhere as many times as much."""
+    waits = {"first": 4, "larger": 10, "less": 2}
+    first, *others = (
+        SimpleNamespace(
+            trial=SimpleNamespace(kind=EVEN),
+            run=SimpleNamespace(waits=SimpleNamespace(block=number, grid=0)),
+        )
+        for number in waits.values()
+    )
+    needs = SimpleNamespace(outcomes=[first], answered=lambda outcome: outcome)
+
+    for outcome, number in ((first, 4), *zip(others, (10, 2), strict=True)):
+        assert "" == budgets.excess(needs, outcome, "barriers", 4)
+        excess = budgets.excess(needs, outcome, "barriers", 3)
+        most = {4: "3 are", 10: "7.5 are", 2: "1.5 are"}[number]
+        assert f"A block waits at {number} barriers, and {most} allowed." == excess

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from helpers.exercises import sources
 from helpers.exercises.trials import trials_of
 from tests.exercises.specimen import PairSums
 
@@ -43,3 +44,14 @@ def test_larger_sizes_are_drawn_from_the_seed():
     assert {44} == {rows for _, rows, _ in wide}
     assert {4, 8} == {rows for _, rows, _ in deep}
     assert {4, 8, 12, 16} == {cols for _, _, cols in boxes}
+
+
+def test_an_exercise_knows_its_seed():
+    """The cell that checks an answer asks for the same variant."""
+    assert [None, 7, "a"] == [PairSums(it).seed for it in (None, 7, "a")]
+
+
+def test_what_is_given_says_how_long_an_answer_is():
+    """Lines of code; blank ones and the docstring do not count."""
+    text = '@cuda.jit\ndef one(a):\n    """It."""\n    i = 0\n\n    a[i] = 1'
+    assert sources.stub_of(text).endswith('"""It."""\n    # your code, about 2 lines')
