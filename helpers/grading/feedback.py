@@ -8,6 +8,8 @@ let none of them be more than text.
 import re
 from functools import cache
 from html import escape
+from pathlib import Path
+from string import Template
 from textwrap import dedent
 
 from helpers.exercises import page
@@ -24,30 +26,8 @@ from helpers.exercises.reasons import (
 )
 from helpers.grading.words import many, printable
 
-STYLE = """\
-:root {color-scheme: light dark}
-body {max-width: 50em; margin: 2em auto; padding: 0 1em; line-height: 1.45;
-font-family: system-ui, sans-serif; overflow-wrap: break-word}
-pre {padding: .6em .9em; overflow-x: auto; border-left: 3px solid #8888;
-background: #8882; font-size: 13px; white-space: pre}
-pre.said {white-space: pre-wrap}
-table {border-collapse: collapse}
-th, td {padding: .2em .9em .2em 0; border-bottom: 1px solid #8886; text-align: left;
-font-weight: normal}
-code {background: #8882; padding: 0 .2em}
-blockquote {margin: 1em 0; padding: 0 .9em; border-left: 3px solid #8888}
-h2 {margin-top: 2em; border-bottom: 1px solid #8886}
-"""
 TOLD_BY_SENTENCE = NO_ANSWER, REFUSED, STOPPED
-PAGE = """\
-<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>{style}</style></head>
-<body>
-{body}
-</body></html>
-"""
+PAGE = Template(Path(__file__).with_suffix(".html").read_text("utf-8"))
 LINES = "\n\t"  # what code has besides what is printable
 TAGS = (  # the names that the grader gives to texts which it compiled
     (r"<(\w+), handed in \d+>", r"\1"),
@@ -68,7 +48,7 @@ def write_feedback(store, manifest, say=print):
         store.write(path, "\n\n".join(map(markdown, blocks)) + "\n")
         body = "\n".join(map(html, blocks))
         title = escape(printable(f"{result['assignment']}, {result['student']}"))
-        whole = PAGE.format(title=title, style=STYLE, body=body)
+        whole = PAGE.substitute(title=title, body=body)
         store.write(path.with_suffix(".html"), whole)
     say(f"{many(len(results), 'page')} of feedback")
 
