@@ -93,11 +93,13 @@ def test_every_reason_is_given_here():
 
 def test_what_is_given_first_is_no_error(capsys):
     """An empty body, and a fault that nobody touched, are told what to do."""
-    for task in (PairSums(), FixPairSums()):
+    todo = "Write the kernel's lines", "Find the line at fault"
+    for task, what in zip((PairSums(), FixPairSums()), todo, strict=True):
         task.check(task.kernel(task.given_text))
         task.check(None)
 
-        assert 2 == capsys.readouterr().out.count("0 of 4 points")
+        said = f"0 of 4 points. {what}, and check again."
+        assert 2 == capsys.readouterr().out.count(said)
 
 
 def test_a_wrong_answer_raises_its_report_and_gives_hints_one_by_one(capsys):

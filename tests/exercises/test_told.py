@@ -1,12 +1,14 @@
 """What a refused answer is told, beside the reason: facts, and hints that fit them."""
 
+import json
+import pickle
 import re
 import warnings
 
 import pytest
 
 from helpers.exercises.judging import PRINTS
-from helpers.exercises.reasons import HINTS, hints_for
+from helpers.exercises.reasons import HINTS, Reason, hints_for
 from tests.exercises.specimen import PairSums, Strides
 from thirty_two_lanes.core.errors import WIDTH
 
@@ -202,3 +204,33 @@ def test_a_prediction_gets_the_hints_of_its_exercise():
 
     for task, hints in ((Own(), Own.hints["wrong"]), (Strides(), PREDICTED)):
         assert hints == task.judge({"sectors": 9, "free": "no"}).hints
+
+
+@pytest.mark.parametrize(
+    "text, word, budget, words",
+    [
+        ("race", "race", "", "two threads touch one cell, in no order"),
+        ("over_budget:loads", "over_budget", "loads", "right, and over its budget"),
+        (
+            "stopped",
+            "stopped",
+            "",
+            "its notebook, or its cell, ended before it was there",
+        ),
+        ("for a person", "for a person", "", ""),
+        ("", "", "", ""),
+    ],
+)
+def test_a_reason_is_its_text_and_knows_its_parts(text, word, budget, words):
+    """As it stands in marks; a word that is none is an error."""
+    reason = Reason(text)
+    assert (text, word, budget, words) == (
+        reason,
+        reason.word,
+        reason.budget,
+        reason.words,
+    )
+    assert json.dumps(text) == json.dumps(reason)
+    assert reason == pickle.loads(pickle.dumps(reason))
+    with pytest.raises(ValueError, match="there is no reason"):
+        Reason(f"x{text}")

@@ -2,6 +2,7 @@
 
 import re
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 
@@ -280,3 +281,72 @@ def test_a_limit_grows_and_shrinks_with_what_the_answer_needs():
         excess = budgets.excess(needs, outcome, "barriers", 3)
         most = {4: "3 are", 10: "7.5 are", 2: "1.5 are"}[number]
         assert f"A block waits at {number} barriers, and {most} allowed." == excess
+
+
+def test_machine_instructions_are_counted_at_the_first_size_alone(monkeypatch):
+    """The compiler makes the same of a kernel for each size."""
+    asked = "12 instructions, and 3 are allowed."
+    monkeypatch.setattr(budgets, "assembled", lambda case, name, limit: asked)
+    case = SimpleNamespace(outcomes=[ran(), ran()])
+    first, other = case.outcomes
+    assert asked == budgets.excess(case, first, "instructions", 3)
+    assert "" == budgets.excess(case, other, "instructions", 3)
+
+
+class Line(NamedTuple):
+    """Where something is in the code."""
+
+    line: int
+    text: str
+
+
+SITES = Line(3, "b[i] = a[i]"), Line(5, "c()")
+ROWS = {  # two lines of a run, in each of its tables
+    "kind": ("atomic", "load"),
+    "array": ("a", "b"),
+    "requests": (7, 2),
+    "active_lanes": (4, 9),
+    "instructions": (30, 70),
+    "float32": (5, 1),
+    "float64": (0, 9),
+    "integer": (1, 0),
+}
+SENTENCES = {
+    "requests": "9 requests to global memory, and 8 are allowed; 7 of them on line 3, "
+    "`b[i] = a[i]`.",
+    "shared_requests": "9 requests to shared memory, and 8 are allowed; 7 of them by "
+    "`a` on line 3, `b[i] = a[i]`.",
+    "warp_instructions": "Its warps execute 100 instructions of the emulator, and 99 "
+    "are allowed; 70 of them on line 5, `c()`.",
+    "operations": "16 arithmetic operations, and 15 are allowed; most of them on line "
+    "5, `c()`.",
+    "atomics": "4 atomic operations on global memory, and 3 are allowed.",
+}
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_a_budget_that_adds_up_says_how_much_and_where(name):
+    """On the line that most of it comes from."""
+    rows = [SimpleNamespace(**{k: v[n] for k, v in ROWS.items()}) for n in range(2)]
+    table = SimpleNamespace(by_line=dict(zip(SITES, rows, strict=True)))
+    tables = "coalescing", "bank_conflicts", "divergence", "operations"
+    run = SimpleNamespace(**dict.fromkeys(tables, table))
+    outcome, budget = SimpleNamespace(run=run), budgets.BUDGETS[name]
+    number = int(re.search(r"\d+", SENTENCES[name])[0])
+
+    assert number == budget.count(outcome)
+    assert "" == budget.hold(None, outcome, number)
+    assert SENTENCES[name] == budget.hold(None, outcome, number - 1)
+
+
+@pytest.mark.parametrize("launch, dynamic", [((1, 32), 0), ((1, 32, 0, 28), 28)])
+def test_shared_memory_is_that_of_the_kernel_and_of_the_launch(
+    launch, dynamic, monkeypatch
+):
+    """Its fourth number is what the kernel asks for in the launch."""
+    monkeypatch.setattr(budgets, "static_bytes", lambda program, space: 100)
+    outcome = SimpleNamespace(trial=SimpleNamespace(launch=launch))
+    case, number = SimpleNamespace(program=None), 100 + dynamic
+    told = f"{number} bytes of shared memory, and {number - 1} are allowed."
+    assert "" == budgets.shared_bytes(case, outcome, number)
+    assert told == budgets.shared_bytes(case, outcome, number - 1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises import sources
+from helpers.exercises import sources, trials
 from helpers.exercises.trials import trials_of
 from tests.exercises.specimen import PairSums
 
@@ -55,3 +55,21 @@ def test_what_is_given_says_how_long_an_answer_is():
     """Lines of code; blank ones and the docstring do not count."""
     text = '@cuda.jit\ndef one(a):\n    """It."""\n    i = 0\n\n    a[i] = 1'
     assert sources.stub_of(text).endswith('"""It."""\n    # your code, about 2 lines')
+
+
+def test_outputs_are_unwritten_when_a_kernel_starts():
+    """Each byte of them is one that tells so; inputs are copies."""
+    trial = trials_of(TASK, 1)[0]
+    held = trial.held()
+
+    assert {trials.POISON} == set(held["out"].tobytes())
+    assert np.array_equal(trial.arguments["a"], held["a"])
+    assert not np.shares_memory(trial.arguments["a"], held["a"])
+
+
+def test_a_size_is_drawn_up_to_its_limit():
+    """Also where the limit is twice the largest that is listed, or just above it."""
+    rng = np.random.default_rng(1)
+    for limit, drawn in ((None, {*range(21, 31)}), (20, {*range(11, 21)}), (11, {11})):
+        assert drawn == {trials.beyond(rng, 10, limit) for _ in range(400)}
+    assert 10 == trials.beyond(rng, 10, 10)
