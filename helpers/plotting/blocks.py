@@ -27,7 +27,7 @@ def plot_exchange(stores, loads, barrier=True, ax=None):
     with board(ax, 0.2 + 6.6 * ROW_INCHES, across, 5.4, rows) as ax:
         draw_threads(ax, stores, 0, (1, 2.2), style.STORE)
         draw_threads(ax, loads, 4.4, (4.4, 3.2), style.LOAD)
-        fill_row(ax, 2.2, [(place, style.PLAIN, 0.15) for place in range(cells)])
+        fill_row(ax, 2.2, [(position, style.PLAIN, 0.15) for position in range(cells)])
         if barrier:
             ax.plot([0, across], [3.8, 3.8], **DASHES)
             note(ax, across, 3.8, "barrier", (4, 0), ha="left")
@@ -64,11 +64,11 @@ def plot_halo(blocks, threads, radius, ax=None):
     rows = {1.6 + 1.3 * block: f"tile of block {block}" for block in range(blocks)}
     size = 0.4 + (2.2 + 1.3 * blocks) * ROW_INCHES, across, 1.6 + 1.3 * blocks
     with board(ax, *size, {0: "element"} | rows) as ax:
-        for place in range(across):
-            inside = radius <= place < n + radius
-            text, colour = (place - radius, style.PLAIN) if inside else ("", style.IDLE)
-            dark = inside and (place - radius) // threads % 2 == 0
-            cell(ax, place, 0, str(text), colour, share=0.45 if dark else 0.15)
+        for spot in range(across):
+            inside = radius <= spot < n + radius
+            text, colour = (spot - radius, style.PLAIN) if inside else ("", style.IDLE)
+            dark = inside and (spot - radius) // threads % 2 == 0
+            cell(ax, spot, 0, str(text), colour, share=0.45 if dark else 0.15)
         for block in range(blocks):
             draw_tile(ax, block, threads, radius)
         text = "number: the thread that brings it; blue, at both ends: the halo"
@@ -85,12 +85,12 @@ def plot_halo(blocks, threads, radius, ax=None):
 def draw_tile(ax, block, threads, radius):
     """Draw the cells of a block's tile under the elements that they hold."""
     width = threads + 2 * radius
-    for place in range(width):
-        own = radius <= place < width - radius
+    for position in range(width):
+        own = radius <= position < width - radius
         colour = style.PLAIN if own else style.LOAD
         share = (0.45, 0.15)[block % 2] if own else 0.5
-        left = block * threads + place
-        cell(ax, left, 1.6 + 1.3 * block, str(place % threads), colour, share=share)
+        left = block * threads + position
+        cell(ax, left, 1.6 + 1.3 * block, str(position % threads), colour, share=share)
 
 
 def plot_tree(steps, cells, ax=None):
@@ -104,7 +104,7 @@ def plot_tree(steps, cells, ax=None):
     rows = {TREE_ROWS * turn: f"step {turn}" for turn in range(1, len(steps) + 1)}
     size = 0.2 + (down + 1.2) * ROW_INCHES, cells, down
     with board(ax, *size, {0: "loaded"} | rows) as ax:
-        fill_row(ax, 0, [(place, style.STORE, 0.25) for place in range(cells)])
+        fill_row(ax, 0, [(position, style.STORE, 0.25) for position in range(cells)])
         for turn, step in enumerate(steps, start=1):
             draw_sums(ax, step, TREE_ROWS * turn, cells)
         text = "number: the thread that stores to the cell"
@@ -118,14 +118,14 @@ TREE_ROWS = 1.9  # from one step to the next
 def draw_sums(ax, step, top, cells):
     """Draw the cells after a step, with lines from the two that were added."""
     stored = {into: (thread, other) for thread, (into, other) in step.items()}
-    for place in range(cells):
-        if place not in stored:
-            cell(ax, place, top, "", style.IDLE, share=0.1)
+    for position in range(cells):
+        if position not in stored:
+            cell(ax, position, top, "", style.IDLE, share=0.1)
             continue
-        thread, other = stored[place]
-        cell(ax, place, top, str(thread), style.STORE)
-        for source in (place, other):
-            join(ax, (source, place), (top - TREE_ROWS + 1, top), style.LOAD)
+        thread, other = stored[position]
+        cell(ax, position, top, str(thread), style.STORE)
+        for source in (position, other):
+            join(ax, (source, position), (top - TREE_ROWS + 1, top), style.LOAD)
 
 
 def tree_of(steps, cells):

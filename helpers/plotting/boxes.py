@@ -38,8 +38,8 @@ def width_for(boxes):
 
 def fill_row(ax, top, boxes, left=0):
     """Draw boxes side by side, each given as (text, colour, share)."""
-    for place, (text, colour, share) in enumerate(boxes, left):
-        cell(ax, place, top, str(text), colour, share=share)
+    for position, (text, colour, share) in enumerate(boxes, left):
+        cell(ax, position, top, str(text), colour, share=share)
 
 
 def join(ax, cells, rows, colour, linewidth=1.1):

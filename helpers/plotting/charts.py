@@ -48,13 +48,13 @@ def plot_conflicts(strides, emulated, measured=None, times_us=None, ax=None):
 
 def draw_counts(ax, emulated, measured):
     """Draw the emulator's counts as rings, and the GPU's as diamonds inside them."""
-    places = range(len(emulated))
+    xs = range(len(emulated))
     ring = {"marker": "o", "s": 110, "facecolor": "none", "linewidth": 1.8}
-    ax.scatter(places, emulated, edgecolor=style.EMULATED, zorder=3, **ring)
+    ax.scatter(xs, emulated, edgecolor=style.EMULATED, zorder=3, **ring)
     if measured:
-        ax.scatter(places, measured, marker="D", s=18, color=style.MEASURED, zorder=4)
-    for place, count in enumerate(emulated):
-        note(ax, place, count, f"{count:g}", (0, 13))
+        ax.scatter(xs, measured, marker="D", s=18, color=style.MEASURED, zorder=4)
+    for x, count in enumerate(emulated):
+        note(ax, x, count, f"{count:g}", (0, 13))
     top = max(*emulated, 1)
     ax.set(ylabel="conflicts a request", ylim=(-0.07 * top, 1.2 * top))
     ax.set_xlim(-0.6, len(emulated) - 0.4)
@@ -68,9 +68,9 @@ def draw_times_below(ax, times):
     """Draw the times as bars on axes of their own, which share the strides."""
     below = axes_below(ax)
     below.bar(range(len(times)), times, 0.5, **bar())
-    for place, time in enumerate(times):
+    for position, time in enumerate(times):
         if not math.isnan(time):
-            note(below, place, time, f"{time:,.1f}", (0, 6))
+            note(below, position, time, f"{time:,.1f}", (0, 6))
     below.set(ylabel="time, µs", ylim=(0, 1.28 * max(present(times))))
     below.yaxis.set_major_formatter(FEW)
     return below
@@ -114,8 +114,8 @@ def plot_series(
         for (name, times), look in paired("series", LOOKS, series.items()):
             line = {"markersize": 5, "linewidth": 1.2, "label": name}
             ax.plot(steps, times, color=style.MEASURED, **line, **look)
-        for place, step in enumerate(steps):
-            times = [times[place] for times in series.values()]
+        for position, step in enumerate(steps):
+            times = [times[position] for times in series.values()]
             number_points(ax, step, times, crowded=0.08 * top)
         ax.set(ylim=(0, top), ylabel="time, µs", xlabel=xlabel)
         ax.yaxis.set_major_formatter(FEW)
@@ -181,8 +181,8 @@ def plot_times(
     limit = known([limit_us])
     longest = max(present([*times, *limit, *sum(spread, [])]), default=1)
     with canvas(ax, 0.8 + 0.36 * len(labels)) as ax:
-        for place, time in enumerate(times):
-            draw_time(ax, place, time, spread[place] if spread else [])
+        for position, time in enumerate(times):
+            draw_time(ax, position, time, spread[position] if spread else [])
         for time in limit:
             text = f"{limit_label}, {time:,.1f} µs"
             limit_line(ax, time, -0.9, text, (0, 2), va="bottom")
@@ -194,16 +194,16 @@ def plot_times(
     return Picture(ax.figure, "; ".join(parts) + ".")
 
 
-def draw_time(ax, place, time, spread):
+def draw_time(ax, position, time, spread):
     """Draw one bar with its whisker and its value, or say that there is none."""
     if math.isnan(time):
-        beside(ax, 0, place, "not measured")
+        beside(ax, 0, position, "not measured")
         return
-    ax.barh(place, time, 0.62, **bar())
+    ax.barh(position, time, 0.62, **bar())
     if spread:
         ends = {"marker": "|", "markersize": 7, "linewidth": 1.5, "color": style.INK}
-        ax.plot(spread, [place, place], **ends)
-    beside(ax, max([time, *spread]), place, f"{time:,.1f} µs")
+        ax.plot(spread, [position, position], **ends)
+    beside(ax, max([time, *spread]), position, f"{time:,.1f} µs")
 
 
 def plot_stages(works, ax=None):
@@ -217,37 +217,37 @@ def plot_stages(works, ax=None):
     }
     longest = max((sum(steps.values()) for steps in known.values()), default=0) or 1
     with canvas(ax, 0.75 + 0.62 * len(works)) as ax:
-        for place, steps in enumerate(known.values()):
-            draw_steps(ax, place, steps, longest)
+        for position, steps in enumerate(known.values()):
+            draw_steps(ax, position, steps, longest)
         ax.set(xlim=(0, 1.16 * longest), xlabel="time, µs")
         name_rows(ax, known, -0.75, 0.5, "{x:,.0f}")
     parts = [said(name, steps, known[name]) for name, steps in works.items()]
     return Picture(ax.figure, f"Median times: {'; '.join(parts)}.")
 
 
-def draw_steps(ax, place, steps, longest):
+def draw_steps(ax, position, steps, longest):
     """Draw one bar, its steps by name, and its sum at the end."""
     start = 0
     if not steps:
-        beside(ax, 0, place, "not measured")
+        beside(ax, 0, position, "not measured")
         return
     for turn, (step, us) in enumerate(steps.items()):
-        ax.barh(place, us, 0.5, left=start, **bar(SHARES[turn % 2]))
-        draw_name(ax, place, start, us, step, longest)
+        ax.barh(position, us, 0.5, left=start, **bar(SHARES[turn % 2]))
+        draw_name(ax, position, start, us, step, longest)
         start += us
-    beside(ax, start, place, f"{start:,.0f} µs")
+    beside(ax, start, position, f"{start:,.0f} µs")
 
 
-def draw_name(ax, place, start, us, step, longest):
+def draw_name(ax, position, start, us, step, longest):
     """Write a step's name into its part of the bar, or above one that is too narrow."""
     middle = start + us / 2
     if us > WIDE * longest:
-        inside(ax, middle, place, step, style.halo(), fontsize=style.SMALL)
+        inside(ax, middle, position, step, style.halo(), fontsize=style.SMALL)
         return
     arrow = {"arrowstyle": "-", "color": style.INK, "linewidth": 0.8}
     above = {"ha": "center", "va": "bottom", "fontsize": style.SMALL}
     text = f"{step}, {us:,.0f} µs"
-    ends = (middle, place - 0.25), (middle, place - 0.4)
+    ends = (middle, position - 0.25), (middle, position - 0.4)
     ax.annotate(text, *ends, arrowprops=arrow, path_effects=style.halo(), **above)
 
 
@@ -322,8 +322,8 @@ def plot_rungs(names, most, reached, limit=None, limit_label="the library", ax=N
     """
     most, reached = (known(it) or [NAN] * len(names) for it in (most, reached))
     with canvas(ax, 0.95 + 0.34 * len(names)) as ax:
-        for place, (could, did) in enumerate(zip(most, reached, strict=True)):
-            draw_rung(ax, place, could, did)
+        for position, (could, did) in enumerate(zip(most, reached, strict=True)):
+            draw_rung(ax, position, could, did)
         for at in known([limit]):
             text = f"{limit_label}, {at:.0f}%"
             limit_line(ax, at, -0.6, text, (0, 2), va="bottom")
@@ -340,17 +340,17 @@ def plot_rungs(names, most, reached, limit=None, limit_label="the library", ax=N
     return Picture(ax.figure, f"Shares of the peak. {'; '.join(parts)}.")
 
 
-def draw_rung(ax, place, could, did):
+def draw_rung(ax, position, could, did):
     """Draw a ring where a rung could be, and a diamond where it is."""
     ends = present([could, did])
     if len(ends) == 2:
-        ax.plot(ends, [place] * 2, color=style.IDLE, linewidth=1)
+        ax.plot(ends, [position] * 2, color=style.IDLE, linewidth=1)
     ring = {"s": 60, "facecolor": style.PAPER, "linewidth": 1.6}
     if not math.isnan(could):
-        ax.scatter(could, place, edgecolor=style.EMULATED, zorder=3, **ring)
+        ax.scatter(could, position, edgecolor=style.EMULATED, zorder=3, **ring)
     if not math.isnan(did):
-        ax.scatter(did, place, marker="D", s=30, color=style.MEASURED, zorder=4)
-        note(ax, did, place, f"{did:.0f}", (0, 9))
+        ax.scatter(did, position, marker="D", s=30, color=style.MEASURED, zorder=4)
+        note(ax, did, position, f"{did:.0f}", (0, 9))
 
 
 def percent(value):

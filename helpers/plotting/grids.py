@@ -24,11 +24,11 @@ def plot_grid(blocks, threads, n, ax=None):
     rows = {0: "thread", 2: "element"}
     with board(ax, 0.3 + 4 * ROW_INCHES, across, 3, rows) as ax:
         draw_threads(ax, blocks, threads, n)
-        for place in range(n):
-            colour = style.PLAIN if place < total else style.CONFLICT
-            box(ax, place, 2, place, place // threads, colour)
-        for place in range(min(n, total)):
-            ax.plot([place + 0.5] * 2, [1, 2], color=style.PLAIN, linewidth=0.8)
+        for spot in range(n):
+            colour = style.PLAIN if spot < total else style.CONFLICT
+            box(ax, spot, 2, spot, spot // threads, colour)
+        for spot in range(min(n, total)):
+            ax.plot([spot + 0.5] * 2, [1, 2], color=style.PLAIN, linewidth=0.8)
         if n != total:
             who, row = ("no element", 2.5) if n < total else ("no thread", 0.5)
             note(ax, (n + total) / 2, row, who)
@@ -45,9 +45,9 @@ def plot_grid_stride(blocks, threads, n, ax=None):
     size = 0.3 + (2.5 + rounds) * ROW_INCHES
     with board(ax, size, total, 1.5 + rounds, rows) as ax:
         draw_threads(ax, blocks, threads, n)
-        for place in range(rounds * total):
-            turn, thread = divmod(place, total)
-            text, colour = (place, style.PLAIN) if place < n else ("", style.IDLE)
+        for spot in range(rounds * total):
+            turn, thread = divmod(spot, total)
+            text, colour = (spot, style.PLAIN) if spot < n else ("", style.IDLE)
             box(ax, thread, 1.5 + turn, text, thread // threads, colour)
     what = f"{grid_of(blocks, threads, n)}, {counted(rounds, 'round')}"
     rest = leftover(rounds * total - n, 0)
@@ -83,8 +83,8 @@ def draw_threads(ax, blocks, threads, n):
         middle = (block + 0.5) * threads
         note(ax, middle, 0, f"block {block}", (0, 8))
         for thread in range(threads):
-            place = block * threads + thread
-            box(ax, place, 0, thread, block, style.PLAIN if place < n else style.IDLE)
+            spot = block * threads + thread
+            box(ax, spot, 0, thread, block, style.PLAIN if spot < n else style.IDLE)
 
 
 def draw_matrix(ax, threads, covered, shape):

@@ -33,8 +33,8 @@ def plot_instructions(kinds, ax=None):
     rows = {name: grouped(counts) for name, counts in kinds.items()}
     longest = max(sum(row.values()) for row in rows.values())
     with canvas(ax, 1.15 + 0.42 * len(rows)) as ax:
-        for place, row in enumerate(rows.values()):
-            draw_row(ax, place, row, NARROW * longest)
+        for position, row in enumerate(rows.values()):
+            draw_row(ax, position, row, NARROW * longest)
         ax.set(xlim=(0, 1.08 * longest), xlabel="machine instructions")
         name_rows(ax, rows, xaxis=None)
         draw_key(ax)
@@ -55,16 +55,16 @@ def grouped(counts):
     return found
 
 
-def draw_row(ax, place, row, narrow):
+def draw_row(ax, position, row, narrow):
     """Draw the parts of one bar, each with its number where there is room."""
     left = 0
     for name, colour, hatch, _ in GROUPS:
         number = row[name]
-        ax.barh(place, number, 0.62, left, **filled(colour, hatch))
+        ax.barh(position, number, 0.62, left, **filled(colour, hatch))
         if number > narrow:
-            note(ax, left + number / 2, place, f"{number:,}")
+            note(ax, left + number / 2, position, f"{number:,}")
         left += number
-    label(ax, left, place, f"{left:,}", (5, 0), ha="left", fontweight="bold")
+    label(ax, left, position, f"{left:,}", (5, 0), ha="left", fontweight="bold")
 
 
 def draw_key(ax):

@@ -55,9 +55,9 @@ def draw_interval(ax, left, interval):
     """Draw a box for each access of each thread, in the thread's own order."""
     racing = racing_cells(interval)
     for thread, accesses in enumerate(interval):
-        for turn, (kind, place) in enumerate(accesses):
-            colour = style.CONFLICT if place in racing else style.KINDS[kind]
-            text = f"{kind} {place}"
+        for turn, (kind, position) in enumerate(accesses):
+            colour = style.CONFLICT if position in racing else style.KINDS[kind]
+            text = f"{kind} {position}"
             cell(ax, left + turn, thread, text, colour, fontsize=style.SMALL)
 
 
@@ -65,10 +65,10 @@ def racing_cells(interval):
     """The cells that two threads touch, one of them with a store."""
     touched, stored = {}, set()
     for thread, accesses in enumerate(interval):
-        for kind, place in accesses:
-            touched.setdefault(place, set()).add(thread)
+        for kind, position in accesses:
+            touched.setdefault(position, set()).add(thread)
             if kind == "store":
-                stored.add(place)
+                stored.add(position)
     return {it for it in stored if len(touched[it]) > 1}
 
 

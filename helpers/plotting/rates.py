@@ -177,9 +177,9 @@ def plot_speeds(names, gflop_per_s, peak=None, ax=None):
     high = (8 if known([peak]) else 30) * max(measured, default=1)
     with canvas(ax, 0.8 + 0.34 * len(names)) as ax:
         ax.set(xscale="log", xlim=(low, high), xlabel="GFLOP/s")
-        for place, speed in enumerate(speeds):
+        for position, speed in enumerate(speeds):
             near = any(speed < it < 8 * speed for it in known([peak]))
-            draw_speed(ax, place, speed, low, near)
+            draw_speed(ax, position, speed, low, near)
         for speed in known([peak]):
             limit_line(ax, speed, -0.5, f"peak, {speed:,.0f}", (4, 0), ha="left")
         name_rows(ax, names, -0.9)
@@ -190,17 +190,17 @@ def plot_speeds(names, gflop_per_s, peak=None, ax=None):
     return Picture(ax.figure, "; ".join(parts) + ".")
 
 
-def draw_speed(ax, place, speed, low, near):
+def draw_speed(ax, position, speed, low, near):
     """Draw one speed with its value, above it if the peak is near, or say that there is
     none.
     """
     if math.isnan(speed):
-        beside(ax, low, place, speed_text(speed))
+        beside(ax, low, position, speed_text(speed))
         return
-    ax.plot([low, speed], [place] * 2, color=style.MEASURED, linewidth=1)
-    ax.plot(speed, place, "D", markersize=6, color=style.MEASURED)
+    ax.plot([low, speed], [position] * 2, color=style.MEASURED, linewidth=1)
+    ax.plot(speed, position, "D", markersize=6, color=style.MEASURED)
     offset, side = ((0, 10), "center") if near else ((8, 0), "left")
-    beside(ax, speed, place, speed_text(speed), offset, ha=side)
+    beside(ax, speed, position, speed_text(speed), offset, ha=side)
 
 
 def plot_rates(rates, limit=None, limit_label="the limit", ax=None):
@@ -219,8 +219,8 @@ def plot_rates(rates, limit=None, limit_label="the limit", ax=None):
     with canvas(ax, 1.1 + 0.42 * len(rates)) as ax:
         ax.set(xscale="log", xlabel="GB/s")
         ax.set(xlim=(min(measured, default=1) / 3, 3 * max(measured, default=10)))
-        for place, row in enumerate(rows.values()):
-            draw_rates(ax, place, [row.get(name, NAN) for name in inputs], looks)
+        for position, row in enumerate(rows.values()):
+            draw_rates(ax, position, [row.get(name, NAN) for name in inputs], looks)
         draw_key(ax, inputs, looks)
         for rate in known([limit]):
             text = f"{limit_label}, {rate:,.0f}"
@@ -240,18 +240,18 @@ def marks():
     return [look | {"marker": it, "markerfacecolor": MARKS[it]} for it in MARKS]
 
 
-def draw_rates(ax, place, values, looks):
+def draw_rates(ax, position, values, looks):
     """Draw one program's rates, each input a little lower, and the ends' values."""
     if not present(values):
-        beside(ax, ax.get_xlim()[0], place, "not measured")
+        beside(ax, ax.get_xlim()[0], position, "not measured")
         return
     low, high = min(present(values)), max(present(values))
-    ax.plot([low, high], [place] * 2, color=style.MEASURED, linewidth=1)
+    ax.plot([low, high], [position] * 2, color=style.MEASURED, linewidth=1)
     for turn, (value, look) in enumerate(zip(values, looks, strict=True)):
-        ax.plot(value, place + 0.16 * (turn - (len(values) - 1) / 2), **look)
-    beside(ax, low, place, speed_text(low), (-8, 0), ha="right")
+        ax.plot(value, position + 0.16 * (turn - (len(values) - 1) / 2), **look)
+    beside(ax, low, position, speed_text(low), (-8, 0), ha="right")
     if speed_text(high) != speed_text(low):
-        beside(ax, high, place, speed_text(high), (8, 0))
+        beside(ax, high, position, speed_text(high), (8, 0))
 
 
 def draw_key(ax, inputs, looks):

@@ -30,11 +30,11 @@ def plot_levels(traffic, ax=None):
     with canvas(ax, 0.6 + 0.75 * len(traffic)) as ax:
         longest = 0
         for row, asked in enumerate(traffic.values()):
-            for place, (level, share) in enumerate(LEVELS.items()):
+            for position, (level, share) in enumerate(LEVELS.items()):
                 value = asked.get(level, NAN) / divisor
                 longest = max(longest, 0 if math.isnan(value) else value)
                 text = f"requested from {level}"
-                draw_level(ax, row + 0.26 * (place - 1), value, text, unit, share)
+                draw_level(ax, row + 0.26 * (position - 1), value, text, unit, share)
         ax.set(xlim=(0, 1.48 * longest or 1), xlabel=f"{unit}, loads and stores")
         name_rows(ax, traffic, -0.5, 0.5)
     texts = [levels_text(asked, unit, divisor) for asked in traffic.values()]
@@ -47,14 +47,14 @@ def unit_of(sizes):
     return ("GB", 1e9) if max(sizes, default=0) >= 2e9 else ("MB", 1e6)
 
 
-def draw_level(ax, place, value, text, unit, share):
+def draw_level(ax, position, value, text, unit, share):
     """Draw one level's bar, with its name and its bytes."""
     if math.isnan(value):
-        beside(ax, 0, place, f"{text}: not counted", fontsize=style.SMALL)
+        beside(ax, 0, position, f"{text}: not counted", fontsize=style.SMALL)
         return
-    ax.barh(place, value, 0.24, **bar(share))
+    ax.barh(position, value, 0.24, **bar(share))
     text = f"{text}: {amount(value)} {unit}"
-    beside(ax, value, place, text, fontsize=style.SMALL)
+    beside(ax, value, position, text, fontsize=style.SMALL)
 
 
 def amount(value):
@@ -130,9 +130,9 @@ def draw_rates(ax, useful, moved, count):
         label(ax, 0.5, 0.5, "not measured", xycoords="axes fraction")
         return
     ax.bar(range(count), useful, 0.72, **bar())
-    for place, rate in enumerate(useful):
+    for position, rate in enumerate(useful):
         if not math.isnan(rate):
-            note(ax, place, 0, f"{rate:,.0f}", (0, 3), va="bottom")
+            note(ax, position, 0, f"{rate:,.0f}", (0, 3), va="bottom")
     label(ax, 0, 1, "▮ useful", color=style.MEASURED, **above)
     if moved:
         dots = {"marker": "D", "markersize": 5, "color": style.MEASURED}
