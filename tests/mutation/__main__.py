@@ -31,6 +31,9 @@ ROOMS = {
     "core": (
         "tool/thirty_two_lanes/core/occupancy.py",
         "tool/thirty_two_lanes/core/hardware.py",
+        "tool/thirty_two_lanes/core/race.py",
+        "tool/thirty_two_lanes/core/sectors.py",
+        "tool/thirty_two_lanes/core/wavefronts.py",
     ),
     "language": ("tool/thirty_two_lanes/language/**/*.py",),
     "judges": (

@@ -1,12 +1,9 @@
 """What the machine emits and judges listen to: the contract between the two.
 
-Each has a topic, and reaches the listeners of it: "launch", "allocation", "step",
-"split", "sync", "missed_barrier", "stray_lanes", "shuffle", "fence", "negative_index",
-"overflow", "raised", "early", "repeat", "note", an access by its space, "global",
-"shared", "local" or "const", and "end" with the Warps of a batch that is done.
-
-Compiled pieces of a program emit many requests at once: the topic is "requests", and
-"values" has a listener where they must say what is stored.
+Each has one of TOPICS, and reaches the listeners of it; an access that of its space,
+and "end" with the Warps of a batch that is done. Compiled pieces of a program emit many
+requests at once: the topic is "requests", and "values" has a listener where they must
+say what is stored.
 """
 
 from typing import NamedTuple
@@ -18,26 +15,10 @@ from thirty_two_lanes.core.source import Reference, Site
 GOLDEN = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: multiples lie far apart
 
 TOPICS = (
-    *(
-        "launch",
-        "allocation",
-        "step",
-        "split",
-        "sync",
-        "missed_barrier",
-        "stray_lanes",
-        "shuffle",
-        "fence",
-        "negative_index",
-        "overflow",
-        "raised",
-        "early",
-        "repeat",
-        "note",
-        "end",
-    ),
-    *("global", "shared", "local", "const", "requests", "values"),
-)
+    "launch allocation step split sync missed_barrier stray_lanes shuffle fence "
+    "negative_index overflow raised early repeat note end global shared local const "
+    "requests values"
+).split()
 
 
 class LaunchBegin(NamedTuple):

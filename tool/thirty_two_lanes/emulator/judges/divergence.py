@@ -117,8 +117,7 @@ class Divergence(Steps):
                 rows[basic_block.ending.site].branches += warps
         for site, count in self.splits.items():
             rows[site].splits += count
-        table = ByLine((site, rows[site]) for site in sorted(rows))
-        return Share(**_sums(rows.values(), _share()), by_line=table)
+        return _table(rows, _share())
 
 
 class Operations(Steps):
@@ -132,8 +131,7 @@ class Operations(Steps):
                 row = rows.setdefault(work.site, _no_operations())
                 for kind, count in zip(KINDS, work.operations, strict=True):
                     setattr(row, kind, getattr(row, kind) + count * lanes)
-        table = ByLine((site, rows[site]) for site in sorted(rows))
-        return Counts(**_sums(rows.values(), _no_operations()), by_line=table)
+        return _table(rows, _no_operations())
 
 
 class Balance:
@@ -191,8 +189,11 @@ def _no_operations():
     return Counts(**dict.fromkeys(KINDS, 0))
 
 
-def _sums(rows, zero):
-    return {name: sum(getattr(row, name) for row in rows) for name in vars(zero)}
+def _table(rows, zero):
+    """The sums of rows, beginning with `zero`, and the rows by line."""
+    sums = {name: sum(getattr(it, name) for it in rows.values()) for name in vars(zero)}
+    by_line = ByLine((site, rows[site]) for site in sorted(rows))
+    return type(zero)(**sums, by_line=by_line)
 
 
 def findings(run):

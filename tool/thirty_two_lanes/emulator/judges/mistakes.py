@@ -8,6 +8,7 @@ is more to do. Not modelled: integers that a cast to an unsigned type cuts off o
 purpose.
 """
 
+from functools import partial
 from itertools import permutations
 from typing import NamedTuple
 
@@ -26,6 +27,11 @@ MISTAKES = {
     "grid": "guards",
 }
 COSTS = {"float64": "types"}
+PLACES = {  # by what the events of a topic are added up
+    "negative_index": lambda event: (event.reference.site, event.reference.array),
+    "overflow": lambda event: event.site,
+    "raised": lambda event: (event.site, event.exception),
+}
 MOST_LINES = 12  # to name in a sentence
 
 
@@ -61,7 +67,7 @@ class Mistakes:
 
     def __init__(self, reuse):
         self.start, self.allocations = None, []
-        self.negative_indices, self.overflows, self.raised = {}, {}, {}
+        self.seen = {topic: {} for topic in PLACES}  # the first of each, and how many
         self.reuse = reuse
 
     def listeners(self) -> dict:
@@ -69,28 +75,19 @@ class Mistakes:
         return {
             "launch": self._start,
             "allocation": self.allocations.append,
-            "negative_index": self._add_negative_index,
-            "overflow": self._add_overflow,
-            "raised": self._add_raised,
+            **{topic: partial(self._add, topic) for topic in PLACES},
         }
 
     def _start(self, start):
         self.start = start
 
-    def _add_negative_index(self, event):
-        if (event.reference, event.axis) in self.start.program.from_the_end:
+    def _add(self, topic, event):
+        meant = self.start.program.from_the_end
+        if topic == "negative_index" and (event.reference, event.axis) in meant:
             return
-        key = event.reference.site, event.reference.array
-        first, count = self.negative_indices.get(key, (event, 0))
-        self.negative_indices[key] = first, count + event.count
-
-    def _add_overflow(self, event):
-        first, count = self.overflows.get(event.site, (event, 0))
-        self.overflows[event.site] = first, count + event.count
-
-    def _add_raised(self, event):
-        first, count = self.raised.get((event.site, event.exception), (event, 0))
-        self.raised[event.site, event.exception] = first, count + event.count
+        place = PLACES[topic](event)
+        first, count = self.seen[topic].get(place, (event, 0))
+        self.seen[topic][place] = first, count + event.count
 
     def table(self) -> tuple[LineWarning, ...]:
         """All warnings by line, the notes last."""
@@ -112,7 +109,7 @@ class Mistakes:
         )
 
     def _of_negative_indices(self):
-        for (site, array), (first, count) in self.negative_indices.items():
+        for (site, array), (first, count) in self.seen["negative_index"].items():
             indices = f"{count:,} negative indices of `{array}` count from its end"
             which = "the first is"
             if count == 1:
@@ -127,7 +124,7 @@ class Mistakes:
             )
 
     def _of_overflows(self):
-        for site, (first, count) in self.overflows.items():
+        for site, (first, count) in self.seen["overflow"].items():
             yield LineWarning(
                 site,
                 "overflow",
@@ -138,7 +135,7 @@ class Mistakes:
             )
 
     def _of_exceptions(self):
-        for (site, exception), (first, count) in self.raised.items():
+        for (site, exception), (first, count) in self.seen["raised"].items():
             threads, first_one = f"{count:,} threads", "the first is"
             if count == 1:
                 threads, first_one = "a thread", "it is"
