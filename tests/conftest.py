@@ -1,9 +1,11 @@
 """What several tests share."""
 
 import os
+import re
 import shutil
 import signal
 import sys
+import tempfile
 
 import pytest
 
@@ -22,10 +24,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # what these files make once for all of their tests, a second worker would make again
 SHARED = {
-    "tests/assembly/test_lessons_kernels.py": "executed lessons",
-    "tests/assembly/test_recorded.py": "executed lessons",
-    "tests/emulator/judges/test_agreement.py": "executed lessons",
-    "tests/lessons/test_claims.py": "executed lessons",
     "tests/lessons/site/test_site.py": "the site",
     "tests/lessons/site/test_site_in_a_browser.py": "the site",
 }
@@ -35,8 +33,27 @@ ONE_BY_ONE = (
     "tests/grading/test_attacks.py",
     "tests/grading/test_grade.py",
     "tests/lessons/test_exercises.py",
+)
+# which ask what a lesson left; the one worker that runs it answers all of them
+OF_LESSONS = (
+    "tests/assembly/test_lessons_kernels.py",
+    "tests/assembly/test_recorded.py",
+    "tests/emulator/judges/test_agreement.py",
+    "tests/lessons/test_claims.py",
     "tests/lessons/test_notebooks.py",
 )
+LESSON = re.compile(r"\[(\d\d_\w+)\]$")
+
+
+def pytest_configure(config):
+    """Make the folder in which all workers find what a lesson left."""
+    if not hasattr(config, "workerinput"):
+        os.environ["LESSON_RUNS"] = config.lesson_runs = tempfile.mkdtemp()
+
+
+def pytest_unconfigure(config):
+    """Remove it."""
+    shutil.rmtree(getattr(config, "lesson_runs", ""), ignore_errors=True)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -45,10 +62,12 @@ def pytest_xdist_make_scheduler(config, log):
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduler(LoadScopeScheduling):
-        """File by file, but for those above; what has most tests begins."""
+        """File by file, or lesson by lesson; what has most tests begins."""
 
         def _split_scope(self, nodeid):
             file = nodeid.partition("::")[0]
+            if file in OF_LESSONS and (lesson := LESSON.search(nodeid)):
+                return lesson[1]
             return nodeid if file in ONE_BY_ONE else SHARED.get(file, file)
 
     return Scheduler(config, log)

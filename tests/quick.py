@@ -2,8 +2,6 @@
 
 import pytest
 
-from lessons.ladders import ladder, names
-
 
 def some(cases, every):
     """The cases, all but one in `every` of them slow; tuples are several values."""
@@ -18,11 +16,3 @@ def slow(case):
         return case._replace(marks=[*case.marks, pytest.mark.slow])
     values = case if isinstance(case, tuple) else (case,)
     return pytest.param(*values, marks=pytest.mark.slow)
-
-
-def slow_if_long(lessons):
-    """The lessons, those slow that climb a ladder, for 10 seconds and more: `make test`
-    runs them as notebooks.
-    """
-    long = {getattr(ladder(name), "LESSON", "") for name in names()}
-    return [slow(it) if it.stem[:2] in long else it for it in lessons]

@@ -32,10 +32,14 @@ def complete(coroutine):
         return runner.run(coroutine)
 
 
-async def execute(notebook, root, limit_s=LIMIT_S, progress=lambda done: None):
-    """Run each cell of a notebook, and put its outputs in place."""
+async def execute(
+    notebook, root, limit_s=LIMIT_S, progress=lambda done: None, startup=""
+):
+    """Run each cell of a notebook, and put its outputs in place; `startup` is code
+    that its kernel begins with.
+    """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        async with kernel(Path(folder), root) as (manager, client):
+        async with kernel(Path(folder), root, startup) as (manager, client):
             runner = client_of(notebook, manager, client, limit_s)
             for index, (name, _) in enumerate(named_cells(notebook)):
                 await run_cell(runner, index, name, limit_s)
@@ -43,8 +47,10 @@ async def execute(notebook, root, limit_s=LIMIT_S, progress=lambda done: None):
 
 
 @asynccontextmanager
-async def kernel(folder, root):
+async def kernel(folder, root, startup=""):
     """A fresh kernel, ended whatever happens."""
+    first = folder / "startup.py"
+    first.write_text(startup, "utf-8")
     manager = AsyncKernelManager(
         # with no folder to look into, the one kernel left is this very Python
         kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
@@ -53,7 +59,8 @@ async def kernel(folder, root):
     )
     empty = folder / "empty"
     empty.mkdir()
-    await manager.start_kernel(env=environment(folder, root), cwd=str(empty))
+    env = environment(folder, root) | {"PYTHONSTARTUP": str(first)}
+    await manager.start_kernel(env=env, cwd=str(empty))
     client = manager.client()
     client.start_channels()
     try:

@@ -2,14 +2,10 @@
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell
 
 from lessons.build import ROOT, notebook_problems, problems_beside_lessons
 from lessons.publishing.convert import lessons_of, notebook_path
-from lessons.publishing.doors import with_doors
-from lessons.publishing.execute import complete, execute
-from lessons.publishing.outputs import faults
-from lessons.publishing.solutions import solutions
+from tests.specimens.lesson_runs import run_of
 
 LESSONS = lessons_of(ROOT)
 each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda it: it.stem)
@@ -17,25 +13,13 @@ each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda it: it.stem)
 
 @each_lesson
 def test_a_notebook_runs_with_no_gpu_and_is_what_a_build_writes(lesson, fonts):
-    """Each cell ends without a warning and gives the committed texts again."""
-    notebook = with_doors(ROOT, lesson)
+    """Each cell ends without a warning and gives the committed texts again; a folded
+    solution passes where its stub is refused, with the names that the cells have left.
+    """
+    run = run_of(lesson)
 
-    complete(execute(notebook, ROOT))
-
-    assert [] == faults(notebook, ROOT)
-    assert [] == notebook_problems(ROOT, notebook_path(ROOT, lesson), notebook)
-
-
-@pytest.mark.slow  # they are the answers that the tests of exercises judge
-@each_lesson
-def test_a_folded_solution_passes_where_its_stub_is_refused(lesson, fonts):
-    """In the notebook itself, with the names that its cells have left."""
-    notebook = with_doors(ROOT, lesson)
-    notebook.cells += [new_code_cell(source=it) for it in solutions(lesson)]
-
-    complete(execute(notebook, ROOT))
-
-    assert [] == faults(notebook, ROOT)
+    assert ("", []) == (run.error, run.faults)
+    assert [] == notebook_problems(ROOT, notebook_path(ROOT, lesson), run.notebook)
 
 
 def test_the_rest_of_a_build_is_in_step():

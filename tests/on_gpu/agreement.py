@@ -14,6 +14,7 @@ from tests.on_gpu.gpu_runs import read
 from tests.on_gpu.sanitizer_reports import NOTHING, TOOLS, verdict
 from tests.paths import RECORDED, ROOT
 from tests.specimens.labelled import CLEAN
+from tests.specimens.lesson_runs import run_of
 from tests.specimens.race_cases import CASES
 from tests.specimens.race_kernels_atomics import ALIKE
 from tests.specimens.requests.patterns import patterns
@@ -210,9 +211,10 @@ def patterns_that_differ():
     return differ
 
 
-def lines_that_differ(case, run, instructions):
-    """Lines of a kernel of which a count is not equal, with their instructions."""
-    first = case.kernel.py_func.__code__.co_firstlineno
+def lines_that_differ(first, run, instructions):
+    """Lines of a kernel of which a count is not equal, with their instructions; all
+    count from its `first`.
+    """
     here, there, codes = Counter(), Counter(), {}
     for space, table in MEMORY.items():
         for site, row in getattr(run, table).by_line.items():
@@ -251,41 +253,41 @@ def kind_of(code):
     return "load" if code.startswith("LD") else "store"
 
 
-def cases(lesson=None):
-    """The launches of a lesson, each with its run, or those of the zoo."""
-    from tests.specimens import lesson_launches
-
-    return lesson_launches.launches(lesson) if lesson else [(it, None) for it in ZOO]
-
-
 @cache
-def launches(lesson=None):
-    """The launches of a lesson, or of the zoo, that were recorded, with their runs."""
-    recorded = counters()["kernels"]
-    return {
-        case.name: (case, known or run(case))
-        for case, known in cases(lesson)
-        if recorded.get(case.name, {}).get("digest") == case.digest
-    }
+def compared(lesson=None):
+    """How many launches a lesson has, or the zoo; which of them were recorded as they
+    are; and of which a count is not equal, with what differs.
+    """
+    kernels = counters().get("kernels", {})
+    emulated = run_of(lesson).answer("emulated") if lesson else zoo()
+    recorded, differ = [], {}
+    for name, digest, first, run in emulated:
+        entry = kernels.get(name, {})
+        if entry.get("digest") == digest:
+            recorded.append(name)
+            if found := counts_that_differ(first, run, entry):
+                differ[name] = found
+    return {"launches": len(emulated), "recorded": recorded, "differ": differ}
 
 
-@cache
-def kernels_that_differ(lesson=None):
-    """Kernels of a lesson, or of the zoo, of which a count is not equal, and which."""
-    differ = {}
-    for name, (case, emulated) in launches(lesson).items():
-        entry = counters()["kernels"][name]
-        totals = totals_that_differ(emulated, entry["totals"])
-        lines = {
-            key: found
-            for key, found in lines_that_differ(
-                case, emulated, entry["instructions"]
-            ).items()
-            if not settled(key, entry["totals"], totals)
-        }
-        if entry["instructions"] and lines or totals:
-            differ[name] = {"totals": totals, "lines": lines}
-    return differ
+def zoo():
+    """The kernels of the zoo, as what a lesson emulates."""
+    return [
+        (case.name, case.digest, case.first_line, run(case))
+        for case in ZOO
+        if case.name in counters().get("kernels", {})
+    ]
+
+
+def counts_that_differ(first, emulated, entry):
+    """The totals, and the counts by line, that are not as they were recorded."""
+    totals = totals_that_differ(emulated, entry["totals"])
+    found = lines_that_differ(first, emulated, entry["instructions"])
+    kept = [key for key in found if not settled(key, entry["totals"], totals)]
+    lines = {key: found[key] for key in kept}
+    if entry["instructions"] and lines or totals:
+        return {"totals": totals, "lines": lines}
+    return {}
 
 
 def settled(key, totals, differing):

@@ -2,9 +2,10 @@
 
 from collections import Counter
 
+from lessons.publishing.convert import lessons_of
 from tests.on_gpu import agreement, special_numbers
+from tests.paths import ROOT
 from tests.specimens.labelled import CLEAN, MINOR, RACE
-from tests.specimens.lesson_launches import lessons
 
 HEAD = """\
 # How far the emulator and a GPU agree
@@ -96,16 +97,17 @@ def counters_part():
     recorded = agreement.counters()
     if not recorded:
         return "## Counters\n\n" + absent("counters")
-    zoo, launched, launches = [*agreement.launches()], [], 0
-    differ = dict(agreement.kernels_that_differ())
-    for lesson in lessons():
-        launched += agreement.launches(lesson)
-        launches += len(agreement.cases(lesson))
-        differ |= agreement.kernels_that_differ(lesson)
+    zoo, launched, launches = agreement.compared(), [], 0
+    differ = dict(zoo["differ"])
+    for lesson in lessons_of(ROOT):
+        found = agreement.compared(lesson)
+        launched += found["recorded"]
+        launches += found["launches"]
+        differ |= found["differ"]
     odd = agreement.patterns_that_differ()
     rows = [
         ("random access patterns", len(recorded["patterns"]), len(odd)),
-        ("kernels of the zoo", *counts(zoo, differ)),
+        ("kernels of the zoo", *counts(zoo["recorded"], differ)),
         ("launches of the lessons", *counts(launched, differ)),
     ]
     parts = [

@@ -44,6 +44,11 @@ class Case:
         return self.kernel.py_func.__module__
 
     @property
+    def first_line(self):
+        """The kernel's first line in its file."""
+        return self.kernel.py_func.__code__.co_firstlineno
+
+    @property
     def digest(self):
         """Tells a recording of this kernel from that of an earlier text."""
         text = inspect.getsource(self.kernel.py_func)

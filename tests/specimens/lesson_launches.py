@@ -14,6 +14,7 @@ from helpers.measuring import timing
 from tests.paths import ROOT
 from tests.specimens.labelled import Case
 from thirty_two_lanes.assembly import compilation, recorded
+from thirty_two_lanes.core.errors import short_traceback
 
 LESSONS = ROOT / "lessons"
 SETTINGS = {
@@ -35,19 +36,16 @@ class Executed(NamedTuple):
 @cache
 def executed(lesson):
     """A lesson, executed as a script that has no compiler and no clock beside it."""
-    noted, emulate = [], helpers.emulate
+    noted = []
     names = {"__name__": "__main__", "__file__": str(lesson)}
     code = compile(lesson.read_text(encoding="utf-8"), str(lesson), "exec")
 
     def known(kernel, launch, arguments, form):
         return timing.recorded(form)
 
-    def noting(kernel, **options):
-        return Noting(kernel, emulate(kernel, **options), noted)
-
     with (
         mock.patch.dict(os.environ, SETTINGS),
-        mock.patch.object(helpers, "emulate", noting),
+        mock.patch.object(helpers, "emulate", noting(noted)),
         mock.patch.object(compilation, "missing", lambda: UNRECORDED),
         mock.patch.object(timing, "measured", known),
     ):
@@ -60,15 +58,28 @@ def launches(lesson):
     return executed(lesson).launches
 
 
+def noting(noted):
+    """The verb `emulate`, which adds each launch that ends to these."""
+    emulate = helpers.emulate
+
+    @short_traceback
+    def emulate_and_note(kernel, **options):
+        return Noting(kernel, emulate(kernel, **options), noted)
+
+    return emulate_and_note
+
+
 class Noting:
     """An emulation that keeps what it is launched with."""
 
     def __init__(self, kernel, emulation, noted):
         self.kernel, self.emulation, self.noted = kernel, emulation, noted
 
+    @short_traceback
     def __getitem__(self, config):
         emulated = self.emulation[config]
 
+        @short_traceback
         def launched(*arguments):
             kept = tuple(map(kept_as, arguments))
             run = emulated(*arguments)

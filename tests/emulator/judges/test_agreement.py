@@ -2,12 +2,12 @@
 
 import pytest
 
+from lessons.publishing.convert import lessons_of
 from tests.on_gpu import agreement
 from tests.on_gpu.agreement_page import page
 from tests.on_gpu.sanitizer_reports import by_kernel, counted_reports, verdict
-from tests.quick import slow_if_long, some
+from tests.paths import ROOT
 from tests.specimens.labelled import CLEAN, RACE, Case
-from tests.specimens.lesson_launches import lessons
 from tests.specimens.requests.patterns import digest, patterns
 from tests.specimens.zoo_cases import ZOO
 
@@ -109,7 +109,9 @@ def test_a_line_of_which_a_count_differs_is_told_with_its_instructions():
     load, store = lines_of(case)
     recorded = [[load, "LDG.E", {"sectors": 9, "lanes": 32}]]
 
-    differ = agreement.lines_that_differ(case, agreement.run(case), recorded)
+    differ = agreement.lines_that_differ(
+        case.first_line, agreement.run(case), recorded
+    )
 
     differ = {key: found for key, found in differ.items() if key[3] == "sectors"}
     assert {
@@ -120,9 +122,8 @@ def test_a_line_of_which_a_count_differs_is_told_with_its_instructions():
 
 def lines_of(case: Case):
     """The lines of the accesses of a kernel, counted from its first."""
-    first = case.kernel.py_func.__code__.co_firstlineno
     table = agreement.run(case).coalescing.by_line
-    return [line - first for line in sorted(site.line for site in table)]
+    return [line - case.first_line for line in sorted(site.line for site in table)]
 
 
 # ---------------------------------------------------------------- compute-sanitizer
@@ -177,32 +178,34 @@ def test_random_patterns_count_as_on_the_gpu():
 
 
 @counted
-@pytest.mark.parametrize(
-    "lesson",  # `make test` runs the long ones as notebooks
-    [None, *some(slow_if_long(lessons()), every=4)],
-    ids=lambda it: it.stem if it else "the zoo",
-)
-def test_kernels_count_as_on_the_gpu_or_the_instruction_says_why(lesson):
+def test_kernels_of_the_zoo_count_as_on_the_gpu_or_the_instruction_says_why():
     """By source line where the profiler gave it; each difference has its reason.
 
     None was left out: run the script once more for what is new.
     """
-    differ = agreement.kernels_that_differ(lesson)
+    found = agreement.compared()
 
-    assert [] == [name for name in differ if not agreement.reason(name)]
-    if lesson:
-        assert agreement.launches(lesson)
-    else:
-        names = {case.name for case in ZOO if not (case.error or case.hangs)}
-        assert names == agreement.launches().keys()
+    assert [] == [name for name in found["differ"] if not agreement.reason(name)]
+    names = {case.name for case in ZOO if not (case.error or case.hangs)}
+    assert names == {*found["recorded"]}
 
 
 @counted
-@pytest.mark.slow
+@pytest.mark.parametrize("lesson", lessons_of(ROOT), ids=lambda it: it.stem)
+def test_kernels_count_as_on_the_gpu_or_the_instruction_says_why(lesson):
+    """The launches of a lesson, likewise."""
+    found = agreement.compared(lesson)
+
+    assert [] == [name for name in found["differ"] if not agreement.reason(name)]
+    assert found["recorded"]
+
+
+@counted
+@pytest.mark.slow  # it takes all lessons
 def test_each_reason_is_that_of_a_kernel_whose_counts_differ():
     """What explains nothing must go."""
-    sources = None, *lessons()
-    differ = [name for it in sources for name in agreement.kernels_that_differ(it)]
+    found = map(agreement.compared, [None, *lessons_of(ROOT)])
+    differ = [name for each in found for name in each["differ"]]
 
     assert [] == [k for k in agreement.EXPLAINED if not any(k in n for n in differ)]
 

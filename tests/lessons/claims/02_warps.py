@@ -3,6 +3,8 @@
 Not held: that `look_wrong` does not end, which was tried on an H200.
 """
 
+import linecache
+
 import numpy as np
 from numba import cuda
 
@@ -115,7 +117,7 @@ def machine_code_of_the_choice(it):
     """The machine instructions of the conditional expression, by name."""
     made = assemble(it.count_steps)[8, 128](it.steps, it.numbers, 0)
     code = it.count_steps.py_func.__code__
-    lines = open(code.co_filename, encoding="utf-8").read().splitlines()
+    lines = linecache.getlines(code.co_filename)
     line = next(n for n, text in enumerate(lines, 1) if CHOICE in text)
     return set(made.by_line[line])
 

@@ -5,12 +5,9 @@ function of the lesson that is true only if they are. The lesson is what its scr
 leaves when it runs without a GPU: `it.run` is the last `run` of the script.
 """
 
-import re
 import runpy
 from pathlib import Path
 from types import SimpleNamespace
-
-from lessons.publishing.convert import convert
 
 FOLDER = Path(__file__).parent
 
@@ -41,16 +38,3 @@ def fallen(lesson, left):
         for words, holds in claims_of(lesson).items()
         if not holds(left)
     ]
-
-
-def unsaid(lesson):
-    """The claims whose words are not in the lesson."""
-    cells = [it.source for it in convert(lesson).cells if it.cell_type == "markdown"]
-    texts = [plain(cell) for cell in cells]
-    claims = claims_of(lesson)
-    return [it for it in claims if not any(plain(it) in text for text in texts)]
-
-
-def plain(text):
-    """A text without line breaks and emphasis."""
-    return re.sub(r"\s+", " ", text.replace("*", "")).strip()

@@ -1,0 +1,124 @@
+"""What a lesson's kernel answers to the tests, when all of the lesson's cells have run.
+
+It imports little, since each kernel pays for it.
+"""
+
+import os
+import pickle
+import traceback
+from itertools import cycle
+from pathlib import Path
+from types import SimpleNamespace
+
+import helpers
+from helpers import assemble
+from tests.lessons.claims import fallen
+from tests.specimens.lesson_launches import named, noting
+from thirty_two_lanes import pictures
+from thirty_two_lanes.assembly import Assembly, compilation, recorded
+from thirty_two_lanes.assembly.compiler import missing
+from thirty_two_lanes.frontend.kernels import argument_types
+
+CAPABILITIES = (7, 5), (8, 0), (8, 9), (9, 0), (10, 0)
+EVERY = 6  # kernels one is compiled, each for another capability
+BESIDE_SVG = 1, pictures.FEW_COLOURS
+
+noted = []
+
+
+def begin():
+    """Note launches; draw no PNG beside an SVG, since nothing compares it."""
+    helpers.emulate = noting(noted)
+    draw = pictures.Picture.png
+    pictures.Picture.png = lambda picture, *size: (
+        b"" if size == BESIDE_SVG else draw(picture, *size)
+    )
+
+
+def answer(lesson, file, names):
+    """Answer each question, or say why it failed."""
+    launches = named(Path(lesson).stem, noted)
+    answers, failures = {}, {}
+    for question, function in QUESTIONS.items():
+        try:
+            answers[question] = function(Path(lesson), launches, names)
+        except Exception:
+            failures[question] = traceback.format_exc()
+    Path(file).write_bytes(pickle.dumps((answers, failures)))
+
+
+def fallen_claims(lesson, launches, names):
+    """The claims that are not true of what the lesson left."""
+    return fallen(lesson, SimpleNamespace(**names))
+
+
+def emulated(lesson, launches, names):
+    """Each launch: its name, its kernel's digest and first line, and its Run."""
+    return [(case.name, case.digest, case.first_line, run) for case, run in launches]
+
+
+def compiled(lesson, launches, names):
+    """What is wrong with the machine code of some kernels."""
+    if missing():
+        return []
+    some = kernels_of(launches)[::EVERY]
+    made = [
+        assemble(case.kernel, capability)[case.launch](*case.arguments)
+        for (case, _), capability in zip(some, cycle(CAPABILITIES), strict=False)
+    ]
+    return [it.listing for it in made if not whole(it)]
+
+
+def whole(made):
+    """Are there instructions, each of a known kind, and of a line or a routine?"""
+    known = all(it.line or it.routine for it in made.instructions)
+    return made.instructions and known and "other" not in made.kinds
+
+
+def kernels_of(launches):
+    """A case for each kernel and its arguments' types, with the types."""
+    found = {}
+    for case, _ in launches:
+        types = argument_types(case.kernel, case.arguments)
+        found.setdefault((case.kernel.py_func.__code__, types), (case, types))
+    return [*found.values()]
+
+
+def assembled(lesson, launches, names):
+    """Of each assembly that is shown: was it recorded, and what differs afresh?"""
+    return {
+        name: (bool(it.instructions and it.compilers), differing(it))
+        for name, it in names.items()
+        if isinstance(it, Assembly) and not name.startswith("_")
+    }
+
+
+def differing(shown):
+    """What the compiler makes otherwise than was recorded of the same versions."""
+    if missing() or shown.compilers != recorded.versions():
+        return []
+    del os.environ[recorded.SETTING]
+    try:
+        target = shown._dispatcher, shown._types, shown.compute_capability
+        fresh = compilation.compilation_of(*target)
+    finally:
+        os.environ[recorded.SETTING] = recorded.PREFER
+    same = {
+        "not compiled": not fresh.compilers,
+        "instructions": codes(fresh.instructions) == codes(shown.instructions),
+        "resources": fresh.resources == shown.resources,
+    }
+    return [what for what, alike in same.items() if not alike]
+
+
+def codes(instructions):
+    """All but the operands: a called routine's has a number of the compilation's."""
+    return [(it.offset, it.opcode, it.line, it.predicate) for it in instructions]
+
+
+QUESTIONS = {
+    "fallen": fallen_claims,
+    "emulated": emulated,
+    "compiled": compiled,
+    "assembled": assembled,
+}
