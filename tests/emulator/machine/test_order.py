@@ -157,3 +157,33 @@ def test_threads_that_add_to_one_cell_lose_updates(launch):
     launch[16, 256](out)
 
     assert out[0] < 4096
+
+
+def test_two_warps_take_turns_to_be_first():
+    """From barrier to barrier: a race needs the one order or the other to show."""
+
+    @cuda.jit
+    def kernel(last):
+        for turn in range(6):
+            last[turn] = cuda.threadIdx.x // 32
+            cuda.syncthreads()
+
+    last = np.full(6, -1)
+    kernel[1, 64](last)
+
+    assert [0, 1] * 3 == last.tolist() or [1, 0] * 3 == last.tolist()
+
+
+@pytest.mark.parametrize("blocks, seen", [(16, set(range(1, 17))), (17, {17})])
+def test_only_few_blocks_that_tell_each_other_run_one_by_one(blocks, seen):
+    """With an odd seed; many go on together, and all count before one of them reads."""
+
+    @cuda.jit
+    def kernel(count, out):
+        cuda.atomic.add(count, 0, 1)
+        out[cuda.blockIdx.x] = count[0]
+
+    count, out = np.zeros(1, np.int64), np.zeros(blocks, np.int64)
+    emulate(kernel, seed=1)[blocks, 1](count, out)
+
+    assert seen == set(out.tolist())

@@ -2,6 +2,8 @@
 thread, static arrays of device functions, atomics on parts.
 """
 
+import math
+
 import numpy as np
 import pytest
 from numba import cuda, float32, float64, int8, int16, int32, int64
@@ -344,3 +346,20 @@ def test_cache_hints_are_loads_and_stores():
     np.testing.assert_array_equal(a[:, 2], out[:, 1])
     assert 2 == run.coalescing.by_kind["load"].requests
     assert 2 == run.coalescing.by_kind["store"].requests
+
+
+def test_a_zero_keeps_its_sign_in_the_threads_that_do_not_write_it():
+    """Two numbers that are equal may differ in their bits."""
+
+    @cuda.jit
+    def kernel(zero, negative, out):
+        t = cuda.threadIdx.x
+        x = zero
+        if t < 5:
+            x = negative
+        out[t] = math.copysign(1.0, x)
+
+    out = np.zeros(32)
+    kernel[1, 32](0.0, -0.0, out)
+
+    assert [-1.0] * 5 + [1.0] * 27 == out.tolist()
