@@ -71,9 +71,7 @@ def scan_differs(kernel, threads, seed):
 LARGE = [slow((16, 0)), slow((32, 0))]  # up to a million races
 
 
-@pytest.mark.parametrize(
-    "size, seed", [*some([*product([8], SEEDS)], every=3), *LARGE]
-)
+@pytest.mark.parametrize("size, seed", [*some([*product([8], SEEDS)], every=3), *LARGE])
 @pytest.mark.parametrize("first, second", [(True, True), (True, False), (False, True)])
 def test_a_tiled_product_needs_both_barriers(size, first, second, seed):
     """Without the first or the second, the product is wrong; with both it is right."""

@@ -13,7 +13,8 @@ from tests.emulator.native.comparison import programs_of, same_in_both
 from tests.specimens.kernels import line_of, number_intrinsic
 from tests.specimens.no_value import CASES
 from thirty_two_lanes.core.errors import EmulatorFault
-from thirty_two_lanes.emulator.native import accelerator
+from thirty_two_lanes.emulator.machine import batch
+from thirty_two_lanes.emulator.native import accelerator, ahead
 
 
 def walk_kernel():
@@ -375,3 +376,23 @@ def test_an_error_of_a_piece_is_told_with_its_own_line():
 
     assert "`without_end`" in error and "too large" in error
     assert f"line {line_of(kernel, 'out[t] =')})" in error
+
+
+def test_a_long_loop_lets_others_run_first_after_as_many_turns(monkeypatch):
+    """Two warps that see each other's stores take turns at the same iterations."""
+
+    @cuda.jit
+    def kernel(flag, seen):
+        warp = cuda.threadIdx.x // 32
+        for turn in range(200):
+            seen[warp, turn] = flag[0]
+            flag[0] = warp + 1
+
+    for module in (batch, ahead):
+        monkeypatch.setattr(module, "PATIENCE", 37)
+
+    (_, seen), error, _ = same_in_both(
+        kernel, (1, 64), [np.zeros(1, np.int64), np.zeros((2, 200), np.int64)]
+    )
+
+    assert (None, {0, 1, 2}) == (error, {*np.frombuffer(seen, np.int64).tolist()})
