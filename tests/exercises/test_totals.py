@@ -8,9 +8,10 @@ import pytest
 
 from helpers.exercises import budgets
 from helpers.exercises.catalogue import exercise
+from helpers.exercises.exercise import SpeedUp
 from helpers.exercises.totals import Total, excess_of_share, excess_of_total
 from helpers.exercises.trials import EVEN, RAGGED
-from tests.exercises.specimen import SumsOfItsOwn
+from tests.exercises.specimen import FixPairSums, PairSums, SumsOfItsOwn
 
 OWN_BARRIER = """
 @cuda.jit
@@ -350,3 +351,14 @@ def test_shared_memory_is_that_of_the_kernel_and_of_the_launch(
     told = f"{number} bytes of shared memory, and {number - 1} are allowed."
     assert "" == budgets.shared_bytes(case, outcome, number)
     assert told == budgets.shared_bytes(case, outcome, number - 1)
+
+
+def test_a_right_answer_over_its_budget_earns_half_or_nothing():
+    """Nothing where the budget is all that what was given lacked."""
+    shares = {
+        PairSums: {"loads": 0.5, "work": 0.5},
+        FixPairSums: {"loads": 0, "work": 0.5, "lines": 0.5},
+        SpeedUp: {"loads": 0},
+    }
+    for kind, expected in shares.items():
+        assert expected == {name: kind.share(kind, name) for name in expected}
