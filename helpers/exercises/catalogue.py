@@ -63,8 +63,8 @@ def modules(package):
     if not hasattr(package, "__path__"):
         yield package
         return
-    for it in sorted(pkgutil.iter_modules(package.__path__), key=lambda it: it.name):
-        yield importlib.import_module(f"{package.__name__}.{it.name}")
+    for name in sorted(it.name for it in pkgutil.iter_modules(package.__path__)):
+        yield importlib.import_module(f"{package.__name__}.{name}")
 
 
 def in_module(module) -> list:

@@ -139,9 +139,9 @@ def task_blocks(name, seed) -> tuple:
     beside = list(page.parts(task))
     if items := [f"{it.name}: {'; '.join(it.lines)}" for it in beside if not it.python]:
         found.append(("ul", items))
-    for it in beside:
-        if it.python:
-            found += [("p", f"{it.name}:"), ("pre", "\n".join(it.lines))]
+    for part in beside:
+        if part.python:
+            found += [("p", f"{part.name}:"), ("pre", "\n".join(part.lines))]
     return tuple(found)
 
 

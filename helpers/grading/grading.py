@@ -49,18 +49,14 @@ def grade_folder(folder, manifest, out, options, say=print) -> bool:
         store.keep_left_out(others)
         mark_found(folder, found, manifest, store, options, say)
         store.write_marks()
-    given = {(it.student, it.assignment) for it in found}
-    if kept := [it for it in store.results() if names_of(it) not in given]:
-        names = ", ".join(map(named, kept))
-        say(f"kept from before, not handed in now: {printable(names)}")
-    lost = [it for it in store.results() if names_of(it) in given and missing(it)]
-    for it in lost:
-        say(printable(f"{named(it)}: {missing(it)}"))
+    marked = {named(result): missing(result) for result in store.results()}
+    given = [named(vars(it)) for it in found]
+    if kept := [name for name in marked if name not in given]:
+        say(f"kept from before, not handed in now: {printable(', '.join(kept))}")
+    lost = [name for name in marked if name in given and marked[name]]
+    for name in lost:
+        say(printable(f"{name}: {marked[name]}"))
     return not lost
-
-
-def names_of(result):
-    return result["student"], result["assignment"]
 
 
 def mark_found(folder, found, manifest, store, options, say):
@@ -97,22 +93,23 @@ def to_do(folder, found, manifest, store, secret, container) -> list:
     What cannot be read is kept at once: it is not graded, which is not 0.
     """
     digest, jobs = grader_digest(), []
-    for it in found:
-        items = manifest.assignments[it.assignment]
+    for one in found:
+        items = manifest.assignments[one.assignment]
         rows = tuple(asdict(item) for item in items)
         try:
-            data = notebooks.read(folder, it.path)
+            data = notebooks.read(folder, one.path)
             key = key_of(data, items, manifest.seed, secret, digest)
-            if store.has(it.student, it.assignment, key):
+            if store.has(one.student, one.assignment, key):
                 continue
             cells = tuple(notebooks.cells_of(data))
             notebooks.require_its_own(cells, items)
         except notebooks.Unreadable as error:
             result = not_graded(rows, f"The notebook is not graded: {error}.")
-            result["release"] = manifest.digest(it.assignment)
-            store.keep(it.student, it.assignment, "", result)
+            result["release"] = manifest.digest(one.assignment)
+            store.keep(one.student, one.assignment, "", result)
             continue
-        jobs.append((it, key, Submitted(cells, rows, manifest.seed, secret, container)))
+        work = Submitted(cells, rows, manifest.seed, secret, container)
+        jobs.append((one, key, work))
     return jobs
 
 

@@ -180,10 +180,10 @@ def totals_of(results):
     """
     names = sorted({it["assignment"] for it in results})
     totals = {}
-    for it in results:
-        given = [row["points"] for row in it["exercises"]]
+    for result in results:
+        given = [row["points"] for row in result["exercises"]]
         whole = None if None in given else round(float(sum(given)), 4)
-        totals.setdefault(it["student"], {})[it["assignment"]] = whole
+        totals.setdefault(result["student"], {})[result["assignment"]] = whole
     yield "student", "id", *names
     for student, points in totals.items():
         found = NUMBER.search(student)

@@ -175,13 +175,13 @@ def remove(folder):
     while folders:
         here = folders.pop()
         here.chmod(0o700)
-        for it in list(os.scandir(here)):
-            if it.is_dir(follow_symlinks=False):
-                os.chmod(it, 0o700)  # else it cannot be moved
+        for entry in list(os.scandir(here)):
+            if entry.is_dir(follow_symlinks=False):
+                os.chmod(entry, 0o700)  # else it cannot be moved
                 folders.append(aside / str(next(names)))
-                os.rename(it, folders[-1])
+                os.rename(entry, folders[-1])
             else:
-                os.unlink(it)
+                os.unlink(entry)
         here.rmdir()
     aside.rmdir()
 
