@@ -45,7 +45,7 @@ def _is_written(builder, statement) -> bool:
     """Is this a statement of the source's, and of this line?"""
     kind = type(statement).__name__
     if kind == "Jump":  # Python lets the end of an `if` jump to another `continue`
-        here = builder.edges.label
+        here = builder.label
         blocks = builder.typed.ir.blocks.values()
         ways_in = sum(here in block.terminator.get_targets() for block in blocks)
         return builder.site().text in JUMPS and ways_in == 1

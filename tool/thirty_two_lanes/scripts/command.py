@@ -53,7 +53,9 @@ def _kinds(text):
 
 def main(options) -> int:
     """Run the program and report; the exit status."""
-    fail_on = _fail_on(options)
+    fail_on = options.fail_on  # the kinds for which the exit status is 1
+    if fail_on is None:
+        fail_on = tuple(kind for kind in FAULTS if kind in (options.only or KINDS))
     progress = None if options.quiet else Progress()
     kinds = {*(options.only or KINDS), *fail_on}
     ledger = Ledger(
@@ -77,13 +79,6 @@ def main(options) -> int:
     _report(ledger, fail_on, options)
     wrong = any(ledger.counts()[kind] for kind in fail_on)
     return 1 if wrong and status != INTERRUPTED else status
-
-
-def _fail_on(options) -> tuple[str, ...]:
-    """The kinds for which the exit status is 1."""
-    if options.fail_on is not None:
-        return options.fail_on
-    return tuple(kind for kind in FAULTS if kind in (options.only or KINDS))
 
 
 def _say_shape(fail_on, shape):

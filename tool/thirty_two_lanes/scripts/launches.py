@@ -61,21 +61,18 @@ def handed_to(function):
     def call(configured, *arguments, **named):
         if named:  # an error: no kernel takes them
             return before(configured, *arguments, **named)
-        return function(_plain(configured, before), *arguments)
+        launch = PlainLaunch(
+            configured.dispatcher,
+            tuple(configured.griddim),
+            tuple(configured.blockdim),
+            configured.sharedmem,
+            partial(before, configured),
+            getattr(configured, "begin", None),
+        )
+        return function(launch, *arguments)
 
     kind.__call__ = call
     try:
         yield
     finally:
         kind.__call__ = before
-
-
-def _plain(configured, call) -> PlainLaunch:
-    return PlainLaunch(
-        configured.dispatcher,
-        tuple(configured.griddim),
-        tuple(configured.blockdim),
-        configured.sharedmem,
-        partial(call, configured),
-        getattr(configured, "begin", None),
-    )

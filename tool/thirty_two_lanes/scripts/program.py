@@ -39,7 +39,9 @@ def run_program(name, arguments=(), module=False) -> int:
             _show(error)
             return 1
         finally:
-            _wait_for_threads(others)
+            for thread in set(threading.enumerate()) - others:
+                if not thread.daemon:  # as Python does at its end
+                    thread.join()
     return 0
 
 
@@ -67,18 +69,9 @@ def _status(code) -> int:
 def _show(error):
     """Show an error as Python would, from the program's first line on."""
     traceback = error.__traceback__
-    while traceback is not None and _is_ours(traceback.tb_frame):
+    while traceback is not None:
+        if not traceback.tb_frame.f_globals.get("__name__", "").startswith(OURS):
+            break
         traceback = traceback.tb_next
     sys.stdout.flush()
     sys.excepthook(type(error), error.with_traceback(traceback), traceback)
-
-
-def _is_ours(frame) -> bool:
-    return frame.f_globals.get("__name__", "").startswith(OURS)
-
-
-def _wait_for_threads(others):
-    """Wait for the program's threads, as Python does at its end, and for no others."""
-    for thread in set(threading.enumerate()) - others:
-        if not thread.daemon:
-            thread.join()

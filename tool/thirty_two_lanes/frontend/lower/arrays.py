@@ -208,11 +208,6 @@ def _slice(builder, name):
 # stores
 
 
-def set_item(builder, statement):
-    """`array[index] = value`."""
-    _set(builder, statement, statement.index)
-
-
 def static_set_item(builder, statement):
     """`array[0] = value`, `record["name"] = value`: the index is written out."""
     index, variable = statement.index, statement.index_var
@@ -221,11 +216,12 @@ def static_set_item(builder, statement):
     if builder.kind(statement.target) == "Record":
         names = builder.type_of(builder.operand(statement.target)).dtype.names
         return _set_field(builder, statement, names[index])
-    _set(builder, statement, index if variable is None else variable)
+    set_item(builder, statement, index if variable is None else variable)
 
 
-def _set(builder, statement, index):
-    name = statement.target.name
+def set_item(builder, statement, index=None):
+    """`array[index] = value`."""
+    name, index = statement.target.name, statement.index if index is None else index
     if name in builder.arrays.flats:
         array = builder.arrays.flats[name]
         indices = unravelled(builder, array, flat_index(builder, index))

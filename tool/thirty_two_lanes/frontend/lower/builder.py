@@ -68,7 +68,8 @@ class IRBuilder:
         self.iterators = {}  # a loop's variable: what of iterators.py it steps through
         self.pairs = {}  # a step of a loop: what comes next, and is there one?
         self.values = {}  # (label, variable that may be None): one that is not, there
-        self.edges = None
+        self.label, self.numbers = None, {}  # of Numba's blocks: the one at hand, ours
+        self.copies = {}  # (label, label): what phi nodes copy there, {target: source}
         self.source_names = source_names(typed.ir)
 
     # names and types

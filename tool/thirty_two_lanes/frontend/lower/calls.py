@@ -51,8 +51,9 @@ def _call_python(builder, target, callee, arguments, value, signature) -> bool:
     """Call what Python or Numba made: is this such a thing?"""
     dtype = named_dtype(callee)
     if hasattr(callee, "py_func"):
-        arguments = inlining.bound_arguments(callee.py_func, value)
-        inlining.inline(builder, target, callee, signature, arguments)
+        function, options = callee.py_func, callee.targetoptions
+        arguments = inlining.bound_arguments(function, value)
+        inlining.inline(builder, target, function, signature, arguments, options)
     elif dtype is not None:
         operators.convert_to(builder, target, builder.operand(arguments[0]), dtype)
     elif callee in BUILTINS:

@@ -8,7 +8,6 @@ loads are reported as those of the calling line.
 import copy
 from dataclasses import dataclass
 from inspect import signature as signature_of
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -29,16 +28,15 @@ class Caller:
     builder: IRBuilder
 
 
-def inline(builder, target, dispatcher, signature, arguments, within=None):
+def inline(builder, target, function, signature, arguments, options, within=None):
     """Lower a device function in the caller's place; or a library's, `within` the
     line that calls it, as are those of `numba.cuda.random`.
     """
-    if dispatcher.py_func in _functions(builder):
+    if function in _functions(builder):
         builder.refuse(
-            f"device functions that call themselves (`{dispatcher.__name__}`) are "
-            "not emulated: use a loop"
+            f"device functions that call themselves (`{function.__name__}`) are not "
+            "emulated: use a loop"
         )
-    function, options = dispatcher.py_func, dispatcher.targetoptions
     if package_of(function) == "numba":
         within = within or builder.site()
     typed = typed_ir(function, signature.args, options, builder.body.typed)
@@ -132,11 +130,8 @@ def _spread(builder, variable) -> list:
 def inline_library(builder, target, function, signature, arguments):
     """Lower a function of Numba's own in the place of its call."""
     missing = len(signature.args) - len(arguments)
-    library = SimpleNamespace(
-        py_func=function, targetoptions={}, __name__=function.__name__
-    )
     arguments = [*arguments, *(None,) * missing]
-    inline(builder, target, library, signature, arguments, within=builder.site())
+    inline(builder, target, function, signature, arguments, {}, builder.site())
 
 
 def written_in_python(kind, name, signature, before):

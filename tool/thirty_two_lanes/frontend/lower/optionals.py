@@ -61,7 +61,7 @@ def _takes_none(builder, instruction) -> bool:
 
 def _value_of(builder, variable):
     """A variable that holds what another holds, which is not None from here on."""
-    key = builder.edges.label, variable.name
+    key = builder.label, variable.name
     if key not in builder.values:
         value = copy.copy(variable)
         value.name = f"{variable.name}.value"

@@ -41,12 +41,3 @@ class Arrays:
     def base(self, array):
         """The array that an array is a part of, or itself."""
         return self.aliases.get(array, array)
-
-
-@dataclass
-class Edges:
-    """How statements.py goes from one of Numba's blocks to another."""
-
-    numbers: dict  # label of a block: the number of ours
-    copies: dict  # (label, label): what phi nodes copy there, {target: source}
-    label: int | None = None  # of the block being lowered

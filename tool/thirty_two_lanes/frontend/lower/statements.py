@@ -21,7 +21,7 @@ from thirty_two_lanes.frontend.lower import arrays
 from thirty_two_lanes.frontend.lower.builder import IRBuilder
 from thirty_two_lanes.frontend.lower.expressions import EXPRESSIONS, VALUES
 from thirty_two_lanes.frontend.lower.optionals import settled
-from thirty_two_lanes.frontend.lower.state import Body, Edges
+from thirty_two_lanes.frontend.lower.state import Body
 from thirty_two_lanes.frontend.notes import note_line, note_value
 from thirty_two_lanes.frontend.refusals.refusals import returns_nothing, unknown
 from thirty_two_lanes.frontend.types import is_text
@@ -48,11 +48,11 @@ def lower(builder, entry):
     """Append a whole function to the body; control arrives at `entry`."""
     blocks = builder.typed.ir.blocks
     labels = sorted(blocks)
-    numbers = {label: builder.body.new_block() for label in labels}
-    builder.edges = Edges(numbers, _phi_copies(blocks))
-    builder.body.blocks[entry].append(ir.Jump(numbers[labels[0]]))
+    builder.numbers = {label: builder.body.new_block() for label in labels}
+    builder.copies = _phi_copies(blocks)
+    builder.body.blocks[entry].append(ir.Jump(builder.numbers[labels[0]]))
     for label in labels:
-        builder.edges.label, builder.block = label, numbers[label]
+        builder.label, builder.block = label, builder.numbers[label]
         for statement in blocks[label].body:
             builder.go_to(statement.loc)
             note_line(builder, statement)
@@ -158,11 +158,10 @@ def _operation(statement):
 
 def _edge(builder, label) -> int:
     """The block to go to for `label`: one of the edge's own if there are phi copies."""
-    edges = builder.edges
-    copies = edges.copies[edges.label, label].items()
+    copies = builder.copies[builder.label, label].items()
     copies = [(to, source) for to, source in copies if to in builder.typed.types]
     if not copies:
-        return edges.numbers[label]
+        return builder.numbers[label]
     here, builder.block = builder.block, builder.body.new_block()
     targets, sources = [], []
     for target, source in copies:
@@ -173,7 +172,7 @@ def _edge(builder, label) -> int:
         targets.append(builder.declared(target))
         sources.append(builder.cast(builder.operand(source), builder.our_type(target)))
     builder.emit(ir.Copy(tuple(targets), tuple(sources)))
-    builder.leave(ir.Jump(edges.numbers[label]))
+    builder.leave(ir.Jump(builder.numbers[label]))
     edge, builder.block = builder.block, here
     return edge
 
