@@ -158,5 +158,5 @@ class Gatherer:
             listener(accesses)
 
     def _has_values(self, access) -> bool:
-        """Is anybody told what it stores?"""
+        """Does any judge ask what it stores?"""
         return access.value is not None and "values" in self.by_topic

@@ -96,8 +96,8 @@ def advice_by_place(found, lessons) -> dict:
     advice_at = {}
     for it in found:
         topic = lesson(it.topic, lessons)
-        told = it.advice and it.level != "slight"
-        advice = f"{code(it.advice)} {topic}" if told else ""
+        shown = it.advice and it.level != "slight"
+        advice = f"{code(it.advice)} {topic}" if shown else ""
         level, known = advice_at.get(place_of(it.site), (it.level, ""))
         advice_at[place_of(it.site)] = level, known or advice
         if it.also is not None:

@@ -32,3 +32,11 @@ class Hazards(NamedTuple):
     exact: bool
     cell: int
     threads: tuple[int, int]
+
+
+class Places(dict):
+    """Numbers of what accesses an array: a site, its kind, the array, and its space."""
+
+    def number(self, reference, kind, space) -> int:
+        place = reference.site, kind, reference.array, space
+        return self.setdefault(place, len(self))

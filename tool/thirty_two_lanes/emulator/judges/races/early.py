@@ -12,6 +12,7 @@ from thirty_two_lanes.emulator.judges.races.case import (
     SCOPES,
     HazardCase,
     Hazards,
+    Places,
 )
 
 BLOCKS = 1 << 32  # of a grid, at most: each has cells of its own in shared memory
@@ -21,7 +22,7 @@ class EarlyAccesses:
     """Counts triples of a cell, the copying and the accessing thread, by lines."""
 
     def __init__(self):
-        self.places, self.numbers = [], {}  # as a recorder's
+        self.places = Places()
         self.seen = {}  # earlier and later place: rows of block, address, two threads
 
     def access(self, early):
@@ -36,14 +37,16 @@ class EarlyAccesses:
                 thread,
             ]
         )
-        lines = self._place(early.copy), self._place(early.reference)
-        self.seen.setdefault(lines, set()).update(map(tuple, rows.T.tolist()))
+        ends = early.copy, early.reference
+        numbers = tuple(self.places.number(it, it.kind, "shared") for it in ends)
+        self.seen.setdefault(numbers, set()).update(map(tuple, rows.T.tolist()))
 
     def hazards(self, clocks, granularity):
         """What was found, line by line."""
+        kinds = [kind for _, kind, _, _ in self.places]
         for (earlier, later), seen in self.seen.items():
             block, address, copier, thread = min(seen)
-            kind = KINDS.index("RAW" if self.places[later][1] == "load" else "WAW")
+            kind = KINDS.index("RAW" if kinds[later] == "load" else "WAW")
             yield Hazards(
                 HazardCase(earlier, later, kind, SCOPES.index("copy"), False),
                 count=len(seen),
@@ -51,10 +54,3 @@ class EarlyAccesses:
                 cell=address // max(1, granularity) * BLOCKS + block,
                 threads=tuple(block * clocks.width + it for it in (copier, thread)),
             )
-
-    def _place(self, reference):
-        place = reference.site, reference.kind, reference.array, "shared"
-        if place not in self.numbers:
-            self.numbers[place] = len(self.places)
-            self.places.append(place)
-        return self.numbers[place]

@@ -42,7 +42,7 @@ class RaceJudge:
         self.block_dim = self.grid_dim = None
         self.early = EarlyAccesses()
         self.began = None
-        self.seen = []  # what a recorder would hear, None where it must hear it itself
+        self.seen = []  # what a recorder needs of it, None where it must listen itself
         self.recorder = None  # of the accesses to cells that could be in a race
         self.columns = 0  # of gathered accesses that were seen
 
@@ -121,16 +121,19 @@ class RaceJudge:
     def table(self) -> Races:
         """The races among the accesses that a recorder saw."""
         recorder = self.recorder
-        granularity = self.shared_suspects.granularity
-        places, found = self.early.places, self.early.hazards(self.clocks, granularity)
+        found = self.early.hazards(self.clocks, self.shared_suspects.granularity)
+        places = [*self.early.places]
         races = [self._race(hazards, places) for hazards in found]
         if recorder is not None:
+            places = [*recorder.places]
             found = find_hazards(
-                *(recorder.rows, recorder.places, recorder.clocks),
+                recorder.rows,
+                places,
+                recorder.clocks,
                 recorder.happens_before,
                 self.shared_suspects.alike.represented(),
             )
-            races += [self._race(hazards, recorder.places) for hazards in found]
+            races += [self._race(hazards, places) for hazards in found]
         updated = {of_one_line(r) for r in races if r.kind == "WAW"} - {None}
         races = [
             replace(r, update=r.kind != "WAW" and of_one_line(r) in updated)

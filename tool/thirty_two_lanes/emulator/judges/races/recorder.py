@@ -14,6 +14,7 @@ import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.emulator.judges.gathering import WEIGHTS, as_bits
+from thirty_two_lanes.emulator.judges.races.case import Places
 from thirty_two_lanes.emulator.judges.races.merged import COLUMNS, merged
 
 TURN = 1 << 20  # references of a program, at most
@@ -42,11 +43,11 @@ class RaceRecorder:
     happens_before: object
     shared_suspects: object
     global_suspects: object
-    places: list = field(default_factory=list)  # (site, kind, array, space)
+    places: Places = field(default_factory=Places)
     parts: list = field(default_factory=list)
 
     def __post_init__(self):
-        self.place_numbers, self.program_order = {}, {}
+        self.program_order = {}
         self.count = 0  # of rows that wait to be merged
         marked = sorted(self.shared_suspects.suspect_bytes)
         granularity = max(1, self.shared_suspects.granularity)
@@ -183,10 +184,11 @@ class RaceRecorder:
             return
         recorded = Recorded(*(_at(part, lane, block) for part in recorded))
         thread = recorded.thread
+        reference = access.reference
         rows = {
             "cell": cell,
             "epoch": self.clocks.epoch,
-            "place": self._place(access),
+            "place": self.places.number(reference, reference.race_kind, access.space),
             "warp_syncs": _at(self.clocks.warp_syncs(access.who), lane, block),
             "acquired": self.happens_before.acquired_by(thread),
             "fences": self.happens_before.fences_of(thread),
@@ -197,14 +199,6 @@ class RaceRecorder:
         self.count += count
         if self.count > MANY:
             self.parts, self.count = [list(merged(self.rows).values())], 0
-
-    def _place(self, access):
-        reference = access.reference
-        place = (reference.site, reference.race_kind, reference.array, access.space)
-        if place not in self.place_numbers:
-            self.place_numbers[place] = len(self.places)
-            self.places.append(place)
-        return self.place_numbers[place]
 
     @property
     def rows(self):
