@@ -48,6 +48,13 @@ ROOMS = {
     "frontend": ("tool/thirty_two_lanes/frontend/lower/*.py",),
     "exercises": ("helpers/exercises/*.py",),
     "grading": ("helpers/grading/*.py",),
+    "film": ("tool/thirty_two_lanes/film/*.py",),
+    "assembly": ("tool/thirty_two_lanes/assembly/*.py",),
+    "intrinsics": ("tool/thirty_two_lanes/intrinsics/*.py",),
+    "scripts": ("tool/thirty_two_lanes/scripts/*.py",),
+    "checking": ("helpers/checking/*.py",),
+    "measuring": ("helpers/measuring/*.py",),
+    "plotting": ("helpers/plotting/**/*.py",),
 }
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 

@@ -39,6 +39,13 @@ EMULATOR = (
 TESTS = {  # those that a room's mutants meet; where it is not here, the emulator's
     "exercises": ("tests/exercises/test_*.py",),
     "grading": ("tests/grading/test_*.py",),
+    "film": ("tests/film/test_*.py",),
+    "assembly": ("tests/assembly/test_*.py",),
+    "intrinsics": ("tests/intrinsics/test_*.py",),
+    "scripts": ("tests/scripts/test_*.py",),
+    "checking": ("tests/checking/test_*.py",),
+    "measuring": ("tests/measuring/test_*.py",),
+    "plotting": ("tests/plotting/**/test_*.py",),
 }
 
 
