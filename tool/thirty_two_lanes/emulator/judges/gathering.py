@@ -81,7 +81,8 @@ def columns_of(kept, with_values) -> Columns:
     blocks = [access.blocks for access in accesses]
     numbers, sources, source = {}, [], []
     for one in accesses:
-        key = id(one.reference), one.space, one.dtype.itemsize
+        array = one.space, one.dtype.itemsize, one.step, one.base
+        key = id(one.reference), *array  # a line may access one array or another
         if key not in numbers:
             numbers[key] = len(sources)
             sources.append(AccessSite(one.reference, one.space, one.dtype))
