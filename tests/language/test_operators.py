@@ -40,6 +40,7 @@ def computed(name, *values):
         ("static pow", (F64(0), I64(-1)), math.inf),
         ("static pow", (I64(-1), I64(-3)), -1),
         ("static pow", (I64(7), I64(-1)), 0),
+        ("static pow", (I64(1), I64(-1)), 1),
         ("static pow", (I64(-3), I64(3)), -27),
         ("mod", (-7, 4), 1),
         ("pow", (3, 4), 81),

@@ -114,3 +114,24 @@ def test_launches_with_fences_or_of_many_blocks_are_told_by_numpy():
     _, of_one = same_reports(plain, (1, 32), [np.zeros(64)])
 
     assert [0, 0, 1] == [of_fenced, of_many, of_one]
+
+
+def test_a_variable_that_is_now_one_array_and_now_another_is_told_as_both():
+    """Of different sizes, so that each has shadow memory of its own."""
+
+    @cuda.jit
+    def kernel(a, b, out, steps):
+        t = cuda.threadIdx.x
+        here, there = a, b
+        for step in range(steps):
+            here[t] = there[t] + step
+            if step % 3 == 0:
+                here, there = there, here
+        out[t] = here[t]
+
+    arguments = [np.ones(40), np.ones(900), np.zeros(32), 40]
+
+    report, entered = same_reports(kernel, (1, 32), arguments)
+
+    assert entered > 0
+    assert [256, 256] == [report["reuse"][name]["bytes_stored"] for name in ("a", "b")]

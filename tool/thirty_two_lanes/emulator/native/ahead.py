@@ -265,7 +265,7 @@ class Ahead:
     def _take_array(self, name, array):
         """Take an array as the numbers that rows ask for."""
         known = isinstance(array, Array) and is_within(array)
-        known = known and (not self.teller or is_tellable(array))
+        known = known and (not self.teller or self.teller.can_tell(name, array))
         for what, axis, row in self.parts[name]:
             if what == "known":
                 row[...] = known
@@ -341,14 +341,3 @@ def is_within(array) -> bool:
 def _exact(number):
     """A number, or one of each thread, of which no product wraps around."""
     return number.astype(object) if isinstance(number, np.ndarray) else int(number)
-
-
-def is_tellable(array) -> bool:
-    """Do addresses of this array's memory differ from those that are told by one
-    distance, and does a request ask for whole elements?
-    """
-    cells, lane = array.cells, np.arange(WARP_SIZE)[:, None]
-    scale, place = (WARP_SIZE, lane) if cells.space == "local" else (1, 0)
-    own = 0 if cells.place is None else cells.place
-    same = cells.scale == scale and np.all(own == place)
-    return bool(same) and not cells.packed

@@ -30,6 +30,7 @@ class Teller:
             if listeners.get(topic)
         }
         self.warps, self.asking = [], None
+        self.arrays = {}  # by variable: the one that is told of
 
     def connect(self, ahead):
         """Let a warp's rows find the buffers."""
@@ -50,6 +51,14 @@ class Teller:
             ahead.set(asked=self.asking.get("asked"))
             self.asking.set(asked=0)
         self.asking = ahead
+
+    def can_tell(self, name, array) -> bool:
+        """May rows tell of the array that a variable holds? Only of its first one: a
+        request says its place in the source, and not which array it asks.
+        """
+        cells = array.cells
+        which = cells.space, cells.address, cells.step
+        return self.arrays.setdefault(name, which) == which and is_tellable(array)
 
     def _in_order(self, listeners, event):
         """Tell what was before; an access keeps no numbers that are rows' to change."""
@@ -94,3 +103,14 @@ class Teller:
                 for listener in self.heard.get("split", ()) if splits else ():
                     several = who._replace(blocks=splits)
                     listener(BranchSplit(code[pc].ending.site, both, both, several))
+
+
+def is_tellable(array) -> bool:
+    """Do addresses of this array's memory differ from those that are told by one
+    distance, and does a request ask for whole elements?
+    """
+    cells, lane = array.cells, np.arange(WARP_SIZE)[:, None]
+    scale, place = (WARP_SIZE, lane) if cells.space == "local" else (1, 0)
+    own = 0 if cells.place is None else cells.place
+    same = cells.scale == scale and np.all(own == place)
+    return bool(same) and not cells.packed
