@@ -105,7 +105,7 @@ class Finder:
     """Finds one module, and gives it the code of a mutant."""
 
     def __init__(self, file, code):
-        name = file.removesuffix(".py").replace("/", ".")
+        name = file.removeprefix("tool/").removesuffix(".py").replace("/", ".")
         self.name, self.file, self.code = name.removesuffix(".__init__"), file, code
 
     def find_spec(self, name, path=None, target=None):
