@@ -20,10 +20,10 @@ from thirty_two_lanes.emulator.machine.warp_functions import (
 from thirty_two_lanes.emulator.machine.warps import CycleDetector, whole
 from thirty_two_lanes.language.warp_intrinsics import LANES
 
-_COMBINE = {
-    "count": lambda votes: votes.sum(axis=0, dtype=np.int32, keepdims=True),
-    "and": lambda votes: votes,
-    "or": lambda votes: votes.any(axis=0, keepdims=True).astype(np.int32),
+_COMBINE = {  # of those that are here, and whose predicate holds
+    "count": lambda here, holds: (here & holds).sum(axis=0, keepdims=True),
+    "and": lambda here, holds: (holds | ~here).all(axis=0, keepdims=True),
+    "or": lambda here, holds: (here & holds).any(axis=0, keepdims=True),
 }
 
 
@@ -349,11 +349,8 @@ def _answer(batch, blocks):
     for operator in pcs.keys() & _COMBINE.keys():
         waiting = [[w.waiting.get(pc) for pc in pcs[operator]] for w in batch.warps]
         votes = [_votes(batch, filter(None, each)) for each in waiting]
-        holds, arrived = (np.concatenate(part) for part in zip(*votes, strict=True))
-        if operator == "and":
-            result = (holds | ~arrived).all(axis=0, keepdims=True).astype(np.int32)
-        else:
-            result = _COMBINE[operator](holds & arrived)
+        holds, here = (np.concatenate(part) for part in zip(*votes, strict=True))
+        result = _COMBINE[operator](here, holds).astype(np.int32)
         for pc in pcs[operator]:
             _give(batch, pc, result, blocks)
 
