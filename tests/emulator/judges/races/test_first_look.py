@@ -159,3 +159,22 @@ def test_lanes_of_a_warp_race_in_shared_memory_of_few_blocks_and_of_many(
 
     expected = [] if synced else [("RAW", "warp", 32 * blocks)]
     assert expected == [(r.kind, r.scope, r.hazards) for r in run.races.minor]
+
+
+@pytest.mark.parametrize("blocks", [1, 3, 20])
+def test_a_flag_of_each_block_is_raised_with_the_same_value(blocks):
+    """64 threads store 1 to a cell in shared memory: minor races, in any block."""
+
+    @cuda.jit
+    def raised(out):
+        flag = cuda.shared.array(1, int32)
+        flag[0] = 1
+        cuda.syncthreads()
+        out[cuda.grid(1)] = flag[0]
+
+    run = emulate(raised)[blocks, 64](np.zeros(64 * blocks))
+
+    assert [] == list(run.races)
+    assert {("block", 1024 * blocks), ("warp", 992 * blocks)} == {
+        (race.scope, race.hazards) for race in run.races.minor
+    }
