@@ -88,6 +88,13 @@ WRONG = [
     ("cuda.atomic.add(a, (0, 1), 1)", "uses several numbers as one"),
     ("for x in zip(a, n):|    a[0] = 1", "`zip` and `enumerate` take arrays"),
     ("a[0] = a.mean(3)", ("takes no such values", "have no `mean`")),
+    (
+        "for x in np.nditer((a, GIVEN)):|    a[0] = 1",
+        ("`np.nditer` iterates over one array here", "does not exist in kernels"),
+    ),
+    ("a.x = 3", "cannot set an attribute of an array"),
+    ("y = None|a[0] = y[0]", "this line indexes None"),
+    ("a[0] = math.comb(3, 2)", "`math` has no `comb` in a kernel"),
     ("a[0] = dev(a, a)", ("if that is one of its arguments", "`c[i] = a[i] + b[i]`")),
     # what a kernel gives back
     ("return a[0]", "a kernel returns nothing"),
