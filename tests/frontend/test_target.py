@@ -8,6 +8,7 @@ import pytest
 from tests.paths import ROOT
 
 FRONTEND = ROOT / "tool/thirty_two_lanes" / "frontend"
+INTRINSICS = FRONTEND.parent / "intrinsics"
 USES = re.compile(r"(?<![\w.])target(?:_of_numba)?\.([A-Za-z]\w*)")
 
 
@@ -26,9 +27,8 @@ def names_of(file):
 def test_a_target_has_all_that_is_asked_of_it(name):
     """Whichever is here, `target.…` finds it."""
     ours = "target.py", "inference.py", "lower/operators.py"
-    others = "wide_access", "async_copies", "ordered_access", "addresses"
-    askers = *ours, *(f"../intrinsics/{name}.py" for name in others)
-    texts = [(FRONTEND / file).read_text(encoding="utf-8") for file in askers]
+    askers = [*(FRONTEND / it for it in ours), *INTRINSICS.glob("*.py")]
+    texts = [file.read_text(encoding="utf-8") for file in askers]
 
     asked = {found for text in texts for found in USES.findall(text)}
     assert 9 <= len(asked)

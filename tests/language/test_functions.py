@@ -8,7 +8,6 @@ import pytest
 from numba import cuda
 
 from helpers import emulate
-from tests.quick import some
 from tests.specimens.kernels import BUILT_IN, NAMESPACE, by_thread, kernel_of
 
 RNG = np.random.default_rng(3)
@@ -31,7 +30,7 @@ MATH = (
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
-@pytest.mark.parametrize("name", some(MATH, every=2))
+@pytest.mark.parametrize("name", MATH)
 def test_a_function_of_math_is_pythons_within_its_last_bits(name, dtype):
     """Of float32 it is a float32; of whole numbers a float64."""
     whole = BUILT_IN and dtype is np.int32 and name in ("degrees", "radians")

@@ -8,7 +8,6 @@ import pytest
 
 from helpers import plotting
 from tests.plotting.figures import pictures
-from tests.quick import some
 from thirty_two_lanes.core import style
 
 COLOUR = re.compile(r"(?<!\()#\w{6}")
@@ -40,7 +39,7 @@ def texts(figure):
     return said - {"the limit, 4,000"}  # which lies beyond the end of its axis
 
 
-@pytest.mark.parametrize("name", some(plotting.__all__, every=2))
+@pytest.mark.parametrize("name", plotting.__all__)
 def test_each_text_is_a_text_and_each_look_is_shared(name):
     """Every class has a rule, every address an element, every element one name."""
     for picture in pictures(name):
@@ -55,7 +54,7 @@ def test_each_text_is_a_text_and_each_look_is_shared(name):
         assert len(named) == len(set(named))
 
 
-@pytest.mark.parametrize("name", some(plotting.__all__, every=2))
+@pytest.mark.parametrize("name", plotting.__all__)
 def test_each_colour_has_a_dark_one(name):
     """Behind a colour stands the same one for a light page beside another for a dark
     one; whoever cannot read that goes by the first.

@@ -17,7 +17,6 @@ from matplotlib.colors import to_hex, to_rgba
 
 from helpers import plotting
 from tests.plotting.figures import pictures
-from tests.quick import some
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.pages import html
 
@@ -28,7 +27,7 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize("name", some(plotting.__all__, every=2))
+@pytest.mark.parametrize("name", plotting.__all__)
 def test_a_figure_can_be_read_on_a_light_and_a_dark_page(name):
     """No text is below 4.5:1, and no mark below 3:1, against what they are on."""
     assert {} == {

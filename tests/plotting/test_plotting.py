@@ -9,6 +9,7 @@ from PIL import Image
 
 from helpers import plotting
 from helpers.plotting import banks
+from tests.plotting.figures import FIGURES
 from thirty_two_lanes.core import style
 
 LANES = range(32)
@@ -251,3 +252,17 @@ def test_a_reader_can_draw_on_axes_of_their_own():
 
     assert figure is picture.figure
     assert [] == pyplot.get_fignums()
+
+
+def test_a_figure_is_offered_and_has_a_call_that_tests_draw():
+    """Whoever adds a `plot_...` is told of the two lists that know it."""
+    made = {
+        name
+        for module in vars(plotting).values()
+        if getattr(module, "__package__", "") == plotting.__name__
+        for name in vars(module)
+        if name.startswith("plot_")
+    }
+
+    assert set() == made - {*plotting.__all__}, "add these to plotting/__init__.py"
+    assert made == FIGURES.keys(), "add a call of these to tests/plotting/figures.py"

@@ -8,6 +8,8 @@ import sys
 import pytest
 
 import helpers
+import thirty_two_lanes
+from helpers import plotting
 from tests.paths import ROOT
 
 MISTAKES = {  # of our own, as one more line of a module
@@ -61,6 +63,10 @@ def test_the_front_door_offers_the_same_names_as_ever():
     expected |= {"copy4_async", "commit_copies", "wait_copies"}
     expected |= {"load_acquire", "store_release", "watch"}
     expected |= {f"plot_{name}" for name in figures.split()}
+    missing = {*thirty_two_lanes.__all__, *plotting.__all__} - {*helpers.__all__}
+    assert set() == missing, "add these to `__all__` in helpers/__init__.py"
+    added = {*helpers.__all__} - expected
+    assert set() == added, "add these names to this test"
     assert expected == set(helpers.__all__) == given.keys() - {"__builtins__"}
     assert len(expected) == len(helpers.__all__)
     assert "Device" == type(helpers.device).__name__
