@@ -29,12 +29,8 @@ from lessons.publishing.assignments import (
     with_exercises,
 )
 from lessons.publishing.contents import with_table
-from lessons.publishing.convert import (
-    LessonError,
-    lessons_of,
-    notebook_path,
-    serialise,
-)
+from lessons.publishing.convert import lessons_of, notebook_path, serialise
+from lessons.publishing.errors import LessonError
 from lessons.publishing.doors import project_of, with_address, with_doors
 from lessons.publishing.execute import complete, execute
 from lessons.publishing.glossary import NAME as GLOSSARY

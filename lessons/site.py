@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from lessons.publishing.convert import LessonError
+from lessons.publishing.errors import LessonError
 from lessons.publishing.pages import gather
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -49,6 +49,8 @@ def pytest_configure(config):
     """Make the folder in which all workers find what a lesson left."""
     if not hasattr(config, "workerinput"):
         os.environ["LESSON_RUNS"] = config.lesson_runs = tempfile.mkdtemp()
+        if "slow" in config.option.markexpr.replace("not slow", ""):
+            os.environ["LESSON_SOLUTIONS"] = "1"
 
 
 def pytest_unconfigure(config):

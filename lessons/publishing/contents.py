@@ -18,7 +18,8 @@ A first cell reads, with as many bullets as it needs:
 import re
 from dataclasses import dataclass
 
-from lessons.publishing.convert import LessonError, convert
+from lessons.publishing.convert import convert
+from lessons.publishing.errors import LessonError
 from lessons.publishing.marked import filled
 
 HEAD = """\

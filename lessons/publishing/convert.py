@@ -31,10 +31,6 @@ NEW_CELL = {
 }
 
 
-class LessonError(Exception):
-    """What an author has to fix, as sentences."""
-
-
 def lessons_of(root):
     """The lessons of a course, in their order."""
     return sorted(Path(root, "lessons").glob("[0-9][0-9]_*.py"))

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from nbformat import v4
 
-from lessons.publishing.convert import LessonError, convert, notebook_path
+from lessons.publishing.convert import convert, notebook_path
+from lessons.publishing.errors import LessonError
 from lessons.publishing.marked import filled
 
 GITHUB = r"https://github\.com/([\w.-]+/[\w.-]+?)/?"

@@ -21,7 +21,8 @@ from nbclient.exceptions import (
     DeadKernelError,
 )
 
-from lessons.publishing.convert import LessonError, named_cells
+from lessons.publishing.convert import named_cells
+from lessons.publishing.errors import LessonError
 
 LIMIT_S = 120  # a notebook that takes longer hangs
 

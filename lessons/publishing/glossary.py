@@ -10,7 +10,8 @@ from pathlib import Path
 from nbformat import v4
 
 from lessons.publishing.contents import promise
-from lessons.publishing.convert import METADATA, LessonError, convert
+from lessons.publishing.convert import METADATA, convert
+from lessons.publishing.errors import LessonError
 
 SOURCE = Path(__file__).parents[1] / "glossary.toml"
 NAME = "glossary.ipynb"

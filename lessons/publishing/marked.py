@@ -1,6 +1,6 @@
 """Parts of a page that are made of something else, between two marks of one name."""
 
-from lessons.publishing.convert import LessonError
+from lessons.publishing.errors import LessonError
 
 
 def filled(text, part, fresh, page="README.md"):

@@ -16,13 +16,8 @@ import pytest
 
 from lessons.build import ROOT, main
 from lessons.publishing.contents import with_table
-from lessons.publishing.convert import (
-    LessonError,
-    canonical_cell,
-    convert,
-    parsed,
-    serialise,
-)
+from lessons.publishing.convert import canonical_cell, convert, parsed, serialise
+from lessons.publishing.errors import LessonError
 from lessons.publishing.execute import complete, execute
 from tests.lessons.courses import BODY, FIRST, README, course, notebook
 

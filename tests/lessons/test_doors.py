@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from lessons.build import ROOT, main
-from lessons.publishing.convert import LessonError, convert, lessons_of
+from lessons.publishing.convert import convert, lessons_of
 from lessons.publishing.doors import Project, project_of, with_address, with_doors
+from lessons.publishing.errors import LessonError
 from tests.lessons.courses import course, notebook
 
 ADDRESS = "https://github.com/somebody/a-course"

@@ -7,7 +7,8 @@ import nbformat
 import pytest
 
 from lessons.build import main
-from lessons.publishing.convert import LessonError, lessons_of
+from lessons.publishing.convert import lessons_of
+from lessons.publishing.errors import LessonError
 from lessons.publishing.glossary import SOURCE, first_lessons, glossary, key
 from tests.lessons.courses import README
 from tests.paths import ROOT

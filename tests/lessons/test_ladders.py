@@ -1,5 +1,6 @@
 """The commands `lessons.ladders` and `lessons.sweep`, with clocks of our own."""
 
+import subprocess
 import sys
 import threading
 from types import SimpleNamespace
@@ -200,3 +201,15 @@ def test_a_ladder_that_the_page_does_not_have_is_added(tmp_path, monkeypatch):
     assert "- stencil: A B, 2027-01-02, numba 1, CUDA 13.2.\n" in page
     assert "## Stencil and convolution: lesson 28\n\n### Of 2\n\n```text\nlast" in page
     assert f"{'last':<44}    2,000.0 µs         1.0–3.0\n" in page
+
+
+def test_what_records_on_a_gpu_needs_nothing_that_builds_notebooks():
+    """A machine with a GPU has Numba and CuPy, and no Jupyter."""
+    absent = "import sys; sys.modules |= dict.fromkeys(('jupytext', 'nbformat'))\n"
+    commands = "lessons.ladders.__main__, lessons.sweep, lessons.record"
+    code = f"{absent}import {commands}, lessons.baselines, lessons.assemblies"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True
+    )
+
+    assert "" == done.stderr

@@ -1,11 +1,13 @@
 """Each notebook, run from top to bottom by a real kernel that sees no GPU."""
 
+import os
+
 import nbformat
 import pytest
 
 from lessons.build import ROOT, notebook_problems, problems_beside_lessons
 from lessons.publishing.convert import lessons_of, notebook_path
-from tests.specimens.lesson_runs import run_of
+from tests.specimens.lesson_runs import SOLUTIONS, run_of
 
 LESSONS = lessons_of(ROOT)
 each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda it: it.stem)
@@ -13,13 +15,19 @@ each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda it: it.stem)
 
 @each_lesson
 def test_a_notebook_runs_with_no_gpu_and_is_what_a_build_writes(lesson, fonts):
-    """Each cell ends without a warning and gives the committed texts again; a folded
-    solution passes where its stub is refused, with the names that the cells have left.
-    """
+    """Each cell ends without a warning and gives the committed texts again."""
     run = run_of(lesson)
 
     assert ("", []) == (run.error, run.faults)
     assert [] == notebook_problems(ROOT, notebook_path(ROOT, lesson), run.notebook)
+
+
+@pytest.mark.slow  # they are the answers that the tests of exercises judge
+@each_lesson
+def test_a_folded_solution_passes_where_its_stub_is_refused(lesson, fonts):
+    """In the notebook itself, with the names that its cells have left."""
+    assert os.environ[SOLUTIONS]
+    assert "" == run_of(lesson).error
 
 
 def test_the_rest_of_a_build_is_in_step():

@@ -2,7 +2,7 @@
 sees no GPU, and answers there what all tests ask of it.
 
 The runs are kept in the folder that LESSON_RUNS names; tests/conftest.py makes one for
-all workers.
+all workers, which also says whether folded solutions run: in `make test-all`.
 """
 
 import os
@@ -14,14 +14,15 @@ from pathlib import Path
 
 from nbformat.v4 import new_code_cell
 
-from lessons.publishing.convert import LessonError
 from lessons.publishing.doors import with_doors
+from lessons.publishing.errors import LessonError
 from lessons.publishing.execute import complete, execute
 from lessons.publishing.outputs import faults
 from lessons.publishing.solutions import solutions
 from tests.paths import ROOT
 
 FOLDER = "LESSON_RUNS"
+SOLUTIONS = "LESSON_SOLUTIONS"  # set where the folded solutions run, too
 STARTUP = "import tests.specimens.lesson_answers as it; it.begin(); del it"
 ASKING = """\
 import tests.specimens.lesson_answers as it
@@ -58,13 +59,14 @@ def run_of(lesson) -> LessonRun:
 
 
 def fresh_run_of(lesson):
-    """Run a lesson's cells, then what asks it, then its solutions."""
+    """Run a lesson's cells, then what asks it, and then its solutions where asked."""
     notebook = with_doors(ROOT, lesson)
     count = len(notebook.cells)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "answers.pickle")
         asking = ASKING.format(lesson=str(lesson), file=str(file))
-        for source in (asking, *solutions(lesson)):
+        folded = solutions(lesson) if os.environ.get(SOLUTIONS) else ()
+        for source in (asking, *folded):
             notebook.cells.append(new_code_cell(source=source))
         try:
             complete(execute(notebook, ROOT, startup=STARTUP))
