@@ -206,8 +206,8 @@ def test_a_ladder_that_the_page_does_not_have_is_added(tmp_path, monkeypatch):
 def test_what_records_on_a_gpu_needs_nothing_that_builds_notebooks():
     """A machine with a GPU has Numba and CuPy, and no Jupyter."""
     absent = "import sys; sys.modules |= dict.fromkeys(('jupytext', 'nbformat'))\n"
-    commands = "lessons.ladders.__main__, lessons.sweep, lessons.record"
-    code = f"{absent}import {commands}, lessons.baselines, lessons.assemblies"
+    commands = "ladders.__main__", "sweep", "record", "baselines"
+    code = absent + "".join(f"import lessons.{name}\n" for name in commands)
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True
     )
