@@ -50,7 +50,7 @@ def pytest_configure(config):
     if not hasattr(config, "workerinput"):
         os.environ["LESSON_RUNS"] = config.lesson_runs = tempfile.mkdtemp()
         if "slow" in config.option.markexpr.replace("not slow", ""):
-            os.environ["LESSON_SOLUTIONS"] = "1"
+            os.environ["LESSON_RUNS_WHOLE"] = "1"
 
 
 def pytest_unconfigure(config):

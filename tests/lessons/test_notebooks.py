@@ -7,7 +7,7 @@ import pytest
 
 from lessons.build import ROOT, notebook_problems, problems_beside_lessons
 from lessons.publishing.convert import lessons_of, notebook_path
-from tests.specimens.lesson_runs import SOLUTIONS, run_of
+from tests.specimens.lesson_runs import WHOLE, run_of
 
 LESSONS = lessons_of(ROOT)
 each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda it: it.stem)
@@ -26,7 +26,7 @@ def test_a_notebook_runs_with_no_gpu_and_is_what_a_build_writes(lesson, fonts):
 @each_lesson
 def test_a_folded_solution_passes_where_its_stub_is_refused(lesson, fonts):
     """In the notebook itself, with the names that its cells have left."""
-    assert os.environ[SOLUTIONS]
+    assert os.environ[WHOLE]
     assert "" == run_of(lesson).error
 
 

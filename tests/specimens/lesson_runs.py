@@ -2,7 +2,7 @@
 sees no GPU, and answers there what all tests ask of it.
 
 The runs are kept in the folder that LESSON_RUNS names; tests/conftest.py makes one for
-all workers, which also says whether folded solutions run: in `make test-all`.
+all workers, which also says whether all is asked, drawn and solved: in `make test-all`.
 """
 
 import os
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from nbformat.v4 import new_code_cell
 
+from lessons.ladders import ladder, names
 from lessons.publishing.doors import with_doors
 from lessons.publishing.errors import LessonError
 from lessons.publishing.execute import complete, execute
@@ -22,11 +23,12 @@ from lessons.publishing.solutions import solutions
 from tests.paths import ROOT
 
 FOLDER = "LESSON_RUNS"
-SOLUTIONS = "LESSON_SOLUTIONS"  # set where the folded solutions run, too
+WHOLE = "LESSON_RUNS_WHOLE"  # set where all is asked, drawn and solved
+LADDERS = {ladder(name).LESSON for name in names()}  # whose claims launch most
 STARTUP = "import tests.specimens.lesson_answers as it; it.begin(); del it"
 ASKING = """\
 import tests.specimens.lesson_answers as it
-it.answer({lesson!r}, {file!r}, globals())"""
+it.answer({lesson!r}, {file!r}, globals(), {unasked!r})"""
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,10 @@ def fresh_run_of(lesson):
     count = len(notebook.cells)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "answers.pickle")
-        asking = ASKING.format(lesson=str(lesson), file=str(file))
-        folded = solutions(lesson) if os.environ.get(SOLUTIONS) else ()
+        whole = bool(os.environ.get(WHOLE))
+        unasked = ["fallen"] if lesson.stem[:2] in LADDERS and not whole else []
+        asking = ASKING.format(lesson=str(lesson), file=str(file), unasked=unasked)
+        folded = solutions(lesson) if whole else ()
         for source in (asking, *folded):
             notebook.cells.append(new_code_cell(source=source))
         try:
