@@ -46,7 +46,10 @@ LESSON = re.compile(r"\[(\d\d_\w+)\]$")
 
 
 def pytest_configure(config):
-    """Make the folder in which all workers find what a lesson left."""
+    """Begin with the lessons, which take longest, and make the folder in which all
+    workers find what a lesson left.
+    """
+    config.option.loadscopereorder = False
     if not hasattr(config, "workerinput"):
         os.environ["LESSON_RUNS"] = config.lesson_runs = tempfile.mkdtemp()
         if "slow" in config.option.markexpr.replace("not slow", ""):
@@ -64,7 +67,7 @@ def pytest_xdist_make_scheduler(config, log):
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduler(LoadScopeScheduling):
-        """File by file, or lesson by lesson; what has most tests begins."""
+        """File by file, or lesson by lesson."""
 
         def _split_scope(self, nodeid):
             file = nodeid.partition("::")[0]
