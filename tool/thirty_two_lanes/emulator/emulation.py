@@ -43,7 +43,7 @@ class Run(OfJudges, RunAssertions):
 
     Two runs are equal if they say the same: the kernel's name, the launch, and every
     count and finding, which is all that `to_dict` gives. A run can be pickled, and
-    loaded wherever `import helpers` works; it then has the kernel's source, and None
+    loaded wherever the tool is installed; it then has the kernel's source, and None
     for its `function`.
     """
 
