@@ -23,7 +23,7 @@ import pytest
 from tests.paths import ROOT
 
 CHILDREN = 2  # at a time
-SLOW = 4  # seconds: such a test is left out
+SLOW = 4  # seconds of this process: such a test is left out
 ENOUGH = 15  # seconds of tests, as they were recorded, for a mutant
 CPU, WALL = 100, 300  # seconds, after which a mutant counts as killed: it hangs
 MEMORY = 12 << 30  # bytes, of addresses
@@ -141,15 +141,15 @@ class Recorder:
             if code.co_filename.startswith(OURS):
                 calls.add((code.co_filename, code.co_firstlineno))
 
-        signal.setitimer(signal.ITIMER_REAL, SLOW)
-        start = time.perf_counter()
+        signal.setitimer(signal.ITIMER_PROF, SLOW)
+        start = time.process_time()
         sys.settrace(trace)
         try:
             return (yield)
         finally:
             sys.settrace(None)
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            seconds = time.perf_counter() - start
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            seconds = time.process_time() - start
             self.seconds[item.nodeid] = self.seconds.get(item.nodeid, 0) + seconds
 
     pytest_runtest_setup = pytest.hookimpl(wrapper=True)(_watch)
@@ -168,7 +168,7 @@ def record(file, result):
     def too_slow(signum, frame):
         pytest.fail(f"takes more than {SLOW} seconds")
 
-    signal.signal(signal.SIGALRM, too_slow)
+    signal.signal(signal.SIGPROF, too_slow)
     recorder = Recorder()
     pytest.main(["-q", "-p", "no:xdist", "-p", "no:cacheprovider", file], [recorder])
     text = json.dumps(recorder.tests)
