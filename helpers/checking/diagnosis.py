@@ -139,12 +139,13 @@ class Evidence:
 
     def offset(self):
         """Is each wrong by the same amount?"""
-        if not self.is_pattern() or not self.is_finite(self.got, self.want):
+        real = self.got.dtype.kind != "c"
+        if not (real and self.is_pattern() and self.is_finite(self.got, self.want)):
             return None
         first = self.exact(self.got)[0] - self.exact(self.want)[0]
         if not self.is_explained_by(self.exact(self.want) + first):
             return None
-        side = "large" if np.real(first) > 0 else "small"
+        side = "large" if first > 0 else "small"
         also = ", or they are shifted by one" if self.shifted() else ""
         return f"Each of them is {abs(first):g} too {side}{also}"
 

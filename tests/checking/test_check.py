@@ -138,6 +138,12 @@ def test_a_tolerance_can_be_given():
     assert "got 101.0, expected 100.0" in complaint([101.0], [100.0])
 
 
+def test_a_value_at_the_edge_of_a_tolerance_agrees():
+    """As NumPy's own `allclose` has it."""
+    assert np.allclose([2.0], [1.0], rtol=0, atol=1)
+    assert 1 == check(np.array([2.0]), np.array([1.0]), rtol=0, atol=1).values
+
+
 def test_the_coarser_type_decides():
     """A float32 is as near to a float64 reference as it gets."""
     check(np.float32(0.1), 0.1)
@@ -237,6 +243,14 @@ def test_a_factor_is_recognised(numbers):
     assert "Each of them is 2 times what is expected" in complaint(2 * numbers, numbers)
 
 
+def test_three_values_make_a_pattern_and_two_do_not():
+    """Two numbers are in any ratio to two others that happen to be doubled."""
+    two, three = np.array([1.25, 3.5]), np.array([1.25, 3.5, 8.75])
+
+    assert "2 times what is expected" in complaint(2 * three, three)
+    assert "2 times" not in complaint(2 * two, two)
+
+
 def test_lost_fractions_are_recognised():
     """An integer array takes the whole part of a float."""
     text = complaint(np.array([1, 2, -3]), [1.5, 2.25, -3.75])
@@ -249,6 +263,22 @@ def test_integers_that_wrapped_are_recognised():
     text = complaint(np.array([-56, -6, 44], np.int8), [200, 250, 300])
 
     assert "The values wrapped around: the largest int8 is 127" in text
+
+
+def test_whole_floats_that_wrapped_are_recognised():
+    """Expected as floats, as a sum in NumPy may be; the result is in 32 bits."""
+    want = np.array([3e9, 5e9, 2.0**31])
+
+    text = complaint(want.astype(np.int64).astype(np.int32), want)
+
+    assert "The values wrapped around: the largest int32 is 2,147,483,647" in text
+
+
+def test_a_complex_offset_has_no_side(numbers):
+    """Nothing is too small by 1j."""
+    text = complaint(numbers + 1j, numbers.astype(np.complex64))
+
+    assert "too" not in text
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.float64, np.float32])
