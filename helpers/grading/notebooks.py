@@ -8,7 +8,11 @@ import os
 import re
 import stat
 
-from helpers.grading.sandbox.limits import MOST_CELLS, NOTEBOOK_BYTES
+from helpers.grading.sandbox.limits import (
+    CODE_CHARACTERS,
+    MOST_CELLS,
+    NOTEBOOK_BYTES,
+)
 
 
 class Unreadable(Exception):
@@ -59,6 +63,9 @@ def cells_of(data) -> list[str]:
         raise Unreadable("the file cannot be read as a notebook (JSON)") from None
     if len(found) > MOST_CELLS:
         raise Unreadable(f"it has {len(found):,} cells; {MOST_CELLS:,} are the most")
+    if (size := sum(map(len, found))) > CODE_CHARACTERS:
+        most = f"{CODE_CHARACTERS:,} are the most"
+        raise Unreadable(f"its code has {size:,} characters; {most}")
     return found
 
 

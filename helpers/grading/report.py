@@ -6,10 +6,15 @@ from collections import Counter
 from statistics import mean, median
 
 from helpers.exercises.reasons import NOT_GRADED, PERSON, WORDS, Reason
+from helpers.grading.sandbox.limits import MOST_TIMEOUTS
 from helpers.grading.words import many, printable
 from thirty_two_lanes.core.pages.tables import table
 
 BAR = 24  # characters
+NO_MORE = (
+    f"It was tried {MOST_TIMEOUTS} times and is not tried again: look, or remove its "
+    "file of marks."
+)
 
 
 def report(store) -> str:
@@ -76,7 +81,8 @@ def missing(result) -> str:
     reasons = [row["reason"] for row in result["exercises"]]
     if NOT_GRADED not in reasons:
         return ""
-    return result["exercises"][reasons.index(NOT_GRADED)]["sentence"]
+    why = result["exercises"][reasons.index(NOT_GRADED)]["sentence"]
+    return f"{why} {NO_MORE}" if result.get("timeouts", 0) >= MOST_TIMEOUTS else why
 
 
 def histogram(totals, most):

@@ -18,6 +18,7 @@ from pathlib import Path
 from helpers.exercises.reasons import BY_HAND, NOT_GRADED, Reason
 from helpers.grading.exports import FORMATS
 from helpers.grading.manifest import parse
+from helpers.grading.sandbox.limits import MOST_TIMEOUTS
 from helpers.grading.tables import (
     COLUMNS,
     HAND_COLUMNS,
@@ -54,17 +55,25 @@ class MarksStore:
         return self.folder / student / (assignment + suffix)
 
     def has(self, student, assignment, key) -> bool:
-        """Was this very submission marked before, and all of it?"""
+        """Was this very submission marked before, and all of it, or often enough?"""
+        if not (known := self.known(student, assignment, key)):
+            return False
+        reasons = [row["reason"] for row in known["exercises"]]
+        return NOT_GRADED not in reasons or known.get("timeouts", 0) >= MOST_TIMEOUTS
+
+    def known(self, student, assignment, key) -> dict:
+        """What was kept of this very submission, if anything was."""
         try:
             known = read_result(self.path(student, assignment))
         except MarksError:
-            return False
-        reasons = [row["reason"] for row in known["exercises"]]
-        return known.get("key") == key and NOT_GRADED not in reasons
+            return {}
+        return known if known.get("key") == key else {}
 
     def keep(self, student, assignment, key, result):
-        """Write a submission's marks."""
+        """Write a submission's marks, and how often it had no time."""
         whole = {"student": student, "assignment": assignment, "key": key, **result}
+        if whole.get("timeouts"):
+            whole["timeouts"] += self.known(student, assignment, key).get("timeouts", 0)
         self.write(self.path(student, assignment), as_json(whole))
 
     def write(self, path, text):

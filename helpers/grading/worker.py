@@ -19,12 +19,19 @@ from helpers.exercises.reasons import (
     Reason,
 )
 from helpers.grading.sandbox.children import LOST, Nursery
-from helpers.grading.sandbox.limits import KILLED, LATE, WORKED_LONG, Limits
+from helpers.grading.sandbox.limits import (
+    KILLED,
+    LATE,
+    MOST_MESSAGES,
+    WORKED_LONG,
+    Limits,
+)
 from helpers.grading.sandbox.rebuilding import Malformed, answer_of
 
 MISSING = r"ModuleNotFoundError: No module named '(\w+)"
 BUSY = 0.5  # of the time of a process: one that computes less waits for its turn
 MOST_SHOWN = 4_000  # characters of a value
+MOST_ERRORS = 100  # cells that feedback tells of
 BEGINNING = 60  # of a cell
 DEEPEST = 100  # levels of what is handed over
 
@@ -81,16 +88,25 @@ def grade(work: Submitted) -> dict:
     cells = [it | {"begins": beginning(work.cells, it["cell"])} for it in errors]
     excuse = excuse_of(ran, limits) or excuse_of_packages(errors)
     ended = ran["ended"] if ran["ended"] != "done" else ""
+    rows, asked, each = [], [(ran, limits)], limits.of_each(len(names))
     with nursery("judge", work.container) as judge:
-        marks = [
-            marked(item, answer, work, judge, limits)
-            if (answer := answers.get(item["answer"])) is not None
-            else (missing_row(item, work.cells, errors, ended, excuse), 0.0)
-            for item in work.items
-        ]
-    rows, seconds = [row for row, _ in marks], sum(took for _, took in marks)
-    whole = {"exercises": rows, "cells": cells, "ended": ended}
-    return whole | {"seconds": ran["seconds"] + seconds}
+        for item in work.items:
+            if (answer := answers.get(item["answer"])) is None:
+                rows.append(missing_row(item, work.cells, errors, ended, excuse))
+                continue
+            row, found = marked(item, answer, work, judge, each)
+            rows.append(row)
+            asked.append((found, each))
+    lost = NOT_GRADED in [row["reason"] for row in rows]
+    timeouts = int(lost and any(timed_out(*it) for it in asked))
+    whole = {"exercises": rows, "cells": cells, "ended": ended, "timeouts": timeouts}
+    return whole | {"seconds": sum(found["seconds"] for found, _ in asked)}
+
+
+def timed_out(answer, limits) -> bool:
+    """Did a child take so long that it was stopped, perhaps, or did its process?"""
+    long = answer["seconds"] >= min(limits.cell_wall_s, limits.wall_s)
+    return long or answer["ended"] == LOST["ended"]
 
 
 def excuse_of(ran, limits) -> str:
@@ -99,11 +115,10 @@ def excuse_of(ran, limits) -> str:
     """
     if ran["ended"] in (LOST["ended"], KILLED):
         return f"Its notebook {ran['ended']}: a person must look."
-    long = ran["seconds"] >= min(limits.cell_wall_s, limits.wall_s)
-    if long and ran["cpu_seconds"] < BUSY * ran["seconds"]:
+    if timed_out(ran, limits) and ran["cpu_seconds"] < BUSY * ran["seconds"]:
         return (
             "Its notebook took long and computed little: this machine was busy, or it "
-            "waits. Grade it again, or look."
+            "waits."
         )
     return ""
 
@@ -119,9 +134,11 @@ def excuse_of_packages(errors) -> str:
 
 
 def handed_over(messages, names):
-    """The answers by name and the errors of cells, as far as they are well formed."""
-    answers, errors = {}, []
-    for line in messages:
+    """The answers by name and the first error of each cell, as far as they are well
+    formed, of as many messages as an honest process writes.
+    """
+    answers, errors = {}, {}
+    for line in messages[:MOST_MESSAGES]:
         try:
             message = json.loads(line)
             cell, error, new = (message[k] for k in ("cell", "error", "answers"))
@@ -131,13 +148,15 @@ def handed_over(messages, names):
             shallow = {k: v for k, v in new.items() if k in names and is_shallow(v)}
             answers |= shallow
         if type(cell) is int and isinstance(error, str) and error:
-            errors.append({"cell": cell, "error": error[:300]})
-    return answers, errors[:100]
+            errors.setdefault(cell, {"cell": cell, "error": error[:300]})
+    return answers, [*errors.values()][:MOST_ERRORS]
 
 
 def beginning(cells, number) -> str:
     """How a cell begins, to find it by: some programs number cells otherwise."""
-    lines = text_of(cells, number).split("\n")
+    text = text_of(cells, number)
+    start = found.start() if (found := re.search(r"\S", text)) else 0
+    lines = text[start : start + 4 * BEGINNING].split("\n")
     first = [it.strip() for it in lines if it.strip()][:2]
     return shorten(" ".join(first), BEGINNING, placeholder=" …")
 
@@ -162,16 +181,17 @@ def missing_row(item, cells, errors, ended, excuse):
     lack = f"There is no `{item['answer']}` in the notebook"
     if ended:
         return row_of(item, 0, STOPPED, f"{lack}, which {ended}.")
+    its_name = re.compile(rf"\b{re.escape(item['answer'])}\b")
     for error in errors:
-        is_its = item["answer"] in re.findall(r"\w+", text_of(cells, error["cell"]))
-        if is_its and error["error"].startswith("it was stopped"):
+        stopped = error["error"].startswith("it was stopped")
+        if stopped and its_name.search(text_of(cells, error["cell"])):
             why = error["error"].replace("it", f"code cell {error['cell']}", 1)
             return row_of(item, 0, STOPPED, f"{lack}: {why}.")
     return row_of(item, 0, NO_ANSWER, f"{lack}.")
 
 
 def marked(item, answer, work, judge, limits):
-    """The row of an exercise, and the seconds that it took."""
+    """The row of an exercise, and what the judge's child answered."""
     request = {
         "exercise": item["exercise"],
         "seed": work.seed,
@@ -180,12 +200,12 @@ def marked(item, answer, work, judge, limits):
     }
     found = judge.ask(request, limits)
     if found["ended"] != "done":
-        return unjudged(item, found, limits), found["seconds"]
+        return unjudged(item, found, limits), found
     verdict = json.loads(found["messages"][0])
     if "failed" in verdict:
         why = f"The judge failed at it ({verdict['failed']}): a person must look."
-        return row_of(item, None, NOT_GRADED, why), found["seconds"]
-    return judged(item, verdict, answer), found["seconds"]
+        return row_of(item, None, NOT_GRADED, why), found
+    return judged(item, verdict, answer), found
 
 
 def unjudged(item, found, limits):
@@ -195,7 +215,7 @@ def unjudged(item, found, limits):
         return row_of(item, 0, TIMEOUT, "Its launches did not end in time.")
     why = f"The judge {ended}: a person must look."
     if ended == LATE:
-        why = "This machine was too busy to judge it in time: grade it again."
+        why = "This machine was too busy to judge it in time."
     return row_of(item, None, NOT_GRADED, why)
 
 

@@ -1,7 +1,10 @@
 """Nothing that a submission tries earns a point, nor harms another submission."""
 
+import json
 import os
+import tracemalloc
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Timer
 from types import SimpleNamespace
 
@@ -134,6 +137,80 @@ def test_an_answer_whose_own_cell_was_stopped_is_not_only_missing(cell, error, r
     assert (reason == "stopped") == row["sentence"].startswith(stopped)
 
 
+def test_messages_without_end_take_no_time_of_the_graders():
+    """As many are read as an honest process writes, and one error of each cell."""
+    error = json.dumps({"cell": 1, "error": "it was stopped", "answers": {}})
+    right = json.dumps({"cell": 2, "error": "", "answers": {"mirror": 3}})
+    found = worker.handed_over([error] * 900 + [right], ["mirror"])
+    assert ({"mirror": 3}, [{"cell": 1, "error": "it was stopped"}]) == found
+    assert ({}, []) == worker.handed_over([""] * 4_000 + [right, error], ["mirror"])
+
+
+@pytest.mark.parametrize("text", ["\n" * 2**19, "ab " * 2**18, "a" * 2**19])
+def test_what_is_read_of_a_cell_does_not_grow_with_it(text):
+    """It is neither split nor copied, whatever it is asked for."""
+    item = {"exercise": "mirror", "answer": "mirror", "points": 2}
+    errors = [{"cell": 1, "error": "it was stopped after 20 s"}]
+    tracemalloc.start()
+    try:
+        assert len(worker.beginning((text,), 1)) <= worker.BEGINNING
+        assert 0 == worker.missing_row(item, (text,), errors, "", "")["points"]
+        assert tracemalloc.get_traced_memory()[1] < 2**16
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_cell_is_known_by_its_first_lines():
+    """Whatever is above, between and after them."""
+    cell = "\n  \nx = 1\n\n    y = 2\nz = 3\n"
+    assert "x = 1 y = 2" == worker.beginning(("", cell), 2)
+    assert "word word …" == worker.beginning(("word word " + "a" * 60,), 1)
+    assert "" == worker.beginning(("x",), 0) == worker.beginning(("x",), 2)
+
+
+def test_all_answers_of_a_submission_share_their_time():
+    """Evenly: one that does not end takes nothing from the others."""
+    limits = Limits()
+    assert limits == replace(limits.of_each(3), cpu_s=limits.cpu_s)
+    for count in (4, 5, 12, 100):
+        each = limits.of_each(count)
+        assert each.wall_s * count <= limits.judged_s
+        assert each.wall_s <= each.cpu_s <= each.wall_s + 1
+
+
+@pytest.mark.parametrize(
+    "ended, seconds, timeouts",
+    [
+        ("done", 1, 0),
+        ("done", 3, 0),
+        ("done", 5, 1),
+        ("ran out of time", 60, 1),
+        ("lost its process", 0, 1),
+        ("was killed", 3, 0),
+    ],
+)
+def test_who_is_not_graded_after_long_has_timed_out(
+    monkeypatch, ended, seconds, timeouts
+):
+    """And nobody else: what took long and has its marks is marked."""
+    ran = {"ended": ended, "messages": [], "seconds": seconds, "cpu_seconds": 0.1}
+    answering(monkeypatch, lambda request, limits: ran)
+    assert timeouts == marks("pass")["timeouts"]
+    worked = ran | {"cpu_seconds": seconds, "ended": "done"}
+    answering(monkeypatch, lambda request, limits: worked)
+    assert 0 == marks("pass")["timeouts"]
+
+
+def answering(monkeypatch, ask):
+    """Let this answer in the place of both warm processes."""
+
+    @contextmanager
+    def nursery(kind, container):
+        yield SimpleNamespace(ask=ask)
+
+    monkeypatch.setattr(worker, "nursery", nursery)
+
+
 def test_a_package_that_is_not_here_is_no_wrong_answer():
     """Its writer may have it: what is missing is for a person, the rest is judged."""
     lacks = "import no_such.package\nactive_share = 3"
@@ -188,12 +265,7 @@ def test_only_who_computed_little_for_long_is_excused(
 def test_a_busy_machine_costs_nobody_points(monkeypatch, computed, reason):
     """What is missing after little computing for long is for a person, and not 0."""
     ran = {"ended": "done", "messages": [], "seconds": 60, "cpu_seconds": computed}
-
-    @contextmanager
-    def nursery(kind, container):
-        yield SimpleNamespace(ask=lambda request, limits: ran)
-
-    monkeypatch.setattr(worker, "nursery", nursery)
+    answering(monkeypatch, lambda request, limits: ran)
     (row,) = marks("pass")["exercises"]
     points = None if reason == "not graded" else 0
     assert (points, reason) == (row["points"], row["reason"])

@@ -14,6 +14,7 @@ import pytest
 from helpers.exercises.catalogue import exercise
 from helpers.grading.__main__ import main
 from helpers.grading.manifest import Manifest, item_of
+from helpers.grading.report import missing
 from helpers.grading.store import MarksError, MarksStore, key_of
 from helpers.grading.tables import cell, line_of
 from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
@@ -50,6 +51,21 @@ def test_what_is_half_or_no_mark_is_not_known(tmp_path):
         assert not store.has("ann", "one", "key")
     store.keep("ann", "one", "key", {"exercises": [ROW, LOST]})
     assert not store.has("ann", "one", "key")
+
+
+def test_what_timed_out_twice_is_not_tried_a_third_time(tmp_path):
+    """What is not graded for another reason is, as often as anybody likes."""
+    store = MarksStore(tmp_path)
+    late, other = ({"exercises": [LOST], "timeouts": it} for it in (1, 0))
+    lost = LOST | {"sentence": "Its machine was busy."}
+    for result, again in ((other, True), (other, True), (late, True), (late, False)):
+        store.keep("ann", "one", "key", result | {"exercises": [lost]})
+        assert again != store.has("ann", "one", "key")
+    assert not store.has("ann", "one", "another version")
+    told = "Its machine was busy. It was tried 2 times and is not tried again"
+    assert missing(store.results()[0]).startswith(told)
+    store.keep("ann", "one", "another version", late)
+    assert not store.has("ann", "one", "another version")
 
 
 def test_a_file_that_has_no_marks_is_named(tmp_path):

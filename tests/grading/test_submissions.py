@@ -66,6 +66,15 @@ def test_a_notebook_of_the_largest_size_is_read(tmp_path):
     assert NOTEBOOK_BYTES == len(read(tmp_path, path))
 
 
+def test_more_code_than_anybody_writes_is_not_graded():
+    """The message says how much it is; outputs do not count."""
+    cells = [{"cell_type": "code", "source": "x" * 2**10, "outputs": "y" * 2**10}]
+    assert 512 == len(cells_of(json.dumps({"cells": cells * 2**9})))
+    told = "its code has 525,312 characters; 524,288 are the most"
+    with pytest.raises(Unreadable, match=told):
+        cells_of(json.dumps({"cells": cells * (2**9 + 1)}))
+
+
 NO_NOTEBOOKS = (
     *(b"", b"[]", b"null", b"3", b'"cells"', b"{}", b'{"cells": 3}', b"\xff\xfe"),
     *(b'{"cells": [3]}', b'{"cells": [{}]}', b'{"cells": [{"cell_type": "code"}]}'),

@@ -1,6 +1,6 @@
 """How much a process that a submission runs in may use."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -20,14 +20,23 @@ class Limits:
     files: int = 20_000  # in that folder; one without bytes takes memory as well
     processes: int = 48  # with their threads, of which a usual pool has 32
     handed_over_bytes: int = 2**22
+    judged_s: int = 240  # for all answers of a submission together
 
     @property
     def cell_wall_s(self) -> int:
         """The seconds of one cell in all, those too in which it waits for its turn."""
         return 2 * self.cell_s
 
+    def of_each(self, answers) -> "Limits":
+        """The limits of one of so many answers: an even share, whatever others took."""
+        share = min(self.wall_s, self.judged_s / max(answers, 1))
+        return replace(self, wall_s=share, cpu_s=min(self.cpu_s, int(share) + 1))
+
 
 # how a process ended, said of it
 LATE, WORKED_LONG, KILLED = "ran out of time", "computed for too long", "was killed"
-NOTEBOOK_BYTES = 2**23
+NOTEBOOK_BYTES = 2**23  # with outputs
+CODE_CHARACTERS = 2**19  # of all code cells
 MOST_CELLS = 1_000
+MOST_MESSAGES = MOST_CELLS + 1  # one of each cell, and one at the end
+MOST_TIMEOUTS = 2  # times that a submission is tried which does not end in time
