@@ -11,10 +11,10 @@ import numpy as np
 from helpers.checking.tolerance import RTOL, Exactly, Within, as_float
 from thirty_two_lanes.core.hardware import WARP_SIZE
 
-ENOUGH = 3                                  # values make a pattern
-SINGLE = 1e-6                               # a float32's errors, also of short sums
-SAMPLE = 10_000                             # wrong values are looked at
-BLOCKS = (1024, 512, 256, 128, 64, 32)      # threads, the usual numbers
+ENOUGH = 3  # values make a pattern
+SINGLE = 1e-6  # a float32's errors, also of short sums
+SAMPLE = 10_000  # wrong values are looked at
+BLOCKS = (1024, 512, 256, 128, 64, 32)  # threads, the usual numbers
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,11 @@ from helpers.grading.references import ReferenceError
 from helpers.grading.release import release
 from helpers.grading.report import report
 from helpers.grading.sandbox import isolation
-from helpers.grading.sandbox.children import NurseryError, require_linux
+from helpers.grading.sandbox.children import (
+    NurseryError,
+    require_isolation,
+    require_linux,
+)
 from helpers.grading.store import MarksError, MarksStore
 from helpers.grading.submissions import NoSubmissions
 from helpers.grading.words import printable
@@ -92,10 +96,16 @@ def of_grade(new):
     )
     new.add_argument("--scheduler", default="", help="the address of a Dask cluster")
     new.add_argument("--container", default="", help="the image to run cells in")
-    new.add_argument(
+    isolated = new.add_mutually_exclusive_group()
+    isolated.add_argument(
         "--isolated",
         action="store_true",
-        help="mark nothing where neither bubblewrap nor a container isolates",
+        help="mark anew what was marked with `--not-isolated`",
+    )
+    isolated.add_argument(
+        "--not-isolated",
+        action="store_true",
+        help="mark also where neither bubblewrap nor a container isolates",
     )
     new.add_argument(
         "--export",
@@ -132,8 +142,8 @@ def grade_command(options) -> int:
     require_linux()
     level = isolation.level_of(options.container)
     say(f"isolation of submissions: {isolation.LEVELS[level]}")
-    if options.isolated and level == "process":
-        raise NurseryError("`--isolated` was asked for, and nothing isolates here")
+    if not options.not_isolated:
+        require_isolation(level)
     manifest = load(options.release)
     whole = grade_folder(options.submitted, manifest, options.out, options, say)
     say(f"{options.out / 'marks.csv'} has the marks")

@@ -62,13 +62,14 @@ def grade_folder(folder, manifest, out, options, say=print) -> bool:
 def mark_found(folder, found, manifest, store, options, say):
     """Mark what was not marked before, if the course's own answers are right."""
     secret = secret_of(store, options.secret)
-    jobs = to_do(folder, found, manifest, store, secret, options.container)
+    jobs = to_do(folder, found, manifest, store, secret, options)
     plural = "s" if len(found) != 1 else ""
     say(f"{len(found):,} submission{plural}, {len(jobs):,} of them to be marked")
     if not jobs:
         return
     with executor(options) as (pool, workers):
-        pool.submit(require_right, manifest, secret, options.container).result()
+        how = options.container, not options.not_isolated
+        pool.submit(require_right, manifest, secret, *how).result()
         say("the course's own answers earn all points")
         spent = mark_all(pool, workers, jobs, manifest, store, say)
     if len(jobs) >= ENOUGH:
@@ -87,7 +88,7 @@ def secret_of(store, given) -> str:
     return path.read_text("utf-8").strip()
 
 
-def to_do(folder, found, manifest, store, secret, container) -> list:
+def to_do(folder, found, manifest, store, secret, options) -> list:
     """Each submission that is to be marked, with its key and its work.
 
     What cannot be read is kept at once: it is not graded, which is not 0.
@@ -99,7 +100,7 @@ def to_do(folder, found, manifest, store, secret, container) -> list:
         try:
             data = notebooks.read(folder, one.path)
             key = key_of(data, items, manifest.seed, secret, digest)
-            if store.has(one.student, one.assignment, key):
+            if store.has(one.student, one.assignment, key, options.isolated):
                 continue
             cells = tuple(notebooks.cells_of(data))
             notebooks.require_its_own(cells, items)
@@ -108,7 +109,10 @@ def to_do(folder, found, manifest, store, secret, container) -> list:
             result["release"] = manifest.digest(one.assignment)
             store.keep(one.student, one.assignment, "", result)
             continue
-        work = Submitted(cells, rows, manifest.seed, secret, container)
+        work = Submitted(
+            *(cells, rows, manifest.seed, secret, options.container),
+            isolated=not options.not_isolated,
+        )
         jobs.append((one, key, work))
     return jobs
 
@@ -116,7 +120,7 @@ def to_do(folder, found, manifest, store, secret, container) -> list:
 def not_graded(rows, why) -> dict:
     """The result of a submission that nobody marked."""
     exercises = [row_of(it, None, NOT_GRADED, why) for it in rows]
-    return {"exercises": exercises, "cells": [], "ended": ""}
+    return {"exercises": exercises, "cells": [], "ended": "", "isolation": ""}
 
 
 # ---------------------------------------------------------------- many at a time

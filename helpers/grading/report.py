@@ -50,7 +50,9 @@ def about(name, results, students) -> str:
         totals = [total(it, waits) for it in marked]
         middle = f"mean {mean(totals):.1f}, median {median(totals):g}"
         lines += [f"{middle} of {many(most, 'point')}", *histogram(totals, most)]
-    lines += ["", str(exercises(results, waits))]
+    levels = Counter(it.get("isolation") or "not run" for it in results)
+    how = ", ".join(f"{level} {count}" for level, count in levels.most_common())
+    lines += [f"isolation: {how}", "", str(exercises(results, waits))]
     rows = (row for result in results for row in result["exercises"])
     given = {Reason(row["reason"]).word for row in rows}
     lines += [

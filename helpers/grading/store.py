@@ -18,6 +18,7 @@ from pathlib import Path
 from helpers.exercises.reasons import BY_HAND, NOT_GRADED, Reason
 from helpers.grading.exports import FORMATS
 from helpers.grading.manifest import parse
+from helpers.grading.sandbox.isolation import NAMES
 from helpers.grading.sandbox.limits import MOST_TIMEOUTS
 from helpers.grading.tables import (
     COLUMNS,
@@ -54,9 +55,12 @@ class MarksStore:
     def path(self, student, assignment, suffix=".json") -> Path:
         return self.folder / student / (assignment + suffix)
 
-    def has(self, student, assignment, key) -> bool:
-        """Was this very submission marked before, and all of it, or often enough?"""
-        if not (known := self.known(student, assignment, key)):
+    def has(self, student, assignment, key, isolated=False) -> bool:
+        """Was this very submission marked before, and all of it, or often enough; and
+        isolated, if that is asked for?
+        """
+        known = self.known(student, assignment, key)
+        if not known or isolated and known.get("isolation") == NAMES["process"]:
             return False
         reasons = [row["reason"] for row in known["exercises"]]
         return NOT_GRADED not in reasons or known.get("timeouts", 0) >= MOST_TIMEOUTS
@@ -185,18 +189,21 @@ def rows_of(results):
 
 def totals_of(results):
     """A row for each student: the number that a learning platform put behind the name,
-    and the points of each assignment; nothing while some of them are not given.
+    the points of each assignment, nothing while some of them are not given, and what
+    isolated its submissions.
     """
     names = sorted({it["assignment"] for it in results})
-    totals = {}
+    totals, levels = {}, {}
     for result in results:
+        levels.setdefault(result["student"], set()).add(result.get("isolation", ""))
         given = [row["points"] for row in result["exercises"]]
         whole = None if None in given else round(float(sum(given)), 4)
         totals.setdefault(result["student"], {})[result["assignment"]] = whole
-    yield "student", "id", *names
+    yield "student", "id", *names, "isolation"
     for student, points in totals.items():
         found = NUMBER.search(student)
-        yield student, found and found[1], *map(points.get, names)
+        how = "; ".join(sorted(levels[student] - {""}))
+        yield student, found and found[1], *map(points.get, names), how
 
 
 def read_result(path) -> dict:

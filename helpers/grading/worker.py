@@ -18,7 +18,8 @@ from helpers.exercises.reasons import (
     TIMEOUT,
     Reason,
 )
-from helpers.grading.sandbox.children import LOST, Nursery
+from helpers.grading.sandbox.children import LOST, Nursery, require_isolation
+from helpers.grading.sandbox.isolation import NAMES
 from helpers.grading.sandbox.limits import (
     KILLED,
     LATE,
@@ -46,6 +47,7 @@ class Submitted:
     secret: str
     container: str = ""
     limits: dict = field(default_factory=lambda: asdict(Limits()))
+    isolated: bool = True  # or not at all
 
 
 _idle, _begun = {}, []  # nurseries that nobody uses, by what they are; and all
@@ -83,6 +85,8 @@ def grade(work: Submitted) -> dict:
     request = {"cells": list(work.cells), "answers": names}
     limits = Limits(**work.limits)
     with nursery("collect", work.container) as collect:
+        if work.isolated:
+            require_isolation(collect.level)
         ran = collect.ask(request, limits)
     answers, errors = handed_over(ran["messages"], names)
     cells = [it | {"begins": beginning(work.cells, it["cell"])} for it in errors]
@@ -100,6 +104,7 @@ def grade(work: Submitted) -> dict:
     lost = NOT_GRADED in [row["reason"] for row in rows]
     timeouts = int(lost and any(timed_out(*it) for it in asked))
     whole = {"exercises": rows, "cells": cells, "ended": ended, "timeouts": timeouts}
+    whole["isolation"] = NAMES[collect.level]
     return whole | {"seconds": sum(found["seconds"] for found, _ in asked)}
 
 

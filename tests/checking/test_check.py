@@ -202,7 +202,7 @@ def test_missing_columns_are_named():
 def test_one_wrong_value_in_every_block_is_seen():
     """Wrong values at a constant distance are told with that distance."""
     actual = np.arange(4096)
-    actual[255::256] = -np.arange(16) ** 2 - 1
+    actual[255::256] = -(np.arange(16) ** 2) - 1
 
     text = complaint(actual, np.arange(4096))
 

@@ -30,7 +30,8 @@ def marks(*cells, asked=("mirror",), secret="a secret"):
     if LEVEL == "process" and any("os.kill(" in it for it in cells):
         pytest.skip(WHY_NOT)
     items = tuple(asdict(item_of(exercise(name))) for name in asked)
-    return grade(Submitted(cells, items, None, secret, IMAGE, asdict(SHORT)))
+    limits = asdict(SHORT)
+    return grade(Submitted(cells, items, None, secret, IMAGE, limits, isolated=False))
 
 
 def seen(nursery, expression, before="import os", **limits):

@@ -206,7 +206,7 @@ def answering(monkeypatch, ask):
 
     @contextmanager
     def nursery(kind, container):
-        yield SimpleNamespace(ask=ask)
+        yield SimpleNamespace(ask=ask, level="bubblewrap")
 
     monkeypatch.setattr(worker, "nursery", nursery)
 

@@ -51,7 +51,7 @@ def test_the_workflow_gives_a_pull_request_no_secret():
     with_secrets = [it for it in steps if "secrets." in str(it)]
     assert ["grade"] == [it["name"] for it in with_secrets]
     assert "== 'workflow_dispatch' && secrets." in str(with_secrets)
-    assert "--isolated" in with_secrets[0]["run"]
+    assert "--not-isolated" not in with_secrets[0]["run"]
 
 
 @pytest.fixture

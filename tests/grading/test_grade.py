@@ -236,16 +236,6 @@ def test_an_exercise_that_nobody_knows_stops_everything(tmp_path, capsys):
     assert "no exercise 'mirrors'" in capsys.readouterr().err
 
 
-def test_who_asks_for_isolation_gets_it_or_nothing(tmp_path, monkeypatch, capsys):
-    """CI must not find out from a line of its log."""
-    course(tmp_path)
-    monkeypatch.setattr(isolation, "has_bubblewrap", lambda: False)
-    assert 2 == grade(tmp_path, "--isolated")
-    told = capsys.readouterr().err
-    assert "NOT ISOLATED" in told
-    assert "nothing isolates here" in told
-
-
 @pytest.mark.parametrize("system", ["win32", "darwin"])
 def test_where_nothing_is_graded_a_sentence_says_so(
     tmp_path, monkeypatch, capsys, system

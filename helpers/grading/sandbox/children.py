@@ -127,6 +127,16 @@ def require_linux():
         raise NurseryError("submissions are run on Linux alone: see docs/GRADING.md")
 
 
+def require_isolation(level):
+    """A submission at this level cannot read what is not its own; or NurseryError."""
+    if level == "process":
+        raise NurseryError(
+            "nothing isolates submissions here, and one could read this machine's "
+            "files, marks and answers: install bubblewrap, or grade in a container "
+            "(`--container IMAGE`); `--not-isolated` grades nevertheless"
+        )
+
+
 def require_no_root():
     """A submission of root's that is not isolated could end this machine."""
     if os.geteuid() == 0 and not os.environ.get("GRADING_AS_ROOT"):

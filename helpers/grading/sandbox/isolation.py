@@ -34,6 +34,7 @@ LEVELS = {
     "process": "NOT ISOLATED: a submission can read this machine's files and use its "
     "network. Install bubblewrap, or grade in a container (`--container IMAGE`)",
 }
+NAMES = {it: it for it in LEVELS} | {"process": "not isolated"}  # in marks and tables
 
 
 @cache
