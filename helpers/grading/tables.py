@@ -11,7 +11,9 @@ OF_A_ROW = "exercise", "points", "max_points", "reason"
 COLUMNS = "student", "assignment", *OF_A_ROW
 HAND_COLUMNS = "student", "assignment", "exercise", "points", "comment"
 SHEET_COLUMNS = *HAND_COLUMNS, "max_points", "rubric", "answer"
-FORMULA = "=", "+", "-", "@", "\t", "\r", "\n"  # how one may begin
+# a formula's first character, where a spreadsheet may begin a cell: it may split a text
+# at more than commas, and read quotes as its own
+FORMULA = re.compile(r"""(^|[;\t\r\n])(?=(?:[^\S\t\r\n]|["'])*[=+\-@＝＋－＠])""")
 CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
@@ -28,8 +30,8 @@ def line_of(values) -> str:
 
 
 def cell(value):
-    """A cell of a table: nothing where there are no points, no formula, and nothing
-    that a terminal obeys.
+    """A cell of a table: nothing where there are no points, no formula wherever it is
+    split, and nothing that a terminal obeys.
     """
     if value is None:
         return ""
@@ -37,7 +39,7 @@ def cell(value):
         return int(value)
     if isinstance(value, str):
         value = CONTROLS.sub(lambda it: shown(it[0]), value)
-        return "'" * value.startswith(FORMULA) + value
+        return FORMULA.sub(r"\1'", value)
     return value
 
 

@@ -59,9 +59,7 @@ def own_course(tmp_path):
     """The package of docs/EXERCISES.md, as pip installs it: the folder that has it."""
     page = (ROOT / "docs" / "EXERCISES.md").read_text(encoding="utf-8")
     (project,) = re.findall(r"```toml\n(.+?)```", page, re.DOTALL)
-    exercises, assignments, trial = re.findall(
-        r"```python\n(.+?)```", page, re.DOTALL
-    )
+    exercises, assignments, trial = re.findall(r"```python\n(.+?)```", page, re.DOTALL)
     package, about = tmp_path / "my_course", tmp_path / "my_course-1.dist-info"
     package.mkdir()
     about.mkdir()

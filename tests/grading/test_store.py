@@ -1,8 +1,10 @@
 """Marks on disk: whole or not at all, whatever happens to the grader."""
 
 import csv
+import io
 import json
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -85,9 +87,21 @@ def test_a_file_that_has_no_marks_is_named(tmp_path):
 
 def test_a_cell_of_the_table_is_no_formula():
     """Spreadsheets run what begins with an equals sign."""
-    assert ["'=1+1", "'@x", "'-1", "'\r=1", "", 3, "ann"] == [
-        cell(it) for it in ("=1+1", "@x", "-1", "\r=1", None, 3, "ann")
+    assert ["'=1+1", "'@x", "'-1", "", 3, -3, "ann", "a-b; c = d"] == [
+        cell(it) for it in ("=1+1", "@x", "-1", None, 3, -3, "ann", "a-b; c = d")
     ]
+
+
+@pytest.mark.parametrize("before", ["", "x", "x;y", 'x"'])
+@pytest.mark.parametrize("split", [";", "\t", "\n", "\r\n"])
+@pytest.mark.parametrize("formula", ["=1", ' "=1', "+1", "-1", "@x", "＝1"])
+def test_no_part_of_a_cell_is_a_formula(before, split, formula):
+    """A spreadsheet may split a text there, and take quotes for its own."""
+    line = line_of([before + split + formula, "x"])
+    parts = [it.strip(' "') for it in re.split("[;\t\r\n]", line)]
+    assert [] == [it for it in parts if it[:1] in {*"=+-@＝"}]
+    (row,) = csv.reader(io.StringIO(line, newline=""))
+    assert before + split + formula == row[0].replace("'", "", 1)
 
 
 def test_a_cell_of_the_table_does_nothing_to_a_terminal():
@@ -224,7 +238,7 @@ def test_a_sheet_that_is_filled_in_is_a_table_by_hand(tmp_path):
     ]
     assert ["ann", "one", "offset_or_stride", "", "", "3"] == rows[1][:6]
     assert "1: with an offset" in rows[1][6]
-    assert words == rows[1][7]
+    assert words.replace("=", "'=") == rows[1][7]
     rows[1][3:5] = "2", "Nearly, so 2."
     with open(tmp_path / "by_hand.csv", "w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(rows)
