@@ -45,7 +45,7 @@ class StepOfATree(Predict):
     """
 
     points = 2
-    choices = {"step": (2, 4, 8), "half": (64, 128, 32)}
+    choices = {"step": (2, 4, 16), "half": (64, 128, 32)}
 
     def truth(self):
         out = np.zeros(256, np.float32)

@@ -29,7 +29,8 @@ class Average(Fix):
         return 4 * self.block, 2 * self.block
 
     def inputs(self, rng, size):
-        a = numbers(rng, self.type, 1, 1000, size)
+        most = 8 * self.block   # so that some are more than there are elements
+        a = numbers(rng, self.type, 1, most, size)
         return {"out": InOut(np.zeros(1, self.type)), "a": a}
 
     def launch(self, size):
