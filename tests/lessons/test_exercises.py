@@ -1,5 +1,6 @@
-"""The exercises of the course: in three variants, answers earn all points, wrong ones
-are refused for the reason that is stated, and what is given first is told what to do.
+"""The exercises of the course: with each value of each choice, answers earn all points,
+wrong ones are refused for the reason that is stated, and what is given first is told
+what to do.
 
 `make test` judges all of an exercise that a commit changes, and of others a sample.
 """
@@ -13,20 +14,12 @@ from helpers.exercises.judging import LOOKS, JudgedKernel, is_no_stub
 from helpers.exercises.reasons import Reason
 from helpers.exercises.verdict import Refusal
 from tests.changed import changed_exercises, turn_of
+from tests.lessons.variants import variants_of
 from tests.quick import slow
 from thirty_two_lanes.assembly.compiler import missing
 
-SEEDS = (None, 1, 2)
 EVERY = 4  # of the exercises that no commit changes, one in so many is quick
 EVERYTHING_ELSE = [look for look in LOOKS if look is not is_no_stub]
-
-
-def variants_of(name) -> list:
-    """The seeds of an exercise's variants, those that are the same once."""
-    seeds = {}
-    for seed in SEEDS:
-        seeds.setdefault(repr(exercise(name, seed).chosen), seed)
-    return [*seeds.values()]
 
 
 def variants(of_kind, turn=None):
