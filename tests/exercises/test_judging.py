@@ -80,6 +80,7 @@ def test_an_answer_gets_the_reason_that_comes_first(reason, changes):
     assert reason == verdict.reason, verdict.text
     points = {None: 4}.get(reason, 2 if "budget" in str(reason) else 0)
     assert points == verdict.points
+    assert (0 if reason is None else 3) == len(verdict.hints)
 
 
 def test_every_reason_is_given_here():

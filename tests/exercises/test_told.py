@@ -7,9 +7,12 @@ import warnings
 
 import pytest
 
+from helpers.exercises.budgets import BUDGETS
 from helpers.exercises.judging import PRINTS
-from helpers.exercises.reasons import HINTS, Reason, hints_for
+from helpers.exercises.reasons import HINTS, REASONS, Reason, hints_for
+from helpers.exercises.totals import TOTALS
 from tests.exercises.specimen import PairSums, Strides
+from tests.paths import ROOT
 from thirty_two_lanes.core.errors import WIDTH
 
 STORE, SUM = "tile[t] = a[i] if", "tile[t] + tile[t + 1]"
@@ -194,6 +197,19 @@ def test_the_nearest_hints_are_an_exercises_own_or_the_common_ones():
     assert ("d",) == hints_for("race with itself", own | {"race with itself": ("d",)})
     assert own["race"] == hints_for("race of a new kind", own)
     assert () == hints_for("no such reason", own)
+
+
+def test_every_common_hint_is_asked_for():
+    """By the reason itself, a budget's name, or a key that the judge says."""
+    judge = ROOT / "helpers" / "exercises"
+    texts = [it.read_text("utf-8") for it in judge.glob("*.py")]
+    budgets = {*BUDGETS, *(it.name for it in TOTALS.values()), "work", "share"}
+    known = {*REASONS, *(f"over_budget:{it}" for it in budgets)}
+
+    found = {it for it in HINTS if not any(f'"{it}"' in text for text in texts)}
+
+    nobodys = found - known
+    assert set() == nobodys, f"helpers/exercises/hints.toml has {nobodys}: misspelt?"
 
 
 def test_a_prediction_gets_the_hints_of_its_exercise():

@@ -1,13 +1,15 @@
 """What an exercise of the course must have, and a sentence where it lacks a part."""
 
 import json
+from difflib import get_close_matches
 from inspect import cleandoc
 
 import pytest
 
+from helpers.exercises.budgets import limits_of
 from helpers.exercises.catalogue import exercises, file_of
 from helpers.exercises.exercise import Explain, Fix, Predict, SpeedUp, Write
-from helpers.exercises.reasons import WORDS
+from helpers.exercises.reasons import HINTS, WORDS
 from tests.exercises.specimen import PairSums, Strides
 from tests.paths import ROOT
 
@@ -18,6 +20,7 @@ PARTS = {  # of a description, by its kind
     Predict: ["truth"],
     Explain: ["rubric", "model"],
 }
+ENDS = ".", "?"
 FEWEST_WRONG = {Write: 6, Predict: 3, Explain: 0}
 
 
@@ -26,7 +29,7 @@ def test_an_exercise_lacks_nothing(name):
     """Else a sentence says what, and in which file."""
     kind = exercises()[name]
 
-    found = [*lacking(kind), *nowhere(kind)]
+    found = [*lacking(kind), *unheard(kind), *nowhere(kind)]
 
     assert [] == [f"{file_of(kind)}: {kind.__name__} {it}" for it in found]
 
@@ -49,6 +52,32 @@ def lacking(kind):
             yield f"has a wrong answer, {what!r}, for a reason that is none: {word!r}"
     if issubclass(kind, Explain) and sum(kind.rubric.values()) != kind.points:
         yield f"earns {kind.points}, and its `rubric` {sum(kind.rubric.values())}"
+
+
+def unheard(kind):
+    """What is wrong with an exercise's own hints, in words."""
+    known = keys_of_hints(kind)
+    for key, hints in kind.hints.items():
+        if key not in known:
+            near = get_close_matches(key, known, n=1) or sorted(known)
+            instead = f": it gives {', '.join(near)}" if near else ""
+            yield f"has hints for {key!r}, which it never gives{instead}"
+        if isinstance(hints, str) or len(hints) != 3:
+            many = 1 if isinstance(hints, str) else len(hints)
+            yield f"has {many} of three hints for {key!r}"
+        elif unended := [it for it in hints if not it.strip().endswith(ENDS)]:
+            yield f"has a hint for {key!r} that is no sentence: {unended[0]!r}"
+
+
+def keys_of_hints(kind) -> set:
+    """The reasons for which an answer to an exercise gets hints."""
+    if issubclass(kind, Predict):
+        return {"wrong"}
+    if not issubclass(kind, Write):
+        return set()
+    limits = {f"over_budget:{name}" for name, _ in limits_of(kind())}
+    common = {it for it in HINTS if not it.startswith("over_budget:")}
+    return limits | common - {"wrong prediction"}
 
 
 def nowhere(kind):
@@ -97,6 +126,39 @@ class Halves(Explain):
 def test_what_is_missing_is_said(kind, expected):
     """Each part in a sentence of its own."""
     assert expected == [*lacking(kind)]
+
+
+class Unheard(PairSums):
+    hints = {
+        "raze": ("Who?", "Why?", "Where."),
+        "over_budget:barier": ("Who?", "Why?", "Where."),
+        "bounds": ("Who?", "Why?" "Where."),
+        "tail": "Who?",
+        "wrong": ("Who?", "Why", "Where."),
+        "over_budget:loads": ("Who?", "Why?", "Where."),
+    }
+
+
+@pytest.mark.parametrize(
+    "kind, expected",
+    [
+        (
+            Unheard,
+            [
+                "has hints for 'raze', which it never gives: it gives race",
+                "has hints for 'over_budget:barier', which it never gives: it gives "
+                "over_budget:barriers",
+                "has 2 of three hints for 'bounds'",
+                "has 1 of three hints for 'tail'",
+                "has a hint for 'wrong' that is no sentence: 'Why'",
+            ],
+        ),
+        (Halves, []),
+    ],
+)
+def test_hints_that_nobody_gets_are_named(kind, expected):
+    """And those that are not three sentences."""
+    assert expected == [*unheard(kind)]
 
 
 def test_an_exercise_that_nobody_hands_out_is_named():

@@ -87,6 +87,7 @@ def test_a_wrong_answer_is_refused_for_its_reason(name, seed, what):
     verdict = task.judge(task.kernel(text), 1)
 
     assert verdict.reason == reason, verdict.text
+    assert 3 == len(verdict.hints), f"`hints` of {name} or hints.toml lack {reason!r}"
 
 
 @variants(SpeedUp, turn=2)
@@ -137,3 +138,4 @@ def test_a_prediction_is_judged_by_what_happens(name, seed):
         verdict = task.judge(wrong(task))
         assert (verdict.reason, what) == ("wrong", what)
         assert verdict.points < task.points
+        assert 3 == len(verdict.hints)
