@@ -1,5 +1,6 @@
 """Marks as other programs read them."""
 
+import csv
 import json
 import os
 import re
@@ -32,6 +33,59 @@ def store(tmp_path):
     for student in ("ann", "b&b"):
         new.keep(student, "one", "key", {"exercises": rows, "cells": [], "ended": ""})
     return new
+
+
+def from_junit(path) -> dict:
+    """Of what is not all right."""
+    suite = ElementTree.parse(path).getroot().find("testsuite[@name='one.ann']")
+    said = {it.get("name"): it[0].get("message") for it in suite if len(it)}
+    points = {name: re.match(r"[\d.]+(?= of )", text) for name, text in said.items()}
+    return {name: float(it[0]) if it else None for name, it in points.items()}
+
+
+def from_gradescope(path) -> dict:
+    found = json.loads((path / "ann" / "one" / "results.json").read_text("utf-8"))
+    return {it["name"]: it.get("score") for it in found["tests"]}
+
+
+def from_nbgrader(path) -> dict:
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{path}") as book:
+        found = book.find_submission("one", "ann").notebooks[0].grades
+        return {it.name: it.auto_score for it in found}
+
+
+def from_sheet(path) -> dict:
+    """Of what waits for a person."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = [it for it in csv.DictReader(file) if it["student"] == "ann"]
+    return {it["exercise"]: it["points"] or None for it in rows}
+
+
+READERS = {  # what each form says that ann earned, as others read it
+    "junit": from_junit,
+    "gradescope": from_gradescope,
+    "nbgrader": from_nbgrader,
+    "sheet": from_sheet,
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_each_export_is_read_back(store, form):
+    """What it says of points are the marks."""
+    if form == "nbgrader":
+        pytest.importorskip("nbgrader")
+    assert form in READERS, (
+        f"FORMATS in helpers/grading/exports.py has {form!r}: add to READERS here a "
+        "function that reads it, as another program would"
+    )
+
+    FORMATS[form](store)
+    found = READERS[form](store.folder / FORMATS[form].destination)
+
+    marks = {row["exercise"]: row["points"] for row in ROWS}
+    assert found and found == {it: marks[it] for it in found}
 
 
 def test_junit_has_a_suite_for_each_submission(store):

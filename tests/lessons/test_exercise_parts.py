@@ -132,7 +132,7 @@ class Unheard(PairSums):
     hints = {
         "raze": ("Who?", "Why?", "Where."),
         "over_budget:barier": ("Who?", "Why?", "Where."),
-        "bounds": ("Who?", "Why?" "Where."),
+        "bounds": ("Who?", "Why?Where."),
         "tail": "Who?",
         "wrong": ("Who?", "Why", "Where."),
         "over_budget:loads": ("Who?", "Why?", "Where."),
