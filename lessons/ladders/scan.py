@@ -92,7 +92,10 @@ def works(bench):
         ),
         **tile_works(data, ours),
         "three launches": (three_launches(data, ours), data.right),
-        **{name: once(data, ours, *how) for name, how in ONCE.items()},
+        **{
+            name: once(data, ours, ours[look_back], *shape)
+            for name, (look_back, *shape) in ONCE.items()
+        },
         **twins(data),
     }
     sizes = {"bytes": 8 * N}
@@ -135,7 +138,7 @@ def once(data, ours, look_back, fours, threads, resident):
     """A scan in one launch."""
     tiles = -(-N // (4 * fours * threads))
     words, taken, clear = data.words(tiles)
-    kernel = ours["make_once"](ours[look_back], fours, threads, resident)
+    kernel = ours["make_once"](look_back, fours, threads, resident)
     scan = data.launch(kernel, threads, data.out, data.src, words, taken, blocks=tiles)
     return lambda: (clear(), scan()), data.right
 
@@ -201,6 +204,6 @@ LIBRARIES = (SOURCE,)
 def sweep_work(bench, choice):
     """The last rung in another shape."""
     data, ours = arrays(bench.cupy), kernels()
-    work, right = once(data, ours, "look_back", *choice)
+    work, right = once(data, ours, ours["look_back"], *choice)
     work()      # compiles it
     return work, right, {"bytes": 8 * N}

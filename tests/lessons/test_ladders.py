@@ -1,8 +1,10 @@
 """The commands `lessons.ladders` and `lessons.sweep`, with clocks of our own."""
 
+import ast
 import subprocess
 import sys
 import threading
+from collections import defaultdict
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from helpers.measuring import store, timing
 from lessons import baselines, sweep
 from lessons import ladders as rooms
+from lessons.baselines import lesson_kernels
 from lessons.ladders import __main__ as ladders
 from lessons.ladders import ladder, names
 from lessons.publishing import rungs
@@ -160,11 +163,43 @@ def lacking(name):
         yield f"{file}: LADDERS is missing: titles, each with its library and its works"
     if hasattr(module, "SWEEP") != hasattr(module, "sweep_work"):
         yield f"{file}: SWEEP and sweep_work go together"
+    for title in known.keys() & rungs.keys():
+        if (library := known[title][0]) not in rungs[title]["rungs"]:
+            yield f"{file}: {title!r} is held to {library!r}, which nobody recorded"
+    for line, asked in names_asked(ROOT / file, vars(module)):
+        if asked not in lesson_kernels(lesson):
+            yield f"{file}, line {line}: lesson {lesson} defines no `{asked}`"
     for title in known.keys() - rungs.keys():
         yield (
             f"{file}: nothing is recorded of {title!r}; on a GPU, run "
             f"`python -m lessons.ladders {name} --runs 3`"
         )
+
+
+def names_asked(path, module):
+    """The lines at which a ladder asks its lesson for a name, and the name: a constant,
+    or what a comprehension takes from a table.
+    """
+    tree = ast.parse(path.read_text("utf-8"))
+    seen = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.DictComp, ast.ListComp, ast.GeneratorExp)):
+            for it in filter(by_a_variable, ast.walk(node)):
+                each = ast.Expression(ast.ListComp(it.slice, node.generators))
+                code = compile(ast.fix_missing_locations(each), path, "eval")
+                seen[it] = eval(code, module, defaultdict(int, module))
+    for it in filter(asks, ast.walk(tree)):
+        alone = [ast.unparse(it.slice).strip("'")]
+        yield from ((it.lineno, name) for name in seen.get(it, alone))
+
+
+def asks(node) -> bool:
+    """Does it take a kernel from those of a lesson?"""
+    return isinstance(node, ast.Subscript) and ast.unparse(node.value).endswith("ours")
+
+
+def by_a_variable(node) -> bool:
+    return asks(node) and not isinstance(node.slice, ast.Constant)
 
 
 @pytest.mark.parametrize("name", names())
