@@ -6,7 +6,9 @@ from numba import cuda, types
 
 from helpers import emulate, load4, twin
 from tests.specimens.kernels import doubled, message, number_intrinsic, through_shared
+from thirty_two_lanes.core.errors import EmulatorFault, UnsupportedError
 from thirty_two_lanes.emulator import KernelError
+from thirty_two_lanes.emulator.machine.twins import Lanes
 
 mean_of_two = number_intrinsic("mean_of_two", types.float32)
 both_ways = number_intrinsic("both_ways", types.UniTuple(types.int64, 2))
@@ -58,6 +60,26 @@ def test_an_intrinsic_without_a_twin_is_refused_by_name_and_line():
 
     assert "`without_twin` has no twin" in text and "@twin(without_twin)" in text
     assert "out[0] = without_twin(1, 2)" in text
+
+
+@pytest.mark.parametrize("error", [ValueError("too wide"), MemoryError()])
+def test_a_mistake_in_a_twin_of_the_tool_names_the_twin(error, monkeypatch):
+    """And is the tool's fault; but too little memory is nobody's."""
+
+    def stop(*arguments):
+        raise error
+
+    monkeypatch.setattr(Lanes, "load", stop)
+    with pytest.raises(UnsupportedError) as told:
+        emulate(doubled)[1, 32](np.zeros(128, np.float32), np.zeros(128, np.float32))
+
+    text = " ".join(str(told.value).split())
+    ours = isinstance(error, ValueError)
+    assert ours == isinstance(told.value, EmulatorFault)
+    assert ours == ("the twin `_load4` that stands for this call stopped with" in text)
+    assert ours == ("ValueError: too wide (wide_access.py, line " in text)
+    assert ours != ("too little memory" in text)
+    assert "load4(" in text.rpartition(")")[0]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint32])

@@ -30,7 +30,7 @@ def explained(kernel, launch):
     except UnsupportedError as error:
         if launch.stopped_at is None:
             raise
-        raise at(function, line_of(launch), str(error), UnsupportedError) from error
+        raise at(function, line_of(launch), str(error), type(error)) from error
     except (ExplainedError, Warning):
         raise
     except NoValueError as error:

@@ -9,7 +9,12 @@ from traceback import walk_tb
 
 import numpy as np
 
-from thirty_two_lanes.core.errors import ExplainedError, UnsupportedError, of_a_library
+from thirty_two_lanes.core.errors import (
+    EmulatorFault,
+    ExplainedError,
+    UnsupportedError,
+    of_a_library,
+)
 from thirty_two_lanes.core.events import Fence
 from thirty_two_lanes.core.source import package_of, place
 from thirty_two_lanes.emulator.machine.accesses.access import load, store
@@ -98,17 +103,24 @@ def run(warp, instruction, operands, active):
         given.insert(0, Threads(warp, active))
     try:
         value = instruction.function(*given)
-    except ExplainedError:
+    except (ExplainedError, MemoryError):
         raise
     except Exception as error:
+        told = _stopped(instruction.function, error)
         if of_a_library(package_of(instruction.function)):
-            raise
-        raise UnsupportedError(_stopped(instruction.function, error)) from error
+            raise EmulatorFault(told + _OF_OURS) from error
+        raise UnsupportedError(told) from error
     return _typed(value, instruction.result)
 
 
+_OF_OURS = (
+    ": that is a fault of the emulator and not of the kernel; please report the kernel "
+    "and its launch to those who make Thirty-Two Lanes"
+)
+
+
 def _stopped(twin, error) -> str:
-    """What a twin raised, and where: that is code of the reader's."""
+    """What a twin raised, and where: mostly that is code of the reader's."""
     file = twin.__code__.co_filename
     lines = [
         line
