@@ -1,5 +1,5 @@
-"""The barriers at which a block waits, and the instructions of the busiest block and
-warp: counted by hand.
+"""The barriers at which a block waits; what the busiest block and warp execute and
+store: counted by hand.
 """
 
 import numpy as np
@@ -111,6 +111,34 @@ def test_who_does_the_work_of_all_is_the_busiest(kernel, alone, busiest, blocks)
     most = getattr(run.balance, busiest)
     assert emulate(kernel)[alone](cells).divergence.instructions == most
     assert most < run.divergence.instructions
+
+
+@cuda.jit
+def every_second_block(out):
+    if cuda.blockIdx.x % 2 == 0:
+        for i in range(cuda.grid(1), out.size, 128):
+            if i < cuda.grid(1) + 256:
+                out[i] = 1
+                cuda.atomic.add(out, i, 1)
+
+
+@pytest.mark.parametrize("blocks", [2, 40])
+@pytest.mark.parametrize(
+    "kernel, of_block, of_warp",
+    [
+        (evenly, 4, 1),
+        (first_block_alone, "all", "a quarter"),
+        (first_warps_alone, 4, 4),
+        (every_second_block, 16, 4),  # half of them are updates
+    ],
+)
+def test_who_stores_for_others_makes_more_requests(kernel, of_block, of_warp, blocks):
+    """As many as there are full warps of elements; a load is none."""
+    balance = emulate(kernel)[blocks, 128](np.zeros(128 * blocks, np.float32)).balance
+
+    words = {"all": 4 * blocks, "a quarter": blocks}
+    expected = words.get(of_block, of_block), words.get(of_warp, of_warp)
+    assert expected == (balance.stores_of_block, balance.stores_of_warp)
 
 
 def test_one_block_executes_all_however_long_it_runs():

@@ -18,6 +18,7 @@ from thirty_two_lanes.emulator.judges.judge import ByLine, Counts, Kind, Registr
 from thirty_two_lanes.emulator.program import KINDS
 
 IDLE = 0.5  # of the lanes that a warp has, at which or below a line is divergent
+MOST_PARTS = 1 << 12  # that wait to be added up
 SIGNIFICANT = 0.05  # of all lanes of a run, which must idle on a line to be reported
 
 
@@ -135,7 +136,8 @@ class Operations(Steps):
 
 
 class Balance:
-    """The instructions of the busiest block, and of the busiest warp.
+    """The instructions of the busiest block, and of the busiest warp; and the most
+    requests by which one of them stores to global memory, or updates it.
 
     Nsight Compute has no such counter: it adds up those of a multiprocessor.
     """
@@ -143,10 +145,12 @@ class Balance:
     def __init__(self):
         self.instructions = []  # by basic block
         self.runs = {}  # by first block: by warp, of each block
+        self.stores = [np.zeros((2, 0), np.int64)]  # numbers of warps, and requests
 
     def listeners(self) -> dict:
         """Its listeners, by topic."""
-        return {"launch": self.start, "step": self.step, "repeat": self.repeat}
+        own = {"step": self.step, "repeat": self.repeat, "global": self.access}
+        return {"launch": self.start, **own}
 
     def start(self, start):
         """Note how many instructions each basic block has."""
@@ -172,12 +176,35 @@ class Balance:
         runs = self.runs.setdefault(who.first_block, {})
         runs[who.warp] = runs.get(who.warp, 0) + instructions * times
 
+    def access(self, access):
+        """Add the requests of each warp that stores, or updates."""
+        if access.reference.kind == "load":
+            return
+        active = True if access.active is None else access.active.any(axis=0)
+        made = active * (1 if access.times is None else access.times)
+        numbers = access.who.block * WARP_SIZE + access.who.warp
+        self.stores.append(np.stack([numbers, np.broadcast_to(made, numbers.shape)]))
+        if len(self.stores) > MOST_PARTS:
+            self.stores = [added_up(*np.concatenate(self.stores, axis=1))]
+
     def table(self) -> Counts:
-        """The instructions of the busiest block and warp."""
+        """The instructions of the busiest block and warp, and their stores."""
         blocks = [np.max(sum(runs.values())) for runs in self.runs.values()]
         warps = [np.max(it) for runs in self.runs.values() for it in runs.values()]
+        of_warps = added_up(*np.concatenate(self.stores, axis=1))
+        of_blocks = added_up(of_warps[0] // WARP_SIZE, of_warps[1])
         most = (int(max(it, default=0)) for it in (blocks, warps))
-        return Counts(**dict(zip(("busiest_block", "busiest_warp"), most, strict=True)))
+        stores = (int(it[1].max(initial=0)) for it in (of_blocks, of_warps))
+        names = "busiest_block busiest_warp stores_of_block stores_of_warp".split()
+        return Counts(**dict(zip(names, (*most, *stores), strict=True)))
+
+
+def added_up(numbers, counts) -> np.ndarray:
+    """The different ones of some numbers, and the sum of the counts of each."""
+    different, where = np.unique(numbers, return_inverse=True)
+    sums = np.zeros(len(different), np.int64)
+    np.add.at(sums, where, counts)
+    return np.stack([different, sums])
 
 
 def _share(**counts):
