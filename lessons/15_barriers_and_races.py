@@ -565,6 +565,7 @@ run.races
 # Without a second fence it got the old number in each of 1,000 launches; with it, in none.
 #
 # The emulator misses that: it treats every atomic as if it were the second fence, and never shows an old copy.
+# `emulate(total, strict=True)` asks for the second fence, too, and so does the judge of the exercises.
 # Write both fences.
 #
 # ## All blocks wait

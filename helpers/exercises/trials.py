@@ -79,8 +79,8 @@ class Trial:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
-                launch = emulate(kernel, seed=self.order, turns=TURNS)[self.launch]
-                outcome.run = launch(*self.passed(outcome.held))
+                launch = emulate(kernel, seed=self.order, turns=TURNS, strict=True)
+                outcome.run = launch[self.launch](*self.passed(outcome.held))
             except (BarrierError, NoProgressError, IndexError) as error:
                 outcome.error = error
             except ExplainedError:  # of the kernel or the launch, before any thread ran

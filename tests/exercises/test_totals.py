@@ -39,6 +39,8 @@ def relay(out, a):
                 seen = cuda.atomic.add(gate, 0, 0)
             if cuda.shfl_sync(0xFFFFFFFF, seen, 0) > first:
                 break
+        if leader:
+            cuda.threadfence_block()
         cuda.syncwarp()
     out[thread] = total
 """

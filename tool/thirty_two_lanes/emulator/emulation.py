@@ -34,7 +34,7 @@ class Run(OfJudges, RunAssertions):
     `coalescing` counts global memory, `bank_conflicts` shared memory, `local_memory`
     local arrays as if they spill, `divergence` active lanes, `operations` arithmetic:
     sums, and the same by source line in `by_line`. `reuse` has each argument's traffic
-    by its name; `balance` the instructions of the busiest block and warp;
+    by its name; `balance` the instructions and stores of the busiest block and warp;
     `waits` the barriers that a block, and the grid, waited at, and fences.
     `barriers` are those that threads missed, `lanes` those that a shuffle
     or a vote must not touch; these, `uninitialised`, `warnings` and `races` are
@@ -83,7 +83,7 @@ class Run(OfJudges, RunAssertions):
 
 
 @short_traceback
-def emulate(kernel, *, seed=None, turns=None):
+def emulate(kernel, *, seed=None, turns=None, strict=False):
     """Run `emulate(kernel)[blocks, threads](*args)` in the emulator and return a Run.
 
     Arrays are changed in place, as by a launch. The seed chooses the order in which
@@ -91,9 +91,12 @@ def emulate(kernel, *, seed=None, turns=None):
     was is an error, as it never ends; a long one runs, but for at most `turns`
     iterations of a warp. Where they are left out, and for a plain launch, the
     environment variables `EMULATOR_SEED` (0) and `EMULATOR_TURNS` (no limit) apply.
+    Where `strict`, an atomic operation orders nothing before what follows it unless a
+    fence stands between the two, as in the PTX memory model.
     """
     require_kernel(kernel, "emulate")
-    return Emulation(kernel, whole("seed", seed), whole("turns", turns))
+    options = whole("seed", seed), whole("turns", turns)
+    return Emulation(kernel, *options, strict=strict)
 
 
 def whole(name, value, verb="emulate") -> int | None:
@@ -115,9 +118,10 @@ class Emulation(Verb):
     seed: int | None = None
     turns: int | None = None
     begin: object = None  # called with the arguments' types, before anything runs
+    strict: bool = False
 
     def _run(self, config, *arguments):
-        judges = new_judges()
+        judges = new_judges(self.strict)
         with staged_arguments(self.kernel, arguments) as values:
             types = argument_types(self.kernel, values)
             if self.begin:

@@ -82,3 +82,54 @@ def test_only_syncs_between_two_accesses_order_their_lanes(since, until, expecte
         clocks.synchronise(Sync("warp", BOTH, lanes=lanes))
 
     assert expected == clocks.synced(0, (0, 5), since, until)
+
+
+@pytest.mark.parametrize(
+    "fenced, strict, ordered",
+    [
+        (None, False, True),  # as on a GPU
+        (None, True, False),
+        ("grid", True, True),
+        ("block", True, False),  # the release is another block's
+    ],
+)
+def test_an_atomic_acquires_with_a_fence_where_that_is_strict(fenced, strict, ordered):
+    """PTX ISA, "Memory consistency model": a read, and then a fence of the thread that
+    reaches the one that released.
+    """
+    order = HappensBefore(started(), strict)
+    order.fence(Fence("grid", only(0), BOTH))
+    order.atomic(access(ADD, only(0)))
+
+    order.atomic(access(ADD, only(0, block=1)))
+    if fenced:
+        order.fence(Fence(fenced, only(0, block=1), BOTH))
+
+    assert ordered == bool(order.acquired_by(np.array([32]))[0])
+
+
+def test_a_fence_of_the_block_acquires_what_the_block_released_where_strict():
+    order = HappensBefore(started(), strict=True)
+    order.fence(Fence("block", only(0), BOTH))
+    order.atomic(access(ADD, only(0)))
+    order.atomic(access(ADD, only(5)))
+
+    before = order.acquired_by(np.array([5]))[0]
+    order.fence(Fence("block", only(5), BOTH))
+
+    assert (0, True) == (before, bool(order.acquired_by(np.array([5]))[0]))
+
+
+def test_a_later_release_passes_on_what_was_acquired_with_a_fence_where_strict():
+    """Block 0's release by lane 0 of block 1 to its lane 1, through another atomic."""
+    order = HappensBefore(started(), strict=True)
+    order.fence(Fence("grid", only(0), BOTH))
+    order.atomic(access(ADD, only(0)))
+    order.atomic(access(ADD, only(0, block=1)))
+    order.fence(Fence("grid", only(0, block=1), BOTH))
+    order.release(access(PUT, only(0, block=1)))
+
+    order.acquire(access(GET, only(1, block=1)))
+
+    first = 1  # the set of the first release, as a bit
+    assert order.sets[order.acquired_by(np.array([33]))[0]] & first

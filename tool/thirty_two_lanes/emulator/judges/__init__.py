@@ -36,9 +36,12 @@ JUDGES = (
 )
 
 
-def new_judges() -> dict:
-    """The judges of one launch, by the names that their tables have on a Run."""
+def new_judges(strict=False) -> dict:
+    """The judges of one launch, by the names that their tables have on a Run; where
+    `strict`, races are those of the PTX model.
+    """
     made = {}
     for judge in JUDGES:
         made[judge.name] = judge.make(*(made[name] for name in judge.needs))
+    made["races"].strict = strict
     return made

@@ -34,6 +34,8 @@ MOST_KEPT = 1 << 15  # different requests that are kept for a recorder
 class RaceJudge:
     """Listens to a first run, and says whether a second one is needed."""
 
+    strict = False  # does an atomic acquire with a fence alone?
+
     def __init__(self):
         self.clocks = Clocks()
         self.shared_suspects = SharedSuspects()
@@ -112,7 +114,8 @@ class RaceJudge:
             return None
         clocks = Clocks()
         suspects = self.shared_suspects, self.global_suspects
-        self.recorder = RaceRecorder(clocks, HappensBefore(clocks), *suspects)
+        happens_before = HappensBefore(clocks, self.strict)
+        self.recorder = RaceRecorder(clocks, happens_before, *suspects)
         if self.seen is None:
             return self.recorder
         self.recorder.replay(self.began, self.seen)

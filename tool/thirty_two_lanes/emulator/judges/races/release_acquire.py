@@ -6,9 +6,10 @@ block did before its last barrier, and all releases that the thread had acquired
 store that releases leaves them at its cell, and a load that acquires takes them. An
 atomic on a cell acquires the releases that earlier atomics left there, and leaves those
 of its own thread. A barrier shares the acquired releases among the threads of a block
-(PTX ISA, "Memory consistency model", release and acquire patterns; our atomics acquire
-without a fence, as the hardware's do). Not modelled: an atomic that fails to exchange
-counts as one that does.
+(PTX ISA, "Memory consistency model", release and acquire patterns). By that model an
+atomic acquires with a fence of its thread after it, and so it is here where `strict`;
+elsewhere it acquires by itself, as CUDA's own samples expect, whose loads pass L1 by.
+Not modelled: an atomic that fails to exchange counts as one that does.
 """
 
 import numpy as np
@@ -22,12 +23,14 @@ MOST_RELEASES = 50_000  # of a launch; what is released later is not followed
 class HappensBefore:
     """The releases that each thread has acquired; a set is an int, a bit a release."""
 
-    def __init__(self, clocks):
-        self.clocks = clocks
+    def __init__(self, clocks, strict=False):
+        self.clocks, self.strict = clocks, strict
         self.releases = []  # (thread, interval, fences, warp syncs, everywhere?)
         self.sets = [0]  # the sets, by number
         self.set_numbers = {0: 0}
         self.acquired = {}  # thread: number of a set
+        self.seen = {}  # where strict, thread: set that a fence of it acquires
+        self.of_block = {}  # block: set of its releases
         self.released = {}  # thread: set that its next atomic leaves behind
         self.left_at = {}  # (space, block, address): the set that atomics left
         self.fences = {}  # thread: fences so far
@@ -36,11 +39,15 @@ class HappensBefore:
         """Active threads release what they did."""
         warp_syncs = self.clocks.warp_syncs(fence.who)
         for thread, interval in self._lanes(fence):
+            if thread in self.seen:
+                self._acquire_seen(thread, fence.scope)
             if len(self.releases) >= MOST_RELEASES:
                 return
             count = self.fences.get(thread, 0)
             bit = 1 << len(self.releases)
             everywhere = fence.scope == "grid"
+            block = thread // self.clocks.width
+            self.of_block[block] = self.of_block.get(block, 0) | bit
             self.releases.append((thread, interval, count, warp_syncs, everywhere))
             self.fences[thread] = count + 1
             self.released[thread] = bit | self.sets[self.acquired.get(thread, 0)]
@@ -51,7 +58,9 @@ class HappensBefore:
         """
         for thread, cell in self._cells(access, turns=True):
             left = self.left_at.get(cell, 0)
-            if left:
+            if left and self.strict:
+                self.seen[thread] = self.seen.get(thread, 0) | left
+            elif left:
                 self._acquire(thread, left)
             if thread in self.released:
                 self.left_at[cell] = left | self._releases_of(thread)
@@ -146,6 +155,13 @@ class HappensBefore:
                 self.set_numbers[whole] = len(self.sets)
                 self.sets.append(whole)
             self.acquired[thread] = self.set_numbers[whole]
+
+    def _acquire_seen(self, thread, scope):
+        """Acquire what atomics have seen, with a fence of a scope."""
+        block = thread // self.clocks.width
+        known = -1 if scope == "grid" else self.of_block.get(block, 0)
+        self._acquire(thread, self.seen[thread] & known)
+        self.seen[thread] &= ~known
 
     def _lanes(self, event, *columns, turns=False):
         """Thread, interval and more of each active lane, in order, as numbers; where
