@@ -9,7 +9,7 @@ from helpers.exercises.catalogue import exercise
 from helpers.exercises.exercise import Explain, Write
 from helpers.exercises.reasons import PERSON
 from helpers.exercises.sources import NAMES
-from helpers.grading.worker import Submitted, grade
+from helpers.grading.worker import Submitted, end_idle, grade
 
 IMPORTS = f"""\
 import math
@@ -23,14 +23,25 @@ class ReferenceError(Exception):
 
 
 def require_right(manifest, secret, container="", isolated=True):
-    """Grade the answers to all exercises of a course; raises ReferenceError."""
-    for name, items in manifest.assignments.items():
-        require_held(name, [exercise(it.exercise, manifest.seed) for it in items])
-        work = work_of(items, manifest.seed, secret, container)
-        found = grade(replace(work, isolated=isolated))
-        lost = [row for row in found["exercises"] if not is_right(row)]
-        if lost or found["cells"] or found["ended"]:
-            raise ReferenceError(losses(name, lost, found))
+    """Grade the answers to all exercises of a course; raises ReferenceError.
+
+    The process in which they ran serves nobody after them.
+    """
+    try:
+        for name, items in manifest.assignments.items():
+            require_held(name, [exercise(it.exercise, manifest.seed) for it in items])
+            work = work_of(items, manifest.seed, secret, container)
+            require_points(name, replace(work, isolated=isolated))
+    finally:
+        end_idle("collect")
+
+
+def require_points(assignment, work):
+    """Grade the answers to one assignment."""
+    found = grade(work)
+    lost = [row for row in found["exercises"] if not is_right(row)]
+    if lost or found["cells"] or found["ended"]:
+        raise ReferenceError(losses(assignment, lost, found))
 
 
 def require_held(assignment, tasks):

@@ -71,6 +71,13 @@ def nursery(kind, container):
         idle.append(borrowed)
 
 
+def end_idle(kind):
+    """End the warm processes of a kind that nobody uses: who comes next has another."""
+    for (its, _), idle in [*_idle.items()]:
+        while idle and its == kind:
+            idle.pop().end()
+
+
 @atexit.register
 def end_nurseries():
     """End all warm processes."""

@@ -41,19 +41,19 @@ class Nursery:
         if self.process and self.is_lost():
             self.end()  # between two submissions: it is nobody's fault
         process, name = self.process or self.begin(), secrets.token_hex(8)
-        whole = {**request, "id": name, "limits": asdict(limits)}
+        lines = json.dumps({"id": name, **asdict(limits)}), json.dumps(request)
         try:
-            process.stdin.write(json.dumps(whole).encode() + b"\n")
+            process.stdin.write("\n".join([*lines, ""]).encode())
             answer = self.read(process, limits.wall_s + GRACE_S)
         except (BrokenPipeError, ConnectionError, ValueError):
             answer = None
         if self.process is not process:
             raise NurseryError(f"the process that is to {self.kind} was ended")
-        if isinstance(answer, dict) and answer.pop("id", "") == name:
-            if is_answer(answer):
-                return answer
-        self.end()
-        return {**LOST}
+        its = isinstance(answer, dict) and answer.pop("id", "") == name
+        last = answer.pop("last", True) if its else True
+        if last is not False or not is_answer(answer):
+            self.end()
+        return answer if its and is_answer(answer) else {**LOST}
 
     def is_lost(self) -> bool:
         """Has it ended, or does it say what nobody asked for?"""
@@ -115,7 +115,8 @@ class Nursery:
 def is_answer(found) -> bool:
     """Is it of the form of a nursery's answers, to the last type?"""
     return (
-        found.keys() == LOST.keys()
+        isinstance(found, dict)
+        and found.keys() == LOST.keys()
         and all(type(found[name]) is type(value) for name, value in LOST.items())
         and all(isinstance(it, str) for it in found["messages"])
     )

@@ -2,10 +2,13 @@
 
     python -m helpers.grading.sandbox.nursery collect|judge
 
-It reads requests, a line of JSON each, and answers each with a line. A child has its
-limits, an empty folder and a copy of its parent's memory; when it has answered, or its
-time is over, it is ended with all that it started. It can neither trace nor read its
-parent (`PR_SET_DUMPABLE`), so the next child starts as clean as the first.
+A request is two lines of JSON: its limits, which this process reads, and what is
+asked, which its child reads. A child has its limits, an empty folder and a copy of its
+parent's memory, in which nothing is that anybody handed in or over: what it says goes
+to its notes, a file in memory. When it has ended, or its time is over, it is ended with
+all that it started, and then a second child reads the notes and answers with a line.
+None can trace or read its parent (`PR_SET_DUMPABLE`), so the next child starts as clean
+as the first.
 """
 
 import ctypes
@@ -31,7 +34,6 @@ from helpers.grading.sandbox.usage import (
     excess,
     give_way,
     held,
-    is_given_back,
 )
 
 WORK = {
@@ -40,37 +42,44 @@ WORK = {
 }
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
-HIGH = 900  # file descriptors of ours, out of the way of who closes the first ones
+# file descriptors of ours, out of the way of who closes the first ones
+REQUESTS, ANSWERS, NOTES, END = range(900, 904)
 POLL_S = 0.05
 GONE = "nobody waits for it"
-EARLY, DONE = "ended early", b'"done"\n'
+TOO_MUCH, EARLY, DONE = "handed over too much", "ended early", b'"done"\n'
 BY_SIGNAL = {signal.SIGXCPU: WORKED_LONG, signal.SIGKILL: KILLED}
+ENDS = {signal.SIGCHLD}
 CHANGED = 70  # the exit status of a process that nobody may be served by any more
 
 
 def main(kind):
-    """Serve until there are no more requests."""
-    requests, answers = os.dup2(0, HIGH), os.dup2(1, HIGH + 1)
+    """Serve until there are no more requests, or one leaves something behind."""
+    os.dup2(0, REQUESTS)
+    os.dup2(1, ANSWERS)
     point_to_nothing(0, 1)
     work = import_module(WORK[kind]).work
     harden()
-    at_start, held_at_start = standing(), held()
-    with os.fdopen(requests, "rb") as lines, os.fdopen(answers, "wb") as out:
-        write(out, {"ready": os.getpid()})
-        for line in lines:
-            request = json.loads(line)
-            name = request.pop("id")
-            answer = attend(work, request)
-            if standing() != at_start or not is_given_back(held_at_start):
-                os._exit(CHANGED)  # a child did that: nobody may be served after it
-            if answer["ended"] == GONE:
-                return
-            write(out, {**answer, "id": name})
+    at_start = standing()
+    write({"ready": os.getpid()})
+    while limits := first_line():
+        if not attend(work, json.loads(limits), at_start):
+            os._exit(CHANGED)
 
 
-def write(out, answer):
-    out.write(json.dumps(answer).encode() + b"\n")
-    out.flush()
+def first_line() -> bytes:
+    """The next line, and not a byte of what follows; nothing where nobody asks."""
+    line = b""
+    while not line.endswith(b"\n"):
+        if not (one := os.read(REQUESTS, 1)):
+            return b""
+        line += one
+    return line
+
+
+def write(answer):
+    data = json.dumps(answer).encode() + b"\n"
+    while data:
+        data = data[os.write(ANSWERS, data) :]
 
 
 def point_to_nothing(*descriptors):
@@ -88,6 +97,7 @@ def harden():
     control(PR_SET_CHILD_SUBREAPER, 1)
     control(PR_SET_NO_NEW_PRIVS, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Python's own would end process 1
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)  # `watch` waits for it
     system_calls.require()
 
 
@@ -96,50 +106,59 @@ def control(*arguments):
 
 
 def standing():
-    """What a child could change of this process, and the next child would inherit."""
+    """What a child could change or leave here, and the next one would begin with."""
     names = [it for it in dir(resource) if it.startswith("RLIMIT_")]
     limits = {it: resource.getrlimit(getattr(resource, it)) for it in names}
     policy = os.sched_getscheduler(0), os.sched_getparam(0).sched_priority
     nice = os.getpriority(os.PRIO_PROCESS, 0)
-    return limits, os.sched_getaffinity(0), policy, nice
+    return limits, os.sched_getaffinity(0), policy, nice, held()
 
 
 # ---------------------------------------------------------------- one request
 
 
-def attend(work, request) -> dict:
-    """What one child hands over, all that it wrote in time, and how it ended: "done",
-    or the limit that it met.
-    """
-    limits, worked = Limits(**request.pop("limits")), cpu_of_children()
-    folder = tempfile.mkdtemp(prefix="work")
-    receive, send = os.pipe()
-    begun = time.monotonic()
+def attend(work, limits, at_start) -> bool:
+    """Let a child work, and another one answer; is all here as it was at the start?"""
+    name, limits = limits.pop("id"), Limits(**limits)
+    worked, begun = cpu_of_children(), time.monotonic()
+    folder, notes = tempfile.mkdtemp(prefix="work"), system_calls.file_in_memory()
     child = os.fork()
     if not child:
-        os.close(receive)
-        live(work, request, send, folder, limits)
-    os.close(send)
+        live(work, notes, folder, limits)
     try:
-        ended, data = listen(receive, begun + limits.wall_s, limits)
-        if ended == EARLY:
-            ended = ending_of(child, limits)
+        ended = watch(child, notes, begun + limits.wall_s, limits)
     finally:
-        end_all()
-        rest = b""
-        while select.select([receive], [], [], 0)[0]:  # nobody writes any more
-            if not (more := os.read(receive, 2**16)):
-                break
-            rest += more
-        os.close(receive)
-        empty(folder)
-    whole = data if ended == "done" else (data + rest)[: limits.handed_over_bytes]
-    return {
+        clean = end_all() and empty(folder) and standing() == at_start
+    if ended == GONE or not os.fstat(notes).st_size:  # it never began to work
+        return False
+    answer = {
+        "id": name,
         "ended": ended,
-        "messages": whole.decode("utf-8", "replace").split("\n")[:-1],
         "seconds": round(time.monotonic() - begun, 3),
         "cpu_seconds": round(cpu_of_children() - worked, 3),
     }
+    teller = os.fork()
+    number = teller or os.getpid()  # the next one, where nobody started any other
+    clean = clean and (number == child + 1 or not alone_here())
+    if not teller:
+        tell(answer | {"last": not clean}, notes, limits.handed_over_bytes)
+    os.waitpid(teller, 0)
+    os.close(notes)
+    return clean
+
+
+def tell(answer, notes, most):
+    """The child that answers: what the notes of another one say; it never returns."""
+    try:
+        data = os.pread(notes, most + 1, 0)
+        if answer["ended"] == EARLY and data.endswith(DONE):
+            answer["ended"], data = "done", data.removesuffix(DONE)
+        elif len(data) > most:
+            answer["ended"] = TOO_MUCH
+        text = data[:most].decode("utf-8", "replace")
+        write(answer | {"messages": text.split("\n")[1:-1]})
+    finally:
+        os._exit(0)
 
 
 def cpu_of_children() -> float:
@@ -148,11 +167,14 @@ def cpu_of_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def empty(folder):
-    """Remove a child's folder; where all folders are a child's, what it left beside."""
+def empty(folder) -> bool:
+    """Remove a child's folder, and where all folders are a child's, what it left
+    beside; is nothing left?
+    """
     home = Path(folder).parent
     if not alone_here():
-        return remove(Path(folder))
+        remove(Path(folder))
+        return True
     if home.stat().st_uid == os.getuid():  # else no child could take rights away
         home.chmod(0o700)
     for name in os.listxattr(home):  # among them, who may use folders made there
@@ -162,8 +184,7 @@ def empty(folder):
             left.unlink()
         else:
             remove(left)
-    if any(home.iterdir()):
-        os._exit(CHANGED)
+    return not any(home.iterdir())
 
 
 def remove(folder):
@@ -186,16 +207,18 @@ def remove(folder):
     aside.rmdir()
 
 
-def live(work, request, send, folder, limits):
-    """The child: it works within its limits, and never returns."""
+def live(work, notes, folder, limits):
+    """The child: it reads what is asked, works within its limits, and never returns."""
     status = 1
     try:
         os.setsid()
         control(PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        os.dup2(send, HIGH + 2)
-        os.closerange(3, HIGH + 2)
-        os.closerange(HIGH + 3, HIGH + 100)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
+        request = asked()
+        os.dup2(notes, NOTES)
+        os.closerange(3, NOTES)
+        os.closerange(END, END + 100)
         point_to_nothing(0, 1, 2)
         os.chdir(folder)
         os.environ.clear()
@@ -206,10 +229,21 @@ def live(work, request, send, folder, limits):
             spare = what == resource.RLIMIT_CPU  # SIGXCPU comes first, and says why
             resource.setrlimit(what, (most - spare, most))
         system_calls.refuse()
-        work(request, sender(HIGH + 2), limits)
+        os.write(NOTES, b"\n")  # a line without a message: it begins
+        work(request, sender(NOTES), limits)
         status = 0
     finally:
         os._exit(status)
+
+
+def asked() -> dict:
+    """The line that is left of the request."""
+    data = bytearray()
+    while not data.endswith(b"\n"):
+        if not (more := os.read(REQUESTS, 2**16)):
+            raise EOFError
+        data += more
+    return json.loads(data)
 
 
 def rlimits(limits):
@@ -233,45 +267,29 @@ def sender(descriptor):
     return send
 
 
-def listen(receive, deadline, limits):
-    """How a child ends, and what it wrote until then; "done" if it says so."""
-    data, next_count = b"", 0.0
+def watch(child, notes, deadline, limits) -> str:
+    """How a child ends, or which limit it meets."""
+    hung_up, next_count = select.poll(), 0.0
+    hung_up.register(REQUESTS, 0)
     while (left := deadline - time.monotonic()) > 0:
-        ready, _, _ = select.select([receive, HIGH], [], [], min(left, POLL_S))
-        if HIGH in ready:  # who asked is gone; else nothing comes before our answer
-            return GONE, b""
-        if time.monotonic() > next_count:  # whether or not somebody writes
-            processes = descendants()
-            if too_much := excess(processes, limits):
-                return too_much, data
-            give_way(processes)
-            next_count = time.monotonic() + POLL_S
-        if ready:
-            more = os.read(receive, 2**16)
-            data += more
-            if not more:
-                return EARLY, data
-            if len(data) > limits.handed_over_bytes:
-                return "handed over too much", data
-            if data.endswith(DONE):
-                return "done", data.removesuffix(DONE)
-    return LATE, data
-
-
-def ending_of(child, limits) -> str:
-    """Why a child says no more: the system ends those that compute for too long, and
-    any where memory is short.
-    """
-    deadline = time.monotonic() + 1
-    while time.monotonic() < deadline and not excess(descendants(), limits):
         if found := os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             signalled = found.si_code != os.CLD_EXITED
             return BY_SIGNAL.get(found.si_status, EARLY) if signalled else EARLY
-        time.sleep(0.001)
-    return EARLY  # it closed its end, and lives
+        if hung_up.poll(0):
+            return GONE
+        if time.monotonic() > next_count:  # also where processes end all the time
+            processes = descendants()
+            if too_much := excess(processes, limits):
+                return too_much
+            if os.fstat(notes).st_size > limits.handed_over_bytes:
+                return TOO_MUCH
+            give_way(processes)
+            next_count = time.monotonic() + POLL_S
+        signal.sigtimedwait(ENDS, min(left, POLL_S))
+    return LATE
 
 
-def end_all():
+def end_all() -> bool:
     """End every descendant; those whose parent ends become ours, and end as well."""
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
@@ -283,9 +301,9 @@ def end_all():
             except psutil.Error:
                 pass
         if not reap():
-            return
+            return True
         time.sleep(0.001)
-    os._exit(CHANGED)  # something cannot be ended
+    return False  # something cannot be ended
 
 
 def signal_all():

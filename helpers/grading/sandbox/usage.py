@@ -4,12 +4,9 @@ import math
 import os
 import re
 import tempfile
-import time
 from pathlib import Path
 
 import psutil
-
-LATE_S = 1  # until what nobody holds any more is given back
 
 
 def alone_here() -> bool:
@@ -88,18 +85,8 @@ def held() -> tuple[int, int, int]:
     return files, int(sockets[1]), len(owned)
 
 
-def is_given_back(at_start) -> bool:
-    """Is no more held than at the start, soon at least? The kernel may be late."""
-    deadline = time.monotonic() + LATE_S
-    while any(now > then for now, then in zip(held(), at_start, strict=True)):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
 def own_memory(pid) -> int:
     """The bytes in memory that come from no file, those too that processes share."""
-    status = Path(f"/proc/{pid}/status").read_text("utf-8")
-    found = re.findall(r"^Rss(?:Anon|Shmem):\s+(\d+) kB$", status, re.MULTILINE)
+    status = Path(f"/proc/{pid}/status").read_bytes()  # it may have any name
+    found = re.findall(rb"^Rss(?:Anon|Shmem):\s+(\d+) kB$", status, re.MULTILINE)
     return 1024 * sum(map(int, found))
