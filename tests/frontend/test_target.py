@@ -4,8 +4,10 @@ import ast
 import re
 
 import pytest
+from numba.cuda.compiler import CUDAFlags
 
 from tests.paths import ROOT
+from thirty_two_lanes.frontend.inference import Flags
 
 FRONTEND = ROOT / "tool/thirty_two_lanes" / "frontend"
 INTRINSICS = FRONTEND.parent / "intrinsics"
@@ -33,3 +35,15 @@ def test_a_target_has_all_that_is_asked_of_it(name):
     asked = {found for text in texts for found in USES.findall(text)}
     assert 9 <= len(asked)
     assert set() == asked - set(names_of(FRONTEND / f"{name}.py"))
+
+
+def test_our_flags_are_equal_where_numbas_are():
+    """Numba finds what it compiled by them, whichever of both it was compiled with."""
+    ours, other, numbas, fast = Flags(), Flags(), CUDAFlags(), Flags()
+    other.error_model = CUDAFlags().error_model  # as it is where nobody sets it
+    fast.fastmath = True
+
+    assert ours == other == numbas == ours.copy()
+    assert {hash(it) for it in (ours, other, fast, ours.copy())} == {hash(numbas)}
+    assert ours != fast != numbas
+    assert fast == CUDAFlags(fast)
