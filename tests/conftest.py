@@ -9,6 +9,8 @@ import tempfile
 
 import pytest
 
+import lessons.publishing  # noqa: F401  before any test imports nbformat
+
 # a loop that never ends, and never repeats itself, must not stop the tests for ever
 os.environ.setdefault("EMULATOR_TURNS", "3000000")
 

@@ -328,3 +328,8 @@ def wait_for(question, limit_s=30):
         assert time.monotonic() < deadline, "nothing has started"
         time.sleep(0.05)
     return answer
+
+
+def test_notebooks_are_read_without_a_grammar_of_addresses():
+    """What checks addresses takes a second to start, in each process."""
+    assert "nbformat" in sys.modules and "lark" not in sys.modules
