@@ -1,5 +1,6 @@
 """What several tests share."""
 
+import gc
 import os
 import re
 import shutil
@@ -56,6 +57,17 @@ def pytest_configure(config):
         os.environ["LESSON_RUNS"] = config.lesson_runs = tempfile.mkdtemp()
         if "slow" in config.option.markexpr.replace("not slow", ""):
             os.environ["LESSON_RUNS_WHOLE"] = "1"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage among the thousands of tests, now and later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_unconfigure(config):
