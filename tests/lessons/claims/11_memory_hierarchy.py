@@ -1,5 +1,7 @@
 """What the lesson says of its measurements, and when it is true."""
 
+from functools import cache
+
 import numpy as np
 from numba import cuda, uint32
 
@@ -48,7 +50,13 @@ def code_of(made, line_of):
 
 def solution(it):
     """The instructions of the solution of `cubic`, and with a length of run time."""
-    weights = it.WEIGHTS
+    return cubic(tuple(it.WEIGHTS))
+
+
+@cache
+def cubic(numbers):
+    """Likewise, for such weights."""
+    weights = np.array(numbers, np.float32)
 
     @cuda.jit
     def fixed(out, points):
@@ -140,6 +148,7 @@ def count_of_a_walk(it):
     return counts.requests, counts.sectors
 
 
+@cache
 def four_faces():
     """What becomes of the counts by index if the die has four faces."""
 

@@ -15,18 +15,12 @@ from tests.lessons.counted import (
     instructions,
     wavefronts,
 )
+from thirty_two_lanes.assembly.compiler import missing
 
 LANES = np.arange(32)
 MULTIPROCESSORS = 132  # of an H200
 SHARED = REASONS["short_scoreboard"]
-
-
-@cuda.jit
-def nothing():
-    pass
-
-
-NO_COMPILER = bool(assemble(nothing)[1, 1]().missing)
+NO_COMPILER = bool(missing())
 
 
 def both(it, size, stride, together):
