@@ -9,7 +9,7 @@ import numpy as np
 
 # by the bytes of the coarser float: room for sums of some thousand terms
 RTOL = {2: 1e-2, 4: 1e-5, 8: 1e-12}
-QUARTER = 0.25      # whole numbers that differ do so by at least 1
+QUARTER = 0.25  # whole numbers that differ do so by at least 1
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Within:
     """The tolerance of floats."""
 
     rtol: float
-    atol: float | None      # None: the typical value instead
+    atol: float | None  # None: the typical value instead
     typical: float
-    whole_below: float      # where whole numbers are exact: 0 for nowhere
+    whole_below: float  # where whole numbers are exact: 0 for nowhere
 
     def agree(self, actual, expected):
         """Which values agree?"""
@@ -92,5 +92,5 @@ def as_float(values):
 
 
 def distance(actual, expected):
-    with np.errstate(invalid="ignore", over="ignore"):      # inf - inf
+    with np.errstate(invalid="ignore", over="ignore"):  # inf - inf
         return np.abs(as_float(actual) - as_float(expected))

@@ -1,24 +1,26 @@
 """Submitted notebooks: where they are, and whose.
 
-A folder for each student, in it `<assignment>.ipynb` or, as nbgrader has it,
-`<assignment>/<assignment>.ipynb`; or all in one folder, as Canvas exports them, and
-Moodle where it is asked for no folders. Links are not followed.
+A folder for each student, with notebooks anywhere in it; or all in one folder, as
+Canvas exports them, and Moodle where it is asked for no folders. Links are not
+followed.
+A notebook is of the assignment whose name is a part of its own, and of several by one
+student the newest counts.
 """
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 
 from helpers.grading.store import reserved
-from helpers.grading.words import printable
+from helpers.grading.words import many, printable
 
 SUFFIX = ".ipynb"
 MOST_NAMED = 5
-COPY = r"(?: ?\(\d+\)|-\d+|-Copy\d+)\.ipynb"  # of browsers, Canvas, Jupyter
-CANVAS = re.compile(r"([^_]+)(?:_LATE)?_(\d+)_\d+_(.+)", re.DOTALL)
+DEEPEST = 8  # folders within a student's
+CANVAS = re.compile(r"([^_]+)(_LATE)?_(\d+)_(\d+)_(.+)", re.DOTALL)
 MOODLE = re.compile(r"(.+_\d+_assignsubmission_file)_(.+)", re.DOTALL)
 
 
@@ -28,75 +30,108 @@ class NoSubmissions(Exception):
 
 @dataclass(frozen=True, order=True)
 class Submission:
-    """One student's notebook of an assignment."""
+    """One student's notebook of an assignment: `number` is what Canvas counts files by,
+    `late` whether it called this one so, and `others` are older ones that do not count.
+    """
 
     student: str
     assignment: str
     path: Path
+    number: int = 0
+    late: bool = False
+    others: tuple = ()
+
+    @property
+    def age(self):
+        """What orders the notebooks of a student, the newest last: Canvas' number, the
+        file's time, and the number of a copy.
+        """
+        copy = re.findall(r"\d+", self.path.stem.rpartition("_")[2])
+        return self.number, self.time, int(copy[-1][:9]) if copy else 0, self.path.name
+
+    @property
+    def time(self) -> float:
+        """When the file was last changed, in seconds; 0 where nobody knows."""
+        try:
+            return os.stat(self.path, follow_symlinks=False).st_mtime
+        except OSError:
+            return 0.0
 
 
 def find(folder, assignments) -> list[Submission]:
     """The submissions in a folder, in the order of the students' names."""
     found = {}
     for one in chain(in_folders(folder, assignments), exported(folder, assignments)):
-        found.setdefault((one.student, one.assignment), one)
-    return sorted(found.values())
+        found.setdefault((one.student, one.assignment), []).append(one)
+    return sorted(map(newest, found.values()))
+
+
+def newest(several) -> Submission:
+    """The one that counts, with the paths of the others."""
+    *others, last = sorted(several, key=lambda it: it.age)
+    return replace(last, others=tuple(it.path for it in others))
 
 
 def in_folders(folder, assignments):
     """Those in a folder for each student."""
     for student in visible(folder):
         if student.is_dir(follow_symlinks=False) and student.name not in reserved():
-            for name in assignments:
-                if path := notebook_in(Path(student.path), name, assignments):
+            for file in files_in(student.path):
+                path = Path(student.path, file)
+                if name := assignment_of(path, assignments):
                     yield Submission(student.name, name, path)
 
 
 def exported(folder, assignments):
-    """Those without folders; where a student has two of a name, none."""
-    found = {}
+    """Those without folders."""
     for entry in visible(folder):
-        student, file = whose(entry.name)
-        if student and entry.is_file(follow_symlinks=False):
-            for name in assignments:
-                if file == name + SUFFIX or is_copy(file, name, assignments):
-                    found.setdefault((student, name), []).append(Path(entry.path))
-    return [Submission(*key, it[0]) for key, it in found.items() if len(it) == 1]
+        if entry.is_file(follow_symlinks=False):
+            student, file, number, late = whose(entry.name)
+            if student and (name := assignment_of(Path(file), assignments)):
+                yield Submission(student, name, Path(entry.path), number, late)
 
 
 def whose(name):
-    """The student and the file's own name, in a name that Moodle gave or Canvas, as
-    `annlee_123_456_one.ipynb`: two may be called so, and the first number is hers.
+    """The student, the file's own name, Canvas' number of it and whether it was late,
+    in a name that Moodle gave or Canvas, as `annlee_LATE_123_456_one.ipynb`: two may be
+    called so, and the first number is hers.
     """
     if parts := MOODLE.fullmatch(name):
-        return parts[1], parts[2]
+        return *parts.groups(), 0, False
     if parts := CANVAS.fullmatch(name):
-        return f"{parts[1]}_{parts[2]}", parts[3]
-    return "", name
+        student, late, number, file, rest = parts.groups()
+        return f"{student}_{number}", rest, int(file[:18]), bool(late)
+    return "", name, 0, False
 
 
-def notebook_in(folder, name, assignments):
-    """The path of a student's notebook; None where there is none, or where nobody
-    knows which of several copies is meant.
+def assignment_of(path, assignments) -> str | None:
+    """The assignment of a notebook, or of a link: its name, in any case, is a part of
+    the file's, as in `Copy of one (1).ipynb`. None where there is no such, or several.
     """
-    for path in (folder / (name + SUFFIX), folder / name / (name + SUFFIX)):
-        if os.path.lexists(path):
-            return path
-    copies = [it.path for it in visible(folder) if is_copy(it.name, name, assignments)]
-    return Path(copies[0]) if len(copies) == 1 else None
+    if path.suffix.lower() != SUFFIX and not path.is_symlink():
+        return None
+    words = words_of(path.name)
+    found = [it for it in assignments if words_of(it) in words]
+    longest = max(map(words_of, found), key=len, default="")
+    if any(words_of(it) not in longest for it in found):
+        return None
+    return next((it for it in found if words_of(it) == longest), None)
 
 
-def is_copy(file, name, assignments) -> bool:
-    """Is it what a browser calls a notebook that was there before: `name (1).ipynb`?"""
-    other = file.removesuffix(SUFFIX) in assignments
-    return not other and bool(re.fullmatch(re.escape(name) + COPY, file))
+def words_of(name) -> str:
+    """A name's letters and digits, in one case and with a line between its words."""
+    words = re.findall(r"[^\W_]+", name.casefold())
+    return f"_{'_'.join(words)}_"
 
 
 def left_out(folder, assignments, found):
-    """A line for each entry of which nothing is marked, and for each student with more
-    than what is marked; hidden entries are left out.
+    """A line for each student with several notebooks of an assignment, for each entry
+    of which nothing is marked, and for each student with more than what is marked;
+    hidden entries are left out.
     """
-    students, used = {it.student for it in found}, {str(it.path) for it in found}
+    used = {str(path) for it in found for path in (it.path, *it.others)}
+    yield from (doubled(it, folder) for it in found if it.others)
+    students = {it.student for it in found}
     flat = [name + SUFFIX for name in assignments]
     for entry in visible(folder):
         if entry.path in used:
@@ -109,8 +144,8 @@ def left_out(folder, assignments, found):
         elif entry.name in reserved():
             yield f"{name} is not marked: marks have such a file; rename the folder"
         else:
-            paths = {it: os.path.join(entry.path, it) for it in names_in(entry.path)}
-            others = [it for it, path in paths.items() if path not in used]
+            files = files_in(entry.path)
+            others = [it for it in files if os.path.join(entry.path, it) not in used]
             if entry.name not in students:
                 expected = f"expected {listed(flat)}, found {listed(others, flat)}"
                 yield f"{name} is not marked: {expected}"
@@ -118,13 +153,25 @@ def left_out(folder, assignments, found):
                 yield f"{name} has more, which is not marked: {listed(others, flat)}"
 
 
-def names_in(folder) -> list[str]:
-    """What a student's folder has, and its folders: `a.ipynb`, `b/c.ipynb`, `d/`."""
-    names = []
+def doubled(one, folder) -> str:
+    """Which of a student's notebooks counts, and which do not."""
+    paths = [str(it.relative_to(folder)) for it in (one.path, *one.others[::-1])]
+    names = [it.removeprefix(f"{one.student}/") for it in paths]
+    what = f"{many(len(names), 'notebook')} of `{one.assignment}`"
+    newest = f"`{printable(names[0])}` counts, the newest"
+    return f"`{printable(one.student)}` has {what}: {newest}; not {listed(names[1:])}"
+
+
+def files_in(folder, levels=DEEPEST):
+    """The files in a student's folder, wherever: `a.ipynb`, `b/c.ipynb`; and what is
+    as good as one: a link, an empty folder, a folder that is called as a notebook.
+    """
     for entry in visible(folder):
-        inner = visible(entry.path) if entry.is_dir(follow_symlinks=False) else ()
-        names += [f"{entry.name}/{it.name}" for it in inner] or [entry.name]
-    return names
+        inner = []
+        if entry.is_dir(follow_symlinks=False) and not entry.name.endswith(SUFFIX):
+            inner = files_in(entry.path, levels - 1) if levels else []
+        names = [f"{entry.name}/{it}" for it in inner]
+        yield from names or [entry.name]
 
 
 def visible(folder) -> list:
@@ -149,6 +196,5 @@ def meant(name, known) -> str:
     if not name.lower().endswith(SUFFIX):
         return ""
     by_stem = {it.lower().removesuffix(SUFFIX): it for it in known}
-    file = re.sub(f"{COPY}$", SUFFIX, name.rpartition("/")[2].lower())
-    near = get_close_matches(file.removesuffix(SUFFIX), by_stem, 1)
+    near = get_close_matches(Path(name.lower()).stem, by_stem, 1)
     return f" (is it `{by_stem[near[0]]}`?)" if near else ""

@@ -16,11 +16,11 @@ class Timed:
 
     launches: int = 0
     median_us: float = math.nan
-    lower_us: float = math.nan              # a quarter of the launches was faster
-    upper_us: float = math.nan              # a quarter was slower
+    lower_us: float = math.nan  # a quarter of the launches was faster
+    upper_us: float = math.nan  # a quarter was slower
     min_us: float = math.nan
     max_us: float = math.nan
-    bytes: float = math.nan                 # moved and computed, as the caller counts
+    bytes: float = math.nan  # moved and computed, as the caller counts
     flops: float = math.nan
     gpu: str = ""
     date: str = ""
@@ -49,13 +49,13 @@ class Measurement(Timed):
     """
 
     form: Form
-    blocks: int = 0                         # of a launch
-    copy_gb_per_s: float = math.nan         # what copying a large array reaches
+    blocks: int = 0  # of a launch
+    copy_gb_per_s: float = math.nan  # what copying a large array reaches
     versions: dict = field(default_factory=dict)
-    recorded: bool = False                  # on that GPU then, not on this one now
-    counters: dict = field(default_factory=dict)    # of Nsight Compute, for one launch
+    recorded: bool = False  # on that GPU then, not on this one now
+    counters: dict = field(default_factory=dict)  # of Nsight Compute, for one launch
     counters_gpu: str = ""
-    nearest: str = ""                       # what was recorded instead, in words
+    nearest: str = ""  # what was recorded instead, in words
 
     def __eq__(self, other):
         same = isinstance(other, Measurement)

@@ -158,12 +158,10 @@ def test_what_is_not_marked_is_told_with_what_was_expected(tmp_path):
     """Other names, other files, nothing; and a name does nothing to a terminal."""
     for student, name in (
         ("ann", "one.ipynb"),
-        ("ann", "one (1).ipynb"),
         ("ann", "notes.txt"),
-        ("bob", "One.ipynb"),
-        ("cem", "one/one (1).ipynb"),
-        ("dan", "two (1).ipynb"),
-        ("dan", "two (2).ipynb"),
+        ("bob", "on.ipynb"),
+        ("cem", "phone.ipynb"),
+        ("dan", "one or two.ipynb"),
         ("dee\x1b[2J\n", "one.pdf"),
         ("eve", ".hidden/one.ipynb"),
     ):
@@ -173,51 +171,109 @@ def test_what_is_not_marked_is_told_with_what_was_expected(tmp_path):
     names = "one", "two"
     expected = "is not marked: expected `one.ipynb`, `two.ipynb`, found"
     assert [
-        "`ann` has more, which is not marked: `notes.txt`, "
-        "`one (1).ipynb` (is it `one.ipynb`?)",
-        f"`bob` {expected} `One.ipynb` (is it `one.ipynb`?)",
-        f"`cem` {expected} `one/one (1).ipynb` (is it `one.ipynb`?)",
-        f"`dan` {expected} `two (1).ipynb` (is it `two.ipynb`?), "
-        "`two (2).ipynb` (is it `two.ipynb`?)",
+        "`ann` has more, which is not marked: `notes.txt`",
+        f"`bob` {expected} `on.ipynb` (is it `one.ipynb`?)",
+        f"`cem` {expected} `phone.ipynb` (is it `one.ipynb`?)",
+        f"`dan` {expected} `one or two.ipynb`",
         f"`dee\\x1b[2J\\n` {expected} `one.pdf`",
         f"`eve` {expected} nothing",
     ] == [*submissions.left_out(tmp_path, names, find(tmp_path, names))]
 
 
-@pytest.mark.parametrize("file", ["one (1).ipynb", "one(2).ipynb", "one-Copy1.ipynb"])
+COPIES = (  # of browsers, JupyterLab, Colab, Canvas, Windows, macOS, nbgrader, people
+    *("one (1).ipynb", "one(2).ipynb", "one-Copy1.ipynb", "Copy of one.ipynb"),
+    *("one-3.ipynb", "one - Copy (2).ipynb", "one copy 2.ipynb", "one/one.ipynb"),
+    *("One.ipynb", "ONE.IPYNB", "one_lee.ipynb", "Lee, Ann - one.ipynb"),
+    *("ps1/my work/one.ipynb", "one/one (1).ipynb", "two/one.ipynb"),
+)
+
+
+@pytest.mark.parametrize("file", COPIES)
 def test_a_copys_name_is_understood(tmp_path, file):
     """A browser writes ` (1)` where the notebook was downloaded before."""
-    path = hand_in(tmp_path, "ann", "", file.removesuffix(".ipynb"))
-    folder = path.parents[1]
-    (found,) = find(folder, ["one", "two"])
+    path = tmp_path / "ann" / file
+    path.parent.mkdir(parents=True)
+    path.touch()
+    (found,) = find(tmp_path, ["one", "two"])
     assert ("ann", "one", path) == (found.student, found.assignment, found.path)
-    assert [] == [*submissions.left_out(folder, ["one", "two"], [found])]
+    assert [] == [*submissions.left_out(tmp_path, ["one", "two"], [found])]
 
 
-def test_a_copys_name_may_be_another_assignments(tmp_path):
+@pytest.mark.parametrize("file", ["one-1.ipynb", "one-1 (2).ipynb", "one 1_lee.ipynb"])
+def test_a_copys_name_may_be_another_assignments(tmp_path, file):
     """It is that one's alone."""
-    hand_in(tmp_path, "ann", "", "one-1")
+    hand_in(tmp_path, "ann", "", file.removesuffix(".ipynb"))
     found = find(tmp_path / "submitted", ["one", "one-1"])
     assert ["one-1"] == [it.assignment for it in found]
 
 
+def test_of_several_notebooks_the_newest_counts(tmp_path):
+    """By the file's time; of one time, by the number of the copy; and all are named."""
+    for at, name in ((30, "one.ipynb"), (50, "b/one_lee.ipynb"), (40, "one (7).ipynb")):
+        path = tmp_path / "ann" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        os.utime(path, (at, at))
+    for name in ("one (2).ipynb", "one (10).ipynb", "one.ipynb", "two.ipynb"):
+        path = tmp_path / "bob" / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+        os.utime(path, (50, 50))
+    names = ["one", "two"]
+    found = find(tmp_path, names)
+    assert ["b/one_lee.ipynb", "one (10).ipynb", "two.ipynb"] == [
+        str(it.path.relative_to(tmp_path / it.student)) for it in found
+    ]
+    assert [
+        "`ann` has 3 notebooks of `one`: `b/one_lee.ipynb` counts, the newest; "
+        "not `one (7).ipynb`, `one.ipynb`",
+        "`bob` has 3 notebooks of `one`: `one (10).ipynb` counts, the newest; "
+        "not `one (2).ipynb`, `one.ipynb`",
+    ] == [*submissions.left_out(tmp_path, names, found)]
+
+
+def test_a_folder_of_any_depth_is_looked_at(tmp_path):
+    """As far as anybody would go; and no further, where nobody would."""
+    for student, depth in (("ann", 6), ("bob", 400)):
+        here = os.open(tmp_path, os.O_RDONLY)
+        for part in (student, *["d"] * depth):
+            os.mkdir(part, dir_fd=here)
+            here, before = os.open(part, os.O_RDONLY, dir_fd=here), here
+            os.close(before)
+        os.close(os.open("one.ipynb", os.O_CREAT, dir_fd=here))
+        os.close(here)
+    found = find(tmp_path, ["one"])
+    assert ["ann"] == [it.student for it in found]
+    (told,) = submissions.left_out(tmp_path, ["one"], found)
+    assert told.startswith("`bob` is not marked: expected `one.ipynb`, found `d/d/")
+
+
 def test_an_export_of_canvas_is_understood(tmp_path):
-    """All in one folder, with the student's name and number before the file's name."""
-    for name in (
-        *("annlee_12_456_one.ipynb", "annlee_34_457_one-1.ipynb"),
-        *("bobray_LATE_56_458_one.ipynb", "bobray_56_459_homework.pdf"),
-        *("cemkaya_78_460_one-1.ipynb", "cemkaya_78_461_one-2.ipynb"),
+    """All in one folder, with the student's name and number before the file's name.
+
+    Of two, the newest has the larger number of a file: their times are of the export.
+    """
+    for at, name in (
+        *((0, "annlee_12_456_one.ipynb"), (0, "annlee_34_457_one-1.ipynb")),
+        *((0, "bobray_LATE_56_458_one.ipynb"), (0, "bobray_56_459_homework.pdf")),
+        *((0, "cemkaya_78_1000_one-1.ipynb"), (9, "cemkaya_78_999_one-2.ipynb")),
     ):
         (tmp_path / name).write_text(notebook([]))
+        os.utime(tmp_path / name, (at, at))
     (tmp_path / "dee_9_462_one.ipynb").symlink_to("annlee_12_456_one.ipynb")
     found = find(tmp_path, ["one"])
-    assert ["annlee_12", "annlee_34", "bobray_56"] == [it.student for it in found]
-    assert read(tmp_path, found[2].path)
-    told = "is not marked: put it into a folder for its student"
     assert [
-        f"`bobray_56_459_homework.pdf` {told}",
-        f"`cemkaya_78_460_one-1.ipynb` {told}",
-        f"`cemkaya_78_461_one-2.ipynb` {told}",
+        ("annlee_12", "annlee_12_456_one.ipynb", False),
+        ("annlee_34", "annlee_34_457_one-1.ipynb", False),
+        ("bobray_56", "bobray_LATE_56_458_one.ipynb", True),
+        ("cemkaya_78", "cemkaya_78_1000_one-1.ipynb", False),
+    ] == [(it.student, it.path.name, it.late) for it in found]
+    assert read(tmp_path, found[2].path)
+    assert [
+        "`cemkaya_78` has 2 notebooks of `one`: `cemkaya_78_1000_one-1.ipynb` counts, "
+        "the newest; not `cemkaya_78_999_one-2.ipynb`",
+        "`bobray_56_459_homework.pdf` is not marked: put it into a folder for its "
+        "student",
         "`dee_9_462_one.ipynb` is not marked: it is a link, and links are not followed",
     ] == [*submissions.left_out(tmp_path, ["one"], found)]
 
