@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from datetime import datetime
 from pathlib import Path
 
 from helpers.grading.exports import FORMATS, ExportError
@@ -19,11 +20,15 @@ from helpers.grading.sandbox.children import (
 )
 from helpers.grading.store import MarksError, MarksStore
 from helpers.grading.submissions import NoSubmissions
+from helpers.grading.tables import TableError
 from helpers.grading.words import printable
 from thirty_two_lanes.scripts.options import whole_number
 
 AFTER = ExportError, MarksError  # what is found when marks are kept
-BEFORE = ManifestError, NurseryError, ReferenceError, SchedulerError, NoSubmissions
+BEFORE = (
+    *(ManifestError, NurseryError, ReferenceError, SchedulerError),
+    *(NoSubmissions, TableError),
+)
 
 
 def main(arguments=None) -> int:
@@ -84,6 +89,18 @@ def of_grade(new):
     new.add_argument("--release", type=Path, required=True, help="what was handed out")
     new.add_argument("--out", type=Path, required=True, help="where the marks go")
     new.add_argument(
+        "--class",
+        dest="class_list",
+        metavar="FILE",
+        help="a table with the columns `id` and `name`: who should hand in",
+    )
+    new.add_argument(
+        "--due",
+        type=moment,
+        metavar="TIME",
+        help="as 2027-03-01T18:00, of this machine: what is later is named",
+    )
+    new.add_argument(
         "--secret",
         default="",
         help="a text from which the judge's inputs follow; without it, drawn once",
@@ -120,6 +137,14 @@ def of_grade(new):
 def seed(text):
     """A seed: a number or a word."""
     return int(text) if text.isdecimal() else text
+
+
+def moment(text):
+    """A time in ISO's form, with the zone of this machine where it has none."""
+    try:
+        return datetime.fromisoformat(text).astimezone().isoformat()
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not as 2027-03-01T18:00") from None
 
 
 def points(text):

@@ -14,6 +14,7 @@ from dataclasses import asdict
 from helpers.exercises.reasons import NOT_GRADED
 from helpers.grading import notebooks, submissions
 from helpers.grading.digest import grader_digest
+from helpers.grading.people import ClassList, lateness, read_class
 from helpers.grading.references import require_right
 from helpers.grading.report import missing
 from helpers.grading.store import MarksStore, key_of
@@ -35,9 +36,10 @@ def grade_folder(folder, manifest, out, options, say=print) -> bool:
     """Mark all submissions in a folder that were not marked before; is all graded?"""
     if not folder.is_dir():
         raise submissions.NoSubmissions(f"{folder} is not there, or is no folder")
+    people = read_class(options.class_list) if options.class_list else None
     found = submissions.find(folder, manifest.assignments)
-    others = [*submissions.left_out(folder, manifest.assignments, found)]
-    for line in others:
+    noticed = [*submissions.left_out(folder, manifest.assignments, found)]
+    for line in noticed:
         say(line)
     if not found:
         raise submissions.NoSubmissions(
@@ -46,7 +48,7 @@ def grade_folder(folder, manifest, out, options, say=print) -> bool:
     store = MarksStore(out)
     with store.alone():
         store.keep_release(manifest, options.release)
-        store.keep_left_out(others)
+        keep_seen(found, noticed, store, people, options.due, say)
         mark_found(folder, found, manifest, store, options, say)
         store.write_marks()
     marked = {named(result): missing(result) for result in store.results()}
@@ -57,6 +59,24 @@ def grade_folder(folder, manifest, out, options, say=print) -> bool:
     for name in lost:
         say(printable(f"{name}: {marked[name]}"))
     return not lost
+
+
+def keep_seen(found, noticed, store, people, due, say):
+    """Keep what is seen beside marks: a list of the class and a deadline stay until
+    others are given.
+    """
+    seen = store.seen()
+    people, due = people or ClassList(seen["class"]), due or seen["due"]
+    students = dict.fromkeys(it.student for it in found)
+    remarks = [*people.remarks(students)]
+    for line in remarks:
+        say(line)
+    late = seen["late"] | {it: {} for it in students}
+    for one in found:
+        if how := lateness(one, due):
+            late[one.student][one.assignment] = how
+    new = {"noticed": noticed + remarks, "class": people.rows, "due": due, "late": late}
+    store.keep_seen(**new)
 
 
 def mark_found(folder, found, manifest, store, options, say):

@@ -6,6 +6,7 @@ from collections import Counter
 from statistics import mean, median
 
 from helpers.exercises.reasons import NOT_GRADED, PERSON, WORDS, Reason
+from helpers.grading.people import ClassList
 from helpers.grading.sandbox.limits import MOST_TIMEOUTS
 from helpers.grading.words import many, printable
 from thirty_two_lanes.core.pages.tables import table
@@ -15,6 +16,7 @@ NO_MORE = (
     f"It was tried {MOST_TIMEOUTS} times and is not tried again: look, or remove its "
     "file of marks."
 )
+MOST_NAMED = 40  # people in a line
 
 
 def report(store) -> str:
@@ -23,17 +25,17 @@ def report(store) -> str:
     if not results:
         return "nothing is marked yet"
     names = sorted({it["assignment"] for it in results})
-    students = {it["student"] for it in results}
+    students, seen = {it["student"] for it in results}, store.seen()
     parts = [
-        about(name, [r for r in results if r["assignment"] == name], students)
+        about(name, [r for r in results if r["assignment"] == name], students, seen)
         for name in names
     ]
-    if others := store.left_out():
-        parts.append("\n".join(["what the last `grade` did not mark:", *others]))
+    if seen["noticed"]:
+        parts.append("\n".join(["what the last `grade` noticed:", *seen["noticed"]]))
     return "\n\n".join(parts)
 
 
-def about(name, results, students) -> str:
+def about(name, results, students, seen) -> str:
     """The report on an assignment, which some of these students have handed in."""
     marked = [it for it in results if not missing(it)]
     waits, rows = waiting(marked), results[0]["exercises"]
@@ -61,9 +63,21 @@ def about(name, results, students) -> str:
     if lost := [it for it in results if missing(it)]:
         lines += ["", "not graded:"]
         lines += [printable(f"  {it['student']}: {missing(it)}") for it in lost]
-    if absent := sorted(students - {it["student"] for it in results}):
-        lines += ["", printable(f"not handed in: {', '.join(absent)}")]
+    people, here = ClassList(seen["class"]), {it["student"] for it in results}
+    absent = [*map(people.label, students - here), *map(str, people.absent(students))]
+    if absent:
+        lines += ["", f"not handed in: {some(sorted(absent))}"]
+    late = {it: seen["late"].get(it, {}).get(name) for it in sorted(here)}
+    if late := [f"{people.label(it)}, {how}" for it, how in late.items() if how]:
+        lines += ["", f"late: {some(late, '; ')}"]
     return "\n".join(lines)
+
+
+def some(names, between=", ") -> str:
+    """The first names, and how many there are beside."""
+    text = printable(between.join(names[:MOST_NAMED]))
+    left = len(names) - MOST_NAMED
+    return f"{text}{between}and {left:,} more, in totals.csv" if left > 0 else text
 
 
 def waiting(results) -> Counter:

@@ -9,7 +9,6 @@ import hashlib
 import json
 import math
 import os
-import re
 import secrets
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -18,6 +17,7 @@ from pathlib import Path
 from helpers.exercises.reasons import BY_HAND, NOT_GRADED, Reason
 from helpers.grading.exports import FORMATS
 from helpers.grading.manifest import parse
+from helpers.grading.people import ClassList, number_of
 from helpers.grading.sandbox.isolation import NAMES
 from helpers.grading.sandbox.limits import MOST_TIMEOUTS
 from helpers.grading.tables import (
@@ -32,7 +32,7 @@ from helpers.grading.tables import (
 from helpers.grading.words import named
 
 MARKS, TOTALS, BY_HAND_TABLE = "marks.csv", "totals.csv", "by_hand.csv"
-NUMBER = re.compile(r"_(\d+)(_assignsubmission_.*)?$")  # of Canvas, of Moodle
+SEEN = {"noticed": [], "class": [], "due": "", "late": {}}
 
 
 class MarksError(Exception):
@@ -134,14 +134,16 @@ class MarksStore:
                 )
         self.write(path, manifest.as_json())
 
-    def keep_left_out(self, lines):
-        """Keep what the last `grade` did not mark, for the report."""
-        self.write(self.folder / ".left_out", "".join(f"{it}\n" for it in lines))
+    def keep_seen(self, **new):
+        """Keep what `grade` saw beside marks, as some of `SEEN`."""
+        self.write(self.folder / ".seen.json", as_json(self.seen() | new))
 
-    def left_out(self) -> list[str]:
-        """What the last `grade` did not mark, in lines."""
-        path = self.folder / ".left_out"
-        return path.read_text("utf-8").splitlines() if path.exists() else []
+    def seen(self) -> dict:
+        """What `grade` saw beside marks: what it noticed, in lines; the list of the
+        class and when work was due; who was late, by student and assignment.
+        """
+        path = self.folder / ".seen.json"  # no student is called so
+        return SEEN | (json.loads(path.read_bytes()) if path.exists() else {})
 
     def require_made_by(self, manifest, name):
         """Is there any mark, and is each made by this release? Raises MarksError."""
@@ -171,7 +173,7 @@ class MarksStore:
         """
         results = self.results()
         self.write(self.folder / MARKS, table_of([COLUMNS, *rows_of(results)]))
-        self.write(self.folder / TOTALS, table_of(totals_of(results)))
+        self.write(self.folder / TOTALS, table_of(totals_of(results, self.seen())))
 
 
 def reserved() -> set:
@@ -187,11 +189,13 @@ def rows_of(results):
             yield *names, *(row[it] for it in OF_A_ROW)
 
 
-def totals_of(results):
-    """A row for each student: the number that a learning platform put behind the name,
-    the points of each assignment, nothing while some of them are not given, and what
-    isolated its submissions.
+def totals_of(results, seen):
+    """A row for each student, and for each of the class who handed in nothing: what the
+    list of the class says, or the number that a learning platform put behind the name;
+    what was late; the points of each assignment, nothing while some of them are not
+    given; and what isolated the submissions.
     """
+    people, late = ClassList(seen["class"]), seen["late"]
     names = sorted({it["assignment"] for it in results})
     totals, levels = {}, {}
     for result in results:
@@ -199,11 +203,15 @@ def totals_of(results):
         given = [row["points"] for row in result["exercises"]]
         whole = None if None in given else round(float(sum(given)), 4)
         totals.setdefault(result["student"], {})[result["assignment"]] = whole
-    yield "student", "id", *names, "isolation"
+    yield "student", "id", "name", "late", *names, "isolation"
     for student, points in totals.items():
-        found = NUMBER.search(student)
+        person = people.person(student)
+        who = (person.id, person.name) if person else (number_of(student), "")
+        lateness = "; ".join(f"{k}: {v}" for k, v in late.get(student, {}).items())
         how = "; ".join(sorted(levels[student] - {""}))
-        yield student, found and found[1], *map(points.get, names), how
+        yield student, *who, lateness, *map(points.get, names), how
+    for person in people.absent(totals):
+        yield "", person.id, person.name, "", *(None for _ in names), ""
 
 
 def read_result(path) -> dict:

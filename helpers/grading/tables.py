@@ -1,9 +1,12 @@
-"""Marks as texts that other programs read: lines of tables, and JSON."""
+"""Marks as texts that other programs read: lines of tables, and JSON. And tables that
+persons and other programs wrote.
+"""
 
 import csv
 import io
 import json
 import re
+from dataclasses import dataclass
 
 from helpers.grading.words import shown
 
@@ -15,6 +18,36 @@ SHEET_COLUMNS = *HAND_COLUMNS, "max_points", "rubric", "answer"
 # at more than commas, and read quotes as its own
 FORMULA = re.compile(r"""(^|[;\t\r\n])(?=(?:[^\S\t\r\n]|["'])*[=+\-@＝＋－＠])""")
 CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
+
+class TableError(Exception):
+    """A table that cannot be read; the message names the file and what is wrong."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of texts: its lines with their numbers, and what stands between cells."""
+
+    lines: tuple
+    delimiter: str
+
+
+def read_table(path) -> Table:
+    """A table in UTF-8 whose cells are parted by commas, or by semicolons or tabs where
+    its first line has more of those; empty lines are left out. Raises TableError.
+    """
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            first = file.readline()
+            delimiter = max(",;\t", key=first.count)
+            file.seek(0)
+            reader = csv.reader(file, delimiter=delimiter, strict=True)
+            lines = [(reader.line_num, it) for it in reader if any(it)]
+    except (OSError, ValueError, csv.Error) as error:
+        raise TableError(f"{path} is no table in UTF-8: {error}") from None
+    if not lines:
+        raise TableError(f"{path} is empty")
+    return Table(tuple(lines), delimiter)
 
 
 def table_of(rows) -> str:

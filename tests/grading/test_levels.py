@@ -70,8 +70,8 @@ def test_marks_say_what_isolated_them_and_may_be_made_anew(
         ]
 
     no, yes = "not isolated", "bubblewrap"
-    assert [no, no, f"ann,,0,{no}", f"{no} 2"] == said("process", "--not-isolated")
+    assert [no, no, f"ann,,,,0,{no}", f"{no} 2"] == said("process", "--not-isolated")
     hand_in(tmp_path, "bob", notebook([CHECK, ""]))
-    both = [no, yes, f"ann,,0,{no}", f"{no} 1, {yes} 1"]
+    both = [no, yes, f"ann,,,,0,{no}", f"{no} 1, {yes} 1"]
     assert both == said("bubblewrap")
-    assert [yes, yes, f"ann,,0,{yes}", f"{yes} 2"] == said("bubblewrap", "--isolated")
+    assert [yes, yes, f"ann,,,,0,{yes}", f"{yes} 2"] == said("bubblewrap", "--isolated")

@@ -144,8 +144,8 @@ def test_a_student_has_one_row_of_totals(tmp_path):
     ):
         store.keep(student, name, "", {"exercises": rows})
     store.write_marks()
-    told = "student,id,one,two,isolation\n"
-    told += f"{moodle},4711,1.3333,0.9999,\nboblee_123,123,,,\ncem,,2,,\n"
+    told = "student,id,name,late,one,two,isolation\n"
+    told += f"{moodle},4711,,,1.3333,0.9999,\nboblee_123,123,,,,,\ncem,,,,2,,\n"
     assert told == (tmp_path / "totals.csv").read_text("utf-8")
 
 
