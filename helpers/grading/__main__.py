@@ -100,6 +100,11 @@ def of_grade(new):
         metavar="TIME",
         help="as 2027-03-01T18:00, of this machine: what is later is named",
     )
+    of_marking(new)
+
+
+def of_marking(new):
+    """How, and where, `grade` marks."""
     new.add_argument(
         "--secret",
         default="",

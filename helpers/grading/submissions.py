@@ -15,10 +15,11 @@ from itertools import chain
 from pathlib import Path
 
 from helpers.grading.store import reserved
-from helpers.grading.words import many, printable
+from helpers.grading.words import many, printable, words_of
 
 SUFFIX = ".ipynb"
 MOST_NAMED = 5
+MOST_COPIES = 5  # of a student's notebook: more are several students'
 DEEPEST = 8  # folders within a student's
 CANVAS = re.compile(r"([^_]+)(_LATE)?_(\d+)_(\d+)_(.+)", re.DOTALL)
 MOODLE = re.compile(r"(.+_\d+_assignsubmission_file)_(.+)", re.DOTALL)
@@ -63,7 +64,7 @@ def find(folder, assignments) -> list[Submission]:
     found = {}
     for one in chain(in_folders(folder, assignments), exported(folder, assignments)):
         found.setdefault((one.student, one.assignment), []).append(one)
-    return sorted(map(newest, found.values()))
+    return sorted(newest(it) for it in found.values() if len(it) <= MOST_COPIES)
 
 
 def newest(several) -> Submission:
@@ -118,12 +119,6 @@ def assignment_of(path, assignments) -> str | None:
     return next((it for it in found if words_of(it) == longest), None)
 
 
-def words_of(name) -> str:
-    """A name's letters and digits, in one case and with a line between its words."""
-    words = re.findall(r"[^\W_]+", name.casefold())
-    return f"_{'_'.join(words)}_"
-
-
 def left_out(folder, assignments, found):
     """A line for each student with several notebooks of an assignment, for each entry
     of which nothing is marked, and for each student with more than what is marked;
@@ -147,10 +142,17 @@ def left_out(folder, assignments, found):
             files = files_in(entry.path)
             others = [it for it in files if os.path.join(entry.path, it) not in used]
             if entry.name not in students:
-                expected = f"expected {listed(flat)}, found {listed(others, flat)}"
-                yield f"{name} is not marked: {expected}"
+                yield f"{name} is not marked: {expected(others, flat)}"
             elif others:
                 yield f"{name} has more, which is not marked: {listed(others, flat)}"
+
+
+def expected(others, flat) -> str:
+    """What should be in a student's folder, and what is."""
+    notebooks = [it for it in others if it.lower().endswith(SUFFIX)]
+    several = len(notebooks) > MOST_COPIES
+    hint = "; are these of several students?" if several else ""
+    return f"expected {listed(flat)}, found {listed(others, flat)}{hint}"
 
 
 def doubled(one, folder) -> str:

@@ -25,14 +25,14 @@ class TableError(Exception):
 
 
 @dataclass(frozen=True)
-class Table:
+class ForeignTable:
     """A table of texts: its lines with their numbers, and what stands between cells."""
 
     lines: tuple
     delimiter: str
 
 
-def read_table(path) -> Table:
+def read_table(path) -> ForeignTable:
     """A table in UTF-8 whose cells are parted by commas, or by semicolons or tabs where
     its first line has more of those; empty lines are left out. Raises TableError.
     """
@@ -47,7 +47,7 @@ def read_table(path) -> Table:
         raise TableError(f"{path} is no table in UTF-8: {error}") from None
     if not lines:
         raise TableError(f"{path} is empty")
-    return Table(tuple(lines), delimiter)
+    return ForeignTable(tuple(lines), delimiter)
 
 
 def table_of(rows) -> str:

@@ -1,5 +1,7 @@
 """Words of reports: numbers of things, and texts of others that only show."""
 
+import re
+
 JOINERS = "\u200c\u200d"  # invisible, and part of names in some scripts
 
 
@@ -23,3 +25,11 @@ def printable(text, kept="") -> str:
 def shown(character) -> str:
     """A character by its number: `\\x1b` for Escape."""
     return character.encode("unicode_escape").decode()
+
+
+def words_of(name) -> str:
+    """A name's letters and digits, in one case and with a line between its words, by
+    which those that were typed otherwise are compared.
+    """
+    words = re.findall(r"[^\W_]+", name.casefold())
+    return f"_{'_'.join(words)}_"

@@ -74,11 +74,14 @@ def test_nbgraders_folders_are_found_as_well(tmp_path):
 def test_a_folder_without_submissions_is_an_error(tmp_path, capsys):
     """As one level too deep; what was found is named."""
     course(tmp_path, {})
-    hand_in(tmp_path, "eve", "{}", "One (1)")
+    hand_in(tmp_path, "eve", "{}", "On (1)")
+    for number in range(6):
+        hand_in(tmp_path, f"section/s{number}", "{}")
     assert 2 == grade(tmp_path)
     told = capsys.readouterr().err
-    assert "`eve` is not marked: expected `one.ipynb`, found `One (1).ipynb`" in told
-    assert "`One (1).ipynb` (is it `one.ipynb`?)" in told
+    assert "`eve` is not marked: expected `one.ipynb`, found `On (1).ipynb`" in told
+    assert "`section` is not marked: expected `one.ipynb`, found `s0/one.ipynb`" in told
+    assert "…; are these of several students?" in told
     assert "submitted has no submissions: a folder for each student" in told
     (tmp_path / "submitted").rename(tmp_path / "handed_in")
     assert 2 == grade(tmp_path)
