@@ -63,7 +63,26 @@ def parser():
             command.add_argument("--release", type=Path, required=True)
         if name == "export":
             command.add_argument("formats", nargs="+", choices=FORMATS)
+            of_export(command)
     return new
+
+
+def of_export(new):
+    """What some forms of marks need to be told."""
+    new.add_argument(
+        "--gradebook",
+        type=Path,
+        metavar="FILE",
+        help="for canvas and moodle: the table that it exported",
+    )
+    new.add_argument(
+        "--column",
+        dest="columns",
+        action="append",
+        default=[],
+        metavar="[ASSIGNMENT=]TITLE",
+        help="its column for the points, where it is not called as the assignment",
+    )
 
 
 def of_release(new):
@@ -137,6 +156,7 @@ def of_marking(new):
         choices=FORMATS,
         help="write the marks for these programs, too",
     )
+    of_export(new)
 
 
 def seed(text):
@@ -177,21 +197,22 @@ def grade_command(options) -> int:
     manifest = load(options.release)
     whole = grade_folder(options.submitted, manifest, options.out, options, say)
     say(f"{options.out / 'marks.csv'} has the marks")
-    export(options.out, options.export)
+    export(options.out, options.export, options)
     return 0 if whole else 1
 
 
 def export_command(options) -> int:
-    export(options.marks, options.formats)
+    export(options.marks, options.formats, options)
     return 0
 
 
-def export(folder, formats):
+def export(folder, formats, options):
     """Write marks in the forms of other programs."""
     store = MarksStore(folder)
     store.require_any()
     for name in formats:
-        FORMATS[name](store)
+        for line in FORMATS[name](store, **vars(options)):
+            say(line)
         say(f"{folder} has the marks for {name}")
 
 

@@ -1,6 +1,6 @@
 """Marks as other programs read them: JUnit XML for CI, Gradescope's results,
-nbgrader's gradebook, which is written through its own interface, and a spreadsheet of
-what waits for a person.
+nbgrader's gradebook, which is written through its own interface, what Canvas and Moodle
+import, and a spreadsheet of what waits for a person.
 """
 
 import os
@@ -16,27 +16,28 @@ from xml.etree import ElementTree
 from helpers.exercises.catalogue import exercises
 from helpers.exercises.reasons import BY_HAND, NOT_GRADED, PERSON
 from helpers.grading.feedback import without_tags
+from helpers.grading.gradebooks import ExportError, canvas, moodle
 from helpers.grading.tables import SHEET_COLUMNS, as_json, table_of
 
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-class ExportError(Exception):
-    """Marks that cannot be written so; the message says what to do."""
-
-
 @dataclass(frozen=True)
 class Export:
-    """A form of marks: its own file or folder in that of the marks, and a function that
-    writes there what a store has.
+    """A form of marks: its own file or folder in that of the marks, a function that
+    writes there what a store has, and gives lines to say, if there are any; and the
+    names of the options that it takes.
     """
 
     destination: str
     write: Callable
+    takes: tuple = ()
 
-    def __call__(self, store):
-        """Write the marks of a store."""
-        self.write(store, store.folder / self.destination)
+    def __call__(self, store, **options) -> list[str]:
+        """Write the marks of a store; what there is to say of them."""
+        mine = {name: options[name] for name in self.takes if options.get(name)}
+        path = store.folder / self.destination
+        return list(self.write(store, path, **mine) or ())
 
 
 def junit(store, path) -> None:
@@ -213,5 +214,7 @@ FORMATS = {
     "junit": Export("junit.xml", junit),
     "gradescope": Export("gradescope", gradescope),
     "nbgrader": Export("gradebook.db", nbgrader),
+    "canvas": Export("canvas.csv", canvas, ("gradebook", "columns")),
+    "moodle": Export("moodle.csv", moodle, ("gradebook", "columns")),
     "sheet": Export("to_mark.csv", sheet),
 }

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from helpers.exercises.reasons import BY_HAND, NOT_GRADED, Reason
 from helpers.grading.exports import FORMATS
+from helpers.grading.gradebooks import points_of
 from helpers.grading.manifest import parse
 from helpers.grading.people import ClassList, number_of
 from helpers.grading.sandbox.isolation import NAMES
@@ -197,12 +198,9 @@ def totals_of(results, seen):
     """
     people, late = ClassList(seen["class"]), seen["late"]
     names = sorted({it["assignment"] for it in results})
-    totals, levels = {}, {}
-    for result in results:
-        levels.setdefault(result["student"], set()).add(result.get("isolation", ""))
-        given = [row["points"] for row in result["exercises"]]
-        whole = None if None in given else round(float(sum(given)), 4)
-        totals.setdefault(result["student"], {})[result["assignment"]] = whole
+    totals, levels = points_of(results), {}
+    for it in results:
+        levels.setdefault(it["student"], set()).add(it.get("isolation", ""))
     yield "student", "id", "name", "late", *names, "isolation"
     for student, points in totals.items():
         person = people.person(student)

@@ -25,6 +25,20 @@ ROWS = [
 FILES = ("junit", "junit.xml"), ("gradescope", "gradescope/ann/one/results.json")
 
 
+GRADEBOOK = (  # of Canvas, with a custom column; Moodle's has other columns
+    "Student,ID,SIS User ID,SIS Login ID,Section,Notes,One (7),Final Score\n"
+    "    Points Possible,,,,,,10,(read only)\n"
+    '"Lee, Ann",12,,ann,CS,,,\n"Bee, Bob",13,,b&b,CS,,3,\n'
+)
+
+
+def export(store, form):
+    """Write marks in a form."""
+    path = store.folder.parent / f"{store.folder.name}.csv"
+    path.write_text(GRADEBOOK)
+    return FORMATS[form](store, gradebook=path, columns=["One (7)"])
+
+
 @pytest.fixture
 def store(tmp_path):
     """The marks of two people, one with a text that no XML may hold."""
@@ -218,7 +232,7 @@ def test_a_name_of_any_bytes_is_exported(store, form):
     rows = store.results()[0]["exercises"]
     name = os.fsdecode(b"zo\xff")
     store.keep(name, "one", "key", {"exercises": rows, "cells": [], "ended": ""})
-    FORMATS[form](store)
+    export(store, form)
     if form == "junit":
         text = (store.folder / "junit.xml").read_text("utf-8")
         assert r'name="one.zo\udcff"' in text
@@ -289,6 +303,6 @@ def test_an_export_writes_what_it_owns_and_nothing_else(store, form):
     if form == "nbgrader":
         pytest.importorskip("nbgrader")
     before = {it.name for it in store.folder.iterdir()}
-    FORMATS[form](store)
+    export(store, form)
     made = {it.name for it in store.folder.iterdir()} - before
     assert {FORMATS[form].destination} == made <= reserved()
