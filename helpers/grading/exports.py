@@ -1,6 +1,6 @@
 """Marks as other programs read them: JUnit XML for CI, Gradescope's results,
 nbgrader's gradebook, which is written through its own interface, what Canvas and Moodle
-import, and a spreadsheet of what waits for a person.
+import, answers that are alike, and a spreadsheet of what waits for a person.
 """
 
 import os
@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 from helpers.exercises.catalogue import exercises
 from helpers.exercises.reasons import BY_HAND, NOT_GRADED, PERSON
 from helpers.grading.feedback import without_tags
+from helpers.grading.forms import write_alike
 from helpers.grading.gradebooks import ExportError, canvas, moodle
 from helpers.grading.tables import SHEET_COLUMNS, as_json, table_of
 
@@ -216,5 +217,6 @@ FORMATS = {
     "nbgrader": Export("gradebook.db", nbgrader),
     "canvas": Export("canvas.csv", canvas, ("gradebook", "columns")),
     "moodle": Export("moodle.csv", moodle, ("gradebook", "columns")),
+    "alike": Export("alike.csv", write_alike),
     "sheet": Export("to_mark.csv", sheet),
 }

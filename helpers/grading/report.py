@@ -6,9 +6,10 @@ from collections import Counter
 from statistics import mean, median
 
 from helpers.exercises.reasons import NOT_GRADED, PERSON, WORDS, Reason
+from helpers.grading.forms import alike
 from helpers.grading.people import ClassList
 from helpers.grading.sandbox.limits import MOST_TIMEOUTS
-from helpers.grading.words import many, printable
+from helpers.grading.words import many, printable, some
 from thirty_two_lanes.core.pages.tables import table
 
 BAR = 24  # characters
@@ -16,7 +17,8 @@ NO_MORE = (
     f"It was tried {MOST_TIMEOUTS} times and is not tried again: look, or remove its "
     "file of marks."
 )
-MOST_NAMED = 40  # people in a line
+ALIKE = "kernels alike but for names, comments and layout (`export` of alike has all):"
+MOST_ALIKE = 10  # groups
 
 
 def report(store) -> str:
@@ -30,6 +32,11 @@ def report(store) -> str:
         about(name, [r for r in results if r["assignment"] == name], students, seen)
         for name in names
     ]
+    groups = [str(it) for it in alike(results, store.seed()) if it.tells]
+    if groups:
+        left = len(groups) - MOST_ALIKE
+        parts.append("\n".join([ALIKE, *groups[:MOST_ALIKE]]))
+        parts[-1] += f"\nand {many(left, 'group')} more" * (left > 0)
     if seen["noticed"]:
         parts.append("\n".join(["what the last `grade` noticed:", *seen["noticed"]]))
     return "\n\n".join(parts)
@@ -71,13 +78,6 @@ def about(name, results, students, seen) -> str:
     if late := [f"{people.label(it)}, {how}" for it, how in late.items() if how]:
         lines += ["", f"late: {some(late, '; ')}"]
     return "\n".join(lines)
-
-
-def some(names, between=", ") -> str:
-    """The first names, and how many there are beside."""
-    text = printable(between.join(names[:MOST_NAMED]))
-    left = len(names) - MOST_NAMED
-    return f"{text}{between}and {left:,} more, in totals.csv" if left > 0 else text
 
 
 def waiting(results) -> Counter:

@@ -135,6 +135,11 @@ class MarksStore:
                 )
         self.write(path, manifest.as_json())
 
+    def seed(self):
+        """The seed of the release that marks are made by."""
+        path = self.folder / ".release.json"
+        return parse(path).seed if path.exists() else None
+
     def keep_seen(self, **new):
         """Keep what `grade` saw beside marks, as some of `SEEN`."""
         self.write(self.folder / ".seen.json", as_json(self.seen() | new))

@@ -10,6 +10,12 @@ def many(number, noun) -> str:
     return f"{round(number, 2):,g} {noun}{'s' * (number != 1)}"
 
 
+def some(names, between=", ", most=40) -> str:
+    """The first names, and how many there are beside."""
+    text, left = printable(between.join(names[:most])), len(names) - most
+    return f"{text}{between}and {left:,} more" if left > 0 else text
+
+
 def named(result) -> str:
     """Whose marks they are, and of which assignment."""
     return f"{result['student']} ({result['assignment']})"
