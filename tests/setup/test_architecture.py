@@ -4,6 +4,7 @@ may grow.
 
 import ast
 import sys
+from functools import cache
 from typing import NamedTuple
 
 import pytest
@@ -126,11 +127,17 @@ def modules():
             yield file, package, file.relative_to(folder).with_suffix("").parts
 
 
+@cache
+def tree_of(file):
+    """A file's syntax; several rules read it."""
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
 def imports(file):
     """What a file imports, wherever in it, as dotted names."""
     name, folder = next(it for it in PACKAGES.items() if file.is_relative_to(it[1]))
     package = [name, *file.relative_to(folder).parent.parts]
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -189,7 +196,7 @@ OWNERS = {"warps.py": "Warp", "machine.py": "Launch", "batch.py": "Batch"}
 
 def state_of(file, name) -> set[str]:
     """The attributes that a class of the machine gives itself."""
-    tree = ast.parse((MACHINE / file).read_text(encoding="utf-8"))
+    tree = tree_of(MACHINE / file)
     made = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name)
     return {
         node.attr
@@ -201,7 +208,7 @@ def state_of(file, name) -> set[str]:
 
 def touched(file, names):
     """Attributes of what is called by one of these names, and whether they are set."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.Attribute):
             owner = getattr(node.value, "id", getattr(node.value, "attr", ""))
             if owner in names:
@@ -250,10 +257,10 @@ def test_a_file_has_at_most_400_lines_and_a_function_40():
             continue
         text = file.read_text(encoding="utf-8")
         name = file.relative_to(ROOT)
-        says_why = "In one file: " in (ast.get_docstring(ast.parse(text)) or "")
+        says_why = "In one file: " in (ast.get_docstring(tree_of(file)) or "")
         if len(text.splitlines()) > (500 if says_why else 400):
             long.append(f"{name}: {len(text.splitlines())} lines")
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(tree_of(file)):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 lines = node.end_lineno - node.lineno + 1
                 if lines > 40:
@@ -265,7 +272,7 @@ def test_a_class_has_a_name_of_its_own():
     """Who looks for one, or reads of it in a traceback, finds one."""
     files = {}
     for file, *_ in modules():
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        for node in tree_of(file).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 files.setdefault(node.name, []).append(str(file.relative_to(ROOT)))
     assert {} == {name: where for name, where in files.items() if len(where) > 1}
