@@ -2,13 +2,17 @@
 
 import numpy as np
 import pytest
-from numba import cuda, types
+from numba import cuda, float32, types
 
-from helpers import emulate, load4, twin
+from helpers import assemble, emulate, load4, store4, twin
 from tests.specimens.kernels import doubled, message, number_intrinsic, through_shared
+from thirty_two_lanes.assembly.compiler import missing
 from thirty_two_lanes.core.errors import EmulatorFault, UnsupportedError
 from thirty_two_lanes.emulator import KernelError
 from thirty_two_lanes.emulator.machine.twins import Lanes
+
+FOUR_BYTES = np.float32, np.int32, np.uint32
+needs_compiler = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
 
 mean_of_two = number_intrinsic("mean_of_two", types.float32)
 both_ways = number_intrinsic("both_ways", types.UniTuple(types.int64, 2))
@@ -82,7 +86,7 @@ def test_a_mistake_in_a_twin_of_the_tool_names_the_twin(error, monkeypatch):
     assert "load4(" in text.rpartition(")")[0]
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint32])
+@pytest.mark.parametrize("dtype", FOUR_BYTES)
 def test_four_neighbours_are_one_request(dtype):
     """Sixteen sectors a warp; the last warp is short."""
     a, out = np.arange(600, dtype=dtype), np.zeros(600, dtype)
@@ -175,15 +179,60 @@ def test_what_has_no_wide_load_is_refused():
     assert "as many indices" in text
 
 
-@pytest.mark.parametrize("kernel, rank", [(doubled, 1), (through_shared, 2)])
-def test_the_compiler_makes_vector_instructions(kernel, rank):
-    """PTX: v4 loads and stores, in global and in shared memory."""
-    array = types.Array(types.float32, rank, "C")
-    try:
-        text, _ = cuda.compile_ptx(kernel.py_func, (array, array), cc=(9, 0))
-    except Exception as error:  # whatever says that there is no libNVVM
-        pytest.skip(f"no compiler here: {type(error).__name__}")
+@cuda.jit
+def copied_at(a, index, out):
+    store4(out, index, load4(a, index))
 
-    spaces = ("global",) if rank == 1 else ("global", "shared")
-    for space in spaces:
-        assert f"ld.{space}.v4" in text and f"st.{space}.v4" in text
+
+def opcodes(kernel, *arguments):
+    """The machine code's, in order."""
+    return [it.opcode for it in assemble(kernel)[1, 32](*arguments).instructions]
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", FOUR_BYTES)
+def test_the_compiler_makes_one_instruction_of_four(dtype):
+    """Of each type; a sign costs the index the question whether it is negative."""
+    a = np.zeros(64, dtype)
+
+    unsigned = opcodes(copied_at, a, np.uint32(4), a)
+    signed = opcodes(copied_at, a, np.int32(4), a)
+
+    for found in (unsigned, signed):
+        assert ["LDG.E.128", "STG.E.128"] == [it for it in found if ".128" in it]
+    signs = [it for it in signed if it.startswith("USHF.R.S32.HI")]
+    assert signs and not set(signs) & set(unsigned)
+
+
+@needs_compiler
+def test_the_compiler_makes_one_instruction_of_four_in_shared_memory():
+    """Stores and loads, of rows of a tile."""
+    rows = np.zeros((3, 128), np.float32)
+
+    wide = [it for it in opcodes(through_shared, rows, rows) if ".128" in it]
+
+    assert ["LDG.E.128", "STS.128", "LDS.128", "STG.E.128"] == wide
+
+
+@cuda.jit
+def of_three(a):
+    store4(a, 0, (a[0], a[1], a[2]))
+
+
+@cuda.jit
+def of_one(a):
+    store4(a, 0, a[0])
+
+
+@cuda.jit
+def to_doubles(a):
+    x = float32(1)
+    store4(a, 0, (x, x, x, x))
+
+
+def test_what_has_no_wide_store_is_refused():
+    """Three values, one, and elements of eight bytes."""
+    four = np.zeros(4, np.float32)
+    assert "four numbers, not one of 3" in message(TypeError, of_three, 1, 1, four)
+    assert "four numbers, not float32" in message(TypeError, of_one, 1, 1, four)
+    assert "`store4`" in message(TypeError, to_doubles, 1, 1, np.zeros(4))

@@ -39,8 +39,9 @@ def load4(typingctx, array, index):
 def store4(typingctx, array, index, values):
     """Store four values to `array[index]` and the next three, by one store."""
     require_elements("store4", array, index, FOUR_BYTES)
-    if not isinstance(values, types.BaseTuple) or len(values) != COUNT:
-        raise TypeError(f"`store4` stores a tuple of four numbers, not {values}")
+    given = f"one of {len(values)}" if isinstance(values, types.BaseTuple) else values
+    if given != f"one of {COUNT}":
+        raise TypeError(f"`store4` stores a tuple of four numbers, not {given}")
     wanted = types.UniTuple(array.dtype, COUNT)
     signature = types.void(array, index, wanted)
 
