@@ -11,6 +11,9 @@ from tests.specimens.kernels import line_of
 from thirty_two_lanes.core.events import Access
 from thirty_two_lanes.core.source import Reference, Site
 from thirty_two_lanes.emulator.judges.local_memory import LocalMemory
+from thirty_two_lanes.emulator.launch import compile_kernel
+from thirty_two_lanes.emulator.program import KINDS, LineCounts
+from thirty_two_lanes.frontend.kernels import argument_types
 
 
 @cuda.jit
@@ -297,3 +300,34 @@ def test_random_local_accesses_are_judged_byte_by_byte(size):
             brute_local(size * index[:, n], active[:, n], size) for n in range(6)
         )
         assert expected == judge.table().sectors
+
+
+def test_each_count_of_the_code_is_filled():
+    """A kernel that does something of each kind leaves no column of it empty."""
+
+    @cuda.jit
+    def each_kind(half, single, double, whole):
+        half[0] = cuda.fp16.hadd(half[0], half[1])
+        single[0] += single[1]
+        double[0] += double[1]
+        whole[0] += whole[1]
+
+    dtypes = np.float16, np.float32, np.float64, np.int64
+    types = argument_types(each_kind, [np.zeros(2, dtype) for dtype in dtypes])
+    blocks = compile_kernel(each_kind, types).code
+    rows = [it for block in blocks for it in block.work]
+
+    empty = [name for name in LineCounts._fields if not any(map(filled(name), rows))]
+    done = np.sum([row.operations for row in rows], axis=0)
+    empty += [kind for kind, count in zip(KINDS, done, strict=True) if not count]
+
+    assert [] == [
+        f"emulator/program.py has the count `{it}`, and `work_of` in "
+        "codegen/instruction_counts.py never fills it"
+        for it in empty
+    ]
+
+
+def filled(name):
+    """Has a row something in a column?"""
+    return lambda row: np.any(getattr(row, name))
