@@ -12,12 +12,20 @@ from tests.emulator.report.made_by_hand import (
     warning,
     wavefronts,
 )
-from thirty_two_lanes.core.words import counted, counted_figure, figure, level_of
+from thirty_two_lanes.core.words import (
+    Finding,
+    counted,
+    counted_figure,
+    figure,
+    level_of,
+)
+from thirty_two_lanes.emulator import report
 from thirty_two_lanes.emulator.judges.banks import conflict
 from thirty_two_lanes.emulator.judges.coalescing import scattered
 from thirty_two_lanes.emulator.judges.divergence import idling
 from thirty_two_lanes.emulator.report.findings import findings_of
 from thirty_two_lanes.emulator.report.page import as_html
+from thirty_two_lanes.emulator.report.text import as_text
 
 
 @pytest.mark.parametrize(
@@ -314,3 +322,15 @@ def test_a_silent_mistake_has_its_lesson(kind, level, topic):
 def test_a_note_is_no_finding():
     """It states a fact that may be meant."""
     assert [] == findings_of(hand_made(warnings=[warning(2, "host arrays", True)]))
+
+
+def test_a_slight_finding_that_no_column_shows_is_in_both(monkeypatch):
+    """The sign alone would not say what it is."""
+    found = [Finding("slight", site(4), "types", "3 conversions of `a`", "Make none.")]
+    for module in report.page, report.text:
+        monkeypatch.setattr(module, "findings_of", lambda run: found)
+
+    assert "3 conversions of `a`" in as_text(hand_made())
+    shown = as_html(hand_made())
+    assert "line 4: 3 conversions of <code>a</code></div>" in shown
+    assert "Make none" not in shown

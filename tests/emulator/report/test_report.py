@@ -22,9 +22,11 @@ from tests.emulator.report.made_by_hand import (
     warning,
     wavefronts,
 )
+from tests.paths import ROOT
 from tests.specimens.kernels import add, line_of
 from thirty_two_lanes.core.pages.html import source_code
 from thirty_two_lanes.core.source import remember
+from thirty_two_lanes.emulator.judges.mistakes import COSTS, MISTAKES
 from thirty_two_lanes.emulator.report.as_dict import as_dict
 from thirty_two_lanes.emulator.report.findings import findings_of
 from thirty_two_lanes.emulator.report.page import as_html, lesson, lessons_in
@@ -299,6 +301,21 @@ def test_a_topic_becomes_a_link_where_a_lesson_treats_it():
     assert "href='14_bank_conflicts.ipynb'" in lesson("bank conflicts", lessons)
     assert "href='15_barriers_and_races.ipynb'" in lesson("races", lessons)
     assert "Topic" in lesson("guards", lessons)
+
+
+NO_LESSON = {"guards", "divergence"}  # what lessons 1 and 2 teach under other names
+
+
+def test_each_topic_has_its_lesson():
+    """Else nobody can look it up: a link needs a lesson of that name."""
+    lessons = sorted(it.name for it in (ROOT / "lessons").glob("[0-9]*_*.py"))
+    topics = {it.topic for it in findings_of(everything())}
+    topics |= {*MISTAKES.values(), *COSTS.values()}
+
+    missing = {it for it in topics if "href" not in lesson(it, lessons)}
+
+    others = missing ^ NO_LESSON
+    assert set() == others, f"no file in lessons/ is named after {others}"
 
 
 def test_a_page_links_to_the_lessons_that_it_is_given(tmp_path, monkeypatch):

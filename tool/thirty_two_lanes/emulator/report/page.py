@@ -156,16 +156,20 @@ def race_html(race, level) -> str:
 
 
 def further_findings(found):
-    """Findings on lines that show another one's advice, and that no column shows."""
+    """Findings on lines that show another one's advice, or none since they are slight,
+    and that no column shows.
+    """
     seen = set()
     for it in found:
-        if it.level == "slight" or it.topic in ("coalescing", "bank conflicts"):
+        if it.topic in ("coalescing", "bank conflicts"):
             continue
-        at = place_of(it.site)
-        if at in seen and it.topic != "races" and it.advice:
+        at, slight = place_of(it.site), it.level == "slight"
+        text = it.what if slight else it.advice
+        if (slight or at in seen) and it.topic != "races" and text:
             mark = sign(it.level, MEANINGS)
-            yield f"<div>{mark} line {it.site.line}: {code(it.advice)}</div>"
-        seen.add(at)
+            yield f"<div>{mark} line {it.site.line}: {code(text)}</div>"
+        if not slight:
+            seen.add(at)
 
 
 def folded(noun, items) -> str:
