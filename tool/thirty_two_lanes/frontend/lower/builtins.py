@@ -43,6 +43,11 @@ def length(builder, target, arguments, signature):
     if isinstance(text, str):
         builder.known[target] = len(text)
         return
+    if builder.kind(arguments[0]) == "RangeType":
+        start, stop, step = builder.packed[arguments[0].name]
+        steps = builder.index("floordiv", builder.index("sub", start, stop), step)
+        count = builder.index("max", builder.index("sub", ZERO, steps), ZERO)
+        return builder.bind(target, count)
     operand = builder.operand(arguments[0])
     dtype = builder.type_of(operand)
     if isinstance(dtype, tuple):

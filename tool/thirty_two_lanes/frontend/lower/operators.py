@@ -124,15 +124,36 @@ def _end_where(builder, operand, dtype, number, exception, text):
 
 
 def _is_in(builder, target, value):
-    """`number in tuple`, or in an array."""
+    """`number in tuple`, in a range or in an array."""
     if isinstance(builder.our_type(value.lhs), ir.ArrayType):
         return _call_library(builder, target, value, _contains)
+    if builder.kind(value.lhs) == "RangeType":
+        return builder.bind(target, _is_in_range(builder, value.lhs, value.rhs))
     found = ir.Const(np.False_)
     sought = builder.operand(value.rhs)
     for item in builder.items(value.lhs):
         same = are_equal(builder, sought, item)
         found = builder.truth("or", found, same)
     builder.bind(target, found)
+
+
+def _is_in_range(builder, numbers, variable) -> str:
+    """Is a number between the ends of a range, and whole steps from its start?"""
+    start, stop, step = builder.packed[numbers.name]
+    sought, whole = builder.operand(variable), ir.Const(np.True_)
+    dtype = builder.type_of(sought)
+    if dtype.kind == "f":
+        rest = builder.computed("mod", (sought, ir.Const(dtype.type(1))), dtype, "rest")
+        whole = builder.truth("eq", rest, ir.Const(dtype.type(0)))
+    if dtype.kind in "fb":
+        sought = builder.cast(sought, INDEX, explicit=True)
+    before = builder.truth("in range", sought, start, step)
+    inside = builder.truth("in range", sought, stop, step)
+    steps = builder.index("sub", builder.cast(sought, INDEX, explicit=True), start)
+    met = builder.truth("eq", builder.index("mod", steps, step), ZERO)
+    for more in (inside, builder.truth("not", before), whole):
+        met = builder.truth("and", met, more)
+    return met
 
 
 def unary(builder, target, value):
