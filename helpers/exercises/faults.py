@@ -81,6 +81,11 @@ def warnings(outcome, kind, reason, hints=""):
             yield Refusal(reason, size, report, warning.line, hints)
 
 
+def negative_indices(outcome):
+    """Those that count from the end, as Numba says: a fault where values are wrong."""
+    yield from warnings(outcome, "wrap", "bounds", "bounds negative")
+
+
 def unwritten(outcome):
     """Also what a shuffle takes from a lane that gives nothing."""
     run = outcome.run
@@ -104,7 +109,6 @@ def written_inputs(outcome):
 FAULTS = (
     missed_barriers,
     races,
-    partial(warnings, kind="wrap", reason="bounds", hints="bounds negative"),
     unwritten,
     partial(warnings, kind="exception", reason="wrong"),
     written_inputs,

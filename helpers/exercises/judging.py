@@ -11,15 +11,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from io import StringIO
 
-import numpy as np
-
-from helpers.checking.check import check
-from helpers.exercises.arguments import Out
 from helpers.exercises.budgets import keeps_its_budget, unheld
-from helpers.exercises.faults import at_size, first_sentence, line_in, refuse_faults
-from helpers.exercises.sources import lines_changed
+from helpers.exercises.faults import (
+    at_size,
+    first_sentence,
+    line_in,
+    negative_indices,
+    refuse_faults,
+)
+from helpers.exercises.sources import called_by, lines_changed, tree_of
 from helpers.exercises.totals import LOOKED_UP
-from helpers.exercises.trials import EVEN, LARGER, POISON, RAGGED, trials_of
+from helpers.exercises.trials import EVEN, LARGER, RAGGED, trials_of
+from helpers.exercises.values import causes, differs, equal, past_whole_ones
 from helpers.exercises.verdict import Refusal, Verdict
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.errors import ExplainedError
@@ -55,18 +58,28 @@ def looked_at(case) -> Verdict:
         for look in LOOKS:
             look(case)
     except Refusal as refusal:
-        return refused(task, refusal)
+        return refused(task, refusal, in_another_order(case))
     return Verdict(task.name, task.points, task.points, praise(case))
 
 
-def refused(task, refusal) -> Verdict:
+def in_another_order(case) -> str:
+    """A sentence on arguments that have the launch's names, and not its order."""
+    mine = getattr(getattr(case.kernel, "py_func", None), "__code__", None)
+    wanted = tuple(case.trials[0].arguments)
+    names = mine.co_varnames[: mine.co_argcount] if mine else wanted
+    if names == wanted or {*names} != {*wanted}:
+        return ""
+    return f" The launch passes {', '.join(wanted)}, in this order."
+
+
+def refused(task, refusal, also="") -> Verdict:
     """The verdict of a refusal: part of the points for a right answer over budget."""
     budget = refusal.reason.budget
     return Verdict(
         task.name,
         task.points * task.share(budget) if budget else 0,
         task.points,
-        refusal.sentence,
+        refusal.sentence + also * (not budget),
         refusal.reason,
         refusal.report,
         refusal.line,
@@ -123,6 +136,13 @@ def is_a_kernel(case):
     if case.kernel is None or case.kernel is Ellipsis:
         raise nothing_yet(task)
     explained(lambda: require_kernel(case.kernel, "check"))
+    for it in called_by(case.kernel):
+        if tree_of(it.py_func) is None:
+            raise Refusal(
+                "refused",
+                f"The source of `{it.__name__}` cannot be read: write it with `def`, "
+                "in a cell of the notebook or in a file.",
+            )
     mine = explained(lambda: argument_names(case.kernel))
     wanted = tuple(case.trials[0].arguments)
     if len(mine) != len(wanted):
@@ -137,19 +157,11 @@ def is_no_stub(case):
     """Did anybody change what was given?"""
     task = case.task
     changed = lines_changed(case.kernel, task.given_text)
-    given = task.kernel(task.given_text)
-    if changed == 0 or changed is None and same_code(case.kernel, given):
+    if changed == 0:
         raise nothing_yet(task)
     program = explained(lambda: case.program)
     if not program.written | program.read:
         raise nothing_yet(task)
-
-
-def same_code(kernel, given) -> bool:
-    """Are two kernels the same, as far as their code objects tell?"""
-    codes = [it.py_func.__code__ for it in (kernel, given)]
-    mine, theirs = ((c.co_code, c.co_consts[1:], c.co_names) for c in codes)
-    return mine == theirs
 
 
 def nothing_yet(task):
@@ -178,99 +190,35 @@ VALUES_DIFFER = {EVEN: "wrong", RAGGED: "tail", LARGER: "larger"}  # the reasons
 
 
 def refuse_values(case, outcomes):
-    """Raise a Refusal if values of some outcomes differ from what is expected."""
-    for outcome in outcomes:
-        if difference := differs(outcome):
-            empty = "were never written" in difference
-            if is_constant(case) and not empty:
-                same = "The output is the same for other numbers in the inputs."
-                raise Refusal("constant", same)
-            reason = VALUES_DIFFER[outcome.trial.kind]
-            difference += lost_fractions(case.program.ir)
-            hints = "wrong unwritten" * (empty and reason == "wrong")
-            raise Refusal(reason, f"{at_size(outcome)} {difference}", hints=hints)
+    """Raise a Refusal if values of some outcomes differ from what is expected: of the
+    first, or of the first that shows whose tail is wrong.
+    """
+    wrong = [it for it in outcomes if differs(it)]
+    if not wrong:
+        return
+    outcome = next((it for it in wrong if [*past_whole_ones(it)]), wrong[0])
+    for refusal in negative_indices(outcome):
+        raise refusal
+    difference = differs(outcome)
+    empty = "were never written" in difference
+    if is_constant(case) and not empty:
+        same = "The output is the same for other numbers in the inputs."
+        raise Refusal("constant", same)
+    reason = VALUES_DIFFER[outcome.trial.kind]
+    difference += causes(case, outcome)
+    hints = "wrong unwritten" * (empty and reason == "wrong")
+    raise Refusal(reason, f"{at_size(outcome)} {difference}", hints=hints)
 
 
 def is_constant(case) -> bool:
-    """Does a kernel give the same for inputs for which something else is right?"""
+    """Does a kernel that loads no input give the same for inputs for which something
+    else is right?
+    """
     first, *others = case.outcomes[:3]  # other numbers, and one changed element
+    if case.program.read:
+        return False
     same = all(equal(first.outputs, it.outputs) for it in others)
     return same and not equal(first.trial.expected, others[0].trial.expected)
-
-
-def differs(outcome) -> str:
-    """How an outcome's values differ from the expected ones; "" if they do not.
-
-    What was never written is said first.
-    """
-    for name, expected in outcome.trial.expected.items():
-        cells = outcome.outputs[name]
-        try:
-            check(cells, expected, rtol=outcome.trial.task.rtol)
-        except AssertionError as error:
-            argument = outcome.trial.arguments[name]
-            if unwritten := unwritten_cells(cells, argument):
-                return f"in `{name}`, {unwritten}."
-            first, *clues = str(error).splitlines()
-            clues = clues_of(clues, isinstance(argument, Out))
-            return " ".join([f"in `{name}`, {first}.", *clues])
-    return ""
-
-
-def lost_fractions(kernel) -> str:
-    """Which line stores floats as whole numbers, which the kernel does not ask for."""
-    code = [it for block in kernel.blocks for it in block]
-    casts = {it.target: it for it in code if isinstance(it, ir.Cast)}
-    stored = [(it, it.value) for it in code if isinstance(it, ir.Store)]
-    added = [(it, v) for it in code if isinstance(it, ir.Atomic) for v in it.values]
-    for access, value in stored + added:
-        cast = casts.get(value)
-        of = cast and kernel.types.get(cast.operand)
-        if not isinstance(of, np.dtype) or cast.explicit:
-            continue
-        if (of.kind, cast.dtype.kind) in (("f", "i"), ("f", "u")):
-            line, array = access.reference.site.line, access.reference.array
-            return (
-                f" Line {line} stores floats in `{array}`, whose elements are "
-                f"{cast.dtype}: fractions are lost."
-            )
-    return ""
-
-
-def clues_of(clues, is_written):
-    """What `check` suggests, but not of the launch and the tolerance, which are the
-    exercise's; nor that nobody wrote what is known to be written.
-    """
-    for clue in clues:
-        if "grid" not in clue and "guard" not in clue:
-            clue = clue.partition("; if it is rounding")[0]
-            if is_written:
-                clue = clue.replace(": never written?", "")
-                clue = clue.replace("never written, or ", "")
-            yield clue if clue.endswith("?") else f"{clue}."
-
-
-def unwritten_cells(cells, argument) -> str:
-    """How many cells of an output nobody wrote, and the first; "" if there is none."""
-    if not isinstance(argument, Out):
-        return ""
-    size = cells.dtype.itemsize
-    as_bytes = np.ascontiguousarray(cells).view(np.uint8).reshape(-1, size)
-    empty = (as_bytes == POISON).all(axis=1)
-    if size == 1 or not empty.any():
-        return ""
-    first = np.unravel_index(int(empty.argmax()), cells.shape)
-    index = ", ".join(str(int(it)) for it in first)
-    return (
-        f"{empty.sum():,} of {empty.size:,} values were never written, the first at "
-        f"[{index}]"
-    )
-
-
-def equal(some, others) -> bool:
-    """Are the same numbers in two groups of arrays? NaN is like nothing else."""
-    pairs = zip(some.values(), others.values(), strict=True)
-    return all(np.array_equal(a, b) for a, b in pairs)
 
 
 def brings_nothing_along(case):

@@ -19,12 +19,16 @@ def judge(task, answer) -> Verdict:
         return Verdict(task.name, 0, task.points, sentence, NO_ANSWER)
     if not isinstance(truth, dict):
         truth, answer = {"": truth}, {"": answer}
-    if not isinstance(answer, dict) or answer.keys() != truth.keys():
+    if not isinstance(answer, dict) or not answer.keys() <= truth.keys():
         raise ArgumentError(
             f"`{task.name}` asks for a dictionary with the keys "
             f"{', '.join(map(repr, truth))}, not {shown(answer)}"
         )
-    right = [name for name in truth if agrees(answer[name], truth[name], task)]
+    right = [
+        name
+        for name in truth
+        if not empty(answer.get(name)) and agrees(answer[name], truth[name], task)
+    ]
     if len(right) == len(truth):
         return Verdict(task.name, task.points, task.points, "As predicted.")
     key = "wrong" if "wrong" in task.hints else "wrong prediction"

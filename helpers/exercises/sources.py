@@ -6,6 +6,8 @@ import ast
 import difflib
 import inspect
 import math
+import re
+from copy import deepcopy
 from functools import lru_cache
 from itertools import count
 from textwrap import indent
@@ -16,13 +18,15 @@ from numba import cuda
 
 from thirty_two_lanes.core.source import (
     contents,
+    definition_of,
     globals_of,
+    is_compiled_from,
     lines_of,
     remember,
-    source_of,
 )
 
 _number = count(1)
+BESIDE = "\1"  # marks a statement that stands beside a colon
 NAMES = "float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64"
 
 
@@ -52,7 +56,7 @@ def stub_of(text) -> str:
     tree = ast.parse(text)
     kernel = functions_in(tree)[-1]
     lines = [it.rstrip("\n") for it in lines_of(text)]
-    about = len(code_lines("\n".join(lines[kernel.body[0].end_lineno :])))
+    about = sum(bool(it.strip()) for it in lines[kernel.body[0].end_lineno :])
     hole = f"# your code, about {about} line{'s' * (about > 1)}"
     return "\n".join([*lines[: kernel.body[0].end_lineno], indent(hole, "    ")])
 
@@ -66,20 +70,28 @@ def edited(text, *edits) -> str:
     return text
 
 
-def lines_changed(kernel, text) -> int | None:
+def lines_changed(kernel, text) -> int:
     """How many lines of a kernel and of the functions that it calls differ from a
-    text's, whose own functions are known by their names; None without their sources.
+    text's, whose own functions are known by their names.
+
+    Counted are lines of the tree that is compiled, wherever the text breaks them.
     """
     functions = [it.py_func for it in called_by(kernel)]
-    sources = [source_of(it) for it in functions]
-    if None in sources:
-        return None
+    trees = [tree_of(it) for it in functions]
     given, name = functions_of(text), kernel_name(text)
     names = [name, *(it.__name__ for it in functions[1:])]
     return sum(
-        different(given.get(name, []), code_lines("\n".join(source.lines)))
-        for name, source in zip(names, sources, strict=True)
+        different(given.get(name, []), code_lines(tree))
+        for name, tree in zip(names, trees, strict=True)
     )
+
+
+def tree_of(function) -> ast.FunctionDef | None:
+    """The definition that a function was compiled from; None where nobody can read it,
+    here or where it is handed in.
+    """
+    found = definition_of(function)
+    return found if found and is_compiled_from(function, found) else None
 
 
 def different(given, mine) -> int:
@@ -94,8 +106,7 @@ def different(given, mine) -> int:
 
 def functions_of(text) -> dict:
     """The lines of each function that a text defines, by name."""
-    functions = functions_in(ast.parse(text))
-    return {it.name: code_lines(ast.unparse(it)) for it in functions}
+    return {it.name: code_lines(it) for it in functions_in(ast.parse(text))}
 
 
 def called_by(kernel) -> list:
@@ -116,15 +127,23 @@ def outside(function):
     yield from map(contents, function.__closure__ or ())
 
 
-def code_lines(text) -> list[str]:
-    """A function's lines without comments, blank lines, decorators and docstring."""
-    try:
-        tree = ast.parse(text)
-    except SyntaxError:
-        return [line.strip() for line in text.splitlines() if line.strip()]
-    for node in ast.walk(tree):
+def code_lines(function) -> list[str]:
+    """The lines of a function's tree, without its decorators and docstrings; `if x: y`
+    is one line, and `x; y` are two.
+    """
+    function = deepcopy(function)
+    function.decorator_list = []
+    for node in ast.walk(function):
         if isinstance(node, ast.FunctionDef) and ast.get_docstring(node):
             node.body = node.body[1:] or [ast.Pass()]
-    parts = functions_in(tree) or [tree]
-    lines = [line for it in parts for line in ast.unparse(it).splitlines()]
-    return [line for line in lines if line.strip() and not line.startswith("@")]
+        if is_in_one_line(node):
+            node.body[0] = ast.Expr(ast.Name(BESIDE + ast.unparse(node.body[0])))
+    return re.sub(rf"\n *{BESIDE}", " ", ast.unparse(function)).splitlines()
+
+
+def is_in_one_line(node) -> bool:
+    """Is it an `if` or a loop with one statement beside its colon?"""
+    if not isinstance(node, (ast.If, ast.For, ast.While)) or len(node.body) > 1:
+        return False
+    only = node.body[0]
+    return not hasattr(only, "body") and only.lineno == node.lineno

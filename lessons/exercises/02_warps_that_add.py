@@ -85,7 +85,7 @@ class WarpSum(Write):
         "the last lane stores": ("wrong", "laneid == 0", "laneid == 31"),
         "a cell for each block": ("race", "i // 32", "i // 64"),
         "no shuffle": ("wrong", "$combined", "value"),
-        "a constant": ("constant", "totals[i // 32] = value", "totals[i // 32] = 1"),
+        "a constant": ("wrong", "totals[i // 32] = value", "totals[i // 32] = 1"),
         "one lane does all": (
             "over_budget:requests",
             """

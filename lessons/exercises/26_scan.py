@@ -178,6 +178,7 @@ class RunningMaximum(Write):
     choices = {"most": ("maximum", "minimum"), "type": ("float32", "int32")}
     even, ragged = (1024, 256), (1, 33, 700)
     budget = {"barriers": 2, "shared_requests": 150, "sectors": "ideal"}
+    ordered = ("a",)
 
     def inputs(self, rng, size):
         a = numbers(rng, self.type, -1000, 1000, size)
@@ -333,5 +334,5 @@ class ScanFours(SpeedUp):
             "store4(out, i, (before + p, before + q, before + r, before + s))",
             "out[i] = before + p\n        out[i + 1] = before + q\n"
             "        out[i + 2] = before + r\n        out[i + 3] = before + s"),
-        "never loads": ("constant", "p, q, r, s = load4(a, i)", "p = $type(i)"),
+        "never loads": ("wrong", "p, q, r, s = load4(a, i)", "p = $type(i)"),
     }

@@ -180,7 +180,7 @@ class Brightest(Fix):
             "                out[0] = a[i]",
         ),
         "offers twice": ("over_budget:atomics", offer, f"{offer}\n        {offer}"),
-        "the smallest": ("constant", "atomic.max", "atomic.min"),
+        "the smallest": ("wrong", "atomic.max", "atomic.min"),
         "the sum": ("wrong", "atomic.max", "atomic.add"),
         "no guard": ("bounds", "if i < a.size:", "if True:"),
         "the last block left out": (

@@ -250,3 +250,50 @@ def test_a_reason_is_its_text_and_knows_its_parts(text, word, budget, words):
     assert reason == pickle.loads(pickle.dumps(reason))
     with pytest.raises(ValueError, match="there is no reason"):
         Reason(f"x{text}")
+
+
+def test_an_output_that_no_line_stores_to_is_named():
+    """`out = …` only gives another value its name, as `out[:] = …` does not."""
+    only = verdict_on(f"out[i] = {SUM}", f"out = {SUM}")
+    none = verdict_on(f"out[i] = {SUM}", "pass")
+
+    told = "No line stores to `out`"
+    assert f"{told}; `out = …` only names another value." in only.sentence
+    assert f"{told}." in none.sentence
+    assert told not in verdict_on(GUARD, GUARD.replace("<", ">")).sentence
+
+
+def test_arguments_in_another_order_are_named():
+    """Where something is wrong: a kernel may name them as it likes."""
+    swapped = verdict_on("pair_sums(out, a)", "pair_sums(a, out)")
+    named = verdict_on("pair_sums(out, a)", "pair_sums(b, out)", "a.size", "b.size")
+
+    told = "The launch passes out, a, in this order."
+    assert swapped.reason and swapped.sentence.endswith(told)
+    assert named.reason and told not in named.sentence
+
+
+@pytest.mark.parametrize("whole, unit", [("32", "warp, of 32"), ("64", "block, of 64")])
+def test_a_tail_that_is_left_out_is_named(whole, unit):
+    """Wrong only past the last whole block, or warp, of threads."""
+    last = f"a.size // {whole} * {whole}"
+    told = verdict_on(f"out[i] = {SUM}", f"out[i] = {SUM} if i < {last} else -1")
+
+    assert "tail" == told.reason
+    size = int(re.search(r"size (\d+)", told.sentence)[1])
+    first = size // int(whole) * int(whole)
+    there = f"All before index {first} are right: there ends the last whole {unit}"
+    assert there in told.sentence, told.sentence
+    early = verdict_on(f"out[i] = {SUM}", f"out[i] = {SUM} if i % 9 else -1")
+    assert "last whole" not in early.sentence
+
+
+@pytest.mark.parametrize("line", ["a[i] // 3", "int(a[i]) // 3"])
+def test_a_quotient_that_is_rounded_down_is_told(line):
+    """`//` of floats, and of whole numbers for a float."""
+    told = verdict_on(SUM, f"{line} + 0 * {SUM}")
+    shown = Plain().answer_text.replace(SUM, f"{line} + 0 * {SUM}").splitlines()
+    number = 1 + next(n for n, it in enumerate(shown) if "//" in it)
+
+    assert f"Line {number} divides by `//`, which rounds down." in told.sentence
+    assert "rounds down" not in verdict_on(SUM, f"a[i] / 3 + 0 * {SUM}").sentence

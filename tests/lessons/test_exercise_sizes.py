@@ -11,8 +11,8 @@ from helpers.exercises.arguments import whole_size
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Write
 from helpers.exercises.faults import refuse_faults
-from helpers.exercises.judging import differs
 from helpers.exercises.trials import LARGER, trials_of
+from helpers.exercises.values import differs
 from tests.changed import changed_exercises, turn_of
 from tests.quick import slow
 

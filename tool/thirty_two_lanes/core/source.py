@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 WIDEST_LINE = 48  # characters of a source line that others are aligned with
 INLINED = re.compile(r"\w+?_v\d+_")  # what Numba puts before names that it inlines
+IN_BETWEEN = "PUSH_NULL", "EXTENDED_ARG", "CACHE"  # instructions that compute nothing
 VERSION = re.compile(r"_\d+$")  # and behind one that is assigned more than once
 
 
@@ -91,29 +92,93 @@ class Source(NamedTuple):
 
 def source_of(function) -> Source | None:
     """A function's source, None where it is not available."""
-    try:
-        lines, first = inspect.getsourcelines(function)
-    except (OSError, TypeError, SyntaxError, tokenize.TokenError):
+    block = _block_of(function)
+    if block is None:
         return None
+    lines, first = block
     text = dedent("".join(lines)).rstrip()
     name = file_name(function.__code__.co_filename)
     return Source(name, first, tuple(it.rstrip("\n") for it in lines_of(text)))
 
 
 def definition_of(function) -> ast.FunctionDef | None:
-    """A function's definition, with the line numbers of its file; None where its source
-    is not available.
+    """A function's definition, with the line numbers of its file, a `lambda` as a
+    `def`; None where its source is not available.
     """
+    block = _block_of(function)
+    if block is None:
+        return None
+    lines, first = block
+    text = "".join(lines)
+    nested = text[:1].isspace()  # texts in it may begin further left
     try:
-        lines, first = inspect.getsourcelines(function)
-        text = "".join(lines)
-        nested = text[:1].isspace()  # texts in it may begin further left
         tree = ast.parse(f"if True:\n{text}" if nested else text)
-    except (OSError, TypeError, SyntaxError, tokenize.TokenError):
+    except SyntaxError:
         return None
     ast.increment_lineno(tree, first - 1 - nested)
-    definitions = (it for it in ast.walk(tree) if isinstance(it, ast.FunctionDef))
-    return next(definitions, None)
+    kind = ast.Lambda if function.__name__ == "<lambda>" else ast.FunctionDef
+    found = [it for it in ast.walk(tree) if isinstance(it, kind)]
+    if kind is ast.FunctionDef:
+        return found[0] if found else None
+    return _as_definition(found[0]) if len(found) == 1 else None
+
+
+def _as_definition(function: ast.Lambda) -> ast.FunctionDef:
+    """What a `lambda` is as a `def`."""
+    body = ast.copy_location(ast.Return(function.body), function.body)
+    parts = {"name": "lambda_", "args": function.args, "body": [body]}
+    made = ast.FunctionDef(**parts, decorator_list=[], type_params=[])
+    return ast.copy_location(made, function)
+
+
+def _block_of(function) -> tuple[list[str], int] | None:
+    """The lines of a function, and the number of the first; None where they are not
+    available.
+    """
+    try:
+        return inspect.getsourcelines(getattr(function, "__code__", function))
+    except (OSError, TypeError, SyntaxError, tokenize.TokenError):
+        return None
+
+
+def is_compiled_from(function, definition) -> bool:
+    """Is a definition what a function was compiled from? `inspect` finds another one
+    where a text has lines that it does not count as Python does.
+    """
+    code, free = function.__code__, function.__code__.co_freevars
+    arguments = ast.arguments([], [ast.arg(it) for it in free], None, [], [], None, [])
+    if function.__name__ == "<lambda>":
+        definition = ast.Expr(ast.Lambda(definition.args, definition.body[0].value))
+    around = {"name": "around", "args": arguments, "body": [definition]}
+    made = ast.FunctionDef(**around, decorator_list=[], type_params=[])
+    tree = ast.fix_missing_locations(ast.Module([made], []))
+    try:
+        whole = compile(tree, code.co_filename, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    return _parts(code) in map(_parts, _codes_in(_codes_in(whole)[0]))
+
+
+def _codes_in(code) -> list:
+    """The code objects right within another."""
+    return [it for it in code.co_consts if isinstance(it, CodeType)]
+
+
+def _parts(code) -> tuple:
+    """What a code object does, wherever it stands: a method's call depends on what else
+    its file imports.
+    """
+    steps = [it for it in dis.get_instructions(code) if it.opname not in IN_BETWEEN]
+    at = {it.offset: number for number, it in enumerate(steps)}
+    told = []
+    for it in steps:
+        value = repr(it.argval)
+        if it.opcode in dis.hasjrel or it.opcode in dis.hasjabs:
+            value = at.get(it.argval)
+        elif isinstance(it.argval, CodeType):
+            value = _parts(it.argval)
+        told.append((it.opname.replace("LOAD_METHOD", "LOAD_ATTR"), value))
+    return code.co_varnames[: code.co_argcount], *told
 
 
 def lines_of(text) -> list[str]:

@@ -1,0 +1,148 @@
+"""What is wrong with the values of an outcome: how they differ from what is expected,
+and what in the kernel may be why.
+"""
+
+import ast
+
+import numpy as np
+
+from helpers.checking.check import check
+from helpers.checking.tolerance import tolerance_for
+from helpers.exercises.arguments import Out
+from helpers.exercises.sources import tree_of
+from helpers.exercises.trials import POISON
+from thirty_two_lanes.core import ir
+from thirty_two_lanes.core.hardware import WARP_SIZE
+
+
+def differs(outcome) -> str:
+    """How an outcome's values differ from the expected ones; "" if they do not.
+
+    What was never written is said first.
+    """
+    for name, expected in outcome.trial.expected.items():
+        cells = outcome.outputs[name]
+        try:
+            check(cells, expected, rtol=outcome.trial.task.rtol)
+        except AssertionError as error:
+            argument = outcome.trial.arguments[name]
+            if unwritten := unwritten_cells(cells, argument):
+                return f"in `{name}`, {unwritten}."
+            first, *clues = str(error).splitlines()
+            clues = clues_of(clues, isinstance(argument, Out))
+            return " ".join([f"in `{name}`, {first}.", *clues])
+    return ""
+
+
+def clues_of(clues, is_written):
+    """What `check` suggests, but not of the launch and the tolerance, which are the
+    exercise's; nor that nobody wrote what is known to be written.
+    """
+    for clue in clues:
+        if "grid" not in clue and "guard" not in clue:
+            clue = clue.partition("; if it is rounding")[0]
+            if is_written:
+                clue = clue.replace(": never written?", "")
+                clue = clue.replace("never written, or ", "")
+            yield clue if clue.endswith("?") else f"{clue}."
+
+
+def unwritten_cells(cells, argument) -> str:
+    """How many cells of an output nobody wrote, and the first; "" if there is none."""
+    if not isinstance(argument, Out):
+        return ""
+    size = cells.dtype.itemsize
+    as_bytes = np.ascontiguousarray(cells).view(np.uint8).reshape(-1, size)
+    empty = (as_bytes == POISON).all(axis=1)
+    if size == 1 or not empty.any():
+        return ""
+    first = np.unravel_index(int(empty.argmax()), cells.shape)
+    index = ", ".join(str(int(it)) for it in first)
+    return (
+        f"{empty.sum():,} of {empty.size:,} values were never written, the first at "
+        f"[{index}]"
+    )
+
+
+def equal(some, others) -> bool:
+    """Are the same numbers in two groups of arrays? NaN is like nothing else."""
+    pairs = zip(some.values(), others.values(), strict=True)
+    return all(np.array_equal(a, b) for a, b in pairs)
+
+
+# ---------------------------------------------------------------- why they may differ
+
+
+def causes(case, outcome) -> str:
+    """What in the kernel, or about the place of the wrong values, may be why."""
+    kernel = case.program.ir
+    found = [*unstored(case, outcome), *past_whole_ones(outcome)]
+    found += [*lost_fractions(kernel), *rounded_down(kernel)]
+    return "".join(f" {it}" for it in found)
+
+
+def unstored(case, outcome):
+    """Which output no line stores to."""
+    for name in outcome.trial.expected:
+        called = outcome.names[name]
+        if called in case.program.written:
+            continue
+        tree = ast.walk(tree_of(case.kernel.py_func))
+        names = (it for it in tree if isinstance(it, ast.Name) and it.id == called)
+        named = any(isinstance(it.ctx, ast.Store) for it in names)
+        only = f"; `{called} = …` only names another value" * named
+        yield f"No line stores to `{called}`{only}."
+
+
+def past_whole_ones(outcome):
+    """Are the first values right, up to the last whole grid, block or warp?"""
+    run, rtol = outcome.run, outcome.trial.task.rtol
+    threads = run.threads_per_block
+    units = {"grid": run.blocks * threads, "block": threads, "warp": WARP_SIZE}
+    for name, expected in outcome.trial.expected.items():
+        cells, expected = outcome.outputs[name], np.asarray(expected)
+        if cells.ndim != 1 or expected.shape != cells.shape:
+            continue
+        agree = tolerance_for(cells, expected, rtol, None).agree(cells, expected)
+        first = 0 if agree.all() else int(agree.argmin())
+        for unit, whole in units.items():
+            if first and first == cells.size // whole * whole:
+                yield (
+                    f"All before index {first:,} are right: there ends the last whole "
+                    f"{unit}, of {whole:,} threads."
+                )
+                break
+
+
+def lost_fractions(kernel):
+    """Which line stores floats as whole numbers, which the kernel does not ask for."""
+    code = [it for block in kernel.blocks for it in block]
+    casts = {it.target: it for it in code if isinstance(it, ir.Cast)}
+    stored = [(it, it.value) for it in code if isinstance(it, ir.Store)]
+    added = [(it, v) for it in code if isinstance(it, ir.Atomic) for v in it.values]
+    for access, value in stored + added:
+        cast = casts.get(value)
+        of = cast and kernel.types.get(cast.operand)
+        if not isinstance(of, np.dtype) or cast.explicit:
+            continue
+        if (of.kind, cast.dtype.kind) in (("f", "i"), ("f", "u")):
+            line, array = access.reference.site.line, access.reference.array
+            yield (
+                f"Line {line} stores floats in `{array}`, whose elements are "
+                f"{cast.dtype}: fractions are lost."
+            )
+            return
+
+
+def rounded_down(kernel):
+    """Which line makes a whole number of a quotient that a float takes."""
+    code = [it for block in kernel.blocks for it in block]
+    made = {it.target: it for it in code if isinstance(it, ir.Operation)}
+    casts = {it.target: it.operand for it in code if isinstance(it, ir.Cast)}
+    taken = [*casts.items(), *((it, it) for it in made)]
+    for name, value in taken:
+        division = made.get(value) if isinstance(value, str) else None
+        is_float = getattr(kernel.types.get(name), "kind", "") == "f"
+        if is_float and division is not None and division.operator == "floordiv":
+            yield f"Line {division.site.line} divides by `//`, which rounds down."
+            return

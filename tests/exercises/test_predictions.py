@@ -1,0 +1,45 @@
+"""What predictions earn: their share of what is right."""
+
+import math
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from tests.exercises.specimen import Strides
+
+
+def test_predictions_earn_their_share():
+    """All right, one of two, none, and words that are no option."""
+    task = Strides()
+
+    assert 2 == task.judge({"sectors": 8, "free": "no"}).points
+    half = task.judge({"sectors": 9, "free": "no"})
+    assert (0.5, "wrong") == (half.points, half.reason)
+    empty = task.judge({"sectors": ..., "free": ...})
+    assert (0, "no_answer") == (empty.points, empty.reason)
+    for left_out in ({"sectors": 8, "free": ...}, {"sectors": 8, "free": None}):
+        assert (0.5, "wrong") == (task.judge(left_out).points, "wrong")
+    assert (0.5, "wrong") == (task.judge({"free": "no"}).points, "wrong")
+    for number in (np.array([8, 8]), 10**400, Decimal("8.5"), math.nan, 8j, [8]):
+        assert 0.5 == task.judge({"sectors": number, "free": "no"}).points
+    for number in (np.int8(8), np.float32(8)):
+        assert 2 == task.judge({"sectors": number, "free": "no"}).points
+    with pytest.raises(TypeError, match="keys 'sectors', 'free'"):
+        task.judge(np.array([8, 8]))
+    with pytest.raises(TypeError, match="one of 'yes', 'no'"):
+        task.judge({"sectors": 8, "free": "perhaps"})
+    for other in (8, {"sectors": 8, "free": "no", "fee": "no"}):
+        with pytest.raises(TypeError, match="keys 'sectors', 'free'"):
+            task.judge(other)
+
+
+def test_a_number_does_not_wrap():
+    """The size of the smallest whole number of a type is negative in that type."""
+
+    class Zero(Strides):
+        def truth(self):
+            return 0
+
+    assert 0 == Zero().judge(np.int8(-128)).points
+    assert 2 == Zero().judge(np.uint8(0)).points
