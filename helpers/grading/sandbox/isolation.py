@@ -19,7 +19,7 @@ from pathlib import Path
 import helpers
 import thirty_two_lanes
 from helpers.exercises.catalogue import GROUP
-from helpers.grading.sandbox.limits import Limits
+from helpers.grading.sandbox.limits import NOBODY, Limits
 
 OURS = tuple(Path(it.__file__).resolve().parent for it in (helpers, thirty_two_lanes))
 SYSTEM = "/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/alternatives"
@@ -42,7 +42,7 @@ def has_bubblewrap() -> bool:
     """Can this user start bubblewrap here?"""
     if not shutil.which("bwrap"):
         return False
-    trial = ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"]
+    trial = ["bwrap", *unshared(), "--ro-bind", "/", "/", "true"]
     return subprocess.run(trial, capture_output=True).returncode == 0
 
 
@@ -88,14 +88,17 @@ def bubblewrap(kind) -> list[str]:
     """bubblewrap's command line, to which a program is added: it is process 1, since
     bubblewrap itself could be traced, and the grader's pipes be found with it.
     """
-    options = ["bwrap", "--unshare-all", "--as-pid-1", "--die-with-parent"]
-    options += ["--new-session", "--uid", "65534", "--gid", "65534"]
+    options = ["bwrap", *unshared(), "--as-pid-1", "--die-with-parent", "--new-session"]
     for path in filter(os.path.exists, SYSTEM):
         linked = os.path.islink(path)
         source = ["--symlink", os.readlink(path)] if linked else ["--ro-bind", path]
         options += [*source, path]
     folders = {*packages(), *(sources() if kind == "judge" else ())} - {*SYSTEM}
-    for path in sorted(filter(os.path.exists, folders)):  # a folder before its own
+    folders = sorted(filter(os.path.exists, folders))  # a folder before its own
+    lists = (Path(it).parents for it in [*folders, f"{COURSE}/helpers"])
+    for path in sorted({str(it) for above in lists for it in above}):
+        options += ["--dir", path]  # else bubblewrap makes it for its own user alone
+    for path in folders:
         options += ["--ro-bind", path, path]
     if kind == "collect":
         for folder in hidden():
@@ -104,14 +107,29 @@ def bubblewrap(kind) -> list[str]:
             options += ["--ro-bind", str(folder), f"{COURSE}/{folder.name}"]
         options += ["--setenv", "PYTHONPATH", COURSE]
     options += ["--proc", "/proc", "--remount-ro", "/proc"]  # root's /proc/sys is real
-    options += ["--dev", "/dev", "--ro-bind", "/dev/null", "/dev/zero"]  # no memory
-    options += ["--remount-ro", "/dev"]
+    options += ["--dev", "/dev", "--remount-ro", "/dev"]
+    for device in "zero", "full", "random", "tty":  # zero is memory, and each a trace
+        options += ["--ro-bind", "/dev/null", f"/dev/{device}"]
     for folder in ("/dev/shm", "/dev/pts"):  # else children leave things to the next
         options += ["--tmpfs", folder, "--remount-ro", folder]
-    options += ["--size", str(Limits.folder_bytes), "--tmpfs", WORK, "--chdir", WORK]
+    options += ["--size", str(Limits.folder_bytes), "--perms", "0777", "--tmpfs", WORK]
+    options += ["--chdir", WORK]
     options += ["--remount-ro", "/"]  # else one child could leave modules to the next
     options += ["--setenv", "TMPDIR", WORK, "--setenv", "GRADING_ALONE", "1"]
     return [*options, "--"]
+
+
+def unshared() -> list[str]:
+    """What a sandbox has of its own. Where root grades, it has no namespace of users:
+    there, root itself would be who is called nobody. It begins as root instead, whose
+    only right left is to become nobody.
+    """
+    nobody = str(NOBODY)
+    if os.geteuid():
+        return ["--unshare-all", "--uid", nobody, "--gid", nobody]
+    kinds = "ipc", "pid", "net", "uts", "cgroup-try"
+    rights = "--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID"
+    return [*(f"--unshare-{it}" for it in kinds), *rights.split()]
 
 
 def packages() -> list[str]:
@@ -149,7 +167,7 @@ def docker(image) -> list[str]:
     # with --init=false a nursery is process 1, as above
     options = f"""
         docker run --rm --interactive --network none --read-only --ipc none
-        --init=false --cap-drop ALL --security-opt no-new-privileges --user 65534
+        --init=false --cap-drop ALL --security-opt no-new-privileges --user {NOBODY}
         --pids-limit 128 --memory 4g --cpus 1 --oom-score-adj 1000
         --tmpfs {WORK}:size={Limits.folder_bytes} --workdir {WORK}
         --env PYTHONPATH={COURSE} --env TMPDIR={WORK} --env GRADING_ALONE=1

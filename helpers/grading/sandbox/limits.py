@@ -40,3 +40,4 @@ CODE_CHARACTERS = 2**19  # of all code cells
 MOST_CELLS = 1_000
 MOST_MESSAGES = MOST_CELLS + 1  # one of each cell, and one at the end
 MOST_TIMEOUTS = 2  # times that a submission is tried which does not end in time
+NOBODY = 65534  # the user whom a submission runs as

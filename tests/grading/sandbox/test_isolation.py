@@ -8,6 +8,7 @@ import socket
 import struct
 import subprocess
 
+import psutil
 import pytest
 
 from helpers.grading.sandbox import isolation
@@ -16,6 +17,12 @@ from tests.grading.asking import LEVEL, WHY_NOT, nursery_at, seen
 from tests.paths import ROOT
 
 needs_bubblewrap = pytest.mark.skipif(LEVEL != "bubblewrap", reason=WHY_NOT)
+TRIED = """\
+import os
+def tried(what, *given):
+    try: what(*given)
+    except OSError as error: return type(error).__name__
+    return \"\""""
 NO_ID = 2**32 - 1  # an entry of access rights that names nobody
 
 
@@ -70,7 +77,50 @@ def test_it_runs_as_nobody_and_cannot_become_more(inside):
     assert "65534" == seen(inside, "os.getuid()")
     status = seen(inside, "open('/proc/self/status').read()")
     assert re.search(r"NoNewPrivs:\s+1", status)
-    assert re.search(r"CapEff:\s+0+$", status, re.MULTILINE)
+    none = re.findall(r"^Cap(?:Prm|Eff|Amb):\s+0+$", status, re.MULTILINE)
+    assert 3 == len(none)
+    assert "PermissionError" == seen(inside, "tried(os.setuid, 0)", TRIED)
+    assert "[]" == seen(inside, "[it for it in os.getgroups() if it != os.getgid()]")
+
+
+@needs_bubblewrap
+def test_whoever_grades_it_runs_as_another_user_of_the_machine(inside):
+    """Root itself would own the machine's devices; a user has a namespace of users."""
+    seen(inside, "0")
+    its = psutil.Process(inside.process.pid).children(recursive=True)[:1]
+    mine = os.getuid()
+    whose = [user for it in its for user in it.uids()]
+    assert [mine or isolation.NOBODY] * 3 == whose
+
+
+DEVICES = "null", "zero", "full", "random", "urandom", "tty"
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_the_devices_of_the_machine_are_its_own(inside, device):
+    """They are bound into the sandbox: rights and times would change on the machine."""
+    path = f"/dev/{device}"
+    state = "[*os.stat(path)[:7], os.stat(path).st_mtime_ns]"
+    code = f"""{TRIED}
+path = {path!r}
+before = {state}
+tries = {{
+    "chmod": (os.chmod, path, before[0] & 0o777),
+    "chown": (os.chown, path, os.getuid(), -1),
+    "utime": (os.utime, path, (1, 1)),
+    "link": (os.link, path, "here"),
+    "remove": (os.unlink, path),
+}}
+found = [name for name, (what, *given) in tries.items() if not tried(what, *given)]
+"""
+    assert "[]" == seen(inside, f"found if {state} == before else 'changed'", code)
+
+
+def test_what_is_written_to_nothing_is_gone_and_chance_is_to_be_had(inside):
+    """Though no child may change these devices."""
+    code = "open('/dev/null', 'w').write('x' * 9); found = open('/dev/null').read()"
+    assert "''" == seen(inside, "repr(found)", code)
+    assert "8" == seen(inside, "len(open('/dev/urandom', 'rb').read(8))")
 
 
 PLACES = (
