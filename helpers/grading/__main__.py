@@ -83,6 +83,12 @@ def of_export(new):
         metavar="[ASSIGNMENT=]TITLE",
         help="its column for the points, where it is not called as the assignment",
     )
+    new.add_argument(
+        "--among",
+        type=whole_number,
+        metavar="PEOPLE",
+        help="for sheet: how many people mark, each with a sheet",
+    )
 
 
 def of_release(new):

@@ -1,6 +1,6 @@
 """Marks as other programs read them: JUnit XML for CI, Gradescope's results,
 nbgrader's gradebook, which is written through its own interface, what Canvas and Moodle
-import, answers that are alike, and a spreadsheet of what waits for a person.
+import, answers that are alike, and spreadsheets of what waits for a person.
 """
 
 import os
@@ -13,12 +13,12 @@ from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
 
-from helpers.exercises.catalogue import exercises
 from helpers.exercises.reasons import BY_HAND, NOT_GRADED, PERSON
+from helpers.grading.explanations import write_sheets
 from helpers.grading.feedback import without_tags
 from helpers.grading.forms import write_alike
 from helpers.grading.gradebooks import ExportError, canvas, moodle
-from helpers.grading.tables import SHEET_COLUMNS, as_json, table_of
+from helpers.grading.tables import as_json
 
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -188,29 +188,6 @@ def fill(grade, row, by_hand):
         grade.auto_score = row["points"]
 
 
-def sheet(store, path) -> None:
-    """Write the answers that wait for a person, those to one question together, and
-    what earns points. Filled in, it is `by_hand.csv`.
-    """
-    rows = []
-    for result in store.results():
-        for row in result["exercises"]:
-            if row["reason"] == PERSON:
-                given = result | row | {"points": None, "comment": ""}
-                given["rubric"] = rubric(row["exercise"])
-                given["answer"] = row["answer"].strip()
-                rows.append([given[column] for column in SHEET_COLUMNS])
-    rows.sort(key=lambda row: row[1:3])
-    begins = "\ufeff"  # without it Excel reads no UTF-8
-    store.write(path, begins + table_of([SHEET_COLUMNS, *rows]))
-
-
-def rubric(name) -> str:
-    """What earns points in an explanation."""
-    found = getattr(exercises().get(name), "rubric", {})
-    return "\n".join(f"{points}: {what}" for what, points in found.items())
-
-
 FORMATS = {
     "junit": Export("junit.xml", junit),
     "gradescope": Export("gradescope", gradescope),
@@ -218,5 +195,5 @@ FORMATS = {
     "canvas": Export("canvas.csv", canvas, ("gradebook", "columns")),
     "moodle": Export("moodle.csv", moodle, ("gradebook", "columns")),
     "alike": Export("alike.csv", write_alike),
-    "sheet": Export("to_mark.csv", sheet),
+    "sheet": Export("to_mark", write_sheets, ("among",)),
 }

@@ -14,7 +14,7 @@ import re
 from collections import Counter
 
 from helpers.grading.people import ClassList, bare, number_of
-from helpers.grading.tables import TableError, read_table
+from helpers.grading.tables import TableError, number, read_table
 from helpers.grading.words import many, printable, words_of
 
 
@@ -193,11 +193,3 @@ def points_of(results) -> dict:
         whole = None if None in given else round(float(sum(given)), 4)
         found.setdefault(result["student"], {})[result["assignment"]] = whole
     return found
-
-
-def number(text) -> float | None:
-    """A number with a point or a comma."""
-    try:
-        return float(text.replace(",", "."))
-    except ValueError:
-        return None

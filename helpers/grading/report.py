@@ -23,7 +23,7 @@ MOST_ALIKE = 10  # groups
 
 def report(store) -> str:
     """The report on a folder of marks."""
-    results = store.results()
+    results, strays = store.read()
     if not results:
         return "nothing is marked yet"
     names = sorted({it["assignment"] for it in results})
@@ -37,6 +37,9 @@ def report(store) -> str:
         left = len(groups) - MOST_ALIKE
         parts.append("\n".join([ALIKE, *groups[:MOST_ALIKE]]))
         parts[-1] += f"\nand {many(left, 'group')} more" * (left > 0)
+    if strays:
+        what = f"{many(len(strays), 'text')} that somebody marked, and nobody has (now)"
+        parts.append(f"{what}: {some(strays, '; ', 5)}")
     if seen["noticed"]:
         parts.append("\n".join(["what the last `grade` noticed:", *seen["noticed"]]))
     return "\n\n".join(parts)

@@ -7,7 +7,6 @@ and one that changed begins anew.
 import csv
 import hashlib
 import json
-import math
 import os
 import secrets
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from helpers.exercises.reasons import BY_HAND, NOT_GRADED, Reason
+from helpers.grading.explanations import MARKED, give_points, mark_by_sheets
 from helpers.grading.exports import FORMATS
 from helpers.grading.gradebooks import points_of
 from helpers.grading.manifest import parse
@@ -25,7 +25,7 @@ from helpers.grading.tables import (
     COLUMNS,
     HAND_COLUMNS,
     OF_A_ROW,
-    SHEET_COLUMNS,
+    TableError,
     as_json,
     cell,
     table_of,
@@ -106,12 +106,20 @@ class MarksStore:
             yield
 
     def results(self) -> list[dict]:
-        """All marks, in the order of students and assignments, with those that a
-        person gave in `by_hand.csv`; raises MarksError.
+        """All marks, in the order of students and assignments, with those that persons
+        gave: in `by_hand.csv` by name, and in the sheets that came back. Raises
+        MarksError.
         """
+        return self.read()[0]
+
+    def read(self) -> tuple:
+        """The results, and the places in sheets that are of no text here."""
         found = [read_result(path) for path in self.marks()]
         mark_by_hand(self.folder / BY_HAND_TABLE, found)
-        return found
+        try:
+            return found, mark_by_sheets(self.folder / MARKED, found)
+        except TableError as error:
+            raise MarksError(str(error)) from None
 
     def marks(self) -> list[Path]:
         """The files of marks: what an export wrote is none."""
@@ -184,7 +192,8 @@ class MarksStore:
 
 def reserved() -> set:
     """The names in the folder of marks that are no student's."""
-    return {MARKS, TOTALS, BY_HAND_TABLE} | {it.destination for it in FORMATS.values()}
+    exported = {it.destination for it in FORMATS.values()}
+    return {MARKS, TOTALS, BY_HAND_TABLE, MARKED} | exported
 
 
 def rows_of(results):
@@ -257,15 +266,7 @@ def give(rows, given):
         raise ValueError(f"no `{exercise}` of `{student}` in `{assignment}` is marked")
     if row["reason"] == BY_HAND:
         raise ValueError(f"`{exercise}` of `{student}` has a line above this one")
-    try:
-        points = float(text)
-    except ValueError:
-        points = math.nan
-    if not 0 <= points <= row["max_points"]:
-        raise ValueError(f"points are from 0 to {row['max_points']:g}, not `{text}`")
-    row["points"], row["reason"] = points, BY_HAND
-    row["sentence"] = comment or "A person marked it."
-    row |= {"report": "", "line": None, "hints": []}  # a person knew better
+    give_points(row, text, comment)
 
 
 def lines_by_hand(path):
@@ -279,7 +280,7 @@ def lines_by_hand(path):
     except (OSError, ValueError, csv.Error) as error:
         raise MarksError(f"{path} is no table in UTF-8: {error}") from None
     columns = tuple(found[0][1]) if found else ()
-    if columns not in (HAND_COLUMNS, SHEET_COLUMNS):
+    if columns != HAND_COLUMNS:
         expected = ",".join(HAND_COLUMNS)
         raise MarksError(f"{path}, line 1: the columns must be {expected}")
     for number, line in found[1:]:
@@ -288,5 +289,4 @@ def lines_by_hand(path):
                 f"{path}, line {number}: it has {len(line)} columns, not "
                 f"{len(columns)}: quote a comma in a text"
             )
-        if line[3] or columns == HAND_COLUMNS:  # a sheet may have rows that wait
-            yield number, line[: len(HAND_COLUMNS)]
+        yield number, line

@@ -5,6 +5,7 @@ persons and other programs wrote.
 import csv
 import io
 import json
+import math
 import re
 from dataclasses import dataclass
 
@@ -13,7 +14,6 @@ from helpers.grading.words import shown
 OF_A_ROW = "exercise", "points", "max_points", "reason"
 COLUMNS = "student", "assignment", *OF_A_ROW
 HAND_COLUMNS = "student", "assignment", "exercise", "points", "comment"
-SHEET_COLUMNS = *HAND_COLUMNS, "max_points", "rubric", "answer"
 # a formula's first character, where a spreadsheet may begin a cell: it may split a text
 # at more than commas, and read quotes as its own
 FORMULA = re.compile(r"""(^|[;\t\r\n])(?=(?:[^\S\t\r\n]|["'])*[=+\-@＝＋－＠])""")
@@ -26,7 +26,9 @@ class TableError(Exception):
 
 @dataclass(frozen=True)
 class ForeignTable:
-    """A table of texts: its lines with their numbers, and what stands between cells."""
+    """A table of texts: its lines, numbered as a spreadsheet does, and what stands
+    between cells.
+    """
 
     lines: tuple
     delimiter: str
@@ -42,7 +44,7 @@ def read_table(path) -> ForeignTable:
             delimiter = max(",;\t", key=first.count)
             file.seek(0)
             reader = csv.reader(file, delimiter=delimiter, strict=True)
-            lines = [(reader.line_num, it) for it in reader if any(it)]
+            lines = [(row, it) for row, it in enumerate(reader, start=1) if any(it)]
     except (OSError, ValueError, csv.Error) as error:
         raise TableError(f"{path} is no table in UTF-8: {error}") from None
     if not lines:
@@ -78,3 +80,12 @@ def cell(value):
 
 def as_json(value) -> str:
     return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def number(text) -> float | None:
+    """A number that a person wrote, with a point or a comma; None where it is none."""
+    try:
+        found = float(text.replace(",", "."))
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None

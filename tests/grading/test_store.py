@@ -224,33 +224,6 @@ def test_a_person_corrects_the_points_of_a_machine(waiting, capsys):
     assert "wrong 2, by hand 1" in capsys.readouterr().out
 
 
-def test_a_sheet_that_is_filled_in_is_a_table_by_hand(tmp_path):
-    """It has what a person is to mark, and nothing else; open rows still wait."""
-    store, words = MarksStore(tmp_path), 'Of course, "it" is:\n=1+1\näöü'
-    asked = OPEN | {"exercise": "offset_or_stride", "answer": words, "max_points": 3}
-    for student in ("ann", "bob"):
-        store.keep(student, "one", "", {"exercises": [ROW, asked, LOST]})
-    assert 0 == main(["export", str(tmp_path), "sheet"])
-    path = tmp_path / "to_mark.csv"
-    rows = list(csv.reader(open(path, encoding="utf-8-sig", newline="")))
-    assert ["student,assignment,exercise,points,comment,max_points,rubric,answer"] == [
-        ",".join(rows[0])
-    ]
-    assert ["ann", "one", "offset_or_stride", "", "", "3"] == rows[1][:6]
-    assert "1: with an offset" in rows[1][6]
-    assert words.replace("=", "'=") == rows[1][7]
-    rows[1][3:5] = "2", "Nearly, so 2."
-    with open(tmp_path / "by_hand.csv", "w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(rows)
-    ann, bob = (it["exercises"][1] for it in store.results())
-    assert (2, "by hand", "Nearly, so 2.") == (
-        *(ann[it] for it in ("points", "reason", "sentence")),
-    )
-    assert "for a person" == bob["reason"]
-    assert 0 == main(["export", str(tmp_path), "sheet"])
-    assert "ann" not in path.read_text("utf-8")
-
-
 @pytest.mark.parametrize(
     "line, told",
     [

@@ -144,7 +144,7 @@ def test_a_link_in_a_path_is_not_followed(tmp_path):
 def test_a_folder_called_as_a_file_of_the_marks_stops_nobody(tmp_path, capsys):
     """Marks of a student are in a folder of the student's name."""
     names = ["by_hand.csv", "gradebook.db", "gradescope", "junit.xml", "marks.csv"]
-    names += ["to_mark.csv", "totals.csv"]
+    names += ["marked", "to_mark", "totals.csv"]
     course(tmp_path, {it: ([], []) for it in names}, asked=["active_share"])
     hand_in(tmp_path, "ann", notebook(["active_share = {16: .5, 48: .75, 96: 1.0}"]))
     assert 0 == grade(tmp_path)
