@@ -5,7 +5,7 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
-from helpers.grading.exports import FORMATS, ExportError
+from helpers.grading.exports.formats import FORMATS, ExportError
 from helpers.grading.feedback import write_feedback
 from helpers.grading.grading import SchedulerError, grade_folder
 from helpers.grading.manifest import ManifestError, load

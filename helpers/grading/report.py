@@ -6,7 +6,7 @@ from collections import Counter
 from statistics import mean, median
 
 from helpers.exercises.reasons import NOT_GRADED, PERSON, WORDS, Reason
-from helpers.grading.forms import alike
+from helpers.grading.exports.alike import alike
 from helpers.grading.people import ClassList
 from helpers.grading.sandbox.limits import MOST_TIMEOUTS
 from helpers.grading.words import many, printable, some

@@ -14,9 +14,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from helpers.exercises.reasons import BY_HAND, NOT_GRADED, Reason
-from helpers.grading.explanations import MARKED, give_points, mark_by_sheets
-from helpers.grading.exports import FORMATS
-from helpers.grading.gradebooks import points_of
+from helpers.grading.exports.explanations import MARKED, give_points, mark_by_sheets
+from helpers.grading.exports.formats import FORMATS
+from helpers.grading.exports.gradebooks import points_of
 from helpers.grading.manifest import parse
 from helpers.grading.people import ClassList, number_of
 from helpers.grading.sandbox.isolation import NAMES

@@ -29,7 +29,7 @@ DECIDE = (
 )
 SHOW = (
     "helpers/grading/__main__.py",
-    "helpers/grading/exports.py",
+    "helpers/grading/exports/formats.py",
     "helpers/grading/feedback.py",
     "helpers/grading/report.py",
     "helpers/grading/store.py",

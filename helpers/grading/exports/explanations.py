@@ -10,7 +10,7 @@ import re
 
 from helpers.exercises.catalogue import exercises
 from helpers.exercises.reasons import BY_HAND, PERSON
-from helpers.grading.gradebooks import ExportError
+from helpers.grading.exports.gradebooks import ExportError
 from helpers.grading.tables import TableError, number, read_table, table_of
 
 MARKED = "marked"  # the folder in that of the marks where sheets come back

@@ -10,7 +10,7 @@ import pytest
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Write
 from helpers.grading.__main__ import main
-from helpers.grading.forms import alike, form_of, given_lines, own_lines
+from helpers.grading.exports.alike import alike, form_of, given_lines, own_lines
 from helpers.grading.store import MarksStore
 
 ORIGINAL = '''

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from helpers.grading.__main__ import main
-from helpers.grading.exports import FORMATS, Export, ExportError
+from helpers.grading.exports.formats import FORMATS, Export, ExportError
 from helpers.grading.store import MARKS, TOTALS, MarksStore, reserved
 from helpers.grading.submissions import find, left_out
 from tests.paths import ROOT
@@ -83,7 +83,7 @@ def test_each_export_is_read_back(store, form):
     if form == "nbgrader":
         pytest.importorskip("nbgrader")
     assert form in READERS, (
-        f"FORMATS in helpers/grading/exports.py has {form!r}: add to READERS here a "
+        f"FORMATS in formats.py has {form!r}: add to READERS here a "
         "function that reads it, as another program would"
     )
 

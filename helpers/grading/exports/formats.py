@@ -14,10 +14,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from helpers.exercises.reasons import BY_HAND, NOT_GRADED, PERSON
-from helpers.grading.explanations import write_sheets
+from helpers.grading.exports.alike import write_alike
+from helpers.grading.exports.explanations import write_sheets
+from helpers.grading.exports.gradebooks import ExportError, canvas, moodle
 from helpers.grading.feedback import without_tags
-from helpers.grading.forms import write_alike
-from helpers.grading.gradebooks import ExportError, canvas, moodle
 from helpers.grading.tables import as_json
 
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
