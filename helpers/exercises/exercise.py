@@ -104,9 +104,10 @@ class Write(Exercise):
     of `multiple`, so all else must hold for any such size. `work` times the answer's
     own instructions are allowed; `captured` elements of arrays may come from outside.
     Elements of the inputs `fixed` do not change by themselves, as those of row
-    pointers. `setup` stands above the kernel; `answer` and `wrong` are its texts: a
-    wrong one is a reason and either pairs of old and new, made in the answer, or a
-    whole text.
+    pointers. Of the inputs `ordered` only the order matters, or the distances, as for
+    a maximum: they may be stretched and moved. `setup` stands above the kernel;
+    `answer` and `wrong` are its texts: a wrong one is a reason and either pairs of old
+    and new, made in the answer, or a whole text.
     """
 
     kind = "write"
@@ -118,6 +119,7 @@ class Write(Exercise):
     work = 1.5
     captured = 0
     fixed: tuple = ()
+    ordered: tuple = ()
     rtol = None
     setup = answer = ""
     wrong: dict = {}

@@ -10,6 +10,9 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from io import StringIO
+from operator import attrgetter
+
+import numpy as np
 
 from helpers.exercises.budgets import keeps_its_budget, unheld
 from helpers.exercises.faults import (
@@ -21,7 +24,13 @@ from helpers.exercises.faults import (
 )
 from helpers.exercises.sources import called_by, lines_changed, tree_of
 from helpers.exercises.totals import LOOKED_UP
-from helpers.exercises.trials import EVEN, LARGER, RAGGED, trials_of
+from helpers.exercises.trials import (
+    EVEN,
+    LARGER,
+    RAGGED,
+    larger_trials,
+    listed_trials,
+)
 from helpers.exercises.values import causes, differs, equal, past_whole_ones
 from helpers.exercises.verdict import Refusal, Verdict
 from thirty_two_lanes.core import ir
@@ -65,7 +74,7 @@ def looked_at(case) -> Verdict:
 def in_another_order(case) -> str:
     """A sentence on arguments that have the launch's names, and not its order."""
     mine = getattr(getattr(case.kernel, "py_func", None), "__code__", None)
-    wanted = tuple(case.trials[0].arguments)
+    wanted = tuple(case.listed[0].arguments)
     names = mine.co_varnames[: mine.co_argcount] if mine else wanted
     if names == wanted or {*names} != {*wanted}:
         return ""
@@ -97,9 +106,20 @@ class JudgedKernel:
     outcomes: list = field(default_factory=list)  # what it did in the trials so far
     best: dict = field(default_factory=dict)  # what the answer did, by size and kind
 
+    def __post_init__(self):
+        if self.seed is None:
+            self.seed = np.random.SeedSequence().entropy
+
+    @cached_property
+    def listed(self):
+        """The trials of the sizes that are listed."""
+        return listed_trials(self.task, self.seed)
+
     @cached_property
     def trials(self):
-        return trials_of(self.task, self.seed)
+        """Those, and of sizes beyond them and beyond the kernel's own numbers."""
+        numbers = whole_numbers(self.program.ir)
+        return [*self.listed, *larger_trials(self.task, self.seed, numbers)]
 
     def answered(self, outcome):
         """What the exercise's own answer does in the trial of an outcome."""
@@ -112,9 +132,25 @@ class JudgedKernel:
     @cached_property
     def program(self):
         """The kernel as the emulator knows it, for the types of the first trial."""
-        values = list(self.trials[0].held().values())
+        values = list(self.listed[0].held().values())
         types = argument_types(self.kernel, values)
         return compile_kernel(self.kernel, types)
+
+
+def whole_numbers(kernel) -> set:
+    """The whole numbers that a kernel's instructions have among their operands."""
+    code = (it for block in kernel.blocks for it in block)
+    operands = [attrgetter(name)(it) for it in code for name in it.nature.reads]
+    found = set()
+    for it in operands:  # it grows
+        value = it.value if isinstance(it, ir.Const) else it
+        if isinstance(value, tuple):
+            operands.extend(value)
+        elif isinstance(value, ir.Slice):
+            operands.extend([value.start, value.stop, value.step])
+        elif isinstance(value, (int, float, np.integer, np.floating)):
+            found |= {int(value)} if np.isfinite(value) else set()
+    return found
 
 
 def explained(ask):
@@ -144,7 +180,7 @@ def is_a_kernel(case):
                 "in a cell of the notebook or in a file.",
             )
     mine = explained(lambda: argument_names(case.kernel))
-    wanted = tuple(case.trials[0].arguments)
+    wanted = tuple(case.listed[0].arguments)
     if len(mine) != len(wanted):
         raise Refusal(
             "refused",

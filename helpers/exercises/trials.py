@@ -3,12 +3,18 @@
 The first size comes three times: with some numbers, with others, and with the first
 ones but for one element of each input. Larger sizes than all that are listed come
 last, and are drawn. Outputs are unwritten when a kernel starts.
+
+Where only the order of inputs matters, numbers come as they are drawn, far above zero
+and far below it in turn: no constant is as good as infinity. A larger size is beyond
+each whole number of the kernel, too, up to `FARTHEST`: a bound that is larger is not
+found, as such arrays take long to emulate.
 """
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
+from math import prod
 
 import numpy as np
 from numba import cuda
@@ -22,6 +28,9 @@ from thirty_two_lanes.frontend.kernels import argument_names
 TURNS = 60_000  # iterations of a warp's loops, for inputs of some thousand elements
 POISON = 0xCD
 EVEN, RAGGED, LARGER = "even", "ragged", "larger"  # kinds of sizes
+SIDES = "", "far above 0", "far below 0"  # where numbers are whose order matters
+LARGE = 2.0**60  # what floats are stretched to; their squares are float32, too
+FARTHEST, MOST = 20_000, 40_000  # elements along an axis, and in all, beyond a bound
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,7 @@ class Trial:
     arguments: dict  # by name: arrays, numbers, Out and InOut
     kind: str  # EVEN, RAGGED or LARGER
     order: int  # the seed of the warps' order
+    side: str = ""  # one of SIDES
 
     @cached_property
     def launch(self):
@@ -59,8 +69,9 @@ class Trial:
 
     @property
     def words(self) -> str:
-        """Its size in words."""
-        return " × ".join(f"{it:,}" for it in self.size)
+        """Its size in words, and where its numbers are."""
+        size = " × ".join(f"{it:,}" for it in self.size)
+        return f"{size}, with numbers {self.side}" if self.side else size
 
     def held(self) -> dict:
         """The arguments of one launch, by name: copies, and poisoned outputs."""
@@ -106,23 +117,40 @@ class Outcome:
         return {name: self.held[name] for name in self.trial.expected}
 
 
-def trials_of(task, seed=None) -> list[Trial]:
-    """The trials of an exercise; new ones each time where there is no seed."""
+def trials_of(task, seed=None, numbers=()) -> list[Trial]:
+    """The trials of an exercise; new ones each time where there is no seed. `numbers`
+    are whole numbers of a kernel.
+    """
     seed = np.random.SeedSequence().entropy if seed is None else seed
+    return [*listed_trials(task, seed), *larger_trials(task, seed, numbers)]
+
+
+def listed_trials(task, seed) -> list[Trial]:
+    """Those of the sizes that are listed."""
     sizes = [(size, EVEN) for size in task.even]
     sizes += [(size, RAGGED) for size in task.ragged]
-    sizes += [(size, LARGER) for size in larger_sizes(task, seed)]
-    trials = [
+    drawn = [
         trial(task, whole_size(size), kind, seed, order)
         for order, (size, kind) in enumerate([sizes[0], *sizes])
     ]
-    trials.insert(2, one_element_changed(trials[0], trials[1]))
-    return trials
+    changed = one_element_changed(drawn[0], drawn[1])
+    first, second, *others = map(stretched, drawn)
+    return [first, second, changed, *others]
 
 
-def larger_sizes(task, seed):
+def larger_trials(task, seed, numbers=()) -> list[Trial]:
+    """Those of sizes that are beyond all that are listed."""
+    listed = 1 + len(task.even) + len(task.ragged)
+    return [
+        stretched(trial(task, size, LARGER, seed, order))
+        for order, size in enumerate(larger_sizes(task, seed, numbers), start=listed)
+    ]
+
+
+def larger_sizes(task, seed, numbers=()):
     """For each axis, a size that is beyond all that are listed along it: two to three
-    times as large, lest a bound just above them pass, or as large as there may be.
+    times as large, lest a bound just above them pass, or as large as there may be; and
+    beyond all of some numbers.
 
     Along the others it is not, so that it stays quick to emulate.
     """
@@ -130,20 +158,38 @@ def larger_sizes(task, seed):
     largest = listed.max(axis=0) // task.multiple
     others = largest // 4 if largest.size > 2 else largest
     limits = task.limits or [None] * largest.size
+    numbers = [it for it in numbers if it <= FARTHEST]
+    each = elements_each(task, seed) if numbers else 1
+    near = (it for it in numbers if it * each <= FARTHEST)
+    bound = max(near, default=0) // task.multiple
     for axis, (most, limit) in enumerate(zip(largest, limits, strict=True)):
         rng = generator(task.name, seed, LARGER, axis)
         size = rng.integers(1, np.maximum(others, 1), endpoint=True)
-        size[axis] = beyond(rng, most, limit and limit // task.multiple)
+        size[axis] = beyond(rng, most, limit and limit // task.multiple, bound)
+        if size[axis] > 3 * most:  # of a bound, which may be far away
+            rest = MOST // (each * size[axis] * task.multiple)
+            few = max(int(rest ** (1 / max(size.size - 1, 1))) // task.multiple, 1)
+            size = np.where(np.arange(size.size) == axis, size, np.minimum(size, few))
         if size[axis] > most:
             yield tuple(int(it) * task.multiple for it in size)
 
 
-def beyond(rng, most, limit) -> int:
+def elements_each(task, seed) -> int:
+    """How many elements the largest array has for each unit of the size's product."""
+    first = trial(task, whole_size(task.even[0]), EVEN, seed, 0)
+    most = max(np.size(it) for it in first.held().values())
+    return max(most // prod(first.size), 1)
+
+
+def beyond(rng, most, limit, bound=0) -> int:
     """A number that is two to three times as large, or nearer where there is a limit;
-    the same if that is reached.
+    the same if that is reached. It is above a bound, as far as the limit lets it.
     """
-    top = min(3 * most, limit or 3 * most)
-    least = 2 * most if 2 * most < top else most
+    least, top = 2 * most, 3 * most
+    if bound > least:
+        least, top = bound, bound + most
+    top = min(top, limit or top)
+    least = least if least < top else most
     return int(rng.integers(least, top)) + 1 if least < top else most
 
 
@@ -151,6 +197,35 @@ def trial(task, size, kind, seed, order) -> Trial:
     """A trial of a size, with numbers of its own."""
     rng = generator(task.name, seed, order)
     return Trial(task, size, task.inputs(rng, *size), kind, order)
+
+
+def stretched(trial) -> Trial:
+    """A trial with the inputs whose order alone matters on the side that is its turn:
+    the distances between them are all so many times as large.
+    """
+    side = SIDES[trial.order % len(SIDES)]
+    arrays = {name: trial.arguments[name] for name in trial.task.ordered}
+    kinds = {it.dtype.kind for it in arrays.values()}
+    if not side or not arrays or side == SIDES[2] and "u" in kinds:
+        return trial
+    wide = "f8" if "f" in kinds else "i8"
+    least = np.floor(min(it.min() for it in arrays.values())).astype(wide)
+    most = np.ceil(max(it.max() for it in arrays.values())).astype(wide)
+    zero = least - 1 if side == SIDES[1] else most + 1
+    top = min(map(largest_of, arrays.values()))
+    times = int(top / (float(most) - float(least) + 2)).bit_length() - 1
+    if times < 0:  # they fill their type
+        return trial
+    moved = {
+        name: ((it.astype(wide) - zero) * 2**times).astype(it.dtype)
+        for name, it in arrays.items()
+    }
+    return replace(trial, arguments=trial.arguments | moved, side=side)
+
+
+def largest_of(array) -> float:
+    """How large the numbers of an array are stretched to."""
+    return LARGE if array.dtype.kind == "f" else np.iinfo(array.dtype).max
 
 
 def one_element_changed(first, other) -> Trial:

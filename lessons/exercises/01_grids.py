@@ -103,9 +103,9 @@ class AddBias(Write):
 
 
 class GridStride(Write):
-    """Let `out[i]` be the $ask of `a[i]` and `limit`, on a grid that has fewer threads
-    than there are elements: each thread takes several. The number of blocks differs from launch to
-    launch, so let the kernel ask for it.
+    """Let `out[i]` be the $ask of `a[i]` and `limit`, on a grid that may have fewer
+    threads than there are elements: a thread takes several, or none. The number of
+    blocks differs from launch to launch, so let the kernel ask for it.
     """
 
     stars, points = 2, 3
@@ -226,8 +226,8 @@ class GridStride(Write):
 
 class EverySecond(Write):
     """Add `step` to every second element of `a`, in place, beginning with element
-    $first. The other elements keep what they hold. The grid has fewer threads than
-    there are elements.
+    $first. The other elements keep what they hold. The grid may have fewer
+    threads than there are such elements.
 
     Each sector holds elements that change, so every sector must be loaded and stored.
     The number of requests is yours to choose.

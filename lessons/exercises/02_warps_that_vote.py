@@ -256,7 +256,7 @@ class GiveUp(Write):
 
     def inputs(self, rng, n):
         # too many for a table, and small ones, which arrive early
-        numbers = np.append(np.arange(400), rng.integers(400, 10**5, 400))
+        numbers = np.append(np.arange(1, 400), rng.integers(400, 10**5, 400))
         steps = np.array([walk_length(number) for number in numbers.tolist()])
         long, short = (
             numbers[(60 < steps) & (steps < 120)],

@@ -138,6 +138,7 @@ class KMeans(Write):
     stars, points, work = 3, 5, 2
     choices = {"many": (8, 5, 12), "power": (2, 1), "threads": (128, 64)}
     even, ragged = (256, 128), (1, 33, 150)
+    ordered = "points", "centres"
 
     @property
     def budget(self):

@@ -138,6 +138,7 @@ class Pool(SpeedUp):
     choices = {"reduce": ("max", "min"), "reach": (3, 5), "type": ("float32", "int32")}
     even, ragged = (512, 768), (1, 2, 257, 1000)
     budget = {"loads": {"a": 1.1}, "sectors": 5}
+    ordered = ("a",)
 
     def inputs(self, rng, n):
         sign = {"max": -1, "min": 1}[self.reduce]
@@ -228,6 +229,7 @@ class SortRecords(Write):
     stars, points = 2, 4
     choices = {"key": ("float32", "int32", "float64"), "label": ("int16", "uint8")}
     even, ragged = ((2, 64), (5, 32)), ((1, 1), (3, 33), (1, 77), (4, 7))
+    ordered = ("keys",)
 
     def inputs(self, rng, rows, cols):
         return {

@@ -152,6 +152,7 @@ class Swizzle(SpeedUp):
     choices = {"op": ("max", "min"), "type": ("float32", "int32")}
     even, ragged, work = (32, 64), (1, 33, 70), 2
     budget = {"shared_bytes": 4096, "conflicts": 0, "sectors": "ideal", "loads": {"a": 1}}
+    ordered = ("a",)
 
     def inputs(self, rng, rows):
         up = 1 if self.op == "max" else -1
@@ -313,6 +314,7 @@ class Bitonic(Write):
     choices = {"order": ("the smallest first", "the largest first")}
     even, ragged, work = (128, 192), (1, 2, 65, 150), 2
     budget = {"barriers": 22, "conflicts": 0, "loads": {"a": 1}, "sectors": "ideal"}
+    ordered = ("a",)
 
     def inputs(self, rng, n):
         a = full(np.float32, rng.integers(-500, 500, n) / 4)

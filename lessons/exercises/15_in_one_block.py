@@ -23,7 +23,7 @@ class Largest(Fix):
         "block": (256, 128),
         "type": ("float32", "int32"),
     }
-    even, ragged = (512,), (1, 257, 600)
+    even, ragged, ordered = (512,), (1, 257, 600), ("a",)
 
     @property
     def most(self):

@@ -11,7 +11,7 @@ class Equalise(Write):
     """Spread the grey levels of a picture over the whole range: a pixel of level v
     becomes $last times the share of pixels that are at most as bright as v, rounded
     down. There are $levels levels and one block of $levels threads, a thread for each
-    level; a picture has many more pixels. Load each pixel twice at most.
+    level; a picture may have many more pixels, or fewer. Load each pixel twice at most.
     """
 
     stars, points = 3, 4

@@ -113,6 +113,7 @@ class PoolWindows(Write):
         "tile": (8, 16),
     }
     even, ragged = ((16, 32), (32, 16)), ((1, 1), (9, 20), (17, 5))
+    ordered = ("a",)
 
     @property
     def budget(self):

@@ -84,7 +84,7 @@ class RowArgmax(Write):
     choices = {"which": ("largest", "smallest"), "type": ("float32", "int32")}
     even, ragged = ((40, 128), (36, 64)), ((1, 1), (3, 31), (5, 33), (7, 100))
     budget = {"sectors": "ideal", "loads": {"a": 1}, "shared_bytes": 0}
-    work = 2
+    work, ordered = 2, ("a",)
     setup = "ALL = 0xFFFFFFFF"
 
     def inputs(self, rng, rows, cols):
