@@ -235,7 +235,7 @@ def test_a_number_has_a_noun_of_its_own():
     assert ["0 races", "1 race", "1,000 races"] == [
         counted(n, "race") for n in (0, 1, 1000)
     ]
-    assert ["1 sector", "1.5 sectors"] == [
+    assert ["1 sector", "1.5 sectors on average"] == [
         counted_figure(n, "sector") for n in (1, 1.5)
     ]
 

@@ -38,8 +38,9 @@ def figure(number) -> str:
 
 
 def counted_figure(number, noun) -> str:
-    """A mean beside its noun."""
-    return f"{figure(number)} {noun}" + ("" if number == 1 else "s")
+    """A mean beside its noun, which is said to be one where it is not whole."""
+    average = "" if number == int(number) else " on average"
+    return f"{figure(number)} {noun}" + ("" if number == 1 else "s") + average
 
 
 def raised(sentence) -> str:
