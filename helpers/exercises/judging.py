@@ -50,7 +50,8 @@ def judge(task, kernel, seed=None) -> Verdict:
 
     An error that is not the kernel's, such as one of the exercise's own, is raised.
     """
-    case = JudgedKernel(task, kernel, seed)
+    known = _prepared.get(whose(task, seed), {})
+    case = JudgedKernel(task, kernel, seed, **known)
     with redirect_stdout(StringIO()) as printed:
         verdict = looked_at(case)
     if not printed.getvalue():
@@ -58,6 +59,22 @@ def judge(task, kernel, seed=None) -> Verdict:
     if verdict.report:
         return replace(verdict, report=f"{verdict.report}\n{PRINTS}")
     return replace(verdict, sentence=f"{verdict.sentence} {PRINTS}")
+
+
+_prepared = {}  # what cases may begin with, by what they are judged on
+
+
+def prepare(task, seed):
+    """Do once what is the same for all kernels that are judged on the numbers of this
+    seed: make the trials, and see what the exercise's own answer does in them.
+    """
+    case = JudgedKernel(task, task.kernel(task.answer_text), seed)
+    looked_at(case)
+    _prepared[whose(task, seed)] = {"listed": case.listed, "best": case.best}
+
+
+def whose(task, seed):
+    return task.name, task.seed, seed
 
 
 def looked_at(case) -> Verdict:
@@ -105,15 +122,12 @@ class JudgedKernel:
     seed: object = None
     outcomes: list = field(default_factory=list)  # what it did in the trials so far
     best: dict = field(default_factory=dict)  # what the answer did, by size and kind
+    listed: list = None  # the trials of the sizes that are listed
 
     def __post_init__(self):
         if self.seed is None:
             self.seed = np.random.SeedSequence().entropy
-
-    @cached_property
-    def listed(self):
-        """The trials of the sizes that are listed."""
-        return listed_trials(self.task, self.seed)
+        self.listed = self.listed or listed_trials(self.task, self.seed)
 
     @cached_property
     def trials(self):

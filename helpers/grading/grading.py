@@ -7,9 +7,10 @@ never more than a few beyond those that are being marked.
 import os
 import secrets
 import time
+from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from helpers.exercises.reasons import NOT_GRADED
 from helpers.grading import notebooks, submissions
@@ -24,7 +25,7 @@ from helpers.grading.worker import Submitted, end_nurseries, grade, row_of
 AHEAD = 2  # submissions waiting for each that is being marked
 RETRIES = 3  # of one whose worker was lost
 MOST_SAID = 500  # characters of an error
-ENOUGH = 20  # submissions for a guess at what others take
+ENOUGH = 20  # submissions for which it pays to prepare, and to guess at others
 EVERY_S = 5  # between two lines of progress
 
 
@@ -134,7 +135,12 @@ def to_do(folder, found, manifest, store, secret, options) -> list:
             isolated=not options.not_isolated,
         )
         jobs.append((one, key, work))
-    return jobs
+    jobs.sort(key=lambda job: job[0].assignment)  # for which judges are prepared
+    counts = Counter(one.assignment for one, *_ in jobs)
+    return [
+        (one, key, replace(work, prepared=counts[one.assignment] >= ENOUGH))
+        for one, key, work in jobs
+    ]
 
 
 def not_graded(rows, why) -> dict:
@@ -175,7 +181,7 @@ def dask_client(address):
 
 
 def mark_all(pool, workers, jobs, manifest, store, say) -> float:
-    """Mark and keep each job; the seconds of work that it took."""
+    """Mark and keep each job; the seconds that submissions and judges computed."""
     waiting, running, spent = list(jobs)[::-1], {}, 0.0
     progress = GradingProgress(len(jobs), say)
     while waiting or running:
@@ -185,7 +191,7 @@ def mark_all(pool, workers, jobs, manifest, store, say) -> float:
         for future in wait(running, return_when=FIRST_COMPLETED).done:
             submission, key, work = running.pop(future)
             result = result_of(future, submission, work, say)
-            spent += result.pop("seconds")
+            spent += result.pop("cpu_seconds")
             result["release"] = manifest.digest(submission.assignment)
             store.keep(submission.student, submission.assignment, key, result)
             progress.one_more()
@@ -201,7 +207,7 @@ def result_of(future, submission, work, say) -> dict:
         who = f"{submission.student} ({submission.assignment})"
         say(f"{who} is not graded: {what}: {error}"[:MOST_SAID])
         why = f"The grader failed at it ({what}): a person must look."
-        return not_graded(work.items, why) | {"seconds": 0.0}
+        return not_graded(work.items, why) | {"cpu_seconds": 0.0}
 
 
 class GradingProgress:

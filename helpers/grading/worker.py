@@ -48,20 +48,33 @@ class Submitted:
     container: str = ""
     limits: dict = field(default_factory=lambda: asdict(Limits()))
     isolated: bool = True  # or not at all
+    prepared: bool = False  # is the judge to do once what is the same for all answers?
+
+    @property
+    def preparation(self) -> dict:
+        """What the judge is told at its start, if it is told anything."""
+        if not self.prepared:
+            return {}
+        names = [item["exercise"] for item in self.items]
+        return {"exercises": names, "seed": self.seed, "secret": self.secret}
 
 
 _idle, _begun = {}, []  # nurseries that nobody uses, by what they are; and all
 
 
 @contextmanager
-def nursery(kind, container):
-    """A warm process for one submission: one that was begun before, if any is idle."""
+def nursery(kind, container, preparation=None):
+    """A warm process for one submission: one that was begun before, if any is idle; it
+    begins anew where it is to be prepared, and was not for this.
+    """
     idle = _idle.setdefault((kind, container), [])
     try:
         borrowed = idle.pop()
     except IndexError:
         borrowed = Nursery(kind, container)
         _begun.append(borrowed)
+    if preparation:
+        borrowed.prepare(preparation)
     try:
         yield borrowed
     except BaseException:
@@ -100,7 +113,7 @@ def grade(work: Submitted) -> dict:
     excuse = excuse_of(ran, limits) or excuse_of_packages(errors)
     ended = ran["ended"] if ran["ended"] != "done" else ""
     rows, asked, each = [], [(ran, limits)], limits.of_each(len(names))
-    with nursery("judge", work.container) as judge:
+    with nursery("judge", work.container, work.preparation) as judge:
         for item in work.items:
             if (answer := answers.get(item["answer"])) is None:
                 rows.append(missing_row(item, work.cells, errors, ended, excuse))
@@ -112,7 +125,7 @@ def grade(work: Submitted) -> dict:
     timeouts = int(lost and any(timed_out(*it) for it in asked))
     whole = {"exercises": rows, "cells": cells, "ended": ended, "timeouts": timeouts}
     whole["isolation"] = NAMES[collect.level]
-    return whole | {"seconds": sum(found["seconds"] for found, _ in asked)}
+    return whole | {"cpu_seconds": sum(found["cpu_seconds"] for found, _ in asked)}
 
 
 def timed_out(answer, limits) -> bool:
@@ -207,7 +220,7 @@ def marked(item, answer, work, judge, limits):
     request = {
         "exercise": item["exercise"],
         "seed": work.seed,
-        "secret": f"{work.secret} {item['exercise']}",
+        "secret": work.secret,
         "answer": answer,
     }
     found = judge.ask(request, limits)

@@ -127,12 +127,14 @@ def test_progress_is_told_now_and_then_and_at_the_end(monkeypatch):
 
 @pytest.mark.parametrize("count, told", [(19, 0), (20, 1)])
 def test_a_guess_at_the_cost_needs_some_submissions(tmp_path, monkeypatch, count, told):
-    """A few of them vary too much."""
+    """A few of them vary too much, and are not worth that judges prepare."""
     answers = ["active_share = {16: .5, 48: .75, 96: 1.0}"]
     people = {f"s{number}": (answers, []) for number in range(count)}
     course(tmp_path, people, asked=["active_share"])
-    monkeypatch.setattr(grading, "mark_all", lambda *_: 1.23 * count)
-    said = []
+    jobs, said = [], []
+    monkeypatch.setattr(
+        grading, "mark_all", lambda *those: jobs.extend(those[2]) or 1.23 * count
+    )
     manifest = load(tmp_path / "release")
     options = parser().parse_args(["grade", "x", "--release", "x", "--out", "x"])
     options.workers = 1
@@ -140,6 +142,7 @@ def test_a_guess_at_the_cost_needs_some_submissions(tmp_path, monkeypatch, count
     grading.grade_folder(*folders, options, said.append)
     guess = "1,000 such submissions take about 0.3 hours of one core"
     assert told == said.count(guess)
+    assert [told > 0] * count == [work.prepared for _, _, work in jobs]
 
 
 # ---------------------------------------------------------------- what stops it

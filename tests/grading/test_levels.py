@@ -46,7 +46,7 @@ def answers_at(monkeypatch, level):
     monkeypatch.setattr(isolation, "has_bubblewrap", lambda: level == "bubblewrap")
 
     @contextmanager
-    def nursery(kind, container):
+    def nursery(*_):
         yield SimpleNamespace(ask=lambda *_: ran, level=level)
 
     monkeypatch.setattr(worker, "nursery", nursery)

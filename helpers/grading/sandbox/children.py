@@ -8,12 +8,14 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict
 
 from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.limits import Limits
 
 READY_S, GRACE_S, CLEARING_S = 60, 15, 10
+EACH_S = 20  # until an exercise is prepared
 LOST = {
     "ended": "lost its process",
     "messages": [],
@@ -35,6 +37,13 @@ class Nursery:
         self.kind, self.container = kind, container
         self.level = isolation.level_of(container if kind == "collect" else "")
         self.process = None
+        self.preparation = {}
+
+    def prepare(self, preparation):
+        """Begin anew with what is to be done once, unless it was begun so."""
+        if preparation != self.preparation:
+            self.end()
+            self.preparation = preparation
 
     def ask(self, request, limits) -> dict:
         """What a child hands over, and how it ended."""
@@ -75,7 +84,10 @@ class Nursery:
             start_new_session=True,
             bufsize=0,
         ).result()
-        if self.read(self.process, READY_S) is None:
+        with suppress(BrokenPipeError):  # it has ended, and says why
+            self.process.stdin.write(json.dumps(self.preparation).encode() + b"\n")
+        ready_s = READY_S + EACH_S * len(self.preparation.get("exercises", ()))
+        if self.read(self.process, ready_s) is None:
             self.process.kill()
             said = self.process.stderr.read().decode("utf-8", "replace").strip()
             self.end()

@@ -2,16 +2,18 @@
 
     python -m helpers.grading.sandbox.nursery collect|judge
 
-A request is two lines of JSON: its limits, which this process reads, and what is
-asked, which its child reads. A child has its limits, an empty folder and a copy of its
-parent's memory, in which nothing is that anybody handed in or over: what it says goes
-to its notes, a file in memory. When it has ended, or its time is over, it is ended with
-all that it started, and then a second child reads the notes and answers with a line.
-None can trace or read its parent (`PR_SET_DUMPABLE`), so the next child starts as clean
-as the first.
+A first line says what to prepare before any child is there: what the grader knows, and
+each child may. A request is two lines of JSON: its limits, which this process reads,
+and what is asked, which its child reads. A child has its limits, an empty folder and a
+copy of its parent's memory, in which nothing is that anybody handed in or over: what it
+says goes to its notes, a file in memory. When it has ended, or its time is over, it is
+ended with all that it started, and then a second child reads the notes and answers with
+a line. None can trace or read its parent (`PR_SET_DUMPABLE`), so the next child starts
+as clean as the first.
 """
 
 import ctypes
+import gc
 import json
 import os
 import resource
@@ -58,12 +60,15 @@ def main(kind):
     os.dup2(1, ANSWERS)
     point_to_nothing(0, 1)
     become_nobody()
-    work = import_module(WORK[kind]).work
+    module = import_module(WORK[kind])
     harden()
+    module.prepare(**json.loads(first_line() or b"{}"))
+    gc.collect()
+    gc.freeze()  # else each child would look at all of it, and so copy it
     at_start = standing()
     write({"ready": os.getpid()})
     while limits := first_line():
-        if not attend(work, json.loads(limits), at_start):
+        if not attend(module, json.loads(limits), at_start):
             os._exit(CHANGED)
 
 
@@ -127,14 +132,14 @@ def standing():
 # ---------------------------------------------------------------- one request
 
 
-def attend(work, limits, at_start) -> bool:
+def attend(module, limits, at_start) -> bool:
     """Let a child work, and another one answer; is all here as it was at the start?"""
     name, limits = limits.pop("id"), Limits(**limits)
     worked, begun = cpu_of_children(), time.monotonic()
     folder, notes = tempfile.mkdtemp(prefix="work"), system_calls.file_in_memory()
     child = os.fork()
     if not child:
-        live(work, notes, folder, limits)
+        live(module.work, notes, folder, limits)
     try:
         ended = watch(child, notes, begun + limits.wall_s, limits)
     finally:
@@ -149,7 +154,7 @@ def attend(work, limits, at_start) -> bool:
     }
     teller = os.fork()
     number = teller or os.getpid()  # the next one, where nobody started any other
-    clean = clean and (number == child + 1 or not alone_here())
+    clean = clean and (module.TRUSTED or number == child + 1 or not alone_here())
     if not teller:
         tell(answer | {"last": not clean}, notes, limits.handed_over_bytes)
     os.waitpid(teller, 0)

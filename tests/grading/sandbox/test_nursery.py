@@ -144,6 +144,7 @@ def wait_until(there):
 
 FAKE = """
 import json, sys, time
+sys.stdin.readline()
 print('{"ready": 1}', flush=True)
 for line in sys.stdin:
     name = json.loads(line)["id"]
