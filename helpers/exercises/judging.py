@@ -22,7 +22,9 @@ from helpers.exercises.faults import (
     negative_indices,
     refuse_faults,
 )
-from helpers.exercises.sources import called_by, lines_changed, tree_of
+from helpers.exercises.packing import packed
+from helpers.exercises.rebuilding import Malformed, answer_of
+from helpers.exercises.sources import lines_changed
 from helpers.exercises.totals import LOOKED_UP
 from helpers.exercises.trials import (
     EVEN,
@@ -186,13 +188,10 @@ def is_a_kernel(case):
     if case.kernel is None or case.kernel is Ellipsis:
         raise nothing_yet(task)
     explained(lambda: require_kernel(case.kernel, "check"))
-    for it in called_by(case.kernel):
-        if tree_of(it.py_func) is None:
-            raise Refusal(
-                "refused",
-                f"The source of `{it.__name__}` cannot be read: write it with `def`, "
-                "in a cell of the notebook or in a file.",
-            )
+    try:
+        answer_of(packed(case.kernel))
+    except Malformed as error:
+        raise Refusal("refused", first_sentence(error)) from None
     mine = explained(lambda: argument_names(case.kernel))
     wanted = tuple(case.listed[0].arguments)
     if len(mine) != len(wanted):

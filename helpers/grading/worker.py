@@ -18,6 +18,7 @@ from helpers.exercises.reasons import (
     TIMEOUT,
     Reason,
 )
+from helpers.exercises.rebuilding import Malformed, answer_of
 from helpers.grading.sandbox.children import LOST, Nursery, require_isolation
 from helpers.grading.sandbox.isolation import NAMES
 from helpers.grading.sandbox.limits import (
@@ -27,7 +28,6 @@ from helpers.grading.sandbox.limits import (
     WORKED_LONG,
     Limits,
 )
-from helpers.grading.sandbox.rebuilding import Malformed, answer_of
 
 MISSING = r"ModuleNotFoundError: No module named '(\w+)"
 BUSY = 0.5  # of the time of a process: one that computes less waits for its turn

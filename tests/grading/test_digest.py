@@ -8,10 +8,10 @@ import pytest
 
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Predict
+from helpers.exercises.packing import packed
 from helpers.grading import digest
 from helpers.grading.digest import PACKAGES, files, grader_digest
 from helpers.grading.sandbox import judging
-from helpers.grading.sandbox.packing import packed
 from tests.paths import ROOT
 
 DECIDE = (
@@ -19,7 +19,7 @@ DECIDE = (
     "helpers.exercises.reasons",
     "helpers.grading.notebooks",
     "helpers.grading.worker",
-    "helpers.grading.sandbox.rebuilding",
+    "helpers.exercises.rebuilding",
     "thirty_two_lanes.assembly.instructions",
     "thirty_two_lanes.core.race",
     "thirty_two_lanes.emulator.host.dispatch",

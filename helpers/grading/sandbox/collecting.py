@@ -13,7 +13,7 @@ import signal
 from IPython.core.inputtransformer2 import TransformerManager
 
 import helpers
-from helpers.grading.sandbox.packing import (
+from helpers.exercises.packing import (
     is_dispatcher,
     missing,
     packed,

@@ -13,8 +13,8 @@ from helpers.exercises import judging
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Write
 from helpers.exercises.reasons import REFUSED
+from helpers.exercises.rebuilding import Malformed, answer_of
 from helpers.exercises.verdict import Verdict
-from helpers.grading.sandbox.rebuilding import Malformed, answer_of
 from thirty_two_lanes import emulate
 from thirty_two_lanes.core.errors import ExplainedError
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from helpers.exercises.catalogue import exercise
+from helpers.exercises.packing import packed
 from helpers.grading import worker
 from helpers.grading.manifest import item_of
 from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.children import Nursery
-from helpers.grading.sandbox.packing import packed
 from helpers.grading.worker import Submitted
 from tests.grading.asking import IMAGE, SHORT
 from tests.grading.attacks import HEAD, RIGHT, WRONG

@@ -1,6 +1,9 @@
 """What is handed over of an answer, and what becomes of it on the other side."""
 
 import json
+from collections import namedtuple
+from enum import Enum, IntEnum
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,9 +12,9 @@ from numba import cuda, float32, types
 import helpers
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Explain, Predict, Write
+from helpers.exercises.packing import packed
+from helpers.exercises.rebuilding import Malformed, answer_of
 from helpers.grading.references import IMPORTS, plain
-from helpers.grading.sandbox.packing import packed
-from helpers.grading.sandbox.rebuilding import Malformed, answer_of
 from thirty_two_lanes.core.source import remember
 
 WRITTEN = [name for name, kind in exercises().items() if issubclass(kind, Write)]
@@ -82,6 +85,29 @@ def test_a_value_is_the_same_afterwards_or_refused(value):
     assert type(value) is type(found)
 
 
+class Colour(IntEnum):
+    RED = 3
+    BLUE = 5
+
+
+class Side(Enum):
+    LEFT = 0.5
+    RIGHT = 1
+
+
+Place = namedtuple("Place", "row col")
+
+
+def test_what_has_names_has_them_afterwards():
+    """Members of enumerations, items of named tuples, and the classes of both."""
+    assert (5, 3) == (over(Colour.BLUE) + 0, over(Colour).RED)
+    assert over(Side.LEFT) is over(Side).LEFT
+    assert over(Side.LEFT) != over(Side.RIGHT)
+    assert (1, (2, 3j)) == (over(Place(1, (2, 3j))).row, over(Place(1, (2, 3j))).col)
+    assert 4 == over(Place)(3, 4).col
+    assert slice(None, 4, -1) == over(slice(None, 4, -1))
+
+
 def test_an_array_keeps_its_type_its_shape_and_its_bits():
     """Whatever its strides were."""
     for array in (ARRAY, ARRAY.T, ARRAY[:, ::-1], np.array(np.nan), ARRAY[:0]):
@@ -103,6 +129,13 @@ def test_functions_of_helpers_are_handed_over_and_the_package_is_not():
         over(helpers)
 
 
+def test_a_number_of_a_learners_class_is_a_plain_number():
+    """Which is equal to what it is equal to."""
+    found = over(Equal(2))
+
+    assert (float, 2.0) == (type(found), found)
+
+
 class Equal(float):
     def __eq__(self, other):
         return True
@@ -111,7 +144,7 @@ class Equal(float):
 
 
 REFUSED = (
-    *(Equal(), object(), [1], {1, 2}, b"x", lambda: 1, pytest, 1j, Equal),
+    *(object(), [1], {1, 2}, b"x", lambda: 1, pytest, Equal, Fraction(1, 2)),
     *(np.array([object()]), ARRAY.view(np.recarray), np.zeros(2**21), np.ma.array(1)),
 )
 

@@ -1,21 +1,24 @@
-"""Answers as data, in the process that ran a submission: what it hands over.
+"""Answers as data: what the process that ran a submission hands over. `check` asks for
+it, too, so that it refuses what a grader would.
 
 A kernel is the source of its function and what that takes from outside; no pickle, no
-code object. Whatever a submission did to this process, the other side checks all of it.
+code object. Whatever a submission did to its process, the other side checks all of it.
 """
 
+import ast
 import base64
 import builtins
 import inspect
 import sys
 import types
+from enum import Enum, EnumMeta, IntEnum
 from numbers import Number
-from textwrap import dedent
 
 import numba
 import numpy as np
 
-from thirty_two_lanes.core.source import contents, globals_of
+from helpers.exercises.sources import tree_of
+from thirty_two_lanes.core.source import contents, globals_of, source_of
 
 MODULES = (
     "builtins",
@@ -74,9 +77,13 @@ class Functions:
     def function_data(self, dispatcher) -> dict:
         function = dispatcher.py_func
         given = {k: dispatcher.targetoptions.get(k) for k in OPTIONS}
+        name, source = text_of(function)
+        named = function.__kwdefaults__ or {}
         return {
-            "name": function.__name__,
-            "source": source_of(function),
+            "name": name,
+            "source": source,
+            "defaults": [value_data(it) for it in function.__defaults__ or ()],
+            "named defaults": {k: value_data(v) for k, v in named.items()},
             "options": {k: v for k, v in given.items() if plain(v)},
             "signatures": [
                 [type_data(it) for it in types_] for types_ in declared(dispatcher)
@@ -93,12 +100,19 @@ class Functions:
         return value_data(value)
 
 
-def source_of(function) -> str:
-    """The lines of a function, from its decorators on; "" where they are not known."""
+def text_of(function) -> tuple[str, str]:
+    """A function's name, and its lines from its decorators on, or those of its tree
+    where they cannot stand alone, as a `lambda`; "" where they are not known.
+    """
+    tree = tree_of(function)
+    if tree is None:
+        return function.__name__, ""
+    text = "\n".join(source_of(function).lines)
     try:
-        return dedent("".join(inspect.getsourcelines(function)[0]))
-    except (OSError, TypeError, SyntaxError):
-        return ""
+        alone = isinstance(ast.parse(text).body[0], ast.FunctionDef)
+    except SyntaxError:  # its dedented lines; a text in them begins further left
+        alone = False
+    return tree.name, text if alone else ast.unparse(tree)
 
 
 def declared(dispatcher) -> list:
@@ -145,11 +159,33 @@ def value_data(value):
 
 def number_data(value):
     """A number by its type and its digits, in which no bit is lost."""
-    if type(value) is int:
-        return {"int": str(value)}
-    if type(value) is float:
-        return {"float": value.hex()}
+    if isinstance(value, int):
+        return {"int": int.__repr__(value)}
+    if isinstance(value, float):
+        return {"float": float.hex(value)}
+    if isinstance(value, complex):
+        return {"complex": [value.real.hex(), value.imag.hex()]}
     return {"refused": type(value).__name__}
+
+
+def enum_data(kind):
+    """The class of an enumeration: its name, and its members' values."""
+    rows = [[name, value_data(it.value)] for name, it in kind.__members__.items()]
+    return {"enum": kind.__name__, "whole": issubclass(kind, IntEnum), "members": rows}
+
+
+def tuple_data(value):
+    """A tuple's items, and the names of those that have one."""
+    items = {"tuple": [value_data(it) for it in value]}
+    if fields := getattr(type(value), "_fields", None):
+        return items | {"class": type(value).__name__, "fields": [*fields]}
+    return items
+
+
+def named_tuple_data(kind):
+    """The class of a named tuple."""
+    fields = getattr(kind, "_fields", ())
+    return {"named tuple": kind.__name__, "fields": [*fields]}
 
 
 def array_data(array):
@@ -179,9 +215,12 @@ def module_data(value):
 PACKERS = {
     # an array of no dimensions; before numbers: some of NumPy's are
     np.generic: lambda value: array_data(np.asarray(value)) | {"scalar": True},
+    Enum: lambda value: enum_data(type(value)) | {"member": value.name},
+    EnumMeta: enum_data,
     Number: number_data,
     np.ndarray: array_data,
-    tuple: lambda value: {"tuple": [value_data(it) for it in value]},
+    tuple: tuple_data,
+    slice: lambda it: {"slice": [value_data(n) for n in (it.start, it.stop, it.step)]},
     dict: lambda value: {"dict": [[*map(value_data, it)] for it in value.items()]},
     np.dtype: lambda value: {"dtype": value.str},
     numba.types.Type: type_data,
@@ -192,6 +231,8 @@ PACKERS = {
 def member_data(value):
     """A function or a type that is known by its module and its name."""
     name = getattr(value, "__name__", "")
+    if isinstance(value, type) and issubclass(value, tuple) and value is not tuple:
+        return named_tuple_data(value)
     for module in MODULES:
         if name and getattr(sys.modules.get(module), name, None) is value:
             return {"member": [module, name]}

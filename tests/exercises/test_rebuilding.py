@@ -6,10 +6,10 @@ import random
 import pytest
 
 from helpers.exercises.catalogue import exercise
+from helpers.exercises.rebuilding import Malformed, answer_of
 from helpers.grading import worker
 from helpers.grading.sandbox import judging
 from helpers.grading.sandbox.judging import verdict_on
-from helpers.grading.sandbox.rebuilding import Malformed, answer_of
 from tests.grading.attacks import RIGHT
 from thirty_two_lanes.core.errors import ExplainedError
 from thirty_two_lanes.core.source import source_line, source_of
@@ -56,6 +56,19 @@ VALUES = (
     *({"module": ["numpy"]}, {"member": ["os", "system"]}, {"member": ["math"]}),
     {"member": ["builtins", "__import__"]},
     *({"array type": ["float32", 99, "C"]}, {"array type": [1, 1, "C"]}, {"who": 1}),
+    *({"complex": ["0x1p0"]}, {"complex": "0x1p0"}, {"complex": [1, 2]}),
+    {"enum": "A", "members": []},
+    {"enum": "A", "members": [["mro", {"int": "1"}]]},
+    {"enum": "A", "members": [["_missing_", {"int": "1"}]]},
+    {"enum": "A", "members": [["a", {"module": "numpy"}]]},
+    {"enum": "A", "members": [["a", {"int": "1"}]], "member": "b"},
+    {"enum": 3, "members": [["a", {"int": "1"}]]},
+    {"named tuple": "A", "fields": ["_a"]},
+    {"named tuple": "A", "fields": ["a", "a"]},
+    {"named tuple": "A", "fields": "ab"},
+    {"named tuple": 1, "fields": ["a"]},
+    {"tuple": [], "class": "A", "fields": ["a"]},
+    *({"slice": [None, None]}, {"slice": [1.5, None, None]}, {"slice": "1:2"}),
     *(3, [], 2.5, {}, {"refused": "an object"}, {"refused": [1, 2]}),
 )
 
@@ -108,8 +121,6 @@ TEXTS = {
     "deep parentheses": text("    out[0, 0] = " + "(" * 900 + "1" + ")" * 900),
     "deep blocks": text("".join(" " * (i + 4) + "if a:\n" for i in range(150))),
     "break outside": text("    break"),
-    "a default": "def mirror(out, a=RAN.append(1)): pass",
-    "a default by name": "def mirror(out, *, a=RAN.append(1)): pass",
     "a context, whose words Numba would run": text(
         "    with numba.objmode(y='RAN.append(1)'):\n        y = 1"
     ),
@@ -128,12 +139,14 @@ def test_nothing_of_a_definition_runs_but_the_definition():
     """Decorators, annotations and what Python runs once are left out."""
     source = (
         "@RAN.append(1)\n@cuda.jit(RAN.append(2))\n"
-        "def mirror(out: RAN.append(3), *a: RAN.append(4)) -> RAN.append(5):\n"
+        "def mirror(out: RAN.append(3), b=RAN.append(4), *a: RAN.append(5),"
+        " c=RAN.append(6)) -> RAN.append(7):\n"
         "    out[0] = 1"
     )
     made = answer_of(kernel(source=source, names={}))
     assert "mirror" == made.py_func.__name__
     assert {} == made.py_func.__annotations__
+    assert ((), {}) == (made.py_func.__defaults__, made.py_func.__kwdefaults__)
     assert [] == RAN
 
 
@@ -177,6 +190,19 @@ def test_a_function_that_is_described_wrongly_is_refused(given):
     with pytest.raises(Malformed):
         answer_of(kernel(**given))
     assert [] == RAN
+
+
+DEFAULTS = (
+    *({"defaults": 3}, {"defaults": [None] * 3}, {"defaults": [{"refused": "x"}]}),
+    *({"named defaults": [1]}, {"named defaults": {"z": None}}),
+)
+
+
+@pytest.mark.parametrize("given", DEFAULTS, ids=str)
+def test_defaults_of_nothing_are_refused(given):
+    """More than there are arguments, and of none by that name."""
+    with pytest.raises(Malformed):
+        answer_of(kernel(function() | given))
 
 
 KERNELS = ([], None, {}, [None], [[]], ["mirror"], [function()] * 99, [{}])
