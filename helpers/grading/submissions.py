@@ -135,7 +135,9 @@ def left_out(folder, assignments, found):
         if entry.is_symlink():
             yield f"{name} is not marked: it is a link, and links are not followed"
         elif not entry.is_dir():
-            yield f"{name} is not marked: put it into a folder for its student"
+            student, file, *_ = whose(entry.name)
+            what = "put it into a folder for its student"
+            yield f"{name} is not marked: {expected([file], flat) if student else what}"
         elif entry.name in reserved():
             yield f"{name} is not marked: marks have such a file; rename the folder"
         else:

@@ -272,8 +272,8 @@ def test_an_export_of_canvas_is_understood(tmp_path):
     assert [
         "`cemkaya_78` has 2 notebooks of `one`: `cemkaya_78_1000_one-1.ipynb` counts, "
         "the newest; not `cemkaya_78_999_one-2.ipynb`",
-        "`bobray_56_459_homework.pdf` is not marked: put it into a folder for its "
-        "student",
+        "`bobray_56_459_homework.pdf` is not marked: expected `one.ipynb`, found "
+        "`homework.pdf`",
         "`dee_9_462_one.ipynb` is not marked: it is a link, and links are not followed",
     ] == [*submissions.left_out(tmp_path, ["one"], found)]
 
@@ -286,8 +286,10 @@ def test_an_export_of_moodle_is_understood(tmp_path):
         (tmp_path / name).write_text(notebook([]))
     found = find(tmp_path, ["one"])
     assert [ann, bob] == [it.student for it in found]
-    left = f"`{bob}_my_homework.pdf` is not marked: put it into a folder for its"
-    assert [f"{left} student"] == [*submissions.left_out(tmp_path, ["one"], found)]
+    left = f"`{bob}_my_homework.pdf` is not marked: expected `one.ipynb`, found"
+    assert [f"{left} `my_homework.pdf`"] == [
+        *submissions.left_out(tmp_path, ["one"], found)
+    ]
 
 
 def test_the_report_names_who_is_missing(tmp_path, capsys):
