@@ -203,8 +203,12 @@ def test_a_copys_name_is_understood(tmp_path, file):
 def test_a_copys_name_may_be_another_assignments(tmp_path, file):
     """It is that one's alone."""
     hand_in(tmp_path, "ann", "", file.removesuffix(".ipynb"))
-    found = find(tmp_path / "submitted", ["one", "one-1"])
-    assert ["one-1"] == [it.assignment for it in found]
+    for others in (["one"], ["1"], ["one", "1"]):
+        found = find(tmp_path / "submitted", [*others, "one-1"])
+        assert ["one-1"] == [it.assignment for it in found]
+    hand_in(tmp_path, "ann", "", file.removesuffix(".ipynb").replace("1", "two"))
+    found = find(tmp_path / "submitted", ["two", "one-two"])
+    assert ["one-two"] == [it.assignment for it in found]
 
 
 def test_of_several_notebooks_the_newest_counts(tmp_path):

@@ -5,6 +5,7 @@ import csv
 import pytest
 
 from helpers.grading.__main__ import main
+from helpers.grading.exports.explanations import number_of
 from helpers.grading.store import MarksError, MarksStore
 
 GOOD = (
@@ -94,6 +95,14 @@ def test_a_number_is_of_the_text_alone(store):
     (rows,) = sheets(store)
     assert last["number"] in [it["number"] for it in rows]
     assert 10 == len({it["number"] for it in rows})
+
+
+def test_a_number_loses_no_zero_in_a_spreadsheet():
+    """It has eleven digits, and begins with none."""
+    rows = [{"exercise": "how", "answer": str(n)} for n in range(300)]
+    numbers = {number_of("one", row) for row in rows}
+    assert 300 == len(numbers)
+    assert {11} == {len(str(int(it))) for it in numbers}
 
 
 def test_points_are_of_all_who_wrote_the_text(store, capsys):

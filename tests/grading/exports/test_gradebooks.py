@@ -199,6 +199,17 @@ def test_who_is_not_in_a_gradebook_is_named(marked, capsys):
     assert "`eve` is not in " in capsys.readouterr().err
 
 
+def test_a_name_that_two_have_is_nobodys(marked, capsys):
+    """Of a folder that is called by a name, and not by an id."""
+    book = CANVAS.replace("=Cem, -", "Lee, Ann")
+    store = marked({it: {"12_coalescing": 1} for it in ("Lee, Ann", "ray, bob")})
+    status, text = export(store, "canvas", book)
+    assert 0 == status
+    given = {key: it["991"] for key, it in into_canvas(text)[0].items()}
+    assert ["", "1", "N/A"] == [given[it] for it in ("1001", "1002", "1003")]
+    assert "`Lee, Ann` is not in " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("form", ["canvas", "moodle"])
 @pytest.mark.parametrize(
     "text, told",
