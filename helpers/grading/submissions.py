@@ -22,7 +22,7 @@ MOST_NAMED = 5
 MOST_COPIES = 5  # of a student's notebook: more are several students'
 DEEPEST = 8  # folders within a student's
 CANVAS = re.compile(r"([^_]+)(_LATE)?_(\d+)_(\d+)_(.+)", re.DOTALL)
-MOODLE = re.compile(r"(.+_\d+_assignsubmission_file)_(.+)", re.DOTALL)
+MOODLE = re.compile(r"(.+?_\d+_assignsubmission_file)_(.+)", re.DOTALL)
 
 
 class NoSubmissions(Exception):
@@ -85,21 +85,39 @@ def in_folders(folder, assignments):
 
 def exported(folder, assignments):
     """Those without folders."""
-    for entry in visible(folder):
-        if entry.is_file(follow_symlinks=False):
-            student, file, number, late = whose(entry.name)
-            if student and (name := assignment_of(Path(file), assignments)):
-                yield Submission(student, name, Path(entry.path), number, late)
+    files = [it for it in visible(folder) if it.is_file(follow_symlinks=False)]
+    platform = platform_of([it.name for it in files])
+    for entry in files:
+        student, file, number, late = whose(entry.name, platform)
+        if student and (name := assignment_of(Path(file), assignments)):
+            yield Submission(student, name, Path(entry.path), number, late)
 
 
-def whose(name):
+def platform_of(names):
+    """The platform that named the files of a folder: all of them, or raises
+    NoSubmissions. A student chooses the end of a name, which may look as of the other.
+    """
+    canvas, moodle = ({*filter(it.fullmatch, names)} for it in (CANVAS, MOODLE))
+    if moodle <= canvas:
+        return CANVAS
+    if canvas <= moodle:
+        return MOODLE
+    one, other = (printable(min(it)) for it in (canvas - moodle, moodle - canvas))
+    raise NoSubmissions(
+        f"`{one}` is named as Canvas does, and `{other}` as Moodle does: whose they "
+        "are is not certain. Give each a folder, and grade one after the other"
+    )
+
+
+def whose(name, platform=None):
     """The student, the file's own name, Canvas' number of it and whether it was late,
     in a name that Moodle gave or Canvas, as `annlee_LATE_123_456_one.ipynb`: two may be
     called so, and the first number is hers.
     """
-    if parts := MOODLE.fullmatch(name):
+    platform = platform or platform_of([name])
+    if platform is MOODLE and (parts := MOODLE.fullmatch(name)):
         return *parts.groups(), 0, False
-    if parts := CANVAS.fullmatch(name):
+    if platform is CANVAS and (parts := CANVAS.fullmatch(name)):
         student, late, number, file, rest = parts.groups()
         return f"{student}_{number}", rest, int(file[:18]), bool(late)
     return "", name, 0, False

@@ -9,7 +9,7 @@ from helpers.grading import submissions
 from helpers.grading.__main__ import main
 from helpers.grading.notebooks import Unreadable, cells_of, read
 from helpers.grading.sandbox.limits import NOTEBOOK_BYTES
-from helpers.grading.submissions import find
+from helpers.grading.submissions import NoSubmissions, find
 from tests.grading.handing_in import (
     PREDICTED,
     course,
@@ -280,6 +280,41 @@ def test_an_export_of_canvas_is_understood(tmp_path):
         "`homework.pdf`",
         "`dee_9_462_one.ipynb` is not marked: it is a link, and links are not followed",
     ] == [*submissions.left_out(tmp_path, ["one"], found)]
+
+
+AS_MOODLE = "x_99_assignsubmission_file_one.ipynb"
+
+
+@pytest.mark.parametrize(
+    "names, students",
+    [
+        ([f"eve_12_345_{AS_MOODLE}"], ["eve_12"]),
+        (["ann_99_344_one.ipynb", f"eve_12_345_{AS_MOODLE}"], ["ann_99", "eve_12"]),
+        (
+            [f"Eve_12_assignsubmission_file_{AS_MOODLE}", f"A_{AS_MOODLE}"],
+            ["A_x_99_assignsubmission_file", "Eve_12_assignsubmission_file"],
+        ),
+        (
+            ["Eve_12_assignsubmission_file_ann_99_344_one.ipynb"],
+            ["Eve_12_assignsubmission_file"],
+        ),
+    ],
+)
+def test_the_name_of_a_file_claims_nobodys_number(tmp_path, names, students):
+    """Which platform named them, all files of a folder decide, and not one of them."""
+    for name in names:
+        (tmp_path / name).write_text(notebook([]))
+    assert students == [it.student for it in find(tmp_path, ["one"])]
+
+
+def test_files_of_two_platforms_are_refused_with_their_names(tmp_path):
+    """One of them is not what it says."""
+    names = "eve_12_345_one.ipynb", "Ann_99_assignsubmission_file_one.ipynb"
+    for name in names:
+        (tmp_path / name).write_text(notebook([]))
+    with pytest.raises(NoSubmissions, match="Canvas .* Moodle") as refused:
+        find(tmp_path, ["one"])
+    assert all(f"`{name}`" in str(refused.value) for name in names)
 
 
 def test_an_export_of_moodle_is_understood(tmp_path):
