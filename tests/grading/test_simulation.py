@@ -15,7 +15,7 @@ def test_submissions_of_one_length_are_shared_evenly(submissions, workers, secon
     """Whole rounds of two seconds, after ten to begin with."""
     plan = simulated(SAME, submissions, workers)
     assert plan.minutes * 60 == pytest.approx(seconds)
-    assert plan.core_hours * 3600 == pytest.approx(seconds * workers)
+    assert plan.core_hours * 3600 == pytest.approx(2 * submissions + 10 * workers)
     assert plan.busy == pytest.approx(2 * submissions / (seconds * workers))
 
 
