@@ -11,23 +11,23 @@ from functools import partial
 from math import ceil, floor
 from typing import NamedTuple
 
+from helpers.exercises.described import described_totals
 from helpers.exercises.faults import at_size, line_in
 from helpers.exercises.sources import lines_changed
 from helpers.exercises.totals import (
-    INSTRUCTIONS,
     LOOKED_UP,
-    SPARE,
-    SPREADS,
     TIMES_RAGGED,
+    TOTALS,
+    all_atomics,
     allowed,
     excess_of_share,
+    excess_of_stores,
     excess_of_total,
     loads_of,
     sizes_of,
-    times_of,
     totals_of,
 )
-from helpers.exercises.trials import EVEN, RAGGED
+from helpers.exercises.trials import EVEN
 from helpers.exercises.verdict import Refusal
 from thirty_two_lanes.assembly import assemble
 from thirty_two_lanes.assembly.compiler import missing
@@ -58,16 +58,19 @@ def limits_of(task):
         return name, partial(excess, name=name, limit=task.budget[name])
 
     yield from (held(name) for name in task.budget if name != "lines")
-    work = "work", partial(excess_of_total, total=INSTRUCTIONS)
-    totals = [
-        (name, partial(excess_of_total, total=total))
-        for name, total in totals_of(task).items()
-    ]
-    if "lines" in task.budget:  # for which, as for work, a fix earns a part
-        yield from (*totals, held("lines"), work)
-    else:
-        yield from (work, *totals)
+
+    def total(name):
+        return name, partial(excess_of_total, total=TOTALS[name])
+
+    always, beside = totals_of(task)
+    if "lines" in task.budget:  # for which, as for these, a fix earns a part
+        yield from (*map(total, beside), held("lines"), *map(total, always))
+        beside, always = (), ()
+    broad = [name for name in (*always, *beside) if TOTALS[name].named]
+    yield from (total(it) for it in (*always, *beside) if it not in broad)
     yield "share", excess_of_share
+    yield "share_of_stores", excess_of_stores
+    yield from map(total, broad)
 
 
 def excess(case, outcome, name, limit) -> str:
@@ -90,14 +93,16 @@ def scaled(case, outcome, count, limit):
     if isinstance(limit, dict):
         each = limit.items()
         return {it: scaled(case, outcome, count(it), most) for it, most in each}
-    there, here = (count(case.answered(it)) for it in (case.outcomes[0], outcome))
+    there, here = (case.most(it, count) for it in (case.outcomes[0], outcome))
     here *= 1 if outcome.trial.kind == EVEN else TIMES_RAGGED
     found = ceil(10_000 * limit * here / there) / 10_000 if there else limit
     return int(found) if found == int(found) else found
 
 
-def described(task):
-    """Each limit in words."""
+def described(task, counted=False):
+    """Each limit in words; `counted`: with the totals as numbers, which runs the
+    answer.
+    """
     for name, limit in task.budget.items():
         machine = f"{MACHINE.get(name, name)}: at most {{}}"
         words = BUDGETS[name].words if name in BUDGETS else machine
@@ -107,20 +112,7 @@ def described(task):
             limit = f"{limit:,}"
         ideal = words.replace("at most {}", "as few as its bytes need")
         yield ideal if limit == "ideal" else words.format(limit)
-    *first, last = ["instructions", *(it.name for it in totals_of(task).values())]
-    held = f"{', '.join(first)} and {last}" if first else last
-    most = f"less than {task.work:g} times those of the course's answer"
-    yield f"{held}: {most}, and {SPARE} instructions a warp"
-    if task.ragged:
-        times = f"less than {times_of(task, RAGGED):g} times these"
-        others = any(name in BUDGETS and BUDGETS[name].count for name in task.budget)
-        more = f", and {TIMES_RAGGED} times the other counts" * others
-        yield f"at sizes that do not fill their blocks: {times}{more}"
-    block, warp = (f"less than {times:g} times" for times in SPREADS.values())
-    yield (
-        f"share of one block in the instructions: {block} that in the course's answer; "
-        f"share of one warp: {warp}"
-    )
+    yield from described_totals(task, counted)
     arrays = task.captured or "none"
     yield f"numbers of the kernel's own: {arrays} in arrays, {LOOKED_UP} in tuples"
 
@@ -171,11 +163,6 @@ def beyond(parts, limit, sentence, most="{:,} of them") -> str:
     largest = max(parts, key=lambda part: part.number)
     where = f"; {most.format(largest.number)} {largest.where}" * bool(largest.where)
     return f"{excess}{where}."
-
-
-def all_atomics(outcome):
-    rows = outcome.run.coalescing.by_line.values()
-    return sum(row.active_lanes for row in rows if row.kind == "atomic")
 
 
 idle_lanes = on_lines("divergence", lambda row: row.present_lanes - row.active_lanes)
@@ -240,7 +227,8 @@ def active(case, outcome, limit):
     """
     if sentence := complaint(outcome.run.assert_no_divergence, at_least=limit):
         return sentence
-    most = floor((1 - limit) * case.answered(outcome).run.divergence.present_lanes)
+    lanes = case.most(outcome, lambda it: it.run.divergence.present_lanes)
+    most = floor((1 - limit) * lanes)
     idle = "{:,} lanes are idle, counted at each instruction"
     return beyond(idle_lanes(outcome), most, idle)
 

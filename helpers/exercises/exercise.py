@@ -14,6 +14,7 @@ from helpers.exercises import judging, predictions, sources
 from helpers.exercises.arguments import InOut, Out  # noqa: F401  for descriptions
 from helpers.exercises.page import as_markdown, as_text
 from helpers.exercises.reasons import hints_for
+from helpers.exercises.totals import totals_of
 from helpers.exercises.variants import chosen, chosen_in, filled
 from helpers.exercises.verdict import run_by_nbgrader
 from thirty_two_lanes.core.errors import ArgumentError, short_traceback
@@ -87,10 +88,10 @@ class Exercise:
         return tuple(filled(it, self) for it in hints_for(reason, self.hints))
 
     def __repr__(self):
-        return as_text(self)
+        return as_text(self, counted=True)
 
     def _repr_markdown_(self):
-        return as_markdown(self)
+        return as_markdown(self, counted=True)
 
 
 class Write(Exercise):
@@ -106,8 +107,9 @@ class Write(Exercise):
     Elements of the inputs `fixed` do not change by themselves, as those of row
     pointers. Of the inputs `ordered` only the order matters, or the distances, as for
     a maximum: they may be stretched and moved. `setup` stands above the kernel;
-    `answer` and `wrong` are its texts: a wrong one is a reason and either pairs of old
-    and new, made in the answer, or a whole text.
+    `answer`, `others` and `wrong` are its texts: another answer, as good in another
+    shape, is pairs of old and new, made in the answer, or a whole text alone; a wrong
+    one is a reason and then the same. The most that one answer needs is the measure.
     """
 
     kind = "write"
@@ -122,6 +124,7 @@ class Write(Exercise):
     ordered: tuple = ()
     rtol = None
     setup = answer = ""
+    others: dict = {}
     wrong: dict = {}
 
     def inputs(self, rng, *size):
@@ -143,6 +146,11 @@ class Write(Exercise):
         return self._with_setup(filled(self.answer, self))
 
     @property
+    def answer_texts(self) -> list:
+        """The answer, and others that are as good in another shape."""
+        return [self.answer_text, *map(self._text, self.others.values())]
+
+    @property
     def given_text(self) -> str:
         """What a learner begins with."""
         return sources.stub_of(self.answer_text)
@@ -154,16 +162,17 @@ class Write(Exercise):
 
     def wrong_texts(self) -> dict:
         """Each wrong answer's reason and text, by what is wrong with it."""
-        return {name: self._wrong(*wrong) for name, wrong in self.wrong.items()}
+        return {k: (why, self._text(edits)) for k, (why, *edits) in self.wrong.items()}
 
     def kernel(self, text):
         """The kernel of a text of this exercise."""
         return sources.kernel_of(text, self.kernel_name)
 
-    def _wrong(self, reason, *edits):
+    def _text(self, edits):
+        """A whole text, or the answer with some edits."""
         if len(edits) == 1:
-            return reason, self._with_setup(filled(edits[0], self))
-        return reason, self._edited(edits)
+            return self._with_setup(filled(edits[0], self))
+        return self._edited(edits)
 
     def _edited(self, edits):
         """The answer with pairs of old and new, whose spaces count."""
@@ -185,7 +194,8 @@ class Fix(Write):
 
     def share(self, budget):
         """None for what was given: it may have been right, and over its budget."""
-        return self.partial if budget in ("lines", "work") else 0
+        always, _ = totals_of(self)
+        return self.partial if budget in ("lines", *always) else 0
 
     @property
     def given_text(self) -> str:

@@ -6,6 +6,7 @@ compared; then values, on new numbers, and whether they depend on the inputs; th
 at sizes of every other kind, and at larger ones; the budget.
 """
 
+import time
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -24,7 +25,7 @@ from helpers.exercises.faults import (
 )
 from helpers.exercises.packing import packed
 from helpers.exercises.rebuilding import Malformed, answer_of
-from helpers.exercises.sources import lines_changed
+from helpers.exercises.sources import lines_changed, tuples_of
 from helpers.exercises.totals import LOOKED_UP
 from helpers.exercises.trials import (
     EVEN,
@@ -44,6 +45,8 @@ from thirty_two_lanes.frontend.kernels import (
     require_kernel,
 )
 
+SECONDS = 20  # of a processor, for all launches of a check
+LARGEST_TUPLE = 256  # numbers; a compiler takes long over larger ones
 PRINTS = "`check` does not show what the kernel prints: launch it yourself to see it."
 
 
@@ -80,14 +83,25 @@ def whose(task, seed):
 
 
 def looked_at(case) -> Verdict:
-    """The verdict of the first look that speaks."""
-    task = case.task
+    """The verdict of the first look that speaks. A budget must be exceeded with other
+    numbers, too: what is drawn must not cost points.
+    """
+    task, refusal = case.task, first_refusal(case)
+    if refusal and refusal.reason.budget:
+        refusal = refusal if first_refusal(case.with_other_numbers()) else None
+    if refusal:
+        return refused(task, refusal, in_another_order(case))
+    return Verdict(task.name, task.points, task.points, praise(case))
+
+
+def first_refusal(case) -> Refusal | None:
+    """What the first look says that speaks."""
     try:
         for look in LOOKS:
             look(case)
     except Refusal as refusal:
-        return refused(task, refusal, in_another_order(case))
-    return Verdict(task.name, task.points, task.points, praise(case))
+        return refusal
+    return None
 
 
 def in_another_order(case) -> str:
@@ -123,8 +137,9 @@ class JudgedKernel:
     kernel: object
     seed: object = None
     outcomes: list = field(default_factory=list)  # what it did in the trials so far
-    best: dict = field(default_factory=dict)  # what the answer did, by size and kind
+    best: dict = field(default_factory=dict)  # what the answers did, by size and kind
     listed: list = None  # the trials of the sizes that are listed
+    begun: float = field(default_factory=time.process_time)
 
     def __post_init__(self):
         if self.seed is None:
@@ -137,13 +152,32 @@ class JudgedKernel:
         numbers = whole_numbers(self.program.ir)
         return [*self.listed, *larger_trials(self.task, self.seed, numbers)]
 
-    def answered(self, outcome):
-        """What the exercise's own answer does in the trial of an outcome."""
+    def with_other_numbers(self):
+        """The same kernel before numbers that are drawn anew."""
+        seed = f"{self.seed}, again"
+        return JudgedKernel(self.task, self.kernel, seed, begun=self.begun)
+
+    def requires_time(self, trial):
+        """Raise a Refusal before a trial if those so far took too long."""
+        if time.process_time() - self.begun > SECONDS:
+            raise Refusal(
+                "timeout",
+                f"The check ends before the launch with size {trial.words}: those "
+                f"before took more than {SECONDS} seconds together. A kernel that "
+                "shares its work takes less than one.",
+            )
+
+    def answered(self, outcome) -> list:
+        """What the exercise's own answers do in the trial of an outcome."""
         trial = outcome.trial
         if (trial.size, trial.kind) not in self.best:
-            kernel = self.task.kernel(self.task.answer_text)
-            self.best[trial.size, trial.kind] = trial.run(kernel)
+            kernels = map(self.task.kernel, self.task.answer_texts)
+            self.best[trial.size, trial.kind] = [trial.run(it) for it in kernels]
         return self.best[trial.size, trial.kind]
+
+    def most(self, outcome, count):
+        """The most that counts in one of the exercise's own answers, in that trial."""
+        return max(map(count, self.answered(outcome)))
 
     @cached_property
     def program(self):
@@ -202,6 +236,17 @@ def is_a_kernel(case):
         )
 
 
+def holds_no_table(case):
+    """Are its tuples small? A large one takes long to compile, so it is not."""
+    sizes = [items_in(it) for it in tuples_of(case.kernel)]
+    if max(sizes, default=0) > LARGEST_TUPLE + case.task.captured:
+        raise Refusal(
+            "constant",
+            f"The kernel brings a tuple of {max(sizes):,} numbers along. What it needs "
+            "are its arguments.",
+        )
+
+
 def is_no_stub(case):
     """Did anybody change what was given?"""
     task = case.task
@@ -227,6 +272,7 @@ def is_right(case, kind):
     outcomes = []
     for trial in case.trials:
         if trial.kind == kind:
+            case.requires_time(trial)
             outcomes.append(explained(partial(trial.run, case.kernel)))
             refuse_faults(outcomes[-1])
     case.outcomes += outcomes
@@ -312,6 +358,7 @@ def praise(case) -> str:
 
 LOOKS = (
     is_a_kernel,
+    holds_no_table,
     is_no_stub,
     brings_nothing_along,
     partial(is_right, kind=EVEN),

@@ -1,13 +1,16 @@
 """Totals: of what an answer may need so many times as much as the course's own.
 
-Instructions are held always. Sectors and wavefronts are held beside a budget for each
-request: many cheap requests would keep that one. Loads of outputs are held beside one
-for inputs, as an output might be a tile; atomic operations and fences beside one for
-barriers, as a barrier can be made of them. And always the instructions of the busiest
-block and warp, lest one of them do the work of all.
+They are held whatever the budget names, lest a kernel move from what it names to
+something else: to requests of global memory where it names conflicts, to barriers of
+the grid, to atomic operations or to float64. Some are held beside one budget alone:
+wavefronts, as many cheap requests would keep that of conflicts; loads of outputs, as an
+output might be a tile; atomic operations and fences, as a barrier can be made of them.
+And always the instructions and stores of the busiest block and warp, lest one of them
+do the work of all.
 """
 
 from collections.abc import Callable
+from functools import partial
 from math import ceil, prod
 from typing import NamedTuple
 
@@ -16,17 +19,27 @@ from thirty_two_lanes.core.hardware import WARP_SIZE
 
 SPARE = 16  # instructions of a warp, for another way to an index
 LOOKED_UP = 16  # items of tuples, such as neighbours' offsets
+FLOAT64 = 4 * WARP_SIZE  # operations of a warp, as to divide by a whole number
+UNNAMED = 2  # times the answer's requests and sectors, where no budget names them
 TIMES_RAGGED = 2  # times the answer's, where blocks may be half full
 SPREADS = {"block": 1.5, "warp": 3}  # times the answer's share, of the busiest
+SPREADS_OF_STORES = {"block": 1.5, "warp": 2}
 
 
 class Total(NamedTuple):
-    """What is counted in an outcome, its name, and a sentence about too many."""
+    """What is counted in an outcome, its words, and a sentence about too many; the
+    limit is so many times the answer's own count, and some beyond it for each warp.
+    """
 
-    name: str
+    words: str
     count: Callable
     sentence: str
+    times: float | None = None  # at most; None: less than the exercise's `work`
     spare: int = 0  # for each warp
+    named: str = ""  # a budget without which at least UNNAMED times are allowed
+    beside: str = ""  # a budget without which it is not held
+    instead: str = ""  # a budget with which it is not held
+    enough: Callable | None = None  # what counts in the answer; None: the same
 
 
 def all_instructions(outcome):
@@ -39,66 +52,125 @@ def loads_of(outcome, name):
     return int(traffic.loads.sum()) + traffic.lanes_updated
 
 
+def of_global_memory(column, *kinds):
+    """A count of requests to global memory, of some kinds or of all."""
+
+    def count(outcome):
+        rows = outcome.run.coalescing.by_line.values()
+        return sum(getattr(it, column) for it in rows if it.kind in kinds or not kinds)
+
+    return count
+
+
+all_atomics = of_global_memory("active_lanes", "atomic")
+
+
 def atomics_and_fences(outcome):
-    run = outcome.run
-    tables = run.coalescing.by_line, run.bank_conflicts.by_line
-    rows = (row for table in tables for row in table.values())
-    atomics = sum(row.active_lanes for row in rows if row.kind == "atomic")
-    return atomics + run.waits.fences
+    rows = outcome.run.bank_conflicts.by_line.values()
+    shared = sum(row.active_lanes for row in rows if row.kind == "atomic")
+    return all_atomics(outcome) + shared + outcome.run.waits.fences
 
 
-INSTRUCTIONS = Total(
-    "instructions",
-    all_instructions,
-    "Its warps execute {:,} instructions of the emulator",
-    SPARE,
-)
-TOTALS = {  # by the budget that they are held beside
-    "sectors": Total(
-        "sectors",
-        lambda outcome: outcome.run.coalescing.sectors,
-        "Its requests touch {:,} sectors of global memory",
+TOTALS = {  # by the name of the reason
+    "work": Total(
+        "instructions",
+        all_instructions,
+        "Its warps execute {:,} instructions of the emulator",
+        spare=SPARE,
     ),
-    "conflicts": Total(
+    "all_sectors": Total(
+        "sectors",
+        of_global_memory("sectors"),
+        "Its requests touch {:,} sectors of global memory",
+        named="sectors",
+    ),
+    "all_requests": Total(
+        "requests to global memory",
+        of_global_memory("requests"),
+        "Its warps make {:,} requests to global memory",
+        named="requests",
+        instead="requests",
+    ),
+    "wavefronts": Total(
         "wavefronts",
         lambda outcome: outcome.run.bank_conflicts.wavefronts,
         "Its requests take {:,} wavefronts of shared memory",
+        beside="conflicts",
     ),
-    "loads": Total(
+    "loads_of_outputs": Total(
         "loads of outputs",
         lambda outcome: sum(loads_of(outcome, name) for name in outcome.outputs),
         "Its threads load {:,} elements of outputs",
+        beside="loads",
     ),
-    "barriers": Total(
+    "atomics_and_fences": Total(
         "atomic operations with fences",
         atomics_and_fences,
         "Its threads make {:,} atomic operations and fences",
+        beside="barriers",
+    ),
+    "all_atomics": Total(
+        "atomic operations on global memory",
+        all_atomics,
+        "Its threads make {:,} atomic operations on global memory",
+        times=1,
+        instead="atomics",
+        enough=of_global_memory("active_lanes", "store", "atomic"),
+    ),
+    "grid_barriers": Total(
+        "barriers of the grid",
+        lambda outcome: outcome.run.waits.grid,
+        "All blocks wait for each other at {:,} barriers of the grid",
+        times=1,
+    ),
+    "float64_operations": Total(
+        "float64 operations",
+        lambda outcome: outcome.run.operations.float64,
+        "Its threads make {:,} operations in float64",
+        spare=FLOAT64,
+        instead="float64",
     ),
 }
 
 
-def totals_of(task) -> dict:
-    """The totals that are held beside budgets of a task, by the budget's name."""
-    return {name: TOTALS[name] for name in TOTALS if name in task.budget}
+def totals_of(task) -> tuple[list, list]:
+    """The names of the totals that an answer to a task is held to: those of every task,
+    and those that belong to a budget of its own.
+    """
+    held = {
+        name: total
+        for name, total in TOTALS.items()
+        if total.beside in ("", *task.budget) and total.instead not in task.budget
+    }
+    beside = [k for k, it in held.items() if {it.beside, it.named} & {*task.budget}]
+    return [name for name in held if name not in beside], beside
 
 
 # ---------------------------------------------------------------- how they are held
 
 
-def times_of(task, kind) -> float:
+def times_of(task, kind, least=1) -> float:
     """How many times the answer's totals an answer does not reach, at such a size."""
-    return task.work if kind == EVEN else max(task.work, TIMES_RAGGED)
+    return max(task.work, least, 1 if kind == EVEN else TIMES_RAGGED)
 
 
-def excess_of_total(case, outcome, total) -> str:
-    """How a run reaches so many times the answer's own total; "" if it does not.
+def limit_of(total, task, outcome, best) -> int:
+    """The most of a total that an outcome may have, where the course's own is `best`.
 
     Twice as much in one half of what it does would be 1.5 times.
     """
-    mine, best = total.count(outcome), total.count(case.answered(outcome))
+    if total.times is not None:
+        return total.times * best
+    unnamed = total.named and total.named not in task.budget
+    times = times_of(task, outcome.trial.kind, UNNAMED if unnamed else 1)
     warps = outcome.run.blocks * warps_of_block(outcome)
-    times = times_of(case.task, outcome.trial.kind)
-    limit = max(ceil(times * best) - 1, 0) + total.spare * warps
+    return max(ceil(times * best) - 1, 0) + total.spare * warps
+
+
+def excess_of_total(case, outcome, total) -> str:
+    """How a run is beyond the limit of a total; "" if it is not."""
+    mine, best = total.count(outcome), case.most(outcome, total.enough or total.count)
+    limit = limit_of(total, case.task, outcome, best)
     if mine <= limit:
         return ""
     return f"{total.sentence.format(mine)}, and {allowed(limit)}; {best:,} are enough."
@@ -110,13 +182,11 @@ def excess_of_share(case, outcome) -> str:
     Its share is held, and its own instructions: what others do for nothing would make
     its share small.
     """
-    best = case.answered(outcome)
-    more = max(all_instructions(outcome) / all_instructions(best), 1)
+    more = max(all_instructions(outcome) / case.most(outcome, all_instructions), 1)
     times = times_of(case.task, outcome.trial.kind)
     for who, spread in SPREADS.items():
-        mine, enough = (
-            getattr(it.run.balance, f"busiest_{who}") for it in (outcome, best)
-        )
+        mine = instructions_of(outcome, who)
+        enough = case.most(outcome, partial(instructions_of, who=who))
         warps = warps_of_block(outcome) if who == "block" else 1
         most = min(spread * more, max(spread, times))
         limit = ceil(most * enough) - 1 + SPARE * warps
@@ -127,6 +197,41 @@ def excess_of_share(case, outcome) -> str:
                 f"enough. Share the work among all {who}s."
             )
     return ""
+
+
+def excess_of_stores(case, outcome) -> str:
+    """How one block or warp stores too much of what all do; "" if none does.
+
+    Without room beyond: in a small kernel that of the instructions would be a share.
+    """
+    for who, spread in SPREADS_OF_STORES.items():
+        mine, every = stores_of(outcome, who), all_stores(outcome)
+        share = case.most(outcome, partial(share_of_stores, who=who))
+        if mine >= spread * share * every > 0:
+            return (
+                f"One {who} makes {mine:,} of all {every:,} requests that store, and "
+                f"less than {spread * share * every:.3g} are allowed. Share the stores "
+                f"among all {who}s."
+            )
+    return ""
+
+
+all_stores = of_global_memory("requests", "store", "atomic")
+
+
+def instructions_of(outcome, who) -> int:
+    """The instructions of the busiest block or warp."""
+    return getattr(outcome.run.balance, f"busiest_{who}")
+
+
+def stores_of(outcome, who) -> int:
+    """The requests that store of the block or warp that makes most of them."""
+    return getattr(outcome.run.balance, f"stores_of_{who}")
+
+
+def share_of_stores(outcome, who) -> float:
+    """The share of it in those of all."""
+    return stores_of(outcome, who) / max(all_stores(outcome), 1)
 
 
 def warps_of_block(outcome) -> int:

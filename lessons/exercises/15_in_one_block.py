@@ -196,6 +196,30 @@ class BlockScan(Write):
             if i < a.size:
                 out[i] = tile[thread]
     """
+    others = {
+        "pairs, pairs of pairs, and down again": (
+            """while step < $block:
+        cuda.syncthreads()
+        taken = tile[thread - step] if thread >= step else $type(0)
+        cuda.syncthreads()
+        tile[thread] += taken
+        step *= 2""",
+            """while step < $block:
+        cuda.syncthreads()
+        last = 2 * step * (thread + 1) - 1
+        if last < $block:
+            tile[last] += tile[last - step]
+        step *= 2
+    step //= 4
+    while step > 0:
+        cuda.syncthreads()
+        last = 2 * step * (thread + 1) - 1
+        if last + step < $block:
+            tile[last + step] += tile[last]
+        step //= 2
+    cuda.syncthreads()""",
+        ),
+    }
     add = "taken = tile[thread - step] if thread >= step else $type(0)"
     wrong = {
         "no first barrier": ("race", *NO_BARRIER),

@@ -256,6 +256,27 @@ class LastBlock(Write):
         if thread < half:
             tile[thread] = $join
         half //= 2"""
+    others = {
+        "the last block's threads take the parts by turns": (
+            "thread = cuda.threadIdx.x",
+            "last = cuda.shared.array(1, int32)\n    thread = cuda.threadIdx.x",
+            """if ticket == cuda.gridDim.x - 1:
+            whole = $type(0)
+            for i in range(parts.size):
+                whole = $join_parts
+            out[0] = whole""",
+            f"""last[0] = ticket == cuda.gridDim.x - 1
+    cuda.syncthreads()
+    if last[0]:
+        whole = $type(0)
+        for i in range(thread, parts.size, cuda.blockDim.x):
+            whole = $join_parts
+        tile[thread] = whole
+        {tree.replace(chr(10), chr(10) + "    ")}
+        if thread == 0:
+            out[0] = tile[0]""",
+        ),
+    }
     draw = "ticket = cuda.atomic.add(finished, 0, 1)"
     first_fence = f"cuda.threadfence()\n        {draw}"
     ask = f"{draw}\n        cuda.threadfence()\n        if ticket == cuda.gridDim.x - 1:"

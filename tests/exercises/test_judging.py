@@ -258,7 +258,7 @@ def test_a_barrier_of_the_grid_is_a_barrier():
 
 
 CHEAP = {  # a request in parts, each of which keeps the budget of a mean
-    "over_budget:sectors": (
+    "over_budget:all_sectors": (
         "several_each",
         *("* cuda.blockDim.x * cuda.blockIdx.x + cuda.threadIdx.x", "* cuda.grid(1)"),
         *("first + k * cuda.blockDim.x", "first + k"),
@@ -269,7 +269,7 @@ CHEAP = {  # a request in parts, each of which keeps the budget of a mean
             for part in range(4)
         ),
     ),
-    "over_budget:conflicts": (
+    "over_budget:wavefronts": (
         *("transpose", "TILE + 1", "TILE + 2"),
         "        dst[left + y, top + x] = tile[x, y]",
         "        value = float32(0)\n"
