@@ -120,19 +120,11 @@ def called_by(kernel) -> list:
     return found
 
 
-def outside(function) -> list:
-    """The values that a function and those within it take from outside, and what they
-    may take from modules among these.
-    """
+def outside(function):
+    """The values that a function and those within it take from outside."""
     names = set(globals_of(function.__code__))
-    found = [v for k, v in function.__globals__.items() if k in names]
-    found += map(contents, function.__closure__ or ())
-    attributes = names_in(function.__code__)
-    for value in found:  # it grows
-        if inspect.ismodule(value):
-            inside = [vars(value)[it] for it in attributes & vars(value).keys()]
-            found += [it for it in inside if all(it is not known for known in found)]
-    return found
+    yield from (v for k, v in function.__globals__.items() if k in names)
+    yield from map(contents, function.__closure__ or ())
 
 
 def tuples_of(kernel) -> list:
@@ -148,12 +140,6 @@ def constants_in(code) -> list:
     """The constants of a code object, and of those within it."""
     within = [it for it in code.co_consts if inspect.iscode(it)]
     return [*code.co_consts, *(v for it in within for v in constants_in(it))]
-
-
-def names_in(code) -> set:
-    """All names of a code object, those of attributes too, and of those within it."""
-    within = (names_in(it) for it in code.co_consts if inspect.iscode(it))
-    return set(code.co_names).union(*within)
 
 
 def code_lines(function) -> list[str]:

@@ -1,0 +1,73 @@
+"""What must not cost points, and what must not cost time: numbers that are drawn, good
+answers of another shape, long loops, tables.
+"""
+
+import pytest
+
+from helpers.exercises import judging
+from helpers.exercises.catalogue import exercise, exercises
+from helpers.exercises.exercise import Write
+from helpers.exercises.verdict import Refusal
+from tests.exercises.specimen import PairSums
+
+SHAPES = [
+    (name, what)
+    for name, kind in exercises().items()
+    if issubclass(kind, Write)
+    for what in kind.others
+]
+
+
+@pytest.mark.parametrize("name, what", SHAPES)
+def test_a_good_answer_of_another_shape_earns_all_points(name, what, monkeypatch):
+    """And would lose some, were it not listed: else it would not have to be."""
+    task = exercise(name)
+    _, *others = task.answer_texts
+    kernel = task.kernel(others[[*task.others].index(what)])
+
+    assert None is task.judge(kernel, 1).reason
+    monkeypatch.setattr(type(task), "others", {})
+    assert task.judge(kernel, 1).reason.budget
+
+
+@pytest.mark.parametrize("always", [False, True])
+def test_what_is_over_budget_with_some_numbers_alone_costs_nothing(always, monkeypatch):
+    asked = []
+
+    def look(case):
+        asked.append(case.seed)
+        if always or len(asked) == 1:
+            raise Refusal("over_budget:loads", "Too many.")
+
+    monkeypatch.setattr(judging, "LOOKS", (look,))
+    task = PairSums()
+
+    verdict = task.judge(task.kernel(task.answer_text), 1)
+
+    assert (2, 2 if always else 4) == (len({*asked}), verdict.points)
+
+
+def test_a_check_ends_when_its_launches_take_too_long(monkeypatch):
+    """Before a launch, which is named."""
+    monkeypatch.setattr(judging, "SECONDS", -1)
+    task = PairSums()
+
+    verdict = task.judge(task.kernel(task.answer_text), 1)
+
+    assert ("timeout", 0) == (verdict.reason, verdict.points)
+    assert "before the launch with size 256" in " ".join(verdict.sentence.split())
+
+
+@pytest.mark.parametrize("items, refused", [(256, False), (257, True)])
+def test_a_large_tuple_is_refused_before_it_is_compiled(items, refused, monkeypatch):
+    """Typing one of some thousand numbers takes minutes."""
+    task = PairSums()
+    monkeypatch.setattr(judging.JudgedKernel, "program", property(lambda case: 1 / 0))
+    table = f"TABLE = {tuple(range(items))}\n\n\n{task.answer_text}"
+    text = table.replace("t, i = cuda", "zero = TABLE[0]\n    t, i = cuda")
+    case = judging.JudgedKernel(task, task.kernel(text), 1)
+
+    if not refused:
+        return judging.holds_no_table(case)
+    with pytest.raises(Refusal, match=f"a tuple of {items} numbers"):
+        judging.holds_no_table(case)
