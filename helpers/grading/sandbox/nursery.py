@@ -29,7 +29,14 @@ from pathlib import Path
 import psutil
 
 from helpers.grading.sandbox import system_calls
-from helpers.grading.sandbox.limits import KILLED, LATE, NOBODY, WORKED_LONG, Limits
+from helpers.grading.sandbox.limits import (
+    KILLED,
+    LATE,
+    MOST_MESSAGES,
+    NOBODY,
+    WORKED_LONG,
+    Limits,
+)
 from helpers.grading.sandbox.usage import (
     alone_here,
     descendants,
@@ -171,7 +178,8 @@ def tell(answer, notes, most):
         elif len(data) > most:
             answer["ended"] = TOO_MUCH
         text = data[:most].decode("utf-8", "replace")
-        write(answer | {"messages": text.split("\n")[1:-1]})
+        lines = text.split("\n", MOST_MESSAGES + 1)  # before them, that it begins
+        write(answer | {"messages": lines[1:-1]})
     finally:
         os._exit(0)
 

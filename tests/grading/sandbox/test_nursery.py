@@ -11,6 +11,7 @@ import pytest
 from helpers.grading import worker
 from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.children import LOST, Nursery, NurseryError
+from helpers.grading.sandbox.limits import MOST_MESSAGES
 from tests.grading.asking import SHORT, ended, needs_isolation, nursery_at, seen
 
 
@@ -78,6 +79,13 @@ def test_too_much_that_is_handed_over_is_cut(nursery):
     how, messages = ended(nursery, code, handed_over_bytes=2**20)
     assert "handed over too much" == how
     assert [{}] == messages
+
+
+def test_of_messages_without_end_the_first_are_handed_over(nursery):
+    """As many as an honest submission has: the grader reads each of them."""
+    code = "import os; os.write(902, b'1\\n' * 2**18)"
+    request = {"cells": [code], "answers": []}
+    assert ["1"] * MOST_MESSAGES == nursery.ask(request, SHORT)["messages"]
 
 
 def test_what_was_written_before_a_limit_was_met_is_read(nursery):
