@@ -121,7 +121,7 @@ def fenced(code) -> str:
 # ---------------------------------------------------------------- what stands beside it
 
 
-def parts(task, counted):
+def parts(task, counted=False):
     """What a kind of exercise says beside its task, in the order of reading."""
     if hasattr(task, "spec"):
         yield Section("Arguments", list(arguments_of(task)))
