@@ -1,0 +1,1 @@
+"""Right answers to exercises that are spelt otherwise than the course's own."""
