@@ -4,8 +4,8 @@ import pytest
 
 from helpers.exercises import judging
 from helpers.exercises.trials import Trial
+from tests.exercises.judged_cases import CASES
 from tests.exercises.specimen import PairSums
-from tests.exercises.test_judging import CASES
 
 TASK = PairSums()
 SOME = "nothing", "no barrier", "constants", "two barriers", "idle turns"

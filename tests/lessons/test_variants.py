@@ -73,7 +73,7 @@ def kernels_of(task) -> dict:
     if not isinstance(task, Write):
         return {}
     return {"what is given": lambda: task.given_text} | {
-        f"`wrong[{what!r}]`": lambda wrong=wrong: task._wrong(*wrong)[1]
+        f"`wrong[{what!r}]`": lambda wrong=wrong: task._text(wrong[1:])
         for what, wrong in task.wrong.items()
     }
 
