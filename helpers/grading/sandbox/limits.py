@@ -13,7 +13,6 @@ class Limits:
     memory_bytes: int = 5 * 2**29  # of addresses, those of the warm parent too
     resident_bytes: int = 2**31  # of memory, of all its processes together
     sockets: int = 128  # each may hold some MB that no process shows
-    locks: int = 1_000  # of records in files: memory that no process shows
     signals: int = 1_024  # that wait, and timers: the user who grades has a number
     file_bytes: int = 2**24
     folder_bytes: int = 2**26

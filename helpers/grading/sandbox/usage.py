@@ -34,12 +34,11 @@ def excess(processes, limits) -> str:
             memory += max(0, own_memory(process.pid) - copied)
         except (psutil.Error, OSError):
             pass
-    files, sockets, locks = held()
+    files, sockets = held()
     used = {
         "started too many processes": (threads, limits.processes),
         "wrote too many files": (files, limits.files),
         "opened too many sockets": (sockets, limits.sockets),
-        "locked too many records": (locks, limits.locks),
         "used too much memory": (memory, limits.resident_bytes),
     }
     return next((what for what, (now, most) in used.items() if now > most), "")
@@ -71,18 +70,16 @@ def threads_of(pid):
         yield int(file.parent.name), state == "R"
 
 
-def held() -> tuple[int, int, int]:
-    """What outlives a process where somebody holds it: files, sockets and locks; they
-    are counted where nobody but children can have them.
+def held() -> tuple[int, int]:
+    """What outlives a process where somebody holds it: files and sockets; they are
+    counted where nobody but children can have them.
     """
     if not alone_here():
-        return 0, 0, 0
+        return 0, 0
     about = os.statvfs(tempfile.gettempdir())
     files = about.f_files - about.f_ffree  # deleted ones, too, while open; and folders
     sockets = re.search(r"used (\d+)", Path("/proc/net/sockstat").read_text("utf-8"))
-    locks = Path("/proc/locks").read_text("utf-8").splitlines()
-    owned = [line for line in locks if " OFDLCK " not in line]  # others are anybody's
-    return files, int(sockets[1]), len(owned)
+    return files, int(sockets[1])
 
 
 def own_memory(pid) -> int:

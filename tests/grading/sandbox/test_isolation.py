@@ -60,7 +60,8 @@ def test_there_is_no_network(inside):
             "except OSError: found = 'no'"
         )
         assert "no" == seen(inside, "found", code)
-    assert "['lo']" == seen(inside, "[n for _, n in socket.if_nameindex()]", code)
+    devices = "[it.split(':')[0].strip() for it in list(open('/proc/net/dev'))[2:]]"
+    assert "['lo']" == seen(inside, devices)
 
 
 def test_no_process_but_its_own_can_be_seen(inside):
@@ -79,7 +80,7 @@ def test_it_runs_as_nobody_and_cannot_become_more(inside):
     assert re.search(r"NoNewPrivs:\s+1", status)
     none = re.findall(r"^Cap(?:Prm|Eff|Amb):\s+0+$", status, re.MULTILINE)
     assert 3 == len(none)
-    assert "PermissionError" == seen(inside, "tried(os.setuid, 0)", TRIED)
+    assert "True" == seen(inside, "bool(tried(os.setuid, 0))", TRIED)
     assert "[]" == seen(inside, "[it for it in os.getgroups() if it != os.getgid()]")
 
 

@@ -1,9 +1,7 @@
 """What children use is counted while they run, and none of it is left after them."""
 
-import fcntl
 import mmap
 import os
-import struct
 
 import pytest
 
@@ -51,26 +49,6 @@ def test_files_without_bytes_are_counted(nursery):
     """They take the kernel's memory, which no process shows."""
     code = "import os\nfor i in range(10**6): os.symlink('x', str(i))"
     assert "wrote too many files" == ended(nursery, code, files=500)[0]
-
-
-@needs_isolation
-def test_locks_of_records_are_counted(nursery):
-    """They take memory of the kernel that no process shows."""
-    code = "import fcntl, time\nfile = open('x', 'w')\nfor at in range({}):\n"
-    code += "    fcntl.lockf(file, fcntl.LOCK_EX, 1, 2 * at)\ntime.sleep(.5)"
-    assert "locked too many records" == ended(nursery, code.format(200), locks=100)[0]
-    assert "done" == ended(nursery, code.format(50), locks=100)[0]
-
-
-@needs_isolation
-def test_locks_of_others_are_not_counted(nursery, tmp_path):
-    """Locks without a process are seen by all processes of the machine."""
-    with open(tmp_path / "x", "w") as file:
-        for at in range(200):
-            lock = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 2 * at, 1, 0)
-            fcntl.fcntl(file, 37, lock)  # F_OFD_SETLK
-        code = "import time; time.sleep(.5)"
-        assert "done" == ended(nursery, code, locks=100)[0]
 
 
 @pytest.mark.slow
