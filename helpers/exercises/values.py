@@ -103,6 +103,8 @@ def past_whole_ones(outcome):
         cells, expected = outcome.outputs[name], np.asarray(expected)
         if cells.ndim != 1 or expected.shape != cells.shape:
             continue
+        if run.blocks * threads >= cells.size + threads:  # an element has many threads
+            continue
         agree = tolerance_for(cells, expected, rtol, None).agree(cells, expected)
         first = 0 if agree.all() else int(agree.argmin())
         for unit, whole in units.items():

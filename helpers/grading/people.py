@@ -82,11 +82,13 @@ def read_class(path) -> ClassList:
     ids, names = ([it for it in known if it in columns] for known in (IDS, NAMES))
     if not ids:
         raise TableError(f"{path}, line 1: a list of the class has a column `id`")
-    id, name = columns.index(ids[0]), columns.index(names[0]) if names else None
+    id = columns.index(ids[0])
+    name = columns.index(names[0]) if names else id
+    last = max(id, name)
     rows = []
     for number, line in lines:
-        if len(line) <= id:
-            raise TableError(f"{path}, line {number}: there is no `{head[id]}` in it")
+        if len(line) <= last:
+            raise TableError(f"{path}, line {number}: there is no `{head[last]}` in it")
         if key := bare(line[id]):
             rows.append((key, line[name].strip() if names else ""))
     if twice := [it for it, n in Counter(key for key, _ in rows).items() if n > 1]:

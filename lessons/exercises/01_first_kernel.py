@@ -136,6 +136,10 @@ class Blend(Write):
         return getattr(np, self.ufunc)(a, b)
 
     @property
+    def ordered(self):
+        return () if self.ufunc == "multiply" else ("a", "b")
+
+    @property
     def words(self):
         return {
             "maximum": "the brighter (larger) of",

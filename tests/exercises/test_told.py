@@ -4,13 +4,16 @@ import json
 import pickle
 import re
 import warnings
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from helpers.exercises.budgets import BUDGETS
 from helpers.exercises.judging import PRINTS
 from helpers.exercises.reasons import HINTS, REASONS, Reason, hints_for
 from helpers.exercises.totals import TOTALS
+from helpers.exercises.values import past_whole_ones
 from tests.exercises.specimen import PairSums, Strides
 from tests.paths import ROOT
 from thirty_two_lanes.core.errors import WIDTH
@@ -286,6 +289,18 @@ def test_a_tail_that_is_left_out_is_named(whole, unit):
     assert there in told.sentence, told.sentence
     early = verdict_on(f"out[i] = {SUM}", f"out[i] = {SUM} if i % 9 else -1")
     assert "last whole" not in early.sentence
+
+
+@pytest.mark.parametrize("blocks, told", [(1, True), (10, False)])
+def test_an_element_of_many_threads_is_at_no_edge_of_a_warp(blocks, told):
+    """Element 32 is a row, of which each has a warp of its own."""
+    expected = {"places": np.arange(40)}
+    trial = SimpleNamespace(task=SimpleNamespace(rtol=None), expected=expected)
+    run = SimpleNamespace(blocks=blocks, threads_per_block=128)
+    wrong = np.where(np.arange(40) < 32, np.arange(40), -1)
+    outcome = SimpleNamespace(run=run, trial=trial, outputs={"places": wrong})
+
+    assert told == bool([*past_whole_ones(outcome)])
 
 
 @pytest.mark.parametrize("line", ["a[i] // 3", "int(a[i]) // 3"])

@@ -169,7 +169,13 @@ SLOW = {  # beyond the listed sizes: one thread does all
 }
 
 
-@pytest.mark.parametrize("name, budget, text", CASES.values(), ids=CASES)
+@pytest.mark.parametrize(
+    "name, budget, text",
+    [
+        pytest.param(*row, id=what, marks=[pytest.mark.slow] * (ONE_THREAD in row))
+        for what, row in CASES.items()
+    ],
+)
 def test_what_keeps_a_budget_in_name_alone_is_over_it(name, budget, text):
     """Each is right, and kept each limit by itself."""
     task = exercise(name, 7)

@@ -45,6 +45,7 @@ def test_a_list_of_the_class_is_read(tmp_path, form):
         ("number,name\n1,Ann\n", "line 1: a list of the class has a column `id`"),
         ("id,name\n1,Ann\n2,Bob\n1,Cem\n", "the id 1 is there more than once"),
         ("name,id\nAnn,1\nBob\n", "line 3: there is no `id` in it"),
+        ("id,name\n1,Ann\n2\n", "line 3: there is no `name` in it"),
         ('id,name\n1,"Ann\n', "class.csv is no table in UTF-8"),
         (b"id,name\n1,J\xfcrg\n", "class.csv is no table in UTF-8"),
     ],

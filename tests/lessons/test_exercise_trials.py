@@ -18,7 +18,6 @@ from helpers.exercises.trials import FARTHEST, SIDES, trials_of
 KERNELS = [name for name, kind in exercises().items() if issubclass(kind, Write)]
 COMPARES = re.compile(r"\b(?:arg)?(?:max|min|sort)(?:imum)?\b")
 NOT_ORDERED = {  # what compares numbers of inputs, and why they are as they are
-    "blend": "of two elements, with nothing to begin with",
     "grid_stride": "of an element and a limit, with nothing to begin with",
     "warp_sum": "all numbers are positive, as its text says",
     "last_block": "no element is negative, as its text says",
