@@ -16,6 +16,8 @@ from helpers.exercises.sources import edited
 from tests.changed import turn_of
 from tests.quick import slow
 
+pytestmark = pytest.mark.slow
+
 TABLE = tomllib.loads(Path(__file__).with_name("cheats.toml").read_text("utf-8"))
 EVERY = 6  # one in so many is quick
 OWN = {  # what their tiles hold is no copy of an array: what threads made

@@ -12,6 +12,8 @@ from tests.exercises.specimen import FixPairSums, PairSums
 from tests.exercises.spellings import SPELLINGS
 from tests.quick import some
 
+pytestmark = pytest.mark.slow
+
 EXERCISES = "blend", "fix_guard"  # of the course, beside a small one
 
 

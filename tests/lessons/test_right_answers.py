@@ -11,6 +11,8 @@ from helpers.exercises.variants import chosen_in, filled
 from tests.lessons.right import blocks, elements, registers, tiles
 from tests.quick import some
 
+pytestmark = pytest.mark.slow
+
 TABLES = elements.ANSWERS | registers.ANSWERS | blocks.ANSWERS | tiles.ANSWERS
 CASES = [(name, shape) for name, answers in TABLES.items() for shape in answers]
 VARIANTS = None, 1, 2
