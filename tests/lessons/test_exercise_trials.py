@@ -15,6 +15,8 @@ from helpers.exercises.exercise import Write
 from helpers.exercises.page import as_text
 from helpers.exercises.trials import FARTHEST, SIDES, trials_of
 
+pytestmark = pytest.mark.slow
+
 KERNELS = [name for name, kind in exercises().items() if issubclass(kind, Write)]
 COMPARES = re.compile(r"\b(?:arg)?(?:max|min|sort)(?:imum)?\b")
 NOT_ORDERED = {  # what compares numbers of inputs, and why they are as they are
