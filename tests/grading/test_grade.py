@@ -20,6 +20,7 @@ from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
 from tests.grading.handing_in import (
     PEOPLE,
     PREDICTED,
+    WITHOUT_ISOLATION,
     course,
     grade,
     hand_in,
@@ -136,7 +137,8 @@ def test_a_guess_at_the_cost_needs_some_submissions(tmp_path, monkeypatch, count
         grading, "mark_all", lambda *those: jobs.extend(those[2]) or 1.23 * count
     )
     manifest = load(tmp_path / "release")
-    options = parser().parse_args(["grade", "x", "--release", "x", "--out", "x"])
+    line = ["grade", "x", "--release", "x", "--out", "x", *WITHOUT_ISOLATION]
+    options = parser().parse_args(line)
     options.workers = 1
     folders = tmp_path / "submitted", manifest, tmp_path / "marks"
     grading.grade_folder(*folders, options, said.append)
@@ -268,6 +270,7 @@ def test_the_command_line_is_a_command(tmp_path):
     """`python -m helpers.grading`, with its own exit status."""
     line = [sys.executable, "-m", "helpers.grading", "grade", str(tmp_path)]
     line += ["--release", str(tmp_path), "--out", str(tmp_path / "marks")]
+    line += WITHOUT_ISOLATION
     done = subprocess.run(line, capture_output=True, text=True)
     assert 2 == done.returncode
     assert "`release` writes it" in done.stderr
