@@ -1,7 +1,9 @@
 """Kernels that tests make films of: a tile, its race, a tree, a loop, queues."""
 
 import numpy as np
-from numba import cuda, float32, float64
+from numba import cuda, float32, float64, int32
+
+from helpers import watch
 
 TILE = 16
 
@@ -109,11 +111,43 @@ def one_half_queues(out):
     out[t] = t
 
 
+@cuda.jit
+def dot(a, b, sums):
+    part = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    part[t] = a[t] * b[t]
+    cuda.syncwarp()
+    distance = int32(16)
+    while distance > 0:
+        if t < distance:
+            part[t] += part[t + distance]
+        cuda.syncwarp()
+        distance //= 2
+    if t == 0:
+        sums[0] = part[0]
+
+
 def matrices():
     """Two matrices of 64 × 64, and room for their product."""
     r = np.random.default_rng(1)
     a, b = (r.integers(0, 9, (64, 64)).astype(np.float32) for _ in range(2))
     return a, b, np.zeros((64, 64), np.float32)
+
+
+def films():
+    """A film of each kind that lessons show, by name."""
+    ones = np.ones(32, np.float32)
+    return {
+        "tiled": lambda: watch(tiled)[(4, 4), (16, 16)](*matrices()),
+        "race": lambda: watch(tiled_race)[(4, 4), (16, 16)](*matrices()),
+        "tree": lambda: watch(tree)[4, 128](np.ones(512), np.zeros(4)),
+        "loop": lambda: watch(collatz)[2, 64](np.zeros(100, np.int32)),
+        "column": lambda: watch(column)[1, 32](ones.copy()),
+        "dot": lambda: watch(dot)[1, 32](ones, ones, np.zeros(1, np.float32)),
+        "unwritten": lambda: watch(unwritten)[1, 32](np.zeros(32, np.float32)),
+        "beyond": lambda: watch(beyond)[2, 32](np.ones(40), np.zeros(64)),
+        "queues": lambda: watch(one_half_queues)[1, 32](np.zeros(32)),
+    }
 
 
 def line_of(kernel, text):

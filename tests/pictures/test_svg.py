@@ -39,11 +39,15 @@ def texts(figure):
     return said - {"the limit, 4,000"}  # which lies beyond the end of its axis
 
 
-@pytest.mark.parametrize("name", plotting.__all__)
-def test_each_text_is_a_text_and_each_look_is_shared(name):
+@pytest.fixture(scope="module", params=plotting.__all__)
+def drawn(request):
+    """The pictures of a figure's function, each with its SVG."""
+    return [(it, it.svg()) for it in pictures(request.param)]
+
+
+def test_each_text_is_a_text_and_each_look_is_shared(drawn):
     """Every class has a rule, every address an element, every element one name."""
-    for picture in pictures(name):
-        svg = picture.svg()
+    for picture, svg in drawn:
         root = ElementTree.fromstring(svg)
         said = {it.text.replace("\u00a0", " ") for it in root.iter(f"{SPACE}text")}
         named = [it.get("id") for it in root.iter() if it.get("id")]
@@ -54,13 +58,12 @@ def test_each_text_is_a_text_and_each_look_is_shared(name):
         assert len(named) == len(set(named))
 
 
-@pytest.mark.parametrize("name", plotting.__all__)
-def test_each_colour_has_a_dark_one(name):
+def test_each_colour_has_a_dark_one(drawn):
     """Behind a colour stands the same one for a light page beside another for a dark
     one; whoever cannot read that goes by the first.
     """
-    for picture in pictures(name):
-        plain, themed = rules(picture.svg())
+    for _, svg in drawn:
+        plain, themed = rules(svg)
         for name, rule in plain.items():
             pairs = BOTH.findall(themed[name])
             assert COLOUR.findall(rule) == [light for light, _ in pairs]
