@@ -22,7 +22,7 @@ import pytest
 
 from tests.paths import ROOT
 
-CHILDREN = 2  # at a time
+CHILDREN = os.cpu_count() or 2  # at a time
 SLOW = 4  # seconds of this process: such a test is left out
 ENOUGH = 15  # seconds of tests, as they were recorded, for a mutant
 CPU, WALL = 100, 300  # seconds, after which a mutant counts as killed: it hangs
