@@ -37,17 +37,15 @@ truth value of an array with more than one
 >>> (?:i?(?:add|sub|mul|truediv|floordiv|mod|pow)|lt|le|gt|ge|neg)\([^\n]*\bnone\b
     this line computes with a variable that is still None: begin with a number, and
     remember in another variable whether there is a value
-DictType|LiteralStrKeyDict|\A[^>]*built-in function hash>
-    dictionaries do not exist in kernels: use a tuple or an array
+DictType|LiteralStrKeyDict|\A[^>]*built-in function hash>|
+OverloadSelector.*?(?:List|Set|Dict)
+    lists, sets and dictionaries do not exist in kernels: use a tuple or an array
 <(?:intrinsic|function) ((?:shfl|match)\w*_sync)
     `cuda.\1` passes numbers of the types int32, int64, float32 and float64: convert
     the value first, as in `int32(x)`
-<(?:intrinsic|function) ((?:all|any|eq|ballot)_sync)
-    `cuda.\1(mask, condition)` takes a mask of 32 bits and a condition or a whole
-    number, not a float
-<intrinsic (syncthreads_(?:and|or|count))
-    `cuda.\1` takes a whole number, not a condition or a float: `1 if condition else
-    0`
+<(?:intrinsic|function) ((?:all|any|eq|ballot)_sync|syncthreads_(?:and|or|count))
+    `cuda.\1` takes whole numbers, not floats; for a condition write `1 if condition
+    else 0`
 <intrinsic (grid|gridsize)|argument can only be 1, 2, 3
     `cuda.grid` takes the number of axes, written out: 1, 2 or 3
 stubs\.atomic\.(and_|or_|xor|exch|inc|dec|cas)\b
@@ -81,14 +79,12 @@ Cannot bind .* to signature '\((.*?)\)'
 printing unimplemented
     `print` in a kernel takes strings and numbers: print the elements that you want
     to see
-print\(\) function implementation does not support keyword
-    `print` in a kernel takes no `end=`, `sep=` or `file=`: leave them out
 maximum recursion depth
     Numba cannot compile a function that calls itself with other types each time:
     use a loop
 Int value is too large
     this number does not fit into 64 bits
-Cannot unify (.+?) and (.+?) for '\$
+Cannot unify (.+?) and (.+?) for '
     this line gives \1 on one path and \2 on another: give both the same type
 Type of variable '.*?' cannot be determined
     Numba cannot infer the type of what this line computes: split it in two, and
@@ -97,8 +93,6 @@ getitem\((?:Literal)?Tuple\(
     a tuple of different types needs an index that is a literal: `t[0]`
 slice indices must be integers
     a slice of a tuple needs literals as its ends: `t[1:3]`
-'(?:Integer|Float|Boolean|IntegerLiteral)' object has no attribute 'dtype'
-    this line uses a number as an array: are the arguments in the right order?
 <function (?:shared|local)\.array.*?>>> array\([^,\n]*\)\s
     a shared or local array needs a type: `cuda.shared.array(8, float32)`
 <function (?:shared|local)\.array|function (?:shared|local)\.array
@@ -108,9 +102,6 @@ slice indices must be integers
     yet
 Dim3
     `cuda.threadIdx` and the like have three parts: use `.x`, `.y` or `.z`
-[gs]etitem\(array\(\w+, (\d)d[^)]*\), UniTuple\(\w+ x (\d)\)
-    this line gives \2 indices to a \1-dimensional array: did you mean an array of
-    another shape?
 [gs]etitem\(array\([^)]*\), (?:Literal\[)?bool
     an index must be a whole number, and this one is a condition, true or false:
     test it with `if` above this line
@@ -118,14 +109,12 @@ setitem\((?:\w+ )?array\(Record
     an element of this array is a record: store into its fields, as in `a[i].x = 1`
 setitem\((?:Uni|Named)?\w*Tuple\(
     the items of a tuple cannot be changed: pass an array
-[gs]etitem\(none
-    this line indexes None: pass an array for it
 tuple index out of range
     a tuple has no item at this index: `a.shape` has one number for each axis of `a`
 [gs]etitem\(array\([^)]*\), (?:float|UniTuple\(float|Tuple\([^)]*float)
     an index must be a whole number, and this one is a float: `//` divides whole
     numbers, `int(…)` rounds toward zero
-[gs]etitem\(array\(\w+, (\d)d[^)]*\), Tuple\(
+[gs]etitem\(array\(\w+, (\d)d[^)]*\), (?:Uni)?Tuple\(
     this line gives too many indices to a \1-dimensional array: did you mean an
     array of another shape?
 setitem\(readonly array
@@ -138,12 +127,14 @@ setitem\(array\(([^,]+), \d+d[^)]*\),
  (?:\w+|Literal\[int\]\(\d+\)|UniTuple[^)]*\)), (?!array)
     what this line stores does not fit into an array of \1: an element is one number
     of that type
-[gs]etitem\((?:Literal\[)?(?:u?int|float|bool|complex|none)\d*
-    this line indexes a number, not an array: are the arguments of the launch in the
-    right order?
+[gs]etitem\((?:Literal\[)?(?:u?int|float|bool|complex|none)\d*|
+'(?:Integer|Float|Boolean|IntegerLiteral)' object has no attribute 'dtype'
+    this line indexes a number or None, not an array: are the arguments of the launch
+    in the right order?
 \b(?:i?add|i?sub|i?mul|truediv|floordiv|mod|pow|lt|le|gt|ge|eq|ne)\(
-(?:[^\n]*, )?UniTuple\(\w+ x (\d)\)
-    this line uses \1 numbers as one: unpack them first, as in `x, y = cuda.grid(2)`
+(?:[^\n]*, )?UniTuple\(\w+ x \d\)|Cannot cast (?:Uni|Named)?\w*Tuple
+    this line uses several numbers as one: unpack them first, as in `x, y =
+    cuda.grid(2)`
 >>> (?:i?(?:add|sub|mul|truediv|floordiv|mod|pow)|lt|le|gt|ge|eq|ne|neg)\(
 [^\n]*array\(|
 ufunc '(?:add|subtract|multiply|(?:true_|floor_)?divide|
@@ -162,9 +153,6 @@ remainder|power|negative|bitwise_\w+)'
 Only accept returning of array
     a device function can return an array only if that is one of its arguments: let
     it store into an array that is passed
-Cannot cast (?:Uni|Named)?\w*Tuple
-    this line uses several numbers as one: unpack them first, as in `x, y =
-    cuda.grid(2)`
 >>> array_(\w+)\(
     `.\1(…)` takes no such values in a kernel: write the loop over the elements
 >>> (?:zip|enumerate|reversed)\(
@@ -192,7 +180,8 @@ NRT required|build_list|list\(
     this line needs a new list or array, which kernels cannot make: give each array
     as many indices as it has axes, and use `cuda.local.array` for a thread's own
     array
-set_try_|exception_match|SETUP_|BEFORE_WITH|terminator_types
+set_try_|exception_match|SETUP_|BEFORE_WITH|terminator_types|
+(?:try|with|yield|raise).*(?:not supported|unsupported)
     {no_try}
 'JITCUDACodegen' object has no attribute
     a function that calls itself cannot be compiled here: use a loop
@@ -212,8 +201,6 @@ ufunc 'absolute'|function 'numpy\.abs'
 Untyped global name '(\w+)':.*?<class 'function'>
     `\1` is a plain Python function: put `@cuda.jit(device=True)` above it, and
     kernels can call it
-OverloadSelector.*?(?:List|Set|Dict)
-    lists, sets and dictionaries do not exist in kernels: use a tuple or an array
 Untyped global name '(\w+)':.*?(?:<class '(?:\w+\.)*(\w+)'>|$)
     a kernel cannot use the global `\1` (\2): only numbers, tuples, arrays,
     functions and modules
@@ -221,16 +208,8 @@ Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'
     `\2` has no `\1` in a kernel: check its spelling, or write it out
 Unknown attribute '(\w+)' of type (?:Literal\[)?(\w+)
     values of type \2 have no `\1` in a kernel
-(?:try|with|yield|raise).*(?:not supported|unsupported)
-    {no_try}
-Cannot unify (.+?) and (.+?) for '([\w.]+)'
-    `\3` is \1 on one path and \2 on another: give it one type
-[Nn]o implementation of function Function\(<built-in function (\w+)>\) found
- for signature:\s*>>> (\w+\([^\n]*\))
-    Numba has no `\1` for these types: \2
-[Nn]o implementation of function (?:Function\()?<(?:built-in )?function (\w+)
-    Numba has no `\1` for the types given here
-[Nn]o implementation of function Function\(<class '(?:[\w.]+\.)?(\w+)'>\)
+[Nn]o implementation of function (?:Function\()?
+<(?:(?:built-in )?function |class '(?:[\w.]+\.)?)(\w+)
     `\1` does not take values of the types that this line passes
 Signature mismatch: \d+ argument types given
     this line passes a function or an operator values that it does not take in a
