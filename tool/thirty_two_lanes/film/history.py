@@ -129,8 +129,7 @@ def _number(given, sizes, what, whole) -> int:
             f"there is no {what} {shown(given)}: the {whole} has {count:,}, from 0 to "
             f"{count - 1:,}, or from (0, 0, 0) to {last}"
         )
-    steps = [int(np.prod(sizes[:axis])) for axis in range(len(parts))]
-    return sum(int(p) * s for p, s in zip(parts, steps, strict=True))
+    return int(np.ravel_multi_index(parts, limits[: len(parts)], order="F"))
 
 
 def block_number(block, grid) -> int:

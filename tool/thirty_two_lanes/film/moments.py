@@ -151,13 +151,14 @@ def _of_lanes(record):
     split = next(splits, None)
     if split is not None:
         yield from _of_split(record, split)
-        part = [n for n, step in enumerate(steps) if 0 < 2 * _active(step) <= 32]
-        fewest = min(part, key=lambda n: _active(steps[n]), default=split)
+        active = [step["m"].bit_count() for step in steps]
+        part = [n for n, lanes in enumerate(active) if 0 < 2 * lanes <= 32]
+        fewest = min(part, key=active.__getitem__, default=split)
         lanes = _lanes(steps[fewest]["m"])
         caption = f"The fewest lanes at a time: {lanes}, {_who(record, fewest)}"
         yield KeyStep(5, fewest, caption)
-    for number in range(len(steps)):
-        if "shfl_" in _text(record, number):
+    for number, step in enumerate(steps):
+        if "shfl_" in text_at(record, step):
             caption = f"Lanes take each other's values, {_who(record, number)}"
             yield KeyStep(3, number, caption)
             return
@@ -211,15 +212,6 @@ def _spread(record, taken, count):
 def _who(record, number):
     step = record["steps"][number]
     return f"warp {step['w']} at line {step['l']}"
-
-
-def _text(record, number) -> str:
-    """The source of a step's line."""
-    return text_at(record, record["steps"][number])
-
-
-def _active(step) -> int:
-    return step["m"].bit_count()
 
 
 def _lanes(mask) -> str:

@@ -62,17 +62,17 @@ def _left_out(recorder, record):
 
 def _plain(recorder, grid, block):
     """What happens in each step."""
-    patterns, files = Patterns(), Files(recorder.function)
-    steps = [_step(step, recorder, patterns, files) for step in recorder.steps]
+    patterns, functions = Patterns(), {recorder.function: 0}
+    steps = [_step(step, recorder, patterns, functions) for step in recorder.steps]
     return {
         "version": VERSION,
         "kernel": recorder.function.__name__,
         "grid": grid,
         "block": block,
-        "watched": _place(recorder.block, grid),
+        "watched": [int(n) for n in np.unravel_index(recorder.block, grid, "F")],
         "threads": recorder.threads,
         "warps": -(-recorder.threads // WARP_SIZE),
-        "files": files.listed(),
+        "files": [_file(function) for function in functions],
         "arrays": [_array(array) for array in recorder.arrays.touched],
         "variables": recorder.variables,
         "patterns": patterns.listed(),
@@ -80,33 +80,8 @@ def _plain(recorder, grid, block):
     }
 
 
-def _place(number, sizes):
-    """A block's place (x, y, z) in a grid, as a list."""
-    place = []
-    for size in sizes:
-        number, part = divmod(number, size)
-        place.append(part)
-    return place
-
-
-class Files:
-    """The functions of a film, each with its lines; the kernel is the first."""
-
-    def __init__(self, function):
-        self.functions = [function]
-
-    def number(self, function) -> int:
-        """The place of a function."""
-        if function not in self.functions:
-            self.functions.append(function)
-        return self.functions.index(function)
-
-    def listed(self) -> list:
-        """Each function's file, its first line and its lines."""
-        return [_file(function) for function in self.functions]
-
-
 def _file(function):
+    """A function's file, its first line and its lines."""
     source = source_of(function)
     if source is None:
         return {"place": "", "first": 1, "lines": []}
@@ -138,10 +113,10 @@ def _initial(array):
     return {"only": {str(cell): as_json(array.initial[cell]) for cell in cells}}
 
 
-def _step(step, recorder, patterns, files):
+def _step(step, recorder, patterns, functions):
     made = {
         "w": step.warp,
-        "f": files.number(step.function),
+        "f": functions.setdefault(step.function, len(functions)),
         "l": step.line,
         "m": bits(step.lanes),
     }

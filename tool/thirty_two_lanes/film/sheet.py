@@ -64,17 +64,13 @@ def line_of(record, step) -> str:
 
 def array_of(record, n) -> int | None:
     """The array to show: shared ones first, of this step or of the last before it."""
+    has_shared = any(it["space"] == "shared" for it in record["arrays"])
     for at in range(n, -1, -1):
         used = [it["r"] for it in record["steps"][at].get("a", ())]
         shared = [it for it in used if record["arrays"][it]["space"] == "shared"]
-        if shared or at == n and used and not has_shared(record):
+        if shared or at == n and used and not has_shared:
             return (shared or used)[-1]
     return None
-
-
-def has_shared(record) -> bool:
-    """Does the kernel have a shared array?"""
-    return any(it["space"] == "shared" for it in record["arrays"])
 
 
 def cells_of(record, step, array) -> tuple[dict, set]:
