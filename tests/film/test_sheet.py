@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from thirty_two_lanes.film.replay import AT_BARRIER, LEFT, RUNS, frames
+from thirty_two_lanes.film.replay import frames
 from thirty_two_lanes.film.sheet import panel_of, sheet_of, window
 
 FIRST_FOUR = [0, 1, 2, 3] + [None] * 28
@@ -48,14 +48,12 @@ def test_a_frame_has_what_was_stored_and_given():
 
     assert {0: 1.0, 1: 2.0, 2: 3.0, 3: "nan"} == frame.cells[0]
     assert {1: 9.0} == frame.cells[1]
-    assert {"b": [3, 2, 1, None]} == frame.values
 
 
 def test_lanes_wait_at_a_barrier_until_it_opens():
     """The step behind it lets all of them run; a lane that leaves stays away."""
-    assert [AT_BARRIER] * 4 == frame_after(1).status
-    assert [LEFT, LEFT, LEFT, RUNS] == frame_after(2).status
-    assert [2, 2, 2, 1] == frame_after(2).stood
+    assert ["pass"] * 4 == frame_after(1).ends
+    assert ["leave", "leave", "leave", ""] == frame_after(2).ends
 
 
 def test_a_panel_shows_the_line_its_lanes_and_its_cells():

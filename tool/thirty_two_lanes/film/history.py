@@ -8,7 +8,7 @@ import numpy as np
 from thirty_two_lanes.core.errors import ArgumentError, shown
 from thirty_two_lanes.core.pages.tables import Table
 from thirty_two_lanes.core.words import ranges
-from thirty_two_lanes.film.replay import WARP, in_lane, opening, touched
+from thirty_two_lanes.film.replay import WARP, given, in_lane, touched
 
 DOES = {"load": "loads", "store": "stores", "atomic": "updates", "copy": "copies"}
 
@@ -69,7 +69,8 @@ def cells_of(record, array, index) -> History:
     """The accesses of a cell: step, barriers so far, line, thread, deed and value."""
     at = array_number(record, array)
     cell = cell_number(record["arrays"][at], index)
-    rows, barriers, value = [], 0, opening(record).cells[at].get(cell)
+    rows, barriers = [], 0
+    value = given(record["arrays"][at]["initial"]).get(cell)
     for number, step in enumerate(record["steps"], 1):
         for access, lane in _accesses(record, step, at, cell):
             value = in_lane(access.get("x", value), lane)  # a load finds what was left

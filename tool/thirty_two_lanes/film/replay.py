@@ -7,32 +7,37 @@ the same in JavaScript (`replay.js`).
 from typing import NamedTuple
 
 WARP = 32
-RUNS, AT_BARRIER, WAITS, LEFT = range(4)
-ENDS = {"barrier": AT_BARRIER, "pass": AT_BARRIER, "wait": WAITS, "leave": LEFT}
+AT_BARRIER = "barrier", "pass"  # how steps end there, the last one before it opens
 
 
 class Frame(NamedTuple):
     """What is there after a step.
 
-    `cells` has, for each array, the values by cell that were written or given;
-    `status` one of RUNS, AT_BARRIER, WAITS, LEFT for each thread, `stood` the last
-    step of each thread (-1: none), and `values` each variable by thread (None: none).
+    `cells` has, for each array, the values by cell that were written or given; `ends`
+    how each thread's last step ended, "" where it goes on.
     """
 
     step: int
     cells: list[dict]
-    status: list[int]
-    stood: list[int]
-    values: dict[str, list]
+    ends: list[str]
 
 
 def frames(record, steps):
     """The frames after these steps, in their order; each is valid until the next."""
-    wanted, frame = sorted(set(steps)), opening(record)
-    for n in wanted:
-        while frame.step < n:
-            frame = advanced(record, frame)
-        yield frame
+    wanted, opens = set(steps), False
+    cells = [given(array["initial"]) for array in record["arrays"]]
+    ends = [""] * record["threads"]
+    for n, step in enumerate(record["steps"]):
+        if opens:
+            ends = ["" if it in AT_BARRIER else it for it in ends]
+        opens = step.get("e") == "pass"
+        for lane in lanes_of(step["m"]):
+            ends[step["w"] * WARP + lane] = step.get("e", "")
+        for access in (it for it in step.get("a", ()) if "x" in it):
+            for lane, cell in touched(record, access):
+                cells[access["r"]][cell] = in_lane(access["x"], lane)
+        if n in wanted:
+            yield Frame(n, cells, ends)
 
 
 def text_at(record, step) -> str:
@@ -42,44 +47,11 @@ def text_at(record, step) -> str:
     return file["lines"][place] if 0 <= place < len(file["lines"]) else ""
 
 
-def opening(record) -> Frame:
-    """What is there before the first step."""
-    threads = record["threads"]
-    return Frame(
-        -1,
-        [given(array["initial"]) for array in record["arrays"]],
-        [RUNS] * threads,
-        [-1] * threads,
-        {name: [None] * threads for name in record["variables"]},
-    )
-
-
 def given(initial) -> dict:
     """The values of an array before the first step, by cell."""
     if isinstance(initial, dict):
         return {int(cell): value for cell, value in initial["only"].items()}
     return dict(enumerate(initial or ()))
-
-
-def advanced(record, frame) -> Frame:
-    """The frame after the next step, of the same lists."""
-    n = frame.step + 1
-    step, status = record["steps"][n], frame.status
-    if n and record["steps"][n - 1].get("e") == "pass":
-        status[:] = [RUNS if it == AT_BARRIER else it for it in status]
-    for lane in lanes_of(step["m"]):
-        thread = step["w"] * WARP + lane
-        status[thread] = ENDS.get(step.get("e"), RUNS)
-        frame.stood[thread] = n
-        for name, value in step.get("v", {}).items():
-            if (new := in_lane(value, lane)) is not None:
-                frame.values[name][thread] = new
-    for access in step.get("a", ()):
-        if "x" in access:
-            cells = frame.cells[access["r"]]
-            for lane, cell in touched(record, access):
-                cells[cell] = in_lane(access["x"], lane)
-    return frame._replace(step=n)
 
 
 def lanes_of(mask) -> list[int]:

@@ -3,18 +3,9 @@
 import numpy as np
 
 from thirty_two_lanes.film.drawing import MOST_CELLS, Panel, plot_film
-from thirty_two_lanes.film.replay import (
-    AT_BARRIER,
-    LEFT,
-    RUNS,
-    WAITS,
-    WARP,
-    frames,
-    text_at,
-    touched,
-)
+from thirty_two_lanes.film.replay import WARP, frames, lanes_of, text_at, touched
 
-NAMES = {RUNS: "runs", AT_BARRIER: "waits", WAITS: "waits", LEFT: "left"}
+STATES = {"barrier": "waits", "pass": "waits", "wait": "waits", "leave": "left"}
 
 
 def sheet_of(record):
@@ -49,12 +40,10 @@ def panel_of(record, frame, caption) -> Panel:
 
 def lane_states(record, frame, step) -> list:
     """What each lane does, a row for each warp."""
-    names = [NAMES[it] for it in frame.status]
-    for lane in range(WARP):
-        thread = step["w"] * WARP + lane
-        if step["m"] >> lane & 1:
-            names[thread] = "active"
-    return [names[at : at + WARP] for at in range(0, record["threads"], WARP)]
+    states = [STATES.get(end, "runs") for end in frame.ends]
+    for lane in lanes_of(step["m"]):
+        states[step["w"] * WARP + lane] = "active"
+    return [states[at : at + WARP] for at in range(0, record["threads"], WARP)]
 
 
 def line_of(record, step) -> str:
