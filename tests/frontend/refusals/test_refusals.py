@@ -90,7 +90,7 @@ SLIPS = [
     ('a[0] = "x"', "strings can only be printed in a kernel"),
     ('print("%d" % cuda.grid(1))', "strings can only be printed in a kernel"),
     ('print("{}".format(a[0]))', "strings can only be printed in a kernel"),
-    ('print(a[0], end="")', "does not support keyword arguments"),
+    ('print(a[0], end="")', "takes no `end=`"),
     ("print(a)", "print the elements"),
     ("b = [a[i] for i in range(3)]", "list comprehensions"),
     ("b = [1, 2]\n    b.append(3)\n    a[0] = b[0]", "there are no lists"),

@@ -79,6 +79,8 @@ Cannot bind .* to signature '\((.*?)\)'
 printing unimplemented
     `print` in a kernel takes strings and numbers: print the elements that you want
     to see
+print\(\) function implementation does not support keyword
+    `print` in a kernel takes no `end=`, `sep=` or `file=`: leave them out
 maximum recursion depth
     Numba cannot compile a function that calls itself with other types each time:
     use a loop
