@@ -70,6 +70,12 @@ class Reference:
     array: str  # the name that the kernel gives it
     order: str = ""  # "acquire", "release", or the "arrival" of an asynchronous copy
     adds_one: bool = False  # an atomic for which lanes of one word need no turns
+    merged: bool = False  # does the machine code keep its value from before?
+
+    @property
+    def is_request(self) -> bool:
+        """Is it a request of its own? A copy was one when it began."""
+        return self.order != "arrival" and not self.merged
 
     @property
     def served_as(self) -> str:

@@ -83,7 +83,7 @@ class Run(OfJudges, RunAssertions):
 
 
 @short_traceback
-def emulate(kernel, *, seed=None, turns=None, strict=False):
+def emulate(kernel, *, seed=None, turns=None, strict=False, merged=False):
     """Run `emulate(kernel)[blocks, threads](*args)` in the emulator and return a Run.
 
     Arrays are changed in place, as by a launch. The seed chooses the order in which
@@ -92,11 +92,13 @@ def emulate(kernel, *, seed=None, turns=None, strict=False):
     iterations of a warp. Where they are left out, and for a plain launch, the
     environment variables `EMULATOR_SEED` (0) and `EMULATOR_TURNS` (no limit) apply.
     Where `strict`, an atomic operation orders nothing before what follows it unless a
-    fence stands between the two, as in the PTX memory model.
+    fence stands between the two, as in the PTX memory model. Where `merged`, what the
+    kernel computes or loads again counts once if the compiler does so once; mistakes
+    and races are found as ever.
     """
     require_kernel(kernel, "emulate")
     options = whole("seed", seed), whole("turns", turns)
-    return Emulation(kernel, *options, strict=strict)
+    return Emulation(kernel, *options, strict=strict, merged=merged)
 
 
 def whole(name, value, verb="emulate") -> int | None:
@@ -119,6 +121,7 @@ class Emulation(Verb):
     turns: int | None = None
     begin: object = None  # called with the arguments' types, before anything runs
     strict: bool = False
+    merged: bool = False
 
     def _run(self, config, *arguments):
         judges = new_judges(self.strict)
@@ -126,7 +129,7 @@ class Emulation(Verb):
             types = argument_types(self.kernel, values)
             if self.begin:
                 self.begin(types)
-            program = compile_kernel(self.kernel, types)
+            program = compile_kernel(self.kernel, types, self.merged)
             bound = partial(
                 *(bind, self.kernel, program, config, values, types),
                 seed=self.seed,

@@ -31,9 +31,9 @@ from thirty_two_lanes.frontend.refusals.refusals import faults_of
 from thirty_two_lanes.frontend.types import our_type
 
 
-def compile_kernel(kernel, types) -> Program:
+def compile_kernel(kernel, types, merged=False) -> Program:
     """The program of a kernel for Numba's types of its arguments, translated once."""
-    return prepared(kernel, types).program
+    return prepared(kernel, types, merged).program
 
 
 def compile_with_notes(kernel, types) -> Program:

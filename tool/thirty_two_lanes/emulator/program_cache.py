@@ -18,7 +18,7 @@ from thirty_two_lanes.frontend.lower.statements import kernel_ir
 from thirty_two_lanes.frontend.refusals.idle_lines import idle_lines
 from thirty_two_lanes.frontend.refusals.refusals import faults_of
 
-_prepared = weakref.WeakKeyDictionary()  # kernel: {argument types: Prepared}
+_prepared = weakref.WeakKeyDictionary()  # kernel: {(argument types, merged): Prepared}
 
 
 _one_at_a_time = threading.RLock()  # Numba compiles for one thread at a time
@@ -33,14 +33,14 @@ class Prepared:
     constant_bytes: int
 
 
-def prepared(kernel, types) -> Prepared:
+def prepared(kernel, types, merged=False) -> Prepared:
     """The program of a kernel for some argument types, translated once."""
     with _one_at_a_time:
-        known = _prepared.setdefault(kernel, {})
-        if types not in known:
+        known, key = _prepared.setdefault(kernel, {}), (types, merged)
+        if key not in known:
             with gc_paused():
-                known[types] = _prepare(kernel, types)
-        found = known[types]
+                known[key] = _prepare(kernel, types, merged)
+        found = known[key]
     _warn_of_changes(found.program.name, found.numbers, global_numbers(kernel))
     return found
 
@@ -50,11 +50,11 @@ def forget(kernel):
     _prepared.pop(kernel, None)
 
 
-def _prepare(kernel, types):
+def _prepare(kernel, types, merged):
     check_options(kernel.py_func, kernel.targetoptions)
     with faults_of(kernel.py_func):
         ours = kernel_ir(kernel.py_func, types, kernel.targetoptions)
-        program = translate(ours)
+        program = translate(ours, merged)
     check_static_shared(program)
     check_local(program)
     _warn_of_idle_lines(kernel.py_func)

@@ -25,12 +25,13 @@ FUSED = {"cuda.fma", "cuda.fp16.hfma", "cuda.libdevice.fma", "cuda.libdevice.fma
 _COMPLEX = {"add": 2, "sub": 2, "neg": 2, "complex mul": 6}
 
 
-def work_of(block, types) -> tuple[LineCounts, ...]:
-    """The work of a block, line by line."""
+def work_of(block, types, repeated=()) -> tuple[LineCounts, ...]:
+    """The work of a block, line by line, but for the places of what is repeated."""
     lines = {}
-    for instruction in block:
+    for place, instruction in enumerate(block):
         site = _site(instruction)
-        if instruction.nature.counts and site is not None:
+        counts = instruction.nature.counts and place not in repeated
+        if counts and site is not None:
             total = lines.setdefault(site, np.zeros(1 + len(KINDS), np.int64))
             total[0] += 1
             total[1:] += _operations(instruction, types)

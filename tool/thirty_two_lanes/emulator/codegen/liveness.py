@@ -2,6 +2,7 @@
 later.
 """
 
+from dataclasses import replace
 from operator import attrgetter
 
 from thirty_two_lanes.core import ir
@@ -10,6 +11,16 @@ from thirty_two_lanes.core import ir
 def successors(terminator) -> tuple[int, ...]:
     """The blocks that a terminator leads to."""
     return tuple(getattr(terminator, name) for name in terminator.nature.leads)
+
+
+def redirected(terminator, old, new):
+    """The terminator with one of the blocks that it leads to replaced."""
+    changes = {
+        name: new
+        for name in terminator.nature.leads
+        if getattr(terminator, name) == old
+    }
+    return replace(terminator, **changes)
 
 
 def reads(instruction) -> set[str]:

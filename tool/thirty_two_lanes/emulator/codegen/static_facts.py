@@ -29,7 +29,8 @@ class Definitions:
 
     def __init__(self, kernel, blocks):
         self.types, self.arguments = kernel.types, set(kernel.arguments)
-        self.instructions = [i for block in blocks for i in block]
+        each = {id(i): i for block in blocks for i in block}  # some are in several
+        self.instructions = list(each.values())
         self.sources = {}  # variable: operands that are copied or cast to it
         self.made = {}  # variable: the other instructions that make it
         for instruction in self.instructions:

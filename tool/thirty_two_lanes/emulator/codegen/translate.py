@@ -21,9 +21,11 @@ from thirty_two_lanes.emulator.codegen.instruction_counts import work_of
 from thirty_two_lanes.emulator.codegen.liveness import (
     live_at_start,
     reads,
+    redirected,
     successors,
     without_dead_code,
 )
+from thirty_two_lanes.emulator.codegen.loop_invariants import with_invariants_in_front
 from thirty_two_lanes.emulator.codegen.reconvergence import pc_order
 from thirty_two_lanes.emulator.codegen.static_facts import (
     Definitions,
@@ -31,6 +33,7 @@ from thirty_two_lanes.emulator.codegen.static_facts import (
     guards_of,
     negative_numbers_of,
 )
+from thirty_two_lanes.emulator.codegen.value_numbering import repeated_in
 from thirty_two_lanes.emulator.codegen.writer import Writer
 from thirty_two_lanes.emulator.program import (
     BARRIER,
@@ -44,9 +47,9 @@ from thirty_two_lanes.emulator.program import (
 )
 
 
-def translate(kernel: ir.Kernel) -> Program:
-    """The program of a kernel."""
-    order, blocks = _in_order(kernel)
+def translate(kernel: ir.Kernel, merged=False) -> Program:
+    """The program of a kernel; where `merged`, what it repeats does not count."""
+    order, blocks, repeated = _in_order(kernel, merged)
     pc = {number: place for place, number in enumerate(order)}
     live = live_at_start(blocks)
     slots = {name: n for n, name in enumerate(sorted(_shared(kernel, live)))}
@@ -64,7 +67,7 @@ def translate(kernel: ir.Kernel) -> Program:
                 pc,
                 sum(1 << slots[name] for name in live[n]),
                 inputs_of(blocks[n], slots),
-                work_of(blocks[n], kernel.types),
+                work_of(blocks[n], kernel.types, repeated.get(n, ())),
                 writer.sites[pc[n]],
             )
             for n in order
@@ -86,12 +89,28 @@ def translate(kernel: ir.Kernel) -> Program:
     )
 
 
-def _in_order(kernel):
-    """The blocks' numbers by pc, and the blocks by number."""
+def _marked(block, repeated):
+    """A block, with references that know it where a load is repeated."""
+    return [
+        replace(i, reference=replace(i.reference, merged=True))
+        if place in repeated and isinstance(i, ir.Load)
+        else i
+        for place, i in enumerate(block)
+    ]
+
+
+def _in_order(kernel, merged):
+    """The blocks' numbers by pc, the blocks by number, and what is repeated in them."""
     blocks = without_dead_code(_straighten(kernel.blocks, kernel.entry))
+    if merged:
+        blocks = with_invariants_in_front(kernel, blocks)
     graph = {n: successors(b[-1]) for n, b in blocks.items()}
     order, latches = pc_order(graph, kernel.entry)
-    return order, with_increments(kernel, _with_latches(blocks, latches))
+    blocks = with_increments(kernel, _with_latches(blocks, latches))
+    if not merged:
+        return order, blocks, {}
+    repeated = repeated_in(kernel, blocks)
+    return order, {n: _marked(b, repeated[n]) for n, b in blocks.items()}, repeated
 
 
 def _shared(kernel, live) -> set[str]:
@@ -160,19 +179,9 @@ def _with_latches(blocks, latches):
     for latch, (first, back) in latches.items():
         for number in back:
             *straight, end = blocks[number]
-            blocks[number] = [*straight, _redirected(end, first, latch)]
+            blocks[number] = [*straight, redirected(end, first, latch)]
         blocks[latch] = [ir.Jump(first)]
     return blocks
-
-
-def _redirected(terminator, old, new):
-    """The terminator with one of the blocks that it leads to replaced."""
-    changes = {
-        name: new
-        for name in terminator.nature.leads
-        if getattr(terminator, name) == old
-    }
-    return replace(terminator, **changes)
 
 
 def _with_wait(block):

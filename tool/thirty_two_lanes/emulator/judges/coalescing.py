@@ -90,7 +90,8 @@ class Coalescing(Judge):
 
     def observe(self, access):
         """Add one access of each block."""
-        self.add(access.reference, sectors_of(access))
+        if access.reference.is_request:
+            self.add(access.reference, sectors_of(access))
 
 
 def scattered(site, row, limit=None) -> Finding:

@@ -129,8 +129,8 @@ class Judge:
         return dict.fromkeys(self.spaces, self.observe)
 
     def observe(self, access):
-        """Add one access of each block; a copy counted when it began."""
-        if access.reference.order == "arrival":
+        """Add one access of each block."""
+        if not access.reference.is_request:
             return
         if not access.recurs:
             counts, each_block = self._judge(access)

@@ -251,6 +251,8 @@ class Reuse:
 
     def observe(self, access):
         """Add one access of each block."""
+        if not access.reference.is_request:
+            return
         groups, rest = requests_of(access)
         if groups:
             address = groups[0].firsts[0]
