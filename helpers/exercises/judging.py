@@ -184,7 +184,7 @@ class JudgedKernel:
         """The kernel as the emulator knows it, for the types of the first trial."""
         values = list(self.listed[0].held().values())
         types = argument_types(self.kernel, values)
-        return compile_kernel(self.kernel, types)
+        return compile_kernel(self.kernel, types, merged=True)
 
 
 def whole_numbers(kernel) -> set:

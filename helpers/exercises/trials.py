@@ -90,7 +90,8 @@ class Trial:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
-                launch = emulate(kernel, seed=self.order, turns=TURNS, strict=True)
+                order = {"seed": self.order, "turns": TURNS}
+                launch = emulate(kernel, **order, strict=True, merged=True)
                 outcome.run = launch[self.launch](*self.passed(outcome.held))
             except (BarrierError, NoProgressError, IndexError) as error:
                 outcome.error = error

@@ -159,10 +159,10 @@ class Cubic(SpeedUp):
             "constant = cuda.const.array_like(WEIGHTS)",
             "constant = weights",
         ),
-        "the point each time": (
+        "the point again after each store": (
             "over_budget:loads",
-            "value * x +",
-            "value * points[i] +",
+            "value = value * x + constant[k]",
+            "value = value * points[i] + constant[k]\n            out[i] = value",
         ),
         "stores each step": (
             "over_budget:requests",

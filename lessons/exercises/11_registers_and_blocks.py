@@ -244,10 +244,12 @@ class KMeans(Write):
             "near[0, k] - x, near[1, k] - y",
             "centres[0, k] - x, centres[1, k] - y",
         ),
-        "the point each time": (
+        "the point again after each store": (
             "over_budget:loads",
             "near[0, k] - x, near[1, k] - y",
             "near[0, k] - points[0, i], near[1, k] - points[1, i]",
+            "best, least = k, far",
+            "best, least = k, far\n                nearest[i] = best",
         ),
     }
     hints = {

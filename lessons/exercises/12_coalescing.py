@@ -152,7 +152,7 @@ class Mirror(SpeedUp):
         "loads twice": (
             "over_budget:requests",
             "= a[row, col]",
-            "= a[row, col] if a[row, col] else 0",
+            "= a[row, col] + 0 * a[row, 0]",
         ),
         "four of a row a warp": (
             "over_budget:sectors",

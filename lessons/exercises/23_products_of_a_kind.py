@@ -277,14 +277,6 @@ class FourRows(SpeedUp):
                 "range(0, a.shape[1] - 15, 16)",
             ),
         ),
-        "the cell once for each element": (
-            *(
-                "over_budget:shared_requests",
-                "cell = tile_b[k, x]\n            ",
-                "",
-            ),
-            *("* cell", "* tile_b[k, x]"),
-        ),
         "as it was given": (
             *(
                 "over_budget:shared_requests",

@@ -182,8 +182,6 @@ class FourByFour(SpeedUp):
         "no second barrier": ("race", *second),
         "only b is kept": ("over_budget:shared_requests",
             "of_a[i] * of_b", "tile_a[8 * i + y, k] * of_b"),
-        "only a is kept": ("over_budget:shared_requests",
-            "of_a[i] * of_b", "of_a[i] * tile_b[k, 8 * j + x]"),
         "the numbers of one step": ("wrong", "of_a[i] = tile_a[8 * i + y, k]",
             "of_a[i] = tile_a[8 * i + y, 0]"),
         "neighbouring rows, stored 8 apart": ("wrong",

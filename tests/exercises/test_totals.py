@@ -20,13 +20,13 @@ def relay(out, a):
     gate = cuda.shared.array(1, int64)
     thread = cuda.threadIdx.x
     right, left = (thread + 1) % 64, (thread + 63) % 64
-    leader, place = cuda.laneid == 0, thread - 32
+    leader = cuda.laneid == 0
     total = int32(0)
     if thread == 0:
-        gate[0] = 0
+        gate[0] = -32
     seen = 0
-    for first in range(32, a.size + 32, 64):
-        i = first + place
+    for first in range(0, a.size, 64):
+        i = first + thread
         tile[thread] = a[i] if i < a.size else int32(0)
         cuda.syncthreads()
         total += tile[right] * tile[left]
