@@ -11,6 +11,7 @@ from tests.specimens.kernels import NAMESPACE
 from thirty_two_lanes.assembly import assemble
 from thirty_two_lanes.assembly.compiler import missing
 from thirty_two_lanes.core.source import remember
+from thirty_two_lanes.intrinsics.wide_access import load4
 
 SHARED = """
     s = cuda.shared.array(64, float32)
@@ -55,6 +56,9 @@ LOADS = {  # the loads of a warp that count, by what a thread does
     # whole loops, which the compiler unrolls
     "x = a[i]\n    for j in range(3): x += a[i] * b[j]\n    out[i] = x": 4,
     "for j in range(3): out[j] = a[i] * b[j]": 6,
+    # four elements at once
+    "p = load4(a, 4 * t); q = load4(a, 4 * t); out[i] = p[0] * q[1]": 1,
+    "x = b[i]; p = load4(a, 4 * t); out[i] = x * p[0] * b[i]": 2,
     # an index that is computed twice
     "out[i] = a[i % 32] * a[i % 32]": 1,
     "out[i] = a[i % b.size] * a[i % b.size]": 2,
@@ -95,7 +99,7 @@ def kernel_of(*lines):
     text += "".join(f"    {line}\n" for line in lines)
     file = f"<{lines}>"
     remember(text, file)
-    space = {**NAMESPACE, "float32": float32, "int32": int32}
+    space = {**NAMESPACE, "float32": float32, "int32": int32, "load4": load4}
     exec(compile(text, file, "exec"), space)
     return cuda.jit(space["kernel"])
 

@@ -69,7 +69,7 @@ def _vector(builder, pointer):
     return builder.bitcast(pointer, vector.as_pointer())
 
 
-@twin(load4)
+@twin(load4, loads=True)
 def _load4(array, index):
     return array.load(index, COUNT)
 

@@ -76,9 +76,7 @@ def _invariants(kernel, blocks, nodes, certain, first) -> list:
         if not copies and not is_merged(i):
             continue
         (target,) = writes(i)
-        needs = reads(i)
-        if isinstance(i, ir.Load):
-            needs |= changes.memories[i.array]
+        needs = reads(i) | changes.memory_of(i, i.nature.loads)
         if once[target] == 1 and target not in live and not needs & changing:
             found.append(i)
             changing -= {target}

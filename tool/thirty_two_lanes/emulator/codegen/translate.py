@@ -91,12 +91,17 @@ def translate(kernel: ir.Kernel, merged=False) -> Program:
 
 def _marked(block, repeated):
     """A block, with references that know it where a load is repeated."""
-    return [
-        replace(i, reference=replace(i.reference, merged=True))
-        if place in repeated and isinstance(i, ir.Load)
-        else i
-        for place, i in enumerate(block)
-    ]
+    marked = list(block)
+    for place in repeated:
+        i = block[place]
+        if isinstance(i, ir.Load):
+            marked[place] = replace(i, reference=replace(i.reference, merged=True))
+        elif isinstance(i, ir.Twin):
+            loaded = (it and replace(it.loaded, merged=True) for it in i.references)
+            both = zip(i.references, loaded, strict=True)
+            references = tuple(it and it._replace(loaded=new) for it, new in both)
+            marked[place] = replace(i, references=references)
+    return marked
 
 
 def _in_order(kernel, merged):

@@ -13,7 +13,7 @@ to the same index is what was stored.
 Not modelled, and so counted: what is the same in all branches before they join; stores
 that others overwrite, and sums that a loop keeps in a register; indices that are
 constant and apart; local arrays that become registers; whole loops, unrolled;
-`b + a` for `a + b`; `load4` again.
+`b + a` for `a + b`.
 """
 
 from collections import defaultdict
@@ -26,6 +26,7 @@ from thirty_two_lanes.core import ir
 from thirty_two_lanes.emulator.codegen.aliasing import memories_of
 from thirty_two_lanes.emulator.codegen.dominators import graph_of
 from thirty_two_lanes.emulator.codegen.liveness import named_in, writes
+from thirty_two_lanes.language.twin_registry import is_loading
 from thirty_two_lanes.language.warp_intrinsics import INTRINSICS
 
 BRANCHING = ("sin", "cos", "tan", "sinf", "cosf", "tanf")  # inlined with a slow path
@@ -60,7 +61,12 @@ def is_merged(i) -> bool:
     if isinstance(i, ir.Operation):
         divides = i.operator in DIVISIONS and isinstance(i.operands[-1], str)
         return not divides and i.operator.rpartition(".")[2] not in BRANCHING
-    return i.nature.pure or isinstance(i, ir.Load)
+    return i.nature.pure or is_load(i)
+
+
+def is_load(i) -> bool:
+    """Does an instruction load, and nothing else?"""
+    return isinstance(i, ir.Load) or isinstance(i, ir.Twin) and is_loading(i.function)
 
 
 class Changes:
@@ -85,11 +91,15 @@ class Changes:
         changed = {*writes(instruction), *writes(barrier)}
         function = getattr(getattr(instruction, "sync", instruction), "function", "")
         orders = isinstance(function, str) and function.startswith(ORDERING)
+        if is_load(instruction):
+            return changed
         if barrier or orders or isinstance(instruction, (ir.Twin, ir.Print)):
             return changed | self.common
-        for array in named_in(instruction, instruction.nature.stores):
-            changed |= self.memories[array]
-        return changed
+        return changed | self.memory_of(instruction, instruction.nature.stores)
+
+    def memory_of(self, instruction, fields) -> set:
+        """The memories of the arrays in some fields of an instruction."""
+        return {m for it in named_in(instruction, fields) for m in self.memories[it]}
 
 
 class Numbering:
@@ -120,10 +130,10 @@ class Numbering:
 
     def key_of(self, i, numbers):
         """What decides an instruction's value; None where the compiler keeps each."""
-        if isinstance(i, ir.Load):
-            return self.load_of(i, numbers)
         if not is_merged(i):
             return None
+        if is_load(i):
+            return self.load_of(i, numbers)
         operands = (self.value_of(getattr(i, it), numbers) for it in i.nature.reads)
         others = (getattr(i, it) for it in OTHERS[type(i)])
         others = (id(it) if isinstance(it, np.ndarray) else it for it in others)
@@ -131,9 +141,11 @@ class Numbering:
 
     def load_of(self, i, numbers):
         """What decides the value at the index of a load or a store."""
-        memory = tuple(numbers[it] for it in self.changes.memories[i.array])
-        place = (self.value_of(it, numbers) for it in (i.array, i.indices))
-        return ir.Load, memory, *place
+        memories = self.changes.memory_of(i, i.nature.loads or i.nature.stores)
+        memory = frozenset(numbers[it] for it in memories)
+        if isinstance(i, ir.Twin):
+            return i.function, memory, self.value_of(i.operands, numbers)
+        return ir.Load, memory, self.value_of((i.array, i.indices), numbers)
 
     def value_of(self, operand, numbers):
         """An operand's number; a constant is its own."""
