@@ -111,11 +111,6 @@ class NBody(Write):
             "velocities[2, i] += dt * along_z",
             "",
         ),
-        "its own body each time": (
-            "over_budget:requests",
-            "dx, dy, dz =",
-            "x, y, z, _ = load4(bodies, 4 * i)\n            dx, dy, dz =",
-        ),
     }
     hints = {
         "over_budget:requests": (
