@@ -18,7 +18,7 @@ class InOut(NamedTuple):
     array: np.ndarray
 
 
-WIDER = {1: 1, 2: 1, 4: 5000, 8: 2**40}  # by the bytes of a whole number's type
+WIDER = {1: 1, 2: 1, 4: 20_000, 8: 2**40}  # by the bytes of a whole number's type
 
 
 def full(kind, values) -> np.ndarray:

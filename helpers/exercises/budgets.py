@@ -11,7 +11,6 @@ from functools import partial
 from math import ceil, floor
 from typing import NamedTuple
 
-from helpers.exercises.described import described_totals
 from helpers.exercises.faults import at_size, line_in
 from helpers.exercises.sources import lines_changed
 from helpers.exercises.totals import (
@@ -20,6 +19,7 @@ from helpers.exercises.totals import (
     TOTALS,
     all_atomics,
     allowed,
+    described_totals,
     excess_of_share,
     excess_of_stores,
     excess_of_total,
@@ -251,7 +251,7 @@ def lines(case, outcome, limit):
 def assembled(case, name, limit):
     if missing():
         return float64(case.outcomes[0]) if name == "float64" else ""
-    trial = case.trials[0]
+    trial = case.listed[0]
     made = assemble(case.kernel)[trial.launch](*trial.held().values())
     return complaint(made.assert_at_most, **{name: limit})
 

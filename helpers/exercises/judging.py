@@ -11,7 +11,6 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from io import StringIO
-from operator import attrgetter
 
 import numpy as np
 
@@ -25,12 +24,15 @@ from helpers.exercises.faults import (
 )
 from helpers.exercises.packing import packed
 from helpers.exercises.rebuilding import Malformed, answer_of
+from helpers.exercises.sizes import whole_numbers
 from helpers.exercises.sources import lines_changed, tuples_of
 from helpers.exercises.totals import LOOKED_UP
 from helpers.exercises.trials import (
     EVEN,
+    FAR,
     LARGER,
     RAGGED,
+    far_trials,
     larger_trials,
     listed_trials,
 )
@@ -147,10 +149,15 @@ class JudgedKernel:
         self.listed = self.listed or listed_trials(self.task, self.seed)
 
     @cached_property
-    def trials(self):
-        """Those, and of sizes beyond them and beyond the kernel's own numbers."""
-        numbers = whole_numbers(self.program.ir)
-        return [*self.listed, *larger_trials(self.task, self.seed, numbers)]
+    def larger(self):
+        """The trials of sizes beyond those."""
+        return larger_trials(self.task, self.seed)
+
+    @property
+    def far(self):
+        """Those of sizes beyond what the kernel's own numbers may count."""
+        done = [it for it in self.outcomes if it.trial.kind == LARGER]
+        return far_trials(self.task, self.seed, whole_numbers(self.program.ir), done)
 
     def with_other_numbers(self):
         """The same kernel before numbers that are drawn anew."""
@@ -185,22 +192,6 @@ class JudgedKernel:
         values = list(self.listed[0].held().values())
         types = argument_types(self.kernel, values)
         return compile_kernel(self.kernel, types, merged=True)
-
-
-def whole_numbers(kernel) -> set:
-    """The whole numbers that a kernel's instructions have among their operands."""
-    code = (it for block in kernel.blocks for it in block)
-    operands = [attrgetter(name)(it) for it in code for name in it.nature.reads]
-    found = set()
-    for it in operands:  # it grows
-        value = it.value if isinstance(it, ir.Const) else it
-        if isinstance(value, tuple):
-            operands.extend(value)
-        elif isinstance(value, ir.Slice):
-            operands.extend([value.start, value.stop, value.step])
-        elif isinstance(value, (int, float, np.integer, np.floating)):
-            found |= {int(value)} if np.isfinite(value) else set()
-    return found
 
 
 def explained(ask):
@@ -267,21 +258,32 @@ def nothing_yet(task):
 # ---------------------------------------------------------------- what is wrong
 
 
-def is_right(case, kind):
-    """Is nothing wrong at sizes of a kind, and, then, are the values right?"""
+def is_right(case, trials):
+    """Is nothing wrong in some trials, and, then, are the values right?"""
     outcomes = []
-    for trial in case.trials:
-        if trial.kind == kind:
-            case.requires_time(trial)
-            outcomes.append(explained(partial(trial.run, case.kernel)))
-            refuse_faults(outcomes[-1])
+    for trial in trials:
+        case.requires_time(trial)
+        outcomes.append(explained(partial(trial.run, case.kernel)))
+        refuse_faults(outcomes[-1])
     case.outcomes += outcomes
     refuse_values(case, outcomes)
 
 
+def is_right_at_listed(case, kind):
+    """Is it at the sizes of a kind that the exercise lists?"""
+    is_right(case, [it for it in case.listed if it.kind == kind])
+
+
+def is_right_beyond(case):
+    """Is it at sizes beyond what anybody can read, and what its own numbers count?"""
+    is_right(case, case.larger)
+    is_right(case, case.far)
+
+
 # ---------------------------------------------------------------- values
 
-VALUES_DIFFER = {EVEN: "wrong", RAGGED: "tail", LARGER: "larger"}  # the reasons
+# the reasons
+VALUES_DIFFER = {EVEN: "wrong", RAGGED: "tail", LARGER: "larger", FAR: "larger"}
 
 
 def refuse_values(case, outcomes):
@@ -346,11 +348,12 @@ def items_in(operands) -> int:
 
 def praise(case) -> str:
     """What the points are for."""
-    sizes = len({it.size for it in case.trials})
+    trials = [*case.listed, *case.larger]  # those that any kernel meets
+    sizes = len({it.size for it in trials})
     lacking = unheld(case.task)
     kept = [it.replace("_", " ") for it in case.task.budget if it not in lacking]
     within = f", within its budget ({', '.join(kept)})" if kept else ""
-    right = f"Right in {len(case.trials)} launches of {sizes} sizes{within}."
+    right = f"Right in {len(trials)} launches of {sizes} sizes{within}."
     if not lacking:
         return right
     return f"{right} Not checked without NVIDIA's compiler: {', '.join(lacking)}."
@@ -361,8 +364,8 @@ LOOKS = (
     holds_no_table,
     is_no_stub,
     brings_nothing_along,
-    partial(is_right, kind=EVEN),
-    partial(is_right, kind=RAGGED),  # threads without an element, blocks half full
-    partial(is_right, kind=LARGER),  # beyond the sizes that anybody can read
+    partial(is_right_at_listed, kind=EVEN),
+    partial(is_right_at_listed, kind=RAGGED),  # idle threads, blocks half full
+    is_right_beyond,
     keeps_its_budget,
 )

@@ -14,7 +14,7 @@ from functools import partial
 from math import ceil, prod
 from typing import NamedTuple
 
-from helpers.exercises.trials import EVEN, LARGER, RAGGED
+from helpers.exercises.trials import EVEN, FAR, LARGER, RAGGED, listed_trials
 from thirty_two_lanes.core.hardware import WARP_SIZE
 
 SPARE = 16  # instructions of a warp, for another way to an index
@@ -247,12 +247,67 @@ def allowed(limit) -> str:
 def sizes_of(case) -> list:
     """The first run of each even size, that of the largest ragged one (in smaller ones
     most threads have no element, and may as well compute something for nothing), and
-    those of the sizes beyond: what is slow there alone is slow.
+    those of larger sizes: what is slow there alone is slow.
     """
-    even, of_kind = {}, {EVEN: [], RAGGED: [], LARGER: []}
+    even, of_kind = {}, {EVEN: [], RAGGED: [], LARGER: [], FAR: []}
     for outcome in case.outcomes:
         of_kind[outcome.trial.kind].append(outcome)
     for outcome in of_kind[EVEN]:
         even.setdefault(outcome.trial.size, outcome)
     ragged = sorted(of_kind[RAGGED], key=lambda it: prod(it.trial.size))
     return [*even.values(), *ragged[-1:], *of_kind[LARGER]]
+
+
+# ---------------------------------------------------------------- in words
+
+
+def described_totals(task, counted=False):
+    """Each limit in words; where `counted`, the most that is allowed, too."""
+    held = [TOTALS[name] for names in totals_of(task) for name in names]
+    groups = {}  # by how many times the answer's
+    for total in held:
+        groups.setdefault(most_of(task, total), []).append(total.words)
+    for most, words in groups.items():
+        spare = f", and {SPARE} instructions a warp" * ("instructions" in words)
+        yield f"{joined(words)}: {most}{spare}"
+    if counted:
+        yield f"at the first size, about: {joined([*numbers_of(task, held)])}"
+    if task.ragged:
+        times = f"less than {times_of(task, RAGGED):g} times these"
+        yield (
+            f"at sizes that do not fill their blocks: {times}, and {TIMES_RAGGED} "
+            "times the other counts"
+        )
+    (block, warp), (storing, stores) = (
+        it.values() for it in (SPREADS, SPREADS_OF_STORES)
+    )
+    yield (
+        f"share of the busiest block and warp in the instructions: less than {block} "
+        f"and {warp} times that in the course's answer; in the stores: {storing} and "
+        f"{stores} times"
+    )
+
+
+def most_of(task, total) -> str:
+    """How many times what the answer needs."""
+    if total.times is not None:
+        return "no more than the course's answer needs"
+    unnamed = total.named and total.named not in task.budget
+    times = max(task.work, UNNAMED if unnamed else 1)
+    return f"less than {times:g} times those of the course's answer"
+
+
+def numbers_of(task, totals):
+    """The most of each total that is some times the answer's, in one trial."""
+    trial, *_ = listed_trials(task, "page")
+    runs = [trial.run(task.kernel(text)) for text in task.answer_texts]
+    for total in totals:
+        if total.times is None:
+            limit = limit_of(total, task, runs[0], max(map(total.count, runs)))
+            yield f"{limit:,} {total.words}" if limit else f"no {total.words}"
+
+
+def joined(words) -> str:
+    """Words with commas, and "and" before the last."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last

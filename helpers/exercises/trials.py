@@ -5,21 +5,19 @@ ones but for one element of each input. Larger sizes than all that are listed co
 last, and are drawn. Outputs are unwritten when a kernel starts.
 
 Where only the order of inputs matters, numbers come as they are drawn, far above zero
-and far below it in turn: no constant is as good as infinity. A larger size is beyond
-each whole number of the kernel, too, up to `FARTHEST`: a bound that is larger is not
-found, as such arrays take long to emulate.
+and far below it in turn: no constant is as good as infinity.
 """
 
 import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
-from math import prod
 
 import numpy as np
 from numba import cuda
 
 from helpers.exercises.arguments import InOut, Out, whole_size
+from helpers.exercises.sizes import far_size, larger_sizes
 from helpers.exercises.variants import generator
 from thirty_two_lanes.core.errors import BarrierError, ExplainedError, NoProgressError
 from thirty_two_lanes.emulator import emulate
@@ -27,10 +25,9 @@ from thirty_two_lanes.frontend.kernels import argument_names
 
 TURNS = 60_000  # iterations of a warp's loops, for inputs of some thousand elements
 POISON = 0xCD
-EVEN, RAGGED, LARGER = "even", "ragged", "larger"  # kinds of sizes
+EVEN, RAGGED, LARGER, FAR = "even", "ragged", "larger", "far"  # kinds of sizes
 SIDES = "", "far above 0", "far below 0"  # where numbers are whose order matters
 LARGE = 2.0**60  # what floats are stretched to; their squares are float32, too
-FARTHEST, MOST = 20_000, 40_000  # elements along an axis, and in all, beyond a bound
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ class Trial:
     task: object
     size: tuple
     arguments: dict  # by name: arrays, numbers, Out and InOut
-    kind: str  # EVEN, RAGGED or LARGER
+    kind: str  # EVEN, RAGGED, LARGER or FAR
     order: int  # the seed of the warps' order
     side: str = ""  # one of SIDES
 
@@ -51,15 +48,16 @@ class Trial:
 
     @cached_property
     def expected(self) -> dict:
-        """The right outputs, by name."""
+        """The right outputs, by name; whole numbers wrap around as in these."""
         names = signature(self.task.spec).parameters
         found = self.task.spec(**{name: plain(self.arguments[name]) for name in names})
-        if isinstance(found, dict):
-            return found
         given = self.arguments.items()
         outputs = [name for name, it in given if isinstance(it, (Out, InOut))]
-        found = found if isinstance(found, tuple) else (found,)
-        return dict(zip(outputs, found, strict=True))
+        if not isinstance(found, dict):
+            found = found if isinstance(found, tuple) else (found,)
+            found = dict(zip(outputs, found, strict=True))
+        held = self.held()
+        return {name: wrapped(it, held[name].dtype) for name, it in found.items()}
 
     @property
     def inputs(self):
@@ -118,12 +116,9 @@ class Outcome:
         return {name: self.held[name] for name in self.trial.expected}
 
 
-def trials_of(task, seed=None, numbers=()) -> list[Trial]:
-    """The trials of an exercise; new ones each time where there is no seed. `numbers`
-    are whole numbers of a kernel.
-    """
-    seed = np.random.SeedSequence().entropy if seed is None else seed
-    return [*listed_trials(task, seed), *larger_trials(task, seed, numbers)]
+def trials_of(task, seed) -> list[Trial]:
+    """The trials of an exercise that do not depend on the kernel."""
+    return [*listed_trials(task, seed), *larger_trials(task, seed)]
 
 
 def listed_trials(task, seed) -> list[Trial]:
@@ -139,59 +134,25 @@ def listed_trials(task, seed) -> list[Trial]:
     return [first, second, changed, *others]
 
 
-def larger_trials(task, seed, numbers=()) -> list[Trial]:
+def larger_trials(task, seed) -> list[Trial]:
     """Those of sizes that are beyond all that are listed."""
     listed = 1 + len(task.even) + len(task.ragged)
     return [
         stretched(trial(task, size, LARGER, seed, order))
-        for order, size in enumerate(larger_sizes(task, seed, numbers), start=listed)
+        for order, size in enumerate(larger_sizes(task, seed), start=listed)
     ]
 
 
-def larger_sizes(task, seed, numbers=()):
-    """For each axis, a size that is beyond all that are listed along it: two to three
-    times as large, lest a bound just above them pass, or as large as there may be; and
-    beyond all of some numbers.
-
-    Along the others it is not, so that it stays quick to emulate.
+def far_trials(task, seed, numbers, outcomes) -> list[Trial]:
+    """Those of sizes that are beyond what numbers of a kernel may count, for each of
+    the larger ones, by what the kernel did there.
     """
-    listed = np.array([whole_size(it) for it in (*task.even, *task.ragged)])
-    largest = listed.max(axis=0) // task.multiple
-    others = largest // 4 if largest.size > 2 else largest
-    limits = task.limits or [None] * largest.size
-    numbers = [it for it in numbers if it <= FARTHEST]
-    each = elements_each(task, seed) if numbers else 1
-    near = (it for it in numbers if it * each <= FARTHEST)
-    bound = max(near, default=0) // task.multiple
-    for axis, (most, limit) in enumerate(zip(largest, limits, strict=True)):
-        rng = generator(task.name, seed, LARGER, axis)
-        size = rng.integers(1, np.maximum(others, 1), endpoint=True)
-        size[axis] = beyond(rng, most, limit and limit // task.multiple, bound)
-        if size[axis] > 3 * most:  # of a bound, which may be far away
-            rest = MOST // (each * size[axis] * task.multiple)
-            few = max(int(rest ** (1 / max(size.size - 1, 1))) // task.multiple, 1)
-            size = np.where(np.arange(size.size) == axis, size, np.minimum(size, few))
-        if size[axis] > most:
-            yield tuple(int(it) * task.multiple for it in size)
-
-
-def elements_each(task, seed) -> int:
-    """How many elements the largest array has for each unit of the size's product."""
-    first = trial(task, whole_size(task.even[0]), EVEN, seed, 0)
-    most = max(np.size(it) for it in first.held().values())
-    return max(most // prod(first.size), 1)
-
-
-def beyond(rng, most, limit, bound=0) -> int:
-    """A number that is two to three times as large, or nearer where there is a limit;
-    the same if that is reached. It is above a bound, as far as the limit lets it.
-    """
-    least, top = 2 * most, 3 * most
-    if bound > least:
-        least, top = bound, bound + most
-    top = min(top, limit or top)
-    least = least if least < top else most
-    return int(rng.integers(least, top)) + 1 if least < top else most
+    sizes = ((far_size(task, seed, numbers, it), it.trial.order) for it in outcomes)
+    return [
+        stretched(trial(task, size, FAR, seed, order + len(outcomes)))
+        for size, order in sizes
+        if size
+    ]
 
 
 def trial(task, size, kind, seed, order) -> Trial:
@@ -253,6 +214,13 @@ def held_by(argument):
     if isinstance(argument, InOut):
         return argument.array.copy("K")
     return argument.copy("K") if isinstance(argument, np.ndarray) else argument
+
+
+def wrapped(values, dtype):
+    """Whole numbers in a type of whole numbers; all else as it is."""
+    values = np.asarray(values)
+    both_whole = values.dtype.kind in "iu" and dtype.kind in "iu"
+    return values.astype(dtype) if both_whole else values
 
 
 def plain(argument):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises import sources, trials
+from helpers.exercises import sizes, sources, trials
 from helpers.exercises.trials import trials_of
 from tests.exercises.specimen import PairSums
 
@@ -71,5 +71,5 @@ def test_a_size_is_drawn_up_to_its_limit():
     """Also where the limit is twice the largest that is listed, or just above it."""
     rng = np.random.default_rng(1)
     for limit, drawn in ((None, {*range(21, 31)}), (20, {*range(11, 21)}), (11, {11})):
-        assert drawn == {trials.beyond(rng, 10, limit) for _ in range(400)}
-    assert 10 == trials.beyond(rng, 10, 10)
+        assert drawn == {sizes.beyond(rng, 10, limit) for _ in range(400)}
+    assert 10 == sizes.beyond(rng, 10, 10)

@@ -13,7 +13,8 @@ from helpers.exercises import sources
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Write
 from helpers.exercises.page import as_text
-from helpers.exercises.trials import FARTHEST, SIDES, trials_of
+from helpers.exercises.sizes import FARTHEST
+from helpers.exercises.trials import SIDES, far_trials, trials_of
 
 pytestmark = pytest.mark.slow
 
@@ -167,14 +168,15 @@ def test_a_bound_beyond_three_times_the_listed_sizes_is_refused(name, asked):
         assert verdict.reason, (bound, verdict.text)
 
 
-def test_numbers_beyond_what_is_quick_to_emulate_change_no_size():
-    """A mask of all lanes is one."""
+def test_numbers_beyond_what_is_quick_to_emulate_make_no_size():
+    """A mask of all lanes is one; the farthest that is none makes a size beyond it."""
     task = exercise("affine")
-    sizes = [it.size for it in trials_of(task, 1)]
+    *_, larger = trials_of(task, 1)
+    outcome = larger.run(task.kernel(task.answer_text))
 
-    assert sizes == [it.size for it in trials_of(task, 1, {0xFFFFFFFF, FARTHEST + 1})]
-    (far,) = [it.size for it in trials_of(task, 1, {FARTHEST})[-1:]]
-    assert far > (FARTHEST,)
+    assert [] == far_trials(task, 1, {0xFFFFFFFF, FARTHEST + 1}, [outcome])
+    (far,) = far_trials(task, 1, {FARTHEST}, [outcome])
+    assert far.size > (FARTHEST,)
 
 
 PROMISED = {  # what never varies of the arrays' axes, in the words of the text
