@@ -8,12 +8,20 @@ from helpers.exercises.arguments import numbers
 from helpers.exercises.exercise import Out, SpeedUp
 
 
+SECOND_TILE = """
+    for k in range(x, ONE, THREADS):
+        if i - x + k + 6 < src.size:
+            once[k] = step(tile, k)
+    cuda.syncthreads()"""
+
+
 class TwoSteps(SpeedUp):
-    """One step makes `|s[i] - s[i + 2]| + s[i + 1]` of three neighbours. `out` is what two
-    steps make of `src`, which has four elements more. The kernel is right, but each
-    thread makes three elements of the first step by itself, with nine loads. Let a
-    block of $threads threads, `THREADS`, share both: the elements in one tile, the
-    first step in another.
+    """One step makes `s[i + 3]` plus the differences, without their signs, of those as far
+    to the left of it as to the right: `|s[i] - s[i + 6]|`, `|s[i + 1] - s[i + 5]|` and
+    `|s[i + 2] - s[i + 4]|`. `out` is what two steps make of `src`, which has twelve
+    elements more. The kernel is right, but each thread makes seven elements of the
+    first step by itself, with 49 loads. Let a block of $threads threads, `THREADS`,
+    share both: the elements in one tile, the first step in another.
     """
 
     stars, points = 3, 4
@@ -23,7 +31,7 @@ class TwoSteps(SpeedUp):
     @property
     def setup(self):
         threads = self.threads
-        return f"THREADS, ONE, TWO = {threads}, {threads + 2}, {threads + 4}"
+        return f"THREADS, ONE, TWO = {threads}, {threads + 6}, {threads + 12}"
 
     @property
     def even(self):
@@ -32,14 +40,14 @@ class TwoSteps(SpeedUp):
     @property
     def budget(self):
         return {
-            "loads": {"src": 1 + 4 / self.threads},
-            "shared_requests": 4 * 8 * (self.threads // 32 + 1),  # eight a warp, a halo
+            "loads": {"src": 1 + 12 / self.threads},
+            "operations": 64 * 4 * self.threads,  # 18 of two steps, and indices
             "sectors": 5,
             "conflicts": 0,
         }
 
     def inputs(self, rng, size):
-        src = numbers(rng, self.type, -9, 10, size + 4)
+        src = numbers(rng, self.type, -9, 10, size + 12)
         return {"out": Out(size, self.type), "src": src}
 
     def launch(self, size):
@@ -47,28 +55,33 @@ class TwoSteps(SpeedUp):
 
     def spec(self, src):
         for _ in range(2):
-            src = np.abs(src[:-2] - src[2:]) + src[1:-1]
+            windows = np.lib.stride_tricks.sliding_window_view(src, 7)
+            left, right = windows[:, :3], windows[:, :3:-1]
+            src = np.abs(left - right).sum(axis=1, dtype=src.dtype) + windows[:, 3]
         return src
 
     given = '''
         @cuda.jit(device=True)
         def step(cells, i):
-            """What a step makes of three neighbours."""
-            return abs(cells[i] - cells[i + 2]) + cells[i + 1]
+            """What a step makes of seven neighbours."""
+            far, near = abs(cells[i] - cells[i + 6]), abs(cells[i + 2] - cells[i + 4])
+            return cells[i + 3] + far + abs(cells[i + 1] - cells[i + 5]) + near
 
         @cuda.jit
         def two_steps(out, src):
-            """Each thread makes three elements of one step, and of them its own."""
-            i = cuda.grid(1)
+            """Each thread makes seven elements of one step, and of them its own."""
+            i, once = cuda.grid(1), cuda.local.array(7, $type)
             if i < out.size:
-                a, b, c = step(src, i), step(src, i + 1), step(src, i + 2)
-                out[i] = abs(a - c) + b
+                for k in range(7):
+                    once[k] = step(src, i + k)
+                out[i] = step(once, 0)
     '''
     answer = '''
         @cuda.jit(device=True)
         def step(cells, i):
-            """What a step makes of three neighbours."""
-            return abs(cells[i] - cells[i + 2]) + cells[i + 1]
+            """What a step makes of seven neighbours."""
+            far, near = abs(cells[i] - cells[i + 6]), abs(cells[i + 2] - cells[i + 4])
+            return cells[i + 3] + far + abs(cells[i + 1] - cells[i + 5]) + near
 
         @cuda.jit
         def two_steps(out, src):
@@ -81,7 +94,7 @@ class TwoSteps(SpeedUp):
                     tile[k] = src[i - x + k]
             cuda.syncthreads()
             for k in range(x, ONE, THREADS):
-                if i - x + k + 2 < src.size:
+                if i - x + k + 6 < src.size:
                     once[k] = step(tile, k)
             cuda.syncthreads()
             if i < out.size:
@@ -102,7 +115,7 @@ class TwoSteps(SpeedUp):
             *("bounds", "if i - x + k < src.size:", "if True:"),
         ),
         "no guard of the store": ("bounds", "if i < out.size:", "if True:"),
-        "a halo of one": (
+        "half of the halo": (
             *("uninitialised", "range(x, TWO, THREADS)", "range(x, ONE, THREADS)"),
         ),
         "no halo in the middle": (
@@ -113,24 +126,36 @@ class TwoSteps(SpeedUp):
         "the first step from global memory": (
             *("over_budget:loads", "step(tile, k)", "step(src, i - x + k)"),
         ),
-        "the first step three times": (
-            *("over_budget:shared_requests", "out[i] = step(once, x)"),
-            "a, b, c = step(tile, x), step(tile, x + 1), step(tile, x + 2)\n"
-            "        out[i] = abs(a - c) + b",
+        "the first step seven times": (
+            *("over_budget:operations", "out[i] = step(once, x)"),
+            "for k in range(7):\n            mine[k] = step(tile, x + k)\n"
+            "        out[i] = step(mine, 0)",
+            *("once = cuda.shared.array(ONE", "mine = cuda.local.array(7"),
+            *(SECOND_TILE, ""),
+        ),
+        "the first step seven times, from registers": (
+            *("over_budget:operations", "out[i] = step(once, x)"),
+            "for k in range(13):\n            near[k] = tile[x + k]\n"
+            "        for k in range(7):\n            mine[k] = step(near, k)\n"
+            "        out[i] = step(mine, 0)",
+            *("once = cuda.shared.array(ONE", "mine = cuda.local.array(7"),
+            "x, i = cuda",
+            "near = cuda.local.array(13, $type)\n    x, i = cuda",
+            *(SECOND_TILE, ""),
         ),
     }
     hints = {
         "uninitialised": (
             "How many elements of the first step do all threads of a block need "
             "together, and how many of `src` does that take?",
-            "A step needs two more than it makes. Two steps need four more.",
+            "A step needs six more than it makes. Two steps need twelve more.",
             "Both tiles are longer than the block, so some threads fill two cells: "
             "`for k in range(x, TWO, THREADS)`.",
         ),
-        "over_budget:shared_requests": (
+        "over_budget:operations": (
             "How many threads make the same element of the first step?",
-            "Three. One of them can make it for all, and store it in a tile.",
-            "Fill a second tile with the first step, two elements longer than the block, "
+            "Seven. One of them can make it for all, and store it in a tile.",
+            "Fill a second tile with the first step, six elements longer than the block, "
             "and wait before you make the second step from it.",
         ),
     }
