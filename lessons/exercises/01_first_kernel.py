@@ -26,7 +26,7 @@ class Affine(Write):
 
     def inputs(self, rng, n):
         number = np.dtype(self.type).type
-        x = numbers(rng, self.type, 50, 1000, n)
+        x = numbers(rng, self.type, -1000, 1000, n)
         factor, offset = number(rng.uniform(2, 9)), number(rng.uniform(1, 99))
         return {
             "out": Out(n, self.type),
@@ -228,7 +228,7 @@ class FixGuard(Fix):
     def inputs(self, rng, n):
         return {
             "out": Out(n, np.int32),
-            "x": numbers(rng, np.int32, 0, 1000, n + 1),
+            "x": numbers(rng, np.int32, -1000, 1000, n + 1),
         }
 
     def launch(self, n):

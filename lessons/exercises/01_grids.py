@@ -22,9 +22,9 @@ class AddBias(Write):
     budget, work = {"sectors": 4}, 4
 
     def inputs(self, rng, rows, cols):
-        a = numbers(rng, self.type, 0, 1000, (rows, cols))
+        a = numbers(rng, self.type, -1000, 1000, (rows, cols))
         n = {"column": cols, "row": rows}[self.line]
-        bias = numbers(rng, self.type, 0, 1000, n)
+        bias = numbers(rng, self.type, -1000, 1000, n)
         return {"out": Out((rows, cols), self.type), "a": a, "bias": bias}
 
     def launch(self, rows, cols):
@@ -118,7 +118,7 @@ class GridStride(Write):
     budget, work = {"sectors": 4}, 4
 
     def inputs(self, rng, n):
-        a = numbers(rng, self.type, 0, 1000, n)
+        a = numbers(rng, self.type, -1000, 1000, n)
         return {
             "out": Out(n, self.type),
             "a": a,
@@ -243,8 +243,8 @@ class EverySecond(Write):
     budget, work = {"requests": 24, "sectors": 8}, 4
 
     def inputs(self, rng, n):
-        a = numbers(rng, self.type, 0, 1000, n)
-        step = numbers(rng, self.type, 1, 9, 1)[0]
+        a = numbers(rng, self.type, -1000, 1000, n)
+        step = numbers(rng, self.type, -9, 9, 1)[0]
         return {"a": InOut(a), "step": step}
 
     def launch(self, n):

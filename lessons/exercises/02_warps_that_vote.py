@@ -25,9 +25,9 @@ class CountAbove(Write):
     setup = "ALL = 0xFFFFFFFF"
 
     def inputs(self, rng, n):
-        a = full(self.type, rng.integers(0, 20, n) + 0.25)
+        a = full(self.type, rng.integers(-10, 10, n) + 0.25)
         count = rng.integers(1, 10**6, 1).astype(np.int32)
-        limit = full(self.type, rng.integers(8, 13) + 0.25)[()]
+        limit = full(self.type, rng.integers(-2, 3) + 0.25)[()]
         return {"count": InOut(count), "a": a, "limit": limit}
 
     def launch(self, n):
@@ -130,8 +130,8 @@ class RaySphere(Write):
 
     def inputs(self, rng, rays, count):
         x, y = rng.integers(-20, 20, (2, rays)).astype(np.float32) + 0.5
-        centres = rng.integers(-12, 13, (count, 3)) * (1, 1, 2) + (0, 0, 60)
-        radii = rng.integers(8, 16, (count, 1))
+        centres = rng.integers(-24, 25, (count, 3)) / 2 * (1, 1, 3) + (0, 0, 60)
+        radii = rng.integers(16, 32, (count, 1)) / 2
         spheres = np.hstack([centres, radii]).astype(np.float32)
         # the first ray only touches a sphere, at an x that no other one reaches
         edge = spheres[(spheres[:, 0] + spheres[:, 3]).argmax()]

@@ -80,7 +80,7 @@ class Reverse(Fix):
     lines = 1
 
     def inputs(self, rng, n):
-        return {"out": Out(n, self.type), "a": numbers(rng, self.type, 0, n, n)}
+        return {"out": Out(n, self.type), "a": numbers(rng, self.type, -n, n, n)}
 
     def launch(self, n):
         return ceil(n / self.threads), self.threads
@@ -142,7 +142,7 @@ class Pool(SpeedUp):
 
     def inputs(self, rng, n):
         sign = {"max": -1, "min": 1}[self.reduce]
-        a = sign * numbers(rng, self.type, 1, 400_000, n)
+        a = sign * numbers(rng, self.type, 1, 100_000, n)
         return {"out": Out(n, self.type), "a": a}
 
     def launch(self, n):
@@ -232,11 +232,13 @@ class SortRecords(Write):
     ordered = ("keys",)
 
     def inputs(self, rng, rows, cols):
+        least = 128 if self.label == "int16" else 0
+        labels = rng.integers(0, 256, (rows, cols))
         return {
             "sorted_keys": Out((rows, cols), self.key),
             "sorted_labels": Out((rows, cols), self.label),
             "keys": full(self.key, rng.integers(0, 40, (rows, cols)) / 3),
-            "labels": rng.integers(0, 256, (rows, cols)).astype(self.label),
+            "labels": (labels - least).astype(self.label),
         }
 
     def launch(self, rows, cols):

@@ -95,7 +95,7 @@ class TurnFloat64(Write):
     budget = {"conflicts": 0, "sectors": "ideal", "shared_bytes": 32 * 33 * 8}
 
     def inputs(self, rng, count, rows, cols):
-        a = numbers(rng, self.type, 0, 4000, (count, rows, cols))
+        a = numbers(rng, self.type, -4000, 4000, (count, rows, cols))
         return {"out": Out((count, cols, rows), self.type), "a": a}
 
     def launch(self, count, rows, cols):
@@ -245,7 +245,7 @@ class HalfBlock(Write):
     budget = {"shared_bytes": 4 * 16 * 18, "conflicts": 0, "sectors": "ideal"}
 
     def inputs(self, rng, rows, cols):
-        a = numbers(rng, self.type, 0, 10_000, (rows, cols))
+        a = numbers(rng, self.type, -10_000, 10_000, (rows, cols))
         return {"out": Out((cols, rows), self.type), "a": a}
 
     def launch(self, rows, cols):

@@ -31,7 +31,7 @@ class Shift(Fix):
         return f"{self.step} place{'s' * (self.step > 1)}"
 
     def inputs(self, rng, size):
-        return {"a": InOut(numbers(rng, self.type, 0, 1000, size))}
+        return {"a": InOut(numbers(rng, self.type, -1000, 1000, size))}
 
     def launch(self, size):
         return 1, size
@@ -207,7 +207,7 @@ class EarlyReturn(Fix):
     even, ragged = (384, 768), (1, 63, 97, 200, 129)
 
     def inputs(self, rng, size):
-        return {"a": InOut(numbers(rng, self.type, 1, 1000, size))}
+        return {"a": InOut(numbers(rng, self.type, -1000, 1000, size))}
 
     def launch(self, size):
         return ceil(size / self.block), self.block

@@ -90,7 +90,7 @@ class Tiles:
     budget = {"conflicts": 0, "sectors": "ideal", "requests": 128}
 
     def inputs(self, rng, rows, cols):
-        src = numbers(rng, self.type, 0, 100_000, (rows, cols))
+        src = numbers(rng, self.type, -50_000, 50_000, (rows, cols))
         return {"dst": Out((cols, rows), self.type), "src": src}
 
     def launch(self, rows, cols):
@@ -212,7 +212,7 @@ class ChannelsLast(Write):
         return {"conflicts": 0, "sectors": "ideal", "requests": each}
 
     def inputs(self, rng, height, width):
-        src = numbers(rng, self.type, 0, 100_000, (self.channels, height, width))
+        src = numbers(rng, self.type, -50_000, 50_000, (self.channels, height, width))
         out = Out((height, width, self.channels), self.type)
         return {"dst": out, "src": src}
 

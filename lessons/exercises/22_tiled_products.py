@@ -176,7 +176,7 @@ class TwoRows(Product, Write):
         }
 
     def inputs(self, rng, rows, inner, cols):
-        c = numbers(rng, np.float32, 1, 100, (rows, cols))
+        c = numbers(rng, np.float32, -100, 100, (rows, cols))
         return super().inputs(rng, rows, inner, cols) | {"c": InOut(c)}
 
     def launch(self, rows, inner, cols):

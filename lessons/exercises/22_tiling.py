@@ -262,7 +262,7 @@ class DistanceMatrix(Write):
         return {"loads": loads, "shared_bytes": 16 * self.tile}
 
     def inputs(self, rng, rows, cols):
-        p, q = rng.uniform(0, 100, (2, rows)), rng.uniform(0, 100, (2, cols))
+        p, q = rng.uniform(-50, 50, (2, rows)), rng.uniform(-50, 50, (2, cols))
         return {
             "out": Out((rows, cols)),
             "p": p.astype(np.float32),

@@ -212,8 +212,8 @@ class Remainders(Fix):
     budget = {"atomics": 128, "lines": 3}
 
     def inputs(self, rng, size):
-        a = rng.integers(0, 2**20, size).astype(self.type)
-        return {"counts": InOut(np.zeros(64, np.uint32)), "a": a}
+        a = rng.integers(0, np.iinfo(self.type).max, size, endpoint=True)
+        return {"counts": InOut(np.zeros(64, np.uint32)), "a": a.astype(self.type)}
 
     def launch(self, size):
         return 2, 96

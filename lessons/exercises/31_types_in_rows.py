@@ -28,7 +28,7 @@ class Softmax(Write):
         far = 100 if self.extreme == "max" else -100
         a[:, [0, cols // 2, -1]] -= far
         a[1::4, min(32, cols - 1)] += 2 * far
-        a[3::4, -1] += 2 * far
+        a[::2, -1] += 2 * far
         return {"out": Out((rows, cols)), "a": a.astype(np.float32)}
 
     def launch(self, rows, cols):

@@ -209,7 +209,7 @@ class UpsideDown(Fix):
     even, ragged = ((64, 64), (32, 128)), ((1, 1), (33, 70), (90, 20))
 
     def inputs(self, rng, rows, cols):
-        image = numbers(rng, self.type, 0, 256, (rows, cols))
+        image = numbers(rng, self.type, -256, 256, (rows, cols))
         return {"out": Out((rows, cols), self.type), "image": image}
 
     def launch(self, rows, cols):
@@ -285,8 +285,8 @@ class Weighted(Fix):
         return (1, 1), (self.block + 1, 70), (3 * self.block - 1, 33)
 
     def inputs(self, rng, weights, cols):
-        a = numbers(rng, self.type, 1, 9, (weights, cols))
-        x = numbers(rng, self.type, 1, 9, weights)
+        a = numbers(rng, self.type, -9, 9, (weights, cols))
+        x = numbers(rng, self.type, -9, 9, weights)
         if self.type != "float32":
             a, x = a % 97, x % 89
         return {"out": Out(cols, self.type), "a": a, "x": x}
