@@ -64,6 +64,16 @@ class Choice:
             if taking_part.any():
                 yield array, taking_part
 
+    def each(self, active, function):
+        """What `function(array, threads)` gives for each of those, as one value."""
+        results = [(function(*part), part[1]) for part in self.here(active)]
+        value = results[0][0]
+        if isinstance(value, (Array, Choice)):
+            return Choice(results)
+        for other, threads in results[1:]:
+            value = None if other is None else np.where(threads, other, value)
+        return value
+
 
 def contiguous(cells, shape, name, patterns=None) -> Array:
     """An array in C order over its cells."""

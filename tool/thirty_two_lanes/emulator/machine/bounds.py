@@ -43,28 +43,22 @@ def checked(index, size, active, warp, reference, axis):
 
 def _emit_negative(warp, reference, axis, index, active):
     """Emit the negative indices of active threads."""
-    listeners = warp.listeners["negative_index"]
-    if not listeners:
-        return
-    lanes, blocks = where(warp, index < 0, active)
+    if listeners := warp.listeners["negative_index"]:
+        what = (reference, axis), (index,)
+        _emit_first(warp, listeners, NegativeIndex, *what, index < 0, active)
+
+
+def _emit_first(warp, listeners, kind, what, values, condition, active):
+    """Emit in how many active threads a condition holds, and the first one's values."""
+    holds = condition if active is None else condition & active
+    lanes, blocks = np.nonzero(np.broadcast_to(holds, (WARP_SIZE, warp.blocks)))
     if len(lanes):
-        first = int(lanes[0]), int(blocks[0])
-        event = NegativeIndex(
-            reference,
-            axis,
-            len(lanes),
-            _at(index, *first),
-            warp.thread_at(first[0]),
-            warp.block_at(first[1]),
-        )
+        lane, block = int(lanes[0]), int(blocks[0])
+        first = (_at(value, lane, block) for value in values)
+        thread = warp.thread_at(lane), warp.block_at(block)
+        event = kind(*what, len(lanes), *first, *thread)
         for listener in listeners:
             listener(event)
-
-
-def where(warp, condition, active):
-    """Lanes and blocks of the active threads for which a condition holds."""
-    holds = condition if active is None else condition & active
-    return np.nonzero(np.broadcast_to(holds, (WARP_SIZE, warp.blocks)))
 
 
 def convert_checked(warp, site, value, dtype, active):
@@ -72,20 +66,8 @@ def convert_checked(warp, site, value, dtype, active):
     result = convert(value, dtype)
     listeners = warp.listeners["overflow"]
     if listeners and (result != value).any():
-        lanes, blocks = where(warp, result != value, active)
-        if len(lanes):
-            first = int(lanes[0]), int(blocks[0])
-            event = Overflow(
-                site,
-                dtype,
-                len(lanes),
-                _at(value, *first),
-                _at(result, *first),
-                warp.thread_at(first[0]),
-                warp.block_at(first[1]),
-            )
-            for listener in listeners:
-                listener(event)
+        what = (site, dtype), (value, result)
+        _emit_first(warp, listeners, Overflow, *what, result != value, active)
     return result
 
 

@@ -7,7 +7,7 @@ import operator
 import numpy as np
 
 from thirty_two_lanes.core.errors import KernelError
-from thirty_two_lanes.emulator.machine.arrays import Array, Choice, c_strides, is_one
+from thirty_two_lanes.emulator.machine.arrays import c_strides, is_one
 from thirty_two_lanes.emulator.machine.bounds import checked, out_of_bounds
 
 FAR = 2**62
@@ -20,16 +20,10 @@ def by_choice(function):
     def chosen(warp, array, *arguments):
         if array.cells is not None:
             return function(warp, array, *arguments)
-        results = [
-            (function(warp, part, *arguments[:-1], threads), threads)
-            for part, threads in array.here(arguments[-1])
-        ]
-        if isinstance(results[0][0], (Array, Choice)):
-            return Choice(results)
-        value = results[0][0]
-        for other, threads in results[1:]:
-            value = np.where(threads, other, value)
-        return value
+        *others, active = arguments
+        return array.each(
+            active, lambda part, threads: function(warp, part, *others, threads)
+        )
 
     return chosen
 

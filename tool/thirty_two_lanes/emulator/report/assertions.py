@@ -5,6 +5,8 @@ chain, or fails with the line, the figure and the remedy.
 kernel; one that the kernel never touches fails, too.
 """
 
+import numpy as np
+
 from thirty_two_lanes.core.errors import with_doors
 from thirty_two_lanes.core.words import counted, lowered
 from thirty_two_lanes.emulator.judges import JUDGES
@@ -38,15 +40,11 @@ class RunAssertions:
 
     def assert_barriers(self, line=None):
         """Every thread of a block reaches each barrier at which others meet."""
-        self._require_touched(line, None)
-        found = [it for it in self.barriers if _is_on(it.site, line)]
-        return self._worst([(it.threads, it.finding) for it in found], "such barrier")
+        return self._none_of(self.barriers, "such barrier", line)
 
     def assert_lanes(self, line=None):
         """Shuffles and votes read and name only lanes that execute them."""
-        self._require_touched(line, None)
-        found = [it for it in self.lanes if _is_on(it.site, line)]
-        return self._worst([(it.count, it.finding) for it in found], "such line")
+        return self._none_of(self.lanes, "such line", line)
 
     def assert_no_bank_conflicts(self, line=None, array=None):
         """Each request to shared memory takes its ideal number of wavefronts."""
@@ -69,11 +67,7 @@ class RunAssertions:
 
     def assert_initialised(self, line=None, array=None):
         """Nothing is read before it was written."""
-        self._require_touched(line, array)
-        found = [u for u in self.uninitialised if _is_on(u.site, line)]
-        found = [u for u in found if array in (None, u.array)]
-        found = [(u.count, u.finding) for u in found]
-        return self._worst(found, "such line")
+        return self._none_of(self.uninitialised, "such line", line, array)
 
     def assert_no_divergence(self, line=None, at_least=None):
         """No branch splits a warp; or at least this share of the lanes that its warps
@@ -122,9 +116,9 @@ class RunAssertions:
                 continue
             most = int(traffic.loads.max(initial=0))
             if array in (None, name) and most > at_most:
-                index = _first(traffic.loads, most)
+                first = ", ".join(map(str, np.argwhere(traffic.loads == most)[0]))
                 fail(
-                    f"`{name}[{index}]` is loaded {counted(most, 'time')}; the limit "
+                    f"`{name}[{first}]` is loaded {counted(most, 'time')}; the limit "
                     f"is {at_most:,}. {_ONCE}"
                 )
         return self
@@ -132,6 +126,13 @@ class RunAssertions:
     def assert_loads_once(self, array=None):
         """Each element of an argument is loaded by one thread, once."""
         return self.assert_loads(1, array)
+
+    def _none_of(self, records, noun, line, array=None):
+        """Fail with the worst of a judge's records on a line, and of an array."""
+        self._require_touched(line, array)
+        found = [it for it in records if _is_on(it.site, line)]
+        found = [it.finding for it in found if array is None or it.array == array]
+        return self._worst([(it.cost, it) for it in found], noun)
 
     def _worst(self, found, noun):
         """Fail with the worst of (excess, finding), if one has any."""
@@ -200,13 +201,3 @@ def _no_splits(rows):
             len(split),
             "such line",
         )
-
-
-def _first(loads, times):
-    """The index of the first element that was loaded this many times."""
-    place = int((loads == times).argmax())
-    index = []
-    for size in reversed(loads.shape):
-        place, part = divmod(place, size)
-        index.insert(0, part)
-    return ", ".join(map(str, index))

@@ -110,7 +110,9 @@ def load(warp, reference, array, indices, active):
     """`array[indices]` in each lane."""
     cells = array.cells
     if cells is None:
-        return _load_choice(warp, reference, array, indices, active)
+        return array.each(
+            active, lambda part, threads: load(warp, reference, part, indices, threads)
+        )
     copying = warp.batch.copies.words
     if cells.rows is not None and not copying:
         pattern = find_pattern(warp, reference, array, indices, active)
@@ -125,15 +127,6 @@ def load(warp, reference, array, indices, active):
     if copying:
         emit_early(warp, reference, array, offset, active)
     return cells.gather(cells.at(offset))
-
-
-def _load_choice(warp, reference, array, indices, active):
-    result = array.dtype.type(0)
-    for part, threads in array.here(active):
-        result = np.where(
-            threads, load(warp, reference, part, indices, threads), result
-        )
-    return result
 
 
 def store(warp, reference, array, indices, value, active):

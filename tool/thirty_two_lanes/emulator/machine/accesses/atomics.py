@@ -88,8 +88,9 @@ def atomic(warp, reference, operator, array, indices, values, active, wanted):
     wanted.
     """
     if array.cells is None:
-        return _atomic_choice(
-            warp, reference, operator, array, indices, values, active, wanted
+        here = warp, reference, operator
+        return array.each(
+            active, lambda it, lanes: atomic(*here, it, indices, values, lanes, wanted)
         )
     offset = offsets(warp, reference, array, indices, active)
     pattern = None
@@ -145,16 +146,6 @@ def _has_negative_zero(numbers) -> bool:
 def _has_tiny(numbers) -> bool:
     """Are there numbers of float32 whose sums may be subnormal?"""
     return bool(np.any((numbers != 0) & (np.abs(numbers) < 2.0**-100)))
-
-
-def _atomic_choice(warp, reference, operator, array, *operands):
-    """An update of each array of a choice, in the threads that have it."""
-    indices, values, active, wanted = operands
-    result = array.dtype.type(0)
-    for part, threads in array.here(active):
-        old = atomic(warp, reference, operator, part, indices, values, threads, wanted)
-        result = np.where(threads, old, result) if wanted else None
-    return result
 
 
 def _one_by_one(warp, cells, flat, lanes, update):
