@@ -90,9 +90,8 @@ def _byte_perm(a, b, selector):
 
 
 def _positive_difference(a, b):
-    return np.where(np.isnan(a) | np.isnan(b), a + b, np.fmax(a - b, a.dtype.type(0)))[
-        ()
-    ]
+    difference = np.fmax(a - b, a.dtype.type(0))
+    return np.where(np.isnan(a) | np.isnan(b), a + b, difference)[()]
 
 
 def _saturate(a):
@@ -136,9 +135,9 @@ def _logb(a):
     return np.where(np.isfinite(a), exponent, np.abs(a)).astype(a.dtype)[()]
 
 
-def _bits(function, result=I32):
+def _bits(function):
     """A function of bits, whose result is an int32."""
-    return lambda a: function(a.view(f"u{a.dtype.itemsize}")).astype(result)
+    return lambda a: function(a.view(f"u{a.dtype.itemsize}")).astype(I32)
 
 
 def _words(high, low):
@@ -147,33 +146,18 @@ def _words(high, low):
 
 
 _FLOATS = {  # each has a twin of float32 whose name ends in f
-    "acos": np.arccos,
-    "acosh": np.arccosh,
-    "asin": np.arcsin,
-    "asinh": np.arcsinh,
-    "atan": np.arctan,
-    "atanh": np.arctanh,
-    "atan2": np.arctan2,
-    "erf": functions.of_math(math.erf),
-    "erfc": functions.of_math(math.erfc),
     "exp10": lambda a: np.power(a.dtype.type(10), a),
     "fdim": _positive_difference,
     "fma": rounding.fma,
     "fmax": comparison.fmax,
     "fmin": comparison.fmin,
-    "frexp": functions.frexp,
     "ilogb": _exponent,
-    "ldexp": functions.ldexp,
-    "lgamma": functions.log_gamma,
     "llrint": _whole("rn", I64),
     "llround": lambda a: saturating(_away_from_zero(a), I64),
     "logb": _logb,
-    "modf": np.modf,
     "nearbyint": np.rint,
     "normcdf": _normal,
-    "pow": functions.float_power,
     "rcbrt": lambda a: a.dtype.type(1) / np.cbrt(a),
-    "remainder": functions.remainder,
     "round": _away_from_zero,
     "rsqrt": lambda a: a.dtype.type(1) / np.sqrt(a),
     "scalbn": functions.ldexp,
@@ -182,13 +166,14 @@ _FLOATS = {  # each has a twin of float32 whose name ends in f
     "sinpi": _sinpi,
     "cospi": _cospi,
     "tgamma": functions.gamma,
+    "cbrt": np.cbrt,
+    "rint": np.rint,
     **{
-        name: getattr(np, name)
+        name: functions.MATH[name]
         for name in (
-            "cbrt ceil copysign cos cosh exp exp2 expm1 "
-            "fabs floor fmod hypot log log10 "
-            "log1p log2 nextafter rint sin sinh sqrt tan "
-            "tanh trunc "
+            "acos acosh asin asinh atan atanh atan2 ceil copysign cos cosh erf erfc "
+            "exp exp2 expm1 fabs floor fmod frexp hypot ldexp lgamma log log10 log1p "
+            "log2 modf nextafter pow remainder sin sinh sqrt tan tanh trunc "
         ).split()
     },
 }
@@ -257,12 +242,9 @@ _OTHERS = {
     "byte_perm": _byte_perm,
     "brev": functions.reverse_bits,
     "brevll": functions.reverse_bits,
-    "clz": _bits(functions.leading_zeros),
-    "clzll": _bits(functions.leading_zeros),
-    "popc": _bits(functions.set_bits),
-    "popcll": _bits(functions.set_bits),
-    "ffs": _bits(functions.first_set),
-    "ffsll": _bits(functions.first_set),
+    **dict.fromkeys(("clz", "clzll"), _bits(functions.leading_zeros)),
+    **dict.fromkeys(("popc", "popcll"), _bits(functions.set_bits)),
+    **dict.fromkeys(("ffs", "ffsll"), _bits(functions.first_set)),
     "float_as_int": lambda a: a.view(I32),
     "int_as_float": lambda a: a.view(np.float32),
     "double_as_longlong": lambda a: a.view(I64),
@@ -272,18 +254,12 @@ _OTHERS = {
     "hiloint2double": _words,
     "float2half_rn": lambda a: a.astype(np.float16).view(np.int16),
     "half2float": lambda a: a.view(np.float16).astype(np.float32),
+    "finitef": _flag(np.isfinite),
+    "isfinited": _flag(np.isfinite),
     **{
-        f"{name}{end}": _flag(f)
-        for name, end, f in (
-            ("isnan", "d", np.isnan),
-            ("isnan", "f", np.isnan),
-            ("isinf", "d", np.isinf),
-            ("isinf", "f", np.isinf),
-            ("isfinite", "d", np.isfinite),
-            ("finite", "f", np.isfinite),
-            ("signbit", "d", np.signbit),
-            ("signbit", "f", np.signbit),
-        )
+        f"{name}{end}": _flag(getattr(np, name))
+        for name in ("isnan", "isinf", "signbit")
+        for end in "df"
     },
 }
 

@@ -159,25 +159,18 @@ def bits_of_magnitude(value):
 def leading_zeros(value):
     """The zero bits above the highest set bit."""
     width = value.dtype.itemsize * 8
-    zeros = np.full(np.shape(value), width, value.dtype)
-    for bit in range(width):
-        zeros = np.where(
-            value >> value.dtype.type(bit) & value.dtype.type(1), width - 1 - bit, zeros
-        ).astype(value.dtype)
-    return zeros[()]
+    filled = _as_unsigned(value)  # from the highest set bit down
+    for step in (1, 2, 4, 8, 16, 32):
+        if step < width:
+            filled = filled | filled >> filled.dtype.type(step)
+    return (width - np.bitwise_count(filled)).astype(value.dtype)
 
 
 def first_set(value):
     """One more than the place of the lowest set bit, 0 for 0."""
-    width = value.dtype.itemsize * 8
-    place = np.zeros(np.shape(value), np.uint32)
-    for bit in reversed(range(width)):
-        place = np.where(
-            value >> value.dtype.type(bit) & value.dtype.type(1),
-            np.uint32(bit + 1),
-            place,
-        )
-    return place[()]
+    bits = _as_unsigned(value)
+    below = np.bitwise_count(~bits & (bits - bits.dtype.type(1)))
+    return np.where(bits, below + np.uint32(1), np.uint32(0))[()]
 
 
 def reverse_bits(value):
@@ -189,7 +182,7 @@ def reverse_bits(value):
     return result[()]
 
 
-_MATH = {
+MATH = {
     "atan2": np.arctan2,
     "fabs": np.abs,
     "acos": np.arccos,
@@ -230,7 +223,7 @@ _CMATH = {
 _EXTREMES = (np.maximum, np.minimum, np.fmax, np.fmin)
 
 FUNCTIONS = {
-    **{f"math.{name}": function for name, function in _MATH.items()},
+    **{f"math.{name}": function for name, function in MATH.items()},
     **{f"cmath.{name}": function for name, function in _CMATH.items()},
     **complex_functions.FUNCTIONS,
     **{f"np.{name}": getattr(np, name) for name in UFUNCS},

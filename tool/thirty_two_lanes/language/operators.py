@@ -27,24 +27,11 @@ from thirty_two_lanes.language.powers import power, static_power
 UFUNCS = {"add": np.add, "sub": np.subtract, "mul": np.multiply}  # may take `out`
 
 PYTHON_OPERATORS = {
-    operator.add: "add",
-    operator.sub: "sub",
-    operator.mul: "mul",
-    operator.truediv: "truediv",
-    operator.floordiv: "floordiv",
-    operator.mod: "mod",
-    operator.pow: "pow",
-    operator.lshift: "lshift",
-    operator.rshift: "rshift",
-    operator.and_: "and",
-    operator.or_: "or",
-    operator.xor: "xor",
-    operator.lt: "lt",
-    operator.le: "le",
-    operator.gt: "gt",
-    operator.ge: "ge",
-    operator.eq: "eq",
-    operator.ne: "ne",
+    getattr(operator, name): name.rstrip("_")
+    for name in (
+        "add sub mul truediv floordiv mod pow "
+        "lshift rshift and_ or_ xor lt le gt ge eq ne "
+    ).split()
 }
 
 OPERATORS = {
@@ -149,16 +136,11 @@ def compute_into(ufunc, left, right, spare):
 NAMESPACE = {
     "np": np,
     "functions": FUNCTIONS,
-    "power": power,
-    "static_power": static_power,
-    "floor_divide": floor_divide,
-    "modulo": modulo,
-    "left_shift": left_shift,
-    "right_shift": right_shift,
-    "lesser": lesser,
-    "greater": greater,
-    "in_range": in_range,
-    "choose": choose,
-    "convert": convert,
-    "compute_into": compute_into,
+    **{
+        function.__name__: function
+        for function in (
+            *(power, static_power, floor_divide, modulo, left_shift, right_shift),
+            *(lesser, greater, in_range, choose, convert, compute_into),
+        )
+    },
 }

@@ -76,21 +76,7 @@ BARRIERS = {
 
 ATOMICS = {
     f"cuda.atomic.{name}": name.rstrip("_")
-    for name in (
-        "add",
-        "sub",
-        "max",
-        "min",
-        "nanmax",
-        "nanmin",
-        "and_",
-        "or_",
-        "xor",
-        "exch",
-        "inc",
-        "dec",
-        "cas",
-    )
+    for name in ("add sub max min nanmax nanmin and_ or_ xor exch inc dec cas ").split()
 }
 ATOMICS["cuda.atomic.compare_and_swap"] = "cas"
 
