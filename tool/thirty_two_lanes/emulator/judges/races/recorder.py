@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.emulator.judges.gathering import WEIGHTS, as_bits
 from thirty_two_lanes.emulator.judges.races.case import Places
+from thirty_two_lanes.emulator.judges.races.clocks import LANES, active_rows, split
 from thirty_two_lanes.emulator.judges.races.merged import COLUMNS, merged
 
 TURN = 1 << 20  # references of a program, at most
@@ -214,16 +214,8 @@ class RaceRecorder:
 
 def _cells(access, granularity, start=0):
     """Each cell that an active lane accesses, its lane and its block."""
-    shape = (WARP_SIZE, access.blocks)
-    active = True if access.active is None else access.active
-    lane, block = np.nonzero(np.broadcast_to(active, shape))
-    cell = np.broadcast_to(access.addresses, shape)[lane, block] - start
-    cell //= granularity
-    parts = access.dtype.itemsize // granularity
-    if parts > 1:
-        cell = (cell[:, None] + np.arange(parts)).reshape(-1)
-        lane, block = np.repeat(lane, parts), np.repeat(block, parts)
-    return cell, lane, block
+    address, *place = active_rows(access, LANES, np.arange(access.blocks))
+    return split(address - start, access.dtype.itemsize, granularity, *place)
 
 
 def _columns(values, columns, blocks):
