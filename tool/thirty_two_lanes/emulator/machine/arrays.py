@@ -30,6 +30,10 @@ class Array:
             patterns  # of accesses that recur, by their indices; None: none do
         )
 
+    def here(self, active):
+        """The array with the threads that are active, as a choice has several."""
+        return [(self, active)]
+
     def part(self, base, shape, strides, cells=None):
         """The same memory seen with another base, shape, strides and cells."""
         cells = cells or self.cells

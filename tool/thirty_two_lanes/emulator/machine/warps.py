@@ -264,31 +264,16 @@ def same(first, second, active=None) -> bool:
         return True
     if type(first) is not type(second):
         return False
-    if isinstance(first, np.ndarray):
-        return _same_arrays(first, second, active)
     if isinstance(first, np.generic):
         return first.tobytes() == second.tobytes()
+    first, second = masked(first, active), masked(second, active)
     if isinstance(first, tuple):
         pairs = zip(first, second, strict=False)
-        return len(first) == len(second) and all(same(*p, active) for p in pairs)
-    if isinstance(first, Array):
-        parts = [(a.base, *a.shape, *a.strides) for a in (first, second)]
-        return first.cells is second.cells and same(*parts, active)
-    if isinstance(first, Choice):
-        return same(tuple(first.parts), tuple(second.parts), active)
-    return False
-
-
-def _same_arrays(first, second, active) -> bool:
-    if first.shape != second.shape or first.dtype != second.dtype:
-        return False
-    if first.dtype.kind == "c":
-        return first.tobytes() == second.tobytes()
-    if first.dtype.kind == "f":
-        bits = f"u{first.dtype.itemsize}"
-        first, second = first.view(bits), second.view(bits)
-    differ = first != second
-    return not (differ if active is None else differ & active).any()
+        return len(first) == len(second) and all(same(*pair) for pair in pairs)
+    if isinstance(first, np.ndarray):
+        alike = first.shape == second.shape and first.dtype == second.dtype
+        return alike and first.tobytes() == second.tobytes()
+    return first == second
 
 
 def masked(value, active):

@@ -9,7 +9,7 @@ from thirty_two_lanes.emulator.machine.accesses.access import load, store
 
 def fill(warp, array, reference, value, active):
     """`array[...] = value`, or one item of a tuple for each element."""
-    for part, threads in _each_array(array, active):
+    for part, threads in array.here(active):
         if isinstance(value, tuple):
             _fits(reference.site, part, len(value), threads)
         for place, (index, taking_part) in enumerate(elements(part, threads)):
@@ -21,7 +21,7 @@ def fill(warp, array, reference, value, active):
 
 def move(warp, array, source, stored, loaded, active):
     """`array[...] = source`, a record for each element, or element by element."""
-    for part, threads in _each_array(array, active):
+    for part, threads in array.here(active):
         for place, (index, taking_part) in enumerate(elements(part, threads)):
             if place:
                 _emit_repeat(warp, stored.site, taking_part)
@@ -48,10 +48,6 @@ def elements(array, active):
             taking_part = inside if active is None else inside & active
         if taking_part is None or taking_part.any():
             yield tuple(map(np.int64, index)), taking_part
-
-
-def _each_array(array, active):
-    return [(array, active)] if array.cells is not None else array.here(active)
 
 
 def _ndim(array):
