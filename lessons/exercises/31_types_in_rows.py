@@ -205,6 +205,7 @@ class LayerNorm(Write):
     def inputs(self, rng, rows, cols):
         a = self.centre + rng.integers(0, 40, (rows, cols)) / 4
         a += rng.integers(0, 100, (rows, 1))
+        a *= rng.choice((-1, 1), (rows, 1))
         return {"out": Out((rows, cols)), "a": a.astype(np.float32)}
 
     def launch(self, rows, cols):

@@ -75,9 +75,12 @@ def kernel_in(tree, task):
 BUSY = {  # loops of which more turns take too long to emulate, and the most of them
     ("times_transposed", 0),
     ("four_by_four", 0),
+    ("attention", 5),
+    ("in_place", 0),
     ("in_place", 1),
 }
 NO_MORE = {  # loops that have no more turns, however large the arrays are
+    *(("attention", place) for place in (0, 1, 2, 3, 6)),  # at most 256 keys
     ("channels_last", 0),
     ("swizzle", 0),
     ("swizzle", 1),
