@@ -4,6 +4,7 @@ It depends on the task alone, so that any process of any machine may do it, and 
 """
 
 import atexit
+import hashlib
 import json
 import re
 from contextlib import contextmanager
@@ -56,7 +57,11 @@ class Submitted:
         if not self.prepared:
             return {}
         names = [item["exercise"] for item in self.items]
-        return {"exercises": names, "seed": self.seed, "secret": self.secret}
+        return {"seed": self.seed, "inputs": {it: self.inputs(it) for it in names}}
+
+    def inputs(self, exercise) -> str:
+        """What the inputs of an exercise follow from, and the secret does not."""
+        return hashlib.sha256(f"{self.secret} {exercise}".encode()).hexdigest()
 
 
 _idle, _begun = {}, []  # nurseries that nobody uses, by what they are; and all
@@ -220,7 +225,7 @@ def marked(item, answer, work, judge, limits):
     request = {
         "exercise": item["exercise"],
         "seed": work.seed,
-        "secret": work.secret,
+        "inputs": work.inputs(item["exercise"]),
         "answer": answer,
     }
     found = judge.ask(request, limits)

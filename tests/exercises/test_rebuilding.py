@@ -261,7 +261,7 @@ def test_a_right_kernel_with_any_part_replaced_is_judged_or_refused():
 
 def test_an_error_of_an_exercise_is_named_and_is_nobodys_answer(monkeypatch):
     """As of a `spec` whose NumPy was not imported; its words may hold anything."""
-    asked = {"exercise": "mirror", "seed": None, "answer": kernel(), "secret": "s"}
+    asked = {"exercise": "mirror", "seed": None, "answer": kernel(), "inputs": "s"}
     kind = type(exercise("mirror"))
     monkeypatch.setattr(kind, "spec", lambda self, a: no_such_name)  # noqa: F821
     sent = []

@@ -92,7 +92,7 @@ def test_each_function_that_judges_is_in_a_file_of_the_digest(name, known):
     task, called = exercise(name), set()
     predicts = isinstance(task, Predict)
     answer = packed(task.truth() if predicts else task.kernel(task.answer_text))
-    request = {"exercise": name, "seed": None, "secret": "s", "answer": answer}
+    request = {"exercise": name, "seed": None, "inputs": "s", "answer": answer}
     sent, ours = [], (str(ROOT / "helpers"), str(ROOT / "tool"))
     sys.setprofile(lambda frame, *_: called.add(frame.f_code.co_filename))
     try:

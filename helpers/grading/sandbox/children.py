@@ -86,7 +86,7 @@ class Nursery:
         ).result()
         with suppress(BrokenPipeError):  # it has ended, and says why
             self.process.stdin.write(json.dumps(self.preparation).encode() + b"\n")
-        ready_s = READY_S + EACH_S * len(self.preparation.get("exercises", ()))
+        ready_s = READY_S + EACH_S * len(self.preparation.get("inputs", ()))
         if self.read(self.process, ready_s) is None:
             self.process.kill()
             said = self.process.stderr.read().decode("utf-8", "replace").strip()

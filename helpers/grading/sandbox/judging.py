@@ -34,36 +34,34 @@ exercises()
 emulate(copy)[1, 32](np.zeros(32), np.zeros(32))
 
 
-def prepare(exercises=(), seed=None, secret=""):
-    """Do once for all children what is the same for every answer to some exercises."""
-    for name in exercises:
+def prepare(seed=None, inputs=None):
+    """Do once for all children what is the same for every answer to some exercises, by
+    what the inputs of each follow from.
+    """
+    for name, its in (inputs or {}).items():
         task = exercise(name, seed)
         if isinstance(task, Write):
             with suppress(Exception):  # else each child would find it, and says so
-                judging.prepare(task, inputs_seed(secret, name))
-
-
-def inputs_seed(secret, name) -> str:
-    """What the inputs of an exercise follow from."""
-    return f"{secret} {name}"
+                judging.prepare(task, its)
 
 
 def work(request, send, limits):
-    """Judge an answer to an exercise: `seed` chose the variant, `secret` the inputs."""
+    """Judge an answer to an exercise: `seed` chose the variant, and its inputs follow
+    from `inputs`.
+    """
     try:
         task = exercise(request["exercise"], request["seed"])
-        secret = inputs_seed(request["secret"], task.name)
-        send(asdict(verdict_on(task, request["answer"], secret)))
+        send(asdict(verdict_on(task, request["answer"], request["inputs"])))
     except Exception as error:  # of an exercise, or of the judge: nobody's answer
         send({"failed": type(error).__name__})
     send("done")
 
 
-def verdict_on(task, data, secret) -> Verdict:
+def verdict_on(task, data, inputs) -> Verdict:
     """The verdict; what is no answer is refused as such."""
     try:
         answer = answer_of(data)
-        return task.judge(answer, secret)
+        return task.judge(answer, inputs)
     except Malformed as error:
         sentence = f"{str(error)[:1].upper()}{str(error)[1:]}."
         return not_an_answer(task, sentence)

@@ -28,7 +28,8 @@ print('{"ready": 1}', flush=True)
 for line in sys.stdin:
     sys.stdin.readline()
     answer = {"id": json.loads(line)["id"], "ended": "done", "messages": [told]}
-    answer |= {"seconds": 1.0, "cpu_seconds": 1.0, "last": False}
+    answer |= {"seconds": 1.0, "cpu_seconds": 1.0, "waited_seconds": 1.0}
+    answer["last"] = False
     print(json.dumps(answer), flush=True)
 """
 
@@ -58,8 +59,8 @@ def told(monkeypatch, judge):
 
 def test_a_judge_begins_anew_for_what_it_was_not_prepared_for(told, judge):
     """And for nothing else: who wants no preparation takes any."""
-    names = ["mirror", "active_share"]
-    ready = {"exercises": names, "seed": None, "secret": SECRET}
+    inputs = {it: PLAIN.inputs(it) for it in ("mirror", "active_share")}
+    ready = {"seed": None, "inputs": inputs}
     other = replace(PREPARED, items=ITEMS[:1])
     found = []
     for work in (PLAIN, PREPARED, PREPARED, PLAIN, other):
@@ -67,15 +68,27 @@ def test_a_judge_begins_anew_for_what_it_was_not_prepared_for(told, judge):
         found.append((told_now, judge.process.pid))
     (plain, a), (first, b), (second, c), (third, d), (last, e) = found
     assert ({}, ready, ready, ready) == (plain, first, second, third)
-    assert ready | {"exercises": names[:1]} == last
+    assert ready | {"inputs": {"mirror": inputs["mirror"]}} == last
     assert b == c == d and 3 == len({a, b, e})
 
 
 def test_what_a_judge_is_told_is_in_no_command_line(told, judge):
     """Nor in an environment: other users of the machine may read those."""
-    assert SECRET == told(PREPARED)["secret"]
+    inputs = told(PREPARED)["inputs"]["mirror"]
     for name in ("cmdline", "environ"):
-        assert SECRET not in Path(f"/proc/{judge.process.pid}/{name}").read_text()
+        assert inputs not in Path(f"/proc/{judge.process.pid}/{name}").read_text()
+
+
+def test_a_judge_is_not_told_the_secret(monkeypatch):
+    """But what the inputs of its exercises follow from: it knows those of no other."""
+    asked = []
+    monkeypatch.setattr(Nursery, "ask", lambda _, what, limits: asked.append(what))
+    prepared = json.dumps(PREPARED.preparation)
+    with pytest.raises(TypeError):
+        worker.marked(ITEMS[0], {"value": 3}, PREPARED, Nursery("judge"), SHORT)
+    assert PREPARED.inputs("mirror") == asked[0]["inputs"]
+    assert SECRET not in prepared + json.dumps(asked)
+    assert 2 == len({*PREPARED.preparation["inputs"].values()})
 
 
 @pytest.mark.slow
@@ -94,7 +107,7 @@ def test_a_prepared_judge_gives_the_same_marks(judge):
 @pytest.mark.slow
 def test_a_judge_that_calls_the_compiler_goes_on(judge):
     """Its children begin processes of their own, and none is left."""
-    request = {"exercise": "calendar", "seed": None, "secret": SECRET}
+    request = {"exercise": "calendar", "seed": None, "inputs": SECRET}
     request["answer"] = {"value": 3}
     judge.ask(request, SHORT)
     first = judge.process.pid
