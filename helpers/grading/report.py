@@ -17,6 +17,7 @@ NO_MORE = (
     f"It was tried {MOST_TIMEOUTS} times and is not tried again: look, or remove its "
     "file of marks."
 )
+LACKING = "imported, not here, and 0 points for what is missing then (notebooks)"
 ALIKE = "kernels alike but for names, comments and layout (`export` of alike has all):"
 MOST_ALIKE = 10  # groups
 
@@ -74,6 +75,10 @@ def about(name, results, students, seen) -> str:
         lines += ["", "not graded:"]
         lines += [printable(f"  {it['student']}: {missing(it)}") for it in lost]
     people, here = ClassList(seen["class"]), {it["student"] for it in results}
+    lacks = Counter(name for it in results for name in it.get("lacks", ()))
+    if lacks:
+        modules = [f"`{name}` ({n})" for name, n in sorted(lacks.items())]
+        lines += ["", f"{LACKING}: {some(modules)}"]
     absent = [*map(people.label, students - here), *map(str, people.absent(students))]
     if absent:
         lines += ["", f"not handed in: {some(sorted(absent))}"]

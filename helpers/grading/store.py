@@ -31,6 +31,7 @@ from helpers.grading.tables import (
     table_of,
 )
 from helpers.grading.words import named
+from helpers.grading.worker import is_here
 
 MARKS, TOTALS, BY_HAND_TABLE = "marks.csv", "totals.csv", "by_hand.csv"
 SEEN = {"noticed": [], "class": [], "due": "", "late": {}}
@@ -57,11 +58,13 @@ class MarksStore:
         return self.folder / student / (assignment + suffix)
 
     def has(self, student, assignment, key, isolated=False) -> bool:
-        """Was this very submission marked before, and all of it, or often enough; and
-        isolated, if that is asked for?
+        """Was this very submission marked before, and all of it, or often enough; with
+        no module lacking that is here now; and isolated, if that is asked for?
         """
         known = self.known(student, assignment, key)
         if not known or isolated and known.get("isolation") == NAMES["process"]:
+            return False
+        if any(map(is_here, known.get("lacks", ()))):
             return False
         reasons = [row["reason"] for row in known["exercises"]]
         return NOT_GRADED not in reasons or known.get("timeouts", 0) >= MOST_TIMEOUTS

@@ -7,8 +7,10 @@ import atexit
 import hashlib
 import json
 import re
+import sys
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from importlib.util import find_spec
 from textwrap import shorten
 
 from helpers.exercises.reasons import (
@@ -30,7 +32,8 @@ from helpers.grading.sandbox.limits import (
     Limits,
 )
 
-MISSING = r"ModuleNotFoundError: No module named '(\w+)"
+IMPORTED = r"^[ \t]*(?:import\b.*|from[ \t]+)\b{}\b"
+LACK = re.compile(r"ModuleNotFoundError: No module named '(\w{1,40})\b")
 BUSY = 0.5  # of the time of a process: one that computes less waits for its turn
 MOST_SHOWN = 4_000  # characters of a value
 MOST_ERRORS = 100  # cells that feedback tells of
@@ -115,13 +118,15 @@ def grade(work: Submitted) -> dict:
         ran = collect.ask(request, limits)
     answers, errors = handed_over(ran["messages"], names)
     cells = [it | {"begins": beginning(work.cells, it["cell"])} for it in errors]
-    excuse = excuse_of(ran, limits) or excuse_of_packages(errors)
+    lacks = lacking(work.cells, errors) if len(answers) < len(names) else []
+    excuse = excuse_of(ran, limits)
     ended = ran["ended"] if ran["ended"] != "done" else ""
     rows, asked, each = [], [(ran, limits)], limits.of_each(len(names))
     with nursery("judge", work.container, work.preparation) as judge:
         for item in work.items:
             if (answer := answers.get(item["answer"])) is None:
-                rows.append(missing_row(item, work.cells, errors, ended, excuse))
+                why = excuse, ended, lacks
+                rows.append(missing_row(item, work.cells, errors, *why))
                 continue
             row, found = marked(item, answer, work, judge, each)
             rows.append(row)
@@ -129,7 +134,7 @@ def grade(work: Submitted) -> dict:
     lost = NOT_GRADED in [row["reason"] for row in rows]
     timeouts = int(lost and any(timed_out(*it) for it in asked))
     whole = {"exercises": rows, "cells": cells, "ended": ended, "timeouts": timeouts}
-    whole["isolation"] = NAMES[collect.level]
+    whole |= {"isolation": NAMES[collect.level], "lacks": lacks}
     return whole | {"cpu_seconds": sum(found["cpu_seconds"] for found, _ in asked)}
 
 
@@ -140,27 +145,33 @@ def timed_out(answer, limits) -> bool:
 
 
 def excuse_of(ran, limits) -> str:
-    """Why an answer that a notebook did not hand over is not 0, if it may have been
-    the machine.
+    """Why an answer that a notebook did not hand over is not 0, if it was the machine:
+    no submission may have that for the asking.
     """
     if ran["ended"] in (LOST["ended"], KILLED):
         return f"Its notebook {ran['ended']}: a person must look."
-    if timed_out(ran, limits) and ran["cpu_seconds"] < BUSY * ran["seconds"]:
-        return (
-            "Its notebook took long and computed little: this machine was busy, or it "
-            "waits."
-        )
+    half = BUSY * ran["seconds"]
+    if timed_out(ran, limits) and ran["cpu_seconds"] < half <= ran["waited_seconds"]:
+        return "This machine was too busy to run its notebook in time."
     return ""
 
 
-def excuse_of_packages(errors) -> str:
-    """The same, where a cell imports what is not here: its writer may have had it."""
-    found = [re.match(MISSING, it["error"]) for it in errors]
-    names = dict.fromkeys(it[1] for it in found if it)
-    packages = ", ".join(f"`{it}`" for it in names)
-    are = "are" if len(names) > 1 else "is"
-    lack = f"Its notebook imports {packages}, which {are} not here: a person must look."
-    return lack if names else ""
+def lacking(cells, errors) -> list:
+    """The modules for whose lack a cell ended that imports them, and that are lacking
+    indeed: what an error says is its writer's word.
+    """
+    found = {}
+    for it in errors:
+        if said := LACK.match(it["error"]):
+            imports = re.compile(IMPORTED.format(said[1]), re.MULTILINE)
+            if imports.search(text_of(cells, it["cell"])) and not is_here(said[1]):
+                found[said[1]] = True
+    return [*found]
+
+
+def is_here(module) -> bool:
+    """Can a module be imported, by its name without dots?"""
+    return module in sys.modules or find_spec(module) is not None
 
 
 def handed_over(messages, names):
@@ -204,7 +215,7 @@ def is_shallow(value, levels=DEEPEST) -> bool:
     return levels > 0 and all(is_shallow(it, levels - 1) for it in inner)
 
 
-def missing_row(item, cells, errors, ended, excuse):
+def missing_row(item, cells, errors, excuse, ended, lacks):
     """The row of an answer that is not there, or that a limit kept from being there."""
     if excuse:
         return row_of(item, None, NOT_GRADED, excuse)
@@ -217,6 +228,9 @@ def missing_row(item, cells, errors, ended, excuse):
         if stopped and its_name.search(text_of(cells, error["cell"])):
             why = error["error"].replace("it", f"code cell {error['cell']}", 1)
             return row_of(item, 0, STOPPED, f"{lack}: {why}.")
+    if lacks:
+        names = ", ".join(f"`{it}`" for it in lacks)
+        return row_of(item, 0, STOPPED, f"{lack}. It imports {names}: not here.")
     return row_of(item, 0, NO_ANSWER, f"{lack}.")
 
 

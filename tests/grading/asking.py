@@ -17,6 +17,9 @@ from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.children import Nursery
 from helpers.grading.sandbox.limits import Limits
 from helpers.grading.worker import Submitted, grade
+from tests.changed import turn_of
+from tests.grading.attacks import ONLY_ALONE, SLOW
+from tests.quick import slow
 
 SHORT = replace(Limits(), wall_s=12, cell_s=2, cpu_s=10)
 IMAGE = os.environ.get("GRADING_IMAGE", "")
@@ -32,6 +35,25 @@ def marks(*cells, asked=("mirror",), secret="a secret"):
     items = tuple(asdict(item_of(exercise(name))) for name in asked)
     limits = asdict(SHORT)
     return grade(Submitted(cells, items, None, secret, IMAGE, limits, isolated=False))
+
+
+def each(attacks, every=1):
+    """Attacks by name, with the marks that they need; `make test` tries one in so many,
+    which its name decides.
+    """
+    rows = []
+    for name, code in attacks.items():
+        row = pytest.param(
+            code, id=name, marks=[needs_isolation] if name in ONLY_ALONE else []
+        )
+        quick = turn_of(name, every) == 0 and name not in SLOW
+        rows.append(row if quick else slow(row))
+    return pytest.mark.parametrize("code", rows)
+
+
+def points(result) -> list:
+    """The points of a result, in the order of what was asked."""
+    return [row["points"] for row in result["exercises"]]
 
 
 def seen(nursery, expression, before="import os", **limits):

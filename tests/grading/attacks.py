@@ -1,6 +1,8 @@
 """What submissions may try, each as the cells of a notebook.
 
-`WORTHLESS` earn no point; `HONEST` beside an attack in another cell keeps its points.
+None of them earns a point, and a right answer in another cell keeps its own.
+
+In one file: whoever adds an attack sees which there are.
 """
 
 HEAD = """\
@@ -290,7 +292,7 @@ for process in {1, os.getppid()}:
         try: to = os.open(f"/proc/{process}/fd/{number}", os.O_WRONLY)
         except OSError: continue
         os.write(to, b'{"ended": "done", "messages": [], "seconds": 1.0, '
-                     b'"cpu_seconds": 1.0}\\n')""",
+                     b'"cpu_seconds": 1.0, "waited_seconds": 1.0}\\n')""",
     "no answers in its parent's place": """\
 import os
 for process in {1, os.getppid()}:
@@ -366,13 +368,66 @@ import sys
 open("json.py", "w").write("def dumps(x): return 'null'")
 sys.path.insert(0, "."); sys.modules.pop("json"); import json""",
 }
+EXCUSES = {  # by which a cell may want not to be graded, and no 0
+    "a module that is not here, by its word": """\
+raise ModuleNotFoundError("No module named 'torch'")""",
+    "a module that is not here": "import torch",
+    "a module that is not here, in a message": """\
+import os
+os.write(902, b'{"cell": 1, "answers": {}, '
+              b'"error": "ModuleNotFoundError: No module named \\'torch\\'"}\\n')""",
+    "its own end": "import os; os.kill(os.getpid(), 9)",
+    "its own end, by the number of a thread": """\
+import os, threading
+it = threading.Thread(target=lambda: os.kill(threading.get_native_id(), 9))
+it.start(); it.join()""",
+    "its own end, by what it started": """\
+import os, time
+if not os.fork(): os.kill(os.getppid(), 9)
+time.sleep(9)""",
+    "a limit of its own, at which the kernel kills": """\
+import resource
+resource.setrlimit(resource.RLIMIT_CPU, (1, 1))
+while True: pass""",
+    "computing without end, and its limit ignored": """\
+import resource, signal
+for it in (signal.SIGXCPU, signal.SIGPROF, signal.SIGALRM):
+    signal.signal(it, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_CPU, (1, 3))
+while True: pass""",
+    "notes without a beginning": "import os; os.ftruncate(902, 0); os._exit(0)",
+    "notes of one character": "import os; os.pwrite(902, b'x', 0); os._exit(0)",
+    "notes that are longer as an answer": """\
+import os
+os.write(902, b'\\x01' * (2**22 - 9)); os._exit(0)""",
+    "a program of no memory": """\
+import os, resource
+resource.setrlimit(resource.RLIMIT_AS, (4096, 4096))
+os.execv("/bin/true", ["true"])""",
+    "sleep": "import time; time.sleep(60)",
+    "sleep in each cell": """\
+import time
+while True:
+    try: time.sleep(60)
+    except BaseException: pass""",
+    "sleep, as who waits for a disk": """\
+import ctypes, platform, time
+clone = {"x86_64": 56, "aarch64": 220}[platform.machine()]
+if not ctypes.CDLL(None).syscall(clone, 0x4011, 0, 0, 0, 0): time.sleep(60)""",
+    "a stop": "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)",
+    "memory of many processes": """\
+import os, time
+for _ in range(20):
+    if not os.fork(): held = b"x" * (400 * 2**20); time.sleep(20)
+time.sleep(20)""",
+}
 ONLY_ALONE = (  # without a sandbox they end or stop processes of this machine
     *("a fork bomb", "its parent", "all processes", "its parent, stopped"),
     *("its parent, by any signal", "answers in its parent's place"),
     *("no answers in its parent's place", "many files without bytes"),
     *("memory that processes share", "messages in sockets"),
     *("a large file", "many files", "much memory", "a module for the next one"),
-    *("the folder of all", "threads without end"),
+    *("the folder of all", "threads without end", "memory of many processes"),
 )
 SLOW = (  # each takes seconds, most of them until a limit is met
     "a source of 50,000 lines",
@@ -385,4 +440,7 @@ SLOW = (  # each takes seconds, most of them until a limit is met
     "many files",
     "much memory",
     "a shape whose size wraps around to that of the array",
+    "a limit of its own, at which the kernel kills",
+    "computing without end, and its limit ignored",
+    *("sleep", "sleep in each cell", "sleep, as who waits for a disk", "a stop"),
 )

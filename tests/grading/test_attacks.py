@@ -3,20 +3,17 @@
 import json
 import os
 import tracemalloc
-from contextlib import contextmanager
 from dataclasses import replace
 from threading import Timer
-from types import SimpleNamespace
 
 import pytest
 
 from helpers.grading import worker
 from helpers.grading.sandbox.limits import Limits
-from helpers.grading.worker import excuse_of, unjudged
-from tests.changed import turn_of
-from tests.grading.asking import marks, needs_isolation
+from tests.grading.asking import each, marks, points
 from tests.grading.attacks import (
     CHECK,
+    EXCUSES,
     HEAD,
     KERNELS,
     ONLY_ALONE,
@@ -26,25 +23,8 @@ from tests.grading.attacks import (
     SLOW,
     WRONG,
 )
-from tests.quick import slow
 
 EVERY = 8  # `make test` tries one in so many, which its name decides
-
-
-def each(attacks, every=1):
-    """Attacks by name, with the marks that they need."""
-    rows = []
-    for name, code in attacks.items():
-        row = pytest.param(
-            code, id=name, marks=[needs_isolation] if name in ONLY_ALONE else []
-        )
-        quick = turn_of(name, every) == 0 and name not in SLOW
-        rows.append(row if quick else slow(row))
-    return pytest.mark.parametrize("code", rows)
-
-
-def points(result):
-    return [row["points"] for row in result["exercises"]]
 
 
 def test_a_right_answer_earns_its_points():
@@ -55,7 +35,7 @@ def test_a_right_answer_earns_its_points():
 def test_there_are_attacks_of_each_kind():
     """Some of them with many forms in one."""
     assert 80 <= len(PATCHES) + len(KERNELS) + len(RUNS)
-    assert {*SLOW, *ONLY_ALONE} <= {*KERNELS, *RUNS}
+    assert {*SLOW, *ONLY_ALONE} <= {*KERNELS, *RUNS, *EXCUSES}
 
 
 @each(PATCHES, EVERY)
@@ -131,7 +111,7 @@ def test_an_answer_whose_own_cell_was_stopped_is_not_only_missing(cell, error, r
     item = {"exercise": "mirror", "answer": "mirror", "points": 2}
     cells = "while True: pass", "while True:\n    mirror = 3"
     errors = [{"cell": cell, "error": error}]
-    row = worker.missing_row(item, cells, errors, "", "")
+    row = worker.missing_row(item, cells, errors, "", "", [])
     assert (0, reason) == (row["points"], row["reason"])
     stopped = "There is no `mirror` in the notebook: code cell 2 was stopped after 20 s"
     assert (reason == "stopped") == row["sentence"].startswith(stopped)
@@ -154,7 +134,7 @@ def test_what_is_read_of_a_cell_does_not_grow_with_it(text):
     tracemalloc.start()
     try:
         assert len(worker.beginning((text,), 1)) <= worker.BEGINNING
-        assert 0 == worker.missing_row(item, (text,), errors, "", "")["points"]
+        assert 0 == worker.missing_row(item, (text,), errors, "", "", [])["points"]
         assert tracemalloc.get_traced_memory()[1] < 2**16
     finally:
         tracemalloc.stop()
@@ -176,118 +156,6 @@ def test_all_answers_of_a_submission_share_their_time():
         each = limits.of_each(count)
         assert each.wall_s * count <= limits.judged_s
         assert each.wall_s <= each.cpu_s <= each.wall_s + 1
-
-
-@pytest.mark.parametrize(
-    "ended, seconds, timeouts",
-    [
-        ("done", 1, 0),
-        ("done", 3, 0),
-        ("done", 5, 1),
-        ("ran out of time", 60, 1),
-        ("lost its process", 0, 1),
-        ("was killed", 3, 0),
-    ],
-)
-def test_who_is_not_graded_after_long_has_timed_out(
-    monkeypatch, ended, seconds, timeouts
-):
-    """And nobody else: what took long and has its marks is marked."""
-    ran = {"ended": ended, "messages": [], "seconds": seconds, "cpu_seconds": 0.1}
-    answering(monkeypatch, lambda request, limits: ran)
-    found = marks("pass")
-    assert (timeouts, 0.1) == (found["timeouts"], found["cpu_seconds"])
-    worked = ran | {"cpu_seconds": seconds, "ended": "done"}
-    answering(monkeypatch, lambda request, limits: worked)
-    assert 0 == marks("pass")["timeouts"]
-
-
-def answering(monkeypatch, ask):
-    """Let this answer in the place of both warm processes."""
-
-    @contextmanager
-    def nursery(*_):
-        yield SimpleNamespace(ask=ask, level="bubblewrap")
-
-    monkeypatch.setattr(worker, "nursery", nursery)
-
-
-def test_a_package_that_is_not_here_is_no_wrong_answer():
-    """Its writer may have it: what is missing is for a person, the rest is judged."""
-    lacks = "import no_such.package\nactive_share = 3"
-    found = marks(HEAD, RIGHT, CHECK, lacks, asked=("mirror", "active_share"))
-    right, other = found["exercises"]
-    assert (2, "") == (right["points"], right["reason"])
-    assert (None, "not graded") == (other["points"], other["reason"])
-    told = "Its notebook imports `no_such`, which is not here: a person must look."
-    assert told == other["sentence"]
-
-
-def test_who_is_killed_is_not_graded():
-    """The system ends submissions first where memory is short, whoever took it."""
-    rows = marks(HEAD, RIGHT, CHECK, "import os; os.kill(os.getpid(), 9)")
-    assert [2] == points(rows)
-    row = marks("import os; os.kill(os.getpid(), 9)")["exercises"][0]
-    told = "Its notebook was killed: a person must look."
-    assert (None, "not graded", told) == (row["points"], row["reason"], row["sentence"])
-
-
-@pytest.mark.slow
-def test_what_a_notebook_that_waits_does_not_hand_over_is_not_graded():
-    """A busy machine may have stopped it; what it handed over has its points."""
-    late = "import time\ntime.sleep(60)\nactive_share = 3"
-    rows = marks(HEAD, RIGHT, CHECK, late, asked=("mirror", "active_share"))
-    found = [(it["points"], it["reason"]) for it in rows["exercises"]]
-    assert [(2, ""), (None, "not graded")] == found
-
-
-@pytest.mark.parametrize(
-    "ended, seconds, computed, excused",
-    [
-        ("ran out of time", 60, 5, True),
-        ("ran out of time", 60, 55, False),
-        ("done", 45, 4, True),  # one of its cells was stopped, perhaps
-        ("done", 12, 1, False),
-        ("ended early", 30, 1, False),
-        ("computed for too long", 60, 60, False),
-        ("was killed", 3, 1, True),  # by the system, perhaps, where memory is short
-        ("lost its process", 0, 0, True),
-    ],
-)
-def test_only_who_computed_little_for_long_is_excused(
-    ended, seconds, computed, excused
-):
-    """Else it is what the notebook did, and what is missing earns 0."""
-    ran = {"ended": ended, "seconds": seconds, "cpu_seconds": computed}
-    assert excused == bool(excuse_of(ran, Limits()))
-
-
-@pytest.mark.parametrize("computed, reason", [(5, "not graded"), (55, "no_answer")])
-def test_a_busy_machine_costs_nobody_points(monkeypatch, computed, reason):
-    """What is missing after little computing for long is for a person, and not 0."""
-    ran = {"ended": "done", "messages": [], "seconds": 60, "cpu_seconds": computed}
-    answering(monkeypatch, lambda request, limits: ran)
-    (row,) = marks("pass")["exercises"]
-    points = None if reason == "not graded" else 0
-    assert (points, reason) == (row["points"], row["reason"])
-
-
-@pytest.mark.parametrize(
-    "ended, computed, reason",
-    [
-        ("computed for too long", 60, "timeout"),
-        ("ran out of time", 55, "timeout"),
-        ("ran out of time", 5, "not graded"),
-        ("was killed", 5, "not graded"),
-        ("used too much memory", 5, "not graded"),
-    ],
-)
-def test_a_kernel_is_refused_only_where_it_took_the_time(ended, computed, reason):
-    """Whatever else ends the judge is for a person."""
-    found = {"ended": ended, "cpu_seconds": computed}
-    row = unjudged({"exercise": "mirror", "points": 2}, found, Limits())
-    assert reason == row["reason"]
-    assert (0 if reason == "timeout" else None) == row["points"]
 
 
 def test_a_text_that_is_half_a_character_reaches_no_file_as_such(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from helpers.grading import grading, worker
 from helpers.grading.__main__ import main
 from helpers.grading.sandbox import isolation
-from helpers.grading.sandbox.children import NurseryError
+from helpers.grading.sandbox.children import LOST, NurseryError
 from helpers.grading.store import MarksStore
 from tests.grading.attacks import CHECK
 from tests.grading.handing_in import course, grade, hand_in, notebook
@@ -41,7 +41,7 @@ def test_a_machine_of_a_cluster_grades_nobody_without_isolation(monkeypatch):
 
 def answers_at(monkeypatch, level):
     """Let notebooks be empty, and be run at a level of isolation."""
-    ran = {"ended": "done", "messages": [], "seconds": 0.1, "cpu_seconds": 0.1}
+    ran = LOST | {"ended": "done", "seconds": 0.1, "cpu_seconds": 0.1}
     monkeypatch.setattr(grading, "require_right", lambda *_: None)
     monkeypatch.setattr(isolation, "has_bubblewrap", lambda: level == "bubblewrap")
 

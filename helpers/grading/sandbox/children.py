@@ -21,6 +21,7 @@ LOST = {
     "messages": [],
     "seconds": 0.0,
     "cpu_seconds": 0.0,
+    "waited_seconds": 0.0,
 }
 # bubblewrap ends with the thread that began it, and this one lives as long as we do
 _starter = ThreadPoolExecutor(1)

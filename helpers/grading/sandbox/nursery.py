@@ -40,9 +40,11 @@ from helpers.grading.sandbox.limits import (
 from helpers.grading.sandbox.usage import (
     alone_here,
     descendants,
+    ended_by_system,
     excess,
     give_way,
     held,
+    waited,
 )
 
 WORK = {
@@ -56,7 +58,6 @@ REQUESTS, ANSWERS, NOTES, END = range(900, 904)
 POLL_S = 0.05
 GONE = "nobody waits for it"
 TOO_MUCH, EARLY, DONE = "handed over too much", "ended early", b'"done"\n'
-BY_SIGNAL = {signal.SIGXCPU: WORKED_LONG, signal.SIGKILL: KILLED}
 ENDS = {signal.SIGCHLD}
 CHANGED = 70  # the exit status of a process that nobody may be served by any more
 
@@ -149,6 +150,7 @@ def attend(module, limits, at_start) -> bool:
         live(module.work, notes, folder, limits)
     try:
         ended = watch(child, notes, begun + limits.wall_s, limits)
+        waited_s = min(waited(child), time.monotonic() - begun)
     finally:
         clean = end_all() and empty(folder) and standing() == at_start
     if ended == GONE or not os.fstat(notes).st_size:  # it never began to work
@@ -158,6 +160,7 @@ def attend(module, limits, at_start) -> bool:
         "ended": ended,
         "seconds": round(time.monotonic() - begun, 3),
         "cpu_seconds": round(cpu_of_children() - worked, 3),
+        "waited_seconds": round(waited_s, 3),
     }
     teller = os.fork()
     number = teller or os.getpid()  # the next one, where nobody started any other
@@ -292,12 +295,11 @@ def sender(descriptor):
 
 def watch(child, notes, deadline, limits) -> str:
     """How a child ends, or which limit it meets."""
-    hung_up, next_count = select.poll(), 0.0
+    hung_up, next_count, short = select.poll(), 0.0, ended_by_system()
     hung_up.register(REQUESTS, 0)
     while (left := deadline - time.monotonic()) > 0:
         if found := os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            signalled = found.si_code != os.CLD_EXITED
-            return BY_SIGNAL.get(found.si_status, EARLY) if signalled else EARLY
+            return way_of(found, ended_by_system() > short)
         if hung_up.poll(0):
             return GONE
         if time.monotonic() > next_count:  # also where processes end all the time
@@ -310,6 +312,14 @@ def watch(child, notes, deadline, limits) -> str:
             next_count = time.monotonic() + POLL_S
         signal.sigtimedwait(ENDS, min(left, POLL_S))
     return LATE
+
+
+def way_of(found, memory_was_short) -> str:
+    """How a child ended by itself: it may kill itself, and the system others."""
+    signalled = found.si_code != os.CLD_EXITED and found.si_status
+    if signalled == signal.SIGKILL and memory_was_short:
+        return KILLED
+    return WORKED_LONG if signalled == signal.SIGXCPU else EARLY
 
 
 def end_all() -> bool:

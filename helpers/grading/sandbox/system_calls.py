@@ -62,7 +62,8 @@ recvmsg 47 212, select 23 -, sendto 44 206, shutdown 48 210, socketpair 53 199
 NEWEST = 424
 MACHINES = {"x86_64": 0, "aarch64": 1}  # the column of its numbers
 ARCHITECTURE = 0xC000003E, 0xC00000B7
-MEMFD_CREATE = 319, 279
+MEMFD_CREATE, MFD_ALLOW_SEALING = (319, 279), 2
+F_ADD_SEALS, F_SEAL_SHRINK = 1033, 2
 X32 = 0x40000000  # the bit of x86_64's other numbers
 
 # of these calls, the index of an argument, the bits of it that are asked for, and what
@@ -102,10 +103,12 @@ def refuse():
 
 
 def file_in_memory() -> int:
-    """The descriptor of a file that has no name; not every Python offers it."""
+    """The descriptor of a file that has no name, and does not become shorter; not every
+    Python offers it.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
-    found = libc.syscall(MEMFD_CREATE[column()], b"notes", 0)
-    if found < 0:
+    found = libc.syscall(MEMFD_CREATE[column()], b"notes", MFD_ALLOW_SEALING)
+    if found < 0 or libc.fcntl(found, F_ADD_SEALS, F_SEAL_SHRINK):
         raise OSError(ctypes.get_errno(), "there is no file in memory")
     return found
 

@@ -87,3 +87,23 @@ def own_memory(pid) -> int:
     status = Path(f"/proc/{pid}/status").read_bytes()  # it may have any name
     found = re.findall(rb"^Rss(?:Anon|Shmem):\s+(\d+) kB$", status, re.MULTILINE)
     return 1024 * sum(map(int, found))
+
+
+def waited(pid) -> float:
+    """The seconds that a process' first thread wanted a processor, and others had it;
+    all time there is where the kernel does not say.
+    """
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_bytes().split()[1]) / 1e9
+    except OSError:
+        return math.inf
+
+
+def ended_by_system() -> int:
+    """How many processes this machine has ended because memory was short."""
+    try:
+        counts = Path("/proc/vmstat").read_bytes()
+    except OSError:  # this kernel does not say
+        return 0
+    found = re.search(rb"^oom_kill (\d+)$", counts, re.MULTILINE)
+    return int(found[1]) if found else 0
