@@ -363,6 +363,12 @@ assert ctypes.CDLL(None).unshare(0x10000000) == -1""",
     "threads without end": """\
 import threading, time
 while True: threading.Thread(target=time.sleep, args=(60,), daemon=True).start()""",
+    "threads without end, of a name that is a count": """\
+import ctypes, threading, time
+ctypes.CDLL(None).prctl(15, b"Threads:\\t1", 0, 0, 0)
+threading.stack_size(2**15)
+for _ in range(2_000): threading.Thread(target=time.sleep, args=(60,)).start()
+time.sleep(60)""",
     "a module on the path of its own": """\
 import sys
 open("json.py", "w").write("def dumps(x): return 'null'")
@@ -428,6 +434,7 @@ ONLY_ALONE = (  # without a sandbox they end or stop processes of this machine
     *("memory that processes share", "messages in sockets"),
     *("a large file", "many files", "much memory", "a module for the next one"),
     *("the folder of all", "threads without end", "memory of many processes"),
+    "threads without end, of a name that is a count",
 )
 SLOW = (  # each takes seconds, most of them until a limit is met
     "a source of 50,000 lines",

@@ -34,6 +34,7 @@ class Limits:
 
 # how a process ended, said of it
 LATE, WORKED_LONG, KILLED = "ran out of time", "computed for too long", "was killed"
+TOO_MUCH_MEMORY = "used too much memory"
 NOTEBOOK_BYTES = 2**23  # with outputs
 CODE_CHARACTERS = 2**19  # of all code cells
 MOST_CELLS = 1_000

@@ -35,6 +35,16 @@ def test_they_are_counted_while_it_writes(nursery, what):
 
 
 @needs_isolation
+def test_threads_are_counted_whatever_a_process_is_called(nursery):
+    """A process chooses its name, which is above that count in its status."""
+    name = "import ctypes; ctypes.CDLL(None).prctl(15, b'Threads:\\t1', 0, 0, 0)\n"
+    code = name + "import threading, time\nfor _ in range(9):\n"
+    code += "    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+    how, _ = ended(nursery, code + "time.sleep(9)", processes=8, cell_s=10)
+    assert "started too many processes" == how
+
+
+@needs_isolation
 def test_memory_counts_that_of_all_processes_together(nursery):
     """Each of them may be within its own limit."""
     code = (
