@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
 
-from helpers.grading.sandbox import isolation
-from helpers.grading.sandbox.limits import Limits
+from helpers.grading.sandbox import cgroups, isolation
+from helpers.grading.sandbox.limits import TOO_MUCH_MEMORY, Limits
 
 READY_S, GRACE_S, CLEARING_S = 60, 15, 10
 EACH_S = 20  # until an exercise is prepared
@@ -37,7 +37,7 @@ class Nursery:
     def __init__(self, kind, container=""):
         self.kind, self.container = kind, container
         self.level = isolation.level_of(container if kind == "collect" else "")
-        self.process = None
+        self.process = self.cgroup = None
         self.preparation = {}
 
     def prepare(self, preparation):
@@ -51,6 +51,7 @@ class Nursery:
         if self.process and self.is_lost():
             self.end()  # between two submissions: it is nobody's fault
         process, name = self.process or self.begin(), secrets.token_hex(8)
+        ended = self.cgroup.ended() if self.cgroup else 0
         lines = json.dumps({"id": name, **asdict(limits)}), json.dumps(request)
         try:
             process.stdin.write("\n".join([*lines, ""]).encode())
@@ -61,9 +62,12 @@ class Nursery:
             raise NurseryError(f"the process that is to {self.kind} was ended")
         its = isinstance(answer, dict) and answer.pop("id", "") == name
         last = answer.pop("last", True) if its else True
-        if last is not False or not is_answer(answer):
+        whole = answer if its and is_answer(answer) else {**LOST}
+        if self.cgroup and self.cgroup.ended() > ended:  # of its own limit
+            whole["ended"] = TOO_MUCH_MEMORY
+        if last is not False or whole is not answer:
             self.end()
-        return answer if its and is_answer(answer) else {**LOST}
+        return whole
 
     def is_lost(self) -> bool:
         """Has it ended, or does it say what nobody asked for?"""
@@ -75,9 +79,13 @@ class Nursery:
         require_linux()
         if self.kind == "collect" and self.level == "process":
             require_no_root()
+        command = isolation.command(self.kind, self.level, self.container)
+        if self.level != "container" and (home := cgroups.home()):
+            self.cgroup = cgroups.Cgroup(home)
+            command = self.cgroup.joined(command)
         self.process = _starter.submit(
             subprocess.Popen,
-            isolation.command(self.kind, self.level, self.container),
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -123,6 +131,9 @@ class Nursery:
             process.wait()
         for pipe in (process.stdout, process.stderr):
             pipe.close()
+        if self.cgroup:
+            self.cgroup.end()
+            self.cgroup = None
 
 
 def is_answer(found) -> bool:
