@@ -75,3 +75,17 @@ def test_marks_say_what_isolated_them_and_may_be_made_anew(
     both = [no, yes, f"ann,,,,0,{no}", f"{no} 1, {yes} 1"]
     assert both == said("bubblewrap")
     assert [yes, yes, f"ann,,,,0,{yes}", f"{yes} 2"] == said("bubblewrap", "--isolated")
+
+
+def test_why_bubblewrap_is_not_to_be_had_is_told(tmp_path, monkeypatch):
+    """As in a container whose filter refuses namespaces; else it is to be installed."""
+    lack = isolation.lack_of_bubblewrap.__wrapped__  # it is asked once
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "install bubblewrap" == lack()
+    bwrap = tmp_path / "bwrap"
+    bwrap.write_text("#!/bin/sh\necho bwrap: no permission >&2\nexit 1\n")
+    bwrap.chmod(0o755)
+    start = "let bubblewrap start here (docs/GRADING.md; it says: "
+    assert f"{start}bwrap: no permission)" == lack()
+    bwrap.write_text("#!/bin/sh\n")
+    assert "" == lack()

@@ -155,9 +155,10 @@ def require_linux():
 def require_isolation(level):
     """A submission at this level cannot read what is not its own; or NurseryError."""
     if level == "process":
+        remedy = isolation.lack_of_bubblewrap()
         raise NurseryError(
             "nothing isolates submissions here, and one could read this machine's "
-            "files, marks and answers: install bubblewrap, or grade in a container "
+            f"files, marks and answers: {remedy}, or grade in a container "
             "(`--container IMAGE`); `--not-isolated` grades nevertheless"
         )
 

@@ -32,18 +32,27 @@ LEVELS = {
     "bubblewrap": "no network, no course folder, processes of its own (bubblewrap)",
     "container": "a container without network",
     "process": "NOT ISOLATED: a submission can read this machine's files and use its "
-    "network. Install bubblewrap, or grade in a container (`--container IMAGE`)",
+    "network.",
 }
 NAMES = {it: it for it in LEVELS} | {"process": "not isolated"}  # in marks and tables
 
 
-@cache
 def has_bubblewrap() -> bool:
     """Can this user start bubblewrap here?"""
+    return not lack_of_bubblewrap()
+
+
+@cache
+def lack_of_bubblewrap() -> str:
+    """Why this user cannot start bubblewrap here, and what to do; "" if they can."""
     if not shutil.which("bwrap"):
-        return False
+        return "install bubblewrap"
     trial = ["bwrap", *unshared(), "--ro-bind", "/", "/", "true"]
-    return subprocess.run(trial, capture_output=True).returncode == 0
+    done = subprocess.run(trial, capture_output=True, text=True, errors="replace")
+    if done.returncode == 0:
+        return ""
+    said = done.stderr.strip().partition("\n")[0] or "it does not say why"
+    return f"let bubblewrap start here (docs/GRADING.md; it says: {said})"
 
 
 def level_of(container="") -> str:
