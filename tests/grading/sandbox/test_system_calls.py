@@ -12,6 +12,7 @@ from helpers.grading import worker
 from helpers.grading.sandbox import isolation, system_calls
 from helpers.grading.sandbox.children import Nursery
 from tests.grading.asking import nursery_at, seen
+from tests.quick import slow
 
 CALL = """\
 import ctypes, os, resource
@@ -232,7 +233,7 @@ def test_an_unknown_machine_is_refused_at_the_start(monkeypatch):
     "code",
     [
         "resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (128, 128))",
-        "os.setpriority(os.PRIO_PROCESS, os.getppid(), 1 + os.getpriority(0, 0))",
+        slow("os.setpriority(os.PRIO_PROCESS, os.getppid(), 1 + os.getpriority(0, 0))"),
     ],
 )
 def test_a_process_that_was_changed_serves_nobody(monkeypatch, code):

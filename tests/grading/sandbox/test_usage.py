@@ -9,6 +9,7 @@ from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.children import Nursery
 from helpers.grading.sandbox.usage import own_memory
 from tests.grading.asking import ended, needs_isolation
+from tests.quick import slow
 
 
 @needs_isolation
@@ -20,7 +21,7 @@ def test_too_many_processes_end_all_of_them(nursery):
 
 
 @needs_isolation
-@pytest.mark.parametrize("what", ["processes", "threads"])
+@pytest.mark.parametrize("what", [slow("processes"), "threads"])
 def test_they_are_counted_while_it_writes(nursery, what):
     """Also where it never stops, and threads as well."""
     start = {
