@@ -369,6 +369,12 @@ ctypes.CDLL(None).prctl(15, b"Threads:\\t1", 0, 0, 0)
 threading.stack_size(2**15)
 for _ in range(2_000): threading.Thread(target=time.sleep, args=(60,)).start()
 time.sleep(60)""",
+    "computing without end, and its limit ignored": """\
+import resource, signal
+for it in (signal.SIGXCPU, signal.SIGPROF, signal.SIGALRM):
+    signal.signal(it, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_CPU, (1, 3))
+while True: pass""",
     "a module on the path of its own": """\
 import sys
 open("json.py", "w").write("def dumps(x): return 'null'")
@@ -394,12 +400,6 @@ time.sleep(9)""",
     "a limit of its own, at which the kernel kills": """\
 import resource
 resource.setrlimit(resource.RLIMIT_CPU, (1, 1))
-while True: pass""",
-    "computing without end, and its limit ignored": """\
-import resource, signal
-for it in (signal.SIGXCPU, signal.SIGPROF, signal.SIGALRM):
-    signal.signal(it, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_CPU, (1, 3))
 while True: pass""",
     "notes without a beginning": "import os; os.ftruncate(902, 0); os._exit(0)",
     "notes of one character": "import os; os.pwrite(902, b'x', 0); os._exit(0)",
