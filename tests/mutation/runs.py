@@ -6,6 +6,7 @@ the tests that call its function: those of the room that mirrors its own first, 
 the others, quick ones first and each file's in turn.
 """
 
+import cProfile
 import hashlib
 import importlib
 import json
@@ -135,22 +136,23 @@ class Recorder:
 
     def _watch(self, item):
         calls = self.calls.setdefault(item.nodeid, set())
-
-        def trace(frame, event, argument):
-            code = frame.f_code
-            if code.co_filename.startswith(OURS):
-                calls.add((code.co_filename, code.co_firstlineno))
-
+        profile = cProfile.Profile(subcalls=False, builtins=False)
         signal.setitimer(signal.ITIMER_PROF, SLOW)
         start = time.process_time()
-        sys.settrace(trace)
+        profile.enable()
         try:
             return (yield)
         finally:
-            sys.settrace(None)
+            profile.disable()
             signal.setitimer(signal.ITIMER_PROF, 0)
             seconds = time.process_time() - start
             self.seconds[item.nodeid] = self.seconds.get(item.nodeid, 0) + seconds
+            codes = (it.code for it in profile.getstats())
+            calls |= {
+                (code.co_filename, code.co_firstlineno)
+                for code in codes
+                if getattr(code, "co_filename", "").startswith(OURS)
+            }
 
     pytest_runtest_setup = pytest.hookimpl(wrapper=True)(_watch)
     pytest_runtest_call = pytest.hookimpl(wrapper=True)(_watch)
