@@ -1,5 +1,7 @@
 """`pytest --emulate`: a test fails in which a launch is wrong, whatever it asserts."""
 
+import contextlib
+import io
 import os
 import re
 import shutil
@@ -12,6 +14,8 @@ import pytest
 from tests.paths import ROOT
 
 PLUGIN = ("-p", "pytest_thirty_two_lanes")
+NO_SETTINGS = ("-p", "no:cacheprovider", "-c", os.devnull)
+OURS = {"PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 XDIST = ("-p", "xdist.plugin")
 OUTCOMES = {  # of the example package's tests
     "test_scaled": "PASSED",
@@ -41,20 +45,11 @@ FOUND = {  # what the summary tells of them
 
 def pytest_says(folder, *options, plugin=PLUGIN, path="", **settings):
     """What pytest says in a folder, in a process of its own, with the plugin."""
-    ours = {"PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    environment = {**os.environ, **ours, **settings}
+    environment = {**os.environ, **OURS, **settings}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [path, ".", str(ROOT)]))
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "no:cacheprovider",
-        "-c",
-        os.devnull,
-    ]
+    command = [sys.executable, "-m", "pytest", *NO_SETTINGS, "--rootdir", str(folder)]
     return subprocess.run(
-        [*command, "--rootdir", str(folder), *plugin, *options],
+        [*command, *plugin, *options],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -69,6 +64,32 @@ def example(tmp_path):
     """The example package, away from our own settings of pytest."""
     source = Path(__file__).with_name("example_package")
     return shutil.copytree(source, tmp_path / "example_package")
+
+
+@pytest.fixture
+def emulated_here(example, monkeypatch):
+    """What pytest says in the example package, in this process."""
+    monkeypatch.chdir(example)
+    monkeypatch.setattr(sys, "path", [str(example), *sys.path])
+    for name, value in OURS.items():
+        monkeypatch.setenv(name, value)
+
+    def says(*options):
+        out, err = io.StringIO(), io.StringIO()
+        command = [*NO_SETTINGS, "--rootdir", str(example), *PLUGIN, "--emulate"]
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = pytest.main([*command, *options])
+        _forget_modules_in(example)
+        said = out.getvalue(), err.getvalue()
+        return subprocess.CompletedProcess(options, int(status), *said)
+
+    return says
+
+
+def _forget_modules_in(folder):
+    for name, module in [*sys.modules.items()]:
+        if str(getattr(module, "__file__", None)).startswith(str(folder)):
+            del sys.modules[name]
 
 
 def outcomes(said):
@@ -86,9 +107,9 @@ def summary(said):
     return section[1], dict(lines)
 
 
-def test_a_test_fails_for_what_its_launches_do(example):
+def test_a_test_fails_for_what_its_launches_do(emulated_here):
     """Though its assertions hold; a marker allows what is meant."""
-    said = pytest_says(example, "--emulate", "-rA", "tests")
+    said = emulated_here("-rA", "tests")
 
     assert OUTCOMES == outcomes(said)
     assert (
@@ -153,11 +174,11 @@ REFUSED = {
 }
 
 
-def test_the_nearest_marker_counts_and_a_wrong_one_is_an_error(example):
+def test_the_nearest_marker_counts_and_a_wrong_one_is_an_error(example, emulated_here):
     """That of a test goes before its module's; the other tests run."""
     (example / "tests" / "test_marked.py").write_text(MARKED)
 
-    said = pytest_says(example, "--emulate", "-rA", "tests/test_marked.py")
+    said = emulated_here("-rA", "tests/test_marked.py")
 
     right = dict.fromkeys(("test_own_marker", "test_module_marker"), "PASSED")
     assert right | dict.fromkeys(REFUSED, "ERROR") == outcomes(said)
@@ -165,16 +186,16 @@ def test_the_nearest_marker_counts_and_a_wrong_one_is_an_error(example):
         assert f"the marker `emulate`: {sentence}" in said.stdout
 
 
-@pytest.mark.slow
-def test_settings_choose_what_fails_a_test(example):
+def test_settings_choose_what_fails_a_test(example, emulated_here):
     """An ini option names the kinds; an option, how many launches are judged."""
     (example / "pytest.ini").write_text("[pytest]\nemulate_fail_on = barriers\n")
     ini = ("-c", str(example / "pytest.ini"))
 
-    chosen = pytest_says(example, "--emulate", "-rA", *ini, "tests")
-    none = pytest_says(example, "--emulate", "-rA", "--emulate-launches=0", "tests")
+    chosen = emulated_here("-rA", *ini, "-k", "barrier or race", "tests")
+    none = emulated_here("-rA", "--emulate-launches=0", "-k", "race or fails", "tests")
     (example / "pytest.ini").write_text("[pytest]\nemulate_fail_on = barrier\n")
-    unknown = pytest_says(example, "--emulate", *ini, "tests")
+    unknown = emulated_here(*ini, "tests")
+    below = emulated_here("--emulate-launches=-1", "tests")
 
     ended = outcomes(chosen)
     assert ("FAILED", "PASSED") == (ended["test_barrier"], ended["test_race"])
@@ -182,7 +203,6 @@ def test_settings_choose_what_fails_a_test(example):
     assert "FAILED" == outcomes(none)["test_that_fails_of_itself"]
     assert "PASSED" == outcomes(none)["test_race"]
     assert "emulate_fail_on: there is no kind barrier" in unknown.stderr
-    below = pytest_says(example, "--emulate", "--emulate-launches=-1", "tests")
     assert (4, True) == (below.returncode, "-1 is below 0" in below.stderr)
 
 
