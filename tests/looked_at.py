@@ -1,4 +1,4 @@
-"""What figures and films show, as digests of what somebody last looked at.
+"""What figures, films and assemblies show, as digests of what somebody last looked at.
 
     python -m tests.looked_at           writes those that changed, to be opened
     python -m tests.looked_at --write   keeps those of now
@@ -20,6 +20,8 @@ from helpers import plotting
 from tests.film.kernels import films
 from tests.paths import RECORDED
 from tests.plotting.figures import pictures
+from tests.specimens.assemblies import NAMES as ASSEMBLIES
+from tests.specimens.assemblies import said_of
 
 FILE = RECORDED / "looked_at.json"
 AGAIN = "look at it (`python -m tests.looked_at`), and keep it (`--write`)"
@@ -38,6 +40,7 @@ def of_film(name) -> list[str]:
 
 SHOWN = {f"figure {name}": (of_figure, name) for name in plotting.__all__}
 SHOWN |= {f"film {name}": (of_film, name) for name in films()}
+SHOWN |= {f"assembly {name}": (said_of, name) for name in ASSEMBLIES}
 
 
 def digests(what) -> list[str]:

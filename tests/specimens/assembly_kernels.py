@@ -144,3 +144,15 @@ def tiled(c, a, b):
             total += tile_a[y, k] * tile_b[k, x]
         cuda.syncthreads()
     c[row, col] = total
+
+
+@cuda.jit
+def viewed(x):
+    """A store to shared memory by a view of a view."""
+    tile = cuda.shared.array((8, 32), float32)
+    t = cuda.threadIdx.x
+    row = tile[t // 32]
+    part = row[8:]
+    part[t % 24] = x[t]
+    cuda.syncthreads()
+    x[t] = tile[t // 32, t % 32]

@@ -1,0 +1,12 @@
+"""What is said of a recorded assembly is what somebody last looked at."""
+
+import pytest
+
+from tests.looked_at import assert_looked_at
+from tests.specimens.assemblies import NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_assembly_says_what_somebody_looked_at(name):
+    """Its report, its page and its listing; no compiler is needed."""
+    assert_looked_at(f"assembly {name}")
