@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from numba import cuda, float32, types
+from numba import cuda, float32, njit, types
+from numba.core.extending import intrinsic
 
 from helpers import assemble, emulate, load4, store4, twin
 from tests.specimens.kernels import doubled, message, number_intrinsic, through_shared
@@ -97,6 +98,31 @@ def test_four_neighbours_are_one_request(dtype):
     for kind in ("load", "store"):
         row = run.coalescing.by_kind[kind]
         assert (5, 75) == (row.requests, row.sectors)
+
+
+@pytest.mark.parametrize("dtype", FOUR_BYTES)
+@pytest.mark.parametrize(
+    "index", [(1, 2, 4), (-1, -3, -4), (np.uint32(1), np.int32(-1), 0)]
+)
+def test_the_code_for_a_gpu_moves_what_numpy_does(dtype, index):
+    """Numba compiles it for the CPU, too, where it runs: each index counts by its own
+    axis, from the end if it is negative.
+    """
+    load, store = intrinsic(load4._defn), intrinsic(store4._defn)
+    a = np.arange(48, dtype=dtype).reshape(2, 3, 8)
+    out = np.zeros(40, dtype)
+
+    @njit
+    def move(a, index, out):
+        store(out, -16, load(a, index))
+        store(out, np.uint32(4), load(a, index))
+
+    move(a, index, out)
+
+    expected = np.zeros(40, dtype)
+    four = a[index[:2]][index[2] :][:4]
+    expected[4:8] = expected[24:28] = four
+    np.testing.assert_array_equal(expected, out)
 
 
 def test_fours_in_shared_memory_take_four_wavefronts():

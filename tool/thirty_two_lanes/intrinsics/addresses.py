@@ -5,13 +5,8 @@ from numba.core import types
 
 from thirty_two_lanes.frontend.target import target
 
-ALIGNMENT = 16  # bytes of a wide access
-COUNT = 4  # its elements
-FOUR_BYTES = {
-    types.float32: ir.FloatType(),
-    types.int32: ir.IntType(32),
-    types.uint32: ir.IntType(32),
-}
+COUNT = 4  # elements of a wide access
+FOUR_BYTES = types.float32, types.int32, types.uint32
 
 
 def require_elements(name, array, index, elements):
@@ -38,8 +33,7 @@ def element(context, builder, array, index, data, place):
     shape = [builder.extract_value(made.shape, k) for k in range(len(kinds))]
     offset = ir.Constant(ir.IntType(64), 0)
     for part, kind, size in zip(parts, kinds, shape, strict=True):
-        wide = types.intp if kind.signed else types.uintp
-        part = context.cast(builder, part, kind, wide)
+        part = context.cast(builder, part, kind, types.intp)
         if kind.signed:  # a negative index counts from the end
             negative = builder.icmp_signed("<", part, ir.Constant(part.type, 0))
             part = builder.select(negative, builder.add(part, size), part)

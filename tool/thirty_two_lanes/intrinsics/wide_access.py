@@ -10,7 +10,6 @@ from numba.core import types
 from thirty_two_lanes.emulator import twin
 from thirty_two_lanes.frontend.target import target
 from thirty_two_lanes.intrinsics.addresses import (
-    ALIGNMENT,
     COUNT,
     FOUR_BYTES,
     element,
@@ -28,7 +27,6 @@ def load4(typingctx, array, index):
         array, index = signature.args
         pointer = _vector(builder, element(context, builder, array, index, *arguments))
         loaded = builder.load(pointer)
-        loaded.align = ALIGNMENT
         items = [builder.extract_element(loaded, _number(k)) for k in range(COUNT)]
         return context.make_tuple(builder, signature.return_type, items)
 
@@ -53,7 +51,7 @@ def store4(typingctx, array, index, values):
         for k in range(COUNT):
             item = builder.extract_value(arguments[2], k)
             vector = builder.insert_element(vector, item, _number(k))
-        builder.store(vector, pointer).align = ALIGNMENT
+        builder.store(vector, pointer)
         return context.get_dummy_value()
 
     return signature, codegen
@@ -64,7 +62,7 @@ def _number(k):
 
 
 def _vector(builder, pointer):
-    """The address of the first of the four, as that of a vector."""
+    """The address of the first of the four, as that of a vector, a multiple of 16."""
     vector = ir.VectorType(pointer.type.pointee, COUNT)
     return builder.bitcast(pointer, vector.as_pointer())
 
