@@ -121,6 +121,8 @@ def test_a_test_fails_for_what_its_launches_do(emulated_here):
     assert "line 40 writes values[32], but `values` has shape (32,)" in said.stdout
     assert "barrier missed by 4 threads, returned at line 48" in said.stdout
     assert "assert np.int64(40) == -1" in said.stdout  # its own reason comes first
+    assert 1 == said.stdout.count("- Captured emulated launches call -")
+    assert "pytest_judge.py" not in said.stdout  # no frame of the tool
 
 
 @pytest.mark.slow
@@ -184,6 +186,7 @@ def test_the_nearest_marker_counts_and_a_wrong_one_is_an_error(example, emulated
     assert right | dict.fromkeys(REFUSED, "ERROR") == outcomes(said)
     for sentence in REFUSED.values():
         assert f"the marker `emulate`: {sentence}" in said.stdout
+    assert "pytest_judge.py" not in said.stdout
 
 
 def test_settings_choose_what_fails_a_test(example, emulated_here):

@@ -36,8 +36,7 @@ class PytestJudge:
         self.most = most
         self.fail_on = _kinds(fail_on) if fail_on else FAULTS
         self.launches, self.ledger, self.reported = LaunchesOfTest(), None, Counter()
-        self.totals, self.failed, self.tests = Counter(), [], 0
-        self.refusal = ""
+        self.totals, self.kernels, self.failed, self.tests = Counter(), set(), [], 0
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
@@ -123,13 +122,13 @@ class PytestJudge:
         if seen:
             self.tests += 1
             self.totals.update({name: seen[name] for name in ("launches", "judged")})
-            self.totals.update({("kernel", name): 1 for name in seen["kernels"]})
+            self.kernels.update(seen["kernels"])
             self.failed += [(report.nodeid, seen["found"])] if seen["found"] else []
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section("emulated launches")
-        number = sum(isinstance(name, tuple) for name in self.totals)
-        tests, kernels = counted(self.tests, "test"), counted(number, "kernel")
+        tests = counted(self.tests, "test")
+        kernels = counted(len(self.kernels), "kernel")
         judged, total = self.totals["judged"], self.totals["launches"]
         some = "" if judged == total else f", {judged:,} of them judged"
         terminalreporter.line(f"{tests}, {kernels}, {launches(total)}{some}")
