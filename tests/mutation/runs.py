@@ -3,7 +3,8 @@
 The parent imports what others wrote, once, and nothing of ours; a mutant is never
 written to a file. Which functions a test calls is recorded, so that a mutant meets only
 the tests that call its function: those of the room that mirrors its own first, then
-the others, quick ones first and each file's in turn.
+the others, quick ones first and each file's in turn. A table, outside of functions, is
+met by the tests that call its file, and then by all of its room's.
 """
 
 import cProfile
@@ -36,6 +37,7 @@ EMULATOR = (
     "tests/language/**/test_*.py",
     "tests/emulator/**/test_*.py",
     "tests/frontend/**/test_*.py",
+    "tests/intrinsics/test_*.py",
 )
 TESTS = {  # those that a room's mutants meet; where it is not here, the emulator's
     "exercises": ("tests/exercises/test_*.py",),
@@ -205,14 +207,15 @@ def _recording(file, result):
 
 def tests_of(mutant, records) -> list[str]:
     """The tests that a mutant meets, in their order; those it has no time for not."""
-    mirror, tiers = mirror_of(mutant.file), {True: [], False: []}
+    mirror, found = mirror_of(mutant.file), []
     for file, tests in records.items():
         near, spent = file.startswith(f"{mirror}/"), 0
         for test, (seconds, calls) in sorted(tests.items(), key=lambda it: it[1][0]):
-            if _meets(mutant, calls, near):
+            calls_it = _calls(mutant, calls)
+            if calls_it or near and mutant.function is None:
                 spent += seconds  # of its file: each has its share of the time
-                tiers[near].append((spent, seconds, test))
-    return _in_time(sorted(tiers[True]) + sorted(tiers[False]))
+                found.append(((not calls_it, not near, spent), seconds, test))
+    return _in_time(sorted(found))
 
 
 def mirror_of(file):
@@ -224,13 +227,8 @@ def mirror_of(file):
     return folder.relative_to(ROOT).as_posix()
 
 
-def _meets(mutant, calls, near):
-    """Does a test call a function on the mutant's lines?
-
-    A table is met by all tests near it, and by those that call its file.
-    """
-    if mutant.function is None and near:
-        return True
+def _calls(mutant, calls):
+    """Does a test call the mutant's function, or of a table's file any?"""
     lines = (line for file, _, line in map(_split, calls) if file == mutant.file)
     return any(
         mutant.function is None or int(line) in mutant.function for line in lines
