@@ -127,6 +127,34 @@ def dot(a, b, sums):
         sums[0] = part[0]
 
 
+@cuda.jit(device=True)
+def grown(value, by):
+    return value + by
+
+
+@cuda.jit
+def parting(values, counts):
+    """Lanes part twice, wait for their warp, and leave one after the other."""
+    tile = cuda.shared.array(64, float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    value = values[i]
+    if t % 32 < 12:
+        value = grown(value, i)
+        if t % 3 == 0:
+            value *= 2
+        cuda.syncwarp()
+    else:
+        value -= 1
+        cuda.syncwarp()
+    tile[t] = value
+    cuda.syncwarp()
+    value = tile[t ^ 1]
+    if t >= 40:
+        return
+    cuda.atomic.add(counts, t % 2, value)
+    values[i] = cuda.shfl_sync(0xFFFFFFFF, value, 3) if t < 32 else value
+
+
 def matrices():
     """Two matrices of 64 × 64, and room for their product."""
     r = np.random.default_rng(1)
@@ -147,6 +175,7 @@ def films():
         "unwritten": lambda: watch(unwritten)[1, 32](np.zeros(32, np.float32)),
         "beyond": lambda: watch(beyond)[2, 32](np.ones(40), np.zeros(64)),
         "queues": lambda: watch(one_half_queues)[1, 32](np.zeros(32)),
+        "parting": lambda: watch(parting, block=1)[3, 64](np.arange(192.0), np.ones(2)),
     }
 
 

@@ -34,6 +34,7 @@ LAUNCHES = {
     kernels.neighbours: ((1, 256, 0, 2048), (X,)),
     kernels.twice: ((1, 64), (X,)),
     kernels.viewed: ((1, 256), (X,)),
+    kernels.routines: ((1, 64), (PLACES, X, X.astype(np.float64), np.int64(3))),
     kernels.whole_grid: ((1, 64), (X,)),
     kernels.tiled: (((4, 4), (16, 16)), (SQUARE, SQUARE, SQUARE)),
 }

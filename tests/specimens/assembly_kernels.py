@@ -1,5 +1,7 @@
 """Kernels that show one thing each to `assemble`, and twins of them in CUDA C++."""
 
+import math
+
 import numpy as np
 from numba import cuda, float32, uint32
 
@@ -156,3 +158,14 @@ def viewed(x):
     part[t % 24] = x[t]
     cuda.syncthreads()
     x[t] = tile[t // 32, t % 32]
+
+
+@cuda.jit
+def routines(whole, single, double, n):
+    """Arithmetic that is a routine, or asks one for its last digits."""
+    i = cuda.grid(1)
+    whole[i] = whole[i] % n
+    single[i] = single[i] / single[i + 1]
+    double[i] = double[i] / double[i + 1]
+    single[i + 2] = math.sqrt(single[i + 2])
+    double[i + 2] = 1 / double[i + 2]

@@ -60,7 +60,7 @@ def spaces_of(kernel: ir.Kernel) -> dict[str, str]:
     return spaces
 
 
-def compiler_changes(accesses, instructions, spilled=0) -> dict[int, list[str]]:
+def compiler_changes(accesses, instructions, spilled) -> dict[int, list[str]]:
     """By line, a sentence for each memory whose accesses the compiler changed.
 
     Spilled registers share local memory with the source's own arrays, and constants
