@@ -70,6 +70,16 @@ def test_nan_agrees_with_nan_and_infinity_with_itself():
     assert 4 == check(values, values.copy()).values
 
 
+def test_what_is_not_finite_has_no_relative_error():
+    """Neither where it agrees, nor where zero was expected: only 1.01 is told."""
+    values = np.array([np.nan, np.inf, -np.inf, 0.0, 1.0])
+
+    told = check(np.array([np.nan, np.inf, -np.inf, 0.0, 1.01]), values, rtol=0.1)
+
+    assert "largest relative error 1.0e-02" in repr(told)
+    assert "nan" not in repr(check(np.zeros(3), np.zeros(3)))
+
+
 @pytest.mark.parametrize("wrong", [np.nan, -np.inf, 1.0])
 def test_only_infinity_agrees_with_infinity(wrong):
     """However large a tolerance, what is finite is not infinite."""

@@ -8,6 +8,7 @@ import pytest
 from thirty_two_lanes.language.operators import (
     NAMESPACE,
     PYTHON_OPERATORS,
+    choose,
     convert,
     source,
 )
@@ -219,3 +220,17 @@ def test_other_conversions_are_numpys():
     assert value is convert(value, value.dtype)
     assert [1, 0] == convert(np.array([True, False]), np.dtype(I32)).tolist()
     assert 2.5 == convert(F64(2.5), np.dtype(F16))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_lanes_choose_an_item_as_python_does(count):
+    """From either end, and of tuples within a tuple each part."""
+    items = [(I64(10 * k), I64(10 * k + 1)) for k in range(count)]
+    indices = range(-count, count)
+
+    both = choose(np.array(indices), items)
+    one = choose(np.array(indices), [first for first, _ in items])
+
+    lanes = np.broadcast_to(np.transpose(both), (len(indices), 2))
+    np.testing.assert_array_equal([items[k] for k in indices], lanes)
+    np.testing.assert_array_equal(both[0], one)

@@ -12,6 +12,7 @@ from thirty_two_lanes.emulator.codegen.translate import translate
 from thirty_two_lanes.emulator.machine.machine import Launch
 from thirty_two_lanes.emulator.native.accelerator import Accelerator
 from thirty_two_lanes.emulator.native.instructions import function_of
+from thirty_two_lanes.emulator.native.loops import loop_of
 from thirty_two_lanes.language.operators import FUNCTIONS, OPERATORS
 
 SITE = Site("rows.py", 1, "a row of the table")
@@ -116,3 +117,10 @@ def test_a_usual_row_becomes_machine_code(operator):
     found = [results(operator, types) for types in cases(operator)]
 
     assert any(r is not None and r[2] for r in found)
+
+
+def test_a_loop_that_may_raise_an_error_is_left_to_python():
+    """NumPy refuses a negative power of an integer, and none of a float."""
+    of = {kind: (np.dtype(kind),) * 3 for kind in ("i8", "u4", "f8")}
+
+    assert [True, True, False] == [loop_of(np.power, it) is None for it in of.values()]
