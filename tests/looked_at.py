@@ -17,11 +17,11 @@ import matplotlib
 import pytest
 
 from helpers import plotting
+from tests.assembly.recordings import NAMES as ASSEMBLIES
+from tests.assembly.recordings import said_of
 from tests.film.kernels import films
 from tests.paths import RECORDED
 from tests.plotting.figures import pictures
-from tests.specimens.assemblies import NAMES as ASSEMBLIES
-from tests.specimens.assemblies import said_of
 
 FILE = RECORDED / "looked_at.json"
 AGAIN = "look at it (`python -m tests.looked_at`), and keep it (`--write`)"

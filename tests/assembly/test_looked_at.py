@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.assembly.recordings import NAMES
 from tests.looked_at import assert_looked_at
-from tests.specimens.assemblies import NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)

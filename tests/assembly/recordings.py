@@ -1,7 +1,7 @@
 """What NVIDIA's compiler made of kernels that show one thing each to `assemble`, so
 that what is said of it is tested where the compiler is missing, and in other versions.
 
-    python -m tests.specimens.assemblies    records it anew, with the compiler
+    python -m tests.assembly.recordings    records it anew, with the compiler
 """
 
 import json
