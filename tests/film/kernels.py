@@ -134,8 +134,8 @@ def grown(value, by):
 
 @cuda.jit
 def parting(values, counts):
-    """Lanes part twice, wait for their warp, and leave one after the other."""
-    tile = cuda.shared.array(64, float32)
+    """Lanes part twice, wait for their warp, and leave; the last warp is short."""
+    tile = cuda.shared.array(40, float32)
     t, i = cuda.threadIdx.x, cuda.grid(1)
     value = values[i]
     if t % 32 < 12:
@@ -149,9 +149,9 @@ def parting(values, counts):
     tile[t] = value
     cuda.syncwarp()
     value = tile[t ^ 1]
-    if t >= 40:
+    if t >= 36:
         return
-    cuda.atomic.add(counts, t % 2, value)
+    cuda.atomic.add(counts, -1 - t % 2, value)
     values[i] = cuda.shfl_sync(0xFFFFFFFF, value, 3) if t < 32 else value
 
 
@@ -175,7 +175,9 @@ def films():
         "unwritten": lambda: watch(unwritten)[1, 32](np.zeros(32, np.float32)),
         "beyond": lambda: watch(beyond)[2, 32](np.ones(40), np.zeros(64)),
         "queues": lambda: watch(one_half_queues)[1, 32](np.zeros(32)),
-        "parting": lambda: watch(parting, block=1)[3, 64](np.arange(192.0), np.ones(2)),
+        "parting": lambda: watch(parting, block=1)[2, 40](
+            np.arange(80.0)[::-1], np.ones(2)
+        ),
     }
 
 
