@@ -133,6 +133,19 @@ def test_what_was_not_released_is_a_race(kernel, threads, arrays):
     assert {race.array for race in run.races} == arrays
 
 
+@cuda.jit
+def read_in_both_ways(flags, out):
+    """Block 1 acquires what block 0 loads, and nobody stores to it."""
+    block = cuda.blockIdx.x
+    out[block] = load_acquire(flags, 0) if block else flags[0]
+
+
+def test_two_loads_do_not_race_if_one_acquires():
+    run = emulate(read_in_both_ways)[2, 1](np.ones(1, np.int32), np.zeros(2, np.int32))
+
+    assert () == run.races
+
+
 def test_a_race_says_who_acquires():
     run, _ = launched(stored_plainly)
 

@@ -17,9 +17,10 @@ from thirty_two_lanes.core.source import WIDEST_LINE, Site
 from thirty_two_lanes.core.words import Finding, lowered
 
 LEVELS = ("warp", "block", "grid")  # the smallest group that holds both threads
-# a bit for each kind of access; and which sets of them harm a cell of two threads
+# a bit for each kind of access, where they are counted; and which sets of bits harm a
+# cell of two threads: 8 is a load that acquires, where accesses are listed one by one
 ACCESS_BITS = {"load": 1, "store": 2, "atomic": 4, "acquire": 4, "release": 4}
-HARMFUL = np.array([bits & 2 > 0 or bits & 5 == 5 for bits in range(8)])
+HARMFUL = np.array([bits & 2 > 0 or bits & 5 == 5 for bits in range(16)])
 
 SCOPES = {
     "copy": "before a copy has arrived",

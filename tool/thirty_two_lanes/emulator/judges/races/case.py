@@ -8,8 +8,9 @@ from thirty_two_lanes.core.race import LEVELS
 
 KINDS = ("", "RAW", "WAR", "WAW")
 SCOPES = (*LEVELS, "copy")
-# rows: what the earlier access is, load, store or atomic; columns: the later one
-CONFLICTS = np.array([[0, 2, 2], [1, 3, 3], [1, 3, 0]])
+# rows: what the earlier access is, load, store, atomic or a load that acquires, which
+# no atomic and no other load harms; columns: the later one
+CONFLICTS = np.array([[0, 2, 2, 0], [1, 3, 3, 1], [1, 3, 0, 0], [0, 2, 0, 0]])
 
 
 class HazardCase(NamedTuple):

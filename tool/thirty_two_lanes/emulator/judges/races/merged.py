@@ -7,7 +7,7 @@ import numpy as np
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.race import HARMFUL, Accessor
 
-ACCESS = {"load": 0, "store": 1, "atomic": 2, "acquire": 2, "release": 2}
+ACCESS = {"load": 0, "store": 1, "atomic": 2, "acquire": 3, "release": 2}
 INTERVAL = 1 << 44  # more than any time within an interval between barriers
 
 
