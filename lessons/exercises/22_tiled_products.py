@@ -215,6 +215,17 @@ class TwoRows(Product, Write):
             c[row, col] $sign= upper
             c[row + TILE, col] $sign= lower
     """
+    others = {
+        "two sums in an array": (
+            "upper, lower = float32(0), float32(0)",
+            "sums = cuda.local.array(2, float32)\n    sums[0] = sums[1] = 0",
+            "upper += tile_a[y, k] * tile_b[k, x]\n            "
+            "lower += tile_a[y + TILE, k] * tile_b[k, x]",
+            "for half in range(2):\n                "
+            "sums[half] += tile_a[y + TILE * half, k] * tile_b[k, x]",
+            *("$sign= upper", "$sign= sums[0]", "$sign= lower", "$sign= sums[1]"),
+        ),
+    }
     wrong = {
         "no first barrier": (
             "race",

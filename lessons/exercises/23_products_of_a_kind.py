@@ -71,6 +71,13 @@ class Symmetric(Write):
             if row < c.shape[0] and col < c.shape[1]:
                 c[row, col] = total if row $least col else $type(0)
     """
+    others = {
+        "a branch for the zeros": (
+            "c[row, col] = total if row $least col else $type(0)",
+            "if row $least col:\n            c[row, col] = total\n"
+            "        else:\n            c[row, col] = 0",
+        ),
+    }
     by_block = "if cuda.blockIdx.y $least cuda.blockIdx.x:"
     wrong = {
         "no first barrier": ("race", "cuda.syncthreads()", "pass"),
@@ -221,6 +228,16 @@ class FourRows(SpeedUp):
                 if row < c.shape[0] and col < c.shape[1]:
                     c[row, col] = total[part]
     """
+    others = {
+        "the last element in place of those beyond the edge": (
+            *("a[first + j, at + x] if in_a else $type(0)",
+              "a[min(first + j, a.shape[0] - 1), min(at + x, a.shape[1] - 1)]"),
+            *("b[at + j, col] if in_b else $type(0)",
+              "b[min(at + j, b.shape[0] - 1), min(col, b.shape[1] - 1)]"),
+            *("range(16):\n            cell",
+              "range(min(16, a.shape[1] - at)):\n            cell"),
+        ),
+    }
     inner = """for k in range(16):
                     cell = tile_b[k, x]
                     for part in range(4):

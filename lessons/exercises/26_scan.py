@@ -317,6 +317,31 @@ class ScanFours(SpeedUp):
             if i < a.size:
                 store4(out, i, (before + p, before + q, before + r, before + s))
     '''
+    others = {
+        "sums in an array": ('''
+            @cuda.jit
+            def scan_fours(out, a):
+                sums = cuda.local.array(4, $type)
+                sums[:] = 0
+                lane = cuda.threadIdx.x
+                i = 128 * cuda.blockIdx.x + 4 * lane
+                if i < a.size:
+                    four = load4(a, i)
+                    sums[0] = four[0]
+                    for k in range(1, 4):
+                        sums[k] = sums[k - 1] + four[k]
+                total = sums[3]
+                for k in range(5):
+                    before = cuda.shfl_up_sync(ALL, total, 1 << k)
+                    if lane >= 1 << k:
+                        total += before
+                before = total - sums[3]
+                for k in range(4):
+                    sums[k] += before
+                if i < a.size:
+                    store4(out, i, (sums[0], sums[1], sums[2], sums[3]))
+            ''',),
+    }
     wrong = {
         "no guard of the load": ("bounds",
             "if i < a.size:\n        p, q", "if True:\n        p, q"),
