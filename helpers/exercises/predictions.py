@@ -64,9 +64,7 @@ def agrees(answer, truth, task) -> bool:
                 f"`{task.name}` asks for one of {known}, not {shown(answer)}"
             )
         return answer == truth
-    answer, truth = (  # numbers of NumPy's wrap
-        it.item() if isinstance(it, np.generic) else it for it in (answer, truth)
-    )
+    answer, truth = map(plain_number, (answer, truth))
     if isinstance(answer, bool) != isinstance(truth, bool):
         return False
     try:
@@ -74,6 +72,12 @@ def agrees(answer, truth, task) -> bool:
         return right and 0 <= abs(answer - truth) <= task.tolerance
     except (TypeError, OverflowError):  # numbers that are no floats: Decimal, 10**400
         return False
+
+
+def plain_number(value):
+    """A number of NumPy's, which would wrap, as Python's; so is an array of no axis."""
+    is_one = isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0
+    return value.item() if is_one else value
 
 
 def accepted(task, answer) -> Verdict:

@@ -1,13 +1,16 @@
 """A function's source as syntax, wherever the function stands."""
 
 import ast
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from IPython.core.compilerop import CachingCompiler
 from numba import cuda
 
 from helpers import emulate, watch
-from thirty_two_lanes.core.source import definition_of
+from thirty_two_lanes.core.source import definition_of, source_line, source_of
 
 
 def nested():
@@ -56,3 +59,20 @@ def test_a_kernel_within_a_function_is_watched_and_refused_in_words():
     assert f"outside the `if` of line {line}" in film.record()["findings"][0]["text"]
     with pytest.raises(TypeError, match="`numpy` has no `arrange`"):
         emulate(misspelt)[1, 1](np.zeros(3))
+
+
+@pytest.mark.parametrize("end", "\x0b\x0c\x1c\x85\u2028\u2029")
+def test_lines_of_a_cell_are_those_that_python_counts(monkeypatch, end):
+    """IPython keeps more of them, and would quote the line above."""
+    text = f"# one{end}two\ndef first(a):\n    pass  # one{end}two\n    a[0] = 1\n"
+    compiler = CachingCompiler()
+    shell = SimpleNamespace(compile=compiler, user_ns={"In": ["", text]})
+    module = SimpleNamespace(get_ipython=lambda: shell)
+    monkeypatch.setitem(sys.modules, "IPython", module)
+    file, space = compiler.cache(text, 1), {}
+    exec(compile(text, file, "exec"), space)
+
+    assert "a[0] = 1" == source_line(file, 4)
+    assert ("def first(a):", f"    pass  # one{end}two", "    a[0] = 1") == (
+        source_of(space["first"]).lines
+    )

@@ -23,7 +23,7 @@ def test_predictions_earn_their_share():
     assert (0.5, "wrong") == (task.judge({"free": "no"}).points, "wrong")
     for number in (np.array([8, 8]), 10**400, Decimal("8.5"), math.nan, 8j, [8]):
         assert 0.5 == task.judge({"sectors": number, "free": "no"}).points
-    for number in (np.int8(8), np.float32(8)):
+    for number in (np.int8(8), np.float32(8), np.array(8), np.array(8.0)):
         assert 2 == task.judge({"sectors": number, "free": "no"}).points
     with pytest.raises(TypeError, match="keys 'sectors', 'free'"):
         task.judge(np.array([8, 8]))

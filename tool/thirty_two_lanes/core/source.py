@@ -141,8 +141,10 @@ def _block_of(function) -> tuple[list[str], int] | None:
     """The lines of a function, and the number of the first; None where they are not
     available.
     """
+    code = getattr(function, "__code__", function)
+    _remember_cell(getattr(code, "co_filename", ""))
     try:
-        return inspect.getsourcelines(getattr(function, "__code__", function))
+        return inspect.getsourcelines(code)
     except (OSError, TypeError, SyntaxError, tokenize.TokenError):
         return None
 
@@ -199,6 +201,25 @@ def remember(text, file):
     linecache.cache[file] = (len(text), None, lines_of(text), file)
 
 
+def _remember_cell(file):
+    """Let the lines of a notebook's cell be those that Python counts: IPython keeps
+    them as `splitlines` does.
+    """
+    kept, shell = linecache.cache.get(file), _shell()
+    if shell is None or kept is None:
+        return
+    for text in reversed(shell.user_ns.get("In", ())):
+        lines = [f"{it}\n" for it in text.splitlines() if len(text) == kept[0]]
+        if kept[2] == lines != lines_of(text):
+            remember(text, file)
+            return
+
+
+def _shell():
+    """IPython's, where this is a notebook."""
+    return getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+
+
 def globals_of(code):
     """The names that a code object loads as globals, and those within it."""
     yield from (
@@ -232,7 +253,7 @@ def place(function_or_file, line) -> str:
 
 def file_name(file: str) -> str:
     """The name that a reader knows a source file by, never a path."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    shell = _shell()
     if shell is not None:
         named = getattr(shell.compile, "format_code_name", lambda name: None)(file)
         if named:
@@ -242,6 +263,7 @@ def file_name(file: str) -> str:
 
 def source_line(file: str, line: int) -> str:
     """The text of a source line, stripped."""
+    _remember_cell(file)
     return linecache.getline(file, line).strip()
 
 
