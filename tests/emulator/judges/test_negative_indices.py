@@ -33,7 +33,7 @@ def test_a_negative_index_is_told_with_its_count_and_first_thread():
     (warning,) = (w for w in run.warnings if w.kind == "wrap")
     assert "4 negative indices of `a` count" in warning.text
     assert "the first is -2" in warning.text
-    assert "thread 0 of block 0" in warning.text
+    assert "thread 0 of block 0, and means element 62 along axis 0" in warning.text
 
 
 def test_a_negative_index_into_shared_memory_is_told_each_time():

@@ -249,12 +249,15 @@ class Shuffle(NamedTuple):
 
 
 class NegativeIndex(NamedTuple):
-    """Negative indices counted from the end of an axis: how many, and the first."""
+    """Negative indices counted from the end of an axis: how many, and the first, with
+    the element that it means.
+    """
 
     reference: Reference
     axis: int
     count: int
     index: int
+    element: int
     thread: str
     block: str
 

@@ -119,8 +119,9 @@ class Mistakes:
                 site,
                 "wrap",
                 f"{indices}; {which} {first.index}, in thread {first.thread} of block "
-                f"{first.block}. If that is not intended, guard this line: "
-                "`if i >= 0`, where i is the index that it uses",
+                f"{first.block}, and means element {first.element} along axis "
+                f"{first.axis}. If that is not intended, turn the index's sign round, "
+                "or guard this line: `if i >= 0`, where i is the index that it uses",
             )
 
     def _of_overflows(self):

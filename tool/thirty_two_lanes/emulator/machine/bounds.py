@@ -17,7 +17,8 @@ def checked(index, size, active, warp, reference, axis):
     """
     if index.ndim == 0 and size.ndim == 0:
         if index < 0:
-            _emit_negative(warp, reference, axis, index, active)
+            element = np.asarray(int(index) + int(size))
+            _emit_negative(warp, reference, axis, index, element, active)
         return _checked_number(int(index), int(size), index.dtype.kind == "i")
     unsigned = (
         index.view(f"u{index.dtype.itemsize}") if index.dtype.kind == "i" else index
@@ -33,18 +34,19 @@ def checked(index, size, active, warp, reference, axis):
     if index.dtype.kind == "i":
         negative = index < 0
         if negative.any():
-            _emit_negative(warp, reference, axis, index, active)
-            index = np.where(negative, index + size, index)
+            element = np.where(negative, index + size, index)
+            _emit_negative(warp, reference, axis, index, element, active)
+            index = element
     inside = (index >= 0) & (index < size)
     if active is not None:
         inside = inside | ~active
     return _wide(index) if inside.all() else None
 
 
-def _emit_negative(warp, reference, axis, index, active):
+def _emit_negative(warp, reference, axis, index, element, active):
     """Emit the negative indices of active threads."""
     if listeners := warp.listeners["negative_index"]:
-        what = (reference, axis), (index,)
+        what = (reference, axis), (index, element)
         _emit_first(warp, listeners, NegativeIndex, *what, index < 0, active)
 
 
