@@ -36,7 +36,13 @@ from helpers.exercises.trials import (
     larger_trials,
     listed_trials,
 )
-from helpers.exercises.values import causes, differs, equal, past_whole_ones
+from helpers.exercises.values import (
+    begins_wrong,
+    causes,
+    differs,
+    equal,
+    past_whole_ones,
+)
 from helpers.exercises.verdict import Refusal, Verdict
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.errors import ExplainedError
@@ -304,6 +310,7 @@ def refuse_values(case, outcomes):
     reason = VALUES_DIFFER[outcome.trial.kind]
     difference += causes(case, outcome)
     hints = "wrong unwritten" * (empty and reason == "wrong")
+    hints = hints or "tail throughout" * (reason == "tail" and begins_wrong(outcome))
     raise Refusal(reason, f"{at_size(outcome)} {difference}", hints=hints)
 
 

@@ -29,9 +29,26 @@ def differs(outcome) -> str:
             if unwritten := unwritten_cells(cells, argument):
                 return f"in `{name}`, {unwritten}."
             first, *clues = str(error).splitlines()
-            clues = clues_of(clues, isinstance(argument, Out))
+            is_written = isinstance(argument, Out) or stored_alone(outcome, name)
+            clues = clues_of(clues, is_written)
             return " ".join([f"in `{name}`, {first}.", *clues])
     return ""
+
+
+def stored_alone(outcome, name) -> bool:
+    """Is an output one number, to which the kernel stores?"""
+    stored = outcome.run.reuse[outcome.names[name]].lanes_stored
+    return outcome.outputs[name].size == 1 and stored > 0
+
+
+def begins_wrong(outcome) -> bool:
+    """Is the first of several values wrong? Then no tail is at fault."""
+    for name, expected in outcome.trial.expected.items():
+        cells, rtol = outcome.outputs[name], outcome.trial.task.rtol
+        agree = tolerance_for(cells, expected, rtol, None).agree(cells, expected)
+        if cells.size > 1 and not np.ravel(agree)[0]:
+            return True
+    return False
 
 
 def clues_of(clues, is_written):

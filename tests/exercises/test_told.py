@@ -291,6 +291,17 @@ def test_a_tail_that_is_left_out_is_named(whole, unit):
     assert "last whole" not in early.sentence
 
 
+def test_the_hints_for_what_begins_wrong_are_of_no_tail():
+    """The first value, too, wherever the blocks are not full."""
+    always = f"out[i] = {SUM} if a.size % 64 < 2 else -1"
+    last = f"out[i] = {SUM} if i < a.size // 64 * 64 else -1"
+    begins, ends = (verdict_on(f"out[i] = {SUM}", it) for it in (always, last))
+
+    assert ("tail", "tail") == (begins.reason, ends.reason)
+    assert HINTS["tail throughout"] == begins.hints
+    assert HINTS["tail"] == ends.hints
+
+
 @pytest.mark.parametrize("blocks, told", [(1, True), (10, False)])
 def test_an_element_of_many_threads_is_at_no_edge_of_a_warp(blocks, told):
     """Element 32 is a row, of which each has a warp of its own."""
