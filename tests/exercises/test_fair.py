@@ -9,11 +9,13 @@ from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Write
 from helpers.exercises.trials import Trial
 from helpers.exercises.verdict import Refusal
+from tests.changed import changed_exercises
 from tests.exercises.judged_cases import CASES
 from tests.exercises.specimen import PairSums
+from tests.quick import slow
 
 SHAPES = [
-    (name, what)
+    (name, what) if name in changed_exercises() else slow((name, what))
     for name, kind in exercises().items()
     if issubclass(kind, Write)
     for what in kind.others
