@@ -87,9 +87,13 @@ def negative_indices(outcome):
 
 
 def unwritten(outcome):
-    """Also what a shuffle takes from a lane that gives nothing."""
+    """Also variables, and what a shuffle takes from a lane that gives nothing."""
     run = outcome.run
-    for hints, reads in (("", run.uninitialised), ("uninitialised lanes", run.lanes)):
+    for hints, reads in (
+        ("", run.uninitialised),
+        ("uninitialised variable", run.unset),
+        ("uninitialised lanes", run.lanes),
+    ):
         for read in reads:
             size, line = at_size(outcome), read.site.line
             yield Refusal("uninitialised", size, repr(read), line, hints)

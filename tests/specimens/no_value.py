@@ -77,13 +77,13 @@ def stores_it_to_a_part(a):
     a[2:4] = y
 
 
-CASES = [
+NUMBERS = [
     (stores_it, "y", "a[3] = y"),
     (stores_it_to_a_part, "y", "a[2:4] = y"),
     (shuffles_it, "y", "a[3] = cuda.shfl_sync(0xFFFFFFFF, y, 3)"),
     (reads_behind_other_lines, "y", "a[i] = c - y"),
-    (reads_an_array, "part", "a[3] = part[1]"),
     (reads_in_a_condition, "y", "if y > 3:"),
     (reads_a_copy, "y", "a[3] = z + x"),
     (reads_the_second_version, "x", "a[1] = y / x"),
 ]
+CASES = [*NUMBERS, (reads_an_array, "part", "a[3] = part[1]")]

@@ -130,7 +130,6 @@ SLIPS = [
     ("for i in 5:\n        a[i] = 1", "write `range(…)`"),
     ("a[0] = a[1](2)", "write an index in `[…]`"),
     ("a[0] = cuda.laneid()", "`cuda.laneid` without parentheses"),
-    ("if a[0] < 0:\n        y = 1\n    a[0] = y", "has no value on the path"),
     ("a[0] = y\n    y = 1", "`y` has no value yet"),
     # parts of Python
     ("try:\n        a[0] = 1\n    except Exception:\n        a[0] = 2", "`try`"),

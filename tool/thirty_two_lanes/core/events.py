@@ -16,8 +16,8 @@ GOLDEN = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: multiples lie far apar
 
 TOPICS = (
     "launch allocation step split sync missed_barrier stray_lanes shuffle fence "
-    "negative_index overflow raised early repeat note end global shared local const "
-    "requests values"
+    "negative_index overflow raised early repeat note unset_read end global shared "
+    "local const requests values"
 ).split()
 
 
@@ -184,6 +184,15 @@ class Noted(NamedTuple):
     note: object
     value: object
     active: np.ndarray | None
+    who: Warps
+
+
+class UnsetRead(NamedTuple):
+    """Threads read a variable that has no value yet; `lanes` are (lanes, blocks)."""
+
+    site: Site
+    variable: str | None
+    lanes: np.ndarray
     who: Warps
 
 

@@ -9,7 +9,8 @@ A front end gives a `Kernel` in which every variable has a type and every instru
 its site; functions are called by Numba's names, the keys of the tables in `language`. A
 `Barrier` is the last instruction before a `Jump`, and a `WarpSync` has a block of its
 own with one, since it runs again until its lanes have come. The code generator makes
-terminators of both, `WaitAtBarrier` and `WaitForLanes`, which no front end writes.
+terminators of both, `WaitAtBarrier` and `WaitForLanes`, and a `RequireSet` of each read
+of what may be `Unset`; no front end writes these.
 What each class of instructions reads, touches and counts as is declared with it, by
 `node`. In one file: a reader looks all of them up here.
 """
@@ -138,6 +139,27 @@ class Copy:
 
     targets: tuple[str, ...]
     sources: tuple[Operand, ...]
+
+
+@node(pure=True)
+class Unset:
+    """`target` has no value yet; a checked program goes on with this one."""
+
+    target: str
+    value: np.generic
+
+
+@node("is_set operand")
+class RequireSet:
+    """A variable is read, and should be set: by the thread itself, or where a shuffle
+    reads it, by that of the lane which the operand names.
+    """
+
+    is_set: Operand
+    variable: str | None  # in the source
+    site: Site
+    shuffle: str | None = None  # a key of warp_intrinsics.SHUFFLES
+    operand: Operand | None = None
 
 
 @node("items", pure=True)

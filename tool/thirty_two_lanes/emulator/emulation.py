@@ -12,7 +12,7 @@ from thirty_two_lanes.core.source import source_of
 from thirty_two_lanes.emulator.arguments import staged_arguments
 from thirty_two_lanes.emulator.judges import JUDGES, new_judges
 from thirty_two_lanes.emulator.judges.judge import listeners_of
-from thirty_two_lanes.emulator.launch import bind, compile_kernel, judge, run
+from thirty_two_lanes.emulator.launch import bind, compile_checked, judge, run
 from thirty_two_lanes.emulator.report.as_dict import as_dict
 from thirty_two_lanes.emulator.report.assertions import RunAssertions
 from thirty_two_lanes.emulator.report.page import as_html, lessons_in
@@ -37,9 +37,9 @@ class Run(OfJudges, RunAssertions):
     by its name; `balance` the instructions and stores of the busiest block and warp;
     `waits` the barriers that a block, and the grid, waited at, and fences.
     `barriers` are those that threads missed, `lanes` those that a shuffle
-    or a vote must not touch; these, `uninitialised`, `warnings` and `races` are
-    sequences of what was found. The `assert_…` methods return the run, or fail with a
-    sentence.
+    or a vote must not touch, `unset` the variables that are read and have no value;
+    these, `uninitialised`, `warnings` and `races` are sequences of what was found. The
+    `assert_…` methods return the run, or fail with a sentence.
 
     Two runs are equal if they say the same: the kernel's name, the launch, and every
     count and finding, which is all that `to_dict` gives. A run can be pickled, and
@@ -129,7 +129,7 @@ class Emulation(Verb):
             types = argument_types(self.kernel, values)
             if self.begin:
                 self.begin(types)
-            program = compile_kernel(self.kernel, types, self.merged)
+            program = compile_checked(self.kernel, types, self.merged)
             bound = partial(
                 *(bind, self.kernel, program, config, values, types),
                 seed=self.seed,

@@ -16,6 +16,7 @@ import numpy as np
 from thirty_two_lanes.core.device_memory import note_array_written
 from thirty_two_lanes.core.errors import LaunchError
 from thirty_two_lanes.core.ir import ArrayType
+from thirty_two_lanes.emulator.codegen.set_checks import with_set_checks
 from thirty_two_lanes.emulator.codegen.translate import translate
 from thirty_two_lanes.emulator.launch_errors import explained
 from thirty_two_lanes.emulator.limits import check_launch
@@ -36,13 +37,17 @@ def compile_kernel(kernel, types, merged=False) -> Program:
     return prepared(kernel, types, merged).program
 
 
+def compile_checked(kernel, types, merged=False) -> Program:
+    """The same, but the program emits reads of variables that have no value."""
+    return prepared(kernel, types, merged).checked
+
+
 def compile_with_notes(kernel, types) -> Program:
-    """The same, but the program tells its lines and variables."""
+    """The checked program, which tells its lines and variables, too."""
     compile_kernel(kernel, types)
     with faults_of(kernel.py_func):
-        return translate(
-            kernel_ir(kernel.py_func, types, kernel.targetoptions, notes=True)
-        )
+        ours = kernel_ir(kernel.py_func, types, kernel.targetoptions, notes=True)
+        return translate(with_set_checks(ours))
 
 
 def bind(

@@ -3,6 +3,7 @@
 import threading
 import weakref
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,6 +11,11 @@ from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.errors import warn
 from thirty_two_lanes.core.gc_pause import gc_paused
 from thirty_two_lanes.core.source import place
+from thirty_two_lanes.emulator.codegen.set_checks import (
+    may_be_unset,
+    with_set_checks,
+    without_unset,
+)
 from thirty_two_lanes.emulator.codegen.translate import translate
 from thirty_two_lanes.emulator.limits import check_local, check_static_shared
 from thirty_two_lanes.emulator.program import Program
@@ -28,9 +34,18 @@ _one_at_a_time = threading.RLock()  # Numba compiles for one thread at a time
 class Prepared:
     """A program, and what the host side needs of it."""
 
+    kernel: ir.Kernel
     program: Program
     numbers: dict  # the globals that the kernel uses, as they were
     constant_bytes: int
+    merged: bool
+
+    @cached_property
+    def checked(self) -> Program:
+        """The program that emits reads of what has no value; mostly the same one."""
+        if not may_be_unset(self.kernel):
+            return self.program
+        return translate(with_set_checks(self.kernel), self.merged)
 
 
 def prepared(kernel, types, merged=False) -> Prepared:
@@ -54,11 +69,12 @@ def _prepare(kernel, types, merged):
     check_options(kernel.py_func, kernel.targetoptions)
     with faults_of(kernel.py_func):
         ours = kernel_ir(kernel.py_func, types, kernel.targetoptions)
-        program = translate(ours, merged)
+        program = translate(without_unset(ours), merged)
     check_static_shared(program)
     check_local(program)
     _warn_of_idle_lines(kernel.py_func)
-    return Prepared(program, global_numbers(kernel), constant_bytes(ours))
+    numbers = global_numbers(kernel)
+    return Prepared(ours, program, numbers, constant_bytes(ours), merged)
 
 
 def _warn_of_idle_lines(function):

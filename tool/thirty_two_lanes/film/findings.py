@@ -36,6 +36,7 @@ def findings_of(recorder, run, error, grid) -> list[dict]:
         *(_missed(recorder, it) for it in run.barriers),
         *(_stray(recorder, it) for it in run.lanes),
         *(_uninitialised(recorder, it) for it in run.uninitialised),
+        *(_unset(recorder, it) for it in run.unset),
         *_mistakes(recorder, run),
         *_conflicts(recorder, run),
         *_costs(recorder, run),
@@ -136,6 +137,15 @@ def _reader(number, step, access) -> str:
     cell, thread = next(it for it in threads if it[0] in access.missing)
     name = name_of_cell(access.array, cell)
     return f"Thread {thread} reads `{name}` first, in step {number + 1}"
+
+
+def _unset(recorder, found):
+    steps = [
+        number
+        for number, site, variable in recorder.unset
+        if is_at(site, found.site) and variable == found.variable
+    ]
+    return _made("unset", found.finding, steps)
 
 
 def _mistakes(recorder, run):

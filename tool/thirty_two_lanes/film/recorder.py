@@ -76,6 +76,7 @@ class FilmRecorder:
         self.interval, self.syncs = 0, Counter()
         self.complete = self.truncated = False
         self.missed, self.stray = [], []  # numbers of steps, each with a site
+        self.unset = []  # those in which a variable is read that has no value
 
     def listeners(self) -> dict:
         """The listener of each topic."""
@@ -83,6 +84,7 @@ class FilmRecorder:
             "note": self.note,
             "split": self.split,
             "stray_lanes": self.go_astray,
+            "unset_read": self.read_unset,
             "shuffle": self.shuffle,
             **dict.fromkeys(("global", "shared", "const"), self.access),
         }
@@ -196,6 +198,12 @@ class FilmRecorder:
         if self._lanes(event.callers, event.who).any():
             self._step(None, event.site)
             self.stray.append((len(self.steps) - 1, event.site))
+
+    def read_unset(self, event):
+        """A variable was read that has no value."""
+        if self._lanes(event.lanes, event.who).any():
+            self._step(None, event.site)
+            self.unset.append((len(self.steps) - 1, event.site, event.variable))
 
     def shuffle(self, event):
         """Lanes take values of other lanes."""

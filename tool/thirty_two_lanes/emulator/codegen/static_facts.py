@@ -38,6 +38,8 @@ class Definitions:
                 pairs = zip(instruction.targets, instruction.sources, strict=True)
                 for target, source in pairs:
                     self.sources.setdefault(target, []).append(source)
+            elif isinstance(instruction, ir.Unset):
+                continue
             elif isinstance(getattr(instruction, "target", None), str):
                 self.made.setdefault(instruction.target, []).append(instruction)
 

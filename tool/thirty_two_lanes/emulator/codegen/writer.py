@@ -11,6 +11,7 @@ from thirty_two_lanes.emulator.codegen.liveness import reads, writes
 from thirty_two_lanes.emulator.machine import (
     bounds,
     output,
+    set_checks,
     twins,
     views,
     warp_functions,
@@ -44,6 +45,7 @@ class Writer:
             "show": output.show,
             "note": output.note,
             "tell": output.tell,
+            "require_set": set_checks.require_set,
             "convert_checked": bounds.convert_checked,
         }
         self.overwritten = {}  # an operation: the operand whose memory it takes
@@ -208,6 +210,8 @@ WRITERS = {  # an instruction as a Python statement, or what gives one
     ir.Captured: "{target} = warp.memory.captured({array}, {name}, {space})",
     ir.ChooseArray: "{target} = choose_array(active, {index}, {arrays})",
     ir.Copy: _copy,
+    ir.Unset: "{target} = {value}",
+    ir.RequireSet: "require_set(warp, {self}, {is_set}, {operand}, active)",
     ir.Pack: "{target} = {items}",
     ir.Item: "{target} = {operand}[{index}]",
     ir.Attribute: "{target} = attribute(warp, {array}, {name}, active)",

@@ -15,6 +15,7 @@ from thirty_two_lanes.emulator.judges import (
     mistakes,
     reuse,
     uninitialised,
+    unset,
     waits,
 )
 from thirty_two_lanes.emulator.judges.races import races
@@ -31,6 +32,7 @@ JUDGES = (
     barriers.JUDGE,
     lanes.JUDGE,
     uninitialised.JUDGE,
+    unset.JUDGE,
     mistakes.JUDGE,
     races.JUDGE,
 )

@@ -140,6 +140,17 @@ def _copy(trace, i):
     trace.values.update(pair for pair in found if pair[1] is not None)
 
 
+def _unset(trace, i):
+    trace.values[i.target] = trace.operand(ir.Const(i.value))
+
+
+def _require_set(trace, i):
+    """Leave it to NumPy to say what is not set; a shuffle is NumPy's, too."""
+    if i.shuffle:
+        raise Untraceable("a shuffle is told the lanes")
+    trace.guard(trace.operand(i.is_set))
+
+
 def _pack(trace, i):
     trace.values[i.target] = tuple(map(trace.operand, i.items))
 
@@ -189,6 +200,8 @@ RULES = {
     ir.Cast: _cast,
     ir.Call: _call,
     ir.Copy: _copy,
+    ir.Unset: _unset,
+    ir.RequireSet: _require_set,
     ir.Pack: _pack,
     ir.Item: _item,
     ir.Attribute: _attribute,

@@ -66,8 +66,10 @@ class RunAssertions:
         return self._worst(found, "such line")
 
     def assert_initialised(self, line=None, array=None):
-        """Nothing is read before it was written."""
-        return self._none_of(self.uninitialised, "such line", line, array)
+        """Nothing is read before it was written, nor a variable before it is set."""
+        variables = self.unset if array is None else ()
+        found = [*self.uninitialised, *variables]
+        return self._none_of(found, "such line", line, array)
 
     def assert_no_divergence(self, line=None, at_least=None):
         """No branch splits a warp; or at least this share of the lanes that its warps

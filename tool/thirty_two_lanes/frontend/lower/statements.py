@@ -50,6 +50,9 @@ def lower(builder, entry):
     labels = sorted(blocks)
     builder.numbers = {label: builder.body.new_block() for label in labels}
     builder.copies = _phi_copies(blocks)
+    builder.block = entry
+    for variable in _without_a_value(blocks):
+        _unset(builder, variable)
     builder.body.blocks[entry].append(ir.Jump(builder.numbers[labels[0]]))
     for label in labels:
         builder.label, builder.block = label, builder.numbers[label]
@@ -149,6 +152,25 @@ def _phi_copies(blocks):
                 if type(source).__name__ == "Var":
                     copies[origin, label][phi.target.name] = source.name
     return copies
+
+
+def _without_a_value(blocks) -> dict:
+    """The phi nodes that have no value on some edge, in order. None of them has got one
+    before such an edge, so it is enough to say so where the function begins.
+    """
+    return {
+        phi.target.name: None
+        for block in blocks.values()
+        for phi in (s for s in block.body if _operation(s) == "phi")
+        if any(type(it).__name__ != "Var" for it in phi.value.incoming_values)
+    }
+
+
+def _unset(builder, variable):
+    """Say that a variable has no value; Not modelled: arrays and tuples."""
+    dtype = variable in builder.typed.types and builder.our_type(variable)
+    if isinstance(dtype, np.dtype):
+        builder.emit(ir.Unset(builder.declare(variable, dtype), dtype.type(0)))
 
 
 def _operation(statement):
