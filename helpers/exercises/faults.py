@@ -55,7 +55,9 @@ def missed_barriers(outcome):
 
 
 def races(outcome):
-    """Those within a warp and of equal values, too; without the remedy."""
+    """Those within a warp and of equal stores, too, since no rule of CUDA gives them an
+    order, and stores may be equal for these inputs alone; without the remedy.
+    """
     for race in [*outcome.run.races, *outcome.run.races.minor]:
         hints, report = hints_of_race(race), wrapped(race.facts)
         yield Refusal("race", at_size(outcome), report, race.first.line, hints)

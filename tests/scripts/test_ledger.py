@@ -20,7 +20,7 @@ from thirty_two_lanes.scripts.kinds import (
 from thirty_two_lanes.scripts.launches import PlainLaunch, handed_to
 from thirty_two_lanes.scripts.ledger import Ledger
 from thirty_two_lanes.scripts.progress import Progress
-from thirty_two_lanes.scripts.report import as_lines
+from thirty_two_lanes.scripts.report import as_lines, level_of
 
 
 @cuda.jit
@@ -83,12 +83,11 @@ def test_launches_of_a_kernel_and_shape_are_one_entry():
 
     assert ("shared_by", 4, 4) == (worst.kernel, worst.launches, worst.judged)
     seen = sorted((it.kind, it.launches) for it in worst.seen.values())
-    assert [("races", 2), ("races", 2), ("uninitialised", 1)] == seen
+    kinds = ["races", "races", "same-value", "uninitialised"]
+    assert list(zip(kinds, [2, 2, 2, 1], strict=True)) == seen
     expected = emulate(shared_by)[1, 64](np.zeros(2, np.float32), 64)
     assert expected == worst.run
-    assert ["reads 1 cell of shared `tile` that nobody wrote"] == [
-        it.finding.what for it in worst.elsewhere()
-    ]
+    assert ["uninitialised", "same-value"] == [it.kind for it in worst.elsewhere()]
     assert ("scaled", {"sectors"}) == (other.kernel, other.kinds)
 
 
@@ -97,7 +96,9 @@ def test_the_report_tells_what_other_launches_had():
     said = as_lines(ledger_of(some_launches), FAULTS)
 
     assert "  in another launch: line 33: reads 1 cell of shared `tile`" in said
-    assert said.endswith("2 kernels, 5 launches: 2 races, 1 uninitialised read.")
+    assert said.endswith(
+        "2 kernels, 5 launches: 2 races, 1 uninitialised read, 1 race of equal stores."
+    )
 
 
 def test_closures_of_one_function_are_one_kernel():
@@ -220,3 +221,18 @@ def test_a_kernel_of_no_module_is_judged():
 
     assert names["first"].py_func.__module__ is None
     assert {"races": 1} == ledger.counts()
+
+
+def test_a_race_of_equal_stores_fails_a_program_only_if_that_is_asked_for():
+    """It is a kind of its own, and none of the races."""
+
+    @cuda.jit
+    def flag(raised):
+        raised[0] = 3
+
+    (shape,) = ledger_of(lambda: flag[1, 64](np.zeros(1, np.int32))).worst_first()
+
+    assert {"same-value"} == shape.kinds
+    assert ["fine", "wrong"] == [
+        level_of(shape, kinds) for kinds in (FAULTS, ("same-value",))
+    ]

@@ -66,8 +66,8 @@ def test_the_kinds_are_those_of_the_command():
         0
     ]
 
-    assert set(KINDS) == set(re.findall(r"`(\w+)`", sentence))
-    assert list(FAULTS) == re.findall(r"`(\w+)`", sentence)[: len(FAULTS)]
+    assert set(KINDS) == set(re.findall(r"`([\w-]+)`", sentence))
+    assert list(FAULTS) == re.findall(r"`([\w-]+)`", sentence)[: len(FAULTS)]
 
 
 @pytest.mark.parametrize("text", blocks("yaml"))

@@ -74,6 +74,8 @@ class Race:
     is under way, maybe the same thread's. `hazards` is the number of different triples
     (cell, earlier thread, later thread), a lower bound where `exact` is False. `cell`
     and the threads are the first such triple.
+    `same_value` says that all stores of the launch put one value into each of its
+    cells, which is `value` where it is known and the same in all cells.
     `update` says that threads load and store the same cell in one line; `second_cell`
     is what the second line calls the cell, if its array overlaps with the first one's;
     `next_turn`, that the second access is of a loop's next iteration.
@@ -92,6 +94,7 @@ class Race:
     first_kind: str
     second_kind: str
     same_value: bool = False
+    value: str = ""
     exact: bool = True
     update: bool = False
     second_cell: str = ""
@@ -102,11 +105,17 @@ class Race:
         """The race as a phrase."""
         least = "" if self.exact else "at least "
         count = f"{self.hazards:,} hazard{'s' * (self.hazards != 1)}"
-        same = ", all with the same value" if self.same_value else ""
         return (
             f"{self.kind} race on {self.space} `{self.array}`: {least}{count} "
-            f"{SCOPES[self.scope]}{same}"
+            f"{SCOPES[self.scope]}{self.alike}"
         )
+
+    @property
+    def alike(self) -> str:
+        """What all stores have in common, in words."""
+        if not self.same_value:
+            return ""
+        return f", all store {self.value}" if self.value else ", all store the same"
 
     @property
     def accesses(self) -> tuple:
@@ -217,7 +226,7 @@ class Race:
         itself = self.second.line == self.first.line
         other = "itself, in another thread" if itself else f"line {self.second.line}"
         return Finding(
-            "wrong",
+            "slight" if self.same_value else "wrong",
             self.first,
             "races",
             self.title,

@@ -1,9 +1,9 @@
 """How reports say what they found: findings, and numbers in sentences.
 
 Findings have three levels: "wrong" can give wrong answers, "costly" costs at least 1.5
-times the ideal, "slight" less. Costs are compared as lost passes of a warp: a
-wavefront, four sectors, an instruction's 32 idle lanes. Not modelled: what a pass costs
-in time.
+times the ideal, "slight" less, or is a race in which all store the same. Costs are
+compared as lost passes of a warp: a wavefront, four sectors, an instruction's 32 idle
+lanes. Not modelled: what a pass costs in time.
 """
 
 from typing import NamedTuple

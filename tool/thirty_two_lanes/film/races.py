@@ -220,7 +220,7 @@ def _count(races) -> str:
     """How often it is, of all blocks."""
     least = "" if all(race.exact for race in races) else "at least "
     hazards = sum(race.hazards for race in races)
-    same = ", all with the same value" if all(it.same_value for it in races) else ""
+    same = races[0].alike if len({it.alike for it in races}) == 1 else ""
     noun = "hazard" if hazards == 1 else "hazards"
     return f"All blocks of the launch together: {least}{hazards:,} {noun}{same}."
 

@@ -276,21 +276,6 @@ def test_values_that_differ_in_one_block_are_no_minor_race(other):
     assert [False] == [race.same_value for race in [*run.races, *run.races.minor]]
 
 
-def test_threads_that_write_the_same_value_are_a_minor_race():
-    """A flag that many threads raise."""
-
-    @cuda.jit
-    def raised(out):
-        out[0] = 1
-
-    run = emulate(raised)[2, 64](np.zeros(1, np.int32))
-
-    assert ((), {True}) == (
-        tuple(run.races),
-        {r.same_value for r in run.races.minor},
-    )
-
-
 def test_a_barrier_orders_threads_of_its_block_only():
     """Global memory as a mailbox: within a block it needs a barrier, between blocks
     nothing helps.

@@ -8,6 +8,7 @@ of the list of them, `JUDGES` in `judges/__init__.py`.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -27,14 +28,14 @@ class Kind(NamedTuple):
     """A kind of findings that a command line names; `rank` is its place among all.
 
     One that is a fault fails a program; `nouns` are for one finding and for several.
-    Of a judge's warnings `warnings` are those of this kind.
+    Of what its judge found, `has` says whether it is of this kind; None: all is.
     """
 
     name: str
     rank: int
     nouns: tuple[str, str] | None = None
     fault: bool = False
-    warnings: tuple[str, ...] = ()
+    has: Callable | None = None
 
 
 class Cost(NamedTuple):
@@ -66,13 +67,16 @@ class Registration:
 
     def of_kinds(self, table, kinds):
         """Its table as if it had listened for some kinds of findings alone."""
-        wanted = [kind for kind in self.kinds if kind.name in kinds]
-        if not self.kinds or any(not kind.warnings for kind in wanted):
+        wanted = [kind.has for kind in self.kinds if kind.name in kinds]
+        if not self.kinds or None in wanted:
             return table
-        known = {name for kind in wanted for name in kind.warnings}
-        if isinstance(table, tuple):
-            return type(table)(it for it in table if getattr(it, "kind", "") in known)
-        return self.make().table()
+        if not isinstance(table, tuple):
+            return self.make().table()
+        those = partial(filter, lambda it: any(has(it) for has in wanted))
+        made = type(table)(those(table))
+        if hasattr(table, "minor"):
+            made.minor = type(table)(those(table.minor))
+        return made
 
 
 class Counts(SimpleNamespace):

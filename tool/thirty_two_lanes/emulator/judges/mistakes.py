@@ -279,8 +279,8 @@ JUDGE = Registration(
             "mistakes",
             50,
             ("likely mistake", "likely mistakes"),
-            warnings=tuple(MISTAKES),
+            has=lambda it: it.kind in MISTAKES,
         ),
-        Kind("float64", 100, warnings=tuple(COSTS)),
+        Kind("float64", 100, has=lambda it: it.kind in COSTS),
     ),
 )

@@ -26,13 +26,21 @@ class HazardCase(NamedTuple):
 
 
 class Hazards(NamedTuple):
-    """The hazards of one case: how many, and cell and threads of the first."""
+    """The hazards of one case: how many, and cell and threads of the first; the bits of
+    the value that all of them store, None where there are several.
+    """
 
     case: HazardCase
     count: int
     exact: bool
     cell: int
     threads: tuple[int, int]
+    value: int | None = None
+
+
+def only_value(values) -> int | None:
+    """The one value of all, if there is one."""
+    return int(values[0]) if (values == values[0]).all() else None
 
 
 class Places(dict):

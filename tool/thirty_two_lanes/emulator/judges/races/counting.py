@@ -11,6 +11,7 @@ from thirty_two_lanes.emulator.judges.races.case import (
     CONFLICTS,
     HazardCase,
     Hazards,
+    only_value,
 )
 from thirty_two_lanes.emulator.judges.races.merged import numbered
 
@@ -90,7 +91,8 @@ class Level:
         one = a[np.lexsort((them.thread[a], them.cell[a]))[0]]
         threads = them.thread[one], them.thread[self._example(one, b)]
         count, cell = int(largest.sum()), int(them.cell[one])
-        return Hazards(case, count, exact, cell, tuple(map(int, threads)))
+        value = only_value(them.value[a])
+        return Hazards(case, count, exact, cell, tuple(map(int, threads)), value)
 
     def _example(self, one, b):
         """The first later access that makes a hazard with the access `one`."""

@@ -18,6 +18,7 @@ from thirty_two_lanes.emulator.judges.races.case import (
     KINDS,
     HazardCase,
     Hazards,
+    only_value,
 )
 from thirty_two_lanes.emulator.judges.races.counting import counted
 from thirty_two_lanes.emulator.judges.races.merged import ACCESS, Accesses, in_order
@@ -87,7 +88,9 @@ def _summed(found):
     for all_of_one in by_case.values():
         count = sum(it.count for it in all_of_one)
         exact = all(it.exact for it in all_of_one)
-        yield all_of_one[0]._replace(count=count, exact=exact)
+        first = all_of_one[0]
+        value = first.value if len({it.value for it in all_of_one}) == 1 else None
+        yield first._replace(count=count, exact=exact, value=value)
 
 
 def listed(accesses, clocks=None, happens_before=None) -> list[Hazards]:
@@ -105,14 +108,15 @@ def listed(accesses, clocks=None, happens_before=None) -> list[Hazards]:
     number = _numbers(case)
     order, start = in_order(number, a.cell, a.thread, b.thread)
     first = order[start]
-    number, weight = number[first], a.weight[first]
+    number, weight, value = number[first], a.weight[first], a.value[first]
     found = []
     for this, at in zip(*np.unique(number, return_index=True), strict=True):
         n = first[at]
         one = HazardCase(*(int(column[n]) for column in case))
-        count = int(weight[number == this].sum())
+        here = number == this
+        facts = int(weight[here].sum()), exact, int(a.cell[n])
         threads = int(a.thread[n]), int(b.thread[n])
-        found.append(Hazards(one, count, exact, int(a.cell[n]), threads))
+        found.append(Hazards(one, *facts, threads, only_value(value[here])))
     return found
 
 

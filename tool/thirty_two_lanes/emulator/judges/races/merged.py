@@ -60,6 +60,7 @@ class Accesses:
     block: np.ndarray
     warp: np.ndarray
     same_value: np.ndarray
+    value: np.ndarray  # its bits, of a store whose cell gets the same one always
     weight: np.ndarray
 
     @classmethod
@@ -70,12 +71,14 @@ class Accesses:
         for name in ("soonest", "latest"):
             rows[name] += rows["interval"] * INTERVAL
         kind, thread = kinds[rows["place"]], rows["thread"]
+        same_value = _same_value(rows["cell"], kind, least, most)
         return cls(
             **rows,
             kind=kind,
             block=thread // width,
             warp=thread // WARP_SIZE,
-            same_value=_same_value(rows["cell"], kind, least, most),
+            same_value=same_value,
+            value=np.where(same_value & (kind == 1), least, 0),
             weight=np.ones_like(thread),
         )
 

@@ -172,10 +172,19 @@ class RaceJudge:
             first_kind=first_kind,
             second_kind=second_kind,
             same_value=bool(case.same_value),
+            value=self._value(hazards),
             exact=hazards.exact,
             second_cell=second_cell if second_cell != cell else "",
             next_turn=min(self._order(*earlier)) > max(self._order(*later)),
         )
+
+    def _value(self, hazards) -> str:
+        """What all its stores put, if they put one value."""
+        case = hazards.case
+        if not case.same_value:
+            return ""
+        stored = self.recorder.stored
+        return value_of(hazards.value, {stored[case.earlier], stored[case.later]})
 
     def _order(self, site, kind, array, space):
         """Where in the program a place's accesses are."""
@@ -236,11 +245,33 @@ def index_at(offset, shape, strides) -> tuple[int, ...]:
     return tuple(int(part) for part in index)
 
 
+def findings(run):
+    """The races, and of the minor ones those in which all stores are alike."""
+    yield from (it.finding for it in run.races)
+    yield from (it.finding for it in run.races.minor if it.same_value)
+
+
+def value_of(bits, dtypes) -> str:
+    """What is stored, in words; "" where that is not known."""
+    dtype = dtypes.pop() if len(dtypes) == 1 else None
+    if bits is None or dtype is None:
+        return ""
+    return str(np.int64(bits).astype(f"u{dtype.itemsize}").view(dtype))
+
+
 JUDGE = Registration(
     "races",
     RaceJudge,
-    findings=lambda run: (it.finding for it in run.races),
-    kinds=(Kind("races", 0, ("race", "races"), fault=True),),
+    findings=findings,
+    kinds=(
+        Kind("races", 0, ("race", "races"), True, has=lambda it: not it.same_value),
+        Kind(
+            "same-value",
+            55,
+            ("race of equal stores", "races of equal stores"),
+            has=lambda it: it.same_value,
+        ),
+    ),
     record=(
         "kind",
         "space",
@@ -256,6 +287,7 @@ JUDGE = Registration(
         "first_kind",
         "second_kind",
         "same_value",
+        "value",
         "exact",
     ),
 )

@@ -45,6 +45,7 @@ class RaceRecorder:
     global_suspects: object
     places: Places = field(default_factory=Places)
     parts: list = field(default_factory=list)
+    stored: dict = field(default_factory=dict)  # place: the type of the values, or None
 
     def __post_init__(self):
         self.program_order = {}
@@ -140,12 +141,19 @@ class RaceRecorder:
         return iterations * TURN + self.program_order[id(access.reference)]
 
     def _value_of_all(self, access, blocks, represented_by):
-        """Numbers for what all the blocks that each block represents store."""
+        """What all the blocks store that each block represents; numbers for it, if they
+        differ.
+        """
         value = access.value
         if value is None or np.ndim(value) == 0 or value.shape[1] == 1:
             return value
-        bits = as_bits(value)
+        taken = 1 if access.active is None else access.active
+        bits = as_bits(value) * np.asarray(taken, np.uint64)
         members = [np.flatnonzero(represented_by == block) for block in blocks]
+        alike = ((bits[:, m] == bits[:, m[:1]]).all() for m in members)
+        if all(alike):
+            return np.stack([bits[:, m[0]] for m in members], 1)
+        self.stored[self._place(access)] = None
         weights = WEIGHTS[0, 0] ** np.arange(access.blocks, dtype=np.uint64)
         return np.stack([(bits[:, m] * weights[m]).sum(axis=1) for m in members], 1)
 
@@ -184,11 +192,14 @@ class RaceRecorder:
             return
         recorded = Recorded(*(_at(part, lane, block) for part in recorded))
         thread = recorded.thread
-        reference = access.reference
+        place = self._place(access)
+        dtype = access.dtype if access.dtype.itemsize <= 8 else None
+        if self.stored.setdefault(place, dtype) != dtype:
+            self.stored[place] = None
         rows = {
             "cell": cell,
             "epoch": self.clocks.epoch,
-            "place": self.places.number(reference, reference.race_kind, access.space),
+            "place": place,
             "warp_syncs": _at(self.clocks.warp_syncs(access.who), lane, block),
             "acquired": self.happens_before.acquired_by(thread),
             "fences": self.happens_before.fences_of(thread),
@@ -199,6 +210,11 @@ class RaceRecorder:
         self.count += count
         if self.count > MANY:
             self.parts, self.count = [list(merged(self.rows).values())], 0
+
+    def _place(self, access) -> int:
+        """The number of what accesses which array, and where."""
+        reference = access.reference
+        return self.places.number(reference, reference.race_kind, access.space)
 
     @property
     def rows(self):
