@@ -18,7 +18,10 @@ WIDTH = 100  # characters that a notebook's page holds in a line; it breaks insi
 
 
 class ExplainedError(Exception):
-    """An error whose message is complete: a traceback of ours would bury it."""
+    """An error whose message is complete: a traceback of ours would bury it.
+
+    One that stopped a launch of `emulate` has a `run`: what was found before that.
+    """
 
     def _render_traceback_(self):
         """What IPython asks an error for."""
@@ -162,6 +165,13 @@ def complete(error):
 def _is_complete(error) -> bool:
     kinds = (ExplainedError, AssertionError, KeyboardInterrupt)
     return isinstance(error, kinds) or getattr(error, "is_complete", False)
+
+
+def is_of_kernel(error) -> bool:
+    """Is this what a kernel did wrong while it ran, and not the emulator?"""
+    return _is_complete(error) and not isinstance(
+        error, (UnsupportedError, LaunchError, KeyboardInterrupt)
+    )
 
 
 def readers_part(error):

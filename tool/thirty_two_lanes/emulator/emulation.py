@@ -7,7 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from thirty_two_lanes.core.errors import LaunchError, short_traceback, shown
+from thirty_two_lanes.core.errors import (
+    LaunchError,
+    is_of_kernel,
+    short_traceback,
+    shown,
+)
+from thirty_two_lanes.core.events import Warps
 from thirty_two_lanes.core.source import source_of
 from thirty_two_lanes.emulator.arguments import staged_arguments
 from thirty_two_lanes.emulator.judges import JUDGES, new_judges
@@ -16,7 +22,7 @@ from thirty_two_lanes.emulator.launch import bind, compile_checked, judge, run
 from thirty_two_lanes.emulator.report.as_dict import as_dict
 from thirty_two_lanes.emulator.report.assertions import RunAssertions
 from thirty_two_lanes.emulator.report.page import as_html, lessons_in
-from thirty_two_lanes.emulator.report.text import as_text
+from thirty_two_lanes.emulator.report.text import as_text, found_before
 from thirty_two_lanes.frontend.kernels import Verb, argument_types, require_kernel
 
 OfJudges = make_dataclass(
@@ -136,19 +142,42 @@ class Emulation(Verb):
                 max_iterations=self.turns,
             )
             launch = bound(restorable=True)
-            self._look(launch, judges.values())
+            error = self._look(launch, judges.values())
             again = judges["races"].second_look()
             if again:
                 launch.memory.restore()
                 self._look(bound(quiet=True), [again])
-        launch.memory.release()
+            launch.memory.release()
+            made = self._made(launch, judges)
+            if error is not None:
+                raise with_what_was_found(error, made)
+        return made
+
+    def _look(self, launch, judges):
+        """Run it with judges; the error that stopped the kernel, or None."""
+        listeners = listeners_of(judges)
+        try:
+            run(self.kernel, launch, listeners)
+        except Exception as error:
+            if not is_of_kernel(error):
+                raise
+            for listener in listeners.get("end", ()):
+                listener(Warps(0, 0, launch.geometry.blocks))
+            return error
+
+    def _made(self, launch, judges) -> Run:
         return Run(
-            program.name,
+            launch.program.name,
             launch.geometry.blocks,
             launch.geometry.threads,
             **judge(self.kernel, judges),
             function=self.kernel.py_func,
         )
 
-    def _look(self, launch, judges):
-        run(self.kernel, launch, listeners_of(judges))
+
+def with_what_was_found(error, run):
+    """An error that stopped a launch, with what its judges had found before that."""
+    error.run = run
+    if error.args and isinstance(error.args[0], str):
+        error.args = f"{error.args[0]}{found_before(run)}", *error.args[1:]
+    return error

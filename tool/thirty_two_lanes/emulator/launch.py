@@ -79,8 +79,10 @@ def run(kernel, launch, listeners=None):
         if accelerator is None:
             launch.run(listeners)
         else:
-            launch.run(accelerator.listeners, accelerator)
-            accelerator.finish()
+            try:
+                launch.run(accelerator.listeners, accelerator)
+            finally:
+                accelerator.finish()
     raise_noted(launch.memory)
 
 

@@ -28,10 +28,10 @@ from thirty_two_lanes.film.record import groups_of
 
 
 def findings_of(recorder, run, error, grid) -> list[dict]:
-    """All findings of a film, the worst first."""
-    if run is None:
-        return [_error(recorder, error, grid)]
+    """All findings of a film, the worst first; an error that ended it is the first."""
+    stopped = [_error(recorder, error, grid)] if error is not None else []
     return [
+        *stopped,
         *(_race(recorder, group) for group in grouped(_races(run))),
         *(_missed(recorder, it) for it in run.barriers),
         *(_stray(recorder, it) for it in run.lanes),

@@ -15,8 +15,7 @@ import numpy as np
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.errors import (
     ArgumentError,
-    EmulatorFault,
-    ExplainedError,
+    is_of_kernel,
     short_traceback,
     shown,
 )
@@ -70,10 +69,11 @@ class Watching(Emulation):
             made = super()._run(config, *arguments)
         except Exception as stopped:
             error = stopped
-            if not _is_the_kernels(error):
+            if not is_of_kernel(error):
                 raise
         blocks, threads, _ = config
-        found = findings_of(recorder, made, error, blocks)
+        seen = getattr(error, "run", made)
+        found = findings_of(recorder, seen, error, blocks)
         return Film(record_of(recorder, blocks, threads, found), made, error)
 
     def _recorded(self, config, arguments) -> FilmRecorder:
@@ -164,9 +164,3 @@ def chosen_variables(wanted, program, function) -> list:
                 f"number; it has {', '.join(f'`{it}`' for it in known) or 'none'}"
             )
     return wanted
-
-
-def _is_the_kernels(error) -> bool:
-    """Is this what the kernel did wrong, and not the emulator?"""
-    complete = isinstance(error, ExplainedError) or hasattr(error, "is_complete")
-    return complete and not isinstance(error, EmulatorFault)

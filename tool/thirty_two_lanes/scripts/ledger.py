@@ -11,6 +11,7 @@ from typing import NamedTuple
 from thirty_two_lanes.core.device import device
 from thirty_two_lanes.core.errors import UnsupportedError
 from thirty_two_lanes.core.source import place
+from thirty_two_lanes.emulator.report.text import found_before
 from thirty_two_lanes.scripts.kinds import FAULTS, KINDS, classified, kind_of, narrowed
 
 NAMES = re.compile("`[^`]*`")
@@ -61,19 +62,24 @@ class KernelLaunches:
         run = narrowed(run, kinds)
         found = classified(run)
         known = len(self.seen)
-        for kind, finding in found:
-            key = _key(kind, finding)
-            before = self.seen.get(key, Sighting(kind, finding, 0))
-            worse = max(before.finding, finding, key=lambda it: it.cost)
-            self.seen[key] = Sighting(kind, worse, before.launches + 1)
+        self.see(found)
         rank = _rank(found)
         if self.run is None or rank > _rank(classified(self.run)):
             self.run = run
         return len(self.seen) > known
 
+    def see(self, found):
+        """Note findings of a launch, with their kinds."""
+        for kind, finding in found:
+            key = _key(kind, finding)
+            before = self.seen.get(key, Sighting(kind, finding, 0))
+            worse = max(before.finding, finding, key=lambda it: it.cost)
+            self.seen[key] = Sighting(kind, worse, before.launches + 1)
+
     def elsewhere(self) -> list[Sighting]:
         """The sightings that the worst run does not have."""
-        shown = {_key(kind, it) for kind, it in classified(self.run)}
+        run = self.run
+        shown = {_key(kind, it) for kind, it in classified(run)} if run else ()
         return [it for key, it in self.seen.items() if key not in shown]
 
 
@@ -151,12 +157,17 @@ class Ledger:
             self.on_news(shape)
 
     def _stop(self, shape, error):
-        kind = kind_of(error)
-        if kind not in self.kinds:
-            return
+        """Note an error, and what was wrong in its launch before that."""
+        kind, sentence = kind_of(error), str(error)
+        if run := getattr(error, "run", None):
+            sentence = sentence.removesuffix(found_before(run))
+            found = classified(narrowed(run, self.kinds))
         with self._lock:
-            shape.stops[kind, str(error)] += 1
-        if self.on_news:
+            if run:
+                shape.see([it for it in found if it[1].level == "wrong"])
+            if kind in self.kinds:
+                shape.stops[kind, sentence] += 1
+        if self.on_news and shape.kinds:
             self.on_news(shape)
 
     def worst_first(self) -> list[KernelLaunches]:

@@ -60,7 +60,7 @@ def shape_as_text(shape, fail_on) -> str:
     lines += [indent(stop, "  ") for stop in _stops(shape)]
     if shape.run is not None:
         lines += [indent(as_text(shape.run), "  ")]
-        lines += [indent(sentence, "  ") for sentence in _elsewhere(shape)]
+    lines += [indent(sentence, "  ") for sentence in _elsewhere(shape)]
     return "\n".join(lines)
 
 
@@ -73,10 +73,12 @@ def _stops(shape) -> list[str]:
 
 
 def _elsewhere(shape) -> list[str]:
-    """What other launches than the one that is shown had."""
+    """What other launches than the one that is shown had; or before all stopped."""
+    where = ["in another launch", "in other launches"]
+    if shape.run is None:
+        where = 2 * ["before that"]
     return [
-        f"in {'another launch' if seen.launches == 1 else 'other launches'}: "
-        f"{seen.finding.site.label}: {seen.finding.what}"
+        f"{where[seen.launches > 1]}: {seen.finding.site.label}: {seen.finding.what}"
         for seen in shape.elsewhere()
     ]
 
@@ -125,7 +127,7 @@ def _section(shape, fail_on) -> str:
     parts = [f"<pre>{escape(stop)}</pre>" for stop in _stops(shape)]
     if shape.run is not None:
         parts += [as_html(shape.run)]
-        parts += [f"<p>{escape(sentence)}</p>" for sentence in _elsewhere(shape)]
+    parts += [f"<p>{escape(sentence)}</p>" for sentence in _elsewhere(shape)]
     name = f"{level_of(shape, fail_on)}: {heading(shape)}"
     region = f"class='shape' role='region' tabindex='0' aria-label='{escape(name)}'"
     return f"<h2>{escape(name)}</h2><div {region}>{''.join(parts)}</div>"

@@ -8,6 +8,7 @@ from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.emulator.report.findings import findings_of
 
 MOST_FINDINGS = 12  # to show; the tables of a run have all
+MOST_BEFORE = 6  # to show below an error
 WIDEST = 78  # characters of a warning that is shown in full
 
 
@@ -19,6 +20,16 @@ def as_text(run) -> str:
     minor = map(_minor, run.races.minor[:MOST_FINDINGS])
     lines = [*races, *_aligned(rows[:MOST_FINDINGS]), *minor]
     return wrapped("\n".join([sentence(run), *lines, *_rest(run, rows)]))
+
+
+def found_before(run) -> str:
+    """What was wrong before an error stopped a launch, as lines below the error's."""
+    found = [it for it in findings_of(run) if it.level == "wrong"]
+    lines = [f"    {it.site.label}: {_shortened(it.what)}" for it in found]
+    if len(lines) > MOST_BEFORE:
+        more = f"    and {len(lines) - MOST_BEFORE} more: `error.run` has all"
+        lines[MOST_BEFORE:] = [more]
+    return "\n".join(["\n  Found before that:", *lines]) if lines else ""
 
 
 def sentence(run) -> str:
