@@ -172,8 +172,7 @@ def test_progress_waits_before_it_speaks():
 
     assert (
         "thirty_two_lanes run: launch 3: shared_by\n"
-        "thirty_two_lanes run: launch 6: shared_by\n"
-        == stream.getvalue()
+        "thirty_two_lanes run: launch 6: shared_by\n" == stream.getvalue()
     )
 
 

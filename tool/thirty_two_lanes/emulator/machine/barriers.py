@@ -16,8 +16,10 @@ from thirty_two_lanes.emulator.machine.warp_functions import (
     mask_bits,
     meeting_lanes,
     unnamed_callers,
+    waiting_lanes,
 )
 from thirty_two_lanes.emulator.machine.warps import CycleDetector, whole
+from thirty_two_lanes.emulator.program import WARP_SYNC
 from thirty_two_lanes.language.warp_intrinsics import LANES
 
 _COMBINE = {  # of those that are here, and whose predicate holds
@@ -219,14 +221,35 @@ def _missing_blocks_error(batch):
     )
 
 
-def missing_lanes_error(site):
-    """The error of lanes that wait for others of their mask, which never come."""
-    return BarrierError(
+def missing_lanes_error(batch):
+    """The error of lanes that wait for others of their mask, which never come; None
+    where those that they wait for spin, or wait for one that does.
+    """
+    found = filter(None, (_waits_in_vain(batch, warp) for warp in batch.warps))
+    site = next(found, None)
+    return site and BarrierError(
         f"the mask of line {site.line} names lanes that never execute it: those "
         f"that do would wait forever, or read undefined values\n    {site.text}\n"
         f"  {site.place}\n  Remedy: name in the mask only the lanes that execute "
         "this line, or move the call out of the `if`"
     )
+
+
+def _waits_in_vain(batch, warp):
+    """The first place where lanes of a warp wait for others that nothing lets come."""
+    shape, code = (WARP_SIZE, batch.blocks), batch.launch.program.code
+    groups = {pc: whole(lanes, shape) for pc, lanes in sorted(warp.groups.items())}
+    at = [pc for pc in groups if code[pc].kind == WARP_SYNC]
+    masks = {pc: code[pc].run(warp, groups[pc], 0) for pc in at}
+    may_come, before = np.zeros(shape, bool), None
+    for pc in groups.keys() - masks.keys():
+        may_come |= groups[pc]
+    while before is None or (before != may_come).any():
+        before = may_come
+        for pc, mask in masks.items():
+            waiting = waiting_lanes(warp, groups[pc] | may_come, mask)
+            may_come = may_come | groups[pc] & ~(False if waiting is None else waiting)
+    return next((code[pc].site for pc in masks if (groups[pc] & ~may_come).any()), None)
 
 
 def _divergence(batch, block, column):

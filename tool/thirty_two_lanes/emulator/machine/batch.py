@@ -273,19 +273,19 @@ class Batch:
         """
         self.launch.stopped_at = basic_block.site_in(error.__traceback__) or warp.loop
         if isinstance(error, (TypeError, AttributeError)):
-            for slot, name, site in basic_block.inputs:
-                if is_missing(warp.values[slot]):
-                    self.launch.stopped_at = site or basic_block.site
-                    raise NoValueError(name) from error
+            here, inputs = self.launch.stopped_at, basic_block.inputs
+            missing = [it for it in inputs if is_missing(warp.values[it.slot])]
+            if missing:
+                first = min(missing, key=lambda it: (it.site != here, it.site is None))
+                self.launch.stopped_at = first.site or here
+                raise NoValueError(first.name) from error
 
     def no_progress(self):
         """The error of a batch whose threads wait for something that none will do."""
-        code = self.launch.program.code
-        pcs = [(warp, pc) for warp in self.warps for pc in warp.groups]
-        waiting = [code[pc].site for _, pc in pcs if code[pc].kind == WARP_SYNC]
-        if waiting:
-            return missing_lanes_error(waiting[0])
-        sites = {warp.loop.line: warp.loop for warp, _ in pcs if warp.loop is not None}
+        if error := missing_lanes_error(self):
+            return error
+        loops = (warp.loop for warp in self.warps if warp.groups)
+        sites = {loop.line: loop for loop in loops if loop is not None}
         lines = " and ".join(map(str, sorted(sites)))
         quoted = "".join(
             f"    {site.text}\n  {site.place}\n" for site in sites.values()
