@@ -4,7 +4,7 @@ import asyncio
 
 import numpy as np
 import pytest
-from numba import cuda, float32, guvectorize, int32, vectorize
+from numba import cuda, float32, int32
 from numba.cuda.cudadrv import driver
 
 from helpers import device, emulate
@@ -166,34 +166,6 @@ def test_an_eager_signature_takes_whole_numbers_of_the_same_size():
     first[1, 1](np.array([-1], np.int32), out)
 
     assert [2**32 - 1] == out.tolist()
-
-
-def test_reductions_and_ufuncs_run():
-    """`@cuda.reduce` and `@vectorize(target="cuda")` launch kernels of their own."""
-    total = cuda.reduce(lambda a, b: a + b)
-    largest = cuda.reduce(lambda a, b: a if a > b else b)
-    values = np.arange(10_000.0) % 977
-
-    @vectorize(["float64(float64, float64)"], target="cuda")
-    def scaled(a, b):
-        return a * b + 1
-
-    assert values.sum() == total(values) == total(cuda.to_device(values))
-    assert 976 == largest(values, init=-1)
-    assert (values * 3 + 1).tolist() == scaled(values, 3.0).tolist()
-    there = scaled(cuda.to_device(values), cuda.to_device(values))
-    assert (values * values + 1).tolist() == there.copy_to_host().tolist()
-
-
-def test_generalised_ufuncs_run_where_nothing_is_sliced():
-    """`@guvectorize(target="cuda")` over scalars of the core."""
-
-    @guvectorize(["void(float64[:], float64[:])"], "(n)->(n)", target="cuda")
-    def doubled(a, out):
-        for i in range(a.shape[0]):
-            out[i] = 2 * a[i]
-
-    assert [0, 2, 4] == doubled(np.arange(3.0)).tolist()
 
 
 @pytest.mark.parametrize(
