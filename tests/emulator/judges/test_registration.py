@@ -107,8 +107,8 @@ def test_kinds_are_asked_for_in_their_order():
     """
     page = (ROOT / "docs" / "SCRIPTS.md").read_text(encoding="utf-8")
     assert (
-        "races bounds uninitialised unset barriers lanes mistakes same-value errors "
-        "banks sectors divergence float64"
+        "races bounds uninitialised unset barriers lanes mistakes signatures "
+        "same-value errors banks sectors divergence float64"
     ).split() == list(kinds.KINDS)
     assert kinds.KINDS[:6] == kinds.FAULTS
     assert [] == [

@@ -52,6 +52,19 @@ def note_written(address, size):
             allocation.write(address - start, size)
 
 
+def extent_of(array) -> tuple[int, int]:
+    """The address of the first byte that a GPU would have of an array, and of the one
+    behind its last: of a device array all of its allocation, of a host array its own.
+    """
+    whole = array
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    low, high = np.lib.array_utils.byte_bounds(whole)
+    if allocation_at(low) is None:
+        low, high = np.lib.array_utils.byte_bounds(array)
+    return low, high
+
+
 def note_array_written(array):
     """Note that an array's bytes were written, if they are device memory."""
     if isinstance(array, tuple):
@@ -92,7 +105,7 @@ class Pointer:
         for first, memory in _allocated.items():
             if first <= address and address + size <= first + memory.size:
                 return cls(memory, address - first, size, allocation_at(first))
-        return cls(_bytes_at(address, size), 0, size)
+        return cls(bytes_at(address, size), 0, size)
 
     @property
     def device_pointer_value(self):
@@ -132,7 +145,8 @@ class HostPointer(Pointer, mviewbuf.MemAlloc):
         self._buflen_, self._bufptr_ = size, self.device_pointer_value
 
 
-def _bytes_at(address, size):
+def bytes_at(address, size) -> np.ndarray:
+    """The bytes at an address of the host, while somebody holds them."""
     return np.frombuffer((ctypes.c_uint8 * size).from_address(address), np.uint8)
 
 

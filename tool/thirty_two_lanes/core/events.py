@@ -25,7 +25,8 @@ class LaunchBegin(NamedTuple):
     """A launch begins: its shape, and the program's references and code in order.
 
     `program` has other facts about the code; `arguments` are the launch's, by name. The
-    seed chooses the order of its warps, and the turns of its blocks.
+    seed chooses the order of its warps, and the turns of its blocks. `unlike` are
+    sentences about arguments that the kernel reads as another type.
     """
 
     grid_dim: tuple
@@ -35,6 +36,7 @@ class LaunchBegin(NamedTuple):
     program: object = None
     arguments: dict | None = None
     seed: int = 0
+    unlike: tuple[str, ...] = ()
 
 
 def in_turn(seed, blocks) -> np.ndarray:

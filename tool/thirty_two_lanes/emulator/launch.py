@@ -11,13 +11,11 @@ shows what an error of the emulator's own came from, and every traceback whole.
 import math
 import os
 
-import numpy as np
-
 from thirty_two_lanes.core.device_memory import note_array_written
 from thirty_two_lanes.core.errors import LaunchError
-from thirty_two_lanes.core.ir import ArrayType
 from thirty_two_lanes.emulator.codegen.set_checks import with_set_checks
 from thirty_two_lanes.emulator.codegen.translate import translate
+from thirty_two_lanes.emulator.declared import as_declared
 from thirty_two_lanes.emulator.launch_errors import explained
 from thirty_two_lanes.emulator.limits import check_launch
 from thirty_two_lanes.emulator.machine.machine import Launch
@@ -26,10 +24,8 @@ from thirty_two_lanes.emulator.native.accelerator import accelerator_of
 from thirty_two_lanes.emulator.program import Program
 from thirty_two_lanes.emulator.program_cache import prepared
 from thirty_two_lanes.frontend.kernels import argument_names
-from thirty_two_lanes.frontend.known_values import plain
 from thirty_two_lanes.frontend.lower.statements import kernel_ir
 from thirty_two_lanes.frontend.refusals.refusals import faults_of
-from thirty_two_lanes.frontend.types import our_type
 
 
 def compile_kernel(kernel, types, merged=False) -> Program:
@@ -58,17 +54,15 @@ def bind(
     NumPy arguments will be changed in place. `more` are options of `machine.Launch`.
     """
     check_launch(kernel, program, config)
-    with np.errstate(all="ignore"):  # numbers are converted as on a GPU
-        values = [_value(a, our_type(t)) for a, t in zip(arguments, types, strict=True)]
+    names = argument_names(kernel)
+    values, unlike = as_declared(names, arguments, types, program.written)
     if seed is None:
         seed = _from_environment("EMULATOR_SEED", 0)
     if max_iterations is None:
         max_iterations = _from_environment("EMULATOR_TURNS", math.inf)
-    named = dict(zip(argument_names(kernel), values, strict=True))
+    more |= {"seed": seed, "max_iterations": max_iterations, "unlike": unlike}
     with faults_of(kernel.py_func):
-        return Launch(
-            program, config, named, seed=seed, max_iterations=max_iterations, **more
-        )
+        return Launch(program, config, dict(zip(names, values, strict=True)), **more)
 
 
 def run(kernel, launch, listeners=None):
@@ -100,18 +94,6 @@ def run_plainly(kernel, config, arguments, types):
     for name, value in zip(argument_names(kernel), arguments, strict=True):
         if name in program.written:
             note_array_written(value)
-
-
-def _value(argument, dtype):
-    """An argument as the machine takes it: numbers in the type that Numba gave them."""
-    number = plain(argument)
-    if isinstance(dtype, tuple):
-        return tuple(_value(item, d) for item, d in zip(number, dtype, strict=True))
-    if isinstance(dtype, ArrayType) and dtype.dtype != argument.dtype:
-        return argument.view(dtype.dtype)
-    if not isinstance(dtype, np.dtype):
-        return argument
-    return np.asarray(number).astype(dtype)[()]  # as C does: too large wraps round
 
 
 def _from_environment(name, default) -> int:

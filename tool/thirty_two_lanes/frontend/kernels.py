@@ -194,49 +194,34 @@ def argument_types(kernel, arguments) -> tuple:
             f"`{kernel.py_func.__name__}` takes {len(names)} arguments "
             f"({', '.join(names)}) but got {len(arguments)}"
         )
-    types = tuple(_type(kernel, a, n) for a, n in zip(arguments, names, strict=True))
-    return _declared(kernel, types)
+    named = zip(arguments, names, strict=True)
+    if kernel.specialized:  # by one signature, and launched without a look at types
+        for argument, name in named:
+            if not isinstance(argument, int):  # which may have any number of bits
+                _type(kernel, argument, name)
+        return next(iter(kernel.overloads))
+    types = tuple(_type(kernel, argument, name) for argument, name in named)
+    return types if kernel._can_compile else _chosen(kernel, arguments, types)
 
 
-def _declared(kernel, types):
-    """The argument types of the eager signature that is nearest to these, or these."""
-    if kernel._can_compile:
-        return types
-    found = min(kernel.overloads, key=lambda declared: _distance(declared, types))
-    if _distance(found, types) == np.inf:
+def _chosen(kernel, arguments, types) -> tuple:
+    """The types of the signature that Numba's own dispatcher chooses of several."""
+    try:
+        return kernel._cuda_call(*arguments).argument_types
+    except TypeError as error:
+        what = "fit none of them"
+        if "Ambiguous" in str(error):
+            what = "fit more than one of them alike"
         signatures = " or ".join(map(_listed, kernel.overloads))
         raise KernelError(
-            f"`{kernel.py_func.__name__}` was compiled for {signatures} only, but this "
-            f"launch passes {_listed(types)}: change the signature or the arguments"
-        )
-    return found
+            f"`{kernel.py_func.__name__}` was compiled for {signatures} only, and the "
+            f"arguments of this launch, {_listed(types)}, {what}: change the signature "
+            "or the arguments"
+        ) from error
 
 
 def _listed(types) -> str:
     return f"({', '.join(map(str, types))})"
-
-
-def _distance(declared, types) -> float:
-    """How far these types are from declared ones: arrays must be of their kind, numbers
-    may be converted.
-    """
-    total = 0
-    for ours, other in zip(declared, types, strict=True):
-        ours, other = our_type(ours), our_type(other)
-        if not isinstance(ours, np.dtype) or not isinstance(other, np.dtype):
-            total += 0 if ours == other else 1 if _same_bits(ours, other) else np.inf
-        elif ours != other:
-            total += 1 if np.can_cast(other, ours) else 2
-    return total
-
-
-def _same_bits(ours, other) -> bool:
-    """Are these arrays of whole numbers of one size? Numba accepts either."""
-    if not isinstance(ours, ArrayType) or not isinstance(other, ArrayType):
-        return False
-    one, two = ours.dtype, other.dtype
-    whole_numbers = one.kind in "iu" and two.kind in "iu"
-    return whole_numbers and (ours.ndim, one.itemsize) == (other.ndim, two.itemsize)
 
 
 def _type(kernel, argument, name):

@@ -102,7 +102,7 @@ def recompile(kernel):
     """Compile all overloads again, with the current values of globals."""
     known = list(kernel.overloads)
     forget(kernel)
-    kernel.overloads.clear()
+    kernel._reset_overloads()
     for types in known:
         _overload(kernel, types)
 
@@ -111,7 +111,7 @@ def _overload(kernel, argument_types):
     """What Numba keeps of a kernel for these argument types."""
     if argument_types not in kernel.overloads:
         prepared(kernel, argument_types)
-        kernel.overloads[argument_types] = CompiledForTypes(kernel, argument_types)
+        kernel.add_overload(CompiledForTypes(kernel, argument_types), argument_types)
     return kernel.overloads[argument_types]
 
 

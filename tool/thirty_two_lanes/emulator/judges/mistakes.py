@@ -3,9 +3,9 @@
 A negative index that wraps, where it is computed (`a[-1]` is meant); an integer that
 does not fit; an exception that ends threads; float64 among float32; a grid that ends
 before its array; and as a note, which is no mistake, NumPy arrays that each launch
-copies. A grid that ends before its array is reported only where a guard says that there
-is more to do. Not modelled: integers that a cast to an unsigned type cuts off on
-purpose.
+copies. An argument that is read as another type than was passed has a kind of its own.
+A grid that ends before its array is reported only where a guard says that there is more
+to do. Not modelled: integers that a cast to an unsigned type cuts off on purpose.
 """
 
 from functools import partial
@@ -26,6 +26,7 @@ MISTAKES = {
     "exception": "guards",
     "grid": "guards",
 }
+SIGNATURES = {"signature": "types"}
 COSTS = {"float64": "types"}
 PLACES = {  # by what the events of a topic are added up
     "negative_index": lambda event: (event.reference.site, event.reference.array),
@@ -55,7 +56,7 @@ class LineWarning(NamedTuple):
     def finding(self) -> Finding:
         """What a report says of it, if it is a mistake or a cost."""
         level = "costly" if self.kind in COSTS else "wrong"
-        topic = (MISTAKES | COSTS)[self.kind]
+        topic = (MISTAKES | SIGNATURES | COSTS)[self.kind]
         return Finding(level, self.site, topic, self.text, f"{raised(self.text)}.")
 
     def __repr__(self):
@@ -99,6 +100,7 @@ class Mistakes:
             *self._of_exceptions(),
             *_of_float64(self.start.program.float64),
             *self._uncovered(),
+            *self._of_signatures(),
             *self._notes(),
         ]
         unique = {}
@@ -196,6 +198,16 @@ class Mistakes:
         name = guard[1]
         return array.shape[int(name[5:])] if name.startswith("shape") else array.size
 
+    def _of_signatures(self):
+        """What the kernel reads where arguments are not of the types it declares."""
+        if self.start.unlike:
+            yield LineWarning(
+                self.start.program.site,
+                "signature",
+                f"{'; '.join(self.start.unlike)}. A GPU does the same, without a word: "
+                "pass what the signature declares, or change it",
+            )
+
     def _notes(self):
         site = self.start.program.site
         host = [
@@ -264,8 +276,8 @@ def _of_float64(found):
 
 
 def findings(run):
-    """The mistakes, and then the cost of float64."""
-    for kinds in MISTAKES, COSTS:
+    """The mistakes, signatures, and then the cost of float64."""
+    for kinds in MISTAKES, SIGNATURES, COSTS:
         yield from (it.finding for it in run.warnings if it.kind in kinds)
 
 
@@ -280,6 +292,12 @@ JUDGE = Registration(
             50,
             ("likely mistake", "likely mistakes"),
             has=lambda it: it.kind in MISTAKES,
+        ),
+        Kind(
+            "signatures",
+            52,
+            ("launch unlike its signature", "launches unlike their signature"),
+            has=lambda it: it.kind in SIGNATURES,
         ),
         Kind("float64", 100, has=lambda it: it.kind in COSTS),
     ),

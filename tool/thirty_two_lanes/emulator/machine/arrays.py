@@ -4,9 +4,12 @@ A variable that holds one array in some threads and another in others is a `Choi
 `access` loads from them and stores to them, `views` makes views of them.
 """
 
+import math
+from dataclasses import dataclass
+
 import numpy as np
 
-from thirty_two_lanes.emulator.machine.cells import of_host
+from thirty_two_lanes.emulator.machine.cells import Cells, of_host
 
 ZERO = np.int64(0)
 
@@ -94,9 +97,36 @@ def c_strides(shape, innermost) -> tuple:
     return tuple(strides[: len(shape)])
 
 
-def bind(array: np.ndarray, name: str, address: int, space="global") -> Array:
+def bind(array, name: str, address: int, space="global") -> Array:
     """A host array as a kernel's global array, whose first element is at `address`."""
+    if isinstance(array, Overlay):
+        return array.bind(name, address)
     cells, base = of_host(array, space, address)
     shape = tuple(np.int64(count) for count in array.shape)
     strides = tuple(np.int64(stride // cells.step) for stride in array.strides)
     return Array(cells, base, shape, strides, name, {})
+
+
+@dataclass(frozen=True, eq=False)
+class Overlay:
+    """A host array whose bytes a kernel reads as elements of another type: some of them
+    may lie beyond its memory, or at addresses where no such element can be.
+    """
+
+    array: np.ndarray  # as it was passed
+    memory: np.ndarray  # the bytes that may be read, those of its allocation
+    first: int  # which of them is the array's first
+    dtype: np.dtype
+    strides: tuple[int, ...]
+
+    def bind(self, name, address) -> Array:
+        """It as a kernel's global array, whose first element is at `address`."""
+        size = self.dtype.itemsize
+        step = math.gcd(size, self.first, *self.strides, *self.array.strides)
+        count = max(0, (self.memory.size - size) // step + 1)
+        start = address - self.first
+        cells = Cells(self.memory, 0, count, self.dtype, step, "global", start)
+        cells.overlaid = True
+        shape = tuple(np.int64(count) for count in self.array.shape)
+        strides = tuple(np.int64(stride // step) for stride in self.strides)
+        return Array(cells, self.first // step, shape, strides, name, {})

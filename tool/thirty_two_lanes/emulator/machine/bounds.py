@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from thirty_two_lanes.core.errors import KernelIndexError
+from thirty_two_lanes.core.errors import KernelError, KernelIndexError
 from thirty_two_lanes.core.events import NegativeIndex, Overflow
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.language.operators import convert
@@ -106,6 +106,37 @@ def out_of_bounds(warp, reference, array, indices, axis, active):
     )
     error.at = block, warp.number, lane
     return error
+
+
+def check_bytes(warp, reference, array, offset, active):
+    """Refuse elements beyond the bytes of an array that a kernel reads as another type
+    than was passed, and misaligned ones.
+    """
+    cells, size = array.cells, array.dtype.itemsize
+    first = np.atleast_2d(offset) * cells.step
+    beyond = (first < 0) | (first + size > cells.memory.size)
+    misaligned = (cells.address + first) % array.dtype.alignment != 0
+    if active is not None:
+        beyond, misaligned = beyond & active, misaligned & active
+    if not (beyond.any() or misaligned.any()):
+        return
+    wrong = misaligned if misaligned.any() else beyond
+    block, lane = map(int, np.argwhere(wrong.T)[0])
+    byte = _at(first, lane, block)
+    site, kind = reference.site, KernelIndexError
+    what = f"which has {cells.memory.size:,} bytes"
+    if misaligned.any():  # a GPU's error; elements beyond the memory need be none
+        kind, what = KernelError, "which on a GPU is a misaligned address"
+    error = kind(
+        f"line {site.line} accesses {array.dtype} at byte {byte:,} of the memory of "
+        f"`{reference.array}`, {what}: by the kernel's signature its elements are "
+        f"{array.dtype}, and this launch passes others\n    {site.text}\n"
+        f"  {site.place}, thread {warp.thread_at(lane)} of block "
+        f"{warp.block_at(block)}\n"
+        f"  Remedy: pass an array of {array.dtype}, or change the signature"
+    )
+    error.at = block, warp.number, lane
+    raise error
 
 
 def _below_zero(index, dtype):

@@ -26,7 +26,7 @@ class Cells:
 
     __slots__ = (
         "memory start flat gather rows dtype step "
-        "scale place space address seen packed "
+        "scale place space address seen packed overlaid "
     ).split()
 
     def __init__(self, memory, start, count, dtype, step, space, address):
@@ -39,6 +39,7 @@ class Cells:
             self.gather = partial(self.flat.take, mode="wrap")  # bounds are checked
         self.rows = self.place = None
         self.scale, self.packed = 1, False
+        self.overlaid = False  # elements may lie beyond these bytes, or misaligned
         self.seen = {}
 
     def at(self, offset):
@@ -74,7 +75,7 @@ class Cells:
             start, count = 0, 0
         address = self.address + offset
         seen = Cells(self.memory, start, count, dtype, step, self.space, address)
-        seen.scale = self.scale
+        seen.scale, seen.overlaid = self.scale, self.overlaid
         if self.place is not None:
             seen.place = self.place * ratio
         if self.rows is not None:

@@ -6,9 +6,13 @@ import math
 
 import numpy as np
 
-from thirty_two_lanes.core.device_memory import allocation_at, note_array_written
+from thirty_two_lanes.core.device_memory import (
+    allocation_at,
+    extent_of,
+    note_array_written,
+)
 from thirty_two_lanes.core.events import Allocation
-from thirty_two_lanes.emulator.machine.arrays import Array, bind, contiguous
+from thirty_two_lanes.emulator.machine.arrays import Array, Overlay, bind, contiguous
 from thirty_two_lanes.emulator.machine.cells import (
     block_by_block,
     interleaved,
@@ -62,9 +66,10 @@ class Memory:
         if isinstance(value, np.void):
             self.records.append((value, _copied(value), _copied(value)))
             value = self.records[-1][1]
-        if not isinstance(value, np.ndarray):
+        if not isinstance(value, (np.ndarray, Overlay)):
             return value
-        allocation = self.allocation(value, spelt, name in self.program.written)
+        passed = value.array if isinstance(value, Overlay) else value
+        allocation = self.allocation(passed, spelt, name in self.program.written)
         array = bind(value, spelt, allocation.first)
         self.bound.append(allocation._replace(cells=array.cells))
         return array
@@ -101,14 +106,8 @@ class Memory:
         (256 bytes). A part of a device array keeps its distance from that; one of the
         host's is copied to memory of its own.
         """
-        whole = array
-        while isinstance(whole.base, np.ndarray):
-            whole = whole.base
-        low, high = np.lib.array_utils.byte_bounds(whole)
+        low, high = extent_of(array)
         device = allocation_at(low)
-        if device is None:
-            low, high = np.lib.array_utils.byte_bounds(array)
-            device = allocation_at(low)
         if (low, high) not in self.allocations:  # one may be empty
             self.allocations[low, high] = self.next_address
             self.next_address += _up(max(high - low, 1), ALIGNMENT) + ALIGNMENT

@@ -32,7 +32,8 @@ class Launch:
     `config` is the grid, the block, and the bytes of dynamic shared memory; `arguments`
     are values by name. A warp whose loops run more than `max_iterations` is an error.
     A launch that `warns` does so where threads miss a barrier; one that is `restorable`
-    keeps what its arrays held; a `quiet` one prints nothing.
+    keeps what its arrays held; a `quiet` one prints nothing. `unlike` are sentences
+    about arguments that its kernel reads as another type.
     """
 
     def __init__(
@@ -46,8 +47,10 @@ class Launch:
         warns=False,
         restorable=False,
         quiet=False,
+        unlike=(),
     ):
         self.program, self.config, self.named = program, config, arguments
+        self.unlike = unlike
         *shape, self.shared_bytes = config
         self.geometry = Geometry(*shape)
         self.max_iterations = max_iterations
@@ -122,7 +125,7 @@ class Launch:
             listener(
                 LaunchBegin(
                     *(*shape, program.references, program.code),
-                    *(program, self.named, self.seed),
+                    *(program, self.named, self.seed, self.unlike),
                 )
             )
         self.memory.emit_arguments(self.listeners["allocation"])

@@ -325,7 +325,8 @@ def is_within(array) -> bool:
     """Does each index below a size lead to a cell of this array's memory? Rows ask no
     more, whatever a fault in a view has made of sizes and strides.
     """
-    cells, right, empty = array.cells, True, False
+    cells, empty = array.cells, False
+    right = not cells.overlaid
     low = high = _exact(array.base)
     for size, stride in zip(array.shape, array.strides, strict=True):
         size, stride = _exact(size), _exact(stride)

@@ -12,7 +12,7 @@ from thirty_two_lanes.core.events import Access
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.emulator.machine.accesses.async_copies import emit_early
 from thirty_two_lanes.emulator.machine.arrays import ZERO, Array, Choice
-from thirty_two_lanes.emulator.machine.bounds import checked, out_of_bounds
+from thirty_two_lanes.emulator.machine.bounds import check_bytes, checked, out_of_bounds
 from thirty_two_lanes.emulator.machine.cells import LANES
 
 BYTE = np.dtype(np.uint8)
@@ -37,6 +37,8 @@ def offsets(warp, reference, array, indices, active):
             offset += index  # in memory that the cache holds
         else:
             offset, ours = offset + index, True
+    if array.cells.overlaid:
+        check_bytes(warp, reference, array, offset, active)
     if active is not None and isinstance(array.base, np.ndarray):
         return np.where(active, offset, 0)  # inactive lanes may have any offset
     return offset

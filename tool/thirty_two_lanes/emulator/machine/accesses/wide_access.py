@@ -106,11 +106,15 @@ def _check_end(warp, reference, array, indices, count, active):
 def _check(warp, reference, array, addresses, size, count):
     """An error where a request does not begin at a multiple of its size."""
     site = reference.site
-    innermost = array.strides[-1]
-    if not is_one(innermost * array.cells.step // array.dtype.itemsize):
+    innermost, what = array.strides[-1], "last axis is not contiguous"
+    if array.cells.overlaid:
+        what = f"elements are not {array.dtype}, as the signature declares"
+    elif is_one(innermost * array.cells.step // array.dtype.itemsize):
+        what = ""
+    if what:
         raise KernelError(
             f"line {site.line} accesses {count} neighbours of `{reference.array}`, "
-            f"whose last axis is not contiguous\n    {site.text}\n  {site.place}\n"
+            f"whose {what}\n    {site.text}\n  {site.place}\n"
             "  Remedy: access them one at a time, or pass a contiguous copy"
         )
     odd = np.atleast_2d(addresses) % size != 0
