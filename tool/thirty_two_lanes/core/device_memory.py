@@ -145,9 +145,11 @@ class HostPointer(Pointer, mviewbuf.MemAlloc):
         self._buflen_, self._bufptr_ = size, self.device_pointer_value
 
 
-def bytes_at(address, size) -> np.ndarray:
-    """The bytes at an address of the host, while somebody holds them."""
-    return np.frombuffer((ctypes.c_uint8 * size).from_address(address), np.uint8)
+def bytes_at(address, size, owner=None) -> np.ndarray:
+    """The bytes at an address of the host, which keep their owner alive."""
+    buffer = (ctypes.c_uint8 * size).from_address(address)
+    buffer.owner = owner
+    return np.frombuffer(buffer, np.uint8)
 
 
 def bytes_in_use() -> int:

@@ -124,7 +124,8 @@ def _array(array, ours, declared, name, unlike):
         for n, one, two in zip(array.shape, strides, array.strides, strict=True)
     )
     if dtype == array.dtype and alike:
-        return array if array.flags.writeable else _overlaid(array, dtype, strides)
+        stored = not array.flags.writeable and declared.mutable
+        return _overlaid(array, dtype, strides) if stored else array
     what, passed = _read_as(dtype, array.dtype), f"elements of {array.dtype}"
     if not alike:
         what = f"its bytes are read as {dtype} from the first on, one after the other"
@@ -148,7 +149,7 @@ def _overlaid(array, dtype, strides):
     if not array.size:
         return np.empty(array.shape, dtype)
     low, high = extent_of(array)
-    memory, first = bytes_at(low, high - low), _address(array) - low
+    memory, first = bytes_at(low, high - low, array), _address(array) - low
     seen = Overlay(array, memory, first, dtype, strides)
     if first % dtype.alignment or any(step % dtype.alignment for step in strides):
         return seen
