@@ -311,7 +311,7 @@ class LastBlock(Write):
             "cuda.blockIdx.x == cuda.gridDim.x - 1",
         ),
         "block 0, if all have finished by then": (
-            *("wrong", ask),
+            *("race", ask),
             "cuda.atomic.add(finished, 0, 1)\n        cuda.threadfence()\n"
             "        if cuda.blockIdx.x == 0 and "
             "cuda.atomic.add(finished, 0, 0) == cuda.gridDim.x:",
