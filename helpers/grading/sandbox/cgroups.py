@@ -1,4 +1,4 @@
-"""A cgroup (version 2) for each warm process, where whoever grades may make some: there
+"""A cgroup (version 2) for each warm process, where the grader may make some: there
 the kernel limits the memory and processes of a submission and its nursery as a whole.
 
     systemd-run --user --scope --property=Delegate=yes python -m helpers.grading grade …
