@@ -178,3 +178,25 @@ def test_a_flag_of_each_block_is_raised_with_the_same_value(blocks):
     assert {("block", 1024 * blocks), ("warp", 992 * blocks)} == {
         (race.scope, race.hazards) for race in run.races.minor
     }
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_readers_of_two_blocks_in_one_request_are_all_remembered(seed):
+    """Block 0 has read the cell before; then a thread of each block does, at
+    once, whichever is the last; block 0 updates it.
+    """
+
+    @cuda.jit
+    def read_by_both(cells, out):
+        t, b = cuda.threadIdx.x, cuda.blockIdx.x
+        if t == 1 - b:
+            out[b] = cells[b]
+        if t == 3 - b:
+            out[2 + b] = cells[0]
+        cuda.syncthreads()
+        if b == 0:
+            cuda.atomic.add(cells, 0, 1)
+
+    run = emulate(read_by_both, seed=seed)[2, 32](np.zeros(2, int), np.zeros(4, int))
+
+    assert [("WAR", "grid")] == [(race.kind, race.scope) for race in run.races]

@@ -104,35 +104,34 @@ class GlobalShadow:
         last = who[cell]
         bad = (last != thread) & (last != NOBODY)
         if bad.any():
-            block = np.where(last < 0, -2 - last, last // self.width)
-            bad &= (block != thread // self.width) | (when[cell] >= time)
+            bad &= (self._block(last) != self._block(thread)) | (when[cell] >= time)
         return bad
 
     def _add(self, who, when, cell, thread, time):
         """Add threads to those that touched cells."""
-        last = who[cell]
+        last, now = who[cell], thread
         alone = (last == NOBODY) | (last == thread)
         if not alone.all():
-            same_block = -2 - thread // self.width
-            block = np.where(last < 0, last, -2 - last // self.width)
-            joined = np.where(block == same_block, same_block, SEVERAL_BLOCKS)
+            block = self._block(last)
+            joined = np.where(block == self._block(thread), block, SEVERAL_BLOCKS)
             # an earlier interval's readers are ordered before all that follows
-            later = (block == same_block) & (when[cell] < time)
-            who[cell] = np.where(alone | later, thread, joined)
-        else:
-            who[cell] = thread
+            later = (block == self._block(thread)) & (when[cell] < time)
+            now = np.where(alone | later, thread, joined)
+        who[cell] = now
         when[cell] = time
-        now = who[cell]
-        if not ((now == thread) | (now < NOBODY)).all():
-            self._add_together(who, cell, thread, now)
+        lost = who[cell] != now
+        if lost.any():
+            self._add_lost(who, cell[lost], self._block(now[lost]))
 
-    def _add_together(self, who, cell, thread, now):
-        """Several threads of one request touch one cell."""
-        same_block = -2 - thread // self.width
-        lost = (now != thread) & (now > NOBODY)
-        who[cell[lost]] = same_block[lost]
-        now = who[cell]
-        who[cell[(now <= -2) & (now != same_block)]] = SEVERAL_BLOCKS
+    def _add_lost(self, who, cell, block):
+        """Add those of one request that found others of it at their cells."""
+        joined = np.where(self._block(who[cell]) == block, block, SEVERAL_BLOCKS)
+        who[cell] = joined
+        who[cell[joined == SEVERAL_BLOCKS]] = SEVERAL_BLOCKS
+
+    def _block(self, who):
+        """Several threads of the block of one, or of what stands for several."""
+        return np.where(who < 0, who, -2 - who // self.width)
 
 
 class GlobalSuspects:
