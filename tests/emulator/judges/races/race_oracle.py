@@ -19,7 +19,7 @@ class Trace:
 
     def __init__(self):
         self.accesses = []
-        self.clocks, self.released, self.left = {}, {}, {}
+        self.clocks, self.released, self.acquired, self.left = {}, {}, {}, {}
         self.barriers, self.epoch = {}, 0
 
     def listeners(self):
@@ -67,12 +67,13 @@ class Trace:
             self.clocks[who][who] += 1
 
     def atomic(self, who, cell):
-        join(self.clocks[who], self.left.get(cell, {}))
+        acquired = self.acquired.setdefault(who, {})
+        join(acquired, self.left.get(cell, {}))
+        join(self.clocks[who], acquired)
         if who in self.released:
             left = self.left.setdefault(cell, {})
             join(left, self.released[who])
-            own = self.clocks[who]
-            join(left, {t: n for t, n in own.items() if t != who})
+            join(left, acquired)
 
     def fence(self, fence):
         for who, _, _ in self.lanes(fence):
@@ -97,18 +98,22 @@ class Trace:
 
     def together(self, threads):
         """All of them know what each knows, and what each released."""
-        known, released = {}, {}
+        known, released, acquired = {}, {}, {}
         for who in threads:
             join(known, self.clocks[who])
             join(released, self.released.get(who, {}))
+            join(acquired, self.acquired.get(who, {}))
         for who in threads:
             join(self.clocks[who], known)
+            self.acquired[who] = dict(acquired)
             self.clocks[who][who] += 1
             if released:
                 self.released[who] = dict(released)
 
-    def hazards(self):
-        """Triples by lines, kind and scope, as the report counts them."""
+    def hazards(self, ordered=False):
+        """Triples by lines, kind and scope, as the report counts them; or those of the
+        pairs that something orders.
+        """
         cells, found = {}, {}
         for access in self.accesses:
             cells.setdefault(access[0], []).append(access)
@@ -116,7 +121,9 @@ class Trace:
             for one, other in combinations(accesses, 2):
                 one, other = sorted((one, other), key=lambda a: (a[3], a[1]))
                 kinds = one[2].kind, other[2].kind
-                if one[1] == other[1] or self.ordered(one, other) or harmless(*kinds):
+                if one[1] == other[1] or harmless(*kinds):
+                    continue
+                if ordered != self.ordered(one, other):
                     continue
                 lines = one[2].site.line, other[2].site.line
                 key = (*lines, hazard(*kinds), scope(one[1], other[1]))
@@ -153,14 +160,14 @@ def scope(one, other):
 
 
 def traced(kernel, blocks, threads, *arguments):
-    """The hazards of a launch by the slow way."""
+    """The accesses of a launch, each with its clock."""
     trace = Trace()
     listeners = {topic: (hear,) for topic, hear in trace.listeners().items()}
     with staged_arguments(kernel, arguments) as values:
         types = argument_types(kernel, values)
         program, config = compile_kernel(kernel, types), configuration(blocks, threads)
         run(kernel, bind(kernel, program, config, values, types), listeners)
-    return trace.hazards()
+    return trace
 
 
 def reported(run):
@@ -172,9 +179,15 @@ def reported(run):
     return found
 
 
-def random_kernel(rng):
-    """A kernel of random accesses, barriers, fences and atomics."""
-    body = [line for _ in range(rng.integers(3, 9)) for line in statement(rng)]
+def random_kernel(rng, spaced=0):
+    """A kernel of random accesses, barriers, fences and atomics; `spaced` is the share
+    of its statements that a barrier follows.
+    """
+    body = []
+    for _ in range(rng.integers(3, 9)):
+        body += statement(rng)
+        if spaced and rng.random() < spaced:
+            body += ["cuda.syncthreads()"]
     source = "\n    ".join(
         [
             "def racy(g, out):",

@@ -48,6 +48,6 @@ def test_hazards_are_those_of_vector_clocks(case):
     if len(case.launch) > 2:
         pytest.skip("the second opinion knows no dynamic shared memory")
 
-    expected = traced(case.kernel, *case.launch, *case.fresh())
+    expected = traced(case.kernel, *case.launch, *case.fresh()).hazards()
 
     assert expected == reported(emulate(case.kernel)[case.launch](*case.fresh()))
