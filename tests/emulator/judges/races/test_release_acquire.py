@@ -27,10 +27,10 @@ def only(*lanes, block=0):
     return chosen
 
 
-def access(reference, active):
+def access(reference, active, cell=256):
     """An access of these lanes to one cell."""
-    cell, int32 = np.array([[256]]), np.dtype(np.int32)
-    return Access(reference, "global", int32, cell, active, 2, {}, False, BOTH)
+    at, int32 = np.array([[cell]]), np.dtype(np.int32)
+    return Access(reference, "global", int32, at, active, 2, {}, False, BOTH)
 
 
 def started():
@@ -133,3 +133,20 @@ def test_a_later_release_passes_on_what_was_acquired_with_a_fence_where_strict()
 
     first = 1  # the set of the first release, as a bit
     assert order.sets[order.acquired_by(np.array([33]))[0]] & first
+
+
+@pytest.mark.parametrize("scope", ["warp", "block"])
+def test_a_barrier_is_no_fence_for_what_was_acquired(scope):
+    """Block 0's lane 0 leaves its release at one cell and block 1's takes it; behind a
+    barrier an atomic without a fence does not pass it on at another.
+    """
+    order = HappensBefore(started())
+    order.fence(Fence("grid", only(0), BOTH))
+    order.atomic(access(ADD, only(0)))
+    order.atomic(access(ADD, only(0, block=1)))
+
+    order.synchronise(Sync(scope, BOTH, lanes=only(*range(32), block=1)))
+    order.atomic(access(ADD, only(0, block=1), cell=512))
+    order.atomic(access(ADD, only(1), cell=512))
+
+    assert 0 == order.acquired_by(np.array([1]))[0]

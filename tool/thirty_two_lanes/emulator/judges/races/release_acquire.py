@@ -125,7 +125,8 @@ class HappensBefore:
             released |= self.released.get(thread, 0)
         for thread in threads:
             self._acquire(thread, known)
-            self.released[thread] = released
+            if released:
+                self.released[thread] = released
 
     def acquired_by(self, threads):
         """The number of the set that each thread has acquired."""
