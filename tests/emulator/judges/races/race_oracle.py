@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 from numba import cuda, int32
 
+from thirty_two_lanes.core.events import in_turn
 from thirty_two_lanes.emulator.arguments import staged_arguments
 from thirty_two_lanes.emulator.launch import bind, compile_kernel, run
 from thirty_two_lanes.frontend.kernels import argument_types, configuration
@@ -33,7 +34,7 @@ class Trace:
 
     def start(self, start):
         self.size = int(np.prod(start.block_dim))
-        self.blocks = int(np.prod(start.grid_dim))
+        self.blocks, self.seed = int(np.prod(start.grid_dim)), start.seed
         self.order = {id(r): n for n, r in enumerate(start.references)}
         for block in range(self.blocks):
             for thread in range(self.size):
@@ -42,10 +43,12 @@ class Trace:
     def lanes(self, event):
         shape = (32, event.who.blocks)
         active = np.True_ if event.active is None else event.active
-        for lane, column in np.argwhere(np.broadcast_to(active, shape)):
-            thread = event.who.warp * 32 + int(lane)
+        blocks = event.who.first_block + np.arange(event.who.blocks)
+        turns = in_turn(self.seed, blocks)
+        for lane, turn in np.argwhere(np.broadcast_to(active, shape)[:, turns]):
+            thread, column = event.who.warp * 32 + int(lane), turns[turn]
             if thread < self.size:
-                yield (event.who.first_block + int(column), thread), lane, column
+                yield (int(blocks[column]), thread), lane, column
 
     def access(self, access):
         shape = (32, access.who.blocks)
