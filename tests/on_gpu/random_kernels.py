@@ -146,14 +146,16 @@ def as_text(result):
 def joined(files):
     """Several runs as one record."""
     parts = [json.loads(Path(file).read_text(encoding="utf-8")) for file in files]
-    total = {**parts[-1], "seeds": [part["seeds"] for part in parts], "differ": {}}
+    total = {**parts[-1], "seeds": [], "differ": {}}
     for key in ("kernels", "launches", "values"):
         total[key] = sum(part[key] for part in parts)
     features = sum((Counter(part["features"]) for part in parts), Counter())
     total["features"] = dict(features)
     for part in parts:
         total["differ"] |= part["differ"]
-    del total["suspects"]
+        of_several = isinstance(part["seeds"][0], list)
+        total["seeds"] += part["seeds"] if of_several else [part["seeds"]]
+    total.pop("suspects", None)
     return total
 
 
