@@ -310,8 +310,11 @@ class EarlyAccess(NamedTuple):
 
 
 class Fence(NamedTuple):
-    """`cuda.threadfence()` of the active lanes; `scope` is "grid" or "block"."""
+    """`cuda.threadfence()` of the active lanes, or that of a store that releases;
+    `scope` is "grid" or "block".
+    """
 
     scope: str
     active: np.ndarray | None
     who: Warps
+    of_store: bool = False

@@ -59,7 +59,7 @@ INTRINSICS = {
     "cuda.warpsize": Intrinsic(value=True, fixed=True),
     "cuda.lanemask_lt": Intrinsic(fixed=True),
     "cuda.activemask": Intrinsic(),
-    "cuda.nanosleep": Intrinsic(),
+    "cuda.nanosleep": Intrinsic(pure=False),
     "cuda.syncwarp": Intrinsic(cast=False, syncs_warp=True, pure=False),
     "cuda.threadfence": Intrinsic(pure=False),
     "cuda.threadfence_block": Intrinsic(pure=False),

@@ -150,3 +150,16 @@ def test_a_barrier_is_no_fence_for_what_was_acquired(scope):
     order.atomic(access(ADD, only(1), cell=512))
 
     assert 0 == order.acquired_by(np.array([1]))[0]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_a_store_releases_an_atomic_after_it_does_not_where_strict(strict):
+    """PTX: a store that releases is a pattern of its own; here at another cell."""
+    order = HappensBefore(started(), strict)
+    order.fence(Fence("grid", only(0), BOTH, of_store=True))
+    order.release(access(PUT, only(0)))
+    order.atomic(access(ADD, only(0), cell=512))
+    order.atomic(access(ADD, only(0, block=1), cell=512))
+    order.fence(Fence("grid", only(0, block=1), BOTH))
+
+    assert strict == (order.acquired_by(np.array([32]))[0] == 0)

@@ -31,7 +31,7 @@ from thirty_two_lanes.language.warp_intrinsics import INTRINSICS
 
 BRANCHING = ("sin", "cos", "tan", "sinf", "cosf", "tanf")  # inlined with a slow path
 DIVISIONS = ("floordiv", "mod", "pow")  # so are these, unless by a constant
-ORDERING = ("cuda.threadfence", "cuda.syncwarp")
+ORDERING = ("cuda.threadfence", "cuda.syncwarp", "cuda.nanosleep")
 APART = {"target", "site", "reference", "explicit"}  # fields that change no value
 OTHERS = {  # the fields that are part of a value, and no operands
     it: [f.name for f in fields(it) if f.name not in {*it.nature.reads, *APART}]

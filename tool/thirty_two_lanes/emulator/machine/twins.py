@@ -58,7 +58,7 @@ class Lanes:
     def store_release(self, index, value):
         """`array[index] = value`, after all that these threads did."""
         for listener in self._warp.listeners["fence"]:
-            listener(Fence("grid", self._active, self._warp.who))
+            listener(Fence("grid", self._active, self._warp.who, of_store=True))
         store(*self._at(index, self._references.released), value, self._active)
 
     def copy_async(self, index, source, source_index, elements):

@@ -7,9 +7,10 @@ store that releases leaves them at its cell, and a load that acquires takes them
 atomic on a cell acquires the releases that earlier atomics left there, and leaves those
 of its own thread. A barrier shares the acquired releases among the threads of a block
 (PTX ISA, "Memory consistency model", release and acquire patterns). By that model an
-atomic acquires with a fence of its thread after it, and so it is here where `strict`;
-elsewhere it acquires by itself, as CUDA's own samples expect, whose loads pass L1 by.
-Not modelled: an atomic that fails to exchange counts as one that does.
+atomic acquires with a fence of its thread after it, and what a store releases is not
+released by what its thread stores later; so it is here where `strict`. Elsewhere an
+atomic acquires by itself, as CUDA's own samples expect, whose loads pass L1 by. Not
+modelled: an atomic that fails to exchange counts as one that does.
 """
 
 import numpy as np
@@ -32,6 +33,7 @@ class HappensBefore:
         self.seen = {}  # where strict, thread: set that a fence of it acquires
         self.of_block = {}  # block: set of its releases
         self.released = {}  # thread: set that its next atomic leaves behind
+        self.at_store = {}  # thread: set that its next store that releases leaves
         self.left_at = {}  # (space, block, address): the set that atomics left
         self.fences = {}  # thread: fences so far
 
@@ -39,7 +41,7 @@ class HappensBefore:
         """Active threads release what they did."""
         warp_syncs = self.clocks.warp_syncs(fence.who)
         for thread, interval in self._lanes(fence):
-            if thread in self.seen:
+            if thread in self.seen and not fence.of_store:
                 self._acquire_seen(thread, fence.scope)
             if len(self.releases) >= MOST_RELEASES:
                 return
@@ -50,7 +52,9 @@ class HappensBefore:
             self.of_block[block] = self.of_block.get(block, 0) | bit
             self.releases.append((thread, interval, count, warp_syncs, everywhere))
             self.fences[thread] = count + 1
-            self.released[thread] = bit | self.sets[self.acquired.get(thread, 0)]
+            self.at_store[thread] = bit | self.sets[self.acquired.get(thread, 0)]
+            if not (fence.of_store and self.strict):
+                self.released[thread] = self.at_store[thread]
 
     def atomic(self, access):
         """Active threads acquire and leave releases at the cells that they update, in
@@ -63,7 +67,8 @@ class HappensBefore:
             elif left:
                 self._acquire(thread, left)
             if thread in self.released:
-                self.left_at[cell] = left | self._releases_of(thread)
+                acquired = self.sets[self.acquired.get(thread, 0)]
+                self.left_at[cell] = left | self.released[thread] | acquired
 
     def acquire(self, access):
         """Active threads acquire the releases at the cells that they load."""
@@ -76,10 +81,7 @@ class HappensBefore:
         place of what was left there.
         """
         for thread, cell in self._cells(access):
-            self.left_at[cell] = self._releases_of(thread)
-
-    def _releases_of(self, thread):
-        return self.released[thread] | self.sets[self.acquired.get(thread, 0)]
+            self.left_at[cell] = self.at_store.get(thread, 0)
 
     def _cells(self, access, turns=False):
         """Each active thread and its cell, once somebody has released something."""
