@@ -18,22 +18,25 @@ class InOut(NamedTuple):
     array: np.ndarray
 
 
-WIDER = {1: 1, 2: 1, 4: 20_000, 8: 2**40}  # by the bytes of a whole number's type
+SMALL = 2  # bytes of whole numbers that stay as they are
 
 
-def full(kind, values) -> np.ndarray:
-    """Values as numbers of a type, whole ones so many times as large that no narrower
-    type holds them: a kernel that narrows what it keeps gives other results.
+def full(kind, values, most=None) -> np.ndarray:
+    """Values as numbers of a type, whole ones so many times as large that they fill a
+    quarter of it or an eighth: a kernel that keeps them in a narrower type, or as
+    floats, gives other results. `most` is the largest magnitude that they could have.
     """
-    kind = np.dtype(kind)
-    if kind.kind == "f":
-        return np.asarray(values).astype(kind)
-    return np.asarray(values * WIDER[kind.itemsize]).astype(np.int64).astype(kind)
+    kind, values = np.dtype(kind), np.asarray(values)
+    if kind.kind == "f" or kind.itemsize <= SMALL:
+        return values.astype(kind)
+    most = np.abs(values).max(initial=1) if most is None else most
+    times = 2 ** (int(np.log2(np.iinfo(kind).max / most)) - 2)
+    return (values * times).astype(np.int64).astype(kind)
 
 
 def numbers(rng, kind, low, high, shape) -> np.ndarray:
     """Random numbers of a type; floats are between two limits."""
-    return full(kind, rng.uniform(low, high, shape))
+    return full(kind, rng.uniform(low, high, shape), max(abs(low), abs(high)))
 
 
 def whole_size(size) -> tuple:

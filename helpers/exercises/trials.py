@@ -4,8 +4,9 @@ The first size comes three times: with some numbers, with others, and with the f
 ones but for one element of each input. Larger sizes than all that are listed come
 last, and are drawn. Outputs are unwritten when a kernel starts.
 
-Where only the order of inputs matters, numbers come as they are drawn, far above zero
-and far below it in turn: no constant is as good as infinity.
+Where only the order of inputs matters, numbers come as they are drawn, far below zero,
+close together and far above zero in turn: no constant is as good as infinity, and no
+difference is too small to count.
 """
 
 import warnings
@@ -26,8 +27,10 @@ from thirty_two_lanes.frontend.kernels import argument_names
 TURNS = 60_000  # iterations of a warp's loops, for inputs of some thousand elements
 POISON = 0xCD
 EVEN, RAGGED, LARGER, FAR = "even", "ragged", "larger", "far"  # kinds of sizes
-SIDES = "", "far above 0", "far below 0"  # where numbers are whose order matters
+# where numbers are whose order matters
+SIDES = "", "far below 0", "close together", "far above 0"
 LARGE = 2.0**60  # what floats are stretched to; their squares are float32, too
+CLOSE = 2.0**-20  # what floats are multiplied by to be close together
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,24 @@ class Trial:
             found = dict(zip(outputs, found, strict=True))
         held = self.held()
         return {name: wrapped(it, held[name].dtype) for name, it in found.items()}
+
+    def rtol(self, name):
+        """What `check` allows for an output: nothing where its numbers are moved, and
+        not computed; else what the exercise says.
+        """
+        return 0 if name in self.moved and self.task.rtol is None else self.task.rtol
+
+    @cached_property
+    def moved(self) -> set:
+        """The outputs of floats, all of which are among the arguments, or 0."""
+        given = [it for it in self.arguments.values() if not isinstance(it, Out)]
+        given = [it.array if isinstance(it, InOut) else it for it in given]
+        there = np.concatenate([np.zeros(1), *map(np.ravel, given)])
+        expected = self.expected.items()
+        floats = {
+            name: it for name, it in expected if np.asarray(it).dtype.kind in "fc"
+        }
+        return {name for name, it in floats.items() if np.isin(it, there).all()}
 
     @property
     def inputs(self):
@@ -130,15 +151,22 @@ def listed_trials(task, seed) -> list[Trial]:
         for order, (size, kind) in enumerate([sizes[0], *sizes])
     ]
     changed = one_element_changed(drawn[0], drawn[1])
-    first, second, *others = map(stretched, drawn)
+    first, second, *others = in_turn(drawn)
     return [first, second, changed, *others]
+
+
+def in_turn(trials) -> list[Trial]:
+    """Each with its numbers on another side; those of one element stay as they are."""
+    several = [it for it in trials if np.prod(it.size) > 1]
+    sides = {id(it): SIDES[n % len(SIDES)] for n, it in enumerate(several)}
+    return [stretched(it, sides.get(id(it), "")) for it in trials]
 
 
 def larger_trials(task, seed) -> list[Trial]:
     """Those of sizes that are beyond all that are listed."""
     listed = 1 + len(task.even) + len(task.ragged)
     return [
-        stretched(trial(task, size, LARGER, seed, order))
+        stretched(trial(task, size, LARGER, seed, order), SIDES[order % len(SIDES)])
         for order, size in enumerate(larger_sizes(task, seed), start=listed)
     ]
 
@@ -147,9 +175,12 @@ def far_trials(task, seed, numbers, outcomes) -> list[Trial]:
     """Those of sizes that are beyond what numbers of a kernel may count, for each of
     the larger ones, by what the kernel did there.
     """
-    sizes = ((far_size(task, seed, numbers, it), it.trial.order) for it in outcomes)
+    later = len(outcomes)
+    sizes = (
+        (far_size(task, seed, numbers, it), it.trial.order + later) for it in outcomes
+    )
     return [
-        stretched(trial(task, size, FAR, seed, order + len(outcomes)))
+        stretched(trial(task, size, FAR, seed, order), SIDES[order % len(SIDES)])
         for size, order in sizes
         if size
     ]
@@ -161,19 +192,21 @@ def trial(task, size, kind, seed, order) -> Trial:
     return Trial(task, size, task.inputs(rng, *size), kind, order)
 
 
-def stretched(trial) -> Trial:
-    """A trial with the inputs whose order alone matters on the side that is its turn:
-    the distances between them are all so many times as large.
+def stretched(trial, side) -> Trial:
+    """A trial with the inputs whose order alone matters on a side: distances between
+    them are so many times as large.
     """
-    side = SIDES[trial.order % len(SIDES)]
     arrays = {name: trial.arguments[name] for name in trial.task.ordered}
     kinds = {it.dtype.kind for it in arrays.values()}
-    if not side or not arrays or side == SIDES[2] and "u" in kinds:
+    if not side or not arrays or side == SIDES[1] and "u" in kinds:
         return trial
+    if side == SIDES[2]:
+        moved = closer(arrays) if len(kinds) == 1 else {}
+        return replace(trial, arguments=trial.arguments | moved, side=side)
     wide = "f8" if "f" in kinds else "i8"
     least = np.floor(min(it.min() for it in arrays.values())).astype(wide)
     most = np.ceil(max(it.max() for it in arrays.values())).astype(wide)
-    zero = least - 1 if side == SIDES[1] else most + 1
+    zero = most + 1 if side == SIDES[1] else least - 1
     top = min(map(largest_of, arrays.values()))
     times = int(top / (float(most) - float(least) + 2)).bit_length() - 1
     if times < 0:  # they fill their type
@@ -183,6 +216,20 @@ def stretched(trial) -> Trial:
         for name, it in arrays.items()
     }
     return replace(trial, arguments=trial.arguments | moved, side=side)
+
+
+def closer(arrays) -> dict:
+    """Arrays whose numbers are close together: floats near 0; whole numbers next to the
+    largest of their type, each at its rank.
+    """
+    if next(iter(arrays.values())).dtype.kind == "f":
+        return {name: it * it.dtype.type(CLOSE) for name, it in arrays.items()}
+    all_of_them = np.unique(np.concatenate([it.ravel() for it in arrays.values()]))
+    first = min(map(largest_of, arrays.values())) - len(all_of_them)
+    return {
+        name: (first + np.searchsorted(all_of_them, it)).astype(it.dtype)
+        for name, it in arrays.items()
+    }
 
 
 def largest_of(array) -> float:

@@ -25,9 +25,8 @@ class Affine(Write):
     budget, work = {"sectors": 4}, 4
 
     def inputs(self, rng, n):
-        number = np.dtype(self.type).type
         x = numbers(rng, self.type, -1000, 1000, n)
-        factor, offset = number(rng.uniform(2, 9)), number(rng.uniform(1, 99))
+        factor, offset = numbers(rng, self.type, -9, 9, 2)
         return {
             "out": Out(n, self.type),
             "x": x,

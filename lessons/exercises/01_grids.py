@@ -122,7 +122,7 @@ class GridStride(Write):
         return {
             "out": Out(n, self.type),
             "a": a,
-            "limit": numbers(rng, self.type, 400, 600, 1)[0],
+            "limit": numbers(rng, self.type, -600, 600, 1)[0],
         }
 
     def launch(self, n):

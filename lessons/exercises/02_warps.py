@@ -6,6 +6,7 @@ import numpy as np
 from numba import cuda
 
 from helpers import emulate
+from helpers.exercises.arguments import numbers
 from helpers.exercises.exercise import Out, Predict, SpeedUp
 
 
@@ -85,7 +86,7 @@ class TwoWays(SpeedUp):
         }
 
     def inputs(self, rng, n):
-        return {"out": Out(n), "a": rng.random(n, dtype=np.float32)}
+        return {"out": Out(n), "a": numbers(rng, np.float32, -1, 1, n)}
 
     def launch(self, n):
         return ceil(n / 64), 64

@@ -76,7 +76,7 @@ class WarpSum(Write):
         "something for lanes without a number": (
             "tail",
             "else $type(0)",
-            "else $type(10_000_000)",
+            "else $type(2_000_000_000)",
         ),
         "one step is missing": ("wrong", "8, 4, 2, 1", "8, 4, 2"),
         "the first step is missing": ("wrong", "(16, 8,", "(8,"),

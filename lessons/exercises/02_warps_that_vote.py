@@ -4,7 +4,7 @@ from math import ceil
 
 import numpy as np
 
-from helpers.exercises.arguments import full
+from helpers.exercises.arguments import numbers
 from helpers.exercises.exercise import InOut, Out, Write
 
 
@@ -25,9 +25,13 @@ class CountAbove(Write):
     setup = "ALL = 0xFFFFFFFF"
 
     def inputs(self, rng, n):
-        a = full(self.type, rng.integers(-10, 10, n) + 0.25)
+        kind = np.dtype(self.type).type
+        middle, step = numbers(rng, self.type, -50, 50, 1), kind(1)
+        if np.dtype(kind).kind == "f":
+            step = np.spacing(np.abs(middle))  # to the next number of its type
+        a = middle + rng.integers(-10, 10, n).astype(kind) * step
         count = rng.integers(1, 10**6, 1).astype(np.int32)
-        limit = full(self.type, rng.integers(-2, 3) + 0.25)[()]
+        limit = (middle + kind(rng.integers(-2, 3)) * step)[0]
         return {"count": InOut(count), "a": a, "limit": limit}
 
     def launch(self, n):
@@ -129,9 +133,10 @@ class RaySphere(Write):
     budget, rtol, work = {"active": 0.95}, 1e-4, 2
 
     def inputs(self, rng, rays, count):
-        x, y = rng.integers(-20, 20, (2, rays)).astype(np.float32) + 0.5
-        centres = rng.integers(-24, 25, (count, 3)) / 2 * (1, 1, 3) + (0, 0, 60)
-        radii = rng.integers(16, 32, (count, 1)) / 2
+        # sixteenths, whose squares are exact
+        x, y = rng.integers(-320, 320, (2, rays)).astype(np.float32) / 16
+        centres = rng.integers(-192, 193, (count, 3)) / 16 * (1, 1, 3) + (0, 0, 60)
+        radii = rng.integers(128, 256, (count, 1)) / 16
         spheres = np.hstack([centres, radii]).astype(np.float32)
         # the first ray only touches a sphere, at an x that no other one reaches
         edge = spheres[(spheres[:, 0] + spheres[:, 3]).argmax()]
@@ -255,8 +260,9 @@ class GiveUp(Write):
     """
 
     def inputs(self, rng, n):
-        # too many for a table, and small ones, which arrive early
+        # too many for a table, small ones, which arrive early, and some that grow much
         numbers = np.append(np.arange(1, 400), rng.integers(400, 10**5, 400))
+        numbers = np.append(numbers, np.repeat(BEYOND_INT32, 10))
         steps = np.array([walk_length(number) for number in numbers.tolist()])
         long, short = (
             numbers[(60 < steps) & (steps < 120)],
@@ -386,6 +392,9 @@ class GiveUp(Write):
             "Let a lane without a number vote so that it does not change the outcome.",
         ),
     }
+
+
+BEYOND_INT32 = 1783023, 2256639, 2674535  # whose walks reach 2,501,302,516
 
 
 def walk_length(number):

@@ -212,19 +212,20 @@ class Embedding(Write):
     budget = {"sectors": 4}
 
     def inputs(self, rng, n, width):
-        known = 5 + n % 8
-        words = rng.integers(0, known, n).astype(np.int32)
-        words[rng.random(n) < 0.3] -= known
-        words[-1] %= known
+        known = 35 + n % 8
+        words = rng.integers(0, known, n)
+        none = rng.random(n) < 0.3
+        words[none] = -rng.integers(1, 10 ** rng.integers(1, 9, none.sum()))
+        words[n // 2], words[-1] = 0, known - 1
         table = numbers(rng, self.type, -9000, 9000, (known, width))
         out = Out((n, width), self.type)
-        return {"out": out, "table": table, "words": words}
+        return {"out": out, "table": table, "words": words.astype(np.int32)}
 
     def launch(self, n, width):
         return (ceil(width / self.across), ceil(n / self.down)), self.threads
 
     def spec(self, table, words):
-        return np.where(words[:, None] < 0, self.empty, table[words])
+        return np.where(words[:, None] < 0, self.empty, table[words % len(table)])
 
     across = property(lambda self: self.threads[0])
     down = property(lambda self: self.threads[1])
@@ -253,7 +254,7 @@ class Embedding(Write):
         "word 0 is none": ("wrong", "word >= 0", "word > 0"),
         "only -1 is none": ("bounds", "word >= 0", "word != -1"),
         "nothing for no word": ("wrong", "out[i, col] = $empty", "pass"),
-        "copies the table": ("bounds", "table[word, col]", "table[i, col]"),
+        "copies the table": ("wrong", "table[word, col]", "table[i, col]"),
         "swapped coordinates": ("wrong", "col, i = cuda", "i, col = cuda"),
         "hard-coded width": ("bounds", "col < out.shape[1]", "col < 128"),
         "four of a row a warp": (

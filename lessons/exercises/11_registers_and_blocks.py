@@ -25,14 +25,14 @@ class NBody(Write):
         return {"requests": n // 32 * (n + 7)}
 
     def inputs(self, rng, n):
-        bodies = rng.uniform(0, 10, (n, 4))
+        bodies = rng.uniform(-5, 5, (n, 4))
         bodies[:, 3] = rng.uniform(1, 9, n)
         velocities = numbers(rng, np.float32, -9, 10, (3, n))
         return {
             "velocities": InOut(velocities),
             "bodies": bodies.astype(np.float32).ravel(),
             "softening": np.float32(rng.integers(1, 9) / 4),
-            "dt": np.float32(rng.integers(1, 5) / 8),
+            "dt": np.float32(rng.choice((-1, 1)) * rng.integers(1, 5) / 8),
         }
 
     def launch(self, n):

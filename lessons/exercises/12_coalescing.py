@@ -218,7 +218,7 @@ class SeveralEach(Fix):
 
     def inputs(self, rng, n):
         a = numbers(rng, self.type, -100, 100, n)
-        factor = np.dtype(self.type).type(rng.uniform(2, 9))
+        factor = numbers(rng, self.type, -9, 9, 1)[0]
         return {"out": Out(n, self.type), "a": a, "factor": factor}
 
     def launch(self, n):

@@ -41,7 +41,9 @@ class Dot(Write):
 
     def inputs(self, rng, size):
         a = numbers(rng, self.type, -10, 60, size)
-        b = rng.uniform(1, 5, size).astype(self.type)
+        b = numbers(rng, self.type, 1, 5, size)
+        if rng.random() < 0.5:
+            b = -b  # of one sign, so that the sum is large
         return {"out": InOut(np.zeros(1, self.type)), "a": a, "b": b}
 
     def launch(self, size):

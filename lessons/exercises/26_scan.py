@@ -110,7 +110,7 @@ class RunningTotals(Fix):
         tiles = ceil(size / 32)
         return {
             "out": Out(tiles, self.type),
-            "a": numbers(rng, self.type, 0, 100, size),
+            "a": numbers(rng, self.type, -20, 100, size),
             "ready": InOut(np.zeros(tiles, np.int32)),
             "taken": InOut(np.zeros(1, np.int32)),
         }

@@ -28,7 +28,8 @@ class Softmax(Write):
         far = 100 if self.extreme == "max" else -100
         a[:, [0, cols // 2, -1]] -= far
         a[1::4, min(32, cols - 1)] += 2 * far
-        a[::2, -1] += 2 * far
+        a[::4, -1] += 2 * far
+        a[2::4, rng.integers(cols // 2, cols)] += 2 * far
         return {"out": Out((rows, cols)), "a": a.astype(np.float32)}
 
     def launch(self, rows, cols):
@@ -203,7 +204,7 @@ class LayerNorm(Write):
     setup = "ALL = 0xFFFFFFFF"
 
     def inputs(self, rng, rows, cols):
-        a = self.centre + rng.integers(0, 40, (rows, cols)) / 4
+        a = self.centre + rng.integers(0, 160, (rows, cols)) / 16
         a += rng.integers(0, 100, (rows, 1))
         a *= rng.choice((-1, 1), (rows, 1))
         return {"out": Out((rows, cols)), "a": a.astype(np.float32)}

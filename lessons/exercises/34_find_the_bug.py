@@ -30,8 +30,8 @@ class Average(Fix):
 
     def inputs(self, rng, size):
         most = 8 * self.block   # so that some are more than there are elements
-        a = numbers(rng, self.type, 1, most, size)
-        return {"out": InOut(np.zeros(1, self.type)), "a": a}
+        a = numbers(rng, self.type, 1, most, size) * rng.choice((-1, 1))
+        return {"out": InOut(np.zeros(1, self.type)), "a": a.astype(self.type)}
 
     def launch(self, size):
         return ceil(size / self.block), self.block
@@ -136,7 +136,7 @@ class Brightest(Fix):
         return 4 * self.block, 2 * self.block
 
     def inputs(self, rng, size):
-        a = numbers(rng, self.type, 1, 1000, size)
+        a = 1 + rng.integers(0, np.iinfo(self.type).max, size, self.type)
         return {"out": InOut(np.zeros(1, self.type)), "a": a}
 
     def launch(self, size):

@@ -1,6 +1,6 @@
 """Answers that are spoilt in ways which few sizes or numbers show: they are right up to
 a number of their own, which is beyond all sizes that the judge draws by itself; or
-right for numbers that are not below zero.
+right for numbers of one sign, or of few bits.
 """
 
 import ast
@@ -9,6 +9,7 @@ from itertools import chain, count
 import numpy as np
 import pytest
 
+from helpers.exercises.arguments import InOut, Out
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Write
 from helpers.exercises.sources import edited
@@ -132,59 +133,94 @@ def bounded(task, place, turns):
 
 def keeps(task, place, turns) -> bool:
     """Is the answer with so few turns right in all sizes that the judge draws?"""
-    kernel = bounded(task, place, turns)
-    outcomes = (it.run(kernel) for it in trials_of(task, 1))
-    return not any(it.error or differs(it) for it in outcomes)
+    return not is_wrong(bounded(task, place, turns), trials_of(task, 1))
 
 
-# ---------------------------------------------------------------- signs
+# ---------------------------------------------------------------- values
 
+SPOILT = {  # what is loaded, by the kind of its type: its magnitude, and less exact
+    "f": {
+        "magnitude": "abs({x})",
+        "whole": "float32(int32({x}))",
+        "eighths": "float32(math.floor(8 * {x}) / 8)",
+        "half": "float32(np.float16({x}))",
+    },
+    "i": {
+        "magnitude": "abs({x})",
+        "float32": "int64(float32({x}))",
+        "16 bits": "int16({x})",
+    },
+    "u": {
+        "float32": "int64(float32({x}))",
+        "signed": "int32({x})",
+        "16 bits": "uint16({x})",
+    },
+}
+NAMES = """
+import math
+import numpy as np
+from numba import float32, int16, int32, int64, uint16
+"""
 SQUARES = "adds up squares, or magnitudes"
 PLACES = "these are places in an array, or counts"
-PIXELS = "pixels, levels and cells are not below 0"
+BYTES = "numbers of 8 bits or 16"
 POSITIVE = "its text says that none is below 0, or means it"
-SAME = {  # where the magnitude of a number is the number, and why
-    "two_ways": POSITIVE,
-    "warp_sum": POSITIVE,
-    "give_up": POSITIVE,
-    "last_block": POSITIVE,
-    "dot": "a sum of products of both signs would be too inexact: `b` has one",
-    "ray_sphere": "a radius is one, and so is the depth of a centre",
-    "row_sums": SQUARES,
-    "csr": PLACES,
-    "life": PIXELS,
-    "blend": PIXELS,
-    "equalise": PIXELS,
-    "letters": "`text` has the numbers 0 to 255",
-    "remainders": POSITIVE,
-    "average": POSITIVE,
-    "brightest": POSITIVE,
-    "n_body": "a mass is positive",
-    "sixteen_at_once": "words have no sign",
-    "running_totals": POSITIVE,
-    "calendar": "times have no sign",
+EXACT = "coarse numbers, whose squares float32 holds: whether a ray touches is exact"
+SAME = {  # what makes no difference, and why
+    ("warp_sum", "magnitude"): POSITIVE,
+    ("give_up", "magnitude"): POSITIVE,
+    ("give_up", "float32"): "numbers that are walked to 1 in time are small",
+    ("last_block", "magnitude"): POSITIVE,
+    ("remainders", "magnitude"): POSITIVE,
+    ("remainders", "16 bits"): "the remainder is in the lowest bits",
+    ("brightest", "magnitude"): POSITIVE,
+    ("ray_sphere", "magnitude"): "a radius is one, and so is the depth of a centre",
+    ("ray_sphere", "half"): EXACT,
+    ("row_sums", "magnitude"): SQUARES,
+    ("embedding", "float32"): PLACES,
+    **{("csr", how): PLACES for how in SPOILT["i"]},
+    **{("sort_records", how): BYTES for how in SPOILT["i"]},
+    **{
+        (name, how): BYTES
+        for name in ("life", "equalise", "letters")
+        for how in SPOILT["u"]
+    },
+    ("attention", "half"): "within the tolerance of an exponential",
+    ("calendar", "signed"): "the difference of two has the same bits",
 }
 
 
 @pytest.mark.parametrize("name", TRIED)
-def test_no_number_is_as_good_as_its_magnitude(name):
-    """Wherever the answer loads an element of an input, in a variant with a sign."""
-    if name in SAME:
-        return
-    seeds = (None, *range(1, 20))
-    task = next(it for it in map(exercise, [name] * 20, seeds) if has_sign(it))
-    for place in range(len(loads_in(ast.parse(task.answer_text), task))):
-        verdict = task.judge(without_sign(task, place), 1)
-        assert verdict.reason, (place, verdict.text)
+def test_each_number_counts_as_it_is(name):
+    """Wherever the answer loads an element of an input: its sign, its fraction, and the
+    last of its bits.
+    """
+    task = exercise(name)
+    trials = trials_of(task, 1)
+    for place, load in enumerate(loads_in(ast.parse(task.answer_text), task)):
+        for how, spelt in SPOILT.get(kind_of(load, task, trials[0]), {}).items():
+            kernel = spoilt(task, place, spelt)
+            if (name, how) not in SAME:
+                assert is_wrong(kernel, trials), (ast.unparse(load), how)
 
 
-def has_sign(task) -> bool:
-    return not str(task.chosen.get("type", "")).startswith("uint")
+def kind_of(load, task, trial) -> str:
+    """The kind of an argument's type; "" where the kernel has to fill it."""
+    kernel = kernel_in(ast.parse(task.answer_text), task)
+    names = [it.arg for it in kernel.args.args]
+    argument = [*trial.arguments.values()][names.index(load.value.id)]
+    argument = argument.array if isinstance(argument, InOut) else argument
+    return "" if isinstance(argument, Out) else argument.dtype.kind
+
+
+def is_wrong(kernel, trials) -> bool:
+    outcomes = (it.run(kernel) for it in trials)
+    return any(it.error or differs(it) for it in outcomes)
 
 
 def loads_in(tree, task) -> list:
     """The loads from arguments in an answer's kernel."""
-    kernel = next(it for it in tree.body if getattr(it, "name", "") == task.kernel_name)
+    kernel = kernel_in(tree, task)
     arguments = {it.arg for it in kernel.args.args}
     return [
         it
@@ -195,15 +231,14 @@ def loads_in(tree, task) -> list:
     ]
 
 
-def without_sign(task, place):
-    """The answer, which takes the magnitude of what it loads at a place."""
-    tree = ast.parse(task.answer_text)
+def spoilt(task, place, spelt):
+    """The answer, which makes something else of what it loads at a place."""
+    tree = ast.parse(NAMES + task.answer_text)
     load = loads_in(tree, task)[place]
-    text = ast.unparse(load)
+    new = ast.parse(spelt.format(x=ast.unparse(load)), mode="eval").body
 
     class Rewrite(ast.NodeTransformer):
         def visit_Subscript(self, node):  # noqa: N802  the name that ast looks for
-            new = ast.parse(f"abs({text})", mode="eval").body
             return new if node is load else self.generic_visit(node)
 
     return task.kernel(ast.unparse(ast.fix_missing_locations(Rewrite().visit(tree))))

@@ -306,7 +306,7 @@ def test_the_hints_for_what_begins_wrong_are_of_no_tail():
 def test_an_element_of_many_threads_is_at_no_edge_of_a_warp(blocks, told):
     """Element 32 is a row, of which each has a warp of its own."""
     expected = {"places": np.arange(40)}
-    trial = SimpleNamespace(task=SimpleNamespace(rtol=None), expected=expected)
+    trial = SimpleNamespace(rtol=lambda name: None, expected=expected)
     run = SimpleNamespace(blocks=blocks, threads_per_block=128)
     wrong = np.where(np.arange(40) < 32, np.arange(40), -1)
     outcome = SimpleNamespace(run=run, trial=trial, outputs={"places": wrong})

@@ -9,12 +9,17 @@ import re
 import numpy as np
 import pytest
 
-from helpers.exercises import sources
+from helpers.exercises import sources, trials
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Write
 from helpers.exercises.page import as_text
 from helpers.exercises.sizes import FARTHEST
-from helpers.exercises.trials import SIDES, far_trials, trials_of
+from helpers.exercises.trials import (
+    SIDES,
+    far_trials,
+    listed_trials,
+    trials_of,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -50,20 +55,36 @@ def compares(task) -> bool:
     return bool(COMPARES.search(inspect.getsource(type(task).spec) + chosen))
 
 
-def test_stretched_numbers_keep_their_order():
-    """And which of them are equal, and all are on their side."""
+def test_stretched_numbers_are_all_on_their_side():
     for name in KERNELS:
         for trial in trials_of(exercise(name), 3):
-            if trial.side:
+            if trial.side in SIDES[1::2]:
                 for it in trial.task.ordered:
                     numbers = trial.arguments[it]
-                    above = trial.side == SIDES[1]
+                    above = trial.side == SIDES[3]
                     assert (numbers > 0).all() if above else (numbers < 0).all()
                     assert np.isfinite(numbers).all()
                     big = 2**40 if numbers.dtype.kind == "f" else 2**29
                     assert np.abs(numbers).max() > big, name
 
 
+@pytest.mark.parametrize("seed", [None, 3])
+def test_stretched_numbers_keep_their_order(seed):
+    """And which of them are equal."""
+    for task in (exercise(name, seed) for name in KERNELS):
+        for one in listed_trials(task, 1):
+            if one.side and one.order != CHANGED:
+                before = trials.trial(task, one.size, one.kind, 1, one.order)
+                assert ranks(before) == ranks(one), (task.name, one.side)
+
+
+def ranks(trial) -> list:
+    """Of the numbers whose order matters, which of them each is."""
+    together = [trial.arguments[name].ravel() for name in trial.task.ordered]
+    return np.unique(np.concatenate(together), return_inverse=True)[1].tolist()
+
+
+CHANGED = 7  # the order of the trial with one element changed
 LITERAL = re.compile(r"(?:-\s*)?(?:math|np)\.inf\b|\b\d{3,}\b")
 IN_PLACE_OF_IT = "1000", "float32(1e9)", "-1000", "float32(-1e9)", "0"
 BOUNDED = {  # a literal that may be another number, by the exercise, and why
