@@ -77,6 +77,26 @@ def test_two_arrays_on_one_line_are_two_findings():
     assert "1 kernel, 2 launches: 2 uninitialised reads." in as_lines(ledger, FAULTS)
 
 
+@cuda.jit
+def kept_below(values, most):
+    """The first lanes of each warp store."""
+    if cuda.threadIdx.x % 32 < most:
+        values[cuda.threadIdx.x] = most
+
+
+def test_a_line_whose_share_differs_between_launches_is_one_finding():
+    """A sentence that begins with its number is told by the words behind it."""
+
+    def launches():
+        for most in (4, 8):
+            kept_below[1, 64](np.zeros(64, np.int32), most)
+
+    (shape,) = ledger_of(launches).worst_first()
+
+    assert [("divergence", 2)] == [(it.kind, it.launches) for it in shape.seen.values()]
+    assert [] == shape.elsewhere()
+
+
 def test_launches_of_a_kernel_and_shape_are_one_entry():
     """The worst run is kept; each finding has the number of launches that show it."""
     worst, other = ledger_of(some_launches).worst_first()

@@ -85,7 +85,7 @@ class KernelLaunches:
 
 def _key(kind, finding) -> tuple:
     """What is the same finding in two launches; its numbers may differ."""
-    noun = finding.what.partition(" ")[0]
+    noun = next(it for it in finding.what.split() if not it[0].isdigit())
     return kind, finding.site, finding.also, noun, *NAMES.findall(finding.what)
 
 
