@@ -131,6 +131,7 @@ def hand_made(
         "reuse": found.get("reuse", {}),
         "waits": SimpleNamespace(block=2, grid=0),
         "races": of_races,
+        "data_path": None,
     }
     launch = {"kernel": "shift", "blocks": 2, "threads_per_block": 64, "source": None}
     return HandMade(**launch, **tables)

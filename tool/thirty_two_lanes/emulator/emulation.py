@@ -16,6 +16,7 @@ from thirty_two_lanes.core.errors import (
 from thirty_two_lanes.core.events import Warps
 from thirty_two_lanes.core.source import source_of
 from thirty_two_lanes.emulator.arguments import staged_arguments
+from thirty_two_lanes.emulator.data_path import DataPath
 from thirty_two_lanes.emulator.judges import JUDGES, new_judges
 from thirty_two_lanes.emulator.judges.judge import listeners_of
 from thirty_two_lanes.emulator.launch import bind, compile_checked, judge, run
@@ -44,8 +45,10 @@ class Run(OfJudges, RunAssertions):
     `waits` the barriers that a block, and the grid, waited at, and fences.
     `barriers` are those that threads missed, `lanes` those that a shuffle
     or a vote must not touch, `unset` the variables that are read and have no value;
-    these, `uninitialised`, `warnings` and `races` are sequences of what was found. The
-    `assert_…` methods return the run, or fail with a sentence.
+    these, `uninitialised`, `warnings` and `races` are sequences of what was found.
+    `data_path` counts what the data path of L1 and shared memory passes, where the
+    launch was given the `assembly`. The `assert_…` methods return the run, or fail with
+    a sentence.
 
     Two runs are equal if they say the same: the kernel's name, the launch, and every
     count and finding, which is all that `to_dict` gives. A run can be pickled, and
@@ -57,6 +60,7 @@ class Run(OfJudges, RunAssertions):
     blocks: int
     threads_per_block: int
     function: object = field(default=None, repr=False)
+    data_path: object = field(default=None, repr=False)
 
     @cached_property
     def source(self):
@@ -89,7 +93,9 @@ class Run(OfJudges, RunAssertions):
 
 
 @short_traceback
-def emulate(kernel, *, seed=None, turns=None, strict=False, merged=False):
+def emulate(
+    kernel, *, seed=None, turns=None, strict=False, merged=False, assembly=None
+):
     """Run `emulate(kernel)[blocks, threads](*args)` in the emulator and return a Run.
 
     Arrays are changed in place, as by a launch. The seed chooses the order in which
@@ -100,11 +106,13 @@ def emulate(kernel, *, seed=None, turns=None, strict=False, merged=False):
     Where `strict`, an atomic operation orders nothing before what follows it unless a
     fence stands between the two, as in the PTX memory model. Where `merged`, what the
     kernel computes or loads again counts once if the compiler does so once; mistakes
-    and races are found as ever.
+    and races are found as ever. With the `assembly` that `assemble` gives of this
+    launch, `run.data_path` has the LSU wavefronts.
     """
     require_kernel(kernel, "emulate")
     options = whole("seed", seed), whole("turns", turns)
-    return Emulation(kernel, *options, strict=strict, merged=merged)
+    more = {"strict": strict, "merged": merged, "assembly": assembly}
+    return Emulation(kernel, *options, **more)
 
 
 def whole(name, value, verb="emulate") -> int | None:
@@ -128,6 +136,7 @@ class Emulation(Verb):
     begin: object = None  # called with the arguments' types, before anything runs
     strict: bool = False
     merged: bool = False
+    assembly: object = None
 
     def _run(self, config, *arguments):
         judges = new_judges(self.strict)
@@ -142,13 +151,14 @@ class Emulation(Verb):
                 max_iterations=self.turns,
             )
             launch = bound(restorable=True)
-            error = self._look(launch, judges.values())
+            path = self.assembly and DataPath(self.kernel, program, self.assembly)
+            error = self._look(launch, [*judges.values(), *filter(None, [path])])
             again = judges["races"].second_look()
             if again:
                 launch.memory.restore()
                 self._look(bound(quiet=True), [again])
             launch.memory.release()
-            made = self._made(launch, judges)
+            made = self._made(launch, judges, path)
             if error is not None:
                 raise with_what_was_found(error, made)
         return made
@@ -165,13 +175,14 @@ class Emulation(Verb):
                 listener(Warps(0, 0, launch.geometry.blocks))
             return error
 
-    def _made(self, launch, judges) -> Run:
+    def _made(self, launch, judges, path) -> Run:
         return Run(
             launch.program.name,
             launch.geometry.blocks,
             launch.geometry.threads,
             **judge(self.kernel, judges),
             function=self.kernel.py_func,
+            data_path=path and path.table(),
         )
 
 

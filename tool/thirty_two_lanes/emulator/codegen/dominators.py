@@ -34,15 +34,20 @@ class Graph(NamedTuple):
 
 def graph_of(blocks, entry) -> Graph:
     """The graph of blocks by their numbers."""
+    return graph_from({n: successors(block[-1]) for n, block in blocks.items()}, entry)
+
+
+def graph_from(leads, entry) -> Graph:
+    """The same, from where each block leads."""
     before = defaultdict(list)
-    for number, block in blocks.items():
-        for following in successors(block[-1]):
-            before[following].append(number)
-    found = dict.fromkeys(blocks, {*blocks}) | {entry: {entry}}
+    for number, following in leads.items():
+        for it in following:
+            before[it].append(number)
+    found = dict.fromkeys(leads, {*leads}) | {entry: {entry}}
     changed = True
     while changed:
         changed = False
-        for number in blocks:
+        for number in leads:
             if number != entry:
                 above = (found[it] for it in before[number])
                 now = {number}.union(set.intersection(*above))

@@ -11,7 +11,16 @@ def as_dict(run) -> dict:
         "threads_per_block": run.threads_per_block,
         **{it.name: _table(getattr(run, it.name), it.record) for it in JUDGES},
         "minor_races": [_record(it, RACE) for it in run.races.minor],
+        **_data_path(run.data_path),
     }
+
+
+def _data_path(table):
+    """What the data path passes, where the launch was given its assembly."""
+    if table is None:
+        return {}
+    by_line = [{"line": line, **vars(row)} for line, row in table.by_line.items()]
+    return {"data_path": {**vars(table), "by_line": by_line}}
 
 
 RACE = next(judge.record for judge in JUDGES if judge.name == "races")

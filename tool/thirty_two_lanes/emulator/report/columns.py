@@ -30,6 +30,8 @@ def columns_of(run, found) -> list[Column]:
         table = getattr(run, judge.name)
         if judge.cost and table.requests and _worth_showing(table, judge.cost):
             columns += _of_memory(table, judge.cost)
+    if run.data_path is not None and run.source is not None:
+        columns.append(_of_data_path(run.data_path, run.source.file))
     if any(row.active_of_present < 1 for row in run.divergence.by_line.values()):
         columns.append(_of_lanes(run.divergence, found))
     return columns
@@ -69,6 +71,13 @@ def _marks(rows):
         name = f"{array} " if len(rows) > 1 else ""
         best = f" (ideal {figure(ideal / requests)})" if level else ""
         yield f"{name}{figure(taken / requests)}{best}", level
+
+
+def _of_data_path(table, file):
+    """The LSU wavefronts of each of the kernel's lines."""
+    rows = table.by_line.items()
+    cells = {(file, line, None): [(f"{row.wavefronts:,}", "")] for line, row in rows}
+    return Column("LSU wavefronts", cells, ())
 
 
 def _of_lanes(divergence, found):

@@ -54,6 +54,8 @@ def sentence(run) -> str:
             f"{counted(run.bank_conflicts.conflicts, 'bank conflict')} in "
             f"{counted(run.bank_conflicts.requests, 'shared request')}"
         )
+    if run.data_path is not None:
+        facts.append(counted(run.data_path.wavefronts, "LSU wavefront"))
     return f"emulated {run.kernel}: {', '.join(facts)}"
 
 
