@@ -36,6 +36,7 @@ METRICS = {
     "_op_ldgsts.sum",
     "shared_load_conflicts": f"{CONFLICTS}_op_ld.sum",
     "shared_store_conflicts": f"{CONFLICTS}_op_st.sum",
+    "lsu_wavefronts": "l1tex__data_pipe_lsu_wavefronts.sum",
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",

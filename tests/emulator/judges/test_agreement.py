@@ -3,13 +3,14 @@
 import pytest
 
 from lessons.publishing.convert import lessons_of
-from tests.on_gpu import agreement
+from tests.on_gpu import agreement, data_path
 from tests.on_gpu.agreement_page import page
 from tests.on_gpu.sanitizer_reports import by_kernel, counted_reports, verdict
 from tests.paths import ROOT
 from tests.specimens.labelled import CLEAN, RACE, Case
 from tests.specimens.requests.patterns import digest, patterns
 from tests.specimens.zoo_cases import ZOO
+from thirty_two_lanes.assembly.compiler import missing
 
 asked = pytest.mark.skipif(
     not agreement.sanitizer(),
@@ -188,6 +189,17 @@ def test_kernels_of_the_zoo_count_as_on_the_gpu_or_the_instruction_says_why():
     assert [] == [name for name in found["differ"] if not agreement.reason(name)]
     names = {case.name for case in ZOO if not (case.error or case.hangs)}
     assert names == {*found["recorded"]}
+
+
+@counted
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing()), reason=missing() or "the compiler is here")
+@pytest.mark.parametrize("name", data_path.AGREEING)
+def test_the_data_path_passes_what_it_passed_on_the_gpu(name):
+    """As many launches as the page says have the LSU wavefronts of the counter."""
+    said, found = data_path.AGREEING[name], data_path.compared(name)
+
+    assert said == data_path.agreeing(found), found
 
 
 @counted
