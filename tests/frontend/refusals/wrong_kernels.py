@@ -108,6 +108,7 @@ WRONG = [
     ("y = {1: 2}|a[0] = 1", "dictionaries do not exist in kernels"),
     ("try:|    a[0] = 1|finally:|    a[0] = 2", "`try`, `with` and `yield`"),
     ("with cuda.grid(1) as x:|    a[0] = 1", "`try`, `with` and `yield`"),
+    ("for i in counting(3):|    a[0] = i", "`yield`"),
     ("a[0] = recursive(3)", "use a loop"),
     ("a[0] = plain(a[0])", "put `@cuda.jit(device=True)` above it"),
     ("a[0] = True.real", "values of type bool have no `real`"),
@@ -123,9 +124,17 @@ def recursive(x):
     return recursive(x - 1) if x > 0 else 0
 
 
+@cuda.jit(device=True)
+def counting(n):
+    while n:
+        yield n
+        n -= 1
+
+
 AROUND = {
     **{"cuda": cuda, "np": np, "math": math, "float32": float32, "plain": plain},
     **{"TILE": 4, "MINUS": -1, "GIVEN": np.zeros(4), "recursive": recursive},
+    "counting": counting,
     "dev": cuda.jit(lambda x, y: x + y, device=True),
     "njitted": njit(plain),
 }

@@ -27,6 +27,9 @@ SENTENCES = by_pattern(
     r"""
 TypingError: (`\w+` takes [^\n]*)
     \1
+has no attribute 'get_function_type'
+    Numba cannot compile a function with `yield` for a GPU: write its loop in the place
+    of this line
 OptionalType\(|'NoneType' object has no attribute 'args'|
 'Optional' object has no attribute 'dtype'
     Numba does not take a value that may be None here: write `x + 0` for a number,
