@@ -1,9 +1,11 @@
 """Loops over what is not a range: tuples, arrays, `enumerate` and `zip`."""
 
 import numpy as np
+import pytest
 from numba import cuda, float64
 
 from helpers import emulate
+from tests.frontend.by_python import by_python_and_kernel
 
 
 @cuda.jit
@@ -154,3 +156,29 @@ def test_zip_moves_on_as_in_python():
     every_zip.py_func(expected, longer, shorter, rows)
 
     np.testing.assert_array_equal(expected, out)
+
+
+TOTAL = """\
+@cuda.jit(device=True)
+def total(numbers):
+    s = 0
+    for number in numbers:
+        s += number
+    return s
+
+"""
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "r = range(i, 2, -3)\nout[i] = r.start + 100 * r.stop + 1000 * r.step",
+        "out[i] = range(i).start + 10 * range(i, 7).stop + 100 * range(i, 7).step",
+        "out[i] = total(range(i)) + 1000 * total(range(i, 0, -3))",
+        "out[i] = len(m.flat) + 1000 * len(a.flat)",
+    ],
+)
+def test_what_is_iterated_is_asked_and_passed_as_in_python(lines):
+    """The ends of a range, the length of `.flat`; a device function loops over it."""
+    expected, actual = by_python_and_kernel(lines, {}, TOTAL)
+    assert expected == actual

@@ -140,10 +140,10 @@ def reinterpret(warp, array, dtype, site, active):
     if before == after:
         seen = cells.viewed_as(dtype, 0, cells.step)
         return array.part(array.base, shape, strides, seen)
-    if not is_one(strides[-1] * cells.step // before):
+    if not strides or not is_one(strides[-1] * cells.step // before):
         raise KernelError(
             f"line {site.line} views `{array.name}` as elements of another size, but "
-            f"its last axis is not contiguous\n    {site.text}\n  {site.place}"
+            f"it has no contiguous last axis\n    {site.text}\n  {site.place}"
         )
     length = shape[-1] * before
     if np.any(length % after):

@@ -34,6 +34,10 @@ LIBRARIES = tuple(  # folders with lines that Numba inlines and no reader has wr
         Path(__file__).parents[2],
     )
 )
+_NO_VALUE = (
+    "the emulator does not support what this line does with a text, a type, a slice or "
+    "an iterator yet: use numbers, tuples and arrays"
+)
 WORD = re.compile(r"\w+")
 INDEX = np.dtype(np.int64)
 TRUE, FALSE = ir.Const(np.True_), ir.Const(np.False_)
@@ -94,6 +98,8 @@ class IRBuilder:
         """Our type of an operand."""
         if isinstance(operand, ir.Const):
             return type_of_value(operand.value)
+        if operand not in self.body.types:
+            self.refuse(_NO_VALUE)
         return self.body.types[operand]
 
     def new_name(self, dtype, hint="t") -> str:
@@ -190,6 +196,13 @@ class IRBuilder:
         if name in self.packed:
             return self.packed[name]
         return self.parts(self.operand(name))
+
+    def range_of(self, variable) -> tuple:
+        """Start, stop and step of a `range`, as operands."""
+        name = getattr(variable, "name", variable)
+        if name not in self.packed:
+            self.refuse(_NO_VALUE)
+        return self.packed[name]
 
     def parts(self, operand) -> tuple:
         """The operands that an operand is made of."""
@@ -297,6 +310,8 @@ class IRBuilder:
 
     def truth(self, operator, *operands) -> str:
         """The name of a condition: an operator's, of operands."""
+        if any(isinstance(self.type_of(o), ir.ArrayType) for o in operands):
+            self.refuse("whole arrays are not compared here: compare their elements")
         return self.computed(operator, operands, np.dtype(np.bool_), "more")
 
     def index(self, operator, *operands) -> str:

@@ -44,10 +44,13 @@ def length(builder, target, arguments, signature):
         builder.known[target] = len(text)
         return
     if builder.kind(arguments[0]) == "RangeType":
-        start, stop, step = builder.packed[arguments[0].name]
+        start, stop, step = builder.range_of(arguments[0])
         steps = builder.index("floordiv", builder.index("sub", start, stop), step)
         count = builder.index("max", builder.index("sub", ZERO, steps), ZERO)
         return builder.bind(target, count)
+    if arguments[0].name in builder.arrays.flats:
+        array = builder.arrays.flats[arguments[0].name]
+        return builder.bind(target, array_number(builder, array, "size"))
     operand = builder.operand(arguments[0])
     dtype = builder.type_of(operand)
     if isinstance(dtype, tuple):
@@ -59,10 +62,14 @@ def length(builder, target, arguments, signature):
 def number(builder, target, arguments, signature):
     """`int(value)`, `float(value)` or `bool(value)`."""
     text = builder.known.get(arguments[0].name) if arguments else None
+    dtype = builder.our_type(target)
     if isinstance(text, str):
-        builder.known[target] = float(text)
+        builder.known[target] = bool(text) if dtype.kind == "b" else float(text)
         return
-    convert_to(builder, target, builder.operand(arguments[0]), builder.our_type(target))
+    given = builder.our_type(arguments[0]) if arguments else None
+    if isinstance(given, tuple) and not isinstance(given, ir.Optional):
+        return builder.bind(target, ir.Const(np.bool_(len(given))))
+    convert_to(builder, target, builder.operand(arguments[0]), dtype)
 
 
 def absolute(builder, target, arguments, signature):
@@ -89,6 +96,8 @@ def power(builder, target, arguments, signature):
 
 def extreme(name, builder, target, arguments, signature):
     """`min(…)` or `max(…)`, of numbers and tuples of them."""
+    if builder.kind(arguments[0]) == "RangeType":
+        builder.refuse(f"`{name}` takes numbers here, not a range: use its ends")
     operands = [item for a in arguments for item in builder.items(a)]
     dtypes = [builder.type_of(operand) for operand in operands]
     if isinstance(dtypes[0], ir.ArrayType):

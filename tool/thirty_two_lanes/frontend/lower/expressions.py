@@ -42,6 +42,9 @@ def variable(builder, target, value):
 
 def argument(builder, target, value):
     """An argument of the kernel, or of an inlined function."""
+    if value.name in builder.packed:
+        builder.packed[target] = builder.packed[value.name]
+        return
     if value.name in builder.given:
         return capture(builder, target, value.name, builder.given[value.name])
     operand = builder.arguments[value.name]
@@ -87,7 +90,7 @@ def static_getitem(builder, target, value):
     if is_enum_class(known) or of_functions:
         builder.known[target] = known[value.index]
         return
-    if isinstance(value.index, str):
+    if isinstance(value.index, str) and isinstance(array, ir.ArrayType):
         return arrays.record_field(builder, target, value.value, value.index)
     if builder.kind(value.value) == "Record":
         name = array.dtype.names[value.index]
@@ -108,10 +111,15 @@ def static_getitem(builder, target, value):
 def attribute(builder, target, value):
     """`value.name`."""
     source = value.value.name
+    if isinstance(builder.known.get(source), str | ir.Slice):
+        builder.refuse(f"`.{value.attr}` of texts and slices is not emulated")
+    if builder.kind(source) == "RangeType":
+        place = ("start", "stop", "step").index(value.attr)
+        return builder.bind(target, builder.range_of(source)[place])
     if builder.kind(source) == "GridGroup":
         builder.known[target] = GRID_SYNC
         return
-    if builder.kind(source) == "Dim3":
+    if builder.kind(source) == "Dim3" and source in builder.known:
         name = f"{dotted_name(builder.known[source])}.{value.attr}"
         return call_intrinsic(builder, target, name, ())
     if source in builder.known and not isinstance(

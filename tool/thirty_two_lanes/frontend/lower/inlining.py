@@ -71,6 +71,9 @@ def _give(builder, inner, name, given, dtype):
         inner.arguments[name] = builder.tuple_of(items, our_type(dtype))
         return
     variable = getattr(given, "name", given)
+    if type(dtype).__name__ == "RangeType":
+        inner.packed[name] = builder.range_of(variable)
+        return
     if variable in builder.known and type(dtype).__name__ != "Optional":
         inner.given[name] = builder.known[variable]
     elif (known := constant_tuple(builder.packed.get(variable, (None,)))) is not None:
@@ -141,7 +144,8 @@ def written_in_python(kind, name, signature, before):
     if hasattr(kind, "templates"):
         chosen = overload_of(kind, signature)
         return None if chosen is None else chosen.py_func
-    overload = getattr(kind.template, "_overload_func", None)
+    template = getattr(kind, "template", None)
+    overload = getattr(template, "_overload_func", None)
     function = overload(*before, *signature.args) if overload else None
     return function[1] if isinstance(function, tuple) else function
 

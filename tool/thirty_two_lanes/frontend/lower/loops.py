@@ -32,7 +32,7 @@ def _iterator(builder, name, variable):
         return builder.iterators[source]
     if builder.kind(source) == "RangeType":
         dtype = our_type(builder.numba_type(source).dtype)
-        packed = builder.packed[source]
+        packed = builder.range_of(source)
         parts = zip(("next", "stop", "step"), packed, strict=True)
         return Range(*[_begin(builder, f"{name}.{p}", o, dtype) for p, o in parts])
     if source in builder.arrays.flats:
@@ -81,7 +81,8 @@ def begin_nditer(builder, target, arguments, signature):
     """`np.nditer(array)`."""
     order = builder.numba_type(target).layout
     operands = builder.items(arguments[0])
-    if len(operands) != 1 or order not in "CF":
+    one = len(operands) == 1 and isinstance(builder.type_of(operands[0]), ir.ArrayType)
+    if not one or order not in "CF":
         builder.refuse("`np.nditer` iterates over one array here: index the others")
     index = _begin_index(builder, target)
     builder.iterators[target] = Elements(index, operands[0], order, view=True)

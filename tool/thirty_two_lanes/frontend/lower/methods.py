@@ -8,8 +8,8 @@ import numpy as np
 
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.frontend.lower import arrays
-from thirty_two_lanes.frontend.lower.arrays import declare_view, load
-from thirty_two_lanes.frontend.lower.builder import INDEX, ZERO
+from thirty_two_lanes.frontend.lower.arrays import declare_view
+from thirty_two_lanes.frontend.lower.builder import INDEX
 from thirty_two_lanes.frontend.lower.inlining import inline_library, written_in_python
 from thirty_two_lanes.frontend.lower.operators import call_operator
 from thirty_two_lanes.language.operators import FUNCTIONS
@@ -46,9 +46,7 @@ def transposed(builder, target, variable, arguments):
 
 def item(builder, target, variable, arguments):
     """`array.item()`."""
-    array = builder.operand(variable)
-    zeros = (ZERO,) * builder.type_of(array).ndim
-    load(builder, builder.declared(target), array, zeros)
+    arrays.array_item(builder, target, variable, (0,) * builder.our_type(variable).ndim)
 
 
 def fill(builder, target, variable, arguments):

@@ -139,7 +139,7 @@ def _is_in(builder, target, value):
 
 def _is_in_range(builder, numbers, variable) -> str:
     """Is a number between the ends of a range, and whole steps from its start?"""
-    start, stop, step = builder.packed[numbers.name]
+    start, stop, step = builder.range_of(numbers)
     sought, whole = builder.operand(variable), ir.Const(np.True_)
     dtype = builder.type_of(sought)
     if dtype.kind == "f":
@@ -158,9 +158,13 @@ def _is_in_range(builder, numbers, variable) -> str:
 
 def unary(builder, target, value):
     """`-a` and the like."""
-    name = UNARY.get(value.fn)
+    name, known = UNARY.get(value.fn), builder.known.get(value.value.name)
+    if are_texts(known):
+        return builder.bind(target, ir.Const(np.bool_(value.fn(known))))
     signature = builder.typed.calls[value]
     source, result = our_type(signature.args[0]), our_type(signature.return_type)
+    if not isinstance(source, np.dtype):
+        builder.refuse(f"`{name}` of such a value is not emulated: use numbers")
     if source.kind == "b" and name in ("neg", "pos"):
         source = result
     computed = result if name == "not" else source
@@ -193,7 +197,8 @@ def call_ufunc(builder, target, ufunc, arguments):
     name = f"np.{ufunc.__name__}"
     dtypes, result = loop_of(ufunc, [builder.numba_type(a) for a in arguments])
     operands = builder.operands(arguments)
-    if len(operands) == ufunc.nin:
+    if len(operands) == ufunc.nin:  # of numbers, or arrays without axes
+        operands = [_at(builder, operand, ()) for operand in operands]
         return builder.operate(target, name, operands, dtypes, result)
     *inputs, out = operands
     with _each_cell(builder, out) as indices:

@@ -91,6 +91,7 @@ def tuple_item_by_lane(builder, target, value):
     builder.end_threads_where(outside, IndexError, "tuple index out of range")
     if not isinstance(dtype, ir.ArrayType):
         items = tuple(builder.cast(item, dtype) for item in items)
+    items = items or (ir.Const(dtype.type(0)),)  # of an empty tuple no thread goes on
     choose(builder, builder.declare(target, dtype), index, items)
 
 
