@@ -71,6 +71,7 @@ def device_functions():
         ),
         "HERE.u + HERE.v + HERE[1]",
         "Pair(i, 2.0).u * Pair(i, 2.0).v",
+        "Pair(v=i, u=2.5).u - Pair(2, v=i).v",
         "Colour.RED == Colour.GREEN",
         "Colour['RED'] is Colour.RED",
         "Place.HOME == Place.AWAY",
@@ -127,6 +128,18 @@ def test_a_device_function_binds_its_arguments_as_python_does(expression):
     actual = by_thread(kernel, threads=32)
 
     assert [function(i) for i in range(32)] == actual.tolist()
+
+
+@pytest.mark.skipif(BUILT_IN, reason="the package's own")
+def test_a_shuffle_binds_its_arguments_by_name():
+    """In any order: each lane reads that of lane 5."""
+
+    @cuda.jit
+    def kernel(out):
+        i = cuda.grid(1)
+        out[i] = cuda.shfl_sync(value=i, src_lane=5, mask=0xFFFFFFFF)
+
+    assert [5] * 32 == by_thread(kernel, threads=32).tolist()
 
 
 def test_named_tuples_enumerations_and_none_are_arguments():

@@ -24,7 +24,7 @@ def call(builder, target, value):
     callee = builder.known.get(value.func.name)
     value = inlining.spread_out(builder, value)
     signature = builder.typed.calls[value]
-    arguments = inlining.arguments_of(value)
+    arguments = inlining.arguments_of(value, signature)
     if builder.kind(target) == "GridGroup":
         return
     if callee is warp_intrinsics.GRID_SYNC:
@@ -136,7 +136,8 @@ def _call_library(builder, target, call, signature) -> bool:
     """Lower a function of Numba's own in the place of its call, if it has one."""
     callee = builder.known.get(call.func.name)
     if isinstance(callee, np.ufunc) and builder.within is not None:
-        _twin(builder, target, callee, inlining.arguments_of(call), signature)
+        arguments = inlining.arguments_of(call, signature)
+        _twin(builder, target, callee, arguments, signature)
         return True
     kind, name = builder.numba_type(call.func), getattr(callee, "__name__", "")
     function = inlining.written_in_python(kind, name, signature, ())

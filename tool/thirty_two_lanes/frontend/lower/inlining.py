@@ -99,9 +99,12 @@ def spread_out(builder, call):
     return changed
 
 
-def arguments_of(call) -> list:
-    """The variables that a call is given, in order."""
-    return [*call.args, *(variable for _, variable in call.kws)]
+def arguments_of(call, signature) -> list:
+    """The variables that a call is given, in the order of what it calls."""
+    if not call.kws:
+        return list(call.args)
+    bound = signature.pysig.bind(*call.args, **dict(call.kws))
+    return list(bound.arguments.values())
 
 
 def bound_arguments(function, call) -> list:
