@@ -126,6 +126,7 @@ def array_item(builder, target, array, index):
         return builder.emit(ir.View(name, operand, indices, reference))
     if result is None:
         builder.refuse("arrays of such elements are not emulated yet")
+    indices = tuple(part for part in indices if part is not Ellipsis)  # of no axes
     load(builder, builder.declare(target, result), operand, indices)
 
 

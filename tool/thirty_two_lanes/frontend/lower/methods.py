@@ -9,10 +9,12 @@ import numpy as np
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.frontend.lower import arrays
 from thirty_two_lanes.frontend.lower.arrays import declare_view
-from thirty_two_lanes.frontend.lower.builder import INDEX
+from thirty_two_lanes.frontend.lower.builder import INDEX, ONE
 from thirty_two_lanes.frontend.lower.inlining import inline_library, written_in_python
 from thirty_two_lanes.frontend.lower.operators import call_operator
 from thirty_two_lanes.language.operators import FUNCTIONS
+
+_ONE = "item(): can only convert an array of size 1 to a Python scalar"
 
 
 def call_method(builder, target, method, arguments, signature):
@@ -45,8 +47,12 @@ def transposed(builder, target, variable, arguments):
 
 
 def item(builder, target, variable, arguments):
-    """`array.item()`."""
-    arrays.array_item(builder, target, variable, (0,) * builder.our_type(variable).ndim)
+    """`array.item()`; an array of more elements ends the thread, or of none."""
+    axes = builder.our_type(variable).ndim
+    if axes:
+        size = arrays.array_number(builder, builder.operand(variable), "size")
+        builder.end_threads_where(builder.truth("ne", size, ONE), ValueError, _ONE)
+    arrays.array_item(builder, target, variable, (0,) * axes)
 
 
 def fill(builder, target, variable, arguments):

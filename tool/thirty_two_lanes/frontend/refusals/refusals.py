@@ -73,7 +73,8 @@ def _as_numba_says(message) -> str:
 # what no sentence for people holds: names of IR and LLVM, addresses, Python's errors
 _INTERNAL = re.compile(
     r"\$|%\"|%\.|0x[0-9a-f]|\w(?:Error|Exception)\b|object at|<class|<function|"
-    r"Function\(|\w\.\w+\.\w|\.py\b|index out of range|unpack|^[^\w`]|object has no|__"
+    r"Function\(|No definition for|\w\.\w+\.\w|\.py\b|index out of range|unpack|"
+    r"^[^\w`]|object has no|__"
 )
 
 
