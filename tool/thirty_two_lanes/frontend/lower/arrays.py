@@ -118,7 +118,11 @@ def declare_view(builder, target, operand) -> str:
 
 def array_item(builder, target, array, index):
     """`array[index]`: an element, or a part."""
-    operand, indices = builder.operand(array), _indices(builder, index)
+    _take(builder, target, builder.operand(array), _indices(builder, index))
+
+
+def _take(builder, target, operand, indices):
+    """An element of an array, or a part, as the target's type says."""
     result = builder.our_type(target)
     if isinstance(result, ir.ArrayType):
         name = declare_view(builder, target, operand)
@@ -140,7 +144,7 @@ def flat_item(builder, target, variable, index):
     """`array.flat[index]`."""
     array = builder.arrays.flats[variable.name]
     indices = unravelled(builder, array, flat_index(builder, index))
-    load(builder, builder.declared(target), array, indices)
+    _take(builder, target, array, indices)
 
 
 def flat_index(builder, index):

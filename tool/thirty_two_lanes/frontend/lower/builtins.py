@@ -7,7 +7,13 @@ import numpy as np
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.frontend.lower import loops
 from thirty_two_lanes.frontend.lower.arrays import array_number
-from thirty_two_lanes.frontend.lower.builder import NONE, ONE, ZERO, index_constant
+from thirty_two_lanes.frontend.lower.builder import (
+    FALSE,
+    NONE,
+    ONE,
+    ZERO,
+    index_constant,
+)
 from thirty_two_lanes.frontend.lower.operators import (
     call_operator,
     convert_to,
@@ -69,7 +75,8 @@ def number(builder, target, arguments, signature):
     given = builder.our_type(arguments[0]) if arguments else None
     if isinstance(given, tuple) and not isinstance(given, ir.Optional):
         return builder.bind(target, ir.Const(np.bool_(len(given))))
-    convert_to(builder, target, builder.operand(arguments[0]), dtype)
+    operand = builder.operand(arguments[0])
+    convert_to(builder, target, FALSE if operand == NONE else operand, dtype)
 
 
 def absolute(builder, target, arguments, signature):

@@ -111,6 +111,8 @@ def begin_iterator(builder, target, arguments, signature):
 
 def next_item(builder, target, arguments, signature):
     """`next(iterator)`."""
+    if arguments[0].name not in builder.iterators:
+        builder.refuse("`next` takes what `iter(…)` gives here")
     first, _ = builder.iterators[arguments[0].name].next(builder)
     builder.bind(target, first)
 

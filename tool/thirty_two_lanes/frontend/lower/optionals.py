@@ -9,6 +9,7 @@ import copy
 import operator
 
 import numpy as np
+from numba.core.types import Opaque
 
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.frontend.lower.builder import is_always_none
@@ -90,7 +91,8 @@ def is_none(builder, one, other, types):
     operands = [builder.operand(each) for each in (one, other)]
     dtypes = [our_type(each) for each in types]
     if all(dtype is None for dtype in dtypes):  # None, or the same function
-        return ir.Const(np.bool_(types[0] == types[1]))
+        alike = types[0] == types[1] and isinstance(types[0], Opaque)
+        return ir.Const(np.bool_(alike))
     for operand, dtype, opposite in zip(operands, dtypes, types[::-1], strict=True):
         if isinstance(dtype, ir.Optional) and is_always_none(opposite):
             present = builder.parts(builder.cast(operand, dtype))[1]
