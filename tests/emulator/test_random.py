@@ -12,6 +12,8 @@ import pytest
 
 from helpers import emulate
 from tests.paths import RECORDED
+from tests.specimens.kernels import BUILT_IN
+from tests.specimens.random_kernels import typed, typed_rows
 from tests.specimens.random_kernels.blocks import SEGMENTS
 from tests.specimens.random_kernels.endless import ENDLESS, endless_program
 from tests.specimens.random_kernels.expressions import EXPRESSIONS
@@ -31,6 +33,7 @@ from thirty_two_lanes.emulator import NoProgressError
 MORE = (pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 60))
 THREADS = PLAIN_LAUNCH[1]
 FEW = (402, 404, 407, 414)
+MORE_TYPED = (pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 200))
 REST = (pytest.param(seed, marks=pytest.mark.slow) for seed in range(600, 800))
 
 
@@ -62,6 +65,15 @@ def test_a_random_kernel_gives_the_same_bits_in_every_order(seed):
     assert [] == faults(program(seed))
 
 
+@pytest.mark.skipif(BUILT_IN, reason="some of the statements are the package's own")
+@pytest.mark.parametrize("seed", [0, *MORE_TYPED])
+def test_a_random_program_of_typed_values_is_right_or_refused_by_numba(seed):
+    """It leaves what Python or njit leaves; `python -m` its module runs any number."""
+    fault = typed.fault_of(typed.program(seed)[0], seed)
+
+    assert fault.partition(":")[0] in ("", "refused")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_a_random_loop_that_never_ends_is_stopped(seed):
@@ -85,6 +97,11 @@ def test_every_feature_is_written():
 
     assert set() == rows - written
     assert set() == {row.name for row in ENDLESS} - endless
+
+    features = set().union(*(typed.program(seed)[1] for seed in range(1000)))
+    texts = {text for _, row in typed_rows.EXPRESSIONS.values() for text in row}
+    statements = {row.write.__name__ for row in typed_rows.STATEMENTS}
+    assert set() == (texts | statements) - features
 
 
 def thread_by_thread(made):
