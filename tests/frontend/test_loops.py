@@ -175,6 +175,7 @@ def total(numbers):
         "r = range(i, 2, -3)\nout[i] = r.start + 100 * r.stop + 1000 * r.step",
         "out[i] = range(i).start + 10 * range(i, 7).stop + 100 * range(i, 7).step",
         "out[i] = total(range(i)) + 1000 * total(range(i, 0, -3))",
+        "k, x = next(enumerate(a, 3))\nout[i] = 100 * k + x",
         "out[i] = len(m.flat) + 1000 * len(a.flat)",
     ],
 )

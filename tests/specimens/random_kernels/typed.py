@@ -14,7 +14,7 @@ import random
 import re
 import warnings
 from collections import Counter, namedtuple
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import NamedTuple
 
@@ -225,11 +225,12 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     given = parser.parse_args()
     told = Counter()
-    for seed in range(given.first, given.first + given.count):
-        fault = fault_of(program(seed)[0], seed)
-        told[fault.partition(":")[0] or "right"] += 1
-        if fault:
-            print(seed, " ".join(fault.split()), flush=True)
+    with suppress(KeyboardInterrupt):  # says how far it came
+        for seed in range(given.first, given.first + given.count):
+            fault = fault_of(program(seed)[0], seed)
+            told[fault.partition(":")[0] or "right"] += 1
+            if fault:
+                print(seed, " ".join(fault.split()), flush=True)
     print(*(f"{count} {word}" for word, count in told.most_common()), sep=", ")
 
 

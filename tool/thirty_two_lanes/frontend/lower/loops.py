@@ -114,7 +114,7 @@ def next_item(builder, target, arguments, signature):
     if arguments[0].name not in builder.iterators:
         builder.refuse("`next` takes what `iter(…)` gives here")
     first, _ = builder.iterators[arguments[0].name].next(builder)
-    builder.bind(target, first)
+    _bind(builder, target, first)
 
 
 def iternext(builder, target, value):
@@ -125,10 +125,14 @@ def iternext(builder, target, value):
 
 def pair_first(builder, target, value):
     """What came next."""
-    first = builder.pairs[value.value.name][0]
-    if isinstance(first, tuple):
-        return repack(builder, target, tuple(_flat(builder, item) for item in first))
-    builder.bind(target, first)
+    _bind(builder, target, builder.pairs[value.value.name][0])
+
+
+def _bind(builder, target, item):
+    """Give what an iterator gave a name: an operand, or a tuple of them."""
+    if isinstance(item, tuple):
+        return repack(builder, target, tuple(_flat(builder, inner) for inner in item))
+    builder.bind(target, item)
 
 
 def _flat(builder, item):
