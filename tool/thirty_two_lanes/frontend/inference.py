@@ -59,6 +59,11 @@ def overload_of(function_type, signature):
         compiled = getattr(template, "_compiled_overloads", {}).get(signature.args)
         if chosen is None or compiled is not chosen:
             continue
+        for dispatcher, _ in template._impl_cache.values():
+            # asked for again with the defaults' types, it may choose another one
+            with contextlib.suppress(AttributeError, KeyError):
+                if dispatcher.get_overload(signature) == chosen:
+                    return dispatcher
         with target.cuda_target_in_use(), contextlib.suppress(Exception):
             overload = template(cuda_target.typing_context)
             return overload._get_impl(signature.args, {})[0]
