@@ -172,7 +172,7 @@ class FourRows(SpeedUp):
 
     stars, points = 3, 5
     choices = {"type": ("float32", "int32", "uint32"), "wide": ("n", "m")}
-    ragged = ((40, 52, 33),)
+    ragged = ((40, 51, 33),)
 
     @property
     def even(self):

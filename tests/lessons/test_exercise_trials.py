@@ -5,6 +5,7 @@ varies, the text promises.
 
 import inspect
 import re
+from math import gcd
 
 import numpy as np
 import pytest
@@ -200,34 +201,58 @@ def test_numbers_beyond_what_is_quick_to_emulate_make_no_size():
     assert far.size > (FARTHEST,)
 
 
-PROMISED = {  # what never varies of the arrays' axes, in the words of the text
+PROMISED = {  # what is always the same, or a multiple of a number, in the text's words
     "count_above": {"count 0": "`count[0]`"},
     "ray_sphere": {"spheres 1": "x, y and z, and the radius"},
     "cubic": {"weights 0": "known at compile time"},
-    "n_body": {"velocities 0": "along x, y and z"},
+    "n_body": {
+        "velocities 0": "along x, y and z",
+        "bodies 0": "x, y, z and mass of each body, one body after the other",
+    },
     "k_means": {
         "points 0": "x and y",
         "centres 0": "x and y",
         "centres 1": "nearest of 8 centres",
     },
-    "take_apart": {"out 0": "the rows of `out` are x, y, z, mass"},
+    "take_apart": {
+        "out 0": "the rows of `out` are x, y, z, mass",
+        "structs 0": "x, y, z and mass of each particle, one particle after the other",
+    },
     "swizzle": {"out 1": "row of 32", "a 1": "row of 32"},
     "relay": {"out 0": "A block of 64 threads"},
     "dot": {"out 0": "`out[0]`"},
     "last_block": {"out 0": "`out[0]`", "finished 0": "`finished[0]`"},
     "channels_last": {"dst 2": "3 channels", "src 0": "3 channels"},
+    "wide_turn": dict.fromkeys(
+        ("dst 0", "dst 1", "src 0", "src 1"), "sides are multiples of four"
+    ),
+    **dict.fromkeys(
+        ("wide_tile", "two_rows", "four_by_four"),
+        dict.fromkeys(
+            ("c 0", "c 1", "a 0", "a 1", "b 0", "b 1"), "sides are multiples of 32"
+        ),
+    ),
     "distance_matrix": {"p 0": "row 1 holds y", "q 0": "row 1 holds y"},
+    "column_sums": dict.fromkeys(("dst 0", "src 1"), "takes 256 columns"),
     "in_place": {
         "c 0": "each has 8 × 8 sums",
         "c 1": "each has 8 × 8 sums",
         "a 1": "with 64 columns",
         "b 1": "each has 8 × 8 sums",
     },
-    "wide_distance": {"out 0": "`out[0]`"},
+    "spread": {"a 0": "Each block of 128 threads computes the variance of its 128"},
+    "wide_distance": {
+        "out 0": "`out[0]`",
+        **dict.fromkeys(("a 0", "b 0"), "of the same length, a multiple of four"),
+    },
     "running_totals": {"taken 0": None},  # the kernel that is given has it
+    "scan_fours": dict.fromkeys(("out 0", "a 0"), "of `a` is a multiple of 4"),
     "letters": {"counts 0": "`counts[25]` for z"},
     "remainders": {"counts 0": "from 0 to 63"},
-    "sixteen_at_once": {"counts 0": "upper six bits"},
+    "sixteen_at_once": {
+        "counts 0": "upper six bits",
+        "words 0": "the size of `words` is a multiple of four",
+    },
     "average": {"out 0": "`out[0]`"},
     "brightest": {"out 0": "`out[0]`"},
 }
@@ -235,16 +260,21 @@ PROMISED = {  # what never varies of the arrays' axes, in the words of the text
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_what_never_varies_is_promised(name):
-    """The extents of axes in the text; launches on the page, with all sizes."""
+    """Numbers, and extents of axes, as that they are multiples, in the text; launches
+    on the page, with all sizes.
+    """
     task = exercise(name)
     text = " ".join(task.task.split())
-    held = [it.held() for it in trials_of(task, 1)]
-    extents = {}
-    for arrays in held:
-        for it, array in arrays.items():
-            for axis, extent in enumerate(np.shape(array)):
-                extents.setdefault(f"{it} {axis}", set()).add(extent)
-    same = {axis for axis, found in extents.items() if len(found) == 1}
+    found = {}
+    for arguments in (it.held() for it in trials_of(task, 1)):
+        for it, value in arguments.items():
+            for axis, extent in enumerate(np.shape(value)):
+                found.setdefault(f"{it} {axis}", set()).add(extent)
+            if not np.shape(value):
+                found.setdefault(it, set()).add(value)
+    extents = {it for it in found if " " in it}
+    same = {it for it, values in found.items() if len(values) == 1}
+    same |= {it for it in extents if gcd(*found[it]) > 1}
 
     assert same == PROMISED.get(name, {}).keys()
     for words in PROMISED.get(name, {}).values():
