@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thirty_two_lanes.core.errors import coordinates, wrapped
+from thirty_two_lanes.core.errors import wrapped
 from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.core.words import Finding, counted
-from thirty_two_lanes.emulator.judges.judge import Kind, Registration
+from thirty_two_lanes.emulator.judges.judge import JudgeOfThreads, Kind, Registration
 
 
 class Missing(NamedTuple):
@@ -73,24 +73,15 @@ class Missing(NamedTuple):
         )
 
 
-class Barriers:
+class Barriers(JudgeOfThreads):
     """Listens for threads that miss a barrier."""
 
-    def __init__(self):
-        self.start, self.missing = None, {}
-
-    def listeners(self) -> dict:
-        """Its listeners, by topic."""
-        return {"launch": self._start, "missed_barrier": self._add}
-
-    def _start(self, start):
-        self.start = start
+    topic = "missed_barrier"
 
     def _add(self, event):
         """Add those who are missing, by block."""
-        by_block = self.missing.setdefault(
-            (event.site, event.elsewhere, event.left), {}
-        )
+        key = event.site, event.elsewhere, event.left
+        by_block = self.found.setdefault(key, {})
         for column in np.flatnonzero(event.threads.any(axis=0)).tolist():
             block = event.first_block + column
             by_block[block] = by_block.get(block, False) | event.threads[:, column]
@@ -98,12 +89,11 @@ class Barriers:
     def table(self) -> tuple[Missing, ...]:
         """All pairs of a barrier and a place where threads were instead."""
         found = []
-        for key, by_block in self.missing.items():
+        for key, by_block in self.found.items():
             threads = sum(map(np.count_nonzero, by_block.values()))
             block = min(by_block)
-            thread = coordinates(by_block[block].argmax(), self.start.block_dim)
-            place = coordinates(block, self.start.grid_dim)
-            found.append(Missing(*key, threads, len(by_block), thread, place))
+            places = self.places(by_block[block].argmax(), block)
+            found.append(Missing(*key, threads, len(by_block), *places))
         return tuple(sorted(found, key=lambda it: (it.site, it.elsewhere)))
 
 

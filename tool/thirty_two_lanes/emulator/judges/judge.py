@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thirty_two_lanes.core.errors import NoRowError, short_traceback
+from thirty_two_lanes.core.errors import NoRowError, coordinates, short_traceback
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.emulator.judges.gatherer import Gatherer
 
@@ -47,6 +47,30 @@ class Cost(NamedTuple):
     taken: str
     ideal: str
     if_beyond: bool = False
+
+
+class JudgeOfThreads:
+    """Listens to one topic, for threads that it names by their places in the launch."""
+
+    topic = ""
+
+    def __init__(self):
+        self.start, self.found = None, {}
+
+    def listeners(self) -> dict:
+        """Its listeners, by topic."""
+        return {"launch": self._start, self.topic: self._add}
+
+    def _start(self, start):
+        self.start = start
+
+    def _add(self, event):
+        raise NotImplementedError
+
+    def places(self, thread, block) -> tuple[str, str]:
+        """Where a thread is in its block, and the block in the grid."""
+        sizes = self.start.block_dim, self.start.grid_dim
+        return coordinates(thread, sizes[0]), coordinates(block, sizes[1])
 
 
 @dataclass(frozen=True)

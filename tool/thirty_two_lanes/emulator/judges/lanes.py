@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thirty_two_lanes.core.errors import coordinates, wrapped
+from thirty_two_lanes.core.errors import wrapped
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.core.words import Finding, raised
-from thirty_two_lanes.emulator.judges.judge import Kind, Registration
+from thirty_two_lanes.emulator.judges.judge import JudgeOfThreads, Kind, Registration
 
 LEAVE_ALONE = {
     "outside": "Name in the mask all lanes that execute this line and are read.",
@@ -85,18 +85,10 @@ def words_of(lanes) -> str:
     return f"lanes {', '.join(map(str, lanes[:-1]))} and {lanes[-1]}"
 
 
-class AbsentLanes:
+class AbsentLanes(JudgeOfThreads):
     """Listens for lanes that a warp function must leave alone."""
 
-    def __init__(self):
-        self.start, self.found = None, {}
-
-    def listeners(self) -> dict:
-        """Its listeners, by topic."""
-        return {"launch": self._start, "stray_lanes": self._add}
-
-    def _start(self, start):
-        self.start = start
+    topic = "stray_lanes"
 
     def _add(self, event):
         warp, first_block, blocks = event.who
@@ -114,9 +106,8 @@ class AbsentLanes:
         """All lines with such lanes."""
         found = []
         for (site, kind), (lanes, count, (block, thread)) in self.found.items():
-            thread = coordinates(thread, self.start.block_dim)
-            block = coordinates(block, self.start.grid_dim)
-            found.append(Stray(site, kind, tuple(sorted(lanes)), count, thread, block))
+            places = self.places(thread, block)
+            found.append(Stray(site, kind, tuple(sorted(lanes)), count, *places))
         return tuple(sorted(found, key=lambda it: (it.site, it.kind)))
 
 

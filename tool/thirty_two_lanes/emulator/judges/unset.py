@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thirty_two_lanes.core.errors import coordinates, wrapped
+from thirty_two_lanes.core.errors import wrapped
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.core.words import Finding, counted, raised
-from thirty_two_lanes.emulator.judges.judge import Kind, Registration
+from thirty_two_lanes.emulator.judges.judge import JudgeOfThreads, Kind, Registration
 
 NONE = np.zeros(0, np.int64)
 
@@ -59,19 +59,14 @@ class UnsetVariable(NamedTuple):
         )
 
 
-class UnsetReads:
+class UnsetReads(JudgeOfThreads):
     """Listens for reads of variables that have no value."""
 
-    def __init__(self):
-        self.start, self.found = None, {}  # by site and variable: threads, as numbers
+    topic = "unset_read"  # `found`: by site and variable, threads as numbers
 
-    def listeners(self) -> dict:
-        """Its listeners, by topic."""
-        return {"launch": self._start, "unset_read": self._add}
-
-    def _start(self, start):
-        self.start = start
-        self.width = int(np.prod(start.block_dim))
+    @property
+    def width(self):
+        return int(np.prod(self.start.block_dim))
 
     def _add(self, event):
         lane, column = np.nonzero(event.lanes)
@@ -85,9 +80,8 @@ class UnsetReads:
         found = []
         for (site, variable), threads in sorted(self.found.items()):
             blocks = np.unique(threads // self.width)
-            thread = coordinates(threads[0] % self.width, self.start.block_dim)
-            block = coordinates(blocks[0], self.start.grid_dim)
-            facts = variable or None, len(threads), len(blocks), thread, block
+            places = self.places(threads[0] % self.width, blocks[0])
+            facts = variable or None, len(threads), len(blocks), *places
             found.append(UnsetVariable(site, *facts))
         return tuple(found)
 
