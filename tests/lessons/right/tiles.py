@@ -125,4 +125,34 @@ ANSWERS = {
         ],
         "one over the sum": [("$power / total", "$power * (float32(1) / total)")],
     },
+    "two_steps": {
+        "a loop with no range": [
+            ("for k in range(x, TWO, THREADS):", "k = x\n    while k < TWO:"),
+            ("] = src[i - x + k]", "] = src[i - x + k]\n        k += THREADS"),
+        ],
+        "one tile, which is stored anew": [
+            ("once = cuda.shared.array(ONE", "mine = cuda.local.array(2"),
+            ("once[k] = step(tile, k)", "mine[k // THREADS] = step(tile, k)"),
+            (
+                "if i < out.size:\n        out[i] = step(once, x)",
+                "for k in range(x, ONE, THREADS):\n"
+                "        if i - x + k + 6 < src.size:\n"
+                "            tile[k] = mine[k // THREADS]\n"
+                "    cuda.syncthreads()\n"
+                "    if i < out.size:\n"
+                "        out[i] = step(tile, x)",
+            ),
+        ],
+        "the halo by itself": [
+            (
+                "for k in range(x, ONE, THREADS):\n"
+                "        if i - x + k + 6 < src.size:\n"
+                "            once[k] = step(tile, k)",
+                "if i + 6 < src.size:\n"
+                "        once[x] = step(tile, x)\n"
+                "    if x < 6 and i + THREADS + 6 < src.size:\n"
+                "        once[x + THREADS] = step(tile, x + THREADS)",
+            ),
+        ],
+    },
 }
