@@ -14,8 +14,8 @@ from helpers.exercises.arguments import whole_size
 from helpers.exercises.variants import generator
 from thirty_two_lanes.core import ir
 
-FARTHEST, MOST = 20_000, 40_000  # elements along an axis, and in all, beyond a number
-BUSIEST, THREADS = 30_000, 100_000  # instructions of a block there, and all threads
+FARTHEST, MOST = 70_000, 140_000  # elements along an axis, and in all, beyond a number
+BUSIEST, THREADS = 30_000, 300_000  # instructions of a block there, and all threads
 
 
 def larger_sizes(task, seed):
@@ -132,13 +132,16 @@ DIVIDES = {"floordiv": int, "truediv": int, "rshift": lambda bits: 1 << min(bits
 
 def whole_numbers(kernel) -> set:
     """The whole numbers that a kernel's instructions have among their operands, or
-    compute of constants alone; and these times all that something is divided by.
+    compute of constants alone, and the first that narrow types do not hold; and these
+    times all that something is divided by.
     """
     code = [it for block in kernel.blocks for it in block]
     made, found, parts = made_once(code), {1}, {1}
     for it in code:
         for name in it.nature.reads:
             found |= numbers_in(attrgetter(name)(it), made)
+        if isinstance(it, ir.Cast) and it.dtype.kind in "iu" and it.dtype.itemsize < 4:
+            found.add(int(np.iinfo(it.dtype).max) + 1)
         if isinstance(it, ir.Operation) and it.operator in DIVIDES:
             by = numbers_in(it.operands[1], made)
             parts |= {DIVIDES[it.operator](number) for number in by}

@@ -1,0 +1,38 @@
+"""A thread's number has more than 16 bits where there may be more threads: an answer
+that keeps no more of it is refused.
+"""
+
+import pytest
+
+from helpers.exercises.catalogue import exercise, exercises
+from helpers.exercises.exercise import Write
+from tests.changed import changed_exercises, turn_of
+from tests.quick import slow
+
+KERNELS = [name for name, kind in exercises().items() if issubclass(kind, Write)]
+FEW = {  # whose grid does not grow, or has fewer threads than elements
+    *"dot every_second grid_stride letters sixteen_at_once wide_distance".split(),
+}
+LONG = {  # of which as many threads take too long to emulate
+    *"bitonic column_window distance_matrix give_up life n_body product".split(),
+    *"symmetric take_apart times_transposed walk_down wide_tile".split(),
+}
+GRID = {
+    "cuda.grid(1)": "int16(cuda.grid(1))",
+    "cuda.grid(2)": "(int16(cuda.grid(2)[0]), int16(cuda.grid(2)[1]))",
+}
+TRIED = [
+    name if name in changed_exercises() or turn_of(name, 40) == 0 else slow(name)
+    for name in KERNELS
+    if name not in FEW | LONG
+]
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_sixteen_bits_of_a_thread_s_number_are_refused(name):
+    """The judge draws a size beyond what they count."""
+    task = exercise(name)
+    for grid, narrow in GRID.items():
+        if grid in task.answer_text:
+            text = task.answer_text.replace(grid, narrow)
+            assert task.judge(task.kernel(text), 2).reason
