@@ -110,7 +110,8 @@ class Trial:
             warnings.simplefilter("ignore")
             try:
                 order = {"seed": self.order, "turns": TURNS}
-                launch = emulate(kernel, **order, strict=True, merged=True)
+                merged = kernel.targetoptions.get("opt", True)  # as the compiler does
+                launch = emulate(kernel, **order, strict=True, merged=merged)
                 outcome.run = launch[self.launch](*self.passed(outcome.held))
             except (BarrierError, NoProgressError, IndexError) as error:
                 outcome.error = error
