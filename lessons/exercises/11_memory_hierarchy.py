@@ -102,7 +102,8 @@ class Cubic(SpeedUp):
         "threads": (128, 64),
     }
     even, ragged = (512, 256), (1, 33, 129, 300)
-    budget = {"loads": {"points": 1, "weights": 0, "out": 0}, "requests": 2 * 512 // 32}
+    budget = {"loads": {"points": 1, "weights": 0, "out": 0}}
+    budget |= {"requests": 2 * 512 // 32, "float64": 0}
     fixed = ("weights",)
     captured = 4
 
