@@ -221,6 +221,7 @@ class Predict(Exercise):
 
     `truth()` gives them; `wrong` are wrong predictions, functions of the exercise, by
     what is thought wrongly. `options` are the words to choose from, if there are some.
+    A whole number must be the same, a float within a hundredth; or within `tolerance`.
     """
 
     kind = "predict"

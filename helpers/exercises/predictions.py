@@ -1,6 +1,7 @@
 """The judges of what is no kernel: predictions, and answers in words."""
 
 from numbers import Number
+from sys import float_info
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from helpers.exercises.verdict import Verdict
 from thirty_two_lanes.core.errors import ArgumentError, shown
 
 FEWEST_WORDS = 8
+NEAR = 0.01  # of a float, where an exercise does not say how near a prediction must be
+ROUNDED = 4 * float_info.epsilon  # 0.76 - 0.75 is more than 0.01
 
 
 def judge(task, answer) -> Verdict:
@@ -68,8 +71,10 @@ def agrees(answer, truth, task) -> bool:
     if isinstance(answer, bool) != isinstance(truth, bool):
         return False
     try:
+        near = task.tolerance or NEAR * abs(truth) * isinstance(truth, float)
+        rounded = ROUNDED * abs(truth) * bool(near)
         right = isinstance(answer, Number)
-        return right and 0 <= abs(answer - truth) <= task.tolerance
+        return right and 0 <= abs(answer - truth) <= near + rounded
     except (TypeError, OverflowError):  # numbers that are no floats: Decimal, 10**400
         return False
 

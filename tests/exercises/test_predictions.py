@@ -34,6 +34,24 @@ def test_predictions_earn_their_share():
             task.judge(other)
 
 
+def test_a_float_is_right_within_a_hundredth_unless_the_exercise_says_otherwise():
+    """A whole number must be exact; a tolerance leaves room for its own rounding."""
+
+    class Share(Strides):
+        def truth(self):
+            return self.share
+
+    for share, tolerance, right, wrong in (
+        (200 / 3, 0, (66.67, 67, 66.1), (68, 65)),
+        (0.75, 0.01, (0.74, 0.76), (0.77, 0.73)),
+        (50, 0, (50, 50.0), (50.1, 51)),
+    ):
+        task = Share()
+        task.share, task.tolerance = share, tolerance
+        assert {2} == {task.judge(it).points for it in right}
+        assert {0} == {task.judge(it).points for it in wrong}
+
+
 def test_a_number_does_not_wrap():
     """The size of the smallest whole number of a type is negative in that type."""
 
