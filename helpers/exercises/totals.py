@@ -203,11 +203,13 @@ def excess_of_stores(case, outcome) -> str:
     """How one block or warp stores too much of what all do; "" if none does.
 
     Without room beyond: in a small kernel that of the instructions would be a share.
+    As many stores as one makes in the answer are not too many: all may make fewer.
     """
     for who, spread in SPREADS_OF_STORES.items():
         mine, every = stores_of(outcome, who), all_stores(outcome)
         share = case.most(outcome, partial(share_of_stores, who=who))
-        if mine >= spread * share * every > 0:
+        enough = case.most(outcome, partial(stores_of, who=who))
+        if mine > enough and mine >= spread * share * every > 0:
             return (
                 f"One {who} makes {mine:,} of all {every:,} requests that store, and "
                 f"less than {spread * share * every:.3g} are allowed. Share the stores "
