@@ -9,7 +9,6 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
 
-from helpers.exercises.exercise import Exercise, require_seed
 from thirty_two_lanes.core.errors import ArgumentError, short_traceback
 
 GROUP = "thirty_two_lanes.exercises"
@@ -22,6 +21,8 @@ def exercise(name, seed=None):
     The seed chooses a variant: other types, operations, sizes or names. Without one it
     is the variant of the lessons.
     """
+    from helpers.exercises.exercise import require_seed
+
     known = exercises()
     if not isinstance(name, str) or name not in known:
         near = get_close_matches(str(name), known, n=3) or sorted(known)
@@ -69,6 +70,8 @@ def modules(package):
 
 def in_module(module) -> list:
     """The exercises that a module describes, in its order; `_Names` are for others."""
+    from helpers.exercises.exercise import Exercise
+
     own = [it for it in vars(module).values() if isinstance(it, type)]
     return [
         it

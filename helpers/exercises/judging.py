@@ -47,11 +47,8 @@ from helpers.exercises.verdict import Refusal, Verdict
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.errors import ExplainedError
 from thirty_two_lanes.emulator.launch import compile_kernel
-from thirty_two_lanes.frontend.kernels import (
-    argument_names,
-    argument_types,
-    require_kernel,
-)
+from thirty_two_lanes.frontend.argument_types import argument_types
+from thirty_two_lanes.frontend.kernels import argument_names, require_kernel
 
 SECONDS = 20  # of a processor, for all launches of a check
 LARGEST_TUPLE = 256  # numbers; a compiler takes long over larger ones

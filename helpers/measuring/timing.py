@@ -22,7 +22,6 @@ from thirty_two_lanes.core.dynamic_shared import check_dynamic_shared
 from thirty_two_lanes.core.errors import LaunchError, short_traceback, shown
 from thirty_two_lanes.frontend.kernels import (
     Verb,
-    argument_types,
     bracketed,
     configuration,
     require_kernel,
@@ -75,6 +74,8 @@ class Measure(Verb):
         grid_dim, block_dim, _, shared_bytes = config
         check_dynamic_shared(self.kernel, shared_bytes)
         if not device.has_gpu and not self.kernel.targetoptions.get("extensions"):
+            from thirty_two_lanes.frontend.argument_types import argument_types
+
             argument_types(self.kernel, arguments)  # refuses what Numba would
         launch = launch_text(grid_dim, block_dim, shared_bytes)
         form = form_of(self.kernel, launch, arguments)

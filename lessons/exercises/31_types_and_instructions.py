@@ -8,7 +8,7 @@ from helpers.exercises.arguments import numbers
 from helpers.exercises import sources
 from helpers.exercises.exercise import Fix, Out, Predict, SpeedUp, Write
 from thirty_two_lanes.frontend.inference import typed_ir
-from thirty_two_lanes.frontend.kernels import argument_types
+from thirty_two_lanes.frontend.argument_types import argument_types
 
 
 class WhichType(Predict):

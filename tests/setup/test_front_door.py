@@ -26,14 +26,14 @@ MISTAKES = {  # of our own, as one more line of a module
 
 @pytest.fixture
 def mistaken(tmp_path):
-    """Run Python where the tool has one more line."""
+    """Run Python where the tool has one more line, in a module that importing reads."""
     for folder in ("tool", "helpers"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     path = {"PYTHONPATH": str(tmp_path / "tool")}
 
     def run(line, *arguments):
-        file = tmp_path / "tool/thirty_two_lanes/emulator/limits.py"
+        file = tmp_path / "tool/thirty_two_lanes/core/device.py"
         file.write_text(file.read_text(encoding="utf-8") + f"\n{line}\n", "utf-8")
         return subprocess.run(
             [sys.executable, *arguments],

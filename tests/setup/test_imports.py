@@ -2,8 +2,7 @@
 
 import subprocess
 import sys
-
-import pytest
+from functools import cache
 
 from tests.paths import ROOT
 
@@ -11,15 +10,38 @@ BROUGHT = """
 import sys
 before = set(sys.modules)
 import {module}
-modules = {{name.partition(".")[0] for name in set(sys.modules) - before}}
-print(*sorted(modules - sys.stdlib_module_names))
+print(*sorted(set(sys.modules) - before))
 """
+TOOL = {
+    "assembly": "",
+    "core": "device device_memory dynamic_shared errors gc_pause hardware source",
+    "emulator": "arguments",
+    "emulator.host": "attributes device dispatch driver install outside streams",
+    "film": "watch",
+    "frontend": "kernels package_target target",
+    "intrinsics": "addresses async_copies ordered_access wide_access",
+    "language": "twin_registry",
+}
+COURSE = {
+    "checking": "check diagnosis tolerance",
+    "exercises": "catalogue",
+    "measuring": "baselines counters measurement recordings store timing",
+    "plotting": "banks bars blocks boxes charts grids hierarchy instructions intervals "
+    "products rates sectors tiles traffic warps",
+    "plotting.sliders": "explore page",
+}
+TOOL_OF_THE_COURSE = {  # what the course's own modules bring of the tool
+    "assembly": "instructions recorded resources",
+    "core": "sectors style wavefronts words",
+    "core.pages": "packing tables",
+    "frontend": "launch_form",
+    "pictures": "",
+}
 
 
+@cache
 def brought(module, then="") -> set:
-    """The packages that are imported with a module in a process of its own, but the
-    standard library.
-    """
+    """The modules that are imported with a module in a process of its own."""
     ran = subprocess.run(
         [sys.executable, "-c", BROUGHT.format(module=f"{module}\n{then}")],
         cwd=ROOT,
@@ -30,22 +52,66 @@ def brought(module, then="") -> set:
     return set(ran.stdout.split())
 
 
-@pytest.mark.parametrize(
-    "module, ours",
-    [
-        ("thirty_two_lanes", {"thirty_two_lanes"}),
-        ("helpers", {"helpers", "thirty_two_lanes"}),
-    ],
-)
-def test_importing_us_brings_ours_and_what_numba_brings(module, ours):
-    """No matplotlib, and nothing of Jupyter's: the tool is installed without them, and
-    the course's figures import them when one is drawn.
+def packages(modules) -> set:
+    """What they are modules of, but the standard library."""
+    return {it.partition(".")[0] for it in modules} - sys.stdlib_module_names
+
+
+def named(package, rooms) -> set:
+    """The modules of some rooms, and the rooms."""
+    found = {package} | {f"{package}.{room}" for room in rooms}
+    return found | {
+        f"{package}.{room}.{name}" for room in rooms for name in rooms[room].split()
+    }
+
+
+def ours(modules) -> set:
+    """Those of the tool and of the course; the target built into Numba has the name of
+    numba-cuda's.
     """
-    assert ours == brought(module) - brought("numba.cuda")
+    found = {it for it in modules if it.startswith(("thirty_two_lanes", "helpers"))}
+    return {it.replace(".builtin_target", ".package_target") for it in found}
+
+
+def test_importing_the_tool_brings_the_verbs_alone():
+    """What compiles, runs, judges, films and assembles is imported when it is used:
+    nobody would notice a slow start, so each module that is added here has a reason.
+    """
+    assert named("thirty_two_lanes", TOOL) == ours(brought("thirty_two_lanes"))
+
+
+def test_importing_the_course_brings_its_verbs_and_figures():
+    """No judge of exercises, and no more of the tool than they say."""
+    tool = named("thirty_two_lanes", TOOL) | named(
+        "thirty_two_lanes", TOOL_OF_THE_COURSE
+    )
+
+    expected = tool | named("helpers", COURSE) | {"helpers.doctor"}
+    assert expected == ours(brought("helpers"))
+
+
+def test_importing_us_brings_of_others_what_numba_cuda_brings():
+    """No matplotlib, nothing of Jupyter's, and nothing that Numba itself imports with a
+    first kernel, such as its lowering; of Python, three small modules.
+    """
+    for module in ("thirty_two_lanes", "helpers"):
+        more = brought(module) - brought("numba.cuda")
+
+        assert more - ours(more) <= {"difflib", "gzip", "pkgutil", "numba.mviewbuf"}
+
+
+def test_a_plain_launch_brings_no_judge():
+    """Judges and reports come with `emulate`."""
+    launch = "from numba import cuda; cuda.jit(lambda: None)[1, 32]()"
+    found = brought("thirty_two_lanes", launch)
+
+    assert "thirty_two_lanes.emulator.machine.machine" in found
+    assert "thirty_two_lanes.emulator.judges" not in found
+    assert "thirty_two_lanes.emulator.report" not in found
 
 
 def test_a_figure_brings_matplotlib():
     """So the test above would notice it."""
     drawn = "helpers.plot_warps(40)._repr_mimebundle_()"
 
-    assert "matplotlib" in brought("helpers", drawn)
+    assert "matplotlib" in packages(brought("helpers", drawn))

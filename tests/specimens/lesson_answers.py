@@ -15,9 +15,10 @@ from helpers import assemble
 from tests.lessons.claims import fallen
 from tests.specimens.lesson_launches import named, noting
 from thirty_two_lanes import pictures
-from thirty_two_lanes.assembly import Assembly, compilation, recorded
+from thirty_two_lanes.assembly import compilation, recorded
+from thirty_two_lanes.assembly.assembly import Assembly
 from thirty_two_lanes.assembly.compiler import missing
-from thirty_two_lanes.frontend.kernels import argument_types
+from thirty_two_lanes.frontend.argument_types import argument_types
 
 CAPABILITIES = (7, 5), (8, 0), (8, 9), (9, 0), (10, 0)
 EVERY = 6  # kernels one is compiled, each for another capability

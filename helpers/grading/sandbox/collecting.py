@@ -18,12 +18,15 @@ from helpers.exercises.packing import (
     missing,
     packed,
 )
+from helpers.grading.sandbox.warming import warm_up
 from thirty_two_lanes.core.source import remember
 
 TRUSTED = False  # it runs what anybody wrote
 LARGEST = 2**18  # bytes of an answer
 SENTENCE = 300  # characters of an error
 AROUND = re.compile(r"\s*(%%(time|capture)\b.*\n)+")  # magics that run their cell
+
+warm_up()
 
 
 class TooLong(KeyboardInterrupt):

@@ -13,7 +13,7 @@ from thirty_two_lanes.core.source import Reference, Site
 from thirty_two_lanes.emulator.judges.local_memory import LocalMemory
 from thirty_two_lanes.emulator.launch import compile_kernel
 from thirty_two_lanes.emulator.program import KINDS, LineCounts
-from thirty_two_lanes.frontend.kernels import argument_types
+from thirty_two_lanes.frontend.argument_types import argument_types
 
 
 @cuda.jit

@@ -9,7 +9,7 @@ from numba import cuda, float32, float64, int8, int32, int64
 from thirty_two_lanes.emulator.arguments import staged_arguments
 from thirty_two_lanes.emulator.launch import bind, compile_kernel, run
 from thirty_two_lanes.emulator.machine.launch_memory import is_dynamic, shared_addresses
-from thirty_two_lanes.frontend.kernels import argument_types
+from thirty_two_lanes.frontend.argument_types import argument_types
 
 
 class Spy:

@@ -1,17 +1,12 @@
-"""The verb `emulate`: one launch with all judges, and the Run that reports them."""
+"""One launch with all judges, and the Run that reports them."""
 
 import json
 from dataclasses import dataclass, field, make_dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-import numpy as np
-
 from thirty_two_lanes.core.errors import (
-    LaunchError,
     is_of_kernel,
-    short_traceback,
-    shown,
 )
 from thirty_two_lanes.core.events import Warps
 from thirty_two_lanes.core.source import source_of
@@ -24,7 +19,8 @@ from thirty_two_lanes.emulator.report.as_dict import as_dict
 from thirty_two_lanes.emulator.report.assertions import RunAssertions
 from thirty_two_lanes.emulator.report.page import as_html, lessons_in
 from thirty_two_lanes.emulator.report.text import as_text, found_before
-from thirty_two_lanes.frontend.kernels import Verb, argument_types, require_kernel
+from thirty_two_lanes.frontend.argument_types import argument_types
+from thirty_two_lanes.frontend.kernels import Verb
 
 OfJudges = make_dataclass(
     "OfJudges",
@@ -90,38 +86,6 @@ class Run(OfJudges, RunAssertions):
 
     def _repr_html_(self):
         return as_html(self, lessons_in(Path.cwd()))  # links to notebooks beside ours
-
-
-@short_traceback
-def emulate(
-    kernel, *, seed=None, turns=None, strict=False, merged=False, assembly=None
-):
-    """Run `emulate(kernel)[blocks, threads](*args)` in the emulator and return a Run.
-
-    Arrays are changed in place, as by a launch. The seed chooses the order in which
-    warps run, and blocks take turns at an atomic. A loop that comes back to where it
-    was is an error, as it never ends; a long one runs, but for at most `turns`
-    iterations of a warp. Where they are left out, and for a plain launch, the
-    environment variables `EMULATOR_SEED` (0) and `EMULATOR_TURNS` (no limit) apply.
-    Where `strict`, an atomic operation orders nothing before what follows it unless a
-    fence stands between the two, as in the PTX memory model. Where `merged`, what the
-    kernel computes or loads again counts once if the compiler does so once; mistakes
-    and races are found as ever. With the `assembly` that `assemble` gives of this
-    launch, `run.data_path` has the LSU wavefronts.
-    """
-    require_kernel(kernel, "emulate")
-    options = whole("seed", seed), whole("turns", turns)
-    more = {"strict": strict, "merged": merged, "assembly": assembly}
-    return Emulation(kernel, *options, **more)
-
-
-def whole(name, value, verb="emulate") -> int | None:
-    """An option that is a whole number, or None for what the environment says."""
-    if value is None or isinstance(value, (int, np.integer)) and value >= 0:
-        return value
-    raise LaunchError(
-        f"`{name}` of `{verb}` is a whole number, 0 or more, not {shown(value)}"
-    )
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from thirty_two_lanes.core.errors import ExplainedError
-from thirty_two_lanes.film.watch import STEPS, Watching
+from thirty_two_lanes.film.watch import STEPS
+from thirty_two_lanes.film.watching import Watching
 from thirty_two_lanes.scripts.launches import handed_to
 from thirty_two_lanes.scripts.options import file_to_write, whole_number
 from thirty_two_lanes.scripts.program import NoProgram, run_program

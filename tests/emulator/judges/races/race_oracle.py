@@ -10,7 +10,8 @@ from numba import cuda, int32
 from thirty_two_lanes.core.events import in_turn
 from thirty_two_lanes.emulator.arguments import staged_arguments
 from thirty_two_lanes.emulator.launch import bind, compile_kernel, run
-from thirty_two_lanes.frontend.kernels import argument_types, configuration
+from thirty_two_lanes.frontend.argument_types import argument_types
+from thirty_two_lanes.frontend.kernels import configuration
 
 CELLS = 24
 
