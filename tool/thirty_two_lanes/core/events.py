@@ -15,7 +15,7 @@ from thirty_two_lanes.core.source import Reference, Site
 GOLDEN = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: multiples lie far apart
 
 TOPICS = (
-    "launch allocation step split sync missed_barrier stray_lanes shuffle fence "
+    "launch allocation step steps split sync missed_barrier stray_lanes shuffle fence "
     "negative_index overflow raised early repeat note unset_read end global shared "
     "local const requests values"
 ).split()
@@ -161,23 +161,34 @@ class Requests(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A basic block begins: how many lanes are active, and in how many warps."""
+    """A basic block begins."""
 
     basic_block: int
     active: np.ndarray | None
     who: Warps
-    lanes: int = 0
-    warps: int = 0
+
+
+class Steps(NamedTuple):
+    """A basic block has run some times: how many lanes were active, and in how many
+    warps, in all; how often each block's warp ran it, None where all did as often.
+    """
+
+    basic_block: int
+    who: Warps
+    lanes: int
+    warps: int
+    of_blocks: np.ndarray | None = None
 
 
 class Repeat(NamedTuple):
-    """An instruction goes on to its next element; a Step counts the first one alone."""
+    """An instruction goes on to its next element; Steps count the first one alone."""
 
     site: Site
     active: np.ndarray | None
     who: Warps
     lanes: int
     warps: int
+    of_blocks: np.ndarray | None = None
 
 
 class Noted(NamedTuple):

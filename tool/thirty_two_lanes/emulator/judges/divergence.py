@@ -22,45 +22,6 @@ MOST_PARTS = 1 << 12  # that wait to be added up
 SIGNIFICANT = 0.05  # of all lanes of a run, which must idle on a line to be reported
 
 
-class Steps:
-    """Adds up the warps that run each basic block, and their active lanes."""
-
-    def __init__(self):
-        self.code, self.warps, self.lanes, self.present = (), [], [], []
-        self.threads = 0  # of a block
-
-    def listeners(self) -> dict:
-        """Its listeners, by topic."""
-        return {"launch": self.start, "step": self.step}
-
-    def start(self, start):
-        """Keep the code, with no counts."""
-        self.code = start.code
-        self.warps = [0] * len(start.code)
-        self.lanes = [0] * len(start.code)
-        self.present = [0] * len(start.code)
-        self.threads = math.prod(map(int, start.block_dim))
-
-    def step(self, step):
-        """Add one run of a basic block."""
-        self.warps[step.basic_block] += step.warps
-        self.lanes[step.basic_block] += step.lanes
-        self.present[step.basic_block] += step.warps * self.lanes_of(step.who.warp)
-
-    def lanes_of(self, warp) -> int:
-        """The lanes that a warp of a block has."""
-        return min(WARP_SIZE, self.threads - WARP_SIZE * warp)
-
-    def by_work(self):
-        """Each basic block's work on a line, with the warps and lanes that did it, and
-        the lanes that those warps have.
-        """
-        counts = self.warps, self.lanes, self.present
-        for basic_block, *done in zip(self.code, *counts, strict=True):
-            for work in basic_block.work if done[0] else ():
-                yield work, *done
-
-
 class Share(Counts):
     """A line's instructions and active lanes, and the branches that split warps."""
 
@@ -77,17 +38,45 @@ class Share(Counts):
         return self.active_lanes / present if present else 1.0
 
 
-class Divergence(Steps):
+class Divergence:
     """Instructions, the lanes that take part, and the branches that split warps."""
 
     def __init__(self):
-        super().__init__()
+        self.code, self.warps, self.lanes, self.present = (), [], [], []
+        self.threads = 0  # of a block
         self.splits, self.repeats = {}, {}
 
     def listeners(self) -> dict:
         """Its listeners, by topic."""
         own = {"split": self.add_split, "repeat": self.repeat}
-        return super().listeners() | own
+        return {"launch": self.start, "steps": self.steps, **own}
+
+    def start(self, start):
+        """Keep the code, with no counts."""
+        self.code = start.code
+        self.warps = [0] * len(start.code)
+        self.lanes = [0] * len(start.code)
+        self.present = [0] * len(start.code)
+        self.threads = math.prod(map(int, start.block_dim))
+
+    def steps(self, steps):
+        """Add runs of a basic block."""
+        self.warps[steps.basic_block] += steps.warps
+        self.lanes[steps.basic_block] += steps.lanes
+        self.present[steps.basic_block] += steps.warps * self.lanes_of(steps.who.warp)
+
+    def lanes_of(self, warp) -> int:
+        """The lanes that a warp of a block has."""
+        return min(WARP_SIZE, self.threads - WARP_SIZE * warp)
+
+    def by_work(self):
+        """Each basic block's work on a line, with the warps and lanes that did it, and
+        the lanes that those warps have.
+        """
+        counts = self.warps, self.lanes, self.present
+        for basic_block, *done in zip(self.code, *counts, strict=True):
+            for work in basic_block.work if done[0] else ():
+                yield work, *done
 
     def repeat(self, repeat):
         """Add an instruction that goes on to its next element."""
@@ -121,13 +110,22 @@ class Divergence(Steps):
         return _table(rows, _share())
 
 
-class Operations(Steps):
-    """Arithmetic by kind, for each active lane: counted in instruction_counts.py."""
+class Operations:
+    """Arithmetic by kind, for each active lane: counted in instruction_counts.py;
+    `Divergence` knows the lanes.
+    """
+
+    def __init__(self, divergence):
+        self.divergence = divergence
+
+    def listeners(self) -> dict:
+        """None."""
+        return {}
 
     def table(self) -> Counts:
         """The sums by kind of number, and `.by_line`."""
         rows = {}
-        for work, _, lanes, _ in self.by_work():
+        for work, _, lanes, _ in self.divergence.by_work():
             if any(work.operations):
                 row = rows.setdefault(work.site, _no_operations())
                 for kind, count in zip(KINDS, work.operations, strict=True):
@@ -149,7 +147,7 @@ class Balance:
 
     def listeners(self) -> dict:
         """Its listeners, by topic."""
-        own = {"step": self.step, "repeat": self.repeat, "global": self.access}
+        own = {"steps": self.steps, "repeat": self.repeat, "global": self.access}
         return {"launch": self.start, **own}
 
     def start(self, start):
@@ -158,9 +156,9 @@ class Balance:
             sum(work.instructions for work in block.work) for block in start.code
         ]
 
-    def step(self, step):
-        """Add one run of a basic block."""
-        self.add(step, self.instructions[step.basic_block])
+    def steps(self, steps):
+        """Add runs of a basic block."""
+        self.add(steps, self.instructions[steps.basic_block])
 
     def repeat(self, repeat):
         """Add an instruction that goes on to its next element."""
@@ -169,10 +167,9 @@ class Balance:
     def add(self, event, instructions):
         """Add instructions of each warp that an event is about."""
         who = event.who
-        if event.active is None or event.warps >= who.blocks:
+        times = event.of_blocks
+        if times is None:
             times = event.warps // who.blocks
-        else:
-            times = event.active.any(axis=0).astype(np.int64)
         runs = self.runs.setdefault(who.first_block, {})
         runs[who.warp] = runs.get(who.warp, 0) + instructions * times
 
@@ -257,5 +254,5 @@ def idling(site, row, cost=0.0) -> Finding:
 JUDGE = Registration(
     "divergence", Divergence, findings=findings, kinds=(Kind("divergence", 90),)
 )
-OPERATIONS = Registration("operations", Operations)
+OPERATIONS = Registration("operations", Operations, needs=("divergence",))
 BALANCE = Registration("balance", Balance)

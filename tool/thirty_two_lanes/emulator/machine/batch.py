@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from thirty_two_lanes.core.errors import KernelIndexError, NoProgressError, NoValueError
-from thirty_two_lanes.core.events import Allocation, BranchSplit, Step, in_turn
+from thirty_two_lanes.core.events import Allocation, BranchSplit, in_turn
 from thirty_two_lanes.emulator.machine.accesses.async_copies import Copies
 from thirty_two_lanes.emulator.machine.barriers import (
     emit_unnamed,
@@ -170,7 +170,10 @@ class Batch:
 
     def _run_group(self, warp, pc, active) -> int | None:
         """Run threads until they split, meet others or wait; the pc where they spin."""
-        return self._run_blocks(warp, pc, active, *self._elsewhere(warp))
+        try:
+            return self._run_blocks(warp, pc, active, *self._elsewhere(warp))
+        finally:
+            warp.tell_steps()
 
     def _run_blocks(self, warp, pc, active, others, nearest) -> int | None:
         code, has_run = self.launch.program.code, False
@@ -186,8 +189,7 @@ class Batch:
                         others, nearest = self._elsewhere(warp)
                 basic_block = code[pc]
                 if not has_run:
-                    for listener in warp.listeners["step"]:
-                        listener(Step(pc, active, warp.who, *warp.counted(active)))
+                    warp.note_step(pc, active)
                     value = basic_block.run(warp, active, others)
                 following = self._following(warp, pc, active, value)
                 if following is None or following is WAITING:

@@ -5,7 +5,7 @@ from hashlib import blake2b
 import numpy as np
 
 from thirty_two_lanes.core.errors import coordinates
-from thirty_two_lanes.core.events import Warps
+from thirty_two_lanes.core.events import Step, Steps, Warps
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.emulator.machine.arrays import Array, Choice
 
@@ -45,6 +45,7 @@ class Warp:
         self.spinning = False
         self.cycle = CycleDetector()
         self.last_count = (None, None)
+        self.steps, self.stepping = {}, None  # by pc, not told yet; their threads
         self.masks = {}  # a cache of judges: the lanes that were active last
         self.local = {}
         self.ahead = None  # what runs its basic blocks ahead of NumPy's functions
@@ -103,16 +104,42 @@ class Warp:
                 self.left_at = np.full((WARP_SIZE, self.blocks), -1, np.int32)
             self.left_at[whole(active, self.left_at.shape)] = pc
 
+    def note_step(self, pc, active):
+        """These threads begin a basic block: tell of each, or of many together."""
+        for listener in self.listeners["step"]:
+            listener(Step(pc, active, self.who))
+        if self.listeners["steps"]:
+            if active is not self.stepping:
+                self.tell_steps()
+                self.stepping = active
+            self.steps[pc] = self.steps.get(pc, 0) + 1
+
+    def tell_steps(self):
+        """Tell of the steps that were counted."""
+        if not self.steps:
+            return
+        lanes, warps, those = self.counted(self.stepping)
+        for pc, times in self.steps.items():
+            of_blocks = None if those is None else times * those
+            for listener in self.listeners["steps"]:
+                told = Steps(pc, self.who, times * lanes, times * warps, of_blocks)
+                listener(told)
+        self.steps = {}
+
     def counted(self, active):
-        """How many lanes are active, and of how many warps."""
+        """How many lanes are active, and of how many warps; and of which, by block,
+        None for all.
+        """
         if active is None:
-            return WARP_SIZE * self.blocks, self.blocks
+            return WARP_SIZE * self.blocks, self.blocks, None
         if active is not self.last_count[0]:
             lanes, blocks = active.shape
             each = (WARP_SIZE // lanes) * (self.blocks // blocks)
-            warps = int(np.count_nonzero(active.any(axis=0)))
-            count = int(np.count_nonzero(active)) * each, warps * self.blocks // blocks
-            self.last_count = active, count
+            those = active.any(axis=0)
+            warps = int(np.count_nonzero(those))
+            lanes = int(np.count_nonzero(active)) * each
+            those = None if warps == blocks else those
+            self.last_count = active, (lanes, warps * self.blocks // blocks, those)
         return self.last_count[1]
 
     def is_in_a_cycle(self, pc, needs, active) -> bool:

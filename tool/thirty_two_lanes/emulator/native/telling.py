@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from thirty_two_lanes.core.events import Access, BranchSplit, Requests, Step
+from thirty_two_lanes.core.events import Access, BranchSplit, Requests, Steps
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.emulator.native.ahead import Ahead
 from thirty_two_lanes.emulator.native.kernel import FACTS
@@ -98,8 +98,8 @@ class Teller:
             who, code = ahead.warp.who, ahead.tape.program.code
             for pc, (lanes, steps, splits) in enumerate(ahead.counts.tolist()):
                 both = np.ones((1, splits), bool)
-                for listener in self.heard.get("step", ()) if steps else ():
-                    listener(Step(pc, None, who, lanes, steps))
+                for listener in self.heard.get("steps", ()) if steps else ():
+                    listener(Steps(pc, who, lanes, steps))
                 for listener in self.heard.get("split", ()) if splits else ():
                     several = who._replace(blocks=splits)
                     listener(BranchSplit(code[pc].ending.site, both, both, several))

@@ -118,6 +118,7 @@ class AlikeBlocks:
 
     def __init__(self):
         self.did = np.zeros(0, np.uint64)
+        self.all_did = {}  # by the first of a batch, and how many: what all of them did
         self.turns = {}  # accesses so far by first block and warp
 
     def start(self, blocks):
@@ -127,15 +128,17 @@ class AlikeBlocks:
         """Add an access of each block of a batch."""
         warp, first, blocks = access.who
         turn = self.turns[first, warp] = self.turns.get((first, warp), 0) + 1
-        what = access.cache if access.recurs else access.reference
-        number = np.array([hash((warp, turn, id(what)))])
-        if not access.recurs:
-            addresses = access.addresses.astype(np.int64)
-            if access.active is not None:
-                addresses = np.where(access.active, addresses, -1)
-            shape = WARP_SIZE, addresses.shape[-1]
-            number = digests(np.broadcast_to(addresses, shape), (number,))
-        self.did[first : first + blocks] += number.view(np.uint64)
+        if access.recurs:
+            number = hash((warp, turn, id(access.cache)))
+            self.all_did[first, blocks] = self.all_did.get((first, blocks), 0) + number
+            return
+        number = np.array([hash((warp, turn, id(access.reference)))])
+        addresses = access.addresses.astype(np.int64)
+        if access.active is not None:
+            addresses = np.where(access.active, addresses, -1)
+        shape = WARP_SIZE, addresses.shape[-1]
+        number = digests(np.broadcast_to(addresses, shape), (number,))
+        self.did[first : first + blocks] += number
 
     def gathered(self, access):
         """Add requests that were gathered."""
@@ -151,6 +154,9 @@ class AlikeBlocks:
 
     def represented(self):
         """By block: the first that did the same, and how many did."""
+        for (first, blocks), number in self.all_did.items():
+            self.did[first : first + blocks] += np.uint64(number & 2**64 - 1)
+        self.all_did = {}
         _, first, which, count = np.unique(
             self.did, return_index=True, return_inverse=True, return_counts=True
         )
@@ -250,6 +256,8 @@ class SharedSuspects:
     def _refine(self, size):
         """Look at cells that elements of a size are whole numbers of."""
         before = self.granularity
+        if before == size:
+            return
         self.granularity = gcd(before, size)
         times = before // self.granularity
         if times > 1:
