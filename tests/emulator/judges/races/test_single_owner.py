@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from thirty_two_lanes.core.events import Access
+from thirty_two_lanes.core.events import Access, Warps
 from thirty_two_lanes.core.source import Reference, Site
 from thirty_two_lanes.emulator.judges.races.single_owner import CellOwners, windows_of
 
@@ -12,7 +12,7 @@ LINE = Reference(Site("cell", 1, "a[i]"), "load", "a")
 
 
 def owners_of(cells=64, barriers=True):
-    return CellOwners(cells, 256, barriers)
+    return CellOwners(cells, 64, 256, barriers)
 
 
 def one(kind, cell, thread, owners, time=0):
@@ -65,33 +65,32 @@ def test_two_lanes_that_touch_one_cell_have_it_both():
 
 def test_the_time_of_the_last_access_is_kept_where_there_are_barriers():
     """By cell, and by window with a time for each block."""
-    owners = owners_of(16)
-    one("store", 5, 7, owners, 1)
-    one("load", 5, 7, owners, 3)
-    windows = np.array([[0], [8]]), 4
-    threads = np.arange(8).reshape(2, 4).T + 100
-    assert owners.windows("store", windows, threads, np.array([[4, 6]]))
+    owners = owners_of(80)
+    one("store", 33, 7, owners, 1)
+    one("load", 33, 7, owners, 3)
+    windows, who = (np.array([[0], [40]]), 32), Warps(1, 0, 2)
+    assert owners.windows("store", windows, who, np.array([[4, 6]]))
 
-    assert [4] * 4 + [0, 3, 0, 0] + [6] * 4 + [0] * 4 == owners.since.tolist()
-    assert owners.windows("load", windows, threads, 9)
-    assert [9] * 4 == owners.since[8:12].tolist()
+    since = [4] * 32 + [0, 3] + [0] * 6 + [6] * 32 + [0] * 8
+    assert since == owners.since.tolist()
+    assert owners.windows("load", windows, who, 9)
+    assert [9] * 32 == owners.since[40:72].tolist()
     assert owners_of(barriers=False).since is None
 
 
 def test_windows_are_owned_like_their_cells():
-    """Two blocks of four neighbours: the same threads may return, others may not."""
-    owners = owners_of(16)
-    windows = np.array([[0], [8]]), 4
-    threads = np.arange(8).reshape(2, 4).T
+    """The second warp of two blocks of 64: its threads may return, others may not."""
+    owners = owners_of(72)
+    windows, who = (np.array([[0], [40]]), 32), Warps(1, 0, 2)
 
-    assert owners.windows("load", windows, threads, 0)
-    assert owners.windows("store", windows, threads, 0)
-    assert [0, 1, 2, 3, -1, -1, -1, -1, 4, 5, 6, 7] == (
-        owners.writer_and_reader(-1)[0][:12].tolist()
+    assert owners.windows("load", windows, who, 0)
+    assert owners.windows("store", windows, who, 0)
+    assert [*range(32, 64), *[-1] * 8, *range(96, 128)] == (
+        owners.writer_and_reader(-1)[0].tolist()
     )
-    assert not owners.windows("load", windows, threads + 1, 0)
-    assert not one("load", 11, 6, owners)
-    assert one("load", 11, 7, owners)
+    assert not owners.windows("load", windows, Warps(0, 0, 2), 0)
+    assert not one("load", 43, 98, owners)
+    assert one("load", 43, 99, owners)
 
 
 def access(cells, blocks, active=None, dtype=np.int32):

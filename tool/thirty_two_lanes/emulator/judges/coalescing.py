@@ -13,7 +13,7 @@ from thirty_two_lanes.core.hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE
 from thirty_two_lanes.core.sectors import accesses_of, lanes_of, request_sectors
 from thirty_two_lanes.core.words import Finding, counted_figure, figure, level_of
 from thirty_two_lanes.emulator.judges.judge import Cost, Judge, Kind, Registration
-from thirty_two_lanes.emulator.judges.requests import how_often, requests_of
+from thirty_two_lanes.emulator.judges.requests import PENDING, all_places, requests_of
 
 COLUMNS = (
     "requests",
@@ -52,34 +52,51 @@ def _by_alignment(lanes, itemsize, parts):
     return sector_counts(request_sectors, addresses, active, itemsize, parts).T.copy()
 
 
-def sectors_of(access) -> np.ndarray:
-    """The columns of `Coalescing` of an access, added up; found once for all judges."""
-    found = None if access.recurs else access.cache.get("sectors")
+class SectorCounts:
+    """The columns of requests, added up. Of those of one shape, only where they begin
+    counts: that waits until there is much of it.
+    """
+
+    def __init__(self):
+        self.total = np.zeros(len(COLUMNS), np.int64)
+        self.by_shape, self.waiting = {}, 0
+
+    def add(self, access):
+        """Add the requests of an access."""
+        size, parts = accesses_of(access.dtype)
+        groups, rest = requests_of(access)
+        for group in groups:
+            shape = group.key, size, parts
+            self.by_shape.setdefault(shape, []).append((group.firsts, group.times))
+            self.waiting += len(group.firsts)
+        if rest is not None:
+            self.total += _of_rest(access, rest, size, parts)
+        if self.waiting > PENDING:
+            self.counts()
+
+    def counts(self) -> np.ndarray:
+        """The columns by now."""
+        for shape, waiting in self.by_shape.items():
+            begin = all_places(waiting, _in_sector, SECTOR_BYTES)
+            self.total += begin @ _by_alignment(*shape)
+        self.by_shape, self.waiting = {}, 0
+        return self.total
+
+
+def _in_sector(addresses):
+    return addresses & SECTOR_BYTES - 1
+
+
+def _of_rest(access, rest, size, parts):
+    """The columns of requests of no common shape; found once for all judges."""
+    found = access.cache.get("sectors")
     if found is None:
-        found = _sectors_of(access)
+        counts = sector_counts(
+            request_sectors, rest.addresses, rest.active, size, parts
+        )
+        found = counts @ np.broadcast_to(rest.times, counts.shape[1])
         access.cache["sectors"] = found
     return found
-
-
-def _sectors_of(access):
-    size, parts = accesses_of(access.dtype)
-    groups, rest = requests_of(access)
-    total = 0
-    for group in groups:
-        table = _by_alignment(group.key, size, parts)
-        if len(group.firsts) == 1:
-            counts = table[group.firsts[0] & SECTOR_BYTES - 1]
-            total = total + counts * group.requests
-        else:
-            places = group.firsts & SECTOR_BYTES - 1
-            begin = how_often(places, SECTOR_BYTES, group.times)
-            total = total + begin @ table
-    if rest is not None:
-        given = rest.addresses, rest.active, size, parts
-        counts = sector_counts(request_sectors, *given)
-        times = np.broadcast_to(rest.times, counts.shape[1])
-        total = total + counts @ times
-    return total
 
 
 class Coalescing(Judge):
@@ -88,10 +105,22 @@ class Coalescing(Judge):
     spaces = ("global",)
     columns = COLUMNS
 
+    def __init__(self):
+        super().__init__()
+        self.by_reference = {}
+
     def observe(self, access):
         """Add one access of each block."""
-        if access.reference.is_request:
-            self.add(access.reference, sectors_of(access))
+        reference = access.reference
+        if reference.is_request:
+            if reference not in self.by_reference:
+                self.by_reference[reference] = SectorCounts()
+            self.by_reference[reference].add(access)
+
+    def table(self):
+        """The sums, by line and by kind, too."""
+        self.totals = {it: sums.counts() for it, sums in self.by_reference.items()}
+        return super().table()
 
 
 def scattered(site, row, limit=None) -> Finding:

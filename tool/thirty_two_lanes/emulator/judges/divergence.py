@@ -144,6 +144,7 @@ class Balance:
         self.instructions = []  # by basic block
         self.runs = {}  # by first block: by warp, of each block
         self.stores = [np.zeros((2, 0), np.int64)]  # numbers of warps, and requests
+        self.stores_of = {}  # by warps of many blocks: requests of each
 
     def listeners(self) -> dict:
         """Its listeners, by topic."""
@@ -177,18 +178,28 @@ class Balance:
         """Add the requests of each warp that stores, or updates."""
         if access.reference.kind == "load":
             return
-        active = True if access.active is None else access.active.any(axis=0)
-        made = active * (1 if access.times is None else access.times)
+        active = 1 if access.active is None else access.active.any(axis=0)
+        if access.times is None:  # of a warp of each block
+            stores = self.stores_of.setdefault(access.who, 0)
+            self.stores_of[access.who] = stores + active
+            return
+        made = active * access.times
         numbers = access.who.block * WARP_SIZE + access.who.warp
         self.stores.append(np.stack([numbers, np.broadcast_to(made, numbers.shape)]))
         if len(self.stores) > MOST_PARTS:
             self.stores = [added_up(*np.concatenate(self.stores, axis=1))]
 
+    def _of_many(self):
+        """The stores of warps of many blocks: numbers of warps, and requests."""
+        for who, made in self.stores_of.items():
+            numbers = who.block * WARP_SIZE + who.warp
+            yield np.stack([numbers, np.broadcast_to(made, numbers.shape)])
+
     def table(self) -> Counts:
         """The instructions of the busiest block and warp, and their stores."""
         blocks = [np.max(sum(runs.values())) for runs in self.runs.values()]
         warps = [np.max(it) for runs in self.runs.values() for it in runs.values()]
-        of_warps = added_up(*np.concatenate(self.stores, axis=1))
+        of_warps = added_up(*np.concatenate([*self.stores, *self._of_many()], axis=1))
         of_blocks = added_up(of_warps[0] // WARP_SIZE, of_warps[1])
         most = (int(max(it, default=0)) for it in (blocks, warps))
         stores = (int(it[1].max(initial=0)) for it in (of_blocks, of_warps))

@@ -13,6 +13,7 @@ import numpy as np
 from thirty_two_lanes.core.hardware import WARP_SIZE
 
 FEW = 8  # masks of one access that are worth a group each
+PENDING = 1 << 20  # requests that wait to be counted together
 
 
 class Group(NamedTuple):
@@ -46,12 +47,36 @@ def how_often(places, size, times):
     return times * np.bincount(places, minlength=size)
 
 
+def all_places(waiting, place_of, size):
+    """The same for requests that wait, as pairs of first addresses and times, whose
+    places a function gives.
+    """
+    by_times, total = {}, np.zeros(size, np.int64)
+    for firsts, times in waiting:
+        varying = np.ndim(times) > 0
+        by_times.setdefault(None if varying else times, []).append((firsts, times))
+    for times, parts in by_times.items():
+        firsts, each = zip(*parts, strict=True)
+        times = np.concatenate(each) if times is None else times
+        total += how_often(place_of(np.concatenate(firsts)), size, times)
+    return total
+
+
 def requests_of(access):
     """The groups of an access, and a Rest or None; found once for all judges."""
     found = access.cache.get("requests")
     if found is None:
         found = access.cache["requests"] = _sorted_by_shape(access)
     return found
+
+
+def lanes_of(access) -> int:
+    """How many lanes asked, in all requests of an access."""
+    groups, rest = requests_of(access)
+    count = sum(len(group.lanes) * group.requests for group in groups)
+    if rest is not None:
+        count += int((rest.active.sum(axis=0) * rest.times).sum())
+    return count
 
 
 def _sorted_by_shape(access):

@@ -12,11 +12,15 @@ from functools import cached_property
 import numpy as np
 
 from thirty_two_lanes.core.errors import NoRowError, short_traceback, wrapped
-from thirty_two_lanes.emulator.judges.coalescing import Coalescing, sectors_of
+from thirty_two_lanes.emulator.judges.coalescing import Coalescing, SectorCounts
 from thirty_two_lanes.emulator.judges.judge import Registration
-from thirty_two_lanes.emulator.judges.requests import FEW, how_often, requests_of
-
-PENDING = 1 << 20  # requests that wait to be counted together
+from thirty_two_lanes.emulator.judges.requests import (
+    FEW,
+    PENDING,
+    all_places,
+    lanes_of,
+    requests_of,
+)
 
 BYTES = Coalescing.columns.index("bytes")
 MOVED = Coalescing.columns.index("bytes_moved")
@@ -87,6 +91,10 @@ class Tally:
             self.shapes[field, key] = RequestShape(lanes // self.unit)
         return self.shapes[field, key]
 
+    def place_of(self, addresses):
+        """The elements at some addresses."""
+        return (addresses - self.origin) // self.unit
+
     def counts(self) -> dict:
         """How often each element was asked for, by field: (its place, its bytes)."""
         fields = {}
@@ -115,15 +123,7 @@ class RequestShape:
         """Count the requests that wait."""
         if self.starts is None:
             self.starts = np.zeros(tally.size, np.int64)
-        by_times = {}
-        for firsts, times in self.pending:
-            varying = np.ndim(times) > 0
-            by_times.setdefault(None if varying else times, []).append((firsts, times))
-        for times, parts in by_times.items():
-            firsts, each = zip(*parts, strict=True)
-            begin = (np.concatenate(firsts) - tally.origin) // tally.unit
-            times = np.concatenate(each) if times is None else times
-            self.starts += how_often(begin, tally.size, times)
+        self.starts += all_places(self.pending, tally.place_of, tally.size)
         self.pending, self.waiting = [], 0
 
     def spread(self):
@@ -145,21 +145,29 @@ class Traffic:
 
     def __init__(self, allocation):
         self.allocation, self.name = allocation, allocation.name
-        self.bytes_asked = self.bytes_moved = 0
+        self.sectors = SectorCounts()
         self.lanes_stored = self.lanes_updated = 0  # updates are among the stores
         self.loaded, self.stored = Tally(allocation), Tally(allocation)
 
     def add(self, access):
         """Add an access."""
-        counts = sectors_of(access)
-        self.bytes_asked += int(counts[BYTES])
-        self.bytes_moved += int(counts[MOVED])
+        self.sectors.add(access)
         if access.reference.kind == "load":
             return self.loaded.add(access)
         self.stored.add(access)
-        lanes = int(counts[BYTES]) // access.dtype.itemsize
+        lanes = lanes_of(access)
         self.lanes_stored += lanes
         self.lanes_updated += lanes if access.reference.kind == "atomic" else 0
+
+    @property
+    def bytes_asked(self) -> int:
+        """The bytes of all lanes that asked."""
+        return int(self.sectors.counts()[BYTES])
+
+    @property
+    def bytes_moved(self) -> int:
+        """The bytes of all sectors that they asked for."""
+        return int(self.sectors.counts()[MOVED])
 
     @cached_property
     def loads(self) -> np.ndarray:

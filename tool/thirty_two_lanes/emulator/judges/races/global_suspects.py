@@ -46,7 +46,9 @@ class GlobalShadow:
     def reset(self):
         """Start again, after a barrier of the grid."""
         self.release()
-        self.owners = CellOwners(self.cells, self.threads, self.has_barriers)
+        self.owners = CellOwners(
+            self.cells, self.width, self.threads, self.has_barriers
+        )
         self.writer = self.written_at = self.reader = self.read_at = None
         self.atomic = None
 
@@ -200,14 +202,14 @@ class GlobalSuspects:
         size, kind = access.dtype.itemsize, access.reference.race_kind
         if size % shadow.granularity:
             shadow.refine(gcd(size, shadow.granularity))
-        who = self.clocks.thread(access.who), self.clocks.interval(access.who)
+        time = self.clocks.interval(access.who)
         alone = shadow.owners is not None and ACCESS_BITS[kind] != ATOMIC
         windows = (
             windows_of(access, shadow.granularity, shadow.start) if alone else None
         )
-        if windows and shadow.owners.windows(kind, windows, *who):
+        if windows and shadow.owners.windows(kind, windows, access.who, time):
             return
-        address, *who = active_rows(access, *who)
+        address, *who = active_rows(access, self.clocks.thread(access.who), time)
         cell, *who = split(address - shadow.start, size, shadow.granularity, *who)
         if alone and not windows and shadow.owners.cells(kind, cell, *who):
             return

@@ -10,25 +10,31 @@ from functools import lru_cache
 
 import numpy as np
 
+from thirty_two_lanes.core.events import Warps
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.emulator.judges.requests import requests_of
 
 NOBODY = 0  # what fresh memory holds
 SHORTEST = 4  # cells of a window that is faster than single cells
+MOST_WARPS = 32  # of a block
 
 
 class CellOwners:
-    """The owner of each cell: 2 * thread + 2, and one more if it wrote."""
+    """The owner of each cell: 2 * thread + 2, and one more if it wrote. Threads are
+    numbered through the grid, `width` to a block.
+    """
 
-    def __init__(self, cells, threads, has_barriers):
+    def __init__(self, cells, width, threads, has_barriers):
+        self.width = width
         self.owner = np.zeros(cells, np.int32 if threads < 1 << 29 else np.int64)
         self.since = np.zeros(cells, np.int32) if has_barriers else None
+        self.codes = {}  # of the threads of warps, a row for each block
 
-    def windows(self, kind, windows, thread, time) -> bool:
+    def windows(self, kind, windows, who, time) -> bool:
         """Record loads or stores; False if a cell already has another owner."""
         firsts, length = windows
         owner = _runs_in(self.owner, length)
-        code = self._code(thread.T).reshape(*firsts.shape, length)
+        code = self._code_by_block(who).reshape(*firsts.shape, length)
         if not self._take(kind, owner, firsts, code):
             return False
         if self.since is not None:
@@ -45,6 +51,21 @@ class CellOwners:
         if self.since is not None:
             self.since[cell] = np.maximum(self.since[cell], time)
         return bool((self.owner[cell] | 1 == code + 1).all())
+
+    def _code_by_block(self, who):
+        """The code of each thread of warps, (blocks, lanes)."""
+        if not isinstance(who, Warps):
+            return self._code_of(who)
+        if who not in self.codes:
+            if len(self.codes) == MOST_WARPS:  # of blocks that are done
+                self.codes = {}
+            self.codes[who] = self._code_of(who)
+        return self.codes[who]
+
+    def _code_of(self, who):
+        firsts = who.block * self.width + who.warp * WARP_SIZE
+        lanes = 2 * np.arange(WARP_SIZE, dtype=self.owner.dtype)
+        return self._code(firsts)[:, None] + lanes
 
     def _code(self, thread):
         code = thread.astype(self.owner.dtype)
@@ -65,7 +86,11 @@ class CellOwners:
             owner[where] = writing if kind == "store" else code
             return True
         own = before | 1 == writing
-        if not own.all() and not (own | (before == NOBODY)).all():
+        if own.all():
+            if kind == "store":
+                owner[where] = writing
+            return True
+        if not (own | (before == NOBODY)).all():
             return False
         owner[where] = writing if kind == "store" else np.maximum(before, code)
         return True
