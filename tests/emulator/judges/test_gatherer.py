@@ -50,7 +50,7 @@ def of_all_at_once(blocks=3):
 @pytest.fixture
 def kept(monkeypatch):
     """Sets how many requests wait at most, and from how few blocks. Where none waits,
-    there is no machine code, whose requests do wait: it runs one block, never many.
+    there is no machine code, whose requests do wait.
     """
 
     def keep(**limits):
@@ -126,7 +126,8 @@ class Together:
             for listener in self.by_topic[topic]:
                 listener(event)
 
-        ordered = {t: (partial(first, t),) for t in ("sync", "fence", "end")}
+        topics = "sync", "fence", "end", "requests"  # the last are of machine code
+        ordered = {t: (partial(first, t),) for t in topics}
         spaces = dict.fromkeys(gatherer.SPACES, (self.access,))
         return self.by_topic | ordered | spaces
 

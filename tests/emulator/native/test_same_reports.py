@@ -10,14 +10,15 @@ from tests.specimens.race_cases import CASES
 from tests.specimens.random_kernels.launches import as_kernel, compiled
 from tests.specimens.random_kernels.program import program
 from tests.specimens.zoo_cases import ZOO
+from thirty_two_lanes.emulator.native.accelerator import MOST_TOLD_OF
 
 
 def blocks_of(case) -> int:
     return math.prod(np.atleast_1d(case.launch[0]).tolist())
 
 
-SPECIMENS = [case for case in [*CASES, *ZOO] if blocks_of(case) == 1]
-QUICK = {case.name for case in SPECIMENS[::25]}
+SPECIMENS = [case for case in [*CASES, *ZOO] if blocks_of(case) <= MOST_TOLD_OF]
+QUICK = {case.name for case in SPECIMENS[::40]}
 
 
 def slow_unless(quick, value, name=None):
@@ -38,4 +39,4 @@ def test_a_random_kernel_gives_the_same_report(seed):
     made = program(seed)
     kernel = compiled(made.text, "kernel", as_kernel, seed)
 
-    same_reports(kernel, (1, made.threads), [made.n, *made.arrays()])
+    same_reports(kernel, (1 + seed % 3, made.threads), [made.n, *made.arrays()])

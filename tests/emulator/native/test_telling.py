@@ -1,6 +1,7 @@
 """What machine code tells judges, where NumPy tells instead, and when it is made."""
 
 import numpy as np
+import pytest
 from numba import cuda, float32, int8
 
 from helpers import emulate
@@ -33,7 +34,8 @@ def test_a_long_report_is_of_machine_code_and_a_short_one_is_not():
     assert p.tolist() == out.tolist()
 
 
-def test_requests_are_told_before_their_buffer_is_full(monkeypatch):
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_requests_are_told_before_their_buffer_is_full(monkeypatch, blocks):
     """More than it holds, of several warps, with barriers, races and all memories."""
 
     @cuda.jit
@@ -52,7 +54,7 @@ def test_requests_are_told_before_their_buffer_is_full(monkeypatch):
     monkeypatch.setattr(telling, "MOST_TOLD", 50)
     arguments = [np.ones(100, np.float32), np.zeros(70), 60]
 
-    report, entered = same_reports(kernel, (1, 70), arguments)
+    report, entered = same_reports(kernel, (blocks, 70), arguments)
 
     assert entered == 3
     assert report["races"]
@@ -110,10 +112,35 @@ def test_launches_with_fences_or_of_many_blocks_are_told_by_numpy():
         out[cuda.grid(1)] = 1
 
     _, of_fenced = same_reports(fenced, (1, 32), [np.zeros(64)])
-    _, of_many = same_reports(plain, (2, 32), [np.zeros(64)])
-    _, of_one = same_reports(plain, (1, 32), [np.zeros(64)])
+    _, of_many = same_reports(plain, (17, 32), [np.zeros(544)])
+    _, of_few = same_reports(plain, (16, 32), [np.zeros(512)])
 
-    assert [0, 0, 1] == [of_fenced, of_many, of_one]
+    assert [0, 0, 1] == [of_fenced, of_many, of_few]
+
+
+def test_blocks_that_go_different_ways_are_told_as_they_go():
+    """Some leave a loop early, some warps split in it, and one never enters it."""
+
+    @cuda.jit
+    def kernel(a, out, steps):
+        mine = cuda.shared.array(32, float32)
+        own = cuda.local.array(3, float32)
+        t, b = cuda.threadIdx.x, cuda.blockIdx.x
+        mine[t] = b
+        own[2] = t
+        for step in range(steps * b):
+            if (t + step) % (3 + b) == 0:
+                mine[t] += a[(b * 32 + t * step) % a.size]
+            elif b == 2:
+                own[step % 2] = own[2] + t
+        out[b * 32 + t] = mine[t] + own[2]
+
+    arguments = [np.ones(77, np.float32), np.zeros(160), 25]
+
+    report, entered = same_reports(kernel, (5, 32), arguments)
+
+    assert 1 == entered
+    assert report["divergence"]["splits"] > 0
 
 
 def test_a_variable_that_is_now_one_array_and_now_another_is_told_as_both():

@@ -13,6 +13,7 @@ import numpy as np
 from thirty_two_lanes.core.hardware import WARP_SIZE
 
 FEW = 8  # masks of one access that are worth a group each
+MANY = 512  # blocks, of which it pays to compare the first with the last
 PENDING = 1 << 20  # requests that wait to be counted together
 
 
@@ -131,6 +132,8 @@ def _have_one_shape(cells) -> bool:
     blocks = cells.shape[1]
     if blocks == 1 or len(cells) == 1 or not cells.strides[0]:
         return True
+    if blocks > MANY and (np.diff(cells[:, 0]) != np.diff(cells[:, -1])).any():
+        return False
     steps = (cells[1:] - cells[:-1]).ravel()  # the same along a row of (lanes, blocks)
     changes = steps[1:] != steps[:-1]
     count = np.count_nonzero(changes)

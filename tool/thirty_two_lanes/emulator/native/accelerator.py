@@ -8,8 +8,10 @@ from thirty_two_lanes.emulator.native.tape import Tape
 from thirty_two_lanes.emulator.native.telling import Teller
 
 WIDEST = 64  # blocks of a batch, beyond which NumPy is as fast
+MOST_TOLD_OF = 16  # blocks of a launch that judges are told of
 MAKING = 1000, 10  # steps, and steps for each instruction
 ENTERING = 40  # steps for each warp
+JUDGED = 4  # times as long a step takes NumPy where judges are told
 
 
 class Accelerator:
@@ -28,7 +30,8 @@ class Accelerator:
         size = sum(map(len, program.ir.blocks))
         making = MAKING[0] + MAKING[1] * size - self.kept.get("steps", 0)
         making = 0 if "tape" in self.kept else making
-        self.patience = max(making, ENTERING * launch.geometry.warps)
+        patience = max(making, ENTERING * launch.geometry.warps)
+        self.patience = patience // JUDGED if listeners else patience
 
     def ahead_of(self, warp) -> Ahead:
         """What runs a warp's basic blocks."""
@@ -47,14 +50,16 @@ class Accelerator:
 
 
 def accelerator_of(launch, listeners):
-    """The accelerator of a launch, or None; of launches with listeners, those of one
-    block whose judges take many requests at once, in which order does not matter.
+    """The accelerator of a launch, or None; of launches with listeners, those of few
+    blocks whose judges take many requests at once, in which order does not matter.
     """
     blocks = launch.geometry.blocks
     if min(launch.batch_blocks, blocks) > WIDEST:
         return None
     if listeners and (
-        not listeners.get("requests") or blocks > 1 or has_fence(launch.program)
+        not listeners.get("requests")
+        or blocks > min(MOST_TOLD_OF, launch.batch_blocks)
+        or has_fence(launch.program)
     ):
         return None
     return Accelerator(launch, listeners)

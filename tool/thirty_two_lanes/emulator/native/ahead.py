@@ -11,6 +11,7 @@ import numpy as np
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.emulator.machine.arrays import Array
 from thirty_two_lanes.emulator.machine.batch import PATIENCE
+from thirty_two_lanes.emulator.machine.cells import LANES
 from thirty_two_lanes.emulator.machine.warp_functions import FUNCTIONS
 from thirty_two_lanes.emulator.native.kernel import (
     APART,
@@ -92,6 +93,8 @@ class Ahead:
         self.log = np.zeros((stores + 1, LOGGED), np.int64)
         pcs = len(self.tape.program.code)
         self.counts = np.zeros((pcs, COUNTS), np.int64)
+        self.steps = np.zeros((pcs, self.warp.blocks), np.int64)
+        self.bits = np.zeros(self.warp.blocks, np.int64)  # those of each block
         self.masks = np.zeros((pcs, *self.shape), np.bool_)  # of groups, by pc
         self.present = np.zeros(pcs, np.int64)
         self.starts = np.array([self.begins[pc] for pc in range(pcs)], np.int64)
@@ -100,9 +103,12 @@ class Ahead:
         self.cycle = self.kept = None  # whose looks the context knows
         self.set(
             threads=self.threads,
+            blocks=self.warp.blocks,
             active=self.active.ctypes.data,
             log=self.log.ctypes.data,
             counts=self.counts.ctypes.data,
+            steps=self.steps.ctypes.data,
+            bits=self.bits.ctypes.data,
             masks=self.masks.ctypes.data,
             present=self.present.ctypes.data,
             begins=self.starts.ctypes.data,
@@ -229,8 +235,8 @@ class Ahead:
             self.set(whole=whole and not self.tape.tells)
             if self.teller:
                 self.set(lanes=int(np.count_nonzero(self.active)))
-                bits = np.packbits(self.active[:, 0], bitorder="little")
-                self.set(bits=int.from_bytes(bits.tobytes(), "little"))
+                bits = np.packbits(self.active, axis=0, bitorder="little")
+                self.bits[:] = np.ascontiguousarray(bits.T).view("<u4")[:, 0]
         result = self.tape.program.results.get(pc)
         if result is not None:
             self.stale |= {n for n, s in self.tape.slots.items() if s == result}
@@ -317,8 +323,22 @@ DESCRIBED = {
         array.strides[axis] * (array.cells.scale * array.cells.step)
     ),
     "space": lambda array, axis: SPACES.index(array.space),
-    "distance": lambda array, axis: array.cells.flat.ctypes.data - array.cells.address,
+    # what judges are told is an address as if there were one block
+    "own": lambda array, axis: (
+        array.cells.flat.ctypes.data + told_as(array.cells)[1] * array.cells.step
+    ),
+    "first": lambda array, axis: array.cells.address,
+    "apart": lambda array, axis: told_as(array.cells)[0],
 }
+
+
+def told_as(cells):
+    """How many times as far apart cells are as those that judges are told of, and
+    where those of each block begin.
+    """
+    of_lanes, lane = (WARP_SIZE, LANES) if cells.space == "local" else (1, 0)
+    apart = cells.scale // of_lanes
+    return apart, (0 if cells.place is None else cells.place) - apart * lane
 
 
 def is_within(array) -> bool:

@@ -6,13 +6,14 @@ from contextlib import contextmanager
 
 from llvmlite import ir as llvm
 
+from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.emulator.machine.batch import WATCH
 
 I1, I8, I64 = llvm.IntType(1), llvm.IntType(8), llvm.IntType(64)
 WORDS = I64.as_pointer()
 FLOATS = {4: llvm.FloatType(), 8: llvm.DoubleType()}
 CONTEXT = (
-    "threads active whole lanes bits "  # of those that run
+    "threads blocks active whole lanes "  # of those that run
     "masks present begins take taken nearest "  # of groups of threads, by pc
     "outer alone "  # the machine's other groups: the lowest pc; are there none?
     "iterations turns patience limit "  # of loops
@@ -20,15 +21,16 @@ CONTEXT = (
     "print last kept changed blind "  # of a warp's variables there
     "pc why changes "  # where it stopped, what for, and what memory has seen
     "log logged "  # what a basic block has stored so far
-    "counts asked mark most warp iterated "
-    "facts addresses values"  # of requests that judges are told
+    "counts steps bits "  # by pc; by pc and block; by block, the lanes that run
+    "asked mark most warp iterated "
+    "facts lanes_told addresses values"  # of requests that judges are told
 ).split()
 AT = {name: index for index, name in enumerate(CONTEXT)}
 STOPPED, RAN, FULL, APART = range(4)  # before a basic block, behind one, before it is
 # told, or where the machine has others to run first
-COUNTS = 3  # of each pc: lanes, steps and splits
+COUNTS = 2  # of each pc: lanes and splits
 LOGGED = 3  # words of what a store replaced: an address, its bytes, and their number
-FACTS = 4  # words of a request: its source, lanes, iterations and warp
+FACTS = 3  # words of a request: its source, iterations and warp
 
 
 def number_type(dtype):
@@ -97,6 +99,19 @@ class LoopFunction:
             here = self.b.load(self.b.gep(active, [thread]))
             with self.b.if_then(self.b.icmp_unsigned("!=", here, I8(0))):
                 yield thread
+
+    @contextmanager
+    def each_lane(self, block):
+        """A loop over the lanes of a block: each, and its thread."""
+        with self.each(I64(WARP_SIZE)) as lane:
+            yield lane, self.b.add(self.b.mul(lane, self.get("blocks")), block)
+
+    def words_at(self, name, index):
+        """Where a word is of those that the context has the address of."""
+        return self.b.gep(self.pointer(self.get(name), I64), [index])
+
+    def add_to(self, cell, amount):
+        self.b.store(self.b.add(self.b.load(cell), amount), cell)
 
     def go_on(self):
         """To the row behind this one."""
@@ -172,5 +187,4 @@ class LoopFunction:
 
     def count(self, pc, index, amount):
         place = self.b.add(self.b.mul(pc, I64(COUNTS)), I64(index))
-        cell = self.b.gep(self.pointer(self.get("counts"), I64), [place])
-        self.b.store(self.b.add(self.b.load(cell), amount), cell)
+        self.add_to(self.words_at("counts", place), amount)

@@ -59,9 +59,13 @@ def _begin(k):
 
 
 def _count(k):
-    """Count a step, and its lanes."""
-    k.count(k.word(0), 0, k.get("lanes"))
-    k.count(k.word(0), 1, I64(1))
+    """Count a step of each block's warp, and its lanes."""
+    b, pc = k.b, k.word(0)
+    k.count(pc, 0, k.get("lanes"))
+    first = b.mul(pc, k.get("blocks"))
+    with k.each(k.get("blocks")) as block:
+        runs = b.icmp_unsigned("!=", b.load(k.words_at("bits", block)), I64(0))
+        k.add_to(k.words_at("steps", b.add(first, block)), b.zext(runs, I64))
     k.go_on()
 
 
@@ -80,16 +84,18 @@ def _take(k):
         k.stop(APART)
     b.store(I64(0), k.present(pc))
     k.set("lanes", 0)
-    k.set("bits", 0)
     active = k.pointer(k.get("active"), I8)
-    with k.each(k.get("threads")) as thread:
-        cell = k.member(pc, thread)
-        here = b.load(cell)
-        b.store(I8(0), cell)
-        b.store(here, b.gep(active, [thread]))
-        one = b.zext(here, I64)
-        k.set("lanes", b.add(k.get("lanes"), one))
-        k.set("bits", b.or_(k.get("bits"), b.shl(one, b.and_(thread, I64(63)))))
+    with k.each(k.get("blocks")) as block:
+        bits = k.words_at("bits", block)
+        b.store(I64(0), bits)
+        with k.each_lane(block) as (lane, thread):
+            cell = k.member(pc, thread)
+            here = b.load(cell)
+            b.store(I8(0), cell)
+            b.store(here, b.gep(active, [thread]))
+            one = b.zext(here, I64)
+            k.set("lanes", b.add(k.get("lanes"), one))
+            b.store(b.or_(b.load(bits), b.shl(one, lane)), bits)
     following = k.lowest(b.add(pc, I64(1)))
     k.set("nearest", following)
     joined = b.icmp_signed("==", following, k.get("outer"))
@@ -103,7 +109,7 @@ def _jump(k):
     k.lead_to(k.word(0), k.word(1))
 
 
-def _branch(k):
+def _branch(k, tells):
     """Where all go one way, on that way; or two groups, of which one goes first."""
     b = k.b
     found = [b.alloca(I64) for _ in range(2)]
@@ -115,7 +121,8 @@ def _branch(k):
             b.store(b.or_(b.load(cell), one), cell)
     some, others = (b.icmp_unsigned("!=", b.load(cell), I64(0)) for cell in found)
     with b.if_then(b.and_(some, others)):
-        k.count(k.get("pc"), 2, I64(1))
+        if tells:
+            _count_splits(k, found)
         with k.each_active() as thread:
             holds = b.icmp_unsigned("!=", k.read(0, I8, thread), I8(0))
             pc = b.select(holds, k.word(2), k.word(4))
@@ -123,6 +130,21 @@ def _branch(k):
         k.take(k.word(2), k.word(4))
     target, pc = (b.select(some, k.word(n), k.word(n + 2)) for n in (1, 2))
     k.lead_to(target, pc)
+
+
+def _count_splits(k, found):
+    """Count the blocks whose warp goes two ways."""
+    b, active = k.b, k.pointer(k.get("active"), I8)
+    with k.each(k.get("blocks")) as block:
+        for cell in found:
+            b.store(I64(0), cell)
+        with k.each_lane(block) as (_, thread):
+            here = b.load(b.gep(active, [thread]))
+            holds = b.and_(k.read(0, I8, thread), here)
+            for cell, one in zip(found, (holds, b.xor(holds, here)), strict=True):
+                b.store(b.or_(b.load(cell), b.zext(one, I64)), cell)
+        both = b.and_(*(b.load(cell) for cell in found))
+        k.count(k.get("pc"), 1, both)
 
 
 def _meet(k):
@@ -287,22 +309,27 @@ def _scatter(k, size):
 
 
 def _tell(k, size):
-    """A request for the judges: its source and space, its addresses, what it stores."""
+    """A request for the judges: its source, space, places and what they are told as."""
     b, asked = k.b, k.get("asked")
-    facts = b.gep(k.pointer(k.get("facts"), I64), [b.mul(asked, I64(FACTS))])
+    facts = k.words_at("facts", b.mul(asked, I64(FACTS)))
     source = b.add(k.word(0), k.read(1, I64, I64(0)))
     turns = b.add(k.get("iterated"), k.get("turns"))
-    for index, fact in enumerate((source, k.get("bits"), turns, k.get("warp"))):
+    for index, fact in enumerate((source, turns, k.get("warp"))):
         b.store(fact, b.gep(facts, [I64(index)]))
-    first = b.mul(asked, k.get("threads"))
+    lanes = k.words_at("lanes_told", b.mul(asked, k.get("blocks")))
+    with k.each(k.get("blocks")) as block:
+        b.store(b.load(k.words_at("bits", block)), b.gep(lanes, [block]))
+    first, apart = b.mul(asked, k.get("threads")), k.read(4, I64, I64(0))
     with k.each_active() as thread:
         where = b.add(first, thread)
-        addresses = k.pointer(k.get("addresses"), I64)
-        b.store(k.read(2, I64, thread), b.gep(addresses, [where]))
+        told, place = k.words_at("addresses", where), k.read(2, I64, thread)
+        b.store(place, told)
+        with b.if_then(b.icmp_unsigned("!=", apart, I64(1))):
+            b.store(b.udiv(place, apart), told)
+        k.add_to(told, k.read(3, I64, thread))
         if size:
-            value = k.read(3, llvm.IntType(8 * size), thread)
-            value = value if size == 8 else b.zext(value, I64)
-            b.store(value, b.gep(k.pointer(k.get("values"), I64), [where]))
+            value = k.read(5, llvm.IntType(8 * size), thread)
+            b.store(b.zext(value, I64), k.words_at("values", where))
     k.more("asked")
     k.go_on()
 

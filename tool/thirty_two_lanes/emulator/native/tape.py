@@ -48,7 +48,7 @@ class Tape:
             if trace is None:
                 rows.append((("machine",), (pc,)))
             else:
-                rows += [*trace.rows, _end_of(program, pc, block[-1], self.results[pc])]
+                rows += [*trace.rows, self._end_of(pc, block[-1])]
         self.begins["take"] = len(rows)
         rows.append((("take",), ()))
         for pc in sorted(self._headers()):
@@ -78,6 +78,18 @@ class Tape:
             self.most_stores = max(self.most_stores, stores)
             return trace
         return None
+
+    def _end_of(self, pc, end):
+        """The row behind a basic block's last: where it leads."""
+        block, result = self.program.code[pc], self.results[pc]
+        then, otherwise = ((Word("block", n), n) for n in (block.then, block.otherwise))
+        if isinstance(end, ir.Jump):
+            return ("jump",), then
+        if isinstance(end, ir.WaitForLanes):
+            return ("meet",), then
+        if isinstance(end, ir.Branch) and isinstance(result, Value):
+            return ("branch", self.tells), (result.word, *then, *otherwise)
+        return ("end",), ()
 
     def _headers(self):
         """Where the back edges of loops lead to."""
@@ -117,19 +129,6 @@ class Tape:
         self.words, self.kinds = np.array(words, np.int64), np.array(kinds)
         blocks = self.kinds == KINDS.index("block")
         self.words[blocks] = [self.begins[pc] for pc in self.words[blocks].tolist()]
-
-
-def _end_of(program, pc, end, result):
-    """The row behind a basic block's last: where it leads."""
-    block = program.code[pc]
-    then, otherwise = ((Word("block", n), n) for n in (block.then, block.otherwise))
-    if isinstance(end, ir.Jump):
-        return ("jump",), then
-    if isinstance(end, ir.WaitForLanes):
-        return ("meet",), then
-    if isinstance(end, ir.Branch) and isinstance(result, Value):
-        return ("branch",), (result.word, *then, *otherwise)
-    return ("end",), ()
 
 
 def array_names(program) -> dict:

@@ -1,5 +1,5 @@
-"""What machine code tells the judges of a launch of one block: each request of a warp
-as a row of a buffer, and counts of steps and splits.
+"""What machine code tells the judges of a launch of few blocks: each request of their
+warps as a row of a buffer, and counts of steps and splits.
 
 Rows tell nothing where the machine would tell more than a request, at a negative index
 or a number that does not fit: there NumPy's functions run. Judges get what waits before
@@ -12,15 +12,15 @@ import numpy as np
 
 from thirty_two_lanes.core.events import Access, BranchSplit, Requests, Steps
 from thirty_two_lanes.core.hardware import WARP_SIZE
-from thirty_two_lanes.emulator.native.ahead import Ahead
+from thirty_two_lanes.emulator.native.ahead import Ahead, told_as
 from thirty_two_lanes.emulator.native.kernel import FACTS
 
-MOST_TOLD = 4096  # requests that wait
+MOST_TOLD = 4096  # requests that wait, each of one block
 AFTER = ("global", "shared", "local", "sync", "fence", "end")  # have a place in order
 
 
 class Teller:
-    """The buffers of a launch of one block, and what they say to its listeners."""
+    """The buffers of a launch of one batch, and what they say to its listeners."""
 
     def __init__(self, listeners):
         self.heard = listeners
@@ -35,13 +35,16 @@ class Teller:
     def connect(self, ahead):
         """Let a warp's rows find the buffers."""
         if self.asking is None:
-            size = MOST_TOLD + max(len(b) for b in ahead.tape.program.ir.blocks)
+            blocks = ahead.warp.blocks
+            self.most = max(1, MOST_TOLD // blocks)
+            size = self.most + max(len(b) for b in ahead.tape.program.ir.blocks)
             self.sources = ahead.tape.sources
-            self.addresses = np.zeros((size, WARP_SIZE), np.int64)
-            self.values = np.zeros((size, WARP_SIZE), np.uint64)
+            self.addresses = np.zeros((size, WARP_SIZE, blocks), np.int64)
+            self.values = np.zeros((size, WARP_SIZE, blocks), np.uint64)
+            self.lanes_told = np.zeros((size, blocks), np.int64)
             self.facts = np.zeros((size, FACTS), np.int64)
-        buffers = ("addresses", "values", "facts")
-        ahead.set(most=MOST_TOLD, **{n: getattr(self, n).ctypes.data for n in buffers})
+        buffers = ("addresses", "values", "lanes_told", "facts")
+        ahead.set(most=self.most, **{n: getattr(self, n).ctypes.data for n in buffers})
         self.warps.append(ahead)
         self.ask(ahead)
 
@@ -75,18 +78,20 @@ class Teller:
         if not count:
             return
         self.asking.set(asked=0)
-        source, active, iterations, warp = self.facts[:count].T
+        each, block = np.nonzero(self.lanes_told[:count])
+        source, iterations, warp = self.facts[:count].T[:, each]
         known = np.flatnonzero(np.bincount(source))
+        who = self.asking.warp.who
         requests = Requests(
             tuple(self.sources[number] for number in known.tolist()),
-            0,
+            who.first_block,
             np.searchsorted(known, source).astype(np.int32),
-            self.addresses[:count],
-            active.astype(np.uint32),
+            self.addresses[each, :, block],
+            self.lanes_told[each, block].astype(np.uint32),
             warp.astype(np.int32),
-            np.zeros(count, np.int32),
+            (who.first_block + block).astype(np.int32),
             iterations.astype(np.int32),
-            self.values[:count] if self.heard.get("values") else None,
+            self.values[each, :, block] if self.heard.get("values") else None,
         )
         for listener in self.heard["requests"]:
             listener(requests)
@@ -96,21 +101,21 @@ class Teller:
         self.tell()
         for ahead in self.warps:
             who, code = ahead.warp.who, ahead.tape.program.code
-            for pc, (lanes, steps, splits) in enumerate(ahead.counts.tolist()):
-                both = np.ones((1, splits), bool)
-                for listener in self.heard.get("steps", ()) if steps else ():
-                    listener(Steps(pc, who, lanes, steps))
+            for pc, (lanes, splits) in enumerate(ahead.counts.tolist()):
+                both, times = np.ones((1, splits), bool), ahead.steps[pc]
+                steps = Steps(pc, who, lanes, int(times.sum()), times)
+                for listener in self.heard.get("steps", ()) if lanes else ():
+                    listener(steps)
                 for listener in self.heard.get("split", ()) if splits else ():
                     several = who._replace(blocks=splits)
                     listener(BranchSplit(code[pc].ending.site, both, both, several))
 
 
 def is_tellable(array) -> bool:
-    """Do addresses of this array's memory differ from those that are told by one
-    distance, and does a request ask for whole elements?
+    """Are this array's cells those that are told, each so many times as far from where
+    its block's begin, and does a request ask for whole elements?
     """
-    cells, lane = array.cells, np.arange(WARP_SIZE)[:, None]
-    scale, place = (WARP_SIZE, lane) if cells.space == "local" else (1, 0)
-    own = 0 if cells.place is None else cells.place
-    same = cells.scale == scale and np.all(own == place)
-    return bool(same) and not cells.packed
+    cells = array.cells
+    apart, own = told_as(cells)
+    whole = cells.scale == apart * (WARP_SIZE if cells.space == "local" else 1)
+    return bool(whole and apart and np.all(own == np.max(own, 0))) and not cells.packed

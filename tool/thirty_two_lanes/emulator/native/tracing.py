@@ -252,8 +252,9 @@ class Trace:
             dtype = self.types[i.array].dtype
             source = self.tape.source(i.reference, dtype)
             space = self.part(array, "space")
-            told = at - self.part(array, "distance")
-            words = (space.word, told.word, *(() if value is None else (value.word,)))
+            far = at - self.part(array, "own")
+            told = space, far, *(self.part(array, it) for it in ("first", "apart"))
+            words = [it.word for it in (*told, *(() if value is None else (value,)))]
             self.row(("tell", 0 if value is None else dtype.itemsize), source, *words)
 
 
