@@ -199,7 +199,7 @@ def grade_command(options) -> int:
     level = isolation.level_of(options.container)
     say(f"isolation of submissions: {isolation.LEVELS[level]}")
     if not options.not_isolated:
-        require_isolation(level)
+        require_isolation(level, options.submitted, options.out)
     manifest = load(options.release)
     whole = grade_folder(options.submitted, manifest, options.out, options, say)
     say(f"{options.out / 'marks.csv'} has the marks")

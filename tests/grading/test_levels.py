@@ -30,6 +30,16 @@ def test_without_isolation_nobody_is_graded(tmp_path, monkeypatch, capsys, optio
     assert not (tmp_path / "marks").exists()
 
 
+def test_marks_that_submissions_could_read_are_refused(tmp_path, monkeypatch, capsys):
+    """As below `/usr`, which they see whole."""
+    course(tmp_path)
+    monkeypatch.setattr(isolation, "has_bubblewrap", lambda: True)
+    monkeypatch.setattr(isolation, "SYSTEM", (str(tmp_path / "submitted"),))
+    assert 2 == grade(tmp_path, "--isolated")
+    told = f"submissions could read {tmp_path / 'submitted'}, since they see all of"
+    assert f"nobody is graded: {told}" in capsys.readouterr().err
+
+
 def test_a_machine_of_a_cluster_grades_nobody_without_isolation(monkeypatch):
     """What isolates is asked where submissions run, and no line of one runs before."""
     answers_at(monkeypatch, "process")

@@ -152,14 +152,22 @@ def require_linux():
         raise NurseryError("submissions are run on Linux alone: see docs/GRADING.md")
 
 
-def require_isolation(level):
-    """A submission at this level cannot read what is not its own; or NurseryError."""
+def require_isolation(level, *paths):
+    """A submission at this level cannot read what is not its own, such as these paths;
+    or NurseryError.
+    """
     if level == "process":
         remedy = isolation.lack_of_bubblewrap()
         raise NurseryError(
             "nothing isolates submissions here, and one could read this machine's "
             f"files, marks and answers: {remedy}, or grade in a container "
             "(`--container IMAGE`); `--not-isolated` grades nevertheless"
+        )
+    if level == "bubblewrap" and (found := isolation.exposed(paths)):
+        path, folder = found[0]
+        raise NurseryError(
+            f"submissions could read {path}, since they see all of {folder}: move it "
+            "out of there"
         )
 
 

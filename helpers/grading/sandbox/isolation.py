@@ -23,6 +23,7 @@ from helpers.grading.sandbox.limits import NOBODY, Limits
 
 OURS = tuple(Path(it.__file__).resolve().parent for it in (helpers, thirty_two_lanes))
 SYSTEM = "/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/alternatives"
+SITES = "site-packages", "dist-packages"
 COURSE, WORK = "/grading/course", "/grading/work"
 # where memory is short, the system ends the processes of a nursery first
 FIRST_TO_END = 'echo 1000 > /proc/self/oom_score_adj; exec "$@"'
@@ -103,15 +104,18 @@ def bubblewrap(kind) -> list[str]:
         source = ["--symlink", os.readlink(path)] if linked else ["--ro-bind", path]
         options += [*source, path]
     folders = {*packages(), *(sources() if kind == "judge" else ())} - {*SYSTEM}
-    folders = sorted(filter(os.path.exists, folders))  # a folder before its own
+    folders = {*filter(os.path.exists, folders)}
+    empty = {*emptied([*SYSTEM, *folders])} - folders
     lists = (Path(it).parents for it in [*folders, f"{COURSE}/helpers"])
-    for path in sorted({str(it) for above in lists for it in above}):
-        options += ["--dir", path]  # else bubblewrap makes it for its own user alone
-    for path in folders:
-        options += ["--ro-bind", path, path]
+    above = {str(it) for parents in lists for it in parents}
+    for path in sorted(above | folders | empty):  # a folder before its own
+        if path in folders:
+            options += ["--ro-bind", path, path]
+        else:  # without --dir bubblewrap makes it for its own user alone
+            options += ["--tmpfs" if path in empty else "--dir", path]
+    for path in empty:
+        options += ["--remount-ro", path]
     if kind == "collect":
-        for folder in hidden():
-            options += ["--tmpfs", folder, "--remount-ro", folder]
         for folder in OURS:
             options += ["--ro-bind", str(folder), f"{COURSE}/{folder.name}"]
         options += ["--setenv", "PYTHONPATH", COURSE]
@@ -145,9 +149,7 @@ def packages() -> list[str]:
     """The folders of the interpreter and its packages, those of other environments
     too; never one that is on the path for the course's sake.
     """
-    site = [
-        it for it in sys.path if Path(it).name in ("site-packages", "dist-packages")
-    ]
+    site = [it for it in sys.path if Path(it).name in SITES]
     return [sys.base_prefix, sys.prefix, *site]
 
 
@@ -166,9 +168,37 @@ def courses() -> list[str]:
     return sorted(str(Path(find_spec(name).origin).parent) for name in names)
 
 
-def hidden() -> list[str]:
-    """The folders of courses among the packages that a child can read."""
-    return [it for it in courses() if it.startswith(tuple(packages()))]
+def private() -> list[str]:
+    """The folders that courses are in, with their tests and solutions, perhaps with
+    marks; of a course among packages its own alone.
+    """
+    folders = map(Path, courses())
+    return [str(it if it.parent.name in SITES else it.parent) for it in folders]
+
+
+def emptied(folders):
+    """Where private folders would be seen within others, which hold no course."""
+    for path in map(os.path.realpath, private()):
+        for folder in folders:
+            real = os.path.realpath(folder)
+            if Path(path).is_relative_to(real):
+                yield os.path.normpath(Path(folder, os.path.relpath(path, real)))
+
+
+def exposed(paths) -> list[tuple]:
+    """Which of these paths, and of the private ones, a submission could read
+    nevertheless, each with the folder of the sandbox in which it is.
+    """
+    folders = {*SYSTEM, *packages(), *map(str, OURS)}
+    seen = {os.path.realpath(it): it for it in [*emptied(folders), *folders]}
+    found = []
+    for path in [*private(), *paths]:
+        real = Path(os.path.realpath(path))
+        within = [it for it in seen if real.is_relative_to(it)]
+        nearest = seen[max(within, key=len)] if within else None
+        if nearest in folders:
+            found.append((str(path), nearest))
+    return found
 
 
 def docker(image) -> list[str]:

@@ -261,11 +261,48 @@ def test_the_judge_finds_courses_of_other_packages(tmp_path, monkeypatch):
     assert "3" == told_by_judge(code)
 
 
+@needs_bubblewrap
+def test_a_course_among_the_systems_files_is_not_there(monkeypatch):
+    """As in `/usr/src/app`, where images put it: its packages alone are seen there."""
+    monkeypatch.setattr(isolation, "SYSTEM", (*isolation.SYSTEM, str(ROOT)))
+    code = f"""\
+import os, numba
+print(*(os.path.exists({str(ROOT)!r} + it) for it in ("/lessons", "/tests")))
+try: open({str(ROOT / "left")!r}, "w")
+except OSError: print("no")
+"""
+    assert "False False\nno" == told_by("collect", code)
+    assert "True False\nno" == told_by("judge", code)
+
+
+def test_what_a_submission_could_read_nevertheless_is_named(tmp_path, monkeypatch):
+    """An environment that is the course's own folder, and marks among what is seen."""
+    app, system = tmp_path / "app", tmp_path / "usr"
+    app.mkdir()
+    monkeypatch.setattr(isolation, "SYSTEM", (str(tmp_path / "link"),))
+    (tmp_path / "link").symlink_to(tmp_path)
+    monkeypatch.setattr(isolation, "courses", lambda: [str(app / "lessons")])
+    its = [str(app / ".venv")]
+    monkeypatch.setattr(isolation, "packages", lambda: its)
+    assert [] == isolation.exposed([app / "marks"])
+    inside = str(app / ".venv" / "marks")
+    assert [(inside, its[0])] == isolation.exposed([inside])
+    seen = str(tmp_path / "link")
+    assert [(str(system), seen)] == isolation.exposed([system])
+    its[0] = str(app)
+    assert [(str(app), str(app))] == isolation.exposed([])
+
+
 def told_by_judge(code):
     """What a program prints where the judge runs."""
-    command = isolation.command("judge", "bubblewrap")
+    return told_by("judge", code)
+
+
+def told_by(kind, code):
+    """What a program prints in a sandbox of a kind."""
+    command = isolation.command(kind, "bubblewrap")
     program = [*command[: command.index("-B")], "-c", code]
-    environment = isolation.environment("judge", "bubblewrap")
+    environment = isolation.environment(kind, "bubblewrap")
     run = subprocess.run(program, env=environment, capture_output=True, text=True)
     assert "" == run.stderr
     return run.stdout.strip()
