@@ -54,7 +54,11 @@ def kernel_of(functions):
         len(functions) <= MOST_FUNCTIONS,
         f"a kernel may consist of {MOST_FUNCTIONS} functions, not {len(functions):,}",
     )
-    return Builder(functions).dispatcher(0)
+    builder = Builder(functions)
+    kernel = builder.dispatcher(0)
+    called = len(builder.made) == len(functions)
+    require(called, "a function was handed over that it does not call")
+    return kernel
 
 
 class Builder:

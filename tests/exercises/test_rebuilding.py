@@ -225,6 +225,12 @@ def test_functions_that_call_each_other_are_refused():
         answer_of(kernel(*calls))
 
 
+def test_a_function_that_is_not_called_is_refused():
+    """It would be part of the text by which kernels are compared."""
+    with pytest.raises(Malformed, match="that it does not call"):
+        answer_of(kernel(function(), {"name": "f", "source": "x = 1"}))
+
+
 def test_what_is_malformed_is_a_verdict_and_no_error():
     """The judge says so, and gives no point."""
     for data in (kernel(), None, 3, {"value": {"int": "x"}}, {"kernel": [3]}):

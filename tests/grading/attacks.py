@@ -176,6 +176,14 @@ def mirror(out, a):
 mirror = ()
 for _ in range(100_000):
     mirror = (mirror,)""",
+    "a function that nobody calls, and no program can write again": f"""\
+import json, os
+names = {{"cuda": {{"module": "numba.cuda"}}}}
+right = {{"name": "mirror", "source": {RIGHT!r}, "options": {{}}, "names": names}}
+more = {{"name": "f", "source": "x = 0x" + "f" * 5_000}}
+answers = {{"mirror": {{"kernel": [right, more]}}}}
+os.write(902, json.dumps({{"cell": 1, "error": "", "answers": answers}}).encode()
+              + b'\\n"done"\\n'); os._exit(0)""",
     "a number without end": "mirror = 10 ** 100_000",
     "a context whose text Numba runs": """\
 import numba

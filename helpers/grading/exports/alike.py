@@ -113,17 +113,15 @@ def lines_of(form) -> Counter:
 
 
 def form_of(text) -> str:
-    """The normal form of a text with functions; "" where it is no Python."""
+    """The normal form of a text with functions; "" where it is no Python, or cannot be
+    written again.
+    """
     try:
         tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    renaming = Renaming(tree)
-    try:
-        renaming.visit(tree)
+        Renaming(tree).visit(tree)
         return ast.unparse(tree)
-    except RecursionError:
-        return ""
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""  # ValueError: Python writes no number of 5,000 digits
 
 
 class Renaming(ast.NodeVisitor):

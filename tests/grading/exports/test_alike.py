@@ -65,7 +65,10 @@ def test_what_it_computes_is_seen(what):
     assert form_of(ORIGINAL) != form_of(OTHERS[what])
 
 
-@pytest.mark.parametrize("text", ["", "def f(:", "(" * 5000, "x = \x00", "-" * 99_999])
+NONE = "", "def f(:", "(" * 5000, "x = \x00", "-" * 99_999, "x = 0x" + "f" * 5000
+
+
+@pytest.mark.parametrize("text", NONE, ids=lambda text: text[:9])
 def test_what_is_no_python_has_no_form(text):
     """And ends nothing."""
     assert "" == form_of(text)
