@@ -269,6 +269,13 @@ import socket
 try: socket.socket(40, socket.SOCK_STREAM).bind((2**32 - 1, 9999))
 except OSError: pass
 else: import os; os._exit(3)""",
+    "programs without end, each for a moment": """\
+import os
+for _ in range(8):
+    if not os.fork():
+        while True:
+            os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+while True: pass""",
     "a daemon": """\
 import os, time
 if not os.fork():
@@ -451,6 +458,7 @@ SLOW = (  # each takes seconds, most of them until a limit is met
     "SIGINT ignored",
     "a loop without end",
     "a loop that catches all",
+    "programs without end, each for a moment",
     "a loop at import",
     "many files",
     "much memory",

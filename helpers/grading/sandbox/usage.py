@@ -63,13 +63,17 @@ def give_way(processes):
 
 def threads_of(pid):
     """The numbers of a process' threads, each with whether it computes or would."""
-    for file in Path(f"/proc/{pid}/task").glob("*/stat"):
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:  # it is gone
+        return
+    for thread in threads:
         try:
-            stat = file.read_text("utf-8", "replace")
+            stat = Path(f"/proc/{pid}/task/{thread}/stat").read_bytes()
         except OSError:  # it is gone
             continue
-        state = stat.rpartition(") ")[2][:1]  # before it, a name that it chose itself
-        yield int(file.parent.name), state == "R"
+        state = stat.rpartition(b") ")[2][:1]  # before it, a name that it chose itself
+        yield int(thread), state == b"R"
 
 
 def held() -> tuple[int, int]:

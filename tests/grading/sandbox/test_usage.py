@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from helpers.grading.sandbox import isolation
+from helpers.grading.sandbox import isolation, usage
 from helpers.grading.sandbox.children import Nursery
 from helpers.grading.sandbox.usage import own_memory
 from tests.grading.asking import ended, needs_isolation
@@ -60,6 +60,13 @@ def test_files_without_bytes_are_counted(nursery):
     """They take the kernel's memory, which no process shows."""
     code = "import os\nfor i in range(10**6): os.symlink('x', str(i))"
     assert "wrote too many files" == ended(nursery, code, files=500)[0]
+
+
+def test_what_ends_while_it_is_looked_at_is_no_error(monkeypatch):
+    """A submission may start and end programs without end."""
+    assert [] == [*usage.threads_of(2**22 + 1)]  # above the largest number there is
+    monkeypatch.setattr(usage.os, "listdir", lambda path: [str(2**22 + 1)])
+    assert [] == [*usage.threads_of(os.getpid())]
 
 
 @pytest.mark.slow
