@@ -269,13 +269,6 @@ import socket
 try: socket.socket(40, socket.SOCK_STREAM).bind((2**32 - 1, 9999))
 except OSError: pass
 else: import os; os._exit(3)""",
-    "programs without end, each for a moment": """\
-import os
-for _ in range(8):
-    if not os.fork():
-        while True:
-            os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
-while True: pass""",
     "a daemon": """\
 import os, time
 if not os.fork():
@@ -436,6 +429,26 @@ import ctypes, platform, time
 clone = {"x86_64": 56, "aarch64": 220}[platform.machine()]
 if not ctypes.CDLL(None).syscall(clone, 0x4011, 0, 0, 0, 0): time.sleep(60)""",
     "a stop": "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)",
+    "programs without end, each for a moment": """\
+import os
+for _ in range(8):
+    if not os.fork():
+        while True:
+            os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+while True: pass""",
+    "processes without end that nobody collects": """\
+import os, signal, time
+for _ in range(8):
+    if not os.fork():
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        while True:
+            if not os.fork():
+                end = time.monotonic() + 3
+                while time.monotonic() < end: pass
+                os._exit(0)
+            try: os.wait()
+            except OSError: pass
+while True: pass""",
     "memory of many processes": """\
 import os, time
 for _ in range(20):
@@ -459,6 +472,7 @@ SLOW = (  # each takes seconds, most of them until a limit is met
     "a loop without end",
     "a loop that catches all",
     "programs without end, each for a moment",
+    "processes without end that nobody collects",
     "a loop at import",
     "many files",
     "much memory",

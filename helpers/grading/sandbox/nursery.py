@@ -149,7 +149,7 @@ def attend(module, limits, at_start) -> bool:
     if not child:
         live(module.work, notes, folder, limits)
     try:
-        ended = watch(child, notes, begun + limits.wall_s, limits)
+        ended, at_once = watch(child, notes, begun + limits.wall_s, limits)
         waited_s = min(waited(child), time.monotonic() - begun)
     finally:
         clean = end_all() and empty(folder) and standing() == at_start
@@ -160,7 +160,8 @@ def attend(module, limits, at_start) -> bool:
         "ended": ended,
         "seconds": round(time.monotonic() - begun, 3),
         "cpu_seconds": round(cpu_of_children() - worked, 3),
-        "waited_seconds": round(waited_s, 3),
+        # who computes several things at once may have waited for itself
+        "waited_seconds": round(waited_s, 3) if at_once <= 1 else 0.0,
     }
     teller = os.fork()
     number = teller or os.getpid()  # the next one, where nobody started any other
@@ -293,25 +294,27 @@ def sender(descriptor):
     return send
 
 
-def watch(child, notes, deadline, limits) -> str:
-    """How a child ends, or which limit it meets."""
-    hung_up, next_count, short = select.poll(), 0.0, ended_by_system()
+def watch(child, notes, deadline, limits) -> tuple[str, int]:
+    """How a child ends, or which limit it meets; and how many of its threads computed
+    at once, at most.
+    """
+    hung_up, next_count, short, most = select.poll(), 0.0, ended_by_system(), 0
     hung_up.register(REQUESTS, 0)
     while (left := deadline - time.monotonic()) > 0:
         if found := os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            return way_of(found, ended_by_system() > short)
+            return way_of(found, ended_by_system() > short), most
         if hung_up.poll(0):
-            return GONE
+            return GONE, most
         if time.monotonic() > next_count:  # also where processes end all the time
             processes = descendants()
             if too_much := excess(processes, limits):
-                return too_much
+                return too_much, most
             if os.fstat(notes).st_size > limits.handed_over_bytes:
-                return TOO_MUCH
-            give_way(processes)
+                return TOO_MUCH, most
+            most = max(most, give_way(processes))
             next_count = time.monotonic() + POLL_S
         signal.sigtimedwait(ENDS, min(left, POLL_S))
-    return LATE
+    return LATE, most
 
 
 def way_of(found, memory_was_short) -> str:

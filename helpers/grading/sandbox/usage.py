@@ -46,9 +46,9 @@ def excess(processes, limits) -> str:
     return next((what for what, (now, most) in used.items() if now > most), "")
 
 
-def give_way(processes):
+def give_way(processes) -> int:
     """Let all that compute at once weigh as much as one would: the nicer they are, the
-    more of them there are. A step is a factor of 1.25 to the kernel.
+    more of them there are. A step is a factor of 1.25 to the kernel. How many are they?
     """
     threads = [it for process in processes for it in threads_of(process.pid)]
     computing = sum(is_computing for _, is_computing in threads)
@@ -59,6 +59,7 @@ def give_way(processes):
                 os.setpriority(os.PRIO_PROCESS, thread, nice)
         except OSError:  # it is gone
             pass
+    return computing
 
 
 def threads_of(pid):
