@@ -240,6 +240,8 @@ def live(work, notes, folder, limits):
     try:
         os.setsid()
         control(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if alone_here():  # else those of others could trace it
+            control(PR_SET_DUMPABLE, 1)  # `excess` may see what it shares
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
         request = asked()

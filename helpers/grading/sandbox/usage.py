@@ -26,16 +26,17 @@ def descendants():
 
 def excess(processes, limits) -> str:
     """What children did too much of with all that they started, or nothing; a process
-    has one thread at least, and memory beside its copy of this process's.
+    has one thread at least.
     """
     threads = memory = 0
-    copied = own_memory(os.getpid())
     for process in processes:
         try:
             threads += len(os.listdir(f"/proc/{process.pid}/task"))
-            memory += max(0, own_memory(process.pid) - copied)
+            memory += own_memory(process.pid)
         except OSError:  # it is gone
             pass
+    if memory > limits.resident_bytes:  # perhaps copies alone, which take no memory
+        memory = sum(share_of_memory(it.pid) for it in processes)
     files, sockets = held()
     used = {
         "started too many processes": (threads, limits.processes),
@@ -94,6 +95,20 @@ def own_memory(pid) -> int:
     status = Path(f"/proc/{pid}/status").read_bytes()  # it may have any name
     found = re.findall(rb"^Rss(?:Anon|Shmem):\s+(\d+) kB$", status, re.MULTILINE)
     return 1024 * sum(map(int, found))
+
+
+def share_of_memory(pid) -> int:
+    """The same, but of what several processes have in memory a part for each; all of it
+    where the process does not let anybody see that.
+    """
+    try:
+        parts = Path(f"/proc/{pid}/smaps_rollup").read_bytes()
+        found = re.findall(rb"^Pss_(?:Anon|Shmem):\s+(\d+) kB$", parts, re.MULTILINE)
+        return 1024 * sum(map(int, found)) if found else own_memory(pid)
+    except PermissionError:
+        return own_memory(pid)
+    except OSError:  # it is gone
+        return 0
 
 
 def waited(pid) -> float:

@@ -56,6 +56,18 @@ def test_memory_counts_that_of_all_processes_together(nursery):
 
 
 @needs_isolation
+def test_memory_of_programs_counts_in_full_and_copies_take_none(nursery):
+    """A program has no copy of the warm process, and what is forked has one."""
+    code = "import os, sys, time\n"
+    hold = 'held = b"x" * (70 * 2**20); import time; time.sleep(9)'
+    start = f"os.posix_spawn(sys.executable, ['python', '-ISc', {hold!r}], {{}})"
+    programs = f"{code}for _ in range(4): {start}\ntime.sleep(9)"
+    assert "used too much memory" == ended(nursery, programs, resident_bytes=2**28)[0]
+    copies = f"{code}for _ in range(5): os.fork() or os._exit(time.sleep(.3) or 0)\n"
+    assert "done" == ended(nursery, copies + "time.sleep(.3)", resident_bytes=2**28)[0]
+
+
+@needs_isolation
 def test_files_without_bytes_are_counted(nursery):
     """They take the kernel's memory, which no process shows."""
     code = "import os\nfor i in range(10**6): os.symlink('x', str(i))"
