@@ -11,6 +11,7 @@ from collections import namedtuple
 from enum import Enum, IntEnum
 from functools import cache
 from math import prod
+from unicodedata import normalize
 
 import numba
 import numpy as np
@@ -42,6 +43,7 @@ def is_name(text) -> bool:
         isinstance(text, str)
         and len(text) <= 100
         and text.isidentifier()
+        and normalize("NFKC", text) == text  # as Python reads names: else two are one
         and not keyword.iskeyword(text)
         and not text.startswith("__")  # as __builtins__
     )

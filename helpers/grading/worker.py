@@ -21,7 +21,7 @@ from helpers.exercises.reasons import (
     TIMEOUT,
     Reason,
 )
-from helpers.exercises.rebuilding import Malformed, answer_of
+from helpers.exercises.rebuilding import answer_of
 from helpers.grading.sandbox.children import LOST, Nursery, require_isolation
 from helpers.grading.sandbox.isolation import NAMES
 from helpers.grading.sandbox.limits import (
@@ -296,9 +296,9 @@ def shown(answer) -> str:
         return "\n\n".join(it for it in sources[::-1] if isinstance(it, str))[:60_000]
     try:
         value = answer_of(answer)
-    except Malformed:
-        return ""  # the sentence says what it was
-    return (value if isinstance(value, str) else python(value))[:MOST_SHOWN]
+        return (value if isinstance(value, str) else python(value))[:MOST_SHOWN]
+    except Exception:  # whatever it is, the judge has said so
+        return ""
 
 
 def python(value) -> str:

@@ -65,6 +65,7 @@ VALUES = (
     {"enum": 3, "members": [["a", {"int": "1"}]]},
     {"named tuple": "A", "fields": ["_a"]},
     {"named tuple": "A", "fields": ["a", "a"]},
+    {"named tuple": "A", "fields": ["a", "ａ"]},
     {"named tuple": "A", "fields": "ab"},
     {"named tuple": 1, "fields": ["a"]},
     {"tuple": [], "class": "A", "fields": ["a"]},

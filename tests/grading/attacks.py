@@ -192,6 +192,9 @@ def mirror(out, a):
     with numba.objmode(y='__import__("os").abort()'):
         y = 1
     out[0, 0] = y""",
+    "a named tuple of names that are one to Python": """\
+class Pair(tuple): _fields = ("a", "ａ")
+mirror = Pair((1, 2))""",
     "half of a character": "mirror = '\\ud800' * 3\nraise ValueError(mirror)",
 }
 RUNS = {  # what a cell does to the process, the machine or the others
