@@ -44,8 +44,8 @@ def first_sentence(error) -> str:
 
 
 def line_in(text) -> int | None:
-    """The first line that a report names."""
-    found = re.search(r"[Ll]ine (\d+)", text)
+    """The first line that a report names, which may quote any text of a kernel's."""
+    found = re.search(r"[Ll]ine (\d{1,6})\b", text)
     return int(found[1]) if found else None
 
 

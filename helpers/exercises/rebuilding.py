@@ -21,6 +21,7 @@ MOST_FUNCTIONS = 16
 MOST_NAMES = 200
 MOST_SOURCE = 60_000  # characters of a function
 MOST_LINES = 1_000
+MOST_BITS = 1_000  # of a number in a function: Python writes none of 4,301 digits
 
 _number = count(1)
 
@@ -142,6 +143,9 @@ def definition_of(source, name):
     arguments = definition.args
     arguments.defaults = []  # which would run
     arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
+    values = [it.value for it in ast.walk(definition) if isinstance(it, ast.Constant)]
+    short = all(type(it) is not int or it.bit_length() <= MOST_BITS for it in values)
+    require(short, f"`{name}` has a number of more than {MOST_BITS:,} bits")
     contexts = [it for it in ast.walk(definition) if isinstance(it, ast.With)]
     require(not contexts, f"`{name}` has a `with`, which kernels cannot use")
     definition.decorator_list, definition.returns = [], None

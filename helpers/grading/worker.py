@@ -17,6 +17,7 @@ from helpers.exercises.reasons import (
     NO_ANSWER,
     NOT_GRADED,
     PERSON,
+    REFUSED,
     STOPPED,
     TIMEOUT,
     Reason,
@@ -28,6 +29,7 @@ from helpers.grading.sandbox.limits import (
     KILLED,
     LATE,
     MOST_MESSAGES,
+    TOO_MUCH_MEMORY,
     WORKED_LONG,
     Limits,
 )
@@ -257,6 +259,8 @@ def unjudged(item, found, limits):
     ended, worked = found["ended"], found["cpu_seconds"] >= BUSY * limits.wall_s
     if ended == WORKED_LONG or ended == LATE and worked:
         return row_of(item, 0, TIMEOUT, "Its launches did not end in time.")
+    if ended == TOO_MUCH_MEMORY:  # of its own: nothing else is in its process
+        return row_of(item, 0, REFUSED, "To compile or launch it took too much memory.")
     why = f"The judge {ended}: a person must look."
     if ended == LATE:
         why = "This machine was too busy to judge it in time."

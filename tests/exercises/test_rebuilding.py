@@ -121,6 +121,7 @@ TEXTS = {
     "long lines": text("    out[0, 0] = " + "1 + " * 30_000 + "1"),
     "deep parentheses": text("    out[0, 0] = " + "(" * 900 + "1" + ")" * 900),
     "deep blocks": text("".join(" " * (i + 4) + "if a:\n" for i in range(150))),
+    "a long number": text("    out[0, 0] = 1\n    x = 0x" + "f" * 5_000),
     "break outside": text("    break"),
     "a context, whose words Numba would run": text(
         "    with numba.objmode(y='RAN.append(1)'):\n        y = 1"

@@ -164,6 +164,13 @@ def mirror(out, a):
     out[0, 0] = total""",
     "a name that looks alike": WRONG.replace("mirror", "mirrоr"),
     "the name twice, right and then wrong": RIGHT + "\n" + WRONG,
+    "the number of a line without end": f"""\
+@cuda.jit
+def mirror(out, a):
+    out[0, 0] = float('Line {"9" * 4_900}')""",
+    "tuples of tuples": "@cuda.jit\ndef mirror(out, a):\n    t = 1, 2\n"
+    + "".join(f"    t{n + 1} = t{n} + t{n}\n" for n in range(21)).replace("t0", "t")
+    + "    out[0, 0] = t21[0]",
     "another module as numpy": """\
 import os
 @cuda.jit
@@ -470,6 +477,7 @@ ONLY_ALONE = (  # without a sandbox they end or stop processes of this machine
 SLOW = (  # each takes seconds, most of them until a limit is met
     "a source of 50,000 lines",
     "a kernel that does not end",
+    "tuples of tuples",
     "a stack overflow",
     "SIGINT ignored",
     "a loop without end",

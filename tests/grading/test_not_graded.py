@@ -181,12 +181,12 @@ def test_a_busy_machine_costs_nobody_points(monkeypatch, computed, reason):
         ("ran out of time", 55, "timeout"),
         ("ran out of time", 5, "not graded"),
         ("was killed", 5, "not graded"),
-        ("used too much memory", 5, "not graded"),
+        ("used too much memory", 5, "refused"),
     ],
 )
-def test_a_kernel_is_refused_only_where_it_took_the_time(ended, computed, reason):
+def test_a_kernel_is_refused_only_where_it_took_time_or_memory(ended, computed, reason):
     """Whatever else ends the judge is for a person."""
     found = {"ended": ended, "cpu_seconds": computed}
     row = unjudged({"exercise": "mirror", "points": 2}, found, Limits())
     assert reason == row["reason"]
-    assert (0 if reason == "timeout" else None) == row["points"]
+    assert (None if reason == "not graded" else 0) == row["points"]

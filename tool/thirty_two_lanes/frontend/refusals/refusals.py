@@ -149,7 +149,8 @@ def _line_of(function, error, message):
     lines = [where.line for where in _locations(error) if where.filename == file]
     if lines:
         return lines[-1]
-    for name, line in reversed(re.findall(r'File "([^"]*)", line (\d+)', message)):
+    places = re.findall(r'File "([^"]*)", line (\d{1,6})\b', message)
+    for name, line in reversed(places):
         if file.endswith(name.lstrip("./")) or name.startswith("<"):
             return int(line)
     return function.__code__.co_firstlineno
