@@ -83,6 +83,7 @@ def keep_seen(found, noticed, store, people, due, say):
 def mark_found(folder, found, manifest, store, options, say):
     """Mark what was not marked before, if the course's own answers are right."""
     secret = secret_of(store, options.secret)
+    store.sheet_key(secret)
     jobs = to_do(folder, found, manifest, store, secret, options)
     plural = "s" if len(found) != 1 else ""
     say(f"{len(found):,} submission{plural}, {len(jobs):,} of them to be marked")

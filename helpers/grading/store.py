@@ -120,7 +120,7 @@ class MarksStore:
         found = [read_result(path) for path in self.marks()]
         mark_by_hand(self.folder / BY_HAND_TABLE, found)
         try:
-            return found, mark_by_sheets(self.folder / MARKED, found)
+            return found, mark_by_sheets(self, found)
         except TableError as error:
             raise MarksError(str(error)) from None
 
@@ -150,6 +150,17 @@ class MarksStore:
         """The seed of the release that marks are made by."""
         path = self.folder / ".release.json"
         return parse(path).seed if path.exists() else None
+
+    def sheet_key(self, secret="") -> bytes:
+        """What the numbers of sheets follow from: kept when it is first asked, of a
+        secret or drawn.
+        """
+        path = self.folder / ".sheets"  # no student is called so
+        if not path.exists():
+            of = f"sheets {secret}" if secret else secrets.token_hex(16)
+            self.write(path, hashlib.sha256(of.encode()).hexdigest() + "\n")
+            path.chmod(0o600)
+        return path.read_bytes()
 
     def keep_seen(self, **new):
         """Keep what `grade` saw beside marks, as some of `SEEN`."""

@@ -1,11 +1,12 @@
 """What a person marks: texts, without names, each once, and those that are nearly the
 same one after the other; as sheets for several people, and read back together.
 
-A text has a number that follows from the question and from its words. So no table of
+A text has a number that follows from the question, from its words and from a key of
+the marks, without which nobody can look for two texts of one number. So no table of
 names is kept, and a text that its writer changed has another number and waits again.
 """
 
-import hashlib
+import hmac
 import re
 
 from helpers.exercises.catalogue import exercises
@@ -33,12 +34,12 @@ def write_sheets(store, path, among=1):
     for assignment, row in of_persons(store.results(), [PERSON]):
         texts = questions.setdefault((assignment, row["exercise"]), {})
         texts.setdefault(plain(row["answer"]), []).append(row)
-    parts, place = {}, 0
+    parts, place, key = {}, 0, store.sheet_key()
     total = sum(map(len, questions.values()))
     for question, texts in sorted(questions.items()):
         for group, members in enumerate(groups_of(texts), start=1):
             part = parts.setdefault(place * among // total, [])
-            part += [line_of(question, texts[it], group) for it in members]
+            part += [line_of(question, texts[it], group, key) for it in members]
             place += len(members)
     for part, lines in enumerate(parts.values() or [[]], start=1):
         begins = "\ufeff"  # without it Excel reads no UTF-8
@@ -62,19 +63,19 @@ def of_persons(results, reasons=(PERSON, BY_HAND)):
                 yield result["assignment"], row
 
 
-def line_of(question, rows, group):
+def line_of(question, rows, group, key):
     """The line of a sheet for answers with one text."""
     assignment, exercise = question
     row = rows[0]
-    about = number_of(assignment, row), assignment, exercise, None, ""
+    about = number_of(assignment, row, key), assignment, exercise, None, ""
     more = row["max_points"], len(rows), group, rubric(exercise)
     return *about, *more, row["answer"].strip()
 
 
-def number_of(assignment, row) -> str:
-    """The number of a text that answers a question."""
+def number_of(assignment, row, key) -> str:
+    """The number of a text that answers a question, by the key of the marks."""
     text = "\0".join((assignment, row["exercise"], plain(row.get("answer", ""))))
-    found = hashlib.sha256(text.encode("utf-8", "backslashreplace")).digest()
+    found = hmac.digest(key, text.encode("utf-8", "backslashreplace"), "sha256")
     return str(SMALLEST + int.from_bytes(found) % (9 * SMALLEST))
 
 
@@ -106,14 +107,14 @@ def rubric(name) -> str:
 # ---------------------------------------------------------------- read back
 
 
-def mark_by_sheets(folder, results) -> list[str]:
-    """Give what waits the points of the sheets in a folder; the places of those that
+def mark_by_sheets(store, results) -> list[str]:
+    """Give what waits the points of the sheets that came back; the places of those that
     are of no text here. Raises TableError, also where two sheets differ.
     """
-    given = points_by_number(sorted(folder.glob("*.csv")))
-    used = set()
+    given = points_by_number(sorted((store.folder / MARKED).glob("*.csv")))
+    used, secret = set(), store.sheet_key() if given else b""
     for assignment, row in of_persons(results) if given else ():
-        key = assignment, row["exercise"], number_of(assignment, row)
+        key = assignment, row["exercise"], number_of(assignment, row, secret)
         if key not in given:
             continue
         used.add(key)

@@ -100,9 +100,21 @@ def test_a_number_is_of_the_text_alone(store):
 def test_a_number_loses_no_zero_in_a_spreadsheet():
     """It has eleven digits, and begins with none."""
     rows = [{"exercise": "how", "answer": str(n)} for n in range(300)]
-    numbers = {number_of("one", row) for row in rows}
+    numbers = {number_of("one", row, b"a key") for row in rows}
     assert 300 == len(numbers)
     assert {11} == {len(str(int(it))) for it in numbers}
+
+
+def test_nobody_can_look_for_two_texts_of_one_number(store, tmp_path):
+    """Of eleven digits that follow from the text alone, a second would find two: the
+    numbers of other marks are others, and of one secret they are the same.
+    """
+    row = {"exercise": "how", "answer": "Because of that."}
+    keys = [MarksStore(tmp_path / it).sheet_key(it[0]) for it in ("a", "b", "b2")]
+    keys += [store.sheet_key(), store.sheet_key("a")]
+    first, second, same, drawn, again = (number_of("one", row, key) for key in keys)
+    assert 3 == len({first, second, drawn})
+    assert (second, drawn) == (same, again)
 
 
 def test_points_are_of_all_who_wrote_the_text(store, capsys):
