@@ -23,6 +23,7 @@ from thirty_two_lanes.core.source import remember
 
 TRUSTED = False  # it runs what anybody wrote
 LARGEST = 2**18  # bytes of an answer
+AGAIN_S = 1  # until a cell is interrupted again that has not ended
 SENTENCE = 300  # characters of an error
 AROUND = re.compile(r"\s*(%%(time|capture)\b.*\n)+")  # magics that run their cell
 
@@ -125,7 +126,7 @@ def data_of(answer):
 
 
 def interrupt(limit, _):
-    set_clocks(0, 0)  # a second one would end what handles the first
+    set_clocks(0, AGAIN_S)  # what handles the first one, as asyncio, may not end
     raise TooLong(limit)
 
 
@@ -134,31 +135,38 @@ def set_clocks(computing, waiting):
     machine busy, and in all; 0 for never.
     """
     signal.setitimer(signal.ITIMER_PROF, computing)
-    signal.alarm(waiting)
+    signal.setitimer(signal.ITIMER_REAL, waiting)
 
 
 def run(text, name, namespace, transform, limits):
     """Run a cell; how it ended in a sentence, "" if well."""
-    file = f"<{name}>"
     try:
         set_clocks(limits.cell_s, limits.cell_wall_s)
-        text = transform(unwrapped(text))
-        remember(text, file)
-        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # as in Jupyter
-        code = compile(text, file, "exec", flags)
-        if code.co_flags & inspect.CO_COROUTINE:
-            asyncio.run(eval(code, namespace))
-        else:
-            exec(code, namespace)
+        try:
+            execute(text, f"<{name}>", namespace, transform)
+        finally:
+            set_clocks(0, 0)
     except TooLong as late:
+        set_clocks(0, 0)
+        while isinstance(late.__context__, TooLong):  # it was interrupted again
+            late = late.__context__
         if late.args == (signal.SIGPROF,):
             return f"it was stopped after {limits.cell_s} s of computing"
         return f"it was stopped after {limits.cell_wall_s} s"
     except BaseException as error:  # SystemExit too: the next cell runs
         return f"{type(error).__name__}: {error}"[:SENTENCE]
-    finally:
-        set_clocks(0, 0)
     return ""
+
+
+def execute(text, file, namespace, transform):
+    """Execute a cell as Jupyter does."""
+    text = transform(unwrapped(text))
+    remember(text, file)
+    code = compile(text, file, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    if code.co_flags & inspect.CO_COROUTINE:
+        asyncio.run(eval(code, namespace))
+    else:
+        exec(code, namespace)
 
 
 def unwrapped(text) -> str:

@@ -65,8 +65,11 @@ def test_a_cell_that_others_keep_waiting_is_not_stopped(nursery):
     how, messages = ended(nursery, code.format(60), cell_s=1)
     assert ("done", "it was stopped after 2 s") == (how, messages[0]["error"])
     awaiting = "import asyncio\nwhile True:\n    await asyncio.sleep(0)"
-    for code in ("while True: pass", awaiting):
+    spinning = "import asyncio\nasync def f():\n    while True: await asyncio.sleep(0)"
+    thread = "import asyncio, time\nawait asyncio.to_thread(time.sleep, 60)"
+    for code in ("while True: pass", awaiting, f"{spinning}\nawait f()", thread):
         how, messages = ended(nursery, code, cell_s=1)
+        assert "done" == how
         assert messages[0]["error"] in (  # the second where the machine is busy
             "it was stopped after 1 s of computing",
             "it was stopped after 2 s",
