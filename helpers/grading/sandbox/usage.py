@@ -92,9 +92,17 @@ def held() -> tuple[int, int]:
 
 def own_memory(pid) -> int:
     """The bytes in memory that come from no file, those too that processes share."""
-    status = Path(f"/proc/{pid}/status").read_bytes()  # it may have any name
+    status = of_living_thread(pid, "status")  # it may have any name
     found = re.findall(rb"^Rss(?:Anon|Shmem):\s+(\d+) kB$", status, re.MULTILINE)
     return 1024 * sum(map(int, found))
+
+
+def of_living_thread(pid, name) -> bytes:
+    """A file of the last thread of a process; the first one is there when it has ended,
+    and shows no memory then.
+    """
+    last = [pid, *os.listdir(f"/proc/{pid}/task")][-1]
+    return Path(f"/proc/{pid}/task/{last}/{name}").read_bytes()
 
 
 def share_of_memory(pid) -> int:
@@ -102,7 +110,7 @@ def share_of_memory(pid) -> int:
     where the process does not let anybody see that.
     """
     try:
-        parts = Path(f"/proc/{pid}/smaps_rollup").read_bytes()
+        parts = of_living_thread(pid, "smaps_rollup")
         found = re.findall(rb"^Pss_(?:Anon|Shmem):\s+(\d+) kB$", parts, re.MULTILINE)
         return 1024 * sum(map(int, found)) if found else own_memory(pid)
     except PermissionError:

@@ -68,6 +68,21 @@ def test_memory_of_programs_counts_in_full_and_copies_take_none(nursery):
 
 
 @needs_isolation
+def test_memory_counts_where_the_first_thread_has_ended(nursery):
+    """The kernel shows none there any more, though the others hold it."""
+    code = """\
+import ctypes, os, platform, threading, time
+number = {"x86_64": 60, "aarch64": 93}[platform.machine()]
+for _ in range(4):
+    if not os.fork():
+        held = b"x" * (70 * 2**20)
+        threading.Thread(target=time.sleep, args=(9,)).start()
+        ctypes.CDLL(None).syscall(number, 0)
+time.sleep(9)"""
+    assert "used too much memory" == ended(nursery, code, resident_bytes=2**28)[0]
+
+
+@needs_isolation
 def test_files_without_bytes_are_counted(nursery):
     """They take the kernel's memory, which no process shows."""
     code = "import os\nfor i in range(10**6): os.symlink('x', str(i))"
