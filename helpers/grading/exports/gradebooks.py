@@ -13,9 +13,9 @@ import io
 import re
 from collections import Counter
 
-from helpers.grading.people import ClassList, bare, number_of
+from helpers.grading.people import NAMES, ClassList, bare, number_of
 from helpers.grading.tables import TableError, number, read_table
-from helpers.grading.words import many, printable, words_of
+from helpers.grading.words import many, printable, some, words_of
 
 
 class ExportError(Exception):
@@ -122,17 +122,20 @@ class Gradebook:
 
     def fill(self, store, filled, ids, keys):
         """Write points into the cells of those who have all of theirs; a line for each
-        who is not in the table, and for those whose points are not all given.
+        who is not in the table, for those who were found by a name alone, and for those
+        whose points are not all given.
         """
         people, owners, waiting = ClassList(store.seen()["class"]), {}, {}
-        points = points_of(store.results())
+        points, named = points_of(store.results()), []
         find = self.finder(people, ids, keys)
         for student in points:
-            place = find(student)
+            place, by_name = find(student)
             if place is None:
                 yield f"`{printable(student)}` is not in {self.path}: left out"
-            else:
-                owners.setdefault(place, []).append(student)
+                continue
+            owners.setdefault(place, []).append(student)
+            if by_name:
+                named.append(f"{student} ({self.lines[place][ids]})")
         for place, students in owners.items():
             if len(students) > 1:
                 raise ExportError(
@@ -146,15 +149,37 @@ class Gradebook:
                     waiting[printable(students[0])] = True
                 elif given:
                     self.lines[place][n] = f"{round(sum(given), 4):g}"
+        if named:
+            yield f"found by a name alone, which people may choose: {some(named)}"
         if waiting:
             yield f"not all points are given, their cells stay: {', '.join(waiting)}"
 
     def finder(self, people, ids, keys):
-        """A function of a student that gives the place of the line, or None.
+        """A function of a student that gives the place of the line, or None, and
+        whether a name alone says so.
 
         Canvas and Moodle put their own number into a student's name; else it is what
-        one person alone has in one of the columns `keys`: an id, a login, a name.
+        one person alone has in the columns `keys`: an id or a login, or else a name.
         """
+        names = [n for n in keys if self.head[n].strip().casefold() in NAMES]
+        known = self.alone(ids, [n for n in keys if n not in names])
+        called = self.alone(ids, names)
+        own = {bare(line[ids]): place for place, line in enumerate(self.lines)}
+        own.pop("", None)
+
+        def place_of(student):
+            person = people.person(student)
+            texts = [student, *((person.id, person.name) if person else ())]
+            places = [own.get(number_of(student)), *(own.get(it) for it in texts)]
+            places += [known.get(it.casefold()) for it in texts]
+            by_id = [it for it in places if it is not None]
+            by_name = [called[it] for it in map(str.casefold, texts) if it in called]
+            return next(iter([*by_id, *by_name]), None), not by_id
+
+        return place_of
+
+    def alone(self, ids, keys) -> dict:
+        """The places of the texts that one person alone has in some columns."""
         texts = [
             (text, place)
             for place, line in enumerate(self.lines)
@@ -162,18 +187,7 @@ class Gradebook:
             for text in {line[n].strip().casefold() for n in keys} - {""}
         ]
         times = Counter(text for text, _ in texts)
-        alone = {text: place for text, place in texts if times[text] == 1}
-        own = {bare(line[ids]): place for place, line in enumerate(self.lines)}
-        own.pop("", None)
-
-        def place_of(student):
-            person = people.person(student)
-            names = [student, *((person.id, person.name) if person else ())]
-            places = [own.get(number_of(student)), *(own.get(it) for it in names)]
-            places += [alone.get(it.casefold()) for it in names]
-            return next((it for it in places if it is not None), None)
-
-        return place_of
+        return {text: place for text, place in texts if times[text] == 1}
 
     def text(self, columns) -> str:
         """Some columns of the table, as it was written: nothing is made harmless for a

@@ -210,6 +210,18 @@ def test_a_name_that_two_have_is_nobodys(marked, capsys):
     assert "`Lee, Ann` is not in " in capsys.readouterr().err
 
 
+def test_a_login_counts_before_a_name_and_who_has_a_name_alone_is_told(marked, capsys):
+    """Anybody may call themselves as another one's login."""
+    book = CANVAS.replace('"Dee, D"', "alee")
+    store = marked({it: {"12_coalescing": 3} for it in ("alee", "ray, bob")})
+    status, text = export(store, "canvas", book)
+    assert 0 == status
+    given = {key: it["991"] for key, it in into_canvas(text)[0].items()}
+    assert ["3", "3", "4.00"] == [given[it] for it in ("1001", "1002", "1004")]
+    told = "found by a name alone, which people may choose: ray, bob (1002)\n"
+    assert told in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("form", ["canvas", "moodle"])
 @pytest.mark.parametrize(
     "text, told",
