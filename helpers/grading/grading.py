@@ -206,7 +206,7 @@ def result_of(future, submission, work, say) -> dict:
     except Exception as error:
         what = type(error).__name__
         who = f"{submission.student} ({submission.assignment})"
-        say(f"{who} is not graded: {what}: {error}"[:MOST_SAID])
+        say(printable(f"{who} is not graded: {what}: {error}"[:MOST_SAID]))
         why = f"The grader failed at it ({what}): a person must look."
         return not_graded(work.items, why) | {"cpu_seconds": 0.0}
 

@@ -30,7 +30,7 @@ from helpers.grading.tables import (
     cell,
     table_of,
 )
-from helpers.grading.words import named
+from helpers.grading.words import named, printable, some
 from helpers.grading.worker import is_here
 
 MARKS, TOTALS, BY_HAND_TABLE = "marks.csv", "totals.csv", "by_hand.csv"
@@ -182,9 +182,9 @@ class MarksStore:
             if it.get("release") != manifest.digest(it["assignment"])
         ]
         if other:
-            some = ", ".join(other[:5]) + ", …" * (len(other) > 5)
             raise MarksError(
-                f"{self.folder} has marks that were not made by {name}, of {some}: "
+                f"{self.folder} has marks that were not made by {name}, of "
+                f"{some(other, most=5)}: "
                 "give the release that they were made by, grade again, or remove them"
             )
 
@@ -249,11 +249,13 @@ def read_result(path) -> dict:
             whole = whole and row.keys() >= {*OF_A_ROW}
             row["reason"] = Reason(row["reason"])
     except OSError as error:
-        raise MarksError(f"{path} cannot be read: {error.strerror}") from None
+        where = printable(str(path))
+        raise MarksError(f"{where} cannot be read: {error.strerror}") from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         whole = False
     if not whole:
-        raise MarksError(f"{path} has no marks: remove it, and grade again")
+        where = printable(str(path))
+        raise MarksError(f"{where} has no marks: remove it, and grade again")
     return found
 
 

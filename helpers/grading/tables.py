@@ -17,7 +17,10 @@ HAND_COLUMNS = "student", "assignment", "exercise", "points", "comment"
 # a formula's first character, where a spreadsheet may begin a cell: it may split a text
 # at more than commas, and read quotes as its own
 FORMULA = re.compile(r"""(^|[;\t\r\n])(?=(?:[^\S\t\r\n]|["'])*[=+\-@＝＋－＠])""")
-CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+# those of a terminal, and those that turn a text around
+CONTROLS = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+)
 
 
 class TableError(Exception):

@@ -1,16 +1,18 @@
 """Not graded is who met a fault of the machine or the judge: nobody for the asking."""
 
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from helpers.grading import worker
+from helpers.grading import grading, worker
 from helpers.grading.report import report
 from helpers.grading.sandbox import nursery as nurseries
 from helpers.grading.sandbox.children import LOST
 from helpers.grading.sandbox.limits import Limits
 from helpers.grading.store import MarksStore
+from helpers.grading.submissions import Submission
 from helpers.grading.worker import excuse_of, unjudged
 from tests.grading.asking import each, marks, points
 from tests.grading.attacks import CHECK, EXCUSES, HEAD, RIGHT
@@ -101,6 +103,18 @@ def test_who_kills_itself_keeps_what_was_handed_over():
     kill = "import os; os.kill(os.getpid(), 9)"
     rows = marks(HEAD, RIGHT, CHECK, kill, asked=("mirror", "active_share"))
     assert [2, 0] == points(rows)
+
+
+def test_a_name_of_several_lines_is_said_in_one():
+    """The log of a workflow obeys what a line begins with."""
+
+    def lost():
+        raise OSError("no\n::error::room")
+
+    said, one = [], Submission("x\n::error::y", "one", Path("one.ipynb"))
+    work = SimpleNamespace(items=(ITEM,))
+    grading.result_of(SimpleNamespace(result=lost), one, work, said.append)
+    assert [r"x\n::error::y (one) is not graded: OSError: no\n::error::room"] == said
 
 
 # ---------------------------------------------------------------- time

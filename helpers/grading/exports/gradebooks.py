@@ -139,7 +139,7 @@ class Gradebook:
         for place, students in owners.items():
             if len(students) > 1:
                 raise ExportError(
-                    f"{', '.join(students)} are one person in {self.path}: remove the "
+                    f"{some(students)} are one person in {self.path}: remove the "
                     "submissions and the marks of all but one"
                 )
             mine = points[students[0]]
