@@ -22,7 +22,6 @@ from helpers.exercises.reasons import (
     TIMEOUT,
     Reason,
 )
-from helpers.exercises.rebuilding import answer_of
 from helpers.grading.sandbox.children import LOST, Nursery, require_isolation
 from helpers.grading.sandbox.isolation import NAMES
 from helpers.grading.sandbox.limits import (
@@ -37,7 +36,6 @@ from helpers.grading.sandbox.limits import (
 IMPORTED = r"^[ \t]*(?:import\b.*|from[ \t]+)\b{}\b"
 LACK = re.compile(r"ModuleNotFoundError: No module named '(\w{1,40})\b")
 BUSY = 0.5  # of the time of a process: one that computes less waits for its turn
-MOST_SHOWN = 4_000  # characters of a value
 MOST_ERRORS = 100  # cells that feedback tells of
 BEGINNING = 60  # of a cell
 DEEPEST = 100  # levels of what is handed over
@@ -251,7 +249,7 @@ def marked(item, answer, work, judge, limits):
     if "failed" in verdict:
         why = f"The judge failed at it ({verdict['failed']}): a person must look."
         return row_of(item, None, NOT_GRADED, why), found
-    return judged(item, verdict, answer), found
+    return judged(item, verdict), found
 
 
 def unjudged(item, found, limits):
@@ -267,7 +265,7 @@ def unjudged(item, found, limits):
     return row_of(item, None, NOT_GRADED, why)
 
 
-def judged(item, verdict, answer):
+def judged(item, verdict):
     """The row of a verdict, whose points are scaled to those of the course."""
     points, reason = verdict["points"], verdict["reason"]
     if points is None:
@@ -275,8 +273,7 @@ def judged(item, verdict, answer):
     else:
         scaled = round(points / verdict["of"] * item["points"], 4)
         row = row_of(item, scaled, Reason(reason or ""), verdict["sentence"])
-    kept = {k: verdict[k] for k in ("report", "line", "hints")}
-    return row | kept | {"answer": shown(answer)}
+    return row | {k: verdict[k] for k in ("report", "line", "hints", "answer")}
 
 
 def row_of(item, points, reason, sentence):
@@ -291,23 +288,3 @@ def row_of(item, points, reason, sentence):
         "hints": [],
         "answer": "",
     }
-
-
-def shown(answer) -> str:
-    """The learner's own lines, or the value, as feedback shows it."""
-    if isinstance(answer, dict) and isinstance(answer.get("kernel"), list):
-        sources = [it.get("source") for it in answer["kernel"] if isinstance(it, dict)]
-        return "\n\n".join(it for it in sources[::-1] if isinstance(it, str))[:60_000]
-    try:
-        value = answer_of(answer)
-        return (value if isinstance(value, str) else python(value))[:MOST_SHOWN]
-    except Exception:  # whatever it is, the judge has said so
-        return ""
-
-
-def python(value) -> str:
-    """A value as its writer knows it: `...` is what an assignment gives."""
-    if isinstance(value, dict):
-        rows = (f"{python(name)}: {python(it)}" for name, it in value.items())
-        return "{" + ", ".join(rows) + "}"
-    return "..." if value is ... else repr(value)

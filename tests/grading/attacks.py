@@ -340,6 +340,12 @@ import os
 line = b'{"cell": 1, "error": "", "answers": {"mirror": ' + b"[" * 900
 os.write(902, line + b"]" * 900 + b"}}\\n")""",
     "bytes that are no text": "import os; os.write(902, b'\\xff' * 2**21)",
+    "classes without end": """\
+import json, os
+kinds = [{"named tuple": f"A{n}", "fields": []} for n in range(24_000)]
+answer = {"value": {"tuple": [{"tuple": kinds[n::8]} for n in range(8)]}}
+line = {"cell": 1, "error": "", "answers": {"mirror": answer}}
+os.write(902, json.dumps(line).encode() + b'\\n"done"\\n'); os._exit(0)""",
     "lines that are no messages": """\
 import os
 os.write(902, b'3\\n[]\\n{"cell": [], "error": 3, "answers": 4}\\nnull\\n')""",

@@ -15,8 +15,9 @@ from helpers.grading.feedback import (
     standing,
     task_blocks,
 )
+from helpers.grading.sandbox.judging import shown
 from helpers.grading.store import MarksStore
-from helpers.grading.worker import beginning, row_of, shown
+from helpers.grading.worker import beginning, row_of
 from tests.grading.attacks import CHECK, HEAD, RIGHT, WRONG
 from tests.grading.handing_in import course, grade, hand_in
 

@@ -15,6 +15,7 @@ from helpers.exercises.verdict import Verdict
 from helpers.grading.sandbox.warming import warm_up
 from thirty_two_lanes.core.errors import ExplainedError
 
+MOST_SHOWN = 4_000  # characters of a value
 TRUSTED = True  # what its children start, as a compiler, tells nobody anything
 
 
@@ -39,7 +40,8 @@ def work(request, send, limits):
     """
     try:
         task = exercise(request["exercise"], request["seed"])
-        send(asdict(verdict_on(task, request["answer"], request["inputs"])))
+        verdict = asdict(verdict_on(task, request["answer"], request["inputs"]))
+        send(verdict | {"answer": shown(request["answer"])})
     except Exception as error:  # of an exercise, or of the judge: nobody's answer
         send({"failed": type(error).__name__})
     send("done")
@@ -61,3 +63,25 @@ def verdict_on(task, data, inputs) -> Verdict:
 
 def not_an_answer(task, sentence) -> Verdict:
     return Verdict(task.name, 0, task.points, sentence, REFUSED)
+
+
+def shown(answer) -> str:
+    """The learner's own lines, or the value, as feedback shows it; made here, where
+    memory and time have limits.
+    """
+    if isinstance(answer, dict) and isinstance(answer.get("kernel"), list):
+        sources = [it.get("source") for it in answer["kernel"] if isinstance(it, dict)]
+        return "\n\n".join(it for it in sources[::-1] if isinstance(it, str))[:60_000]
+    try:
+        value = answer_of(answer)
+        return (value if isinstance(value, str) else python(value))[:MOST_SHOWN]
+    except Exception:  # whatever it is, the verdict says so
+        return ""
+
+
+def python(value) -> str:
+    """A value as its writer knows it: `...` is what an assignment gives."""
+    if isinstance(value, dict):
+        rows = (f"{python(name)}: {python(it)}" for name, it in value.items())
+        return "{" + ", ".join(rows) + "}"
+    return "..." if value is ... else repr(value)
