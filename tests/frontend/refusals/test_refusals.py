@@ -14,6 +14,7 @@ from helpers import emulate
 from tests.specimens.kernels import BUILT_IN, add, line_of, message, unguarded
 from thirty_two_lanes.emulator import KernelError, launch
 from thirty_two_lanes.emulator import program_cache as programs
+from thirty_two_lanes.frontend import inference
 
 HERE = "test_refusals.py"
 
@@ -21,6 +22,37 @@ HERE = "test_refusals.py"
 def refused(kernel, *arguments):
     """What a kernel's refusal says."""
     return message(KernelError, kernel, 1, 32, *(arguments or (np.zeros(32),)))
+
+
+def test_a_function_that_fails_is_tried_once_whoever_calls_it(monkeypatch):
+    """Numba would try it twice as often with each level of calls."""
+    tried = []
+
+    class Counted(inference.numba_compiler.CUDACompiler):
+        def compile_extra(self, func):
+            tried.append(func.__name__)
+            return super().compile_extra(func)
+
+    monkeypatch.setattr(inference.numba_compiler, "CUDACompiler", Counted)
+
+    @cuda.jit(device=True)
+    def third(a):
+        return a.strange
+
+    @cuda.jit(device=True)
+    def second(a):
+        return third(a)
+
+    @cuda.jit(device=True)
+    def first(a):
+        return second(a)
+
+    @cuda.jit
+    def calls(a):
+        a[0] = first(a)
+
+    assert "have no `strange`" in refused(calls)
+    assert ["calls", "first", "second", "third"] == tried
 
 
 def test_a_misspelt_name_is_told_with_its_line():

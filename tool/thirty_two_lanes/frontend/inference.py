@@ -151,9 +151,22 @@ def compiler_with_typed_ir(known):
     """
 
     class CompilerWithTypedIR(numba_compiler.CUDACompiler):
-        """Numba's compiler with one more pass."""
+        """Numba's compiler with one more pass, which tries no function twice in vain:
+        Numba asks for one that fails again for each way to type its arguments, and so
+        does each of its callers, which doubles the work with each level of calls.
+        """
 
-        typed = known
+        typed, failed = known, {}
+
+        def compile_extra(self, func):
+            key = func, tuple(self.state.args)
+            if key in self.failed:
+                raise self.failed[key]
+            try:
+                return super().compile_extra(func)
+            except Exception as error:
+                self.failed[key] = error
+                raise
 
         def define_pipelines(self):
             (passes,) = super().define_pipelines()
