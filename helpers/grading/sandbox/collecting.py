@@ -144,6 +144,10 @@ def run(text, name, namespace, transform, limits):
         set_clocks(limits.cell_s, limits.cell_wall_s)
         try:
             execute(text, f"<{name}>", namespace, transform)
+        except TooLong:
+            raise
+        except BaseException as error:  # SystemExit too: the next cell runs
+            return sentence_of(error)
         finally:
             set_clocks(0, 0)
     except TooLong as late:
@@ -153,9 +157,18 @@ def run(text, name, namespace, transform, limits):
         if late.args == (signal.SIGPROF,):
             return f"it was stopped after {limits.cell_s} s of computing"
         return f"it was stopped after {limits.cell_wall_s} s"
-    except BaseException as error:  # SystemExit too: the next cell runs
-        return f"{type(error).__name__}: {error}"[:SENTENCE]
     return ""
+
+
+def sentence_of(error) -> str:
+    """What an error says; its name alone where its words raise another one."""
+    name = type(error).__name__
+    try:
+        return f"{name}: {error}"[:SENTENCE]
+    except TooLong:
+        raise
+    except BaseException:
+        return name
 
 
 def execute(text, file, namespace, transform):

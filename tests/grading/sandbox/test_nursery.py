@@ -56,6 +56,15 @@ def test_each_limit_ends_what_is_beyond_it(nursery, code, limits, how):
         assert messages[0]["error"]
 
 
+def test_an_error_whose_words_raise_another_one_is_named(nursery):
+    """And the next cell runs."""
+    code = "class Odd(Exception):\n    def __str__(self): raise SystemExit\nraise Odd"
+    request = {"cells": [code, "seen = 3"], "answers": ["seen"]}
+    answer = nursery.ask(request, SHORT)
+    told = [json.loads(it)["error"] for it in answer["messages"]]
+    assert ("done", ["Odd", "", ""]) == (answer["ended"], told)
+
+
 @pytest.mark.slow
 def test_a_cell_that_others_keep_waiting_is_not_stopped(nursery):
     """What it computes is counted; in all it has twice as long."""
