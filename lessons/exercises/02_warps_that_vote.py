@@ -264,21 +264,12 @@ class GiveUp(Write):
         numbers = np.append(np.arange(1, 400), rng.integers(400, 10**5, 400))
         numbers = np.append(numbers, np.repeat(BEYOND_INT32, 10))
         steps = np.array([walk_length(number) for number in numbers.tolist()])
-        long, short = (
-            numbers[(60 < steps) & (steps < 120)],
-            numbers[steps <= 30],
-        )
+        long, short = numbers[(60 < steps) & (steps < 120)], numbers[steps <= 30]
         chosen = rng.choice(long, n)
         for warp in range(ceil(n / 32)):
             group = chosen[32 * warp : 32 * warp + 32]
-            if warp % 5 in (
-                1,
-                2,
-            ):  # one lane arrives just in time, or just too late
-                lane, arrival = (
-                    rng.integers(group.size),
-                    self.limit + warp % 5 - 1,
-                )
+            if warp % 5 in (1, 2):  # one lane arrives just in time, or just too late
+                lane, arrival = rng.integers(group.size), self.limit + warp % 5 - 1
                 group[lane] = rng.choice(numbers[steps == arrival])
             if warp % 5 == 3:
                 group[:] = rng.choice(short, group.size)

@@ -23,7 +23,7 @@ from thirty_two_lanes.core.hardware import WARP_SIZE, WORD_BYTES
 from thirty_two_lanes.core.sectors import accesses_of
 from thirty_two_lanes.core.wavefronts import request_wavefronts
 from thirty_two_lanes.emulator.codegen.conditions import deciding
-from thirty_two_lanes.emulator.judges.divergence import Steps
+from thirty_two_lanes.emulator.judges.divergence import Divergence
 from thirty_two_lanes.emulator.judges.judge import Counts, Judge
 from thirty_two_lanes.emulator.program import BARRIER
 from thirty_two_lanes.language.warp_intrinsics import SHUFFLES
@@ -50,11 +50,12 @@ class DataPath(Judge):
                 f"`assemble({kernel.py_func.__name__})[blocks, threads](...)`"
             )
         _ = code.resources  # or the error that says what is missing
-        self.program, self.code, self.steps = program, code.instructions, Steps()
+        self.program, self.code, self.steps = program, code.instructions, Divergence()
 
     def listeners(self) -> dict:
         """Its listeners, by topic."""
-        return super().listeners() | self.steps.listeners()
+        steps = {"launch": self.steps.start, "steps": self.steps.steps}
+        return super().listeners() | steps
 
     def count(self, addresses, active, access):
         """The wavefronts of requests."""
