@@ -102,7 +102,7 @@ def _pattern(array, offset):
     rows = offset * WARP_SIZE + LANES if array.space == "local" else offset
     if np.size(rows) == 1:
         return Pattern(int(np.reshape(rows, ())), addresses)
-    return Pattern(np.ascontiguousarray(rows[:, 0]), addresses)
+    return Pattern(rows[:, 0].copy(), addresses)  # an index may change in place
 
 
 # loads and stores
