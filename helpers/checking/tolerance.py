@@ -10,6 +10,7 @@ import numpy as np
 # by the bytes of the coarser float: room for sums of some thousand terms
 RTOL = {2: 1e-2, 4: 1e-5, 8: 1e-12}
 QUARTER = 0.25  # whole numbers that differ do so by at least 1
+ROUNDINGS = 2  # that a sum of whole numbers may have, and be held to a quarter
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ def tolerance_for(actual, expected, rtol, atol):
     coarsest = max((np.finfo(d) for d in floats), key=lambda f: f.eps, default=None)
     if rtol is None:
         rtol = RTOL.get(coarsest.dtype.itemsize, RTOL[8]) if coarsest else 0
-        exact = 1 / coarsest.eps if coarsest and is_whole(expected) else 0
+        whole = coarsest and is_whole(expected)
+        exact = QUARTER / (ROUNDINGS * coarsest.eps) if whole else 0
         return Within(rtol, atol, typical_size(expected), exact)
     return Within(rtol, atol, typical_size(expected), whole_below=0)
 
