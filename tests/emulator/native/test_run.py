@@ -98,29 +98,6 @@ def test_a_tuple_that_a_loop_carries_is_numpys():
     assert x.tolist() == np.frombuffer(found, np.int64).tolist()
 
 
-def test_an_index_that_numpy_meets_first_is_the_same_for_the_next_warp():
-    """Rows change the number of the turn in place, and NumPy's functions keep what they
-    found at an index: both warps add up the same elements.
-    """
-
-    @cuda.jit
-    def kernel(out, a):
-        tile, t = cuda.shared.array(8, float32), cuda.threadIdx.x
-        if t < 8:
-            tile[t] = a[t]
-        cuda.syncthreads()
-        total = float32(0)
-        for k in range(a.size):
-            total = cuda.fma(tile[k], float32(2), total)
-        out[t] = total
-
-    out, a = np.zeros(64, np.float32), np.arange(8, dtype=np.float32)
-    (found, _), error, _ = same_in_both(kernel, (1, 64), [out, a])
-
-    assert error is None
-    assert [56] * 64 == np.frombuffer(found, np.float32).tolist()
-
-
 def test_a_limit_of_turns_holds_in_compiled_code(monkeypatch):
     """The same sentence as NumPy's."""
     monkeypatch.setenv("EMULATOR_TURNS", "500")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numba import cuda
+from numba import cuda, float32
 
 from tests.emulator.native.comparison import same_in_both
 from tests.specimens.race_cases import CASES
@@ -114,3 +114,26 @@ def of_floats(a, b, real, whole):
     whole[t, 4] = (x < y) + 2 * (x != y) + 4 * (x >= y)
     whole[t, 5] = bool(x)
     whole[t, 6] = not y
+
+
+def test_an_index_that_numpy_meets_first_is_the_same_for_the_next_warp():
+    """Rows change the number of the turn in place, and NumPy's functions keep what they
+    found at an index: both warps add up the same elements.
+    """
+
+    @cuda.jit
+    def kernel(out, a):
+        tile, t = cuda.shared.array(8, float32), cuda.threadIdx.x
+        if t < 8:
+            tile[t] = a[t]
+        cuda.syncthreads()
+        total = float32(0)
+        for k in range(a.size):
+            total = cuda.fma(tile[k], float32(2), total)
+        out[t] = total
+
+    out, a = np.zeros(64, np.float32), np.arange(8, dtype=np.float32)
+    (found, _), error, _ = same_in_both(kernel, (1, 64), [out, a])
+
+    assert error is None
+    assert [56] * 64 == np.frombuffer(found, np.float32).tolist()
