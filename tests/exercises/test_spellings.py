@@ -6,8 +6,7 @@ import pytest
 
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.packing import packed
-from helpers.grading.sandbox.judging import verdict_on
-from helpers.grading.sandbox.judging import shown
+from helpers.grading.sandbox.judging import shown, verdict_on
 from tests.exercises.specimen import FixPairSums, PairSums
 from tests.exercises.spellings import SPELLINGS
 from tests.quick import some
