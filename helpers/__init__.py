@@ -21,6 +21,7 @@ __all__ = [
     "explore",
     "device",
     "table",
+    "compare",
     "baseline",
     "twin",
     "load4",
@@ -48,6 +49,7 @@ try:
         from helpers.exercises.catalogue import exercise
         from helpers.measuring import store
         from helpers.measuring.baselines import baseline
+        from helpers.measuring.comparison import compare
         from helpers.measuring.timing import measure
         from helpers.plotting import *  # noqa: F403  its `__all__`: the figures
         from helpers.plotting.sliders.explore import explore

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 
 from helpers.measuring import counters as of_hardware
 from thirty_two_lanes.core.errors import WIDTH, wrapped
-from thirty_two_lanes.core.hardware import gpu_named
+from thirty_two_lanes.core.hardware import WARP_SIZE, gpu_named
 from thirty_two_lanes.frontend.launch_form import Form
 
 
@@ -50,6 +50,7 @@ class Measurement(Timed):
 
     form: Form
     blocks: int = 0  # of a launch
+    threads: int = 0  # of a block
     copy_gb_per_s: float = math.nan  # what copying a large array reaches
     versions: dict = field(default_factory=dict)
     recorded: bool = False  # on that GPU then, not on this one now
@@ -74,6 +75,11 @@ class Measurement(Timed):
     @property
     def kernel(self):
         return self.form.kernel
+
+    @property
+    def warps(self):
+        """The warps of the launch."""
+        return self.blocks * math.ceil(self.threads / WARP_SIZE)
 
     @property
     def is_measured(self):

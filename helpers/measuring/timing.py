@@ -84,7 +84,8 @@ class Measure(Verb):
         else:
             values = recorded(form)
         work = {"bytes": self.bytes, "flops": self.flops}
-        return Measurement(form, math.prod(grid_dim), **work, **values)
+        size = math.prod(grid_dim), math.prod(block_dim)
+        return Measurement(form, *size, **work, **values)
 
 
 def recorded(form):

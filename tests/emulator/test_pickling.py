@@ -88,7 +88,8 @@ def test_what_was_not_measured_equals_itself():
     """NaN stands for it, and NaN is not NaN."""
     first = measure(reverse)[2, 32](A, A)
 
-    same = {"form": first.form, "blocks": first.blocks, "nearest": first.nearest}
+    names = "form blocks threads nearest".split()
+    same = {name: getattr(first, name) for name in names}
 
     assert first == Measurement(**same, bytes=float("nan"))
     assert first != Measurement(**same, launches=1)

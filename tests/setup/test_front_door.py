@@ -51,7 +51,7 @@ def test_the_front_door_offers_the_same_names_as_ever():
     given = {}
     exec("from helpers import *", given)
 
-    verbs = "assemble baseline check device emulate expect explore load4 measure store4"
+    verbs = "assemble baseline check compare device emulate expect explore measure"
     figures = (
         "bandwidth banks conflicts exchange exposed grid grid_2d grid_stride halo "
         "hierarchy instructions intervals issues lanes latency levels look_back rates "
@@ -61,7 +61,7 @@ def test_the_front_door_offers_the_same_names_as_ever():
     )
     expected = {*verbs.split(), "allow_dynamic_shared", "exercise", "table", "twin"}
     expected |= {"copy4_async", "commit_copies", "wait_copies"}
-    expected |= {"load_acquire", "store_release", "watch"}
+    expected |= {"load4", "load_acquire", "store4", "store_release", "watch"}
     expected |= {f"plot_{name}" for name in figures.split()}
     missing = {*thirty_two_lanes.__all__, *plotting.__all__} - {*helpers.__all__}
     assert set() == missing, "add these to `__all__` in helpers/__init__.py"

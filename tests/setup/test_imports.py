@@ -25,7 +25,7 @@ TOOL = {
 COURSE = {
     "checking": "check diagnosis tolerance",
     "exercises": "catalogue",
-    "measuring": "baselines counters measurement recordings store timing",
+    "measuring": "baselines comparison counters measurement recordings store timing",
     "plotting": "banks bars blocks boxes charts grids hierarchy instructions intervals "
     "products rates sectors tiles traffic warps",
     "plotting.sliders": "explore page",
