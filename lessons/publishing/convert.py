@@ -14,6 +14,8 @@ import jupytext
 import nbformat
 from nbformat import v4
 
+from lessons.publishing.errors import LessonError
+
 METADATA = {
     "kernelspec": {
         "display_name": "Python 3",
@@ -23,6 +25,7 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 HEADING = re.compile(r"\n+(?=#{1,6} )")
+FOLDED = "hide-input"  # the tag of a cell that only prepares data, or measures
 FENCE = "```"  # a line behind one may begin with `#` and be no heading
 NEW_CELL = {
     "code": v4.new_code_cell,
@@ -96,9 +99,29 @@ def canonical_cell(cell, repeats):
     metadata.pop("lines_to_next_cell", None)
     if cell.cell_type == "markdown":
         metadata["slideshow"] = {"slide_type": slide_type(cell)}
+    if FOLDED in metadata.get("tags", []):
+        fold(cell, metadata)
     new_cell = NEW_CELL[cell.cell_type]
     new_id = cell_id(cell, repeats)
     return new_cell(source=cell.source, metadata=metadata, id=new_id)
+
+
+def fold(cell, metadata):
+    """Fold a cell's source, but for what it does: the comment in its first line, which
+    JupyterLab shows in its place, as the site does.
+    """
+    first = cell.source.partition("\n")[0]
+    if not first.startswith("# ") or "@cuda.jit" in cell.source:
+        raise LessonError(
+            f"a cell that is folded ({FOLDED}) begins with a comment that says what it "
+            f"does, and holds no kernel: {first!r}"
+        )
+    metadata["jupyter"] = {"source_hidden": True}
+
+
+def is_folded(cell):
+    """Is the source of a notebook's cell folded?"""
+    return cell.metadata.get("jupyter", {}).get("source_hidden", False)
 
 
 def slide_type(cell):

@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 
 from lessons.publishing.contents import promise
-from lessons.publishing.convert import lessons_of
+from lessons.publishing.convert import is_folded, lessons_of
 from lessons.publishing.glossary import SOURCE
 from lessons.publishing.reference import reference
 
@@ -73,10 +73,18 @@ def copy_notebook(root, to, name, change=lambda texts: None):
 
 
 def describe(cell):
-    """Give the picture that a cell shows its text alternative, as MyST-NB asks."""
+    """Give the picture that a cell shows its text alternative, and a source that is
+    folded its line, as MyST-NB asks.
+    """
+    told = {}
     for output in cell.get("outputs", []):
         if alt := output.get("metadata", {}).get("image/svg+xml", {}).get("alt"):
-            cell.metadata["mystnb"] = {"image": {"alt": alt}}
+            told["image"] = {"alt": alt}
+    if is_folded(cell):
+        line = cell.source.partition("\n")[0].removeprefix("# ")
+        told |= {"code_prompt_show": line, "code_prompt_hide": line}
+    if told:
+        cell.metadata["mystnb"] = told
 
 
 def gather_documents(root, to):

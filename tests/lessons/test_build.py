@@ -110,6 +110,24 @@ def test_a_notebook_has_the_canonical_form(built):
     assert expected == [c.metadata for c in page.cells]
 
 
+def test_a_cell_that_only_measures_is_folded():
+    """JupyterLab shows the first line of a hidden source: what the cell does."""
+    lesson = '# %% tags=["timing", "hide-input"]\n# Measures both.\nmeasure(copy)\n'
+    (cell,) = (canonical_cell(it, Counter()) for it in parsed(lesson))
+    hidden = {"source_hidden": True}
+
+    assert {"tags": ["timing", "hide-input"], "jupyter": hidden} == cell.metadata
+
+
+@pytest.mark.parametrize("source", ["copy()", "# It copies.\n@cuda.jit\ndef f(): 0"])
+def test_a_folded_cell_says_what_it_does_and_holds_no_kernel(source):
+    """Nobody opens a cell that does not say why."""
+    lesson = f'# %% tags=["hide-input"]\n{source}\n'
+
+    with pytest.raises(LessonError, match="begins with a comment"):
+        [canonical_cell(it, Counter()) for it in parsed(lesson)]
+
+
 def test_a_heading_begins_a_slide_and_other_texts_go_below_it():
     """Code and pictures stay with the text before them: `nbconvert --to slides`."""
     texts = "# %% [markdown]\n# ## A queue\n\n", "# %% [markdown]\n# It waits.\n"

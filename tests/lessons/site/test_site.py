@@ -93,11 +93,15 @@ def test_a_picture_says_on_the_site_what_it_shows():
     data = {"image/svg+xml": "<svg/>"}
     shown = new_output("display_data", data, metadata=metadata)
     cell, plain = new_code_cell(outputs=[shown]), new_code_cell()
-    for each in (cell, plain):
+    folded = new_code_cell("# Measures both.\nmeasure(copy)")
+    folded.metadata["jupyter"] = {"source_hidden": True}
+    for each in (cell, plain, folded):
         pages.describe(each)
 
     assert {"mystnb": {"image": {"alt": "two blocks"}}} == cell.metadata
     assert {} == plain.metadata
+    line = folded.metadata["mystnb"]
+    assert {"Measures both."} == {line["code_prompt_show"], line["code_prompt_hide"]}
 
 
 class Cell:
