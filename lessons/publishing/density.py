@@ -15,7 +15,7 @@ from lessons.publishing.convert import convert, is_folded, lessons_of
 ROOT = Path(__file__).resolve().parents[2]
 NUMBER = re.compile(r"(?<![\w`*/.])\d[\d,.]*(?:\s?%|\s?×)?(?![\w`])")
 WORD = re.compile(r"[A-Za-z']{2,}")
-ECHO = re.compile(r"\*\*[A-Z][^*]{12,}?[.:]\*\*")
+ECHO = re.compile(r"\*\*(?!What you'll )[A-Z][^*]{12,}?[.:]\*\*")
 MEASURES = re.compile(
     r"\b(measure|baseline|table|compare|counters|traffic|median_us|gflop_per_s"
     r"|stalls)\b"
