@@ -1,11 +1,19 @@
-"""Which sectors of global memory one request of a warp touches, and what it uses.
+"""Which sectors of global memory a request of a warp touches, and what it uses.
 
-The picture counts what it draws: different sectors over the bytes of the lanes.
+The pictures count what they draw: different sectors over the bytes of the lanes.
 """
 
+from itertools import pairwise
+
 from helpers.plotting.banks import lanes_text, refuse_what_is_no_request, request_of
+from helpers.plotting.boxes import ROW_INCHES, board, fill_row
 from thirty_two_lanes.core import style
-from thirty_two_lanes.core.hardware import LINE_BYTES, SECTOR_BYTES, WORD_BYTES
+from thirty_two_lanes.core.hardware import (
+    LINE_BYTES,
+    SECTOR_BYTES,
+    WARP_SIZE,
+    WORD_BYTES,
+)
 from thirty_two_lanes.core.sectors import sectors_of
 from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.pictures import Picture, bare, canvas, cell, label, note
@@ -23,10 +31,7 @@ def plot_sectors(addresses, itemsize=4, kind="load", ax=None):
     """
     refuse_what_is_no_request(addresses, itemsize, kind)
     words = lanes_by_word(addresses)
-    firsts = {int(it) for it in addresses if it is not None}
-    sectors = sectors_of(list(firsts), itemsize).tolist()
-    lines = sorted({sector * SECTOR_BYTES // LINE_BYTES for sector in sectors})
-    asked = len(firsts) * itemsize
+    sectors, lines, asked = touched(addresses, itemsize)
     few = len(lines) <= ROOMY_LINES
     row_inches = 0.29 if few else 0.165
     with canvas(ax, 0.6 + row_inches * len(lines)) as ax:
@@ -41,6 +46,16 @@ def plot_sectors(addresses, itemsize=4, kind="load", ax=None):
         finish(ax, lines, cost_of(sectors, asked))
     answer = answer_of(lines, sectors, asked)
     return Picture(ax.figure, f"{request_of(addresses, itemsize, kind)}: {answer}.")
+
+
+def touched(addresses, itemsize):
+    """The numbers of the sectors and of the lines that a request touches, and the bytes
+    that it asks for.
+    """
+    firsts = {int(it) for it in addresses if it is not None}
+    sectors = sectors_of(list(firsts), itemsize).tolist()
+    lines = sorted({sector * SECTOR_BYTES // LINE_BYTES for sector in sectors})
+    return sectors, lines, len(firsts) * itemsize
 
 
 def lanes_by_word(addresses):
@@ -90,3 +105,76 @@ def answer_of(lines, sectors, asked):
         f"{counted(len(sectors), 'sector')} in {where}, {counted(moved, 'byte')} move "
         f"and {asked:,} of them are asked for"
     )
+
+
+# ---------------------------------------------------------------- several requests
+
+BAND = 5.6  # rows, from one request to the next
+MEMORY = 2.4  # rows, from the lanes down to the memory
+GAPS = 0.1, 0.3  # boxes, between two sectors of a line, and of two lines
+NAMED_LINES = 8  # as many have room for their numbers
+
+
+def plot_requests(requests, itemsize=4, kind="load", ax=None):
+    """The lanes of a warp above the sectors that their request touches, {name: byte
+    addresses}.
+
+    The sectors fill a row, however many they are; those of one line lie closer. A lane
+    that takes no part has None.
+    """
+    for addresses in requests.values():
+        refuse_what_is_no_request(addresses, itemsize, kind)
+    down = BAND * len(requests) - 0.8
+    tops = [BAND * band for band in range(len(requests))]
+    rows = dict.fromkeys(tops, "lane") | {top + MEMORY: "memory" for top in tops}
+    size = 0.3 + (down + 0.7) * ROW_INCHES, WARP_SIZE, down, rows
+    said = []
+    with board(ax, *size) as ax:
+        for top, (name, addresses) in zip(tops, requests.items(), strict=True):
+            sectors, lines, asked = touched(addresses, itemsize)
+            answer = answer_of(lines, sectors, asked)
+            label(ax, 0, top, name, (0, 4), ha="left", va="bottom", fontweight="bold")
+            note(ax, WARP_SIZE, top, answer, (0, 4), ha="right", va="bottom")
+            draw_sectors(ax, top + MEMORY, sectors, style.KINDS[kind])
+            draw_lanes(ax, top, addresses, itemsize, sectors, style.KINDS[kind])
+            said.append(f"{name}: {request_of(addresses, itemsize, kind)}: {answer}")
+        text = "strong: asked for; faint: moves with it"
+        note(ax, WARP_SIZE, down, text, ha="right", va="bottom")
+    return Picture(ax.figure, "; ".join(said) + ".")
+
+
+def place(address, sectors):
+    """How far to the right a byte is, and how wide, where these sectors fill a row."""
+    lines = [it * SECTOR_BYTES // LINE_BYTES for it in sectors]
+    gaps = [GAPS[here != there] for here, there in pairwise(lines)]
+    width = (WARP_SIZE - sum(gaps)) / len(sectors) / SECTOR_BYTES
+    at = sectors.index(address // SECTOR_BYTES)
+    left = sum(gaps[:at]) + width * (at * SECTOR_BYTES + address % SECTOR_BYTES)
+    return left, width
+
+
+def draw_sectors(ax, top, sectors, colour):
+    """Draw sectors side by side, and number their lines."""
+    named = {}
+    for sector in sectors:
+        left, width = place(sector * SECTOR_BYTES, sectors)
+        cell(ax, left, top, "", colour, width * SECTOR_BYTES, share=0.12)
+        named.setdefault(sector * SECTOR_BYTES // LINE_BYTES, left)
+    shown = [*named] if len(named) <= NAMED_LINES else [min(named), max(named)]
+    for line in shown:
+        side = "right" if line == shown[-1] and len(named) > NAMED_LINES else "left"
+        at = WARP_SIZE if side == "right" else named[line]
+        note(ax, at, top + 1, f"line {line:,}", (0, -3), va="top", ha=side)
+
+
+def draw_lanes(ax, top, addresses, itemsize, sectors, colour):
+    """Draw the lanes, and from each a line to the bytes that it asks for."""
+    boxes = [("", style.IDLE, 0.15)] * WARP_SIZE
+    for lane, address in enumerate(addresses):
+        if address is not None:
+            boxes[lane] = lane, style.PLAIN, 0.25
+            left, width = place(int(address), sectors)
+            cell(ax, left, top + MEMORY, "", colour, width * itemsize, share=0.8)
+            ends = lane + 0.5, left + width * itemsize / 2
+            ax.plot(ends, [top + 1, top + MEMORY], color=colour, linewidth=0.9)
+    fill_row(ax, top, boxes)

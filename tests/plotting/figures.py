@@ -46,6 +46,10 @@ FIGURES = {
     "plot_register_tile": lambda: plotting.plot_register_tile(
         [0, 1, 8, 9], [0, 1], (32, 16), (range(16), range(8))
     ),
+    "plot_requests": lambda: [
+        plotting.plot_requests({"rows": [128, 160, None], "next": [12, 28]}, kind=kind)
+        for kind in style.KINDS
+    ],
     "plot_reuse": lambda: [
         plotting.plot_reuse(np.arange(size).reshape(1, -1)) for size in (4, 40)
     ],
