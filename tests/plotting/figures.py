@@ -64,6 +64,9 @@ FIGURES = {
     "plot_series": lambda: plotting.plot_series(
         [1, 9], {"a": [3, 4], "b": [5, 4], "c": [1, 1]}, "lines", 1
     ),
+    "plot_shuffles": lambda: [
+        plotting.plot_shuffles((4, 2, 1), kind, 8) for kind in ("down", "up", "xor")
+    ],
     "plot_speeds": lambda: plotting.plot_speeds(["a", "b"], [10, 500], 1000),
     "plot_stages": lambda: plotting.plot_stages({"way": {"there": 9, "back": 9}}),
     "plot_sweeps": lambda: plotting.plot_sweeps(SWEEP, 1100),

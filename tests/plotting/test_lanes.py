@@ -5,6 +5,7 @@ import pytest
 from numba import cuda
 
 from helpers import emulate, plotting
+from thirty_two_lanes.core.errors import ArgumentError
 
 LANES = range(32)
 
@@ -14,6 +15,32 @@ def copy(dst, src, offset, stride):
     """Each lane loads an element that is `stride` after its neighbour's."""
     lane = cuda.threadIdx.x
     dst[lane] = src[offset + stride * lane]
+
+
+@cuda.jit
+def add_down(values):
+    """Halve the distance, step by step: lane 0 has the sum."""
+    lane = cuda.threadIdx.x
+    for k in range(5):
+        values[lane] += cuda.shfl_down_sync(0xFFFFFFFF, values[lane], 16 >> k)
+
+
+@cuda.jit
+def add_up(values):
+    """Double the distance, step by step: each lane has the sum up to it."""
+    lane = cuda.threadIdx.x
+    for k in range(5):
+        before = cuda.shfl_up_sync(0xFFFFFFFF, values[lane], 1 << k)
+        if lane >= 1 << k:
+            values[lane] += before
+
+
+@cuda.jit
+def add_xor(values):
+    """Exchange with the lane that differs in a bit: each lane has the sum."""
+    lane = cuda.threadIdx.x
+    for k in range(5):
+        values[lane] += cuda.shfl_xor_sync(0xFFFFFFFF, values[lane], 16 >> k)
 
 
 @pytest.mark.parametrize("offset, stride", [(0, 1), (1, 1), (0, 2), (3, 8), (0, 33)])
@@ -58,7 +85,67 @@ def test_a_lane_that_asks_for_nothing_has_no_line():
     assert ["1"] == [it.get_text() for it in ax.texts if it.get_text().isdigit()]
 
 
+@pytest.mark.parametrize(
+    "kernel, kind, offsets",
+    [
+        (add_down, "down", (16, 8, 4, 2, 1)),
+        (add_up, "up", (1, 2, 4, 8, 16)),
+        (add_xor, "xor", (16, 8, 4, 2, 1)),
+    ],
+)
+def test_a_lane_holds_as_many_values_as_its_sum_in_the_emulator(kernel, kind, offsets):
+    """The value of lane k is bit k: a sum of different ones has a bit for each."""
+    values = 1 << np.arange(32, dtype=np.int64)
+    emulate(kernel)[1, 32](values)
+    summed = [int(it).bit_count() for it in values]
+
+    texts = plotting.plot_shuffles(offsets, kind).axes[0].texts
+    low = max(it.get_position()[1] for it in texts if it.get_text().isdigit())
+    last = {
+        int(it.get_position()[0]): int(it.get_text())
+        for it in texts
+        if it.get_text().isdigit() and it.get_position()[1] == low
+    }
+
+    lanes = [0] if kind == "down" else list(LANES)
+    assert {lane: summed[lane] for lane in lanes} == last
+
+
+def test_only_additions_that_somebody_needs_have_a_line():
+    """Of 31 additions of lane 0's tree, the first 16 come from lanes 16 to 31."""
+    tree = plotting.plot_shuffles().axes[0].lines
+    every = plotting.plot_shuffles(kind="xor").axes[0].lines
+
+    first = [tuple(it.get_xdata()) for it in tree[:16]]
+    assert (31, 160) == (len(tree), len(every))
+    assert {(lane + 16.5, lane + 0.5) for lane in range(16)} == {*first}
+
+
+@pytest.mark.parametrize(
+    "arguments, remedy",
+    {
+        ((1, 1), "xor", 4): "would add the value of lane 0 twice",
+        ((1,), "left", 4): "one of down, up, xor, not 'left'",
+        ((1,), "up", 33): "a warp has 32",
+    }.items(),
+)
+def test_shuffles_that_no_warp_makes_are_refused(arguments, remedy):
+    """The error says what is wrong with them."""
+    with pytest.raises(ArgumentError, match=remedy):
+        plotting.plot_shuffles(*arguments)
+
+
 SENTENCES = {
+    "a tree of shuffles": (
+        plotting.plot_shuffles,
+        "32 lanes add what `shfl_down` by 16, 8, 4, 2, 1 brings. 16, 8, 4, 2, 1 of the "
+        "additions are needed; then 1 lane has a sum of 32 values.",
+    ),
+    "a scan by shuffles": (
+        lambda: plotting.plot_shuffles((1, 2), "up", 4),
+        "4 lanes add what `shfl_up` by 1, 2 brings. 3, 2 of the additions are needed; "
+        "then 4 lanes have a sum of 1 to 4 values.",
+    ),
     "two requests": (
         lambda: plotting.plot_requests(
             {"columns": [4 * lane for lane in LANES], "rows": [0, 128]}, kind="store"

@@ -56,8 +56,8 @@ def test_the_front_door_offers_the_same_names_as_ever():
         "bandwidth banks conflicts exchange exposed grid grid_2d grid_stride halo "
         "hierarchy instructions intervals issues lanes latency levels look_back rates "
         "register_tile requests reuse roofline row_times_column rungs scan schedule "
-        "sectors series speeds stages strip_walk sweeps tile_banks tile_cycle "
-        "tile_walk times tree warps"
+        "sectors series shuffles speeds stages strip_walk sweeps tile_banks "
+        "tile_cycle tile_walk times tree warps"
     )
     expected = {*verbs.split(), "allow_dynamic_shared", "exercise", "table", "twin"}
     expected |= {"copy4_async", "commit_copies", "wait_copies"}
