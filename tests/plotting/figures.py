@@ -76,6 +76,9 @@ FIGURES = {
         for kind in style.KINDS
     ],
     "plot_tile_cycle": plotting.plot_tile_cycle,
+    "plot_tile_move": lambda: [
+        plotting.plot_tile_move(2, 4, 2, (4, 6), 1, shared) for shared in (True, False)
+    ],
     "plot_tile_walk": plotting.plot_tile_walk,
     "plot_times": lambda: plotting.plot_times(["a"], [3], [(2, 4)], 1),
     "plot_tree": lambda: plotting.plot_tree([{0: (0, 1), 1: (2, 3)}, {0: (0, 2)}], 4),

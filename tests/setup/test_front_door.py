@@ -57,7 +57,7 @@ def test_the_front_door_offers_the_same_names_as_ever():
         "hierarchy instructions intervals issues lanes latency levels look_back rates "
         "register_tile requests reuse roofline row_times_column rungs scan schedule "
         "sectors series shuffles speeds stages strip_walk sweeps tile_banks "
-        "tile_cycle tile_walk times tree warps"
+        "tile_cycle tile_move tile_walk times tree warps"
     )
     expected = {*verbs.split(), "allow_dynamic_shared", "exercise", "table", "twin"}
     expected |= {"copy4_async", "commit_copies", "wait_copies"}
