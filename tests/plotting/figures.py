@@ -25,6 +25,7 @@ FIGURES = {
     "plot_exposed": lambda: plotting.plot_exposed(
         [1, 2], {"one": [0, 9], "other": [0, 5]}, 10
     ),
+    "plot_fences": lambda: [plotting.plot_fences(it, it) for it in (True, False)],
     "plot_grid": lambda: [plotting.plot_grid(2, 4, n) for n in (7, 9)],
     "plot_grid_2d": lambda: plotting.plot_grid_2d((2, 1), (4, 3), (5, 7)),
     "plot_grid_stride": lambda: plotting.plot_grid_stride(2, 4, 11),
@@ -40,6 +41,8 @@ FIGURES = {
     "plot_latency": lambda: plotting.plot_latency([512, 4096], [9, 8], {"L1": 1024}),
     "plot_levels": lambda: plotting.plot_levels({"rows": ASKED}),
     "plot_look_back": lambda: plotting.plot_look_back(["prefix", "sum", "", "sum"], 2),
+    "plot_look_backs": lambda: plotting.plot_look_backs([(0, 4), (0, 2), (1, 4)]),
+    "plot_pipeline": lambda: plotting.plot_pipeline(3, buffers=(1, 3)),
     "plot_rates": lambda: plotting.plot_rates(
         {"a": {"p": 1, "q": 20}, "b": {"p": 300, "q": 300}}, 4000
     ),
