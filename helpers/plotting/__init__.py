@@ -40,6 +40,7 @@ from helpers.plotting.products import (
 )
 from helpers.plotting.rates import (
     plot_bandwidth,
+    plot_in_flight,
     plot_latency,
     plot_rates,
     plot_speeds,

@@ -36,10 +36,12 @@ def plot_banks(addresses, itemsize=4, kind="load", ax=None):
     top = rows + header * len(groups)
     with canvas(ax, 0.5 + row_inches * top) as ax:
         draw_bank_axis(ax, top, header, width)
+        passed = 0
         for lanes, stack in zip(groups, stacks, strict=True):
             top -= header + ways(stack)
             draw_stacks(ax, top, stack, width, style.KINDS[kind])
-            text = header_of(lanes, stack, len(groups))
+            text = header_of(lanes, ways(stack), len(groups), passed)
+            passed += ways(stack)
             label(ax, 0, top + ways(stack), text, (0, 4), ha="left", va="bottom")
     alt = f"{request_of(addresses, itemsize, kind)}: {answer_of(stacks, width)}."
     return Picture(ax.figure, alt)
@@ -124,11 +126,13 @@ def lanes_text(lanes, width, rows):
     return f"{lanes[0]},{between}{lanes[1]}" if len(lanes) == 2 else f"×{len(lanes)}"
 
 
-def header_of(lanes, stack, groups):
-    """The lanes of a group, and what they cost."""
-    who = f"lanes {lanes[0]} to {lanes[-1]}: " if groups > 1 else ""
-    conflict = f"{ways(stack)}-way conflict" if ways(stack) > 1 else "no conflict"
-    return f"{who}{conflict}, {counted(ways(stack), 'wavefront')}"
+def header_of(lanes, most, groups, passed):
+    """The lanes of a group, what they cost, and in which wavefronts they go."""
+    conflict = f"{most}-way conflict" if most > 1 else "no conflict"
+    if groups == 1:
+        return f"{conflict}, {counted(most, 'wavefront')}"
+    which = f"s {passed + 1}–{passed + most}" if most > 1 else f" {passed + 1}"
+    return f"lanes {lanes[0]} to {lanes[-1]}: {conflict}, wavefront{which}"
 
 
 def draw_bank_axis(ax, top, header, width):

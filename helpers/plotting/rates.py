@@ -3,6 +3,7 @@
 import math
 
 from helpers.plotting.bars import (
+    FEW,
     LEVELS,
     NAN,
     bar,
@@ -17,6 +18,7 @@ from helpers.plotting.bars import (
 )
 from helpers.plotting.boxes import DASHES
 from helpers.plotting.charts import axes_below
+from helpers.plotting.products import draw_kernel
 from thirty_two_lanes.core import style
 from thirty_two_lanes.pictures import Picture, canvas, inside, label, note
 
@@ -164,6 +166,60 @@ def number_place(value, before, after, rise, late):
     if value < 0.9 * before or late:
         return (7, -9 if after > value else 6), "left"
     return ((5, rise), "right") if after > 1.1 * value else ((0, rise), "center")
+
+
+def plot_in_flight(points, latency_ns, limit, limit_label="the limit", ax=None):
+    """The GB/s of several kernels by the bytes that they have in flight: {name: (bytes,
+    GB/s)}, below what Little's law allows.
+
+    A load takes `latency_ns` at least, so the rate is at most the bytes in flight over
+    that, and at most the `limit`. What was not measured, None or NaN, stands as a ring
+    on that line.
+    """
+    points = {k: (n / 1e6, (known([it]) or [NAN])[0]) for k, (n, it) in points.items()}
+    slope = 1e6 / latency_ns  # GB/s for each MB in flight
+    knee = limit / slope
+    low = min([n for n, _ in points.values()] + [knee / 2]) / 2
+    high = 4 * max([n for n, _ in points.values()] + [knee])
+    with canvas(ax, 3.3) as ax:
+        ax.set(xlim=(low, high), xlabel="MB in flight, in all", ylabel="GB/s")
+        draw_law(ax, [low, knee, high], limit, f"{limit_label}, {limit:,.0f} GB/s")
+        text = f"bytes in flight / {latency_ns:,.0f} ns"
+        note(ax, low, slope * low, text, (30, 4), ha="left", va="top")
+        for name, (flying, rate) in points.items():
+            draw_kernel(ax, name, flying, rate, min(limit, slope * flying))
+        rates = present(rate for _, rate in points.values())
+        ax.set_ylim(min([slope * low, *rates]) / 1.5, 2.2 * limit)
+    facts = [f"{name}: {flight_text(*it)}" for name, it in points.items()]
+    return Picture(
+        ax.figure,
+        f"Bytes in flight and rates. A load takes {latency_ns:,.0f} ns: "
+        f"{limit_label}, {limit:,.0f} GB/s, needs {knee:.2g} MB in flight; "
+        f"{'; '.join(facts)}.",
+    )
+
+
+def draw_law(ax, steps, limit, text):
+    """Draw the highest rates on logarithmic axes: from the first step up to the limit
+    at the second, and level to the third.
+    """
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log")
+    ax.xaxis.set_major_formatter(FEW)
+    ax.yaxis.set_major_formatter(FEW)
+    low, knee, high = steps
+    start = limit * low / knee
+    ax.plot(steps, [start, limit, limit], color=style.INK, linewidth=1.4)
+    note(ax, high, limit, text, (0, 3), ha="right", va="bottom")
+    ax.plot([knee, knee], [1e-9, limit], **DASHES)
+    text = f"{knee:.2g} MB hide\nthe latency"
+    note(ax, knee, start, text, (-6, 0), ha="right", va="bottom")
+
+
+def flight_text(flying, rate):
+    """The MB in flight of one kernel, and its rate, in words."""
+    reached = "not measured" if math.isnan(rate) else f"{rate:,.0f} GB/s"
+    return f"{flying:.2g} MB, {reached}"
 
 
 def plot_speeds(names, gflop_per_s, peak=None, ax=None):

@@ -19,6 +19,7 @@ FIGURES = {
     "plot_banks": lambda: (
         [plotting.plot_banks([0, 128, 4, 132], kind=kind) for kind in style.KINDS]
         + [plotting.plot_banks([0, 4, 8], kind=kind) for kind in style.KINDS]
+        + [plotting.plot_banks([16 * (lane + lane // 8) for lane in LANES], 16)]
     ),
     "plot_conflicts": lambda: plotting.plot_conflicts([1, 2], [0, 1], [0, 1], [5, 6]),
     "plot_exchange": lambda: plotting.plot_exchange([0, 1], [1, None]),
@@ -32,6 +33,9 @@ FIGURES = {
     "plot_halo": lambda: plotting.plot_halo(2, 4, 1),
     "plot_strip_walk": lambda: plotting.plot_strip_walk(5, 3, 2),
     "plot_hierarchy": lambda: plotting.plot_hierarchy(8, *SIZES),
+    "plot_in_flight": lambda: plotting.plot_in_flight(
+        {"a": (1e6, 2000), "b": (4e6, None)}, 400, 4000
+    ),
     "plot_instructions": lambda: plotting.plot_instructions(
         {"a kernel": dict.fromkeys(KINDS, 9)}
     ),

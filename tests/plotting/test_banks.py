@@ -9,7 +9,7 @@ from helpers import plotting
 from helpers.plotting import banks
 from tests.emulator.judges.bank_oracle import brute_wavefronts, random_request
 from thirty_two_lanes.core import style
-from thirty_two_lanes.core.wavefronts import request_wavefronts
+from thirty_two_lanes.core.wavefronts import lanes_by_wavefront, request_wavefronts
 
 TALL = 20  # boxes in a bank: too many for two lines in each
 
@@ -55,6 +55,25 @@ def test_loads_of_8_and_16_bytes_by_pairs_go_together(
     alt = plotting.plot_banks(addresses, itemsize, kind).alt
 
     assert str(wavefronts) == re.search(r"(\d+) wavefronts?\.$", alt)[1]
+
+
+def test_a_quarter_warp_is_named_with_its_wavefronts():
+    """Lanes 16 bytes apart go by eights; those of the second eight meet by twos."""
+    places = [*range(8), *range(8, 24, 2), *range(24, 40)]
+    addresses = [16 * place for place in places]
+    active = np.ones(32, bool)
+    served = lanes_by_wavefront(np.array(addresses), active, 16, "load")
+
+    texts = [it.get_text() for it in plotting.plot_banks(addresses, 16).axes[0].texts]
+
+    assert [
+        "lanes 0 to 7: no conflict, wavefront 1",
+        "lanes 8 to 15: 2-way conflict, wavefronts 2–3",
+        "lanes 16 to 23: no conflict, wavefront 4",
+        "lanes 24 to 31: no conflict, wavefront 5",
+    ] == [it for it in texts if it.startswith("lanes")]
+    firsts = [np.flatnonzero(lanes)[0] for lanes in served]
+    assert [0, 8, 12, 16, 24] == firsts
 
 
 def test_lanes_are_written_large_enough_to_read():

@@ -1,4 +1,4 @@
-"""Where a walk over sizes writes its numbers."""
+"""Where a walk over sizes writes its numbers, and what latency allows."""
 
 import pytest
 
@@ -17,3 +17,24 @@ def test_a_number_keeps_off_the_curve_and_off_where_a_level_ends(number, side, b
     (text,) = [it for it in picture.figure.axes[0].texts if it.get_text() == number]
 
     assert (side, below) == (text.get_horizontalalignment(), text.xyann[1] < 0)
+
+
+def test_littles_law_bounds_the_rate():
+    """At 349 ns and 4,600 GB/s, 1.6 MB must be in flight (lesson 11); at half of that,
+    half the rate is allowed.
+    """
+    picture = plotting.plot_in_flight(
+        {"few": (0.8027e6, None), "many": (4e6, 4000)}, 349, 4600, "memory"
+    )
+
+    ax = picture.figure.axes[0]
+    law, knee = ax.lines[:2]
+    ring = next(it for it in ax.lines if it.get_marker() == "o")
+    diamond = next(it for it in ax.lines if it.get_marker() == "D")
+    assert 1.6 == round(knee.get_xdata()[0], 1) == round(law.get_xdata()[1], 1)
+    assert pytest.approx([0.8027, 2300]) == [*ring.get_xdata(), *ring.get_ydata()]
+    assert [4, 4000] == [*diamond.get_xdata(), *diamond.get_ydata()]
+    assert (
+        "Bytes in flight and rates. A load takes 349 ns: memory, 4,600 GB/s, needs "
+        "1.6 MB in flight; few: 0.8 MB, not measured; many: 4 MB, 4,000 GB/s."
+    ) == picture.alt
