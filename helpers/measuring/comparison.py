@@ -85,7 +85,7 @@ QUANTITIES = {
     "memory busy, %": counted("memory_percent"),
     "occupancy, %": counted("occupancy_percent"),
     "cycles per request": Quantity("counters", cycles_per_request),
-    "waits most for": Quantity("waits", lambda it: next(iter(it.waits), None)),
+    "waits most for": Quantity("counters", lambda it: next(iter(it.waits), None)),
     "threads per block": Quantity("threads_per_block", lambda it: it.threads_per_block),
     "instructions": Quantity("divergence", lambda it: it.divergence.instructions),
     "lanes at work, %": Quantity(
