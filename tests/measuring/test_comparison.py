@@ -53,12 +53,13 @@ def test_a_row_of_time_and_count_gives_each_column_what_it_knows():
         {"side by side": (together, TIMED), "apart": apart},
         "sectors per load",
         "µs",
+        "waits most for",
     )
 
-    assert ("launch", "sectors per load", "µs") == found.columns
+    assert ("launch", "sectors per load", "µs", "waits most for") == found.columns
     assert [
-        ["side by side", "4", "4"],
-        ["apart", "32", "not measured"],
+        ["side by side", "4", "4", "global or local memory"],
+        ["apart", "32", "not measured", "not measured"],
     ] == found.texts()
 
 
