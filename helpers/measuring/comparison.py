@@ -47,11 +47,13 @@ def cycles_per_request(it):
     """
     names = "global_load", "global_store", "shared_load", "shared_store"
     requests = sum(it.counters.get(f"{name}_requests", math.nan) for name in names)
+    busy, cycles = (
+        it.counters.get(name, math.nan) for name in ("l1_data_percent", "cycles")
+    )
     known = gpu_named(it.counters_gpu or it.gpu)
     if not known or not requests:
         return math.nan
-    busy = it.counters["l1_data_percent"] / 100 * it.counters["cycles"]
-    return busy * known.multiprocessors / requests
+    return busy / 100 * cycles * known.multiprocessors / requests
 
 
 def of_loads(name, per):
