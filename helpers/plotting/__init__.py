@@ -30,7 +30,7 @@ from helpers.plotting.grids import (
 from helpers.plotting.hierarchy import plot_hierarchy
 from helpers.plotting.instructions import plot_instructions
 from helpers.plotting.intervals import plot_intervals, plot_scan
-from helpers.plotting.layouts import plot_tile_move
+from helpers.plotting.layouts import plot_copies, plot_tile_move, plot_zooms
 from helpers.plotting.products import (
     plot_reuse,
     plot_roofline,

@@ -1,13 +1,16 @@
-"""Where things lie: a tile that changes its place, copies of an array, and the parts of
-parts of a product.
+"""Where things lie: a tile that changes its place, the parts of parts of a product, and
+copies of an array in the banks.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from helpers.plotting.boxes import ROW_INCHES, board, refuse_too_many
+from helpers.plotting.boxes import DASHES, ROW_INCHES, SHARES, board, refuse_too_many
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
-from thirty_two_lanes.pictures import Picture, cell, label, note
+from thirty_two_lanes.core.words import counted, ranges, runs
+from thirty_two_lanes.pictures import Picture, bare, canvas, cell, label, note
 
 GAP = 3  # boxes, between two matrices
 ARROW = {"arrowstyle": "-|>", "color": style.INK, "linewidth": 1.4}
@@ -95,4 +98,177 @@ def move_of(top, left, tile, row, shared):
         f"A tile of {tile} × {tile} elements moves from src[{top}, {left}] to "
         f"dst[{left}, {top}]. The warp of row {row} loads src[{a}, {left}] to "
         f"src[{a}, {left + end}], {'uses' if shared else 'and stores'} {stored}."
+    )
+
+
+# ---------------------------------------------------------------- parts of parts
+
+PANEL = 0.8  # of the height of the last panel, the other panels'
+BETWEEN = 0.2
+EDGE = {"color": style.INK, "linewidth": 0.8}
+
+
+def plot_zooms(owners, chosen=None, ax=None):
+    """Whose elements of c are whose, zoom by zoom, as {"block": matrix, "warp": ...}.
+
+    Each matrix has the shape of c and says which block, warp or lane computes an
+    element. Each panel is a part of the one before: that of `chosen`, {"warp": 3}, or
+    else of number 0. The last one has the sums of one owner, with the rows and columns
+    that they belong to.
+    """
+    zooms, rows, cols = zooms_of(owners, chosen or {})
+    with canvas(ax, 2.5) as ax:
+        left, whose, said = 0, "c", []
+        for zoom, after in zip(zooms, [*[PANEL] * (len(zooms) - 1), 1], strict=True):
+            said.append(zoom_text(zoom, whose))
+            left = draw_zoom(ax, left, zoom, said[-1], after)
+            whose = f"{zoom.name} {zoom.number}"
+        said.append(
+            f"{whose}: {rows.size} × {cols.size} sums,\n"
+            f"of {rows.size} rows of a and {cols.size} columns of b"
+        )
+        draw_sums(ax, left, rows.tolist(), cols.tolist())
+        note(ax, left, 1, said[-1], (0, -4), ha="left", va="top")
+        bare(ax)
+        ax.set(xlim=(-0.02, left + 1.02), ylim=(1.16, -0.02), aspect="equal")
+    mine = [ranges(it.tolist(), " to ") for it in (rows, cols)]
+    alt = f"{'; '.join(said)}: rows {mine[0]}; columns {mine[1]}."
+    return Picture(ax.figure, alt.replace("\n", " "))
+
+
+class Zoom(NamedTuple):
+    """A part of c by who owns its elements; the rows and columns of one owner."""
+
+    name: str
+    number: int
+    owner: np.ndarray
+    rows: np.ndarray
+    cols: np.ndarray
+
+
+def zooms_of(owners, chosen):
+    """Each zoom, and the rows and columns of c in the last one."""
+    rows, cols = map(np.arange, np.shape(next(iter(owners.values()))))
+    zooms = []
+    for name, matrix in owners.items():
+        owner = np.asarray(matrix)[np.ix_(rows, cols)]
+        mine = owner == chosen.get(name, 0)
+        down, across = (np.flatnonzero(mine.any(axis)) for axis in (1, 0))
+        if not down.size or not mine[np.ix_(down, across)].all():
+            raise ArgumentError(
+                f"what {name} {chosen.get(name, 0)} computes here is not some rows by "
+                "some columns: choose another one"
+            )
+        zooms.append(Zoom(name, chosen.get(name, 0), owner, down, across))
+        rows, cols = rows[down], cols[across]
+    return zooms, rows, cols
+
+
+def draw_zoom(ax, left, zoom, text, after):
+    """Draw a part with its owners' borders and one owner's elements; return where the
+    next panel begins, of the height `after`, to which lines lead.
+    """
+    high, wide = zoom.owner.shape
+    scale, top = PANEL / high, (1 - PANEL) / 2
+    width = wide * scale
+    for x, n in spans(zoom.cols):
+        for y, m in spans(zoom.rows):
+            at = left + x * scale, top + y * scale
+            cell(ax, *at, "", style.STORE, n * scale, m * scale, share=0.6)
+    changes = [np.diff(zoom.owner, axis=axis).any(1 - axis) for axis in (0, 1)]
+    down, across = (scale * (1 + np.flatnonzero(it)) for it in changes)
+    thin = {"color": style.IDLE, "linewidth": 0.6, "zorder": 0}
+    ax.hlines(top + down, left, left + width, **thin)
+    ax.vlines(left + across, top, top + PANEL, **thin)
+    box = [left, left + width, left + width, left, left]
+    ax.plot(box, [top, top, top + PANEL, top + PANEL, top], **EDGE)
+    start, end = left + scale * (zoom.cols[-1] + 1), left + width + BETWEEN
+    corners = (1 - after) / 2, (1 + after) / 2
+    for y, corner in zip((zoom.rows[0], zoom.rows[-1] + 1), corners, strict=True):
+        ax.plot([start, end], [top + scale * y, corner], **DASHES)
+    note(ax, left, top + PANEL, text, (0, -4), ha="left", va="top")
+    return end
+
+
+def zoom_text(zoom, whose):
+    """Whose part it is, its size, and how many own it."""
+    high, wide = zoom.owner.shape
+    owners = counted(np.unique(zoom.owner).size, zoom.name)
+    return f"{whose}, {high} × {wide}:\n{owners}"
+
+
+def spans(numbers):
+    """Numbers that follow one another together, as (first, how many)."""
+    return [(first, last - first + 1) for first, last in runs(numbers.tolist())]
+
+
+def draw_sums(ax, left, rows, cols):
+    """Draw a box for each sum, beside the row of a and below the column of b that it
+    belongs to.
+    """
+    side = 1 / (1 + max(len(rows), len(cols)))
+    size = {"width": side, "height": side}
+    for k, row in enumerate(rows, start=1):
+        cell(ax, left, k * side, str(row), style.LOAD, **size)
+    for k, col in enumerate(cols, start=1):
+        cell(ax, left + k * side, 0, str(col), style.LOAD, **size)
+    for row, col in np.ndindex(len(rows), len(cols)):
+        at = left + (col + 1) * side, (row + 1) * side
+        cell(ax, *at, "", style.STORE, **size, share=0.6)
+
+
+# ---------------------------------------------------------------- copies in the banks
+
+
+def plot_copies(layouts, banks=8, ax=None):
+    """Where the bins of several copies lie in the banks, as {name: (cells, copies)}.
+
+    `cells` is a matrix: the cell of each copy's bins, a row for each copy; `copies` has
+    the copy that each thread counts in. A box has its bin's number; copies are dark and
+    light in turn, as are their threads.
+    """
+    wide = max([banks, *(len(copies) for _, copies in layouts.values())])
+    across = (wide + APART) * len(layouts) - APART
+    refuse_too_many(across)
+    down = BINS + 1 + max(int(np.max(cells)) // banks for cells, _ in layouts.values())
+    said = []
+    rows = {0: "thread", BINS: "bins"}
+    with board(ax, 0.75 + ROW_INCHES * down, across, down, rows) as ax:
+        for turn, (name, (cells, copies)) in enumerate(layouts.items()):
+            cells, left = np.atleast_2d(cells), turn * (wide + APART)
+            label(ax, left, 0, name, (0, 4), ha="left", va="bottom", fontweight="bold")
+            draw_copies(ax, left, cells, copies, banks)
+            note(ax, left + banks / 2, down, f"{banks} banks", (0, -4), va="top")
+            said.append(f"{name}: {copies_text(cells, copies, banks)}")
+    return Picture(ax.figure, "; ".join(said) + ".")
+
+
+BINS = 1.6  # rows, from the threads down to their bins
+APART = 1.8  # boxes, between two layouts
+
+
+def draw_copies(ax, left, cells, copies, banks):
+    """Draw the threads, and below them the cells by bank, in their copies' shades."""
+    for thread, copy in enumerate(copies):
+        share = SHARES[copy % 2]
+        cell(ax, left + thread, 0, str(thread), style.PLAIN, share=share)
+    there = {int(at): pair for pair, at in np.ndenumerate(cells)}
+    for at in range((max(there) // banks + 1) * banks):
+        row, bank = divmod(at, banks)
+        if at in there:
+            copy, text = there[at]
+            look = style.STORE, 1, 1, SHARES[copy % 2]
+        else:
+            text, look = "", (style.IDLE, 1, 1, 0.1)
+        cell(ax, left + bank, BINS + row, str(text), *look)
+
+
+def copies_text(cells, copies, banks):
+    """How many copies there are, who shares one, and where a bin's copies lie."""
+    sharing = max(np.bincount(copies))
+    homes = np.unique(cells[:, 0] % banks).size
+    return (
+        f"{counted(len(cells), 'copy', 'copies')}, "
+        f"up to {counted(int(sharing), 'thread')} in each; the copies of bin 0 lie in "
+        f"{counted(homes, 'bank')}"
     )

@@ -10,6 +10,7 @@ HALF = [lane < 16 for lane in LANES]
 SIZES = 2**18, 2**16, 2**12, 3 * 2**20, 5 * 2**30
 ASKED = {"L1": 100, "L2": 60, "memory": 30}
 SWEEP = {"stride": ([1, 2], [4, 8], [900, 500], [900, 1000])}
+WOVEN = np.add.outer(np.arange(16) % 2, np.arange(16) // 2 % 4 * 2)
 KINDS = ("float32", "float64", "global loads", "integers and addresses", "calls")
 RACE = [[("store", 0)], [("load", 0)]], [[("store", 0)], [("load", 1)]]
 FIGURES = {
@@ -22,6 +23,9 @@ FIGURES = {
         + [plotting.plot_banks([16 * (lane + lane // 8) for lane in LANES], 16)]
     ),
     "plot_conflicts": lambda: plotting.plot_conflicts([1, 2], [0, 1], [0, 1], [5, 6]),
+    "plot_copies": lambda: plotting.plot_copies(
+        {"rows": ([[0, 1, 2], [4, 5, 6]], [0, 0, 1, 1]), "one": ([[0, 2]], [0])}, 4
+    ),
     "plot_exchange": lambda: plotting.plot_exchange([0, 1], [1, None]),
     "plot_exposed": lambda: plotting.plot_exposed(
         [1, 2], {"one": [0, 9], "other": [0, 5]}, 10
@@ -89,6 +93,9 @@ FIGURES = {
     "plot_tile_walk": plotting.plot_tile_walk,
     "plot_times": lambda: plotting.plot_times(["a"], [3], [(2, 4)], 1),
     "plot_tree": lambda: plotting.plot_tree([{0: (0, 1), 1: (2, 3)}, {0: (0, 2)}], 4),
+    "plot_zooms": lambda: plotting.plot_zooms(
+        {"warp": np.arange(8).repeat(32).reshape(16, 16) // 2, "lane": WOVEN}
+    ),
     "plot_warps": lambda: [plotting.plot_warps(it) for it in (33, (4, 4))],
 }
 

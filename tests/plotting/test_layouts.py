@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from numba import cuda
 
-from helpers import plotting
+from helpers import emulate, plotting
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
+from thirty_two_lanes.core.wavefronts import request_wavefronts
 
 
 def written(ax, left, top, rows, cols):
@@ -47,6 +49,50 @@ def test_a_warp_stores_side_by_side_only_through_shared_memory(shared, stored):
     assert {strong} == {hexadecimal(it.get_facecolor()) for it in boxes}
 
 
+@cuda.jit
+def mark(c):
+    """Each thread marks its 2 × 4 elements, in two groups; a warp has 16 × 16."""
+    warp, lane = cuda.threadIdx.x // 32, cuda.threadIdx.x % 32
+    for i in range(2):
+        for j in range(4):
+            row = 16 * warp + 2 * (lane // 4) + i
+            c[row, 8 * (j // 2) + 2 * (lane % 4) + j % 2] = cuda.threadIdx.x
+
+
+def test_zooms_find_the_elements_that_a_lane_of_the_emulator_stores():
+    """Lane 5 of warp 1 is the second of its warp's second row of lanes."""
+    c = np.full((32, 16), -1)
+    emulate(mark)[1, 64](c)
+    owners = {"warp": c // 32, "lane": c % 32}
+
+    picture = plotting.plot_zooms(owners, {"warp": 1, "lane": 5})
+
+    rows, cols = (sorted({*it.tolist()}) for it in np.nonzero(c == 32 + 5))
+    written = [it.get_text() for it in picture.axes[0].texts]
+    assert [str(it) for it in rows + cols] == [it for it in written if it.isdigit()]
+    assert (
+        "c, 32 × 16: 2 warps; warp 1, 16 × 16: 32 lanes; lane 5: 2 × 4 sums, of 2 rows "
+        "of a and 4 columns of b: rows 18 to 19; columns 2 to 3, 10 to 11."
+    ) == picture.alt
+
+
+@pytest.mark.parametrize("step, apart", [(1, 32), (1, 33), (32, 1)])
+def test_the_banks_of_a_bins_copies_are_those_that_its_wavefronts_tell(step, apart):
+    """32 lanes that count the same bin, each in its copy, take 32 wavefronts where all
+    copies of it lie in one bank, and one where they lie in 32.
+    """
+    copies = np.arange(32)
+    cells = step * np.arange(4) + apart * copies[:, None]
+    taken, _ = request_wavefronts(4 * cells[:, :1], np.ones((32, 1), bool), 4, "atomic")
+
+    picture = plotting.plot_copies({"mine": (cells, copies)}, 32)
+
+    bins = [it for it in picture.axes[0].texts if it.get_position()[1] > 1]
+    zeros = {it.get_position()[0] for it in bins if it.get_text() == "0"}
+    assert 32 // taken[0] == len(zeros)
+    assert f"bin 0 lie in {len(zeros)} bank" in picture.alt
+
+
 def hexadecimal(colour):
     from matplotlib.colors import to_hex
 
@@ -54,6 +100,11 @@ def hexadecimal(colour):
 
 
 SENTENCES = {
+    "copies": (
+        lambda: plotting.plot_copies({"by warp": ([[0, 1], [2, 3]], [0, 0, 1])}, 4),
+        "by warp: 2 copies, up to 2 threads in each; the copies of bin 0 lie in 2 "
+        "banks.",
+    ),
     "a tile through shared memory": (
         lambda: plotting.plot_tile_move(2, 4, 2, (4, 6), 1),
         "A tile of 2 × 2 elements moves from src[2, 4] to dst[4, 2]. The warp of row 1 "
@@ -75,6 +126,11 @@ def test_a_picture_of_a_layout_says_what_it_shows(plot, sentence):
 
 
 REFUSED = {
+    "an owner of no rectangle": (
+        lambda: plotting.plot_zooms({"lane": [[0, 1], [1, 0]]}),
+        "what lane 0 computes here is not some rows by some columns: choose another "
+        "one",
+    ),
     "a tile that leaves the matrix": (
         lambda: plotting.plot_tile_move(6, 0, 4),
         "a tile of 4 × 4 at [6, 0] is not within a matrix of 8 × 12: choose a smaller "
