@@ -9,6 +9,7 @@ from helpers.plotting.banks import plot_banks
 from helpers.plotting.blocks import (
     plot_exchange,
     plot_halo,
+    plot_layer_walk,
     plot_strip_walk,
     plot_tree,
 )
@@ -46,7 +47,7 @@ from helpers.plotting.rates import (
     plot_speeds,
 )
 from helpers.plotting.sectors import plot_requests, plot_sectors
-from helpers.plotting.shuffles import plot_shuffles
+from helpers.plotting.shuffles import plot_fours, plot_shuffles
 from helpers.plotting.tiles import plot_register_tile, plot_tile_banks
 from helpers.plotting.timelines import plot_fences, plot_look_backs, plot_pipeline
 from helpers.plotting.traffic import plot_levels, plot_sweeps

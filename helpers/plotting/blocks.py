@@ -10,6 +10,7 @@ from helpers.plotting.boxes import (
     width_for,
 )
 from thirty_two_lanes.core import style
+from thirty_two_lanes.core.errors import ArgumentError
 from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.pictures import Picture, cell, note
 
@@ -161,3 +162,69 @@ def plot_strip_walk(row, side=11, made=4, ax=None):
         f"those of row {first}, which are complete, to those of row {row}, which have "
         f"one row of products.",
     )
+
+
+def plot_layer_walk(
+    layers=(1, 2, 3), depth=6, threads=4, radius=1, near="the tile", ax=None
+):
+    """What a row of threads keeps while it walks along z, at each of some layers.
+
+    The number in a cell is how far it is above the layer at hand, where a thread has it
+    in a register. Framed is what `near` memory gives of that layer, with a halo at both
+    ends.
+    """
+    wide = threads + 2 * radius
+    across = (wide + BESIDE) * len(layers) - BESIDE
+    refuse_too_many(across)
+    refuse_walk_outside(layers, depth, radius)
+    rows = {depth - 1 - layer: f"layer {layer}" for layer in range(depth)}
+    size = 0.75 + ROW_INCHES * depth, across, depth, rows
+    with board(ax, *size, width_for(across + 3)) as ax:
+        for turn, layer in enumerate(layers):
+            left = turn * (wide + BESIDE)
+            note(ax, left + wide / 2, 0, f"at layer {layer}", (0, 5), va="bottom")
+            draw_layers(ax, left, depth, wide)
+            top = depth - 1 - layer
+            draw_kept(ax, left, top, threads, radius)
+        text = f"+{radius}: loaded now; other numbers: in registers; framed: {near}"
+        note(ax, 0, depth, text, (0, -5), ha="left", va="top")
+    return Picture(
+        ax.figure,
+        f"At layers {', '.join(map(str, layers))}, each of {threads} threads loads the "
+        f"cell {radius} above, and has the {2 * radius} below that in registers. The "
+        f"neighbours in the layer come from {near}, with a halo of {radius} at each "
+        "end.",
+    )
+
+
+BESIDE = 2  # boxes, between the pictures of two layers
+
+
+def refuse_walk_outside(layers, depth, radius):
+    """Raise where a layer has no neighbours on both sides."""
+    for layer in layers:
+        if not radius <= layer < depth - radius:
+            raise ArgumentError(
+                f"layer {layer} has no {radius} on each side among {depth}: choose one "
+                f"of {radius} to {depth - radius - 1}"
+            )
+
+
+def draw_layers(ax, left, depth, wide):
+    """Draw the borders of the cells of all layers."""
+    thin = {"color": style.IDLE, "linewidth": 0.5, "zorder": 0}
+    ax.hlines(range(depth + 1), left, left + wide, **thin)
+    ax.vlines([left + x for x in range(wide + 1)], 0, depth, **thin)
+
+
+def draw_kept(ax, left, top, threads, radius):
+    """Draw what each thread has in registers, and a frame around the layer at hand."""
+    wide = threads + 2 * radius
+    for above in range(-radius, radius + 1):
+        text = f"{above:+d}".replace("-", "−") if above else "0"
+        box = (style.LOAD, 0.5) if above == radius else (style.PLAIN, 0.3)
+        fill_row(ax, top - above, [(text, *box)] * threads, left + radius)
+    for x in (*range(radius), *range(wide - radius, wide)):
+        cell(ax, left + x, top, "", style.LOAD, share=0.2)
+    frame = [left, left + wide, left + wide, left, left]
+    ax.plot(frame, [top, top, top + 1, top + 1, top], color=style.INK, linewidth=2)

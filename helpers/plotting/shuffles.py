@@ -2,12 +2,21 @@
 
 from itertools import accumulate
 
-from helpers.plotting.boxes import ROW_INCHES, board, fill_row, join, refuse_too_many
+import numpy as np
+
+from helpers.plotting.boxes import (
+    ROW_INCHES,
+    SHARES,
+    board,
+    fill_row,
+    join,
+    refuse_too_many,
+)
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.words import counted
-from thirty_two_lanes.pictures import Picture, note
+from thirty_two_lanes.pictures import Picture, cell, note
 
 NEAR, FAR = 1.9, 0.11  # rows to the next step: at least, and more for each lane between
 SOURCES = {  # the lane that a lane gets its value from
@@ -104,4 +113,72 @@ def shuffles_of(offsets, kind, held, needed):
         f"{counted(len(held), 'lane')} add what `shfl_{kind}` by {steps} brings. "
         f"{', '.join(map(str, useful))} of the additions are needed; then {who} a sum "
         f"of {sums} values."
+    )
+
+
+# ---------------------------------------------------------------- fours
+
+
+def plot_fours(elements, each=4, ax=None):
+    """A warp's scan, in which each lane has a few elements that follow one another.
+
+    A lane adds up its own, the lanes scan their sums by shuffles, and each adds what
+    all before it have. Strong is a lane's sum.
+    """
+    elements = np.asarray(elements)
+    lanes = elements.size // each
+    if elements.size != lanes * each or not lanes:
+        raise ArgumentError(
+            f"{elements.size} elements are not {each} for each lane: give a multiple"
+        )
+    refuse_too_many(elements.size)
+    own = elements.reshape(lanes, each).cumsum(axis=1)
+    before = own[:, -1].cumsum() - own[:, -1]
+    result = own + before[:, None]
+    refuse_long_numbers(result)
+    with board(ax, 0.4 + 8 * ROW_INCHES, elements.size, 7.4, FOURS_ROWS) as ax:
+        for lane in range(lanes):
+            left, middle = lane * each, (lane + 0.5) * each
+            note(ax, middle, 0, f"lane {lane}", (0, 5), va="bottom")
+            mine = elements[left : left + each]
+            fill_row(ax, 0, [(it, style.PLAIN, SHARES[lane % 2]) for it in mine], left)
+            shares = [0.12] * (each - 1) + [0.6]
+            sums = zip(own[lane], [style.STORE] * each, shares, strict=True)
+            fill_row(ax, 1.6, sums, left)
+            cell(ax, left, 4, str(before[lane]), style.LOAD, each, share=0.3)
+            fill_row(ax, 6.4, [(it, style.STORE, 0.25) for it in result[lane]], left)
+            line = {"color": style.LOAD, "linewidth": 0.9}
+            if lane:
+                ax.plot([left - 0.5, middle], [2.6, 4], **line)
+            for at in range(each):
+                ax.plot([middle, left + at + 0.5], [5, 6.4], **line)
+    return Picture(ax.figure, fours_of(elements, each, before))
+
+
+FOURS_ROWS = {
+    0: "elements",
+    1.6: "summed in a lane",
+    4: "sum of all before",
+    6.4: "scanned",
+}
+MOST_DIGITS = 72  # in a row of boxes
+
+
+def refuse_long_numbers(sums):
+    """Raise where a sum is wider than its box."""
+    longest = max(map(str, sums.flat), key=len)
+    if len(longest) * sums.size > MOST_DIGITS:
+        raise ArgumentError(
+            f"the sum {longest} does not fit into one of {sums.size} boxes: draw "
+            "smaller numbers, or fewer"
+        )
+
+
+def fours_of(elements, each, before):
+    """What each lane adds up and gets, in words."""
+    sums = ", ".join(map(str, before))
+    return (
+        f"{counted(len(before), 'lane')} of {counted(each, 'element')} each: a lane "
+        f"adds up its own, and adds the sum of all lanes before it: {sums}. The last "
+        f"element becomes {elements.sum()}."
     )

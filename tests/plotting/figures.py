@@ -31,6 +31,7 @@ FIGURES = {
         [1, 2], {"one": [0, 9], "other": [0, 5]}, 10
     ),
     "plot_fences": lambda: [plotting.plot_fences(it, it) for it in (True, False)],
+    "plot_fours": lambda: plotting.plot_fours([1, 2, 3, 4, 5, 6], 2),
     "plot_grid": lambda: [plotting.plot_grid(2, 4, n) for n in (7, 9)],
     "plot_grid_2d": lambda: plotting.plot_grid_2d((2, 1), (4, 3), (5, 7)),
     "plot_grid_stride": lambda: plotting.plot_grid_stride(2, 4, 11),
@@ -47,6 +48,7 @@ FIGURES = {
     "plot_issues": lambda: plotting.plot_issues([(0, "a", HALF), (1, "b", HALF)]),
     "plot_lanes": lambda: plotting.plot_lanes({"a line": HALF}),
     "plot_latency": lambda: plotting.plot_latency([512, 4096], [9, 8], {"L1": 1024}),
+    "plot_layer_walk": lambda: plotting.plot_layer_walk((1, 2), 4, 2),
     "plot_levels": lambda: plotting.plot_levels({"rows": ASKED}),
     "plot_look_back": lambda: plotting.plot_look_back(["prefix", "sum", "", "sum"], 2),
     "plot_look_backs": lambda: plotting.plot_look_backs([(0, 4), (0, 2), (1, 4)]),

@@ -124,6 +124,19 @@ def test_only_additions_that_somebody_needs_have_a_line():
 @pytest.mark.parametrize(
     "arguments, remedy",
     {
+        (tuple(range(6)), 4): "6 elements are not 4 for each lane",
+        ((9,) * 32,): "the sum 108 does not fit into one of 32 boxes",
+    }.items(),
+)
+def test_elements_that_lanes_cannot_share_or_show_are_refused(arguments, remedy):
+    """The error says what does not fit."""
+    with pytest.raises(ArgumentError, match=remedy):
+        plotting.plot_fours(*arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments, remedy",
+    {
         ((1, 1), "xor", 4): "would add the value of lane 0 twice",
         ((1,), "left", 4): "one of down, up, xor, not 'left'",
         ((1,), "up", 33): "a warp has 32",
@@ -135,7 +148,30 @@ def test_shuffles_that_no_warp_makes_are_refused(arguments, remedy):
         plotting.plot_shuffles(*arguments)
 
 
+@pytest.mark.parametrize("each", [1, 2, 4])
+def test_the_fours_of_lanes_end_in_numpys_scan(each):
+    """The last row is the scan of all; the row above has it before each lane."""
+    elements = np.array([3, 1, 4, 1, 5, 9, 2, 6])
+    scanned = elements.cumsum()
+
+    texts = plotting.plot_fours(elements, each).axes[0].texts
+    rows = {}
+    for text in texts:
+        if text.get_text().isdigit():
+            rows.setdefault(text.get_position()[1], []).append(int(text.get_text()))
+    first, _, before, last = rows.values()
+
+    assert elements.tolist() == first
+    assert scanned.tolist() == last
+    assert [0, *scanned[each - 1 : -1 : each]] == before
+
+
 SENTENCES = {
+    "fours": (
+        lambda: plotting.plot_fours([1] * 8),
+        "2 lanes of 4 elements each: a lane adds up its own, and adds the sum of all "
+        "lanes before it: 0, 4. The last element becomes 8.",
+    ),
     "a tree of shuffles": (
         plotting.plot_shuffles,
         "32 lanes add what `shfl_down` by 16, 8, 4, 2, 1 brings. 16, 8, 4, 2, 1 of the "

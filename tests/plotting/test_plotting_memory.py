@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from helpers import plotting
+from thirty_two_lanes.core.errors import ArgumentError
 from thirty_two_lanes.core.sectors import request_sectors
 
 LANES = range(32)
@@ -48,6 +49,12 @@ SENTENCES = {
         lambda: plotting.plot_strip_walk(20, 11, 4),
         "14 pixels of row 20 go into 11 rows of 4 sums: those of row 10, which are "
         "complete, to those of row 20, which have one row of products.",
+    ),
+    "a walk along z": (
+        lambda: plotting.plot_layer_walk((2, 3), 6, 4, 2, near="L1"),
+        "At layers 2, 3, each of 4 threads loads the cell 2 above, and has the 4 below "
+        "that in registers. The neighbours in the layer come from L1, with a halo of 2 "
+        "at each end.",
     ),
     "a tree of sums": (
         lambda: plotting.plot_tree([{0: (0, 1), 1: (2, 3)}, {0: (0, 2)}], 4),
@@ -160,3 +167,22 @@ def test_a_rate_without_counters_has_no_bars():
     alone = plotting.plot_bandwidth([2**14], [900], asked=[{}])
 
     assert 1 == len(alone.axes)
+
+
+def test_what_a_walk_has_in_registers_moves_down_by_one():
+    """Layer 2 is loaded at layer 1, the cell's own at layer 2, and below at layer 3."""
+    ax = plotting.plot_layer_walk((1, 2, 3), depth=5, threads=1).axes[0]
+
+    middle = 5 - 2 - 0.5
+    second = {
+        it.get_position()[0]: it.get_text()
+        for it in ax.texts
+        if it.get_position()[1] == middle
+    }
+    assert ["+1", "0", "−1"] == [second[at] for at in sorted(second)]
+
+
+def test_a_layer_without_neighbours_is_refused():
+    """At the surface there is nothing below."""
+    with pytest.raises(ArgumentError, match="choose one of 1 to 4"):
+        plotting.plot_layer_walk((0,), depth=6)
