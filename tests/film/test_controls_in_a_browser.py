@@ -126,7 +126,7 @@ def test_pause_holds_the_step(opened):
 
 
 @pytest.mark.parametrize(
-    "films, moved, steps", [(1, False, 1), (2, False, 0), (2, True, 1)]
+    "films, moved, steps", [(1, False, 2), (2, False, 1), (2, True, 2)]
 )
 def test_keys_reach_the_only_film_and_the_one_under_the_mouse(
     opened, films, moved, steps

@@ -21,7 +21,7 @@ def test_films_of_one_page_do_not_disturb_each_other(opened):
     tab.locator(".film").nth(1).focus()
     tab.keyboard.press("ArrowRight")
 
-    assert [0, 1] == [shown(tab, at) for at in (0, 1)]
+    assert [1, 2] == [shown(tab, at) for at in (0, 1)]
     assert not tab.evaluate("['Film', 'Player', 'STYLE'].some((it) => it in window)")
 
 

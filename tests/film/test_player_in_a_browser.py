@@ -5,6 +5,8 @@ Needs Playwright (`pip install -e .[browser]`) and Chromium, and is skipped with
 
 from collections import Counter
 
+import pytest
+
 from tests.film.chromium import HOST, go, player, shown
 from tests.film.hand_made import record, replayed
 
@@ -213,8 +215,20 @@ def test_on_a_scaled_slide_the_mouse_finds_the_lane_under_it(opened):
     assert 2 == player(tab, "player.scene.thread")
 
 
+@pytest.mark.parametrize(
+    "moments, step", [([], 0), ([1], 1), ([1, 5, 6], 5), ([3, 9], 3)]
+)
+def test_a_film_opens_at_its_first_moment_with_a_finding(opened, moments, step):
+    """Steps 2, 5 and 6 have findings. Without one among them, at the first moment."""
+    captioned = [{"step": it, "caption": "what happens"} for it in moments]
+    tab = opened(record() | {"moments": captioned})
+
+    assert step == shown(tab)
+
+
 def test_moments_are_marked_and_lead_to_their_steps(opened):
     tab = opened(record())
+    go(tab, 5)
     tab.get_by_text("moments").click()
 
     tab.get_by_role("button", name="2: The first warp fills").click()

@@ -22,7 +22,7 @@ class Player {
     root.innerHTML = `<style>${STYLE}</style>${BODY}`;
     this.host = host;
     this.find = (selector) => root.querySelector(selector);
-    this.n = 0;
+    this.n = this.film.firstShown();
     this.playing = false;
     this.followed = [];
     this.score = new Pen(this.find(".time canvas"));

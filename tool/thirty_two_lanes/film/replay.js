@@ -240,6 +240,12 @@ class Film {
     return this.findingsAt(n).some((it) => levels.includes(it.level));
   }
 
+  // Where the film opens: at the first moment with a finding, or else at the first.
+  firstShown() {
+    const moments = this.record.moments.map((it) => it.step);
+    return moments.find((it) => this.findingsAt(it).length) ?? moments[0] ?? 0;
+  }
+
   momentAt(n) {
     return this.record.moments.find((it) => it.step === n);
   }
