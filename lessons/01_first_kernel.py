@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Write your first kernel
 #
-# *40 minutes*
+# *45 minutes*
 #
 # **What you'll do:** add one to 100,000 numbers, first with a loop and then with 100,000 threads, time both with the copies included, and read what the tools say when something is wrong.
 #
@@ -18,9 +18,9 @@
 import numpy as np
 from numba import cuda
 
-from helpers import (baseline, check, device, emulate, exercise, expect,
-                     measure, plot_grid, plot_grid_2d, plot_grid_stride,
-                     plot_schedule, plot_stages, table)
+from helpers import (baseline, check, compare, device, emulate, exercise,
+                     expect, measure, plot_grid, plot_grid_2d,
+                     plot_grid_stride, plot_schedule, plot_stages, table)
 
 device
 
@@ -28,12 +28,10 @@ device
 # ## What is left of a loop?
 #
 # The line above says where kernels run in this notebook: on this machine's GPU, or in an emulator if there is none.
-# The emulator runs the same kernels and counts what their source asks for.
-# Times of kernels always come from a GPU: from yours, or recorded on an NVIDIA H200, a GPU for data centres.
+# The emulator runs the same kernels, and counts what they do.
+# It cannot tell how long they take, so times always come from a GPU: from yours, or from an NVIDIA H200, a GPU for data centres, where they were recorded.
 #
 # Here is a loop that adds one to each of 100,000 numbers.
-# It goes from one number to the next, although no number depends on another.
-# If all 100,000 additions happened at once, what would be left of the loop?
 
 # %%
 N = 100_000
@@ -56,16 +54,34 @@ add_one_loop(out, a)
 check(out, add_one_spec(a))
 
 # %% [markdown]
+# `check` compares an array with the one you expect, and says where they differ.
+#
+# The loop goes from one number to the next, although no number depends on another.
+# If all additions happened at once, what would be left of it?
+#
+# ## Why there are such machines
+#
+# A core of a CPU is built to finish one chain of instructions soon.
+# It guesses which branch comes next, runs ahead, and keeps what it may need in large caches.
+# For this loop that is the wrong haste: nobody waits for the first sum, only for the last.
+#
+# A GPU is built for *many* chains, and does not mind if each is slow.
+# It has thousands of arithmetic units, and room for far more chains than units.
+# When a chain waits for memory, which takes hundreds of cycles, its unit works on another one meanwhile.
+# So a GPU is fast only if it has enough to choose from: an H200 has room for 270,336 chains at a time.
+# Each of them is a **thread**.
+#
 # ## One thread for each element
 #
-# A **thread** executes a function from its first line to its last, and a GPU runs thousands of threads at the same time.
-# **Each thread adds one to its own element.**
-# Only the loop's body is left, and each thread must find out which `i` is its own.
+# So give each element a thread of its own.
+# Then the loop is gone, and only its body is left: `out[i] = a[i] + 1`.
+# One thing is missing.
+# All threads execute the same body, so each must find out which `i` is its own.
+# It asks for its number, `cuda.threadIdx.x`: 0 in the first thread, 1 in the second.
 #
-# A function that many threads run is a **kernel**; `@cuda.jit` makes one.
-# `cuda.threadIdx.x` is the number of the thread that runs it: 0 in the first thread, 1 in the second.
-# A **launch** starts the kernel. Square brackets before the arguments give the number of blocks, which are explained below, and of threads in each: here one block of eight.
-# Start with the smallest size that can go wrong; eight numbers will do.
+# A function that many threads run is a **kernel**, and `@cuda.jit` makes one.
+# A **launch** starts it: `kernel[1, 8](...)` runs it in one block of eight threads.
+# (What a *block* is comes next.)
 
 # %%
 @cuda.jit
@@ -81,28 +97,46 @@ add_one_in_a_block[1, 8](few_out, few)
 few_out
 
 # %% [markdown]
-# A kernel returns nothing: it writes into an array that it was given.
 # Eight threads executed the body once each, in no order that you may rely on.
+# A kernel returns nothing: it writes into an array that it was given.
+#
+# **Your turn.** Make this kernel double each number: change its last line, and run the cell.
+
+# %%
+@cuda.jit
+def double(out, a):
+    """Each thread doubles its own element."""
+    i = cuda.threadIdx.x
+    out[i] = 0  # your line instead
+
+
+double[1, 8](few_out, few)
+few_out
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# `out[i] = 2 * a[i]`, and the cell shows 0, 2, 4 and so on up to 14.
+#
+# </details>
 #
 # ## Threads come in blocks
 #
 # Can the same launch have 100,000 threads?
-# `expect` says that an error should come: it shows the error, and the notebook continues.
-# `emulate` runs a kernel in the emulator, even where there is a GPU, so make your deliberate mistakes there.
+# `emulate` runs a kernel in the emulator, even where there is a GPU, so it is the place for deliberate mistakes.
+# `expect` says that an error should come: it shows the error, and the notebook goes on.
 
 # %%
 with expect(ValueError):
     emulate(add_one_in_a_block)[1, N](out, a)
 
 # %% [markdown]
-# ## What runs the blocks
-#
-# Threads come in **blocks** of limited size, and all blocks of a launch together are the **grid**.
-#
-# A GPU consists of **multiprocessors**.
-# Each is a processor of its own, with its own arithmetic units and its own fast memory.
-# The GPU hands each block of a launch to one multiprocessor that has room for it.
-# The block stays there until its last thread has ended; then its room goes to a block that still waits.
+# Why is there a limit?
+# A GPU consists of **multiprocessors** (NVIDIA says *streaming multiprocessor*, SM).
+# Each is a processor of its own, with its own arithmetic units and its own fast memory, and it has room for a limited number of threads.
+# So threads come in **blocks** (CUDA also says *thread block* or CTA) small enough for one multiprocessor, and all blocks of a launch together are the **grid**.
+# The GPU hands each block to a multiprocessor that has room for it.
+# There it stays until its last thread has ended; then its room goes to a block that still waits.
 #
 # `cuda.get_current_device()` returns the properties of your GPU; the emulator returns an H200's.
 
@@ -112,9 +146,7 @@ table(["property", "value"],
       [["threads in a block, at most", gpu.MAX_THREADS_PER_BLOCK],
        ["multiprocessors", gpu.MULTIPROCESSOR_COUNT],
        ["threads on one of them at a time, at most",
-        gpu.MAX_THREADS_PER_MULTIPROCESSOR],
-       ["blocks on one of them at a time, at most",
-        gpu.MAX_BLOCKS_PER_MULTIPROCESSOR]])
+        gpu.MAX_THREADS_PER_MULTIPROCESSOR]])
 
 # %%
 # block: how long it takes, in the order in which they are handed out
@@ -125,19 +157,19 @@ plot_schedule(lengths, multiprocessors=3, places=2)
 # %% [markdown]
 # Twelve blocks on a small GPU: three multiprocessors with room for two blocks each.
 # Time runs to the right. When a block ends, a waiting block takes its place, and not always the one with the next number: here block 7 starts before block 6.
-
-# %% [markdown]
+#
 # Three rules follow:
 #
-# - Blocks run in any order, at the same time or one after another. CUDA promises no order, and an H200 keeps a rough one: 36,864 blocks started 549 places before or after their number, on average.
-# - Blocks are independent: none may wait for another of its launch, which may not have started yet. (A special launch allows it: [Wait for one another](15_barriers_and_races.ipynb).)
-# - The same grid runs on 3 multiprocessors and on 132, which run more blocks at a time.
+# - Blocks run in any order, at the same time or one after another. CUDA promises no order, so build on none.
+# - Blocks are independent. None may wait for one that may not have started yet: that one may be waiting for its room. (A special launch starts all at once: [Wait for one another](15_barriers_and_races.ipynb).)
+# - The same grid runs on a small GPU and on a large one, which runs more blocks at a time.
 #
 # ## Which element is mine?
 #
-# A thread knows its number in its block, `cuda.threadIdx.x`, its block's number, `cuda.blockIdx.x`, and the size of a block, `cuda.blockDim.x`.
-# From these it computes its place in the grid.
-# **Each thread writes down who it is:**
+# With more than one block, the number of a thread in its block is not enough.
+# A thread also knows its block's number, `cuda.blockIdx.x`, and the size of a block, `cuda.blockDim.x`.
+# How does it compute its place in the whole grid?
+# It counts the threads of all blocks before its own, and adds its number in its block:
 
 # %%
 @cuda.jit
@@ -160,8 +192,7 @@ np.array([block, thread, place])
 # ## How many blocks?
 #
 # Enough for every element: `N / threads`, rounded up.
-# The **ceiling division** `(N + threads - 1) // threads` rounds up in whole numbers.
-# `N // threads + 1` would be one block too many whenever `threads` divides `N`.
+# The **ceiling division** `(N + threads - 1) // threads` does that in whole numbers.
 
 # %%
 threads = 256
@@ -173,7 +204,7 @@ blocks, blocks * threads - N
 plot_grid(blocks=4, threads=8, n=29)
 
 # %% [markdown]
-# 391 blocks have 96 threads more than there are elements.
+# The blocks are full, so there are 96 threads more than elements.
 # The figure shows the same with 29 elements and blocks of 8 threads: above, the threads, each with its number in its block; below, the elements that they take.
 # The last three threads find no element.
 #
@@ -199,10 +230,8 @@ with expect(IndexError):
     emulate(add_one_unguarded)[blocks, threads](out, a)
 
 # %% [markdown]
-# The message gives the line, the array, the index, the thread and its block: it is one of the 96 threads without an element.
-# What is missing is a **guard**, an `if` that keeps these threads from doing anything.
-#
-# **Each thread of the grid that has an element adds one to it.**
+# The message names the line, the array, the index, the thread and its block: it is one of the threads without an element.
+# What is missing is a **guard**, an `if` that lets a thread do something only if it has an element.
 
 # %%
 @cuda.jit
@@ -218,11 +247,9 @@ add_one[blocks, threads](out, a)
 check(out, add_one_spec(a))
 
 # %% [markdown]
-# Many programs write the guard as an early exit, `if i >= out.size: return`, which does the same here.
-# In a kernel whose threads wait for each other, a thread that has returned is missing: [Wait for one another](15_barriers_and_races.ipynb) shows how `emulate` reports that.
-#
-# Fill `out` with NaN before the launch: an element that no thread wrote then cannot be right by accident.
-# Here is what that finds when the grid is one block short, as after `N // threads`:
+# Why is `out` full of NaN before the launch?
+# An element that no thread writes cannot be right by accident then.
+# See what that finds if the grid is one block short, as after `N // threads`:
 
 # %%
 out = np.full_like(a, np.nan)
@@ -233,14 +260,26 @@ with expect(AssertionError):
 
 # %% [markdown]
 # The launch raises no error, and the end of the array is missing.
-# The first index that differs, 99,840, is 390 × 256: what is missing is block 390, the last one. (99,840 is a multiple of 512, too, which is two of our blocks.)
+# The first index that differs is 390 × 256, so what is missing is block 390, the last one.
+#
+# <details><summary>For the curious: an early exit</summary>
+#
+# Many programs write the guard as `if i >= out.size: return`, which does the same here.
+# In a kernel whose threads wait for each other, a thread that has returned is missing: [Wait for one another](15_barriers_and_races.ipynb) shows how `emulate` reports that.
+#
+# </details>
 #
 # ## There and back
 #
-# A GPU has its own memory.
-# With NumPy arrays, Numba copies all of them to the GPU before each launch, and back after it.
-# For more than one launch, copy them yourself.
+# A GPU has its own memory, and a kernel on it can read nothing else.
 # The machine that runs Python is the **host**; the GPU is the **device**.
+# If you launch a kernel with NumPy arrays, Numba copies all of them to the device first, and back afterwards.
+# That is convenient for one launch, and wasteful for two.
+# So copy them yourself:
+#
+# - `to_device` copies an array to the device,
+# - `device_array_like` only reserves memory there,
+# - `copy_to_host` copies back.
 
 # %%
 d_a = cuda.to_device(a)
@@ -253,32 +292,23 @@ cuda.synchronize()
 check(d_out.copy_to_host(), add_one_spec(add_one_spec(a)))
 
 # %% [markdown]
-# `to_device` copies to the device, `device_array_like` only reserves memory, and `copy_to_host` copies back.
-# The second launch reads the first one's result on the device, without a copy.
+# The second launch reads the first one's result where it is, without a copy.
 #
-# With device arrays a launch does not wait for the kernel to end: the next line runs meanwhile.
-# (With NumPy arrays Numba waits, to copy back; the emulator always waits.)
-# By default kernels run one after the other, and `copy_to_host` waits for them.
-# `cuda.synchronize()` only waits.
-#
-# After `del d_a, d_out` Numba frees the memory, perhaps later, with that of other arrays.
+# With device arrays a launch does not wait for its kernel: Python goes on to the next line while the GPU works.
+# Kernels still run one after the other, and `copy_to_host` waits for them; `cuda.synchronize()` only waits.
+# (With NumPy arrays Numba waits as well, to copy back. The emulator always waits.)
 #
 # ## Is it faster?
 #
-# Here are the loop above, the same loop compiled for one CPU core with `numba.njit`, and the steps to the GPU and back, by the host's clock.
-# (Recorded beside an H200: `python -m lessons.baselines journeys`.)
+# **Predict.** For 16,777,216 numbers, who is first: a loop on one core of the CPU, compiled by `numba.njit`, or the GPU, if it has to fetch the numbers and bring them back?
 
-# %%
+# %% tags=["hide-input"]
+# Draws the recorded times of `python -m lessons.baselines journeys`.
 MANY = 2**24
-steps = ("loop in Python", "loop compiled for the CPU", "copy there",
+STEPS = ("loop in Python", "loop compiled for the CPU", "copy there",
          "launch", "wait", "copy back")
 took = {n: {step: baseline(f"add one to {n:,}: {step}").median_us
-            for step in steps} for n in (N, MANY)}
-table(["step, in µs", f"{N:,} numbers", f"{MANY:,} numbers"],
-      [[step.replace("copy there", "reserve, and copy to the GPU"),
-        took[N][step], took[MANY][step]] for step in steps])
-
-# %%
+            for step in STEPS} for n in (N, MANY)}
 many = took[MANY]
 plot_stages({
     "compiled loop": {"loop": many["loop compiled for the CPU"]},
@@ -287,23 +317,23 @@ plot_stages({
             "copy back": many["copy back"]}})
 
 # %% [markdown]
-# The figure is for 16,777,216 numbers: launch and wait take 272 µs and the compiled loop 11,370, but reserving and copying take 13,082.
-# With 100,000 the trip takes 45 times as long as the compiled loop.
+# The loop wins, although the launch takes a fortieth of its time: the copies alone take longer than the loop.
 # One addition is not worth the trip.
-# (Compiling makes the loop about 6,200 times as fast with 100,000 numbers, and 615 times with 16,777,216.)
 #
-# A second addition needs no more copies: **leave arrays on the device.**
-# With 16,777,216 the GPU is then ahead, even if its launch takes as long again.
-# With 100,000 the first launch alone takes nine times as long as the loop.
+# But a second addition needs no more copies, and the GPU is ahead from then on.
+# So **leave arrays on the device**, and bring them back when all the work is done.
 #
-# (Most of the 272 µs is the launch, the host's own work: the kernel takes 56. We did not find out why the larger launch takes twice as long.)
+# And the size matters.
+# With our 100,000 numbers, which the CPU finds in its caches, the first launch alone takes nine times as long as the compiled loop.
+# A GPU needs a lot to do.
 
 # %% [markdown]
 # ## How many threads per block?
 #
-# `measure` times a kernel alone, on arrays on the device: the median of many launches.
-# The grid has a thread for each of the 16,777,216 numbers.
-# For comparison, here is a kernel that does nothing: **each thread ends at once.**
+# The same 16,777,216 threads can come in large blocks or in small ones. Does it matter?
+# The GPU has to start each block, and that takes time even if the block does nothing.
+# So we time a kernel that does nothing beside the one that adds.
+# `measure` times a kernel alone, on arrays that are on the device, and takes the median of many launches.
 
 # %%
 @cuda.jit
@@ -312,6 +342,8 @@ def do_nothing(out, a):
     return
 
 
+# %% tags=["hide-input"]
+# Measures both kernels with a thread for each number, in blocks of four sizes.
 big = np.random.default_rng(1).random(MANY, dtype=np.float32)
 big_out = np.zeros_like(big)
 sizes = 32, 128, 256, 1024
@@ -319,22 +351,28 @@ adding = [measure(add_one, bytes=2 * big.nbytes)[MANY // t, t](big_out, big)
           for t in sizes]
 nothing = [measure(do_nothing)[MANY // t, t](big_out, big) for t in sizes]
 
-table(["threads per block", "blocks", "add_one, µs", "do_nothing, µs"],
-      [[t, MANY // t, adding[place].median_us, nothing[place].median_us]
-       for place, t in enumerate(sizes)])
+compare({t: pair for t, *pair in zip(sizes, nothing, adding, strict=True)},
+        {"doing nothing, µs": lambda pair: pair[0].median_us,
+         "adding one, µs": lambda pair: pair[1].median_us},
+        by="threads per block")
 
 # %% [markdown]
-# With 32 and 128 threads per block, doing nothing takes as long as adding, within 3%: both wait for the GPU to start blocks, about 1,600 per microsecond.
-# Few threads run meanwhile: by the H200's counters, blocks of 32 fill 9% of the room that the multiprocessors have for threads, and blocks of 256 fill 71%.
-# (At each size these threads wait mostly for memory.)
-# With 256 adding takes longer than starting the blocks, and with 1,024 longer still.
+# With small blocks, adding takes as long as doing nothing, within 3%: the GPU is busy starting blocks, about 1,600 in each microsecond.
+# With 256 threads a block, the additions take longer than the starts; with 1,024 it is slower again.
 # So 256 is a good first choice.
 #
 # ## More elements than threads
 #
 # A grid need not have a thread for each element.
-# **Each thread starts at its own element, and steps by the grid's size.**
-# `cuda.gridsize(1)` is that size, the number of threads in the grid.
+# If it has fewer, a thread takes several, and the question is which.
+# It begins with its own element, and then jumps over all the others' by stepping as far as the whole grid is wide, `cuda.gridsize(1)`:
+
+# %%
+plot_grid_stride(blocks=2, threads=8, n=29)
+
+# %% [markdown]
+# Two blocks of 8 threads, and 29 elements: below each thread are its own, 16 apart.
+# In the kernel, that is a `range` with a start, an end and a step:
 
 # %%
 @cuda.jit
@@ -348,31 +386,14 @@ out = np.full_like(a, np.nan)
 add_one_striding[32, 128](out, a)
 check(out, add_one_spec(a))
 
-room = gpu.MAX_THREADS_PER_MULTIPROCESSOR
-full = {t: gpu.MULTIPROCESSOR_COUNT * min(
-            room // t, gpu.MAX_BLOCKS_PER_MULTIPROCESSOR)
-        for t in (32, 256, 1024)}
-striding = {t: measure(add_one_striding, bytes=2 * big.nbytes)[n, t](
-                big_out, big) for t, n in full.items()}
-table(["threads per block", "blocks", "add_one_striding, µs"],
-      [[t, full[t], m.median_us] for t, m in striding.items()])
-
-# %%
-plot_grid_stride(blocks=2, threads=8, n=29)
-
 # %% [markdown]
-# 29 elements, two blocks of 8 threads: below each thread are its elements, 16 apart, the size of the grid.
-# This **grid-stride loop** fits any grid and needs no guard: `range` ends where the array does.
-#
-# The timed launches have as many blocks as fit at a time.
-# With so few to start, blocks of 32 threads take 71 µs instead of 319; those of 256 and of 1,024 take 51 µs, less than before.
-# (With 32 blocks of 32 threads, the most that fit, a multiprocessor is half full.)
+# This **grid-stride loop** fits any grid, and it needs no guard: `range` ends where the array does.
 #
 # ## Grids with two axes
 #
-# For a matrix, a grid can have two axes, x and y.
-# With x as the *column*, neighbouring threads access neighbouring elements.
-# **Each thread adds one to the element at its column x and row y.**
+# A matrix has rows and columns, so a grid may have two axes, x and y.
+# Sizes are given as (x, y), `cuda.grid(2)` returns both numbers, and each axis has its own ceiling division and its own part of the guard.
+# Let x be the *column*, as on a map, and y the row.
 
 # %%
 @cuda.jit
@@ -395,11 +416,9 @@ check(matrix_out, add_one_spec(matrix))
 plot_grid_2d(blocks=(2, 2), threads=(4, 3), shape=(5, 7))
 
 # %% [markdown]
-# Sizes are given as (x, y), and each axis has its own ceiling division and its own part of the guard.
 # Each box is an element of a 5 × 7 matrix, with the x and y of its thread in the block. The tint is the block, and dotted boxes are threads without an element.
 #
 # What if x goes to the row instead?
-# **Each thread adds one to the element at its row x and column y.**
 
 # %%
 @cuda.jit
@@ -419,21 +438,16 @@ check(matrix_out, add_one_spec(matrix))
 swapped
 
 # %% [markdown]
-# The answer is right, but the report names two costs of line 6, a load and a store.
-# Threads run in groups of 32, **warps**: the threads of a warp, its **lanes**, load together, in one **request**.
-# Global memory is read and written in pieces of 32 bytes, **sectors**.
-# With x on the column, 32 numbers of 4 bytes lie side by side in 4 sectors, the ideal.
-# With x on the row they lie a row apart, each in its own sector.
-# (31.2 on average: every eighth warp has only 26 rows. The ideal counts 4 for each request, 25,600 in all.)
-#
-# So the swapped kernel asks for 200,000 sectors, eight times the 25,000 of the other.
-# [Fetch no more than you use](12_coalescing.ipynb) shows what that costs.
+# The result is right.
+# But `emulate` reports what a launch costs as well, and it marks both accesses of line 6: the swapped kernel asks memory for eight times as much as the other.
+# Which words of memory go together, and why that matters more than anything else on a GPU, is the subject of [Fetch no more than you use](12_coalescing.ipynb).
+# Until then: **x goes to the column.**
 
 # %% [markdown]
 # ## What an error looks like
 #
-# Each call to the GPU returns an error code. Numba checks it and raises an exception; a program in CUDA C++ has to check by itself.
-# But a launch returns before its kernel has run, so a fault inside the kernel shows at a later call, one that waits.
+# The emulator stops at the line of a mistake. What does a GPU do?
+# A launch returns before its kernel has run, so a fault inside the kernel can only show at a later call, one that waits.
 # Recorded on an H200 with driver 580.159.04 and numba-cuda 0.30.4:
 #
 # ```text
@@ -453,14 +467,15 @@ swapped
 # The second launch has no fault, but the **context**, all that the process has on the GPU, is lost. Only a new process helps.
 # To find the launch at fault, call `cuda.synchronize()` after each.
 #
-# A fault without an error is worse: with 491 blocks instead of 391 the same kernel overwrote 25,600 elements of the next array, and no call raised anything.
+# A fault without an error is worse.
+# With 491 blocks instead of 391, the kernel without a guard wrote beyond its array into the next one, and no call raised anything.
 #
-# So *first the small case, then the profiler*:
+# So go from the small to the large:
 #
 # 1. the smallest size that can go wrong, with `emulate`, until `check` agrees;
 # 2. sizes that are no multiple of the block;
 # 3. the real size on a GPU, with `check`;
-# 4. `measure`, and a profiler only if the time is too long.
+# 4. only then the clock, with `measure`.
 #
 # ## What changed
 #
@@ -470,7 +485,7 @@ swapped
 # | one block | a thread for each element | up to 1,024 | more elements than that |
 # | grid and guard | enough blocks, `if i < n` | rounded up to whole blocks | no guard; a block short |
 # | grid-stride | a thread takes several | any number | forgetting the stride |
-# | two axes | x to the column, y to the row | rounded up on each axis | swapped axes: right, and eight times the sectors |
+# | two axes | x to the column, y to the row | rounded up on each axis | swapped axes: right, and eight times as much from memory |
 
 # %% [markdown]
 # ## On your own
@@ -480,7 +495,7 @@ swapped
 # <details><summary>Answer</summary>
 #
 # 100 blocks, and every thread has an element.
-# The last of the 32 warps in each block has only 8 threads, though: the next lesson shows why sizes are multiples of 32.
+# But 1,000 is no multiple of 32, and the next lesson shows why sizes should be.
 #
 # </details>
 #
@@ -537,9 +552,7 @@ task.check(affine)
 # Numba compiles a kernel at its first launch, for the types of that launch, and reports a misspelt name only then.
 # Never time the first launch.
 #
-# `np.float32(1)` is written out because `1.0` is a float64 in Numba, and so are `a[i] + 1.0` and `a[i] + 1`.
-# For this one addition the compiler sees that 32 bits give the same result, and uses them. It computes `2.0 * a[i] + 1.0` in 64 bits.
-# [Read what a line becomes](31_types_and_instructions.ipynb) shows how to tell.
+# `np.float32(1)` is written out because `1.0` is a float64 in Numba, and so are `a[i] + 1.0` and `a[i] + 1`; [Read what a line becomes](31_types_and_instructions.ipynb) shows what that costs.
 #
 # A negative index counts from the end, in Numba as in NumPy, so `out[i - 1]` in thread 0 writes the last element without an error.
 #
