@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Keep a warp together
 #
-# *40 minutes*
+# *45 minutes*
 #
 # **What you'll do:** find out why one of two kernels that do the same work executes twice as many instructions, and write branches and loops that cost nothing extra.
 #
@@ -17,9 +17,9 @@
 import numpy as np
 from numba import cuda, float32
 
-from helpers import (check, device, emulate, exercise, expect, measure,
-                     plot_issues, plot_lanes, plot_times, plot_warps, table,
-                     watch)
+from helpers import (check, compare, device, emulate, exercise, expect,
+                     measure, plot_issues, plot_lanes, plot_shuffles,
+                     plot_warps, watch)
 
 device
 
@@ -27,10 +27,8 @@ device
 # ## Which kernel costs twice?
 #
 # Two kernels send half of their threads down one branch and half down the other.
-# In the first kernel the branches alternate from thread to thread.
+# In the first, the branches alternate from thread to thread: even threads take one, odd threads the other.
 # (`float32` from Numba does in a kernel what `np.float32` does.)
-#
-# **Even threads take one branch, odd threads the other.**
 
 # %%
 STEPS = 256
@@ -51,8 +49,7 @@ def part_by_thread(out, a):
 
 
 # %% [markdown]
-# In the second kernel they alternate from one *group of 32* threads to the next.
-# **Even warps take one branch, odd warps the other.**
+# In the second, they alternate from one *group of 32* threads to the next.
 
 # %%
 @cuda.jit
@@ -84,23 +81,28 @@ check(np.sort(by_thread), np.sort(by_warp))
 #
 # ## Thirty-two at a time
 #
-# A line of a kernel becomes several **instructions**, the single steps of a processor.
-# A multiprocessor does not start, or *issue*, them for single threads.
-# It cuts each block into groups of 32 threads with consecutive numbers, **warps**, and issues each instruction for one warp.
+# An instruction has to be fetched, decoded and sent to the arithmetic units before anything is computed.
+# A multiprocessor does not take that trouble for each thread.
+# It cuts a block into groups of 32 threads with consecutive numbers, **warps**, and takes it once for a whole warp: it **issues** one instruction, and all of the warp's threads execute it together.
 # The places in a warp, 0 to 31, are its **lanes**.
-# A warp never reaches into the next block.
-# A block of 48 threads:
+#
+# So what does a block cost whose size is no multiple of 32? A warp never reaches into the next block:
 
 # %%
 plot_warps(48)
 
 # %% [markdown]
 # Each row is a warp. The numbers are lanes, and dotted places have no thread.
-# 48 threads take two warps, and the second is half empty.
-# To see what that costs, let blocks of 48 and of 96 threads do the same work.
-# The **active share** is the share of a warp's 32 lanes that take part in an instruction, on average.
+# A block of 48 threads takes two warps, and the second is half empty.
 #
-# **Each thread moves its number 256 steps towards 1.**
+# **Predict.** The same numbers are processed in blocks of 48 threads, and in blocks twice as large. By how much do the instructions differ?
+#
+# <details><summary>Answer</summary>
+#
+# In blocks of 48, three quarters of the lanes have a thread; in blocks of 96, all of them.
+# So the blocks of 48 need 4/3 of the warps, and of the instructions.
+#
+# </details>
 
 # %%
 @cuda.jit
@@ -113,6 +115,8 @@ def grow(out, a):
     out[i] = value
 
 
+# %% tags=["hide-input"]
+# Counts a few numbers in the emulator, and times many on a GPU.
 def grown(count, threads, run):
     """`count` numbers, grown in blocks of `threads`."""
     a = np.zeros(count, np.float32)
@@ -121,26 +125,24 @@ def grown(count, threads, run):
 
 counted = [grown(96 * 32, threads, emulate) for threads in (48, 96)]
 timed = [grown(96 * 2**17, threads, measure) for threads in (48, 96)]
-table(["threads per block", "active share", "instructions", "µs on the GPU"],
-      [[run.threads_per_block, run.divergence.active_share,
-        run.divergence.instructions, timed[place].median_us]
-       for place, run in enumerate(counted)])
+compare(dict(zip((48, 96), zip(counted, timed, strict=True), strict=True)),
+        "lanes at work, %", "instructions", "µs", by="threads per block")
 
 # %% [markdown]
-# 48 threads fill 48 of 64 lanes, three quarters, so the same numbers take 4/3 of the instructions.
-# The H200 takes 1.33 times as long.
+# The GPU takes a third longer, too.
 # So make the size of a block a multiple of 32.
 
 # %% [markdown]
 # ## When lanes disagree
 #
-# A warp executes one instruction at a time, for those of its lanes that have reached it.
-# If an `if` sends some lanes down one branch and some down the other, the warp executes *both* branches, and in each branch the lanes of the other branch wait.
+# A warp executes one instruction at a time. What if an `if` sends some of its lanes down one branch and some down the other?
+# Then the warp has to execute *both* branches, one after the other, and in each of them the lanes of the other branch wait.
 # That is **divergence**.
-# After the `if` they usually go on together (CUDA does not promise it).
+# After the `if` the lanes usually go on together (CUDA does not promise it).
 #
-# Divergence concerns one warp only: two warps of a block may be at different instructions.
-# A multiprocessor has schedulers, four of them on an H200, and each can issue one instruction per cycle, of a warp that is ready: these cycles are its **issue slots**.
+# Divergence concerns one warp only.
+# Two warps of a block may be at different instructions, since each is issued by itself: a multiprocessor has **schedulers**, four of them on an H200, and in each cycle a scheduler can issue one instruction, of a warp that is ready.
+# These chances are its **issue slots**.
 
 # %%
 even = [lane % 2 == 0 for lane in range(32)]
@@ -154,8 +156,7 @@ plot_issues([(0, branch, everyone), (1, branch, everyone), (0, grows, even),
              (1, stores, everyone), (0, stores, everyone)])
 
 # %% [markdown]
-# One scheduler and two warps; time runs down. Each row is one instruction, issued for one of the warps: filled lanes take part, dotted ones wait.
-# In the fifth row warp 1 enters its second branch, while warp 0 has not left the first.
+# One scheduler and two warps of `part_by_thread`; time runs down. Each row is one instruction, issued for one of the warps: filled lanes take part, dotted ones wait.
 #
 # **Predict.** Of all lanes in all instructions, what share takes part in `part_by_thread`? And in `part_by_warp`?
 #
@@ -180,45 +181,44 @@ def shares(run):
 shares(divided)
 
 # %% [markdown]
-# This is the active share line by line. Inside the `if` it is one half.
-# Now the share of the whole kernel, and the instructions of all warps, for both kernels:
-
-# %%
-table(["kernel", "active share", "instructions"],
-      [[run.kernel, run.divergence.active_share, run.divergence.instructions]
-       for run in (divided, together)])
-
-# %% [markdown]
-# Each warp of `part_by_thread` executes both branches, so it takes 1.99 times as many instructions.
-# That is why 32 matters here: lanes of a warp share their instructions.
-# Threads may part as they like; an `if` costs nothing extra as long as whole warps agree.
+# The **active share** of a line is the share of a warp's lanes that take part in it. Inside the `if` it is one half, so the two loops are executed twice as often as they need to be.
+# The rule: **threads may part as they like; an `if` costs nothing extra as long as whole warps agree.**
 #
-# ## Does a GPU agree?
+# Does a GPU agree?
 
-# %% tags=["timing"]
+# %% tags=["timing", "hide-input"]
+# Times both kernels on 16,777,216 numbers, and counts them in the emulator.
 MANY = 2**24
 big = np.zeros(MANY, np.float32)
 result = np.zeros_like(big)
 
 times = [measure(kernel)[MANY // 128, 128](result, big)
          for kernel in (part_by_thread, part_by_warp)]
-plot_times(["by thread", "by warp"], [m.median_us for m in times],
-           spread_us=[(m.lower_us, m.upper_us) for m in times])
+compare({"by thread": (divided, times[0]), "by warp": (together, times[1])},
+        "lanes at work, %", "µs", "instructions per warp",
+        "issue slots used, %", "waits most for")
 
 # %% [markdown]
-# It does: `part_by_thread` takes 1.98 times as long.
-# The H200's own counters say why. It executes 1.96 times as many instructions for `part_by_thread`, and for both kernels it issues an instruction in 78 to 79% of its issue slots.
-# Warps wait for their turn to issue and for busy arithmetic units, hardly ever for memory.
-# So nearly twice the instructions take nearly twice the time.
+# It does: `part_by_thread` takes twice as long, since the GPU executes twice as many instructions for each warp, by its own counter.
+# (A **counter** is a part of the hardware that counts events while a kernel runs. NVIDIA's profiler, Nsight Compute, reads hundreds of them.)
+# The rest of the row shows that nothing else changed: for both kernels, the schedulers use as many of their slots, and warps hardly ever wait for memory.
+#
+# <details><summary>For the curious: what the steps consist of</summary>
+#
+# Most of these instructions count, and do not compute: in the machine code of `part_by_thread`, the line of the first `for` has five times as many instructions as its body.
+# The comparison stands all the same, because both kernels have the same two loops.
+#
+# </details>
 
 # %% [markdown]
 # ## Loops of different lengths
 #
 # A loop splits a warp, too: lanes that have finished wait for the others.
-# **Each thread counts the steps that its number takes to reach 1**: halve it if it is even, otherwise triple it and add one.
-# No formula is known for how long that takes. `first` is the index of the first thread's number.
+# Here each thread counts the steps that its number takes to reach 1: it is halved if it is even, otherwise tripled and one is added.
+# No formula is known for how many that are.
+# `first` is the index of the first thread's number.
 #
-# `watch` shows a block step by step, here one warp with the numbers 1, 2, 3, 4, 1, 2 and so on.
+# `watch` shows a block step by step, here one warp whose lanes have the numbers one to four in turn.
 # **Predict.** How many rounds does the warp make, and with how many lanes in the last?
 
 # %%
@@ -238,10 +238,10 @@ film = watch(count_steps)[1, 32](turns, np.tile([1, 2, 3, 4], 8), 0)
 film
 
 # %% [markdown]
-# The lanes of 1, 2 and 4 leave the loop one group after the other, and the 8 lanes of 3 go on alone, to round 7.
-# Then all 32 lanes store together.
+# One group of lanes after the other leaves the loop, and the eight lanes with the number three go on alone, to round seven.
+# Then all lanes store together.
 #
-# Now for 1,024 numbers, and the active share of each line:
+# Now for a thousand numbers that nobody has chosen:
 
 # %%
 numbers = np.random.default_rng(0).integers(1, 10_000, 1024)
@@ -256,16 +256,14 @@ plot_lanes({f"round {done}": steps[:32] > done
 
 # %% [markdown]
 # The figure shows the first warp to its end, every twentieth round of the loop: numbered lanes are still in it.
-# A warp makes as many rounds as its longest lane needs: this one 204, with 38% of its lanes on average.
-#
-# Over all 32 warps, less than half of the lanes take part in the loop.
-# The line with `a if c else b` splits those once more: even numbers are halved, odd ones tripled.
+# A warp makes as many rounds as its *longest* lane needs, and for most of the way few lanes keep it going.
+# Over all warps, less than half of the lanes take part in the loop.
 #
 # Does it help to put numbers that need equally many steps side by side?
-# The steps are known by now, so sort the numbers by them.
-# To time both orders, repeat each 1,024 times, one after the other in one array:
+# The steps are known by now, so sort the numbers by them:
 
-# %%
+# %% tags=["timing", "hide-input"]
+# Counts the sorted numbers, and times both orders on a million numbers.
 ordered = numbers[np.argsort(steps, kind="stable")]
 ordered_steps = np.zeros_like(steps)
 tidy = emulate(count_steps)[8, 128](ordered_steps, ordered, 0)
@@ -276,19 +274,24 @@ half = many.size // 2
 many_steps = np.zeros(half, np.int64)
 walks = [measure(count_steps)[half // 128, 128](many_steps, many, first)
          for first in (0, half)]
-table(["order", "active share", "instructions", "µs on the GPU"],
-      [["mixed", mixed.divergence.active_share,
-        mixed.divergence.instructions, walks[0].median_us],
-       ["by length", tidy.divergence.active_share,
-        tidy.divergence.instructions, walks[1].median_us]])
+compare({"mixed": (mixed, walks[0]), "by length": (tidy, walks[1])},
+        "lanes at work, %", "instructions", "µs", by="order")
 
 # %% [markdown]
-# The same numbers and kernel, but half the instructions when numbers that need equally many steps share a warp.
-# 95% of the lanes now take part in the loop; the share is 0.784 because the emulator counts `a if c else b` as two branches. ("In practice" says what a GPU does.)
+# The same numbers and the same kernel, and half the instructions when numbers that need equally many steps share a warp.
+# (Here you need the answer to sort by it. A program sorts by what it knows: the length of a list, the size of a job.)
+
+# %% [markdown]
+# <details><summary>For the curious: why not half the time, and not all lanes</summary>
 #
-# By its own counters the H200 executes 2.08 times as many instructions for the mixed order, but takes only 1.84 times as long: in the sorted order the multiprocessors have no warp to run in 15% of the cycles, instead of 5%.
+# By its own counters the H200 executes 2.08 times as many instructions for the mixed order, but takes only 1.84 times as long.
+# In the sorted order its multiprocessors have no warp to run in 15% of the cycles, instead of 5%; we did not look further.
 #
-# (The table leaves out what sorting costs, and here you need the answer to sort by it. A program sorts by what it knows: the length of a list, the size of a job.)
+# In the sorted order 95% of the lanes take part in the loop.
+# The share over all lines is lower because the emulator counts `a if c else b` as two branches, and many lanes still differ there.
+# A GPU has no branch in this line: each lane computes both values, and selects one (`SEL` in the machine code).
+#
+# </details>
 
 # %% [markdown]
 # ## Blocks with two axes
@@ -325,13 +328,14 @@ square_out = np.zeros_like(square)
  for grid, block in [((4, 4), (16, 16)), ((2, 8), (32, 8))]]
 
 # %% [markdown]
-# In 16 × 16 each warp holds an even row and an odd one.
+# In 16 × 16 each warp holds an even row and an odd one, so half of the lanes wait.
 # In a block 32 wide a row is a warp, and no lane waits.
 #
 # ## Guards
 #
-# A guard splits warps, too. How many? (`splits` counts warps whose lanes disagree at a branch.)
-# **Each thread that has an element doubles it**, once along one axis and once on the matrix of 250 × 400 elements of the lesson before this.
+# A guard is an `if`, and it splits warps, too. Is that a reason to avoid it?
+# Here it is once along one axis, and once on the matrix of the lesson before this, which has 400 columns.
+# (`splits` counts the warps whose lanes disagree at a branch.)
 
 # %%
 @cuda.jit
@@ -358,22 +362,31 @@ fits = emulate(double_2d)[(25, 16), (16, 16)](np.zeros_like(matrix), matrix)
 [run.divergence.splits for run in (line, wide, fits)]
 
 # %% [markdown]
-# Along one axis a guard splits at most one warp, the one that holds the last element. (Three of the 128 warps have no element at all: their lanes agree, and end together.)
+# Along one axis a guard splits at most one warp, the one that holds the last element.
+# Along two axes each row has its own end, so in blocks that are 32 wide one warp of each row is split.
+# In blocks of 16 × 16 none is: a warp is half as wide there, and the matrix is a multiple of that.
 #
-# Along two axes each row has its own end. 400 is no multiple of 32, so in blocks of 32 × 8 one warp of each row is split, 250 in all.
-# Blocks of 16 × 16 split none: a warp is 16 columns of two rows, 400 is a multiple of 16, and 250 of two.
-#
-# Even with 250 split warps, 98% of the lanes take part: a guard has nothing in its other branch.
+# But even the split warps lose little: a guard has nothing in its other branch, so no lane waits for another.
 
 # %% [markdown]
 # ## Lanes that talk
 #
-# The lanes of a warp can pass values to one another without memory.
+# Lanes that execute an instruction together can also use it to talk: they pass values to one another without memory.
 # In a **vote** each lane says yes or no, and all lanes get the result: `ballot_sync` gives all 32 answers as bits, `any_sync` whether one is yes, `all_sync` whether all are.
-# In a **shuffle** each lane gets the value that another lane holds.
-# The first argument names the lanes that take part, one bit each: `0xFFFFFFFF` is all of them.
+# In a **shuffle** each lane gets the value that another lane holds: `shfl_down_sync(mask, value, 16)` brings each lane the value of the lane 16 further on.
+# The *mask* names the lanes that take part, one bit each; `0xFFFFFFFF` is all of them.
 #
-# **Each warp counts its large numbers, and adds them up.**
+# How does a warp add up a value of each lane? In five shuffles, each half as far as the one before:
+
+# %%
+plot_shuffles()
+
+# %% [markdown]
+# Each row is the warp after one step, and the number in a box says how many values are in that lane's sum.
+# After the first step, half of the lanes hold sums of two; after the last, the first lane holds the sum of all.
+# (Beyond the last lane there is nobody: who asks there gets its own value, and its sum is of no use. Its box is dotted.)
+#
+# In this kernel each warp counts its large numbers by a vote, and adds them up by shuffles. `popc` counts the bits that are set.
 
 # %%
 ALL = 0xFFFFFFFF
@@ -400,15 +413,10 @@ check(counts, (rows > 0.7).sum(axis=1))
 check(sums, np.where(rows > 0.7, rows, 0).sum(axis=1))
 
 # %% [markdown]
-# `popc` counts the bits that are set.
-# The first shuffle adds lane 16 to lane 0, 17 to 1 and so on; the next four add the lanes 8, 4, 2 and 1 further on.
-# After five steps lane 0 holds the sum of all 32. (Other lanes do not: from beyond lane 31 a lane gets its own value.)
-#
 # ## What could go wrong
 #
 # All lanes that a shuffle's mask names must reach this shuffle.
-# In this kernel they never do: half of them are in one branch, half in the other.
-# **Lanes below 16 read the lane after them, the others the lane before.**
+# Here they never do. Lanes below 16 should read the lane after them, the others the lane before, and so each half is at a shuffle of its own:
 
 # %%
 @cuda.jit
@@ -451,10 +459,9 @@ seen
 # | `part_by_warp` | whole warps | one branch |
 # | `grow`, blocks of 48 | nobody, but every second warp is half empty | as much as a full warp |
 # | `count_steps`, mixed | lanes that have finished and those that have not | as many rounds as its longest lane needs |
-# | `count_steps`, by length | few end early; many still differ in `a if c else b` | 5% more rounds than its lanes need |
+# | `count_steps`, by length | few end early | hardly more rounds than its lanes need |
 # | `part_by_row`, 16 × 16 | the two rows of a warp | both branches |
-# | `part_by_row`, 32 × 8 | whole warps | one branch |
-# | a guard | at most one warp on one axis, 250 warps here on two | one branch; the other is empty |
+# | a guard | at most one warp on one axis, one in each row on two | one branch; the other is empty |
 # | `look_wrong` | two halves that one shuffle needs together | CUDA leaves it open: not ended after 20 seconds |
 #
 # ## On your own
@@ -547,9 +554,8 @@ task.check(two_ways)
 # %% [markdown]
 # ## In practice
 #
-# The active share is what Nsight Compute, NVIDIA's profiler, calls `smsp__thread_inst_executed_per_inst_executed`, divided by 32.
+# The active share is what Nsight Compute calls `smsp__thread_inst_executed_per_inst_executed`, divided by 32.
 # The emulator counts instructions of its own program, a GPU those of its machine code.
-# For a short branch, such as `a if c else b` in `count_steps`, the compiler lets every lane compute both values and select one (`SEL`): that line has no branch in its machine code.
 #
 # Since Volta, the GPUs of 2017, each lane has a program counter, its place in the code, so a warp whose lanes disagree may switch between two branches before either ends.
 # The compiler marks where the lanes meet again (one `BSYNC` in `part_by_thread`), but do not rely on it: `cuda.syncwarp()` makes the lanes of a warp wait for one another.
