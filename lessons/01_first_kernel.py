@@ -132,9 +132,9 @@ with expect(ValueError):
 
 # %% [markdown]
 # Why is there a limit?
-# A GPU consists of **multiprocessors** (NVIDIA says *streaming multiprocessor*, SM).
+# A GPU consists of **multiprocessors** (NVIDIA says *streaming multiprocessor*, **SM**).
 # Each is a processor of its own, with its own arithmetic units and its own fast memory, and it has room for a limited number of threads.
-# So threads come in **blocks** (CUDA also says *thread block* or CTA) small enough for one multiprocessor, and all blocks of a launch together are the **grid**.
+# So threads come in **blocks** (CUDA also says *thread block* or **CTA**) small enough for one multiprocessor, and all blocks of a launch together are the **grid**.
 # The GPU hands each block to a multiprocessor that has room for it.
 # There it stays until its last thread has ended; then its room goes to a block that still waits.
 #

@@ -200,8 +200,8 @@ compare({"by thread": (divided, times[0]), "by warp": (together, times[1])},
 
 # %% [markdown]
 # It does: `part_by_thread` takes twice as long, since the GPU executes twice as many instructions for each warp, by its own counter.
-# (A **counter** is a part of the hardware that counts events while a kernel runs. NVIDIA's profiler, Nsight Compute, reads hundreds of them.)
-# The rest of the row shows that nothing else changed: for both kernels, the schedulers use as many of their slots, and warps hardly ever wait for memory.
+# (A **counter** is a part of the hardware that counts events while a kernel runs. NVIDIA's profiler, Nsight Compute, reads hundreds.)
+# The rest of the row shows that nothing else changed: for both kernels, the schedulers use as many of their slots, and warps hardly ever wait for memory, or **stall**, as a profiler says.
 #
 # <details><summary>For the curious: what the steps consist of</summary>
 #

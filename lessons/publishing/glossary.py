@@ -1,5 +1,5 @@
 """The glossary, made of `glossary.toml` and of the lessons: each term leads to the first
-lesson that sets it in bold, where it is explained.
+heading of a lesson under which it is set in bold, where it is explained.
 """
 
 import re
@@ -18,9 +18,10 @@ NAME = "glossary.ipynb"
 HEAD = """\
 # The words of the course
 
-Each term in a sentence, and the lesson that explains it.
+Each term in a sentence, and the place in a lesson that explains it.
 """
 BOLD = re.compile(r"\*\*(?:A |An |The )?([^*]+?)\*\*")
+HEADING = re.compile(r"#{2,} (.+)")  # not the title
 MOST_WORDS = 3      # of a term; longer bold texts are ideas
 
 
@@ -29,9 +30,9 @@ def glossary(lessons, source=SOURCE):
     sentences = tomllib.loads(source.read_text("utf-8"))
     explained = first_lessons(lessons)
     rows = [
-        f"**{term}**: {sentence} [{promise(lesson).title}]({lesson.stem}.ipynb)"
+        f"**{term}**: {sentence} [{promise(lesson).title}]({lesson.stem}.ipynb{part})"
         for term, sentence in sorted(sentences.items(), key=in_order)
-        for lesson in [explained_in(term, explained)]
+        for lesson, part in [explained_in(term, explained)]
     ]
     if unknown := sorted(explained.keys() - {key(term) for term in sentences}):
         raise LessonError(
@@ -49,7 +50,7 @@ def in_order(item):
 
 
 def explained_in(term, explained):
-    """The first lesson with a term in bold."""
+    """The first lesson with a term in bold, and its part there, as a link has it."""
     if key(term) not in explained:
         raise LessonError(
             f"lessons/{SOURCE.name}: no lesson sets **{term}** in bold; take the "
@@ -59,21 +60,26 @@ def explained_in(term, explained):
 
 
 def first_lessons(lessons):
-    """By term, the first lesson that sets it in bold."""
+    """By term, the first lesson that sets it in bold, and the part in which it does."""
     found = {}
     for lesson in lessons:
-        for term in terms_of(lesson):
-            found.setdefault(term, lesson)
+        for term, part in terms_of(lesson):
+            found.setdefault(term, (lesson, part))
     return found
 
 
 def terms_of(lesson):
-    """The terms that a lesson sets in bold, but for the labels and the ideas."""
+    """The terms that a lesson sets in bold, but for the labels and the ideas, each with
+    the heading above it as the anchor that JupyterLab gives it.
+    """
+    part = ""
     for cell in convert(lesson).cells:
         if cell.cell_type == "markdown":
+            if heading := HEADING.match(cell.source):
+                part = "#" + heading[1].replace(" ", "-")
             for text in BOLD.findall(cell.source):
                 if len(text.split()) <= MOST_WORDS and text[-1] not in ".:?!":
-                    yield key(text)
+                    yield key(text), part
 
 
 def key(term):

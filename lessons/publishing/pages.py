@@ -116,6 +116,8 @@ def with_pages(text, root, name):
             return words
         if there == root / "README.md":
             path = path.replace("README.md", "index.md")
+        if there.suffix == ".ipynb":
+            part = re.sub(r"[^\w-]", "", part.casefold())  # as MyST names a heading
         return f"[{words}]({path}{'#' + part if part else ''})"
 
     return LINK.sub(changed, text)

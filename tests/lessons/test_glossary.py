@@ -30,6 +30,10 @@ LESSON = """\
 
 # %% [markdown]
 # A **{}** is explained here, and **Each thread adds one up.** is an idea.
+#
+# ## Why is it so?
+#
+# As a **widget** is.
 """
 
 
@@ -50,32 +54,33 @@ def made(course, text):
 
 def test_a_term_leads_to_the_lesson_that_explains_it(course):
     """Whether it stands there in the singular or not."""
-    expected = "**gadgets**: Things. [A title](01_first.ipynb)"
+    found = made(course, 'gadgets = "Things."\nwidget = "Another."')
 
-    assert expected in made(course, 'gadgets = "Things."')
+    assert "**gadgets**: Things. [A title](01_first.ipynb)\n" in found
+    assert "**widget**: Another. [A title](01_first.ipynb#Why-is-it-so?)" in found
 
 
 def test_a_term_that_no_lesson_explains_is_refused(course):
     """A sentence alone explains nothing."""
-    with pytest.raises(LessonError, match=r"no lesson sets \*\*widget\*\* in bold"):
-        made(course, 'gadget = "A thing."\nwidget = "Another."')
+    with pytest.raises(LessonError, match=r"no lesson sets \*\*grommet\*\* in bold"):
+        made(course, 'gadget = "A thing."\ngrommet = "Another."')
 
 
 def test_a_term_without_a_sentence_is_refused(course):
     """Who sets a term in bold adds its sentence."""
-    with pytest.raises(LessonError, match="has no sentence for gadget"):
+    with pytest.raises(LessonError, match="has no sentence for gadget, widget"):
         made(course, "")
 
 
 def test_the_build_writes_it_and_the_check_sees_when_it_is_old(course, capsys):
     """As with the notebooks of the lessons."""
     (course / "README.md").write_text(README)
-    made(course, 'gadget = "A thing."')
+    made(course, 'gadget = "A thing."\nwidget = "Another."')
     assert 0 == main([], course)
     place = course / "notebooks/glossary.ipynb"
     assert "A thing." in place.read_text()
 
-    made(course, 'gadget = "A good thing."')
+    made(course, 'gadget = "A good thing."\nwidget = "Another."')
 
     assert 1 == main(["--check"], course)
     assert "glossary.ipynb is out of date" in capsys.readouterr().err
