@@ -7,6 +7,7 @@ language = "en"
 extensions = ["myst_nb"]  # pages in Markdown, and notebooks with their outputs
 nb_execution_mode = "off"  # they were run when they were built
 nb_merge_streams = True
+nb_render_markdown_format = "myst"  # outputs, too, may hold a table
 myst_heading_anchors = 3
 exclude_patterns = ["_build", "_extra"]
 

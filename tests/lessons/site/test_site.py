@@ -137,6 +137,16 @@ def test_the_site_is_built_without_a_warning_and_its_pages_are_small(site):
     assert {} == {name: size for name, size in sizes.items() if size > LARGEST}
 
 
+def test_a_table_of_an_output_is_a_table_and_a_folded_source_says_what_it_does(site):
+    """Outputs in Markdown are read as texts are."""
+    page = (site / "notebooks/02_warps.html").read_text("utf-8")
+    line = "Counts a few numbers in the emulator, and times many on a GPU."
+
+    assert "| threads per block |" not in page
+    assert "<p>threads per block</p>" in page
+    assert line in re.sub(r"<pre>.*?</pre>", "", page, flags=re.DOTALL)
+
+
 def test_no_page_asks_another_server(site):
     """It is read where there is no network."""
     asked = re.compile(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=.https?:")
