@@ -165,7 +165,8 @@ class LastBlock(Write):
     """Each block of $block threads finds $what of its elements and stores it to its
     cell of `parts`; the block that finishes last finds $what of all parts and stores it
     to `out[0]`. Any block may be the last: count the blocks that have finished in
-    `finished[0]`, which is 0 at first. No element is negative.
+    `finished[0]`, which is 0 at first. Each block needs a fence before it counts itself,
+    and the last one another after that, before it loads `parts`. No element is negative.
     """
 
     stars, points = 3, 6

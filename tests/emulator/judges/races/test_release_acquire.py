@@ -108,6 +108,31 @@ def test_an_atomic_acquires_with_a_fence_where_that_is_strict(fenced, strict, or
     assert ordered == bool(order.acquired_by(np.array([32]))[0])
 
 
+@pytest.mark.parametrize(
+    "released_by, lanes, ordered",
+    [
+        ("fence", range(32), True),
+        ("fence", range(1, 32), False),  # the one that took the ticket did not wait
+        ("store", range(32), False),  # no two fences, so they have no order
+    ],
+)
+def test_a_fence_behind_a_barrier_acquires_where_strict(released_by, lanes, ordered):
+    """Lane 0 of block 1 sees the flag, and its lane 5 has the fence. PTX ISA, "Memory
+    consistency model": two `fence.sc` are in one order, which no causality contradicts.
+    """
+    order = HappensBefore(started(), strict=True)
+    of_store = released_by == "store"
+    order.fence(Fence("grid", only(0), BOTH, of_store))
+    (order.release if of_store else order.atomic)(access(ADD, only(0)))
+
+    order.atomic(access(ADD, only(0, block=1)))
+    order.synchronise(Sync("warp", BOTH, lanes=only(*lanes, block=1)))
+    before = order.acquired_by(np.array([37]))[0]
+    order.fence(Fence("grid", only(5, block=1), BOTH))
+
+    assert (0, ordered) == (before, bool(order.acquired_by(np.array([37]))[0]))
+
+
 def test_a_fence_of_the_block_acquires_what_the_block_released_where_strict():
     order = HappensBefore(started(), strict=True)
     order.fence(Fence("block", only(0), BOTH))

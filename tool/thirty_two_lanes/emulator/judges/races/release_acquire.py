@@ -8,7 +8,9 @@ atomic on a cell acquires the releases that earlier atomics left there, and leav
 of its own thread. A barrier shares the acquired releases among the threads of a block
 (PTX ISA, "Memory consistency model", release and acquire patterns). By that model an
 atomic acquires with a fence of its thread after it, and what a store releases is not
-released by what its thread stores later; so it is here where `strict`. Elsewhere an
+released by what its thread stores later; so it is here where `strict`. There the fence
+may be another thread's, behind a barrier, if a fence has released: both are
+`fence.sc`, which have one order, and that of the atomics decides it. Elsewhere an
 atomic acquires by itself, as CUDA's own samples expect, whose loads pass L1 by. Not
 modelled: an atomic that fails to exchange counts as one that does.
 """
@@ -32,6 +34,7 @@ class HappensBefore:
         self.acquired = {}  # thread: number of a set
         self.seen = {}  # where strict, thread: set that a fence of it acquires
         self.of_block = {}  # block: set of its releases
+        self.of_stores = 0  # set of the releases that are stores, and no fences
         self.released = {}  # thread: set that its next atomic leaves behind
         self.at_store = {}  # thread: set that its next store that releases leaves
         self.left_at = {}  # (space, block, address): the set that atomics left
@@ -50,6 +53,7 @@ class HappensBefore:
             everywhere = fence.scope == "grid"
             block = thread // self.clocks.width
             self.of_block[block] = self.of_block.get(block, 0) | bit
+            self.of_stores |= bit * fence.of_store
             self.releases.append((thread, interval, count, warp_syncs, everywhere))
             self.fences[thread] = count + 1
             self.at_store[thread] = bit | self.sets[self.acquired.get(thread, 0)]
@@ -97,7 +101,8 @@ class HappensBefore:
             return
         of_warp = sync.scope == "warp"
         width = WARP_SIZE if of_warp else self.clocks.width
-        affected = {thread // width for thread in (*self.acquired, *self.released)}
+        known = *self.acquired, *self.released, *self.seen
+        affected = {thread // width for thread in known}
         groups = self._lanes_in(sync) if of_warp else self._threads_in(sync)
         for number, threads in groups:
             if number in affected:
@@ -121,14 +126,17 @@ class HappensBefore:
             yield number, range(number * width, (number + 1) * width)
 
     def _share_among(self, threads):
-        known = released = 0
+        known = released = seen = 0
         for thread in threads:
             known |= self.sets[self.acquired.get(thread, 0)]
             released |= self.released.get(thread, 0)
+            seen |= self.seen.get(thread, 0) & ~self.of_stores
         for thread in threads:
             self._acquire(thread, known)
             if released:
                 self.released[thread] = released
+            if seen:
+                self.seen[thread] = self.seen.get(thread, 0) | seen
 
     def acquired_by(self, threads):
         """The number of the set that each thread has acquired."""
