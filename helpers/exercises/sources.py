@@ -6,7 +6,6 @@ import ast
 import difflib
 import inspect
 import math
-import re
 from copy import deepcopy
 from functools import lru_cache
 from itertools import count
@@ -95,13 +94,19 @@ def tree_of(function) -> ast.FunctionDef | None:
 
 
 def different(given, mine) -> int:
-    """How many of some lines are others than those given."""
-    matcher = difflib.SequenceMatcher(None, given, mine, autojunk=False)
+    """How many of some lines are others than those given, wherever those stand."""
+    texts = ([it.replace(BESIDE, "") for it in lines] for lines in (given, mine))
+    matcher = difflib.SequenceMatcher(None, *texts, autojunk=False)
     return sum(
-        max(there - here, upto - begin)
+        max(standing(given[here:there]), standing(mine[begin:upto]))
         for kind, here, there, begin, upto in matcher.get_opcodes()
         if kind != "equal"
     )
+
+
+def standing(lines) -> int:
+    """How many lines some are, of which a statement may stand beside the one before."""
+    return sum(BESIDE not in it for it in lines[1:]) + bool(lines)
 
 
 def functions_of(text) -> dict:
@@ -143,8 +148,8 @@ def constants_in(code) -> list:
 
 
 def code_lines(function) -> list[str]:
-    """The lines of a function's tree, without its decorators and docstrings; `if x: y`
-    is one line, and `x; y` are two.
+    """The lines of a function's tree, without its decorators and docstrings; `x; y` are
+    two, and so are those of `if x: y`, the second of which is marked.
     """
     function = deepcopy(function)
     function.decorator_list = []
@@ -153,7 +158,7 @@ def code_lines(function) -> list[str]:
             node.body = node.body[1:] or [ast.Pass()]
         if is_in_one_line(node):
             node.body[0] = ast.Expr(ast.Name(BESIDE + ast.unparse(node.body[0])))
-    return re.sub(rf"\n *{BESIDE}", " ", ast.unparse(function)).splitlines()
+    return ast.unparse(function).splitlines()
 
 
 def is_in_one_line(node) -> bool:

@@ -88,3 +88,15 @@ def test_an_if_in_one_line_is_one_line():
         text = task.answer_text.replace(f"out[i] = {SUM}", line)
         kernel = task.kernel(text)
         assert count == sources.lines_changed(kernel, task.given_text), line
+
+
+def test_a_statement_that_moves_beside_its_colon_is_no_change():
+    """Nor is one that moves below it: what it says counts, where it is another."""
+    task = FixPairSums()
+    apart = next(it for it in task.given_text.splitlines() if "out[i] = " in it)
+    beside = task.given_text.replace(f"\n{apart}", f" {apart.strip()}")
+
+    for given, mine in ((task.given_text, beside), (beside, task.given_text)):
+        other = mine.replace("tile[t] + tile[t]", SUM)
+        assert 0 == sources.lines_changed(task.kernel(mine), given)
+        assert 1 == sources.lines_changed(task.kernel(other), given)
