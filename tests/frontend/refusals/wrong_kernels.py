@@ -29,7 +29,11 @@ WRONG = [
     ("t = cuda.shared.array(n, float32)|a[0] = t[0]", "not known until the launch"),
     ("m = a.size|t = cuda.shared.array(m, float32)|a[0] = t[0]", "`m` is not known"),
     ("t = cuda.shared.array((TILE, n), float32)|a[0] = t[0, 0]", "`n` is not known"),
-    ("t = cuda.shared.array(TILE + 1, float32)|a[0] = t[0]", "outside the kernel"),
+    ("t = cuda.shared.array(TILE + 1, float32)|a[0] = t[0]", "`SIZE = TILE + 1` above"),
+    (
+        "t = cuda.shared.array((8, cuda.blockDim.x), float32)|a[0] = t[0, 0]",
+        "what belongs to a launch is not known",
+    ),
     ("t = cuda.shared.array(TILE / 2, float32)|a[0] = t[0]", "`TILE / 2` is a float"),
     ("t = cuda.shared.array(float32, 4)|a[0] = t[0]", "shape first, and then its type"),
     ("t = cuda.shared.array([4, 4], float32)|a[0] = t[0, 0]", "lists do not exist"),
@@ -85,7 +89,7 @@ WRONG = [
     ("a[0] = np.clip(a[0], 0, 1)", "`min(max(x, low), high)`"),
     ("x, y = 1|a[0] = x", "unpacks one number as if it were several"),
     ("x, y, z = cuda.grid(2)|a[0] = x", "unpacks 2 values into 3 names"),
-    ("cuda.atomic.add(a, (0, 1), 1)", "uses several numbers as one"),
+    ("cuda.atomic.add(a, (0, 1), 1)", "takes a number as the index of an array of"),
     ("for x in zip(a, n):|    a[0] = 1", "`zip` and `enumerate` take arrays"),
     ("a[0] = a.mean(3)", ("takes no such values", "have no `mean`")),
     (

@@ -23,6 +23,7 @@ _REMEDY = (
 _EXAMPLE = _REMEDY.format(index="k", length="n", line="x[k] = y[k]")
 _CONDITIONS = ast.Compare, ast.BoolOp, ast.List  # also within an index
 _MAKERS = ("shared.array", "local.array")
+_OF_TUPLE = re.compile(r"Cannot cast (?:Uni|Named)?\w*Tuple")
 _OF_ROWS = re.compile(
     r"_array_allocate|numpy_take|>>> setitem\([^\n]*, array\([^\n]*|"
     r"Cannot unify [^\n]*array\(|"
@@ -100,7 +101,23 @@ def _wrong_shape(name, shape, function):
                 f"own. `{node.id}` is not known until the launch: write `TILE = 32` "
                 "above the kernel, and `TILE` here"
             )
-    return None
+    computed = (it for it in axes if isinstance(it, ast.BinOp))
+    return next((_computed(it) for it in computed if _known(it, function)), None)
+
+
+def _known(expression, function):
+    """Does it compute a number from globals that are known when it is compiled?"""
+    names = [it for it in ast.walk(expression) if isinstance(it, ast.Name)]
+    return names and all(isinstance(_value(it, function), int) for it in names)
+
+
+def _computed(expression):
+    text = ast.unparse(expression)
+    return (
+        "the shape of a shared or local array must be a literal, or a global or "
+        f"closure variable on its own: write `SIZE = {text}` above the kernel, and "
+        "`SIZE` here"
+    )
 
 
 def _is_dtype(text) -> bool:
@@ -202,7 +219,23 @@ def several_as_one(function, line, types, message):
         found = _row(outer, _axes(function, types))
     if not found and "UniTuple(" in message:
         found = _shape(outer)
+    if not found and _OF_TUPLE.search(message):
+        found = _index_of_atomic(outer)
     return found and (line, found)
+
+
+def _index_of_atomic(nodes):
+    """The first atomic operation whose index is a tuple."""
+    for node in (it for it in nodes if isinstance(it, ast.Call)):
+        called = ast.unparse(node.func)
+        of_tuple = any(isinstance(it, ast.Tuple) for it in node.args[1:2])
+        if called.startswith("cuda.atomic.") and of_tuple:
+            array, index = map(ast.unparse, node.args[:2])
+            return (
+                f"`{called}` takes a number as the index of an array of one axis: "
+                f"`i`, as in `{called}({array}, i, …)`, and not `{index}`"
+            )
+    return None
 
 
 def _axes(function, types) -> dict:

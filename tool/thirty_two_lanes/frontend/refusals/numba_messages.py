@@ -102,9 +102,8 @@ slice indices must be integers
     a shared or local array needs a type: `cuda.shared.array(8, float32)`
 <function (?:shared|local)\.array|function (?:shared|local)\.array
     the shape of a shared or local array must be a number known when the kernel is
-    compiled: a literal, or a global or closure variable on its own. Compute `TILE +
-    1` outside the kernel and give it a name; an argument of the kernel is not known
-    yet
+    compiled: a literal, or a global or closure variable on its own, such as `TILE`
+    after `TILE = 32` above the kernel; what belongs to a launch is not known yet
 Dim3
     `cuda.threadIdx` and the like have three parts: use `.x`, `.y` or `.z`
 [gs]etitem\(array\([^)]*\), (?:Literal\[)?bool
