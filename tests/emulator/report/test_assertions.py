@@ -150,7 +150,11 @@ def test_a_failure_names_the_line_the_figure_and_the_remedy(found, ask, words):
 def test_assertions_chain():
     """Each returns the run; minor races, notes and other lines do not fail."""
     run = hand_made(
-        coalescing={site(4): sectors(10, 40, 40), site(5): sectors(1, 9, 4, "b")},
+        coalescing={
+            site(4): sectors(10, 40, 40),
+            site(5): sectors(1, 9, 4, "b"),
+            site(8): sectors(1, 16, 16, "a"),  # of `load4`: no bound is below the ideal
+        },
         bank_conflicts={site(6): wavefronts(10, 10, 10), site(7): wavefronts(1, 2, 1)},
         divergence={site(3): share(4, 120, 4, 0)},
         minor=[race()],

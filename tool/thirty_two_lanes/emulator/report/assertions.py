@@ -60,7 +60,7 @@ class RunAssertions:
         self._require_touched(line, array)
         found = []
         for site, row in _rows(self.coalescing, line, array):
-            limit = row.ideal_sectors if at_most is None else at_most * row.requests
+            limit = max(row.ideal_sectors, (at_most or 0) * row.requests)
             excess = row.sectors - limit
             found.append((excess, scattered(site, row, limit)))
         return self._worst(found, "such line")
