@@ -17,13 +17,19 @@ from helpers.exercises.totals import (
     LOOKED_UP,
     TIMES_RAGGED,
     TOTALS,
-    all_atomics,
+    Summand,
+    added,
     allowed,
+    atomics,
+    beyond,
     described_totals,
     excess_of_share,
     excess_of_stores,
     excess_of_total,
+    in_all,
     loads_of,
+    on_lines,
+    requests,
     sizes_of,
     totals_of,
 )
@@ -124,51 +130,7 @@ def unheld(task) -> list:
     return [name for name in asked if name not in known] if missing() else []
 
 
-# ---------------------------------------------------------------- what adds up
-
-
-class Summand(NamedTuple):
-    """A part of a number that adds up, and where it comes from, if that is known."""
-
-    number: int
-    where: str = ""
-
-
-def on_lines(table, number, array=False):
-    """Counts in an outcome: a part for each row of one of its tables."""
-
-    def parts(outcome):
-        for site, row in getattr(outcome.run, table).by_line.items():
-            where = f"on line {site.line}, `{site.text}`"
-            yield Summand(number(row), f"by `{row.array}` {where}" if array else where)
-
-    return parts
-
-
-def in_all(number):
-    """Counts in an outcome: one number, with no line."""
-    return lambda outcome: [Summand(number(outcome))]
-
-
-def total(parts) -> int:
-    return sum(part.number for part in parts)
-
-
-def beyond(parts, limit, sentence, most="{:,} of them") -> str:
-    """How a number is over a limit, and where most of it comes from; or ""."""
-    parts = list(parts)
-    if total(parts) <= limit:
-        return ""
-    excess = f"{sentence.format(total(parts))}, and {allowed(limit)}"
-    largest = max(parts, key=lambda part: part.number)
-    where = f"; {most.format(largest.number)} {largest.where}" * bool(largest.where)
-    return f"{excess}{where}."
-
-
-idle_lanes = on_lines("divergence", lambda row: row.present_lanes - row.active_lanes)
-
-
-# ---------------------------------------------------------------- the others
+# ---------------------------------------------------------------- how each is held
 
 
 def complaint(ask, *arguments, **named) -> str:
@@ -219,6 +181,9 @@ def loads(case, outcome, limits):
                 f"average{line}, and {allowed(limit)}."
             )
     return ""
+
+
+idle_lanes = on_lines("divergence", lambda row: row.present_lanes - row.active_lanes)
 
 
 def active(case, outcome, limit):
@@ -280,7 +245,7 @@ def counted(words, parts, sentence, **more):
     return Budget(
         f"{words}: at most {{}}",
         lambda case, outcome, limit: beyond(parts(outcome), limit, sentence, **more),
-        lambda outcome: total(parts(outcome)),
+        lambda outcome: added(parts(outcome)),
     )
 
 
@@ -289,7 +254,7 @@ BUDGETS = {
     "conflicts": Budget("bank conflicts: at most {}", conflicts),
     "requests": counted(
         "requests to global memory",
-        on_lines("coalescing", lambda row: row.requests),
+        requests,
         "{:,} requests to global memory",
     ),
     "shared_requests": counted(
@@ -322,7 +287,7 @@ BUDGETS = {
     ),
     "atomics": counted(
         "atomic operations on global memory",
-        in_all(all_atomics),
+        atomics,
         "{:,} atomic operations on global memory",
     ),
     "shared_bytes": Budget(

@@ -26,20 +26,71 @@ SPREADS = {"block": 1.5, "warp": 3}  # times the answer's share, of the busiest
 SPREADS_OF_STORES = {"block": 1.5, "warp": 2}
 
 
+class Summand(NamedTuple):
+    """A part of a number that adds up, and where it comes from, if that is known."""
+
+    number: int
+    where: str = ""
+
+
+def added(parts) -> int:
+    return sum(part.number for part in parts)
+
+
+def on_lines(table, number, array=False):
+    """Counts in an outcome: a part for each row of one of its tables."""
+
+    def parts(outcome):
+        for site, row in getattr(outcome.run, table).by_line.items():
+            where = f"on line {site.line}, `{site.text}`"
+            yield Summand(number(row), f"by `{row.array}` {where}" if array else where)
+
+    return parts
+
+
+def in_all(number):
+    """Counts in an outcome: one number, with no line."""
+    return lambda outcome: [Summand(number(outcome))]
+
+
+def beyond(parts, limit, sentence, most="{:,} of them", enough=None) -> str:
+    """How a number is over a limit, and where most of it comes from; or "". Where the
+    limit is some times what is `enough`, that is said, too.
+    """
+    parts = list(parts)
+    if added(parts) <= limit:
+        return ""
+    told = [f"{sentence.format(added(parts))}, and {allowed(limit)}"]
+    if enough:
+        told.append(f"{enough:,} {'is' if enough == 1 else 'are'} enough")
+    largest = max(parts, key=lambda part: part.number)
+    if largest.where:
+        told.append(f"{most.format(largest.number)} {largest.where}")
+    return f"{'; '.join(told)}."
+
+
 class Total(NamedTuple):
-    """What is counted in an outcome, its words, and a sentence about too many; the
-    limit is so many times the answer's own count, and some beyond it for each warp.
+    """What is counted in an outcome, by parts, its words, and a sentence about too
+    many; the limit is so many times the answer's own, and some beyond it for each warp.
     """
 
     words: str
-    count: Callable
+    parts: Callable
     sentence: str
     times: float | None = None  # at most; None: less than the exercise's `work`
     spare: int = 0  # for each warp
     named: str = ""  # a budget without which at least UNNAMED times are allowed
     beside: str = ""  # a budget without which it is not held
     instead: str = ""  # a budget with which it is not held
-    enough: Callable | None = None  # what counts in the answer; None: the same
+    stores_too: bool = False  # do the answer's stores count as well?
+
+    def count(self, outcome) -> int:
+        return added(self.parts(outcome))
+
+    def enough(self, outcome) -> int:
+        """What counts in the course's own answer."""
+        stores = stored(outcome) if self.stores_too else ()
+        return self.count(outcome) + added(stores)
 
 
 def all_instructions(outcome):
@@ -52,54 +103,57 @@ def loads_of(outcome, name):
     return int(traffic.loads.sum()) + traffic.lanes_updated
 
 
-def of_global_memory(column, *kinds):
-    """A count of requests to global memory, of some kinds or of all."""
-
-    def count(outcome):
-        rows = outcome.run.coalescing.by_line.values()
-        return sum(getattr(it, column) for it in rows if it.kind in kinds or not kinds)
-
-    return count
+def lanes_of(kind):
+    """How many lanes make requests of a kind, in a row of a table."""
+    return lambda row: row.active_lanes * (row.kind == kind)
 
 
-all_atomics = of_global_memory("active_lanes", "atomic")
+def loads_of_outputs(outcome):
+    for name in outcome.outputs:
+        yield Summand(loads_of(outcome, name), f"of `{outcome.names[name]}`")
 
 
 def atomics_and_fences(outcome):
-    rows = outcome.run.bank_conflicts.by_line.values()
-    shared = sum(row.active_lanes for row in rows if row.kind == "atomic")
-    return all_atomics(outcome) + shared + outcome.run.waits.fences
+    yield from atomics(outcome)
+    yield from on_lines("bank_conflicts", lanes_of("atomic"))(outcome)
+    yield Summand(outcome.run.waits.fences)
+
+
+atomics = on_lines("coalescing", lanes_of("atomic"))
+stored = on_lines("coalescing", lanes_of("store"))
+sectors = on_lines("coalescing", lambda row: row.sectors)
+requests = on_lines("coalescing", lambda row: row.requests)
 
 
 TOTALS = {  # by the name of the reason
     "work": Total(
         "instructions",
-        all_instructions,
+        on_lines("divergence", lambda row: row.instructions),
         "Its warps execute {:,} instructions of the emulator",
         spare=SPARE,
     ),
     "all_sectors": Total(
         "sectors",
-        of_global_memory("sectors"),
+        sectors,
         "Its requests touch {:,} sectors of global memory",
         named="sectors",
     ),
     "all_requests": Total(
         "requests to global memory",
-        of_global_memory("requests"),
+        requests,
         "Its warps make {:,} requests to global memory",
         named="requests",
         instead="requests",
     ),
     "wavefronts": Total(
         "wavefronts",
-        lambda outcome: outcome.run.bank_conflicts.wavefronts,
+        on_lines("bank_conflicts", lambda row: row.wavefronts),
         "Its requests take {:,} wavefronts of shared memory",
         beside="conflicts",
     ),
     "loads_of_outputs": Total(
         "loads of outputs",
-        lambda outcome: sum(loads_of(outcome, name) for name in outcome.outputs),
+        loads_of_outputs,
         "Its threads load {:,} elements of outputs",
         beside="loads",
     ),
@@ -111,21 +165,21 @@ TOTALS = {  # by the name of the reason
     ),
     "all_atomics": Total(
         "atomic operations on global memory",
-        all_atomics,
+        atomics,
         "Its threads make {:,} atomic operations on global memory",
         times=1,
         instead="atomics",
-        enough=of_global_memory("active_lanes", "store", "atomic"),
+        stores_too=True,
     ),
     "grid_barriers": Total(
         "barriers of the grid",
-        lambda outcome: outcome.run.waits.grid,
+        in_all(lambda outcome: outcome.run.waits.grid),
         "All blocks wait for each other at {:,} barriers of the grid",
         times=1,
     ),
     "float64_operations": Total(
         "float64 operations",
-        lambda outcome: outcome.run.operations.float64,
+        on_lines("operations", lambda row: row.float64),
         "Its threads make {:,} operations in float64",
         spare=FLOAT64,
         instead="float64",
@@ -169,11 +223,9 @@ def limit_of(total, task, outcome, best) -> int:
 
 def excess_of_total(case, outcome, total) -> str:
     """How a run is beyond the limit of a total; "" if it is not."""
-    mine, best = total.count(outcome), case.most(outcome, total.enough or total.count)
+    best = case.most(outcome, total.enough)
     limit = limit_of(total, case.task, outcome, best)
-    if mine <= limit:
-        return ""
-    return f"{total.sentence.format(mine)}, and {allowed(limit)}; {best:,} are enough."
+    return beyond(total.parts(outcome), limit, total.sentence, enough=best)
 
 
 def excess_of_share(case, outcome) -> str:
@@ -210,15 +262,18 @@ def excess_of_stores(case, outcome) -> str:
         share = case.most(outcome, partial(share_of_stores, who=who))
         enough = case.most(outcome, partial(stores_of, who=who))
         if mine > enough and mine >= spread * share * every > 0:
+            limit = max(enough, ceil(spread * share * every) - 1)
             return (
                 f"One {who} makes {mine:,} of all {every:,} requests that store, and "
-                f"less than {spread * share * every:.3g} are allowed. Share the stores "
-                f"among all {who}s."
+                f"{allowed(limit)}. Share the stores among all {who}s."
             )
     return ""
 
 
-all_stores = of_global_memory("requests", "store", "atomic")
+def all_stores(outcome) -> int:
+    """The requests to global memory that store."""
+    rows = outcome.run.coalescing.by_line.values()
+    return sum(row.requests for row in rows if row.kind in ("store", "atomic"))
 
 
 def instructions_of(outcome, who) -> int:
@@ -242,6 +297,8 @@ def warps_of_block(outcome) -> int:
 
 def allowed(limit) -> str:
     """How many are allowed, in words."""
+    if not limit:
+        return "none is allowed"
     number = int(limit) if limit == int(limit) else limit
     return f"{number:,} {'is' if limit == 1 else 'are'} allowed"
 

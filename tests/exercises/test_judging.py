@@ -20,6 +20,8 @@ from tests.exercises.specimen import (
 )
 
 TASK = PairSums()
+
+
 @pytest.mark.parametrize("reason, changes", CASES.values(), ids=CASES)
 def test_an_answer_gets_the_reason_that_comes_first(reason, changes):
     """Races before bounds, bounds before values, values before the budget."""

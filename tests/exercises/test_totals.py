@@ -9,7 +9,12 @@ import pytest
 from helpers.exercises import budgets
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.exercise import SpeedUp
-from helpers.exercises.totals import Total, excess_of_share, excess_of_total
+from helpers.exercises.totals import (
+    Summand,
+    Total,
+    excess_of_share,
+    excess_of_total,
+)
 from helpers.exercises.trials import EVEN, RAGGED
 from tests.exercises.specimen import FixPairSums, PairSums, SumsOfItsOwn
 
@@ -253,8 +258,9 @@ def beside(best, work=1.5):
 def test_what_the_answer_never_does_is_never_allowed(number, is_over):
     """Such as loads of an output: one is too many."""
     mine, best = ran(), ran()
-    loads = Total("loads", lambda outcome: number * (outcome is mine), "{:,} loads")
-    excess = "1 loads, and 0 are allowed; 0 are enough." if is_over else ""
+    parts = {id(mine): [Summand(0), Summand(number, "of `a`")], id(best): []}
+    loads = Total("loads", lambda outcome: parts[id(outcome)], "{:,} loads")
+    excess = "1 loads, and none is allowed; 1 of them of `a`." if is_over else ""
     assert excess == excess_of_total(beside(best), mine, loads)
 
 
@@ -332,7 +338,8 @@ SENTENCES = {
     "are allowed; 70 of them on line 5, `c()`.",
     "operations": "16 arithmetic operations, and 15 are allowed; most of them on line "
     "5, `c()`.",
-    "atomics": "4 atomic operations on global memory, and 3 are allowed.",
+    "atomics": "4 atomic operations on global memory, and 3 are allowed; 4 of them on "
+    "line 3, `b[i] = a[i]`.",
 }
 
 
