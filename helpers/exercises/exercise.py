@@ -221,12 +221,14 @@ class Predict(Exercise):
 
     `truth()` gives them; `wrong` are wrong predictions, functions of the exercise, by
     what is thought wrongly. `options` are the words to choose from, if there are some.
+    `why` says what a wrong one has not seen, for all or by name, and no number.
     A whole number must be the same, a float within a hundredth; or within `tolerance`.
     """
 
     kind = "predict"
     options: tuple = ()
     wrong: dict = {}
+    why: str | dict = ""
     partial = 0.5  # of the points for what is right of several
     tolerance = 0
 

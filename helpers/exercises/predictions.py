@@ -1,11 +1,15 @@
 """The judges of what is no kernel: predictions, and answers in words."""
 
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
 from numbers import Number
 from sys import float_info
 
 import numpy as np
 
 from helpers.exercises.reasons import NO_ANSWER, WRONG
+from helpers.exercises.variants import filled
 from helpers.exercises.verdict import Verdict
 from thirty_two_lanes.core.errors import ArgumentError, shown
 
@@ -22,7 +26,7 @@ def judge(task, answer) -> Verdict:
         return Verdict(task.name, 0, task.points, sentence, NO_ANSWER)
     if not isinstance(truth, dict):
         truth, answer = {"": truth}, {"": answer}
-    if not isinstance(answer, dict) or not answer.keys() <= truth.keys():
+    if not isinstance(answer, Mapping) or not answer.keys() <= truth.keys():
         raise ArgumentError(
             f"`{task.name}` asks for a dictionary with the keys "
             f"{', '.join(map(repr, truth))}, not {shown(answer)}"
@@ -37,21 +41,40 @@ def judge(task, answer) -> Verdict:
     key = "wrong" if "wrong" in task.hints else "wrong prediction"
     missed = [name for name in truth if name not in right]
     differ = "differs" if len(missed) == 1 else "differ"
+    why = [*no_numbers(answer, truth, missed), *why_of(task, missed)]
     which = f" ({', '.join(map(str, missed))})" if missed != [""] else ""
     many = f"{len(missed)} of {len(truth)} predictions" if which else "The prediction"
     return Verdict(
         task.name,
         task.points * len(right) / len(truth) * task.partial,
         task.points,
-        f"{many} {differ} from what happens{which}.",
+        " ".join([f"{many} {differ} from what happens{which}.", *why]),
         WRONG,
         hints=task.hints_for(key),
     )
 
 
+def no_numbers(answer, truth, names):
+    """A sentence on each prediction that is no number where one happens."""
+    for name in names:
+        told = plain_number(answer.get(name))
+        is_number = isinstance(told, Number) and not isinstance(told, bool)
+        wanted = isinstance(truth[name], Number) and not isinstance(truth[name], bool)
+        if wanted and not is_number and not empty(told):
+            yield f"{shown(told)} is no number."
+
+
+def why_of(task, names):
+    """Why the first of some predictions is another, as the exercise says."""
+    if isinstance(task.why, str):
+        return [filled(task.why, task)] * bool(task.why)
+    first = next((it for it in names if it in task.why), None)
+    return [] if first is None else [f"`{first}`: {filled(task.why[first], task)}"]
+
+
 def empty(answer):
     """Has nobody predicted anything?"""
-    if isinstance(answer, dict):
+    if isinstance(answer, Mapping):
         return all(empty(it) for it in answer.values())
     if isinstance(answer, str):
         return not answer
@@ -75,12 +98,16 @@ def agrees(answer, truth, task) -> bool:
         rounded = ROUNDED * abs(truth) * bool(near)
         right = isinstance(answer, Number)
         return right and 0 <= abs(answer - truth) <= near + rounded
-    except (TypeError, OverflowError):  # numbers that are no floats: Decimal, 10**400
+    except (TypeError, OverflowError):  # numbers that are no floats, as 10**400
         return False
 
 
 def plain_number(value):
-    """A number of NumPy's, which would wrap, as Python's; so is an array of no axis."""
+    """A number of NumPy's, which would wrap, as Python's; so is an array of no axis. A
+    Decimal, which Python compares with no float, as a fraction.
+    """
+    if isinstance(value, Decimal) and value.is_finite():
+        return Fraction(value)
     is_one = isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0
     return value.item() if is_one else value
 

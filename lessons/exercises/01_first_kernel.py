@@ -330,6 +330,12 @@ class BlocksNeeded(Predict):
             lambda n: (blocks(n), abs(blocks(n) * self.threads - n))
         )
 
+    @property
+    def why(self):
+        of_blocks = "What does not fill a block takes a whole one, and no block is split."
+        idle = "All blocks have $threads threads; those beyond the elements are idle."
+        return self.answers(lambda n: (of_blocks, idle))
+
     wrong = {
         "always one block more": lambda self: self.belief(
             lambda n: n // self.threads + 1

@@ -38,6 +38,10 @@ class ActiveShare(Predict):
         """What somebody predicts by a rule of one size."""
         return {threads: share(threads) for threads in self.threads}
 
+    why = (
+        "A block has whole warps of 32 lanes: those of its last warp that have no "
+        "thread count, and are idle."
+    )
     wrong = {
         "all lanes, always": lambda self: self.belief(lambda n: 1.0),
         "the lanes that are idle": lambda self: self.belief(

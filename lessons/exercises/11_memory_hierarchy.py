@@ -1,4 +1,7 @@
-"""Exercises of lesson 11: where does a number live, and how often is it fetched?"""
+"""Exercises of lesson 11: where does a number live, and how often is it fetched?
+
+In one file: what has the lesson's own name comes first in its assignment.
+"""
 
 from math import ceil
 
@@ -77,6 +80,17 @@ class WhereItLives(Predict):
     def arguments(self):
         places = np.arange(128) % 64
         return np.ones(128, np.float32), np.ones(128, np.float32), places
+
+    @property
+    def why(self):
+        return {
+            self.shared: "All threads of the block read what one of them stores.",
+            self.local: "Its index is computed, and a register has none.",
+            self.constant: "It is a global array, which the kernel cannot change.",
+            "a": "The host hands it over, and all blocks read it.",
+            "total": "One number of one thread needs no address.",
+            "i": "One number of one thread needs no address.",
+        }
 
     wrong = {
         "local is near": lambda self: self.truth() | {self.local: "registers"},

@@ -57,6 +57,12 @@ class Sectors(Predict):
             "in pairs": "i // 2",
         }
 
+    why = {
+        "moved on": "They begin within a sector and end within one, which counts, too.",
+        "apart": "Sectors count whole, also where lanes leave out elements of them.",
+        "backwards": "A request touches the same sectors in any order of its lanes.",
+        "in pairs": "Two lanes that load the same element need it once.",
+    }
     wrong = {
         "a sector for each lane": lambda self: dict.fromkeys(self.indices, 32),
         "an offset costs nothing": lambda self: (

@@ -1,4 +1,7 @@
-"""Exercises of lesson 13: what threads of a block bring once, and share."""
+"""Exercises of lesson 13: what threads of a block bring once, and share.
+
+In one file: what has the lesson's own name comes first in its assignment.
+"""
 
 from math import ceil
 
@@ -37,7 +40,6 @@ class Reuse(Predict):
     """
 
     choices = {"blocks": (4, 8), "radius": (4, 2, 6)}
-    tolerance = 0.005
 
     def truth(self):
         threads = 64 * self.blocks
@@ -48,6 +50,14 @@ class Reuse(Predict):
         run = emulate(load_all)[self.blocks, 64](out, *arrays, self.radius)
         return {name: float(run.reuse[name].loads.mean()) for name in shapes}
 
+    why = {
+        "a": "Each thread loads an element that no other thread needs.",
+        "b": "Each thread loads it; that a warp does so by one request counts nothing.",
+        "m": "An element belongs to one row, and that to one thread.",
+        "x": "Each thread goes along all of it.",
+        "window": "An element is in the middle of one window, and in others beside it.",
+        "tile": "Elements next to a block's end are in its halo, and in another's tile.",
+    }
     wrong = {
         "one load for all threads": lambda self: self.truth() | {"b": 1},
         "one load a warp": lambda self: self.truth() | {"b": 2 * self.blocks},

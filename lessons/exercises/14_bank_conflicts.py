@@ -57,6 +57,13 @@ class BankConflicts(Predict):
             for name, (dtype, *how) in asked.items()
         }
 
+    why = {
+        "int8": "Four elements share a word: the words lie a quarter as far apart.",
+        "float32": "Only what a bank wants beyond the first wavefront is a conflict.",
+        "float64": "An element has two words, and two wavefronts are the ideal.",
+        "padded": "A distance that shares no factor with 32 reaches every bank.",
+        "pairs": "Lanes that want the same word take it in one wavefront.",
+    }
     wrong = {
         "wavefronts": lambda self: {n: it + 1 for n, it in self.truth().items()},
         "one rule for all types": lambda self: (

@@ -134,6 +134,14 @@ POOL = {
 }
 
 
+WHY = {
+    "RAW": "What a thread loads, another one stores, and nothing makes it wait.",
+    "WAR": "A thread stores where another one may still have to load.",
+    "WAW": "Two threads store to one cell, and nothing says which of them is last.",
+    "none": "Between any two threads at one cell there is a barrier.",
+}
+
+
 class FirstHazard(Predict):
     """Each of these is the body of a kernel that is launched with one block of 64
     threads; `tile` is a shared array of 64 numbers, and `thread` is
@@ -180,6 +188,10 @@ class FirstHazard(Predict):
 
     def truth(self):
         return {key: self.hazard(lines) for key, lines in self.bodies.items()}
+
+    @property
+    def why(self):
+        return {key: WHY[kind] for key, kind in self.truth().items()}
 
     wrong = {
         "each race is a RAW": lambda self: dict.fromkeys("ABCD", "RAW"),

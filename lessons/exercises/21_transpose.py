@@ -62,6 +62,12 @@ class Rungs(Predict):
         launch = (self.cols // 32, self.rows // 32), (32, 32)
         return emulate(kernel)[launch](np.empty_like(src.T, order="C"), src)
 
+    why = {
+        "direct": "Neighbouring lanes have neighbouring rows of `dst`.",
+        "tiled": "What a warp loads from a column of the tile, it stores along a row.",
+        "tile": "The cells of a column are 32 words apart.",
+        "padded": "Ask what the width and 32 share: so many cells of a column meet.",
+    }
     wrong = {
         "sectors of a row": lambda self: self.truth() | {"direct": 4},
         "the column stays": lambda self: self.truth() | {"tiled": 32},

@@ -82,6 +82,13 @@ class TileWalk(Predict):
         }
         return told | swapped
 
+    why = {
+        "row of a": "The element of `c` gives it: `y` of the block, and of the thread.",
+        "column of a": "The walk goes along the row; `x` is the place in the tile.",
+        "row of b": "The walk goes down the column; `y` is the place in the tile.",
+        "column of b": "The element of `c` gives it: `x` of the block and thread.",
+        "loads": "Each block that needs a tile of `a` loads it once.",
+    }
     wrong = {
         "rows for columns": turned,
         "once for each thread": lambda self: self.truth() | {"loads": self.n},

@@ -34,6 +34,7 @@ class LoadsOfAProduct(Predict):
         )
         return {name: int(run.reuse[name].loads.max()) for name in "ab"}
 
+    why = "Each block that needs an element loads it once, one that is cut off, too."
     wrong = {
         "rows and columns swapped": lambda self: dict(
             zip("ab", reversed(self.truth().values()), strict=True)

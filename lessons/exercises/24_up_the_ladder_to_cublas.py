@@ -76,6 +76,11 @@ class Limits(Predict):
             "most": min(100, 25 * fused / taken),
         }
 
+    why = {
+        "fused": "Each number of `a` is multiplied by each of `b`.",
+        "wavefronts": "One `load4` brings four numbers; count the loads first.",
+        "most": "In each cycle of a wavefront there is time for four `FFMA`.",
+    }
     wrong = {
         "one sum for each number": lambda self: (
             self.truth() | {"fused": self.rows + self.cols}

@@ -57,6 +57,11 @@ class StepOfATree(Predict):
             "warps": ceil(self.half / 32),
         }
 
+    why = {
+        "lanes": "The condition is true for one thread in 2 * $step.",
+        "wavefronts": "Cells 32 words apart queue; threads without a cell do not.",
+        "warps": "The threads that add are neighbours: they fill whole warps.",
+    }
     wrong = {
         "all lanes add": lambda self: self.truth() | {"lanes": 32},
         "lanes of the block": lambda self: self.truth() | {"lanes": 128 // self.step},

@@ -69,6 +69,12 @@ class StepsOfAScan(Predict):
         run = emulate(kernel)[1, 32](np.zeros(32, np.int32))
         return run.bank_conflicts.by_kind["load"].conflicts
 
+    why = {
+        "doubling": "In a step of distance d, all elements but the first d are added to.",
+        "sweeps": "Each step up adds half as often as the last; the way down adds, too.",
+        "conflicts": "The lanes load cells that lie 2 * $step words apart.",
+        "padded": "An unused cell moves all that comes behind it on by one bank.",
+    }
     wrong = {
         "a loop": lambda self: self.truth() | {"doubling": self.size - 1},
         "all add in each step": lambda self: (

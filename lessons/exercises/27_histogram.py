@@ -53,6 +53,12 @@ class CopiesAndBanks(Predict):
         run = emulate(make_adding(self.stride, copies, apart))[1, 32](out)
         return run.bank_conflicts.by_kind["atomic"].wavefronts
 
+    why = {
+        "one": "Only values that differ by a multiple of 32 meet in a bank.",
+        "behind": "256 is a multiple of 32: each copy has a bin in the same bank.",
+        "beside": "Four cells for each bin put the values four times as far apart.",
+        "own": "32 for each value changes no bank, and each lane has its own.",
+    }
     wrong = {
         "atomics take turns": lambda self: self.truth() | {"one": 32},
         "four copies, a quarter": lambda self: (

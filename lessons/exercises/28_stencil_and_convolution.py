@@ -58,6 +58,10 @@ class LoadsOfAHalo(Predict):
         more = times * self.radius
         return (self.wide + more) * (self.high + more)
 
+    why = {
+        "block": "The halo lies on both sides of the tile, along both axes.",
+        "most": "Where the corners of blocks meet, each of them needs the pixel.",
+    }
     wrong = {
         "a halo on one side": lambda self: self.truth() | {"block": self.halo(1)},
         "no halo": lambda self: self.truth() | {"block": self.halo(0)},

@@ -65,6 +65,10 @@ class WhichType(Predict):
             it: floats if "v" in it else integers for it in self.expressions
         }
 
+    why = (
+        "Both sides of an operator count: a plain number is an int64 or a float64, "
+        "and a conversion by name, or a power, has a rule of its own."
+    )
     wrong = {
         "as in arrays of NumPy": lambda self: self.belief("float32", "uint32"),
         "as in Python": lambda self: self.belief("float64", "int64"),

@@ -65,6 +65,15 @@ POOL = {
 }
 
 
+WHY = {
+    "race": "Two threads touch one cell, one of them stores, and nothing orders them.",
+    "barrier": "Some threads of the block do not come to the barrier.",
+    "uninitialised": "A cell is read to which no thread has stored.",
+    "error": "The last thread's index is one more than its condition asks about.",
+    "nothing": "What one thread stores and another loads has a barrier between.",
+}
+
+
 class FirstFinding(Predict):
     """Each of these is the body of a kernel that is launched with one block of 64
     threads; `a` and `out` have 64 elements, `tile` is a shared array of 64 numbers, and
@@ -118,6 +127,10 @@ class FirstFinding(Predict):
 
     def truth(self):
         return {key: self.finding(lines) for key, lines in self.bodies.items()}
+
+    @property
+    def why(self):
+        return {key: WHY[found] for key, found in self.truth().items()}
 
     wrong = {
         "a barrier makes all right": lambda self: {

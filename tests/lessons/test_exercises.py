@@ -131,7 +131,11 @@ def test_a_prediction_is_judged_by_what_happens(name, seed):
     """The truth earns all points, each wrong prediction fewer, and none is no error."""
     task = exercise(name, seed)
     truth = task.truth()
+    names = truth if isinstance(truth, dict) else [""]
 
+    assert isinstance(task.why, str) or set(names) == {*task.why}
+    assert not task.tolerance or f"{task.tolerance} more or less" in task.task
+    assert task.why, f"{name} does not say why a prediction is wrong"
     assert task.judge(truth).points == task.points
     assert task.judge(None).reason == "no_answer"
     for what, wrong in task.wrong.items():
