@@ -105,10 +105,8 @@ def scaled(case, outcome, count, limit):
     return int(found) if found == int(found) else found
 
 
-def described(task, counted=False):
-    """Each limit in words; `counted`: with the totals as numbers, which runs the
-    answer.
-    """
+def described(task):
+    """Each limit that the task is about, in words, and that there are others."""
     for name, limit in task.budget.items():
         machine = f"{MACHINE.get(name, name)}: at most {{}}"
         words = BUDGETS[name].words if name in BUDGETS else machine
@@ -118,7 +116,14 @@ def described(task, counted=False):
             limit = f"{limit:,}"
         ideal = words.replace("at most {}", "as few as its bytes need")
         yield ideal if limit == "ideal" else words.format(limit)
-    yield from described_totals(task, counted)
+    yield "and the usual limits, which `task.usual_limits()` prints"
+
+
+def usual(task):
+    """The limits that hold whatever a task is about, in words and numbers, for which
+    its answer runs.
+    """
+    yield from described_totals(task)
     arrays = task.captured or "none"
     yield f"numbers of the kernel's own: {arrays} in arrays, {LOOKED_UP} in tuples"
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from helpers.exercises import judging, predictions, sources
 from helpers.exercises.arguments import InOut, Out  # noqa: F401  for descriptions
-from helpers.exercises.page import as_markdown, as_text
+from helpers.exercises.budgets import usual
+from helpers.exercises.page import Section, as_markdown, as_text, text_of
 from helpers.exercises.reasons import hints_for
 from helpers.exercises.totals import totals_of
 from helpers.exercises.variants import chosen, chosen_in, filled
@@ -88,10 +89,10 @@ class Exercise:
         return tuple(filled(it, self) for it in hints_for(reason, self.hints))
 
     def __repr__(self):
-        return as_text(self, counted=True)
+        return as_text(self)
 
     def _repr_markdown_(self):
-        return as_markdown(self, counted=True)
+        return as_markdown(self)
 
 
 class Write(Exercise):
@@ -135,6 +136,13 @@ class Write(Exercise):
 
     def judge(self, answer, seed=None):
         return judging.judge(self, answer, seed)
+
+    @short_traceback
+    def usual_limits(self):
+        """Print the usual limits: those that an answer is held to whatever the budget
+        names, some of them times what the course's own answer needs.
+        """
+        print(text_of(Section("The usual limits", [*usual(self)])))
 
     def share(self, budget):
         """The part of the points that a right answer earns which is over a budget."""

@@ -27,18 +27,18 @@ class Section(NamedTuple):
     python: bool = False
 
 
-def as_text(task, counted=False) -> str:
-    """All of it, for a terminal; `counted`: with the totals as numbers."""
+def as_text(task) -> str:
+    """All of it, for a terminal."""
     head = f"{title(task)} ({kind_and_points(task)})"
-    beside = map(text_of, parts(task, counted))
+    beside = map(text_of, parts(task))
     return "\n\n".join([head, paragraphs(task.task), *beside])
 
 
-def as_markdown(task, level=4, counted=False) -> str:
+def as_markdown(task, level=4) -> str:
     """The same for a notebook, below a heading of a level."""
     head = f"{'#' * level} {title(task)}"
     about = f"*{kind_and_points(task).capitalize()}*"
-    beside = list(parts(task, counted))
+    beside = list(parts(task))
     rows = "\n".join(row_of(part) for part in beside if not part.python)
     code = [fenced("\n".join(part.lines)) for part in beside if part.python]
     blocks = [head, about, *map(markdown_block, blocks_of(task.task)), rows, *code]
@@ -121,13 +121,13 @@ def fenced(code) -> str:
 # ---------------------------------------------------------------- what stands beside it
 
 
-def parts(task, counted=False):
+def parts(task):
     """What a kind of exercise says beside its task, in the order of reading."""
     if hasattr(task, "spec"):
         yield Section("Arguments", list(arguments_of(task)))
         yield Section("Launch", list(launches_of(task)))
     if hasattr(task, "budget"):
-        yield Section("Budget", list(described(task, counted)))
+        yield Section("Budget", list(described(task)))
     if getattr(task, "options", ()):
         yield Section("One of", [", ".join(f'`"{it}"`' for it in task.options)])
     if hasattr(task, "spec"):

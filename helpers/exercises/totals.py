@@ -320,8 +320,8 @@ def sizes_of(case) -> list:
 # ---------------------------------------------------------------- in words
 
 
-def described_totals(task, counted=False):
-    """Each limit in words; where `counted`, the most that is allowed, too."""
+def described_totals(task):
+    """Each limit in words, and the most that is allowed as numbers."""
     held = [TOTALS[name] for names in totals_of(task) for name in names]
     groups = {}  # by how many times the answer's
     for total in held:
@@ -329,8 +329,7 @@ def described_totals(task, counted=False):
     for most, words in groups.items():
         spare = f", and {SPARE} instructions a warp" * ("instructions" in words)
         yield f"{joined(words)}: {most}{spare}"
-    if counted:
-        yield f"at the first size, about: {joined([*numbers_of(task, held)])}"
+    yield f"at the first size, about: {joined([*numbers_of(task, held)])}"
     if task.ragged:
         times = f"less than {times_of(task, RAGGED):g} times these"
         yield (

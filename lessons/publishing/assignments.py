@@ -39,6 +39,9 @@ with what happens; a person marks an explanation.
 A right kernel over its budget earns half of its points, or none where the budget is all \
 that the given kernel lacked. A prediction of several values earns half of its points for \
 its share that is right.
+The *usual limits* beside each budget keep the work near that of the course's answer, in \
+sum and for each block and warp, and the numbers that a kernel brings along few. \
+`task.usual_limits()` prints them.
 Below a refused answer there are usually three hints; open one at a time, or let \
 `task.hint()` print them."""
 HOW_TO_READ = """\
