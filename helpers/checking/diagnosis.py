@@ -15,6 +15,25 @@ ENOUGH = 3  # values make a pattern
 SINGLE = 1e-6  # a float32's errors, also of short sums
 SAMPLE = 10_000  # wrong values are looked at
 BLOCKS = (1024, 512, 256, 128, 64, 32)  # threads, the usual numbers
+REARRANGED = (  # axes, what is made of the expected values, and what it is called
+    (1, lambda it: it[::-1], "It is backwards: the last value comes first"),
+    (
+        2,
+        lambda it: it.T,
+        "It is the transpose of what is expected: are the indices swapped?",
+    ),
+    (2, lambda it: it[:, ::-1], "It is mirrored: the last column comes first"),
+    (2, lambda it: it[::-1], "It is upside down: the last row comes first"),
+    (2, lambda it: it[::-1, ::-1], "It is turned by half: the last value comes first"),
+    (2, lambda it: np.rot90(it), "It is turned by a quarter, to the left"),
+    (2, lambda it: np.rot90(it, -1), "It is turned by a quarter, to the right"),
+    (
+        2,
+        lambda it: it.T.reshape(it.shape),
+        "Row after row, its values are those of the transpose: are rows and columns "
+        "swapped in an index?",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -91,7 +110,7 @@ class Evidence:
         """A sentence on the wrong values themselves, if they show a pattern."""
         if not self.is_numeric():
             return None
-        of_memory = self.transposed() or self.unwritten()
+        of_memory = self.rearranged() or self.unwritten()
         return of_memory or self.offset() or self.shifted() or self.near()
 
     def type_too_small(self):
@@ -118,12 +137,14 @@ class Evidence:
             whole = np.where(outside, whole, 0).astype(np.int64)
         return outside.all() and (whole.astype(self.actual.dtype) == self.got).all()
 
-    def transposed(self):
-        square = self.wrong.ndim == 2 and len(set(self.wrong.shape)) == 1
-        if not square or not self.is_pattern():
-            return None
-        if self.tolerance.agree(self.actual, self.expected.T).all():
-            return "It is the transpose of what is expected: are the indices swapped?"
+    def rearranged(self):
+        """Are these the expected values, all of them at other places?"""
+        for axes, made, sentence in REARRANGED if self.is_pattern() else ():
+            if self.wrong.ndim == axes:
+                other = made(self.expected)
+                same = other.shape == self.actual.shape
+                if same and self.tolerance.agree(self.actual, other).all():
+                    return sentence
         return None
 
     def unwritten(self):
@@ -131,7 +152,7 @@ class Evidence:
         value = self.got[0]
         they_are = "All of them are" if len(self.got) > 1 else "It is"
         if np.isnan(self.got).all() and not np.isnan(self.want).any():
-            return f"{they_are} NaN: never written, or the result of 0/0?"
+            return f"{they_are} NaN: never written, or the result of 0/0 or inf/inf?"
         suspect = value == 0 or self.is_pattern()
         if suspect and (self.got == value).all() and self.is_finite(self.got):
             return f"{they_are} {value!s}: never written?"
@@ -151,6 +172,29 @@ class Evidence:
 
     def shifted(self):
         """Is each what its neighbour should be?"""
+        return self.shifted_along() if self.wrong.ndim == 2 else self.shifted_in_order()
+
+    def shifted_along(self):
+        """Is it so of all rows, or of all columns?"""
+        for axis, name in enumerate(("row", "column")):
+            actual, expected, wrong = (
+                np.moveaxis(it, axis, 0)
+                for it in (self.actual, self.expected, self.wrong)
+            )
+            for sign, here, there in (("-", 1, 0), ("+", 0, 1)):
+                last = len(wrong) - 1
+                got, want = actual[here:][:last], expected[there:][:last]
+                moved = self.is_pattern() and wrong[here:][:last].any()
+                if moved and self.tolerance.agree(got, want).all():
+                    other = "[row, column]".replace(name, f"{name} {sign} 1")
+                    return (
+                        f"Shifted by one {name}: [row, column] holds what is expected "
+                        f"at {other}"
+                    )
+        return None
+
+    def shifted_in_order(self):
+        """Is each wrong value what the one before it should be, or the one after?"""
         for step, sign in ((-1, "-"), (1, "+")):
             source = self.indices + step
             inside = (source >= 0) & (source < self.wrong.size)

@@ -5,9 +5,14 @@ races, indices, what nobody wrote, a loop without an end, inputs that are writte
 import re
 from functools import partial
 
+from helpers.exercises.sources import text_of
 from helpers.exercises.verdict import Refusal
 from thirty_two_lanes.core.errors import BarrierError, NoProgressError, wrapped
 from thirty_two_lanes.core.race import INDIVISIBLE
+
+# what makes one block store elsewhere than another
+ASKS_FOR_ITS_BLOCK = re.compile(r"\b(blockIdx|grid|gridsize|atomic)\b")
+THREADS = "threadIdx.x", "threadIdx.y", "threadIdx.z"
 
 
 def refuse_faults(outcome):
@@ -59,8 +64,30 @@ def races(outcome):
     order, and stores may be equal for these inputs alone; without the remedy.
     """
     for race in [*outcome.run.races, *outcome.run.races.minor]:
-        hints, report = hints_of_race(race), wrapped(race.facts)
-        yield Refusal("race", at_size(outcome), report, race.first.line, hints)
+        told = " ".join([at_size(outcome), *one_store(outcome, race)])
+        report = wrapped(race.facts)
+        yield Refusal("race", told, report, race.first.line, hints_of_race(race))
+
+
+def one_store(outcome, race):
+    """In plain words, a race of one line that stores: who stores to which cell, and
+    why, where the kernel does not ask for its block.
+    """
+    alone = race.first.line == race.second.line and not race.update
+    if (
+        race.kind != "WAW"
+        or {race.first_kind, race.second_kind} != {"store"}
+        or not alone
+    ):
+        return
+    text, blocks = text_of(outcome.kernel), outcome.run.blocks
+    if race.scope == "grid" and not ASKS_FOR_ITS_BLOCK.search(text):
+        which = "both blocks" if blocks == 2 else f"blocks 0 to {blocks - 1:,} all"
+        index = next((it for it in THREADS if it in text), "")
+        why = f": `{index}` begins at 0 in each" * bool(index)
+        yield f"{which} write `{race.cell}`{why}."
+    else:
+        yield f"{race.first_thread} and {race.second_thread} both write `{race.cell}`."
 
 
 def hints_of_race(race) -> str:

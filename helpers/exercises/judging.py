@@ -41,6 +41,7 @@ from helpers.exercises.values import (
     causes,
     differs,
     equal,
+    in_numbers,
     past_whole_ones,
 )
 from helpers.exercises.verdict import Refusal, Verdict
@@ -308,7 +309,8 @@ def refuse_values(case, outcomes):
     difference += causes(case, outcome)
     hints = "wrong unwritten" * (empty and reason == "wrong")
     hints = hints or "tail throughout" * (reason == "tail" and begins_wrong(outcome))
-    raise Refusal(reason, f"{at_size(outcome)} {difference}", hints=hints)
+    report = "" if empty else in_numbers(outcome)
+    raise Refusal(reason, f"{at_size(outcome)} {difference}", report, hints=hints)
 
 
 def is_constant(case) -> bool:

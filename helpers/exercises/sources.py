@@ -93,6 +93,12 @@ def tree_of(function) -> ast.FunctionDef | None:
     return found if found and is_compiled_from(function, found) else None
 
 
+def text_of(kernel) -> str:
+    """The text of a kernel and of the functions that it calls, as it was compiled."""
+    trees = [tree_of(it.py_func) for it in called_by(kernel)]
+    return "\n".join(map(ast.unparse, trees))
+
+
 def different(given, mine) -> int:
     """How many of some lines are others than those given, wherever those stand."""
     texts = ([it.replace(BESIDE, "") for it in lines] for lines in (given, mine))

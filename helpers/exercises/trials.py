@@ -105,7 +105,7 @@ class Trial:
     def run(self, kernel) -> "Outcome":
         """Launch a kernel in the emulator."""
         names = dict(zip(self.arguments, argument_names(kernel), strict=True))
-        outcome = Outcome(self, names, self.held())
+        outcome = Outcome(self, names, self.held(), kernel=kernel)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
@@ -131,6 +131,7 @@ class Outcome:
     held: dict = field(repr=False)  # the arguments after the launch
     run: object = None
     error: Exception | None = None
+    kernel: object = field(default=None, repr=False)
 
     @property
     def outputs(self) -> dict:

@@ -7,12 +7,16 @@ import ast
 import numpy as np
 
 from helpers.checking.check import check
+from helpers.checking.excerpt import excerpt
+from helpers.checking.summands import lacking
 from helpers.checking.tolerance import tolerance_for
 from helpers.exercises.arguments import Out
 from helpers.exercises.sources import tree_of
-from helpers.exercises.trials import POISON
+from helpers.exercises.trials import POISON, plain
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.hardware import WARP_SIZE
+
+ENOUGH = 3  # results that lack the same
 
 
 def differs(outcome) -> str:
@@ -98,6 +102,27 @@ def equal(some, others) -> bool:
     return all(np.array_equal(a, b) for a, b in pairs)
 
 
+def in_numbers(outcome) -> str:
+    """The inputs around the first wrong value, what is expected there, and got."""
+    for name, expected in outcome.trial.expected.items():
+        agree = agreed(outcome, name)
+        got = outcome.outputs[name]
+        if not agree.all() and np.shape(expected) == got.shape:
+            first = np.unravel_index(int(np.argmin(agree)), agree.shape)
+            index = tuple(map(int, first))
+            return excerpt(
+                numeric_inputs(outcome), name, np.asarray(expected), got, index
+            )
+    return ""
+
+
+def numeric_inputs(outcome) -> dict:
+    """The numbers and arrays of them that a trial gives, as the kernel gets them."""
+    given = outcome.trial.arguments.items()
+    arrays = {k: np.asarray(plain(v)) for k, v in given if not isinstance(v, Out)}
+    return {k: it for k, it in arrays.items() if it.dtype.kind in "biuf" and it.size}
+
+
 # ---------------------------------------------------------------- why they may differ
 
 
@@ -105,8 +130,27 @@ def causes(case, outcome) -> str:
     """What in the kernel, or about the place of the wrong values, may be why."""
     kernel = case.program.ir
     found = [*unstored(case, outcome), *past_whole_ones(outcome)]
+    found += missing_summand(case.outcomes)
     found += [*lost_fractions(kernel), *rounded_down(kernel)]
     return "".join(f" {it}" for it in found)
+
+
+def missing_summand(outcomes) -> list:
+    """What all wrong results lack, where there are enough to exclude chance."""
+    told = {}  # by output: for each outcome, what it may lack
+    for outcome in outcomes:
+        threads = outcome.run.threads_per_block
+        for name, expected in outcome.trial.expected.items():
+            got, expected = outcome.outputs[name], np.asarray(expected)
+            whole = got.dtype.kind in "iuf" and got.shape == expected.shape
+            if whole and not agreed(outcome, name).all():
+                found = lacking(got, expected, numeric_inputs(outcome), threads)
+                told.setdefault(name, []).append(found)
+    for found in told.values():
+        same = [it for it in found[0] if all(it in other for other in found)]
+        if len(found) >= ENOUGH and same:
+            return [f"{same[0]}."]
+    return []
 
 
 def unstored(case, outcome):

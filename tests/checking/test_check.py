@@ -233,11 +233,40 @@ def test_one_poison_value_means_that_nothing_was_written(numbers):
     )
 
 
-def test_a_transpose_is_recognised():
-    """Indices swapped give the transpose."""
-    matrix = np.random.default_rng(seed=4).normal(size=(16, 16))
+MATRIX = np.random.default_rng(seed=4).normal(size=(16, 16))
+LONG = np.random.default_rng(seed=5).normal(size=(8, 32))
 
-    assert "It is the transpose" in complaint(matrix.T, matrix)
+
+@pytest.mark.parametrize(
+    "actual, expected, told",
+    [
+        (MATRIX.T, MATRIX, "It is the transpose of what is expected"),
+        (MATRIX[::-1], MATRIX, "upside down"),
+        (LONG[:, ::-1], LONG, "mirrored: the last column comes first"),
+        (LONG[::-1, ::-1], LONG, "turned by half"),
+        (np.rot90(MATRIX), MATRIX, "turned by a quarter, to the left"),
+        (np.rot90(MATRIX, 3), MATRIX, "turned by a quarter, to the right"),
+        (LONG.T.reshape(8, 32), LONG, "Row after row, its values are those of the"),
+        (LONG[0][::-1], LONG[0], "backwards: the last value comes first"),
+        (np.roll(LONG, 1, 0), LONG, "expected at [row - 1, column]"),
+        (np.roll(LONG, -1, 1), LONG, "expected at [row, column + 1]"),
+    ],
+)
+def test_a_result_at_other_places_is_recognised(actual, expected, told):
+    """Where all of it is there; with one more value wrong, nothing is claimed."""
+    also = actual.copy()
+    also.reshape(-1)[actual.size // 2] += 1
+
+    assert told in complaint(actual, expected)
+    assert told not in complaint(also, expected)
+
+
+def test_rows_that_are_alike_are_not_called_shifted():
+    """Each row holds what its neighbour should hold, but in the one that is wrong."""
+    rows = np.tile(LONG[:1], (8, 1))
+    first = np.vstack([LONG[1:2], rows[1:]])
+
+    assert "Shifted" not in complaint(first, rows)
 
 
 @pytest.mark.parametrize("step, neighbour", [(1, "[i - 1]"), (-1, "[i + 1]")])

@@ -9,11 +9,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from helpers.exercises.arguments import Out
 from helpers.exercises.budgets import BUDGETS
 from helpers.exercises.judging import PRINTS
 from helpers.exercises.reasons import HINTS, REASONS, Reason, hints_for
 from helpers.exercises.totals import TOTALS
-from helpers.exercises.values import past_whole_ones
+from helpers.exercises.values import missing_summand, past_whole_ones
 from tests.exercises.specimen import PairSums, Strides
 from tests.paths import ROOT
 from thirty_two_lanes.core.errors import WIDTH
@@ -323,3 +324,49 @@ def test_a_quotient_that_is_rounded_down_is_told(line):
 
     assert f"Line {number} divides by `//`, which rounds down." in told.sentence
     assert "rounds down" not in verdict_on(SUM, f"a[i] / 3 + 0 * {SUM}").sentence
+
+
+def test_threads_that_store_to_one_cell_are_told_in_plain_words():
+    """Whoever has not read of races yet knows blocks and `threadIdx.x`."""
+    of_blocks = verdict_on("cuda.grid(1)", "cuda.threadIdx.x")
+    of_all = verdict_on(f"out[i] = {SUM}", f"out[0] = {SUM}")
+
+    told = "blocks 0 to 3 all write `out[0]`: `threadIdx.x` begins at 0 in each."
+    assert ("race", True) == (of_blocks.reason, told in of_blocks.sentence)
+    assert of_all.sentence.endswith(" both write `out[0]`."), of_all.sentence
+
+
+def test_a_wrong_value_is_shown_with_its_input():
+    """A part of long arrays, all of short ones."""
+    long = verdict_on(SUM, f"{SUM} + 1")
+    short = verdict_on(SUM, f"{SUM} + (a.size == 1)")
+
+    for report, part in ((long.report, "[0:5]"), (short.report, "")):
+        labels, numbers = zip(
+            *(
+                re.fullmatch(r"  (.*?)  +\[(.*)\]", it).groups()
+                for it in report.split("\n")
+            ),
+            strict=True,
+        )
+        assert (f"a{part}", f"expected out{part}", f"got out{part}") == labels
+        _, expected, got = ([float(n) for n in it.split(", ")] for it in numbers)
+        assert [n + 1 for n in expected] == got
+
+
+@pytest.mark.parametrize(
+    "outcomes, told", [(2, []), (3, ["It lacks the last element"])]
+)
+def test_a_summand_is_missed_where_several_results_lack_it(outcomes, told):
+    """One may lack it by chance."""
+    found = []
+    for a in np.random.default_rng(seed=6).normal(size=(outcomes, 50)):
+        arguments, total = {"a": a, "out": Out(1, "float64")}, np.array([a.sum()])
+        trial = SimpleNamespace(
+            rtol=lambda name: None, expected={"out": total}, arguments=arguments
+        )
+        run = SimpleNamespace(threads_per_block=32)
+        outputs = {"out": total - a[-1]}
+        found.append(SimpleNamespace(trial=trial, run=run, outputs=outputs))
+
+    assert told == [it.partition(" of `a`")[0] for it in missing_summand(found)]

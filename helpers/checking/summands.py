@@ -1,0 +1,53 @@
+"""Which part of an input a sum lacks: an element, a row, a block, its own number.
+
+Several results must lack the same, or it may be chance: whoever asks compares them.
+"""
+
+import numpy as np
+
+from helpers.checking.tolerance import tolerance_for
+
+ALL = np.s_[...]
+
+
+def lacking(got, expected, inputs, block) -> list[str]:
+    """What a result lacks whose every value is right with it, in words; `block` is how
+    many elements threads of a block have together.
+    """
+    found = []
+    for name, array in inputs.items():
+        for words, where, part in parts(got, name, array, block):
+            whole = np.add(got[where], part).astype(got.dtype)
+            right = expected[where]
+            if (
+                whole.size
+                and tolerance_for(whole, right, None, None).agree(whole, right).all()
+            ):
+                found.append(words)
+    return found
+
+
+def parts(got, name, array, block):
+    """The parts of an input that a result may lack: in words, for which of its values,
+    and as numbers.
+    """
+    if got.size == 1 and array.ndim == 1 and array.size > 1:
+        last = (array.size - 1) // block * block
+        yield f"It lacks the first element of `{name}`", ALL, array[0]
+        yield f"It lacks the last element of `{name}`", ALL, array[-1]
+        yield (
+            f"It lacks the first block's elements of `{name}`",
+            ALL,
+            array[:block].sum(),
+        )
+        yield f"It lacks the last block's elements of `{name}`", ALL, array[last:].sum()
+    if got.ndim == 1 and array.ndim == 2:
+        for axis, of in enumerate(("row", "column")):
+            if got.shape == array.shape[1 - axis : 2 - axis]:
+                along = np.moveaxis(array, axis, 0)
+                yield f"Each value lacks the first {of} of `{name}`", ALL, along[0]
+                yield f"Each value lacks the last {of} of `{name}`", ALL, along[-1]
+    if got.ndim == 1 and array.shape == got.shape:
+        yield f"Each value lacks `{name}[i]`", ALL, array
+        yield f"Each value lacks `{name}[i - 1]`", np.s_[1:], array[:-1]
+        yield f"Each value lacks `{name}[i + 1]`", np.s_[:-1], array[1:]
