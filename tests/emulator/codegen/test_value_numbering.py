@@ -65,6 +65,7 @@ LOADS = {  # the loads of a warp that count, by what a thread does
 }
 LOOPS = {  # is the load in front of the loop, by what an iteration does with {}?
     "x += b[j] * {}": True,
+    "x += y * {}": True,  # in a loop over `b`
     "out[j] = b[j] * {}": False,
     "s[j] = b[j] * {}": True,  # and is read behind the loop
     "x += b[j] * {}; cuda.syncthreads()": False,
@@ -124,9 +125,10 @@ def compiled(kernel):
 def in_a_loop(does):
     """Two kernels with a loop that does this with `a[i]`, which one loads before."""
     end = f"out[i] = x + {'s[0]' if 's[' in does else 'x'}"
+    each = "j in range(n)" if "[j]" in does else "y in b"
     for load, what in (("0", "a[i]"), ("a[i]", "z")):
         begin = f"x, z = float32(0), {load}"
-        yield kernel_of(begin, f"for j in range(n):\n        {does.format(what)}", end)
+        yield kernel_of(begin, f"for {each}:\n        {does.format(what)}", end)
 
 
 def written_twice(value):

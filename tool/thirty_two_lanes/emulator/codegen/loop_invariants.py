@@ -3,8 +3,10 @@
 So does NVIDIA's compiler, with what each iteration comes to; of loads, those of memory
 that nothing in the loop may change. The loop is rotated first: what its test computes
 stands in front of it once more, and behind it the invariants. Those of the loop stay,
-and `value_numbering` finds that they are repeated. Not modelled: loads that the
-compiler moves in front of a loop with a shuffle or a vote, which order them for races.
+and `value_numbering` finds that they are repeated. A loop over an array tests twice if
+there is one more, to load it and to go on; it is made one test. Not modelled: loads
+that the compiler moves in front of a loop with a shuffle or a vote, which order them
+for races.
 """
 
 from collections import Counter
@@ -23,10 +25,53 @@ from thirty_two_lanes.emulator.codegen.value_numbering import Changes, is_merged
 
 def with_invariants_in_front(kernel, blocks):
     """The blocks, with the invariants of each loop in front of it, too."""
+    blocks = _tested_once(kernel, blocks)
     sizes = {it: len(nodes) for it, nodes in loops_of(graph_of(blocks, kernel.entry))}
     for header in sorted(sizes, key=sizes.get):  # inner loops first
         blocks = _with_those_of(kernel, blocks, header)
     return blocks
+
+
+def _tested_once(kernel, blocks):
+    """The blocks without a second test of a condition right behind the first one's
+    branch: each way from that goes on where the second would lead.
+    """
+    blocks, new = dict(blocks), max(blocks) + 1
+    for number in [*blocks]:
+        *straight, first = blocks.get(number, [None])
+        if not isinstance(first, ir.Branch):
+            continue
+        inner, second = first.then, first.otherwise
+        if _copied(blocks[second]) != first.condition:
+            continue
+        if not _leads_to_it_alone(blocks[inner], first.condition, second):
+            continue
+        before = graph_of(blocks, kernel.entry).before
+        if before[inner] == [number] and {*before[second]} == {number, inner}:
+            *copies, test = blocks.pop(second)
+            blocks[inner] = [*blocks[inner][:-1], *copies, ir.Jump(test.then)]
+            blocks[new] = [*copies, ir.Jump(test.otherwise)]
+            blocks[number] = [*straight, redirected(first, second, new)]
+            new += 1
+    return blocks
+
+
+def _leads_to_it_alone(block, condition, second):
+    """Does a block jump to the second test, and leave the condition as it is?"""
+    jumps = isinstance(block[-1], ir.Jump) and block[-1].block == second
+    return jumps and all(condition not in writes(it) for it in block)
+
+
+def _copied(block):
+    """The variable that a block of copies alone branches on; None for others."""
+    *copies, end = block
+    alone = all(isinstance(it, ir.Copy) and len(it.targets) == 1 for it in copies)
+    if not isinstance(end, ir.Branch) or not alone:
+        return None
+    condition = end.condition
+    for copy in reversed(copies):
+        condition = copy.sources[0] if copy.targets[0] == condition else condition
+    return condition
 
 
 def loops_of(graph) -> list[tuple[int, set[int]]]:
