@@ -173,10 +173,18 @@ def numbers_in(operand, made) -> set:
 
 
 def value_of(operand, made):
-    """The value of an operand that depends on constants alone; None of another."""
+    """The value of an operand that depends on constants alone; None of another. What
+    is found of a variable replaces its maker: it may be asked for at every use.
+    """
     if not isinstance(operand, str):
         return getattr(operand, "value", operand)
-    maker = made.get(operand)
+    value = value_made_by(made.get(operand), made)
+    made[operand] = None if value is None else ir.Const(value)
+    return value
+
+
+def value_made_by(maker, made):
+    """The value that an instruction makes, or that is copied, of constants alone."""
     if isinstance(maker, (str, ir.Const)):
         return value_of(maker, made)
     if isinstance(maker, ir.Cast):

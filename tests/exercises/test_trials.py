@@ -1,10 +1,13 @@
 """What a seed chooses: a variant, and the numbers and larger sizes of its trials."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from helpers.exercises import sizes, sources, trials
 from helpers.exercises.trials import trials_of
 from tests.exercises.specimen import PairSums
+from thirty_two_lanes.core import ir
 
 TASK = PairSums()
 
@@ -73,3 +76,16 @@ def test_a_size_is_drawn_up_to_its_limit():
     for limit, drawn in ((None, {*range(21, 31)}), (20, {*range(11, 21)}), (11, {11})):
         assert drawn == {sizes.beyond(rng, 10, limit) for _ in range(400)}
     assert 10 == sizes.beyond(rng, 10, 10)
+
+
+def test_the_numbers_of_a_long_chain_are_found_at_once():
+    """Each of 60 lines adds what is before it to itself: 2**60 ways lead back."""
+    code = [ir.Copy(("v0",), (ir.Const(np.float64(3)),)), ir.Copy(("w0",), ("a",))]
+    for n in range(60):
+        for name in "vw":
+            both = (f"{name}{n}",) * 2
+            code.append(ir.Operation(f"{name}{n + 1}", "add", both, None))
+
+    assert {3 << n for n in range(60)} <= sizes.whole_numbers(
+        SimpleNamespace(blocks=[code])
+    )
