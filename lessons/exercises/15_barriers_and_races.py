@@ -209,8 +209,8 @@ class FirstHazard(Predict):
 
 class EarlyReturn(Fix):
     """Each block reverses the order of its $block elements of `a`, in place; the last
-    block may have fewer. Threads that have no element return before the barrier: make
-    all threads of a block reach it.
+    block may have fewer. Threads that have no element return before the barrier: keep
+    it, and make all threads of a block reach it.
     """
 
     stars, points, lines = 1, 2, 5
